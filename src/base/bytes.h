@@ -1,0 +1,89 @@
+#pragma once
+// Bytes and numbers in them: little-endian loads and stores, varints, key comparison, the 8-byte key head.
+//
+// Not here: checksums (checksum.h), I/O. Used by every layer. Threads: pure functions.
+//
+// 1. All integers on disk are little-endian.
+// 2. Keys compare as unsigned bytes, a prefix before its extensions.
+// 3. head(a) < head(b) implies a < b for keys that share the skipped prefix; equal heads say nothing.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace hawthorn {
+
+static_assert(std::endian::native == std::endian::little, "Hawthorn runs on little-endian machines");
+
+template <typename T>
+inline T load(const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <typename T>
+inline void store(void* to, T value) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+template <typename T>
+inline void append(std::string& to, T value) {
+  to.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+// LEB128, 7 bits a byte, low bits first; at most 10 bytes.
+inline constexpr size_t kVarintBytesMax = 10;
+inline char* put_varint(char* to, uint64_t value) {
+  while (value >= 0x80) {
+    *to++ = static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  *to++ = static_cast<char>(value);
+  return to;
+}
+inline void append_varint(std::string& to, uint64_t value) {
+  char buffer[kVarintBytesMax];
+  to.append(buffer, static_cast<size_t>(put_varint(buffer, value) - buffer));
+}
+inline size_t varint_bytes(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+// Reads a varint from [from, end); returns the byte after it, or nullptr when it is cut off or longer than 64 bits.
+inline const char* get_varint(const char* from, const char* end, uint64_t* value) {
+  uint64_t result = 0;
+  for (int shift = 0; shift < 64 && from < end; shift += 7) {
+    const uint64_t byte = static_cast<unsigned char>(*from++);
+    result |= (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      if (shift == 63 && byte > 1) return nullptr;
+      *value = result;
+      return from;
+    }
+  }
+  return nullptr;
+}
+
+// The first 8 bytes of key after `skip`, as a big-endian number, padded with zero bytes. key.size() >= skip or the key
+// is a prefix of the skipped part (then 0).
+inline uint64_t key_head(std::string_view key, size_t skip) {
+  if (key.size() >= skip + 8) return __builtin_bswap64(load<uint64_t>(key.data() + skip));
+  if (key.size() <= skip) return 0;
+  uint64_t head = 0;
+  std::memcpy(&head, key.data() + skip, key.size() - skip);
+  return __builtin_bswap64(head);
+}
+
+// The length of the common prefix.
+inline size_t common_prefix(std::string_view a, std::string_view b) {
+  const size_t n = a.size() < b.size() ? a.size() : b.size();
+  size_t i = 0;
+  while (i < n && a[i] == b[i]) ++i;
+  return i;
+}
+
+inline constexpr size_t align_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace hawthorn

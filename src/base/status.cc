@@ -1,0 +1,41 @@
+#include "hawthorn/status.h"
+
+#include "hawthorn/version.h"
+
+#define HAWTHORN_STRING_OF(x) #x
+#define HAWTHORN_STRING(x) HAWTHORN_STRING_OF(x)
+
+namespace hawthorn {
+
+std::string_view status_code_name(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return "OK";
+    case StatusCode::kNotFound: return "NotFound";
+    case StatusCode::kInvalidArgument: return "InvalidArgument";
+    case StatusCode::kNotSupported: return "NotSupported";
+    case StatusCode::kCorruption: return "Corruption";
+    case StatusCode::kIoError: return "IoError";
+    case StatusCode::kNoSpace: return "NoSpace";
+    case StatusCode::kBusy: return "Busy";
+    case StatusCode::kConflict: return "Conflict";
+    case StatusCode::kReadOnly: return "ReadOnly";
+    case StatusCode::kOutOfMemory: return "OutOfMemory";
+    case StatusCode::kForked: return "Forked";
+    case StatusCode::kUnknownOutcome: return "UnknownOutcome";
+    case StatusCode::kClosed: return "Closed";
+  }
+  return "Unknown";
+}
+
+std::string Status::to_string() const {
+  std::string text(status_code_name(code_));
+  if (message_ != nullptr) text.append(": ").append(*message_);
+  return text;
+}
+
+std::string_view version() {
+  return HAWTHORN_STRING(HAWTHORN_VERSION_MAJOR) "." HAWTHORN_STRING(
+      HAWTHORN_VERSION_MINOR) "." HAWTHORN_STRING(HAWTHORN_VERSION_PATCH);
+}
+
+}  // namespace hawthorn
