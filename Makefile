@@ -1,0 +1,28 @@
+# The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
+
+.PHONY: all demo test test-compat build format help
+all: build
+
+help:
+	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
+	@echo "make test         every check and test, in five builds"
+	@echo "make test-compat  tests of the shims for other engines' APIs"
+	@echo "make build        the release build, in build/release"
+	@echo "make format       clang-format over the whole tree"
+
+demo:
+	scripts/demo.sh
+
+test:
+	scripts/test.sh
+
+test-compat:
+	@echo "test-compat: there are no shims yet, so there is nothing to test"
+
+build:
+	scripts/install_deps.sh
+	cmake --preset release
+	cmake --build --preset release
+
+format:
+	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i

@@ -1,0 +1,127 @@
+# Flags and the functions that every folder uses:
+#   hawthorn_layer(NAME)   one folder of src/ as an object library; its *_test.cc become the test
+#                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test
+#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL])
+#                          one GoogleTest program, every case registered with ctest
+#   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
+#                          one script of unittest cases, one ctest entry
+#
+# Labels decide where scripts/test.sh runs a test:
+#   concurrency   several threads against the engine: these run under ThreadSanitizer
+#   long          minutes of work (the ten-million-operation model, hundreds of kills): release only
+#   package       needs the whole build installed: release only
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+
+# hawthorn_warnings: how all code here is compiled. Whatever sees only include/ (tools, examples)
+# links this and hawthorn::static.
+add_library(hawthorn_warnings INTERFACE)
+target_compile_options(hawthorn_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic -fno-omit-frame-pointer)
+if(HAWTHORN_WERROR)
+  target_compile_options(hawthorn_warnings INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(hawthorn_warnings INTERFACE -Wthread-safety)
+endif()
+if(HAWTHORN_SANITIZE)
+  target_compile_options(hawthorn_warnings INTERFACE
+    -fsanitize=${HAWTHORN_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(hawthorn_warnings INTERFACE -fsanitize=${HAWTHORN_SANITIZE})
+endif()
+
+# hawthorn_flags: the same for code that may include src/ (the engine itself, testing/, tests/).
+add_library(hawthorn_flags INTERFACE)
+target_link_libraries(hawthorn_flags INTERFACE hawthorn_warnings Threads::Threads PkgConfig::HWY)
+target_include_directories(hawthorn_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+if(HAWTHORN_TEST_POINTS)
+  target_compile_definitions(hawthorn_flags INTERFACE HAWTHORN_TEST_POINTS=1)
+endif()
+
+if(HAWTHORN_LTO)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Machine code beside the intermediate code: the archive that we install then links with any
+    # compiler, and the test programs link without optimising the whole engine once more.
+    target_compile_options(hawthorn_flags INTERFACE -ffat-lto-objects)
+  endif()
+endif()
+
+set_property(GLOBAL PROPERTY HAWTHORN_LAYER_OBJECTS "")
+
+if(HAWTHORN_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  include(GoogleTest)
+  # What the ThreadSanitizer preset builds and runs: the programs labelled `concurrency`.
+  add_custom_target(hawthorn_concurrency_tests)
+endif()
+
+function(hawthorn_test name)
+  cmake_parse_arguments(arg "SERIAL" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT})
+  if(arg_LABELS)
+    list(JOIN arg_LABELS "\\;" labels)
+    list(APPEND properties LABELS "${labels}")
+  endif()
+  if(arg_SERIAL)
+    list(APPEND properties RUN_SERIAL ON)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE hawthorn_flags ${arg_LINK} GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  if("concurrency" IN_LIST arg_LABELS)
+    add_dependencies(hawthorn_concurrency_tests ${name})
+  endif()
+endfunction()
+
+function(hawthorn_python_test name)
+  cmake_parse_arguments(arg "" "SCRIPT;TIMEOUT" "ARGS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT}
+                                ${arg_ARGS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  if(arg_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  endif()
+endfunction()
+
+function(hawthorn_layer name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(concurrency_tests ${tests})
+  list(FILTER tests EXCLUDE REGEX "_concurrency_test\\.cc$")
+  list(FILTER concurrency_tests INCLUDE REGEX "_concurrency_test\\.cc$")
+  if(sources)
+    add_library(hawthorn_${name} OBJECT ${sources})
+    target_link_libraries(hawthorn_${name} PUBLIC hawthorn_flags)
+    set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
+  endif()
+  if(HAWTHORN_BUILD_TESTS AND tests)
+    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static)
+  endif()
+  if(HAWTHORN_BUILD_TESTS AND concurrency_tests)
+    hawthorn_test(${name}_concurrency_test SOURCES ${concurrency_tests}
+      LINK hawthorn_testing hawthorn_static LABELS concurrency)
+  endif()
+endfunction()

@@ -1,0 +1,40 @@
+# What `cmake --install` and `cpack` put where. tests/package installs it and builds programs on it.
+set(HAWTHORN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hawthorn)
+
+install(TARGETS hawthorn_static hawthorn_shared EXPORT hawthornTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hawthorn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+foreach(program hawthorn hawthorn-bench)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+install(EXPORT hawthornTargets NAMESPACE hawthorn:: DESTINATION ${HAWTHORN_CMAKE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hawthornConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/hawthornConfig.cmake INSTALL_DESTINATION ${HAWTHORN_CMAKE_DIR})
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hawthornConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/hawthornConfig.cmake
+              ${PROJECT_BINARY_DIR}/hawthornConfigVersion.cmake
+  DESTINATION ${HAWTHORN_CMAKE_DIR})
+
+file(RELATIVE_PATH HAWTHORN_PC_PREFIX
+  /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/hawthorn.pc.in ${PROJECT_BINARY_DIR}/hawthorn.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/hawthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "The Hawthorn authors")
+set(CPACK_PACKAGE_CONTACT "The Hawthorn authors <maintainers@hawthorn.invalid>")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the build, the tests and the benchmarks use and that are missing.
+# Needs root, or sudo; touches nothing and asks for nothing when all of them are there.
+set -euo pipefail
+
+packages=(
+  # Build.
+  make git cmake ninja-build g++ ccache pkg-config
+  libhwy-dev libxxhash-dev libcli11-dev
+  # Tests: the second compiler and its sanitizers, the formatter, the test scripts, cpack.
+  libgtest-dev clang-19 clang-format-19 python3 dpkg-dev file
+  # Benchmarks: the peers, the word list of the account names, the charts.
+  librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev
+  wamerican python3-matplotlib
+)
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "install_deps: this is no Debian; what has to be there, by its names in Debian 12:" >&2
+  echo "  ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  # The format gives several lines for a package of several architectures.
+  status=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null) || status=absent
+  grep -qx installed <<<"$status" || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install_deps: missing: ${missing[*]}" >&2
+    echo "install_deps: neither root nor sudo; as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "install_deps: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -q --no-install-recommends "${missing[@]}"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# All checks and tests; `make test` runs it. With names of presets as arguments, only those.
+#
+#   style     layering and style of the tree, and the tests of these checks
+#   release   everything: unit, model, kill, corruption, tools, packaging
+#   debug     everything but the long and the packaging tests, with assertions and test points
+#   asan      the same under AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan      the tests labelled `concurrency` under ThreadSanitizer
+#   clang     the second compiler; warnings are errors, lock annotations are checked
+#
+# The last line is `N passed, N failed`; a configuration or a build that fails counts as one failed
+# test. Exits with 1 when anything failed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
+stages=("$@")
+[ ${#stages[@]} -gt 0 ] || stages=(style release debug asan tsan clang)
+passed=0
+failed=0
+failures=()
+
+note_failure() {
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+run_style() {
+  local script
+  for script in tests/tidy/layering_test.py tests/tidy/style_test.py; do
+    if python3 -B "$script"; then
+      passed=$((passed + 1))
+    else
+      note_failure "style: $script"
+    fi
+  done
+}
+
+# run_preset PRESET TARGET CTEST_ARGUMENTS...
+run_preset() {
+  local preset=$1 target=$2
+  shift 2
+  local log=build/$preset/test.log
+  mkdir -p "build/$preset"
+  cmake --preset "$preset" || { note_failure "$preset: configuration"; return; }
+  cmake --build --preset "$preset" --target "$target" -j "$jobs" |
+    tee "build/$preset/build.log" || { note_failure "$preset: build"; return; }
+  if grep -q 'warning:' "build/$preset/build.log"; then
+    note_failure "$preset: compiler warnings"
+  fi
+  ctest --test-dir "build/$preset" -j "$jobs" --no-tests=error --output-on-failure "$@" | tee "$log"
+  local code=${PIPESTATUS[0]}
+
+  # "98% tests passed, 2 tests failed out of 100"
+  local summary bad all
+  summary=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
+  read -r bad all < <(sed -E 's/.*, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/' <<<"$summary")
+  if [ -z "${all:-}" ]; then
+    note_failure "$preset: ctest gave no summary"
+    return
+  fi
+  passed=$((passed + all - bad))
+  failed=$((failed + bad))
+  if [ "$bad" -gt 0 ]; then
+    failures+=("$preset: $bad tests")
+  elif [ "$code" -ne 0 ]; then
+    note_failure "$preset: ctest ended with $code"
+  fi
+}
+
+scripts/install_deps.sh || note_failure "installing what is missing"
+
+for stage in "${stages[@]}"; do
+  echo "== $stage"
+  started=$SECONDS
+  case $stage in
+    style) run_style ;;
+    release) run_preset release all ;;
+    debug | asan | clang) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
+    tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
+    *) note_failure "$stage: no such stage" ;;
+  esac
+  echo "== $stage took $((SECONDS - started)) s"
+done
+
+echo "All stages took $SECONDS s."
+for failure in "${failures[@]+"${failures[@]}"}"; do
+  echo "FAILED $failure"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
