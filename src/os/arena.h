@@ -1,0 +1,58 @@
+#pragma once
+// One reserved region of huge pages from which everything large in an engine is allocated, under one budget with strict
+// quotas.
+//
+// Not here: what to evict when it is full (db/scheduler, tree/residency). Small long-lived objects (containers,
+// descriptors) come from the heap and are charged with charge().
+// Threads: all functions from any thread.
+//
+// 1. Bytes allocated + charged never exceed the budget; a huge page that was touched counts while it is kept.
+// 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before fresh ones.
+// 3. Pages are kept when a span is released (first touch is expensive), except above a lowered budget: then wholly free
+//    huge pages go back to the kernel.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "hawthorn/status.h"
+
+namespace hawthorn::os {
+
+enum class Quota : uint8_t { kDelta, kIndex, kValues, kFrames, kLog, kMerge, kPins, kOther };
+inline constexpr size_t kQuotaCount = 8;
+
+class Arena {
+ public:
+  // Reserves address space; touches nothing. The budget is in bytes.
+  static Result<std::unique_ptr<Arena>> create(size_t budget_bytes);
+  ~Arena();
+
+  // A span of at least `size` bytes, or nullptr when the budget does not allow it.
+  char* allocate(Quota quota, size_t size);
+  void release(Quota quota, char* span, size_t size);  // the size given to allocate
+
+  // Counts heap memory against the budget. Never fails; used() may exceed the budget by what is charged.
+  void charge(Quota quota, ptrdiff_t bytes);
+
+  size_t used(Quota quota) const { return used_[static_cast<size_t>(quota)].load(std::memory_order_relaxed); }
+  size_t used() const { return used_total_.load(std::memory_order_relaxed); }
+  size_t budget() const { return budget_.load(std::memory_order_relaxed); }
+  size_t resident_bytes() const;   // huge pages touched and kept, plus what is charged
+  size_t huge_page_bytes() const;  // of those, what the kernel really backs with huge pages (reads /proc; slow)
+  void set_budget(size_t budget_bytes);
+  // The largest span that allocate would give now.
+  size_t largest_free() const;
+
+ private:
+  explicit Arena(size_t budget_bytes);
+  struct Heap;
+  std::unique_ptr<Heap> heap_;
+  std::array<std::atomic<size_t>, kQuotaCount> used_{};
+  std::atomic<size_t> used_total_{0};
+  std::atomic<size_t> budget_{0};
+};
+
+}  // namespace hawthorn::os

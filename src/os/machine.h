@@ -1,0 +1,40 @@
+#pragma once
+// The machine that an engine runs on: its file system, its I/O, its clock and its randomness. Tests put a simulated one
+// in its place.
+
+#include <cstdint>
+#include <memory>
+
+#include "os/file.h"
+#include "os/io.h"
+
+namespace hawthorn::os {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual uint64_t monotonic_us() = 0;
+  virtual uint64_t wall_us() = 0;  // since 1970
+  virtual void sleep_us(uint64_t us) = 0;
+};
+
+class Random {
+ public:
+  virtual ~Random() = default;
+  virtual uint64_t next() = 0;  // unpredictable on the real machine: salts and uuids come from it
+};
+
+struct Machine {
+  FileSystem* files = nullptr;
+  Io* io = nullptr;
+  Clock* clock = nullptr;
+  Random* random = nullptr;
+  // False: the engine starts no threads of its own; its background work runs only when a call asks for it (flush, drain,
+  // close, a commit that needs space). For deterministic tests.
+  bool background_threads = true;
+};
+
+// The real one, shared by all databases of the process.
+const Machine& real_machine();
+
+}  // namespace hawthorn::os

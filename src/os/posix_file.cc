@@ -1,0 +1,425 @@
+#include "os/posix_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace hawthorn::os {
+namespace {
+
+constexpr mode_t kFileMode = 0644;
+constexpr mode_t kDirectoryMode = 0755;
+constexpr size_t kZeroChunkBytes = size_t{256} << 10;
+constexpr size_t kMappingUnitBytes = size_t{64} << 10;
+constexpr uint64_t kNoOffset = ~uint64_t{0};
+
+StatusCode code_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: return StatusCode::kNoSpace;
+    case ENOENT: return StatusCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS: return StatusCode::kReadOnly;
+    case EWOULDBLOCK:
+    case EEXIST:
+    case EBUSY:
+    case ENOTEMPTY: return StatusCode::kBusy;
+    case ENOMEM: return StatusCode::kOutOfMemory;
+    default: return StatusCode::kIoError;
+  }
+}
+
+Status error_status(int error, const std::string& path, const char* doing,
+                    uint64_t offset = kNoOffset) {
+  std::string text = path + ": " + doing;
+  if (offset != kNoOffset) text += " at " + std::to_string(offset);
+  text += ": " + std::generic_category().message(error);
+  return Status(code_of(error), std::move(text));
+}
+
+// Repeats a system call that a signal interrupted.
+template <typename Call>
+auto retried(Call call) {
+  while (true) {
+    const auto result = call();
+    if (result != -1 || errno != EINTR) return result;
+  }
+}
+
+// A zeroed, block-aligned buffer, fit for direct writes.
+const char* zero_chunk() {
+  static const char* const chunk = [] {
+    void* memory = mmap(nullptr, kZeroChunkBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<const char*>(memory);
+  }();
+  return chunk;
+}
+
+Status write_fully(int fd, const std::string& path, uint64_t offset, std::span<const char> data) {
+  while (!data.empty()) {
+    const ssize_t written =
+        retried([&] { return pwrite(fd, data.data(), data.size(), static_cast<off_t>(offset)); });
+    if (written < 0) return error_status(errno, path, "write", offset);
+    if (written == 0) return error_status(EIO, path, "write", offset);
+    offset += static_cast<uint64_t>(written);
+    data = data.subspan(static_cast<size_t>(written));
+  }
+  return Status();
+}
+
+Status write_zeros(int fd, const std::string& path, uint64_t offset, uint64_t size) {
+  const char* const zeros = zero_chunk();
+  if (zeros == nullptr) return Status(StatusCode::kOutOfMemory, path + ": no buffer for zeros");
+  while (size > 0) {
+    const size_t chunk = static_cast<size_t>(std::min<uint64_t>(size, kZeroChunkBytes));
+    if (Status s = write_fully(fd, path, offset, {zeros, chunk}); !s.ok()) return s;
+    offset += chunk;
+    size -= chunk;
+  }
+  return Status();
+}
+
+Result<uint64_t> size_of(int fd, const std::string& path) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) return error_status(errno, path, "stat");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+class PosixFile : public File {
+ public:
+  PosixFile(int fd, std::string path, bool direct)
+      : fd_(fd), path_(std::move(path)), direct_(direct) {}
+  ~PosixFile() override { close(fd_); }
+
+  Status read_at(uint64_t offset, std::span<char> data) override {
+    while (!data.empty()) {
+      const ssize_t got =
+          retried([&] { return pread(fd_, data.data(), data.size(), static_cast<off_t>(offset)); });
+      if (got < 0) return error_status(errno, path_, "read", offset);
+      offset += static_cast<uint64_t>(got);
+      data = data.subspan(static_cast<size_t>(got));
+      // A direct read that ends inside a block has met the end of the file; going on would only
+      // be refused for its alignment.
+      if (got == 0 || (direct_ && !data.empty() && offset % kBlockBytes != 0)) {
+        return Status(StatusCode::kCorruption, path_ + ": ends at " + std::to_string(offset) +
+                                                   ", " + std::to_string(data.size()) +
+                                                   " bytes short");
+      }
+    }
+    return Status();
+  }
+
+  Status write_at(uint64_t offset, std::span<const char> data) override {
+    return write_fully(fd_, path_, offset, data);
+  }
+
+  Status sync_data() override {
+    // Not repeated after a failure: the kernel has dropped the pages that it could not write.
+    if (retried([&] { return fdatasync(fd_); }) != 0) return error_status(errno, path_, "sync");
+    return Status();
+  }
+
+  Result<uint64_t> size() override { return size_of(fd_, path_); }
+
+  Result<uint64_t> allocated_bytes() override {
+    struct stat info;
+    if (fstat(fd_, &info) != 0) return error_status(errno, path_, "stat");
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  }
+
+  Status truncate(uint64_t size) override {
+    if (retried([&] { return ftruncate(fd_, static_cast<off_t>(size)); }) != 0) {
+      return error_status(errno, path_, "truncate", size);
+    }
+    return Status();
+  }
+
+  Status allocate(uint64_t offset, uint64_t size) override {
+    if (size == 0) return Status();
+    if (retried([&] {
+          return fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(size));
+        }) == 0) {
+      return Status();
+    }
+    if (errno != EOPNOTSUPP && errno != ENOSYS) {
+      return error_status(errno, path_, "allocate", offset);
+    }
+    // Without fallocate only what lies behind the end can be given space without touching data;
+    // the part before it has been written, or is a hole whose writes may fail for lack of space.
+    Result<uint64_t> present = this->size();
+    if (!present.ok()) return present.status();
+    const uint64_t end = offset + size;
+    uint64_t from = std::max(offset, *present);
+    if (direct_) from = align_up(from, kBlockBytes);
+    return from < end ? write_zeros(fd_, path_, from, end - from) : Status();
+  }
+
+  Status punch_hole(uint64_t offset, uint64_t size) override {
+    if (size == 0) return Status();
+    if (retried([&] {
+          return fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                           static_cast<off_t>(offset), static_cast<off_t>(size));
+        }) == 0) {
+      return Status();
+    }
+    if (errno != EOPNOTSUPP && errno != ENOSYS) {
+      return error_status(errno, path_, "punch hole", offset);
+    }
+    // The space stays taken, but the promise that it reads as zeros is kept.
+    Result<uint64_t> present = this->size();
+    if (!present.ok()) return present.status();
+    const uint64_t end = std::min(offset + size, *present);
+    return offset < end ? write_zeros(fd_, path_, offset, end - offset) : Status();
+  }
+
+  Status lock_exclusive() override {
+    if (retried([&] { return flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
+      return error_status(errno, path_, "lock");
+    }
+    return Status();
+  }
+
+  bool direct() const override { return direct_; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  const int fd_;
+  const std::string path_;
+  const bool direct_;
+};
+
+// A file mapped twice in a row into one reservation, so that what wraps around is contiguous.
+class PosixMappedFile : public MappedFile {
+ public:
+  PosixMappedFile(int fd, std::string path, char* data, size_t size)
+      : fd_(fd), path_(std::move(path)), data_(data), size_(size) {}
+  ~PosixMappedFile() override {
+    munmap(data_, 2 * size_);
+    close(fd_);
+  }
+
+  char* data() override { return data_; }
+  size_t size() const override { return size_; }
+  // The second mapping shares the pages of the first: one msync reaches all.
+  Status sync() override {
+    if (retried([&] { return msync(data_, size_, MS_SYNC); }) != 0) {
+      return error_status(errno, path_, "sync of mapping");
+    }
+    return Status();
+  }
+  bool mirrored() const override { return true; }
+
+ private:
+  const int fd_;  // kept: a lock or a deleted name must not change what is mapped
+  const std::string path_;
+  char* const data_;
+  const size_t size_;
+};
+
+class PosixFileSystem : public FileSystem {
+ public:
+  Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) override {
+    Result<int> fd = open_descriptor(path, flags);
+    if (!fd.ok()) return fd.status();
+    return std::unique_ptr<File>(new PosixFile(*fd, path, flags.direct));
+  }
+
+  Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
+                                                 bool read_only) override {
+    if (size == 0 || size % kMappingUnitBytes != 0) {
+      return Status(StatusCode::kInvalidArgument, path + ": mapping of " + std::to_string(size) +
+                                                      " bytes, not a multiple of 64 KB");
+    }
+    Result<int> fd = open_descriptor(path, {.create = !read_only, .read_only = read_only});
+    if (!fd.ok()) return fd.status();
+    Status status = read_only ? check_size(*fd, path, size) : fill(*fd, path, size);
+    char* const data = status.ok() ? map_twice(*fd, size, read_only) : nullptr;
+    if (status.ok() && data == nullptr) status = error_status(errno, path, "map");
+    if (!status.ok()) {
+      close(*fd);
+      return status;
+    }
+    return std::unique_ptr<MappedFile>(new PosixMappedFile(*fd, path, data, size));
+  }
+
+  Result<bool> exists(const std::string& path) override {
+    struct stat info;
+    if (stat(path.c_str(), &info) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return error_status(errno, path, "stat");
+  }
+
+  Status make_directory(const std::string& path) override {
+    for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+      const std::string part = path.substr(0, end);
+      if (mkdir(part.c_str(), kDirectoryMode) != 0) {
+        const int error = errno;
+        struct stat info;
+        // A parent that we may not write, or on a read-only file system, is fine when it is there.
+        const bool stands = stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+        if (!stands) return error_status(error, part, "make directory");
+      }
+      if (end == std::string::npos) return Status();
+    }
+  }
+
+  Status remove_directory(const std::string& path) override {
+    if (rmdir(path.c_str()) != 0) return error_status(errno, path, "remove directory");
+    return Status();
+  }
+
+  Result<std::vector<std::string>> list(const std::string& directory) override {
+    DIR* const stream = opendir(directory.c_str());
+    if (stream == nullptr) return error_status(errno, directory, "list");
+    std::vector<std::string> names;
+    while (true) {
+      errno = 0;
+      const dirent* const entry = readdir(stream);
+      if (entry == nullptr) break;
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    const int error = errno;
+    closedir(stream);
+    if (error != 0) return error_status(error, directory, "list");
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+      return error_status(errno, from, ("rename to " + to).c_str());
+    }
+    return Status();
+  }
+
+  Status remove(const std::string& path) override {
+    if (unlink(path.c_str()) != 0) return error_status(errno, path, "remove");
+    return Status();
+  }
+
+  Status sync_directory(const std::string& directory) override {
+    const int fd = retried(
+        [&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    if (fd < 0) return error_status(errno, directory, "open");
+    Status status;
+    if (retried([&] { return fsync(fd); }) != 0) {
+      status = error_status(errno, directory, "sync of directory");
+    }
+    close(fd);
+    return status;
+  }
+
+  Result<uint64_t> free_bytes(const std::string& directory) override {
+    struct statvfs info;
+    if (retried([&] { return statvfs(directory.c_str(), &info); }) != 0) {
+      return error_status(errno, directory, "statvfs");
+    }
+    return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
+  }
+
+ private:
+  static Result<int> open_descriptor(const std::string& path, OpenFlags flags) {
+    int mode = O_CLOEXEC | (flags.read_only ? O_RDONLY : O_RDWR);
+    if (flags.create) mode |= O_CREAT;
+    if (flags.create && flags.exclusive) mode |= O_EXCL;
+    // A file system without direct I/O refuses O_DIRECT only after it has created the file: ask
+    // for it in a second step, so that "not supported" is told apart from a bad argument, and a
+    // file made by this call is removed again.
+    const bool existed = !flags.create || access(path.c_str(), F_OK) == 0;
+    const int fd = retried([&] { return open(path.c_str(), mode, kFileMode); });
+    if (fd < 0) return error_status(errno, path, "open");
+    if (flags.direct && !set_direct(fd)) {
+      const int error = errno;
+      close(fd);
+      if (!existed) unlink(path.c_str());
+      if (error != EINVAL) return error_status(error, path, "open");
+      return Status(StatusCode::kNotSupported, path + ": the file system has no direct I/O");
+    }
+    return fd;
+  }
+
+  static bool set_direct(int fd) {
+    const int present = fcntl(fd, F_GETFL);
+    return present != -1 && fcntl(fd, F_SETFL, present | O_DIRECT) != -1;
+  }
+
+  static Status check_size(int fd, const std::string& path, size_t size) {
+    Result<uint64_t> present = size_of(fd, path);
+    if (!present.ok()) return present.status();
+    if (*present >= size) return Status();
+    return Status(StatusCode::kCorruption, path + ": ends at " + std::to_string(*present) + ", " +
+                                               std::to_string(size - *present) + " bytes short");
+  }
+
+  // Gives every page of the file a block of its own on disk. Blocks that are there keep their
+  // bytes; holes (a crash while the file was filled) are written with zeros. Without this, a store
+  // into the mapping could meet a full disk, and the only answer to that is SIGBUS.
+  static Status fill(int fd, const std::string& path, size_t size) {
+    Result<uint64_t> present = size_of(fd, path);
+    if (!present.ok()) return present.status();
+    if (*present > size) {
+      if (retried([&] { return ftruncate(fd, static_cast<off_t>(size)); }) != 0) {
+        return error_status(errno, path, "truncate", size);
+      }
+    }
+    const uint64_t kept = std::min<uint64_t>(*present, size);
+    bool filled = kept < size;
+    uint64_t at = 0;
+    while (at < kept) {
+      const off_t hole = lseek(fd, static_cast<off_t>(at), SEEK_HOLE);
+      if (hole < 0 || static_cast<uint64_t>(hole) >= kept) break;
+      const off_t data = lseek(fd, hole, SEEK_DATA);
+      const uint64_t end = data < 0 ? kept : std::min<uint64_t>(static_cast<uint64_t>(data), kept);
+      const auto begin = static_cast<uint64_t>(hole);
+      if (Status s = write_zeros(fd, path, begin, end - begin); !s.ok()) return s;
+      filled = true;
+      at = end;
+    }
+    if (kept < size) {
+      if (Status s = write_zeros(fd, path, kept, size - kept); !s.ok()) return s;
+    }
+    // Delayed allocation gives blocks only when pages are written back: sync, then it is certain.
+    if (filled && retried([&] { return fsync(fd); }) != 0) return error_status(errno, path, "sync");
+    return Status();
+  }
+
+  // nullptr (and errno) when the system refuses.
+  static char* map_twice(int fd, size_t size, bool read_only) {
+    void* const reserved =
+        mmap(nullptr, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) return nullptr;
+    char* const base = static_cast<char*>(reserved);
+    const int protection = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+    for (char* half : {base, base + size}) {
+      if (mmap(half, size, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        const int error = errno;
+        munmap(base, 2 * size);
+        errno = error;
+        return nullptr;
+      }
+    }
+    return base;
+  }
+};
+
+}  // namespace
+
+FileSystem& posix_file_system() {
+  static PosixFileSystem files;
+  return files;
+}
+
+}  // namespace hawthorn::os

@@ -1,0 +1,140 @@
+#include "os/sync.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+namespace hawthorn::os {
+
+namespace {
+
+constexpr uint64_t kUsPerSecond = 1000000;
+
+// Threads here outnumber cores: a holder that is not done within about a microsecond has probably
+// lost its core, and spinning on would keep it from getting one back.
+constexpr int kSpinsMax = 40;
+
+uint32_t* futex_word(std::atomic<uint32_t>* word) {
+  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+  return reinterpret_cast<uint32_t*>(word);
+}
+
+uint64_t monotonic_us() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * kUsPerSecond +
+         static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+}  // namespace
+
+void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout_us) {
+  timespec timeout;
+  timeout.tv_sec = static_cast<time_t>(timeout_us / kUsPerSecond);
+  timeout.tv_nsec = static_cast<long>(timeout_us % kUsPerSecond) * 1000;
+  const int saved_errno = errno;
+  syscall(SYS_futex, futex_word(word), FUTEX_WAIT_PRIVATE, expected,
+          timeout_us == 0 ? nullptr : &timeout, nullptr, 0);
+  errno = saved_errno;
+}
+
+void futex_wake(std::atomic<uint32_t>* word, int count) {
+  const int saved_errno = errno;
+  syscall(SYS_futex, futex_word(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  errno = saved_errno;
+}
+
+void cpu_relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void Mutex::lock_slow() {
+  for (int spin = 0; spin < kSpinsMax; ++spin) {
+    uint32_t seen = word_.load(std::memory_order_relaxed);
+    if (seen == 0 && word_.compare_exchange_weak(seen, 1, std::memory_order_acquire)) return;
+    if (seen == 2) break;  // others are parked already: the wait is a long one
+    cpu_relax();
+  }
+  // Whoever parked leaves 2 behind: it cannot know whether it was the last one to wait.
+  while (word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(&word_, 2, 0);
+}
+
+void CondVar::wait(Mutex& mutex) {
+  const uint32_t sequence = sequence_.load(std::memory_order_relaxed);
+  mutex.unlock();
+  futex_wait(&sequence_, sequence, 0);
+  mutex.lock();
+}
+
+bool CondVar::wait_for(Mutex& mutex, uint64_t timeout_us) {
+  const uint32_t sequence = sequence_.load(std::memory_order_relaxed);
+  const uint64_t deadline = monotonic_us() + timeout_us;
+  mutex.unlock();
+  bool woken = sequence_.load(std::memory_order_relaxed) != sequence;
+  for (uint64_t now = deadline - timeout_us; !woken && now < deadline; now = monotonic_us()) {
+    futex_wait(&sequence_, sequence, deadline - now);
+    woken = sequence_.load(std::memory_order_relaxed) != sequence;
+  }
+  mutex.lock();
+  return woken;
+}
+
+void CondVar::notify_one() {
+  sequence_.fetch_add(1, std::memory_order_relaxed);
+  futex_wake(&sequence_, 1);
+}
+
+void CondVar::notify_all() {
+  sequence_.fetch_add(1, std::memory_order_relaxed);
+  futex_wake(&sequence_, INT_MAX);
+}
+
+struct Thread::State {
+  std::thread thread;
+};
+
+Thread::Thread(std::string name, std::function<void()> body, bool background)
+    : state_(std::make_unique<State>()) {
+  state_->thread =
+      std::thread([name = std::move(name), body = std::move(body), background]() {
+        constexpr size_t kNameMax = 15;  // of the kernel
+        pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+        // On Linux nice values belong to threads; a refusal only costs smoothness.
+        if (background) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+        body();
+      });
+}
+
+Thread::~Thread() { join(); }
+
+Thread::Thread(Thread&&) noexcept = default;
+
+Thread& Thread::operator=(Thread&& other) noexcept {
+  if (this != &other) {
+    join();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+bool Thread::joinable() const { return state_ != nullptr && state_->thread.joinable(); }
+
+void Thread::join() {
+  if (joinable()) state_->thread.join();
+  state_.reset();
+}
+
+}  // namespace hawthorn::os

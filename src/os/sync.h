@@ -1,0 +1,86 @@
+#pragma once
+// Locks, condition variables, threads: thin, annotated, and the only ones that the engine uses, so that a simulated
+// machine can take their place.
+//
+// Mutex is 4 bytes: it spins for a moment, then parks in the kernel (futex). Never recursive.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/assert.h"
+
+namespace hawthorn::os {
+
+// Waits until *word != expected or a wake comes (spurious returns allowed). timeout_us 0: no timeout.
+void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout_us);
+void futex_wake(std::atomic<uint32_t>* word, int count);
+// A pause of a spinning thread.
+void cpu_relax();
+
+class CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock() ACQUIRE() {
+    uint32_t expected = 0;
+    if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) lock_slow();
+  }
+  bool try_lock() TRY_ACQUIRE(true) {
+    uint32_t expected = 0;
+    return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire);
+  }
+  void unlock() RELEASE() {
+    if (word_.exchange(0, std::memory_order_release) == 2) futex_wake(&word_, 1);
+  }
+
+ private:
+  void lock_slow();
+  std::atomic<uint32_t> word_{0};  // 0 free, 1 held, 2 held with waiters
+};
+
+class SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~MutexLock() RELEASE() { mutex_.unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+class CondVar {
+ public:
+  // The caller holds the mutex; it is released while waiting. Spurious wake-ups happen: wait in a loop.
+  void wait(Mutex& mutex) REQUIRES(mutex);
+  // Returns false after timeout_us without a wake.
+  bool wait_for(Mutex& mutex, uint64_t timeout_us) REQUIRES(mutex);
+  void notify_one();
+  void notify_all();
+
+ private:
+  std::atomic<uint32_t> sequence_{0};
+};
+
+// A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the system allows it.
+class Thread {
+ public:
+  Thread() = default;
+  Thread(std::string name, std::function<void()> body, bool background = false);
+  ~Thread();
+  Thread(Thread&&) noexcept;
+  Thread& operator=(Thread&&) noexcept;
+  bool joinable() const;
+  void join();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hawthorn::os
