@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Packaging: installs a finished build into an empty prefix and builds programs on nothing else.
+
+Run by ctest, which says where the build is; --cxx names the compiler of the consumers.
+"""
+
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+arguments = None
+
+
+def run(*command, **options):
+    """Runs a command; its output is shown when it fails."""
+    done = subprocess.run([str(part) for part in command], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.scratch = pathlib.Path(folder.name)
+        first = cls.scratch / "first"
+        run("cmake", "--install", arguments.build, "--prefix", first)
+        # An installed tree may be moved: all that follows uses it at its second place.
+        cls.prefix = cls.scratch / "prefix"
+        first.rename(cls.prefix)
+        cls.library = next(cls.prefix.rglob("libhawthorn.so")).parent
+
+    def use(self, program):
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(self.library))
+        database = self.scratch / "database"
+        shutil.rmtree(database, ignore_errors=True)
+        self.assertEqual(run(program, database, env=environment), f"{arguments.version} value\n")
+
+    def needs_shared_library(self, program):
+        return "libhawthorn.so" in run("readelf", "--dynamic", program)
+
+    def configure(self, build, *options):
+        return run("cmake", "-S", CONSUMER, "-B", build, "-G", "Ninja",
+                   f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                   f"-DCMAKE_CXX_COMPILER={arguments.cxx}", *options)
+
+    def test_find_package(self):
+        build = self.scratch / "cmake"
+        self.configure(build, f"-DWANTED_VERSION={arguments.version}")
+        run("cmake", "--build", build)
+        for target, shared in (("shared", True), ("static", False), ("hawthorn", True)):
+            with self.subTest(target=target):
+                self.use(build / f"use_{target}")
+                self.assertEqual(self.needs_shared_library(build / f"use_{target}"), shared)
+
+    def test_find_package_with_static_libraries_as_the_default(self):
+        build = self.scratch / "cmake_static"
+        self.configure(build, "-Dhawthorn_USE_STATIC_LIBS=ON")
+        run("cmake", "--build", build, "--target", "use_hawthorn")
+        self.use(build / "use_hawthorn")
+        self.assertFalse(self.needs_shared_library(build / "use_hawthorn"))
+
+    def test_find_package_refuses_another_version(self):
+        with self.assertRaisesRegex(AssertionError, "hawthorn"):
+            self.configure(self.scratch / "newer", "-DWANTED_VERSION=99.0")
+
+    def pkg_config(self, *options):
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(self.library / "pkgconfig"))
+        return shlex.split(run("pkg-config", *options, "hawthorn", env=environment))
+
+    def test_pkg_config_shared(self):
+        program = self.scratch / "pkg_shared"
+        run(arguments.cxx, "-std=c++20", *self.pkg_config("--cflags"), CONSUMER / "use.cc",
+            "-o", program, *self.pkg_config("--libs"))
+        self.use(program)
+        self.assertTrue(self.needs_shared_library(program))
+
+    def test_pkg_config_static(self):
+        program = self.scratch / "pkg_static"
+        libraries = ["-l:libhawthorn.a" if part == "-lhawthorn" else part
+                     for part in self.pkg_config("--static", "--libs")]
+        run(arguments.cxx, "-std=c++20", *self.pkg_config("--cflags"), CONSUMER / "use.cc",
+            "-o", program, *libraries)
+        self.use(program)
+        self.assertFalse(self.needs_shared_library(program))
+
+    def test_pkg_config_names_the_version(self):
+        self.assertEqual(self.pkg_config("--modversion"), [arguments.version])
+
+    def test_the_command_is_installed_and_runs(self):
+        program = self.prefix / "bin" / "hawthorn"
+        self.assertIn(arguments.version, run(program, "--version"))
+
+    def test_only_the_public_api_is_exported(self):
+        symbols = run("nm", "--dynamic", "--defined-only", "--demangle",
+                      self.library / "libhawthorn.so").splitlines()
+        names = [line.split(" ", 2)[2] for line in symbols]
+        self.assertTrue(any(name.startswith("hawthorn::Db::open") for name in names), names)
+        layers = ("base", "os", "format", "wal", "space", "tree", "txn", "db")
+        inside = [name for name in names
+                  if any(f"hawthorn::{layer}::" in name for layer in layers)]
+        self.assertEqual(inside, [])
+
+    def test_public_headers_compile_alone(self):
+        for header in sorted((self.prefix / "include" / "hawthorn").glob("*.h")):
+            with self.subTest(header=header.name):
+                run(arguments.cxx, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
+                    "-Werror", f"-I{self.prefix / 'include'}", "-include", header, "-x", "c++",
+                    os.devnull)
+
+    def test_debian_package(self):
+        folder = self.scratch / "deb"
+        run("cpack", "-G", "DEB", "--config", pathlib.Path(arguments.build) / "CPackConfig.cmake",
+            "-B", folder)
+        package = next(folder.glob("hawthorn_*.deb"))
+        content = run("dpkg-deb", "--contents", package)
+        for path in ("/usr/bin/hawthorn", "/usr/include/hawthorn/db.h", "libhawthorn.so.0",
+                     "hawthornConfig.cmake", "hawthorn.pc"):
+            self.assertIn(path, content)
+        self.assertIn("libhwy", run("dpkg-deb", "--field", package, "Depends"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--cxx", required=True)
+    arguments, rest = parser.parse_known_args()
+    sys.exit(unittest.main(argv=[sys.argv[0]] + rest))
