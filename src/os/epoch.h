@@ -5,12 +5,27 @@
 // One process-wide domain. Not here: which commit timestamps are in use (tree/snapshots.h).
 // Threads: guards nest and are per thread; a thread's slot is released at its exit.
 //
+// Entering a guard needs its store to be seen before its loads. Where the kernel has membarrier(2), whoever reclaims
+// makes every running thread pass a barrier, and a guard itself is two plain stores; elsewhere each guard has a fence.
+//
 // 1. No guard is held across user code, blocking I/O, or the return of a public call (R17).
 // 2. No foreground thread waits for a grace period.
-// 3. Deleters run on whichever thread calls retire or collect, outside of all locks of this module.
+// 3. Deleters run on whichever thread calls retire or collect, outside of all locks of this module. They may retire,
+//    but not drain.
+// 4. What was stamped s is freed only when no slot holds an epoch <= s, seen after a barrier on all threads that itself
+//    came after the epoch moved beyond s.
 
 #include <atomic>
 #include <cstdint>
+
+// ThreadSanitizer does not model fences: it gets sequentially consistent operations in their place.
+#if defined(__SANITIZE_THREAD__)
+#define HAWTHORN_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAWTHORN_TSAN 1
+#endif
+#endif
 
 namespace hawthorn::os::epoch {
 
@@ -23,7 +38,11 @@ struct alignas(64) Slot {
 };
 
 extern std::atomic<uint64_t> global_epoch;
-extern thread_local Slot* this_thread_slot;
+// Whether the kernel's barrier stands in for the fence of every guard. Set once, before the first Db opens; a guard that
+// still reads false has a fence too many, no harm.
+extern std::atomic<bool> barrier_by_kernel;
+// Constant-initialised and in the static thread block: reading it is one instruction, in the shared library too.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Slot* this_thread_slot;
 Slot* acquire_slot();
 
 class Guard {
@@ -31,8 +50,18 @@ class Guard {
   Guard() {
     slot_ = this_thread_slot != nullptr ? this_thread_slot : acquire_slot();
     if (slot_->depth++ == 0) {
-      slot_->entered.store(global_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      const uint64_t now = global_epoch.load(std::memory_order_acquire);
+#if defined(HAWTHORN_TSAN)
+      slot_->entered.store(now, std::memory_order_seq_cst);
+#else
+      // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards read.
+      slot_->entered.store(now, std::memory_order_release);
+      if (barrier_by_kernel.load(std::memory_order_relaxed)) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+      } else {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+      }
+#endif
     }
   }
   ~Guard() {

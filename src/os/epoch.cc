@@ -1,0 +1,241 @@
+#include "os/epoch.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "base/assert.h"
+#include "os/sync.h"
+
+namespace hawthorn::os::epoch {
+namespace {
+
+// A list is looked through once for so many retirements: the kernel's barrier costs microseconds.
+constexpr uint32_t kRetirementsPerCollect = 128;
+constexpr uint64_t kDrainPauseUs = 50;
+
+struct Retired {
+  void* object;
+  void (*deleter)(void*);
+  uint64_t stamp;
+};
+
+// One for each slot. It stays behind when the slot's thread exits; anybody's collect serves it.
+struct alignas(64) RetireList {
+  Mutex mutex;
+  std::deque<Retired> items GUARDED_BY(mutex);  // stamps never fall from front to back
+  uint32_t since_collect GUARDED_BY(mutex) = 0;
+};
+
+struct Chunk {
+  static constexpr size_t kSlotCount = 64;
+  Slot slots[kSlotCount];
+  RetireList lists[kSlotCount];
+  std::atomic<Chunk*> next{nullptr};
+};
+
+// Never destroyed, and chunks are never freed: threads may outlive the static variables.
+Chunk& first_chunk() {
+  static Chunk* const chunk = new Chunk;
+  return *chunk;
+}
+
+// Everything stamped at or below it can be seen by nobody.
+std::atomic<uint64_t> safe_stamp{0};
+// Deleters that were taken off a list and have not returned.
+std::atomic<uint64_t> running_deleters{0};
+
+thread_local RetireList* this_thread_list = nullptr;
+thread_local bool this_thread_frees = false;
+
+struct SlotReleaser {
+  bool armed = false;
+  ~SlotReleaser() {
+    if (this_thread_slot == nullptr) return;
+    HAWTHORN_ASSERT(this_thread_slot->depth == 0);
+    this_thread_slot->taken.store(0, std::memory_order_release);
+    this_thread_slot = nullptr;
+    this_thread_list = nullptr;
+  }
+};
+thread_local SlotReleaser slot_releaser;
+
+long membarrier(int command) {
+#if defined(SYS_membarrier)
+  return syscall(SYS_membarrier, command, 0, 0);
+#else
+  static_cast<void>(command);
+  return -1;
+#endif
+}
+
+bool register_barrier() {
+#if defined(HAWTHORN_TSAN)
+  return false;
+#else
+  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+#endif
+}
+
+void full_fence() {
+#if defined(HAWTHORN_TSAN)
+  static std::atomic<uint32_t> word{0};
+  word.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+// A barrier on this thread and on all that run. False (a seccomp filter set after the start, a
+// forked child): nothing may be concluded from what is read behind it.
+bool barrier_everywhere() {
+  full_fence();
+  if (!barrier_by_kernel.load(std::memory_order_relaxed)) return true;
+  return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+}
+
+// Invariant 4: first the epoch moves, then the barrier, then the slots are read.
+uint64_t advance() {
+  const uint64_t now = global_epoch.fetch_add(1, std::memory_order_seq_cst) + 1;
+  uint64_t safe = safe_stamp.load(std::memory_order_acquire);
+  if (!barrier_everywhere()) return safe;
+  uint64_t oldest = now;
+  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+       chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (const Slot& slot : chunk->slots) {
+#if defined(HAWTHORN_TSAN)
+      oldest = std::min(oldest, slot.entered.load(std::memory_order_seq_cst));
+#else
+      oldest = std::min(oldest, slot.entered.load(std::memory_order_acquire));
+#endif
+    }
+  }
+  while (safe < oldest - 1 && !safe_stamp.compare_exchange_weak(safe, oldest - 1)) {
+  }
+  return std::max(safe, oldest - 1);
+}
+
+// Takes what is freed from a list and runs its deleters, outside of the lock.
+void free_passed(RetireList& list, uint64_t safe) {
+  std::vector<Retired> freed;
+  {
+    MutexLock lock(list.mutex);
+    list.since_collect = 0;
+    while (!list.items.empty() && list.items.front().stamp <= safe) {
+      freed.push_back(list.items.front());
+      list.items.pop_front();
+    }
+    running_deleters.fetch_add(freed.size(), std::memory_order_relaxed);
+  }
+  for (const Retired& retired : freed) retired.deleter(retired.object);
+  running_deleters.fetch_sub(freed.size(), std::memory_order_release);
+}
+
+template <typename Visit>
+void for_each_list(Visit visit) {
+  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+       chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (RetireList& list : chunk->lists) visit(list);
+  }
+}
+
+Slot* take_slot(Chunk& chunk) {
+  for (size_t i = 0; i < Chunk::kSlotCount; ++i) {
+    uint32_t free = 0;
+    if (chunk.slots[i].taken.load(std::memory_order_relaxed) == 0 &&
+        chunk.slots[i].taken.compare_exchange_strong(free, 1, std::memory_order_acquire)) {
+      this_thread_list = &chunk.lists[i];
+      return &chunk.slots[i];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::atomic<uint64_t> global_epoch{1};
+std::atomic<bool> barrier_by_kernel{register_barrier()};
+constinit thread_local Slot* this_thread_slot = nullptr;
+
+Slot* acquire_slot() {
+  // Touching it registers its destructor with this thread. A guard opened by a later thread_local
+  // destructor keeps its slot for ever, which is harmless: the slot is idle.
+  slot_releaser.armed = true;
+  for (Chunk* chunk = &first_chunk();;) {
+    if (Slot* const slot = take_slot(*chunk); slot != nullptr) {
+      this_thread_slot = slot;
+      return slot;
+    }
+    Chunk* next = chunk->next.load(std::memory_order_acquire);
+    if (next == nullptr) {
+      Chunk* const fresh = new Chunk;
+      if (chunk->next.compare_exchange_strong(next, fresh)) {
+        next = fresh;
+      } else {
+        delete fresh;
+      }
+    }
+    chunk = next;
+  }
+}
+
+uint64_t stamp() {
+  full_fence();
+  return global_epoch.load(std::memory_order_seq_cst);
+}
+
+bool passed(uint64_t stamp) {
+  return stamp <= safe_stamp.load(std::memory_order_acquire) || stamp <= advance();
+}
+
+void retire(void* object, void (*deleter)(void*)) {
+  if (this_thread_slot == nullptr) acquire_slot();
+  RetireList& list = *this_thread_list;
+  bool due = false;
+  {
+    MutexLock lock(list.mutex);
+    list.items.push_back({object, deleter, stamp()});
+    due = ++list.since_collect >= kRetirementsPerCollect && !this_thread_frees;
+    if (due) list.since_collect = 0;
+  }
+  if (!due) return;
+  this_thread_frees = true;
+  free_passed(list, advance());
+  this_thread_frees = false;
+}
+
+void collect() {
+  if (this_thread_frees) return;
+  this_thread_frees = true;
+  const uint64_t safe = advance();
+  for_each_list([safe](RetireList& list) { free_passed(list, safe); });
+  this_thread_frees = false;
+}
+
+void drain() {
+  HAWTHORN_ASSERT(this_thread_slot == nullptr || this_thread_slot->depth == 0);
+  HAWTHORN_ASSERT(!this_thread_frees);
+  // What deleters retire in their turn is older than nothing: ask again until a round leaves the
+  // lists without anything that was there when it began.
+  while (true) {
+    const uint64_t wanted = stamp();
+    while (!passed(wanted)) {
+      std::atomic<uint32_t> never{0};
+      futex_wait(&never, 0, kDrainPauseUs);
+    }
+    collect();
+    while (running_deleters.load(std::memory_order_acquire) != 0) {
+      std::atomic<uint32_t> never{0};
+      futex_wait(&never, 0, kDrainPauseUs);
+    }
+    if (this_thread_list == nullptr) return;
+    MutexLock lock(this_thread_list->mutex);
+    if (this_thread_list->items.empty()) return;
+  }
+}
+
+}  // namespace hawthorn::os::epoch

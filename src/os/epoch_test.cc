@@ -1,0 +1,157 @@
+#include "os/epoch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "os/sync.h"
+
+namespace hawthorn::os::epoch {
+namespace {
+
+std::atomic<int> live{0};
+
+struct Counted {
+  explicit Counted(uint64_t n) : value(n), check(~n) { live.fetch_add(1); }
+  ~Counted() {
+    value = 0;
+    check = 0;
+    live.fetch_sub(1);
+  }
+  uint64_t value;
+  uint64_t check;
+};
+
+TEST(EpochTest, DrainFreesEverything) {
+  for (uint64_t i = 0; i < 1000; ++i) retire(new Counted(i));
+  drain();
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(EpochTest, RetireAloneBoundsWhatWaits) {
+  int most = 0;
+  for (uint64_t i = 0; i < 10000; ++i) {
+    retire(new Counted(i));
+    most = std::max(most, live.load());
+  }
+  EXPECT_LT(most, 1000);
+  drain();
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(EpochTest, GuardKeepsWhatWasRetiredAfterIt) {
+  uint64_t unlinked = 0;
+  {
+    const Guard outer;
+    {
+      const Guard inner;
+    }
+    retire(new Counted(1));
+    unlinked = stamp();
+    for (int i = 0; i < 10; ++i) collect();
+    EXPECT_EQ(live.load(), 1);
+    EXPECT_FALSE(passed(unlinked));
+  }
+  EXPECT_TRUE(passed(unlinked));
+  collect();
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(EpochTest, LaterGuardOfAnotherThreadDoesNotHoldBack) {
+  retire(new Counted(1));
+  const uint64_t before = stamp();
+  collect();
+  std::atomic<bool> entered{false};
+  std::atomic<bool> leave{false};
+  std::thread reader([&] {
+    const Guard guard;
+    entered = true;
+    while (!leave) cpu_relax();
+  });
+  while (!entered) std::this_thread::yield();
+  EXPECT_TRUE(passed(before));
+  const uint64_t after = stamp();
+  EXPECT_FALSE(passed(after));
+  collect();
+  EXPECT_EQ(live.load(), 0);
+  leave = true;
+  reader.join();
+  EXPECT_TRUE(passed(after));
+}
+
+TEST(EpochTest, DeletersMayRetire) {
+  live.fetch_add(1);
+  struct Step {
+    static void release(void* object) {
+      auto* const left = static_cast<int*>(object);
+      if (*left > 0) retire(new int(*left - 1), release);
+      if (*left == 0) live.fetch_sub(1);
+      delete left;
+    }
+  };
+  retire(new int(300), Step::release);
+  drain();
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(EpochTest, SlotsAreUsedAgainAndGrow) {
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::thread> threads;
+    std::atomic<int> inside{0};
+    constexpr int kThreads = 150;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&inside] {
+        const Guard guard;
+        inside.fetch_add(1);
+        while (inside.load() < kThreads) std::this_thread::yield();
+        retire(new Counted(1));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  drain();
+  EXPECT_EQ(live.load(), 0);
+}
+
+TEST(EpochTest, ReadersNeverSeeFreedObjects) {
+  constexpr size_t kCells = 8;
+  std::array<std::atomic<Counted*>, kCells> cells;
+  for (size_t i = 0; i < kCells; ++i) cells[i] = new Counted(i);
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> bad{0};
+  std::vector<std::thread> threads;
+  for (uint64_t r = 0; r < 3; ++r) {
+    threads.emplace_back([&, r] {
+      Prng prng(r);
+      while (!stop.load(std::memory_order_relaxed)) {
+        const Guard guard;
+        for (int i = 0; i < 4; ++i) {
+          const Counted* const object = cells[prng.below(kCells)].load(std::memory_order_acquire);
+          if (object->value != ~object->check) bad.fetch_add(1);
+        }
+      }
+    });
+  }
+  for (uint64_t w = 0; w < 2; ++w) {
+    threads.emplace_back([&, w] {
+      Prng prng(100 + w);
+      for (uint64_t i = 0; i < 30000; ++i) {
+        retire(cells[prng.below(kCells)].exchange(new Counted(i), std::memory_order_acq_rel));
+      }
+      stop = true;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(bad.load(), 0u);
+  for (auto& cell : cells) retire(cell.load());
+  drain();
+  EXPECT_EQ(live.load(), 0);
+}
+
+}  // namespace
+}  // namespace hawthorn::os::epoch
