@@ -6,10 +6,13 @@
 // descriptors) come from the heap and are charged with charge().
 // Threads: all functions from any thread.
 //
-// 1. Bytes allocated + charged never exceed the budget; a huge page that was touched counts while it is kept.
-// 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before fresh ones.
-// 3. Pages are kept when a span is released (first touch is expensive), except above a lowered budget: then wholly free
-//    huge pages go back to the kernel.
+// 1. A span never makes a fresh huge page resident beyond the budget; a huge page that was touched counts while it is
+//    kept. Space in touched huge pages is granted again even when the budget was lowered, or charges grew, below what
+//    is resident: who frees memory can always use what it freed.
+// 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before fresh ones. Their
+//    bytes are not zeroed.
+// 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go back to the kernel
+//    only above the budget, or when a large span fits nowhere but in fresh pages that take their place.
 
 #include <array>
 #include <atomic>

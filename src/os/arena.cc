@@ -1,0 +1,243 @@
+#include "os/arena.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "os/page_heap.h"
+#include "os/sync.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAWTHORN_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAWTHORN_ASAN 1
+#endif
+#endif
+#if defined(HAWTHORN_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace hawthorn::os {
+
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kHugeBytes = PageHeap::kPagesPerHuge * kPageBytes;
+
+void poison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
+#if defined(HAWTHORN_ASAN)
+  ASAN_POISON_MEMORY_REGION(data, size);
+#endif
+}
+
+void unpoison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
+#if defined(HAWTHORN_ASAN)
+  ASAN_UNPOISON_MEMORY_REGION(data, size);
+#endif
+}
+
+size_t physical_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0
+             ? static_cast<size_t>(pages) * static_cast<size_t>(page_bytes)
+             : 0;
+}
+
+}  // namespace
+
+struct Arena::Heap {
+  Heap(char* reservation, size_t reserved, std::unique_ptr<PageHeap> page_heap)
+      : mapping(reservation),
+        mapping_bytes(reserved),
+        base(reservation + (align_up(reinterpret_cast<uintptr_t>(reservation), kHugeBytes) -
+                            reinterpret_cast<uintptr_t>(reservation))),
+        pages(std::move(page_heap)) {}
+
+  ~Heap() {
+    unpoison(base, pages->high_water() * kHugeBytes);
+    munmap(mapping, mapping_bytes);
+  }
+
+  size_t resident() const {
+    return touched_bytes.load(std::memory_order_relaxed) + charged_bytes();
+  }
+  // Charges of different threads may be seen out of order: less than nothing counts as nothing.
+  size_t charged_bytes() const {
+    return static_cast<size_t>(std::max<ptrdiff_t>(0, charged.load(std::memory_order_relaxed)));
+  }
+
+  // The huge pages that may still become resident.
+  size_t fresh_allowed(size_t budget) const {
+    const size_t now = resident();
+    return now < budget ? (budget - now) / kHugeBytes : 0;
+  }
+
+  // A run in fresh pages; those beyond what the budget allows replace wholly free ones elsewhere.
+  size_t allocate_fresh(size_t count, size_t budget, bool* found) REQUIRES(mutex) {
+    const size_t fresh = fresh_allowed(budget);
+    const auto fit = pages->find_fresh(count, fresh);
+    *found = fit.has_value();
+    if (!fit.has_value()) return 0;
+    if (fit->huge_count > fresh) {
+      give_back(fit->huge_count - fresh, fit->kept_begin / PageHeap::kPagesPerHuge,
+                (fit->kept_end + PageHeap::kPagesPerHuge - 1) / PageHeap::kPagesPerHuge);
+    }
+    pages->touch(fit->first_huge, fit->huge_count);
+    publish_touched();
+    poison(base + fit->first_huge * kHugeBytes, fit->huge_count * kHugeBytes);
+    pages->allocate_at(fit->page, count);
+    return fit->page;
+  }
+
+  // Returns up to `count` wholly free huge pages to the kernel, the highest first, none in [kept_begin, kept_end).
+  void give_back(size_t count, size_t kept_begin, size_t kept_end) REQUIRES(mutex) {
+    for (size_t huge = pages->high_water(); huge-- > 0 && count > 0;) {
+      if (pages->wholly_free_count() == 0) break;
+      if (!pages->wholly_free(huge) || (huge >= kept_begin && huge < kept_end)) continue;
+      pages->give_back(huge);
+      madvise(base + huge * kHugeBytes, kHugeBytes, MADV_DONTNEED);
+      --count;
+    }
+    publish_touched();
+  }
+
+  void publish_touched() REQUIRES(mutex) {
+    touched_bytes.store(pages->touched_count() * kHugeBytes, std::memory_order_relaxed);
+  }
+
+  void trim(size_t budget) REQUIRES(mutex) {
+    const size_t now = resident();
+    if (now > budget && pages->wholly_free_count() > 0) {
+      give_back((now - budget + kHugeBytes - 1) / kHugeBytes, 0, 0);
+    }
+  }
+
+  char* const mapping;
+  const size_t mapping_bytes;
+  char* const base;
+  mutable Mutex mutex;
+  const std::unique_ptr<PageHeap> pages;
+  std::atomic<size_t> touched_bytes{0};
+  std::atomic<ptrdiff_t> charged{0};
+};
+
+Result<std::unique_ptr<Arena>> Arena::create(size_t budget_bytes) {
+  // More address space than budget: a large span can be had in fresh pages while the touched ones
+  // are fragmented, and the budget can grow.
+  const size_t smallest = align_up(budget_bytes, kHugeBytes) + kHugeBytes;
+  const size_t widest = budget_bytes > std::numeric_limits<size_t>::max() / 8 ? 0 : budget_bytes * 4;
+  if (widest == 0) return Status(StatusCode::kInvalidArgument, "arena: the budget is too large");
+  const size_t wanted = align_up(std::max({widest, physical_bytes(), smallest}), kHugeBytes);
+  for (size_t space = wanted;; space = std::max(smallest, align_up(space / 2, kHugeBytes))) {
+    const size_t bytes = space + kHugeBytes;  // room to align
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) {
+      std::unique_ptr<PageHeap> pages = PageHeap::create(space / kHugeBytes);
+      if (pages != nullptr) {
+        std::unique_ptr<Arena> arena(new Arena(budget_bytes));
+        arena->heap_ =
+            std::make_unique<Heap>(static_cast<char*>(memory), bytes, std::move(pages));
+        // Refused where huge pages are switched off: slower, not wrong.
+        madvise(arena->heap_->base, space, MADV_HUGEPAGE);
+        return arena;
+      }
+      munmap(memory, bytes);
+    }
+    if (space == smallest) break;
+  }
+  return Status(StatusCode::kOutOfMemory,
+                "arena: no address space for " + std::to_string(smallest) + " bytes");
+}
+
+Arena::Arena(size_t budget_bytes) { budget_.store(budget_bytes, std::memory_order_relaxed); }
+
+Arena::~Arena() = default;
+
+char* Arena::allocate(Quota quota, size_t size) {
+  if (size > heap_->mapping_bytes) return nullptr;
+  const size_t count = std::max<size_t>(1, (size + kPageBytes - 1) / kPageBytes);
+  size_t page = 0;
+  {
+    MutexLock lock(heap_->mutex);
+    if (const auto touched = heap_->pages->allocate_touched(count); touched.has_value()) {
+      page = *touched;
+    } else {
+      bool found = false;
+      page = heap_->allocate_fresh(count, budget(), &found);
+      if (!found) return nullptr;
+    }
+  }
+  char* const span = heap_->base + page * kPageBytes;
+  unpoison(span, count * kPageBytes);
+  used_[static_cast<size_t>(quota)].fetch_add(count * kPageBytes, std::memory_order_relaxed);
+  used_total_.fetch_add(count * kPageBytes, std::memory_order_relaxed);
+  return span;
+}
+
+void Arena::release(Quota quota, char* span, size_t size) {
+  const size_t count = std::max<size_t>(1, (size + kPageBytes - 1) / kPageBytes);
+  HAWTHORN_ASSERT(used(quota) >= count * kPageBytes);
+  used_[static_cast<size_t>(quota)].fetch_sub(count * kPageBytes, std::memory_order_relaxed);
+  used_total_.fetch_sub(count * kPageBytes, std::memory_order_relaxed);
+  poison(span, count * kPageBytes);
+  MutexLock lock(heap_->mutex);
+  heap_->pages->release(static_cast<size_t>(span - heap_->base) / kPageBytes, count);
+  heap_->trim(budget());
+}
+
+void Arena::charge(Quota quota, ptrdiff_t bytes) {
+  // Negative charges wrap around on purpose: the sums come out right.
+  used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
+  used_total_.fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
+  heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
+  if (bytes > 0 && heap_->resident() > budget()) {
+    MutexLock lock(heap_->mutex);
+    heap_->trim(budget());
+  }
+}
+
+size_t Arena::resident_bytes() const { return heap_->resident(); }
+
+size_t Arena::huge_page_bytes() const {
+  std::FILE* const maps = std::fopen("/proc/self/smaps", "re");
+  if (maps == nullptr) return 0;
+  const auto begin = reinterpret_cast<uintptr_t>(heap_->mapping);
+  const uintptr_t end = begin + heap_->mapping_bytes;
+  size_t total = 0;
+  bool ours = false;
+  char line[512];
+  while (std::fgets(line, sizeof(line), maps) != nullptr) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    unsigned long kilobytes = 0;
+    if (std::sscanf(line, "%lx-%lx ", &from, &to) == 2) {
+      ours = from < end && to > begin;
+    } else if (ours && std::sscanf(line, "AnonHugePages: %lu kB", &kilobytes) == 1) {
+      total += size_t{kilobytes} << 10;
+    }
+  }
+  std::fclose(maps);
+  return total;
+}
+
+void Arena::set_budget(size_t budget_bytes) {
+  MutexLock lock(heap_->mutex);
+  budget_.store(budget_bytes, std::memory_order_relaxed);
+  heap_->trim(budget_bytes);
+}
+
+size_t Arena::largest_free() const {
+  MutexLock lock(heap_->mutex);
+  return heap_->pages->largest_run(heap_->fresh_allowed(budget())) * kPageBytes;
+}
+
+}  // namespace hawthorn::os

@@ -1,0 +1,293 @@
+#include "os/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+#include "os/page_heap.h"
+
+namespace hawthorn::os {
+namespace {
+
+constexpr size_t kMegabyte = size_t{1} << 20;
+constexpr size_t kHuge = 2 * kMegabyte;
+constexpr size_t kPage = 4096;
+
+struct Span {
+  char* data;
+  size_t size;
+  Quota quota;
+  char mark;
+};
+
+size_t rounded(size_t size) { return std::max<size_t>(1, (size + kPage - 1) / kPage) * kPage; }
+
+TEST(PageHeapTest, RandomOperationsKeepTheInvariants) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Prng prng(seed);
+    const auto heap = PageHeap::create(24);
+    ASSERT_NE(heap, nullptr);
+    std::map<size_t, size_t> spans;
+    const size_t longest = seed % 2 == 0 ? 80 : 2000;
+    for (int i = 0; i < 3000; ++i) {
+      if (prng.one_in(2) && !spans.empty()) {
+        auto it = spans.lower_bound(prng.below(24 * 512));
+        if (it == spans.end()) it = spans.begin();
+        heap->release(it->first, it->second);
+        spans.erase(it);
+      } else {
+        const size_t pages = prng.between(1, longest);
+        auto page = heap->allocate_touched(pages);
+        if (!page.has_value()) {
+          const size_t largest = heap->largest_run(2);
+          const auto fit = heap->find_fresh(pages, 2);
+          ASSERT_EQ(fit.has_value(), pages <= largest) << seed << " " << i;
+          if (!fit.has_value()) continue;
+          size_t excess = fit->huge_count > 2 ? fit->huge_count - 2 : 0;
+          for (size_t huge = 0; huge < 24 && excess > 0; ++huge) {
+            if (!heap->wholly_free(huge)) continue;
+            if ((huge + 1) * 512 > fit->kept_begin && huge * 512 < fit->kept_end) continue;
+            heap->give_back(huge);
+            --excess;
+          }
+          ASSERT_EQ(excess, 0u);
+          heap->touch(fit->first_huge, fit->huge_count);
+          heap->allocate_at(fit->page, pages);
+          page = fit->page;
+        }
+        const auto after = spans.lower_bound(*page);
+        ASSERT_TRUE(after == spans.end() || *page + pages <= after->first);
+        ASSERT_TRUE(after == spans.begin() ||
+                    std::prev(after)->first + std::prev(after)->second <= *page);
+        spans.emplace(*page, pages);
+      }
+      if (prng.one_in(10) && heap->high_water() > 0) {
+        const size_t huge = prng.below(heap->high_water());
+        if (heap->wholly_free(huge)) heap->give_back(huge);
+      }
+      if (i % 16 == 0) {
+        ASSERT_TRUE(heap->consistent()) << seed << " " << i;
+      }
+    }
+    for (const auto& [page, pages] : spans) heap->release(page, pages);
+    ASSERT_TRUE(heap->consistent());
+    EXPECT_EQ(heap->wholly_free_count(), heap->touched_count());
+  }
+}
+
+TEST(ArenaTest, RandomOperationsAgainstAModel) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    Prng prng(seed);
+    auto created = Arena::create(48 * kMegabyte);
+    ASSERT_TRUE(created.ok());
+    Arena& arena = **created;
+    std::vector<Span> spans;
+    std::array<size_t, kQuotaCount> used{};
+    ptrdiff_t charged = 0;
+    uint64_t refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+      if (prng.below(100) < 52) {
+        const size_t limit = prng.one_in(20) ? 3 * kMegabyte : 64 * 1024;
+        const size_t size = prng.between(1, limit);
+        const auto quota = static_cast<Quota>(prng.below(kQuotaCount));
+        const size_t largest = arena.largest_free();
+        char* const data = arena.allocate(quota, size);
+        ASSERT_EQ(data != nullptr, rounded(size) <= largest);
+        if (data == nullptr) {
+          ++refused;
+          continue;
+        }
+        ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % kPage, 0u);
+        const char mark = static_cast<char>(prng.next());
+        std::memset(data, mark, rounded(size));
+        spans.push_back({data, size, quota, mark});
+        used[static_cast<size_t>(quota)] += rounded(size);
+      } else if (!spans.empty()) {
+        const size_t at = prng.below(spans.size());
+        const Span span = spans[at];
+        spans[at] = spans.back();
+        spans.pop_back();
+        for (size_t offset = 0; offset < rounded(span.size); offset += 512) {
+          ASSERT_EQ(span.data[offset], span.mark);
+        }
+        ASSERT_EQ(span.data[rounded(span.size) - 1], span.mark);
+        arena.release(span.quota, span.data, span.size);
+        used[static_cast<size_t>(span.quota)] -= rounded(span.size);
+      }
+      if (prng.one_in(50)) {
+        const ptrdiff_t change = charged > 0 ? -charged : 100000;
+        arena.charge(Quota::kOther, change);
+        charged += change;
+        used[static_cast<size_t>(Quota::kOther)] += static_cast<size_t>(change);
+      }
+      size_t total = 0;
+      for (size_t q = 0; q < kQuotaCount; ++q) {
+        ASSERT_EQ(arena.used(static_cast<Quota>(q)), used[q]);
+        total += used[q];
+      }
+      ASSERT_EQ(arena.used(), total);
+      ASSERT_LE(arena.resident_bytes(), 48 * kMegabyte + 100000);
+      ASSERT_LE(arena.used(), arena.resident_bytes());
+    }
+    EXPECT_GT(refused, 0u);
+    for (const Span& span : spans) arena.release(span.quota, span.data, span.size);
+    arena.charge(Quota::kOther, -charged);
+    EXPECT_EQ(arena.used(), 0u);
+    // Everything is one span again.
+    EXPECT_EQ(arena.largest_free(), 48 * kMegabyte);
+  }
+}
+
+TEST(ArenaTest, BudgetIsStrictAndFreedSpaceIsUsedAgain) {
+  auto arena = std::move(Arena::create(16 * kMegabyte)).value();
+  std::vector<char*> spans;
+  while (char* span = arena->allocate(Quota::kDelta, kMegabyte)) spans.push_back(span);
+  EXPECT_EQ(spans.size(), 16u);
+  EXPECT_EQ(arena->resident_bytes(), 16 * kMegabyte);
+  EXPECT_EQ(arena->allocate(Quota::kDelta, 1), nullptr);
+  for (int i = 0; i < 100; ++i) {
+    arena->release(Quota::kDelta, spans.back(), kMegabyte);
+    spans.back() = arena->allocate(Quota::kIndex, kMegabyte);
+    ASSERT_NE(spans.back(), nullptr);
+    arena->release(Quota::kIndex, spans.back(), kMegabyte);
+    spans.back() = arena->allocate(Quota::kDelta, kMegabyte);
+    ASSERT_NE(spans.back(), nullptr);
+  }
+  // A charge above the budget refuses fresh pages, not those that were just freed.
+  arena->charge(Quota::kOther, 3 * kMegabyte);
+  arena->release(Quota::kDelta, spans.back(), kMegabyte);
+  spans.back() = arena->allocate(Quota::kDelta, kMegabyte);
+  EXPECT_NE(spans.back(), nullptr);
+  for (char* span : spans) arena->release(Quota::kDelta, span, kMegabyte);
+  EXPECT_LE(arena->resident_bytes(), 16 * kMegabyte);
+}
+
+TEST(ArenaTest, LargeSpanReplacesScatteredFreePages) {
+  auto arena = std::move(Arena::create(32 * kMegabyte)).value();
+  std::vector<char*> spans;
+  while (char* span = arena->allocate(Quota::kValues, kHuge)) spans.push_back(span);
+  ASSERT_EQ(spans.size(), 16u);
+  for (size_t i = 0; i < spans.size(); i += 2) arena->release(Quota::kValues, spans[i], kHuge);
+  EXPECT_EQ(arena->largest_free(), 16 * kMegabyte);
+  char* const large = arena->allocate(Quota::kValues, 16 * kMegabyte);
+  ASSERT_NE(large, nullptr);
+  std::memset(large, 1, 16 * kMegabyte);
+  EXPECT_EQ(arena->resident_bytes(), 32 * kMegabyte);
+  EXPECT_EQ(arena->allocate(Quota::kValues, 1), nullptr);
+  arena->release(Quota::kValues, large, 16 * kMegabyte);
+  for (size_t i = 1; i < spans.size(); i += 2) arena->release(Quota::kValues, spans[i], kHuge);
+}
+
+TEST(ArenaTest, SmallHolesAreFilledBeforeFreshPages) {
+  auto arena = std::move(Arena::create(64 * kMegabyte)).value();
+  std::vector<char*> spans;
+  for (int i = 0; i < 4096; ++i) spans.push_back(arena->allocate(Quota::kFrames, kPage));
+  const size_t resident = arena->resident_bytes();
+  EXPECT_EQ(resident, 16 * kMegabyte);
+  for (size_t i = 0; i < spans.size(); i += 2) arena->release(Quota::kFrames, spans[i], kPage);
+  for (size_t i = 0; i < spans.size(); i += 2) {
+    spans[i] = arena->allocate(Quota::kFrames, kPage);
+    ASSERT_NE(spans[i], nullptr);
+  }
+  EXPECT_EQ(arena->resident_bytes(), resident);
+  for (char* span : spans) arena->release(Quota::kFrames, span, kPage);
+}
+
+TEST(ArenaTest, LoweredBudgetGivesPagesBack) {
+  auto arena = std::move(Arena::create(64 * kMegabyte)).value();
+  std::vector<char*> spans;
+  while (char* span = arena->allocate(Quota::kDelta, 256 * 1024)) {
+    std::memset(span, 1, 256 * 1024);
+    spans.push_back(span);
+  }
+  arena->set_budget(16 * kMegabyte);
+  EXPECT_EQ(arena->resident_bytes(), 64 * kMegabyte);
+  EXPECT_EQ(arena->budget(), 16 * kMegabyte);
+  while (spans.size() > 8) {
+    arena->release(Quota::kDelta, spans.back(), 256 * 1024);
+    spans.pop_back();
+  }
+  EXPECT_EQ(arena->resident_bytes(), 16 * kMegabyte);
+  arena->set_budget(32 * kMegabyte);
+  char* const grown = arena->allocate(Quota::kDelta, 28 * kMegabyte);
+  ASSERT_NE(grown, nullptr);
+  std::memset(grown, 2, 28 * kMegabyte);
+  EXPECT_LE(arena->resident_bytes(), 32 * kMegabyte);
+  arena->release(Quota::kDelta, grown, 28 * kMegabyte);
+  for (char* span : spans) arena->release(Quota::kDelta, span, 256 * 1024);
+}
+
+TEST(ArenaTest, AbsurdSizesAreRefused) {
+  auto arena = std::move(Arena::create(16 * kMegabyte)).value();
+  EXPECT_EQ(arena->allocate(Quota::kOther, ~size_t{0}), nullptr);
+  EXPECT_EQ(arena->allocate(Quota::kOther, 17 * kMegabyte), nullptr);
+  EXPECT_FALSE(Arena::create(~size_t{0} / 2).ok());
+  EXPECT_EQ(arena->largest_free(), 16 * kMegabyte);
+}
+
+TEST(ArenaTest, ThreadsShareIt) {
+  auto arena = std::move(Arena::create(32 * kMegabyte)).value();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&arena, t] {
+      Prng prng(static_cast<uint64_t>(t));
+      std::vector<Span> spans;
+      for (int i = 0; i < 5000; ++i) {
+        if (spans.size() < 20) {
+          const size_t size = prng.between(1, 100000);
+          char* const data = arena->allocate(Quota::kMerge, size);
+          if (data != nullptr) {
+            *data = static_cast<char>(t);
+            spans.push_back({data, size, Quota::kMerge, static_cast<char>(t)});
+          }
+        }
+        if (!spans.empty() && prng.one_in(2)) {
+          EXPECT_EQ(*spans.back().data, spans.back().mark);
+          arena->release(Quota::kMerge, spans.back().data, spans.back().size);
+          spans.pop_back();
+        }
+      }
+      for (const Span& span : spans) arena->release(Quota::kMerge, span.data, span.size);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(arena->used(), 0u);
+  EXPECT_EQ(arena->largest_free(), 32 * kMegabyte);
+}
+
+TEST(ArenaTest, AllocationIsFast) {
+  auto arena = std::move(Arena::create(256 * kMegabyte)).value();
+  Prng prng(9);
+  std::vector<Span> spans;
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kOperations = 200000;
+  for (int i = 0; i < kOperations; ++i) {
+    const size_t size = prng.between(1, 256 * 1024);
+    char* const data = spans.size() < 1500 ? arena->allocate(Quota::kDelta, size) : nullptr;
+    if (data != nullptr) {
+      spans.push_back({data, size, Quota::kDelta, 0});
+    } else {
+      const size_t at = prng.below(spans.size());
+      arena->release(Quota::kDelta, spans[at].data, spans[at].size);
+      spans[at] = spans.back();
+      spans.pop_back();
+    }
+  }
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+  RecordProperty("nanoseconds", std::to_string(took.count() / kOperations));
+  std::printf("%.0f ns for each operation\n", took.count() / kOperations);
+  EXPECT_LT(took.count() / kOperations, 20000);  // generous: builds with sanitizers run this too
+  for (const Span& span : spans) arena->release(Quota::kDelta, span.data, span.size);
+}
+
+}  // namespace
+}  // namespace hawthorn::os

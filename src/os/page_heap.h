@@ -1,0 +1,102 @@
+#pragma once
+// The bookkeeping of an arena: which runs of 4 KB pages are free, and which 2 MB pages were touched. Only numbers: it
+// maps no memory of its user and touches none.
+//
+// Not here: budget, locks, the memory itself (arena.cc). Threads: one at a time.
+//
+// 1. Touched free pages form maximal runs ("spans"); no two of them are adjacent. Fresh huge pages form maximal runs
+//    too. A page is in exactly one of: an allocated span, a touched free span, a fresh run.
+// 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page: neighbours are found by
+//    them in O(1). Tags inside of a span are left-overs.
+// 3. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace hawthorn::os {
+
+class PageHeap {
+ public:
+  static constexpr size_t kPagesPerHuge = 512;
+
+  // Where a run that needs fresh huge pages would go.
+  struct FreshFit {
+    size_t page = 0;
+    size_t first_huge = 0;  // the fresh huge pages that it touches
+    size_t huge_count = 0;
+    size_t kept_begin = 0;  // the free pages that it is made of, for give_back to leave alone
+    size_t kept_end = 0;
+  };
+
+  // nullptr when there is no address space for the page map.
+  static std::unique_ptr<PageHeap> create(size_t huge_count);
+  ~PageHeap();
+  PageHeap(const PageHeap&) = delete;
+  PageHeap& operator=(const PageHeap&) = delete;
+
+  // A run of touched pages; its first page.
+  std::optional<size_t> allocate_touched(size_t pages);
+  // The place for a run that fits into no touched span: the fewest fresh huge pages, then the lowest address. `fresh`
+  // more huge pages may become resident; beyond that, wholly free ones outside of the place have to be given back.
+  std::optional<FreshFit> find_fresh(size_t pages, size_t fresh) const;
+  // Makes the fresh huge pages touched; the run is allocated by allocate_at.
+  void touch(size_t first_huge, size_t huge_count);
+  void allocate_at(size_t page, size_t pages);
+  void release(size_t page, size_t pages);
+
+  bool wholly_free(size_t huge) const { return touched_[huge] != 0 && used_pages_[huge] == 0; }
+  // Turns a touched, wholly free huge page fresh.
+  void give_back(size_t huge);
+
+  size_t touched_count() const { return touched_count_; }
+  size_t wholly_free_count() const { return wholly_free_count_; }
+  // One more than the last huge page that was ever touched.
+  size_t high_water() const { return high_water_; }
+  size_t huge_count() const { return touched_.size(); }
+  // The largest run that can be had under the rule of find_fresh.
+  size_t largest_run(size_t fresh) const;
+  size_t span_count() const { return span_count_; }
+  // Whether all invariants hold; for tests.
+  bool consistent() const;
+
+ private:
+  struct Tag {
+    uint32_t length = 0;    // pages; the top bit marks an allocated span
+    uint32_t previous = 0;  // in the list of a short span, page + 1; 0 at its ends
+    uint32_t next = 0;
+  };
+  static constexpr uint32_t kAllocated = uint32_t{1} << 31;
+  static constexpr size_t kShortMax = 64;  // spans up to this length are kept in lists
+  static constexpr int kCandidates = 8;    // of a list, when looking for a low address
+
+  PageHeap(size_t huge_count, Tag* tags);
+
+  void insert_span(size_t page, size_t pages);
+  void remove_span(size_t page, size_t pages);
+  void take(size_t span, size_t span_pages, size_t page, size_t pages);
+  void count_used(size_t page, size_t pages, bool add);
+  size_t free_before(size_t page) const;  // pages of the touched free span that ends at page
+  size_t free_from(size_t page) const;    // pages of the touched free span that starts at page
+  size_t longest_span() const;
+
+  Tag* const tags_;
+  std::array<uint32_t, kShortMax + 1> short_lists_{};  // by length, page + 1
+  uint64_t short_lengths_ = 0;                         // bit length-1: the list is not empty
+  std::set<uint64_t> long_spans_;                      // length << 32 | page
+  std::map<size_t, size_t> wide_spans_;                // of at least a huge page: page -> length
+  std::map<size_t, size_t> fresh_runs_;                // first huge page -> count
+  std::vector<uint8_t> touched_;
+  std::vector<uint16_t> used_pages_;  // by huge page
+  size_t touched_count_ = 0;
+  size_t wholly_free_count_ = 0;
+  size_t high_water_ = 0;
+  size_t span_count_ = 0;
+};
+
+}  // namespace hawthorn::os
