@@ -1,0 +1,128 @@
+// Batches applied to the state, with all that can be wrong about them checked first.
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "db/manifest.h"
+#include "format/manifest_record.h"
+
+namespace hawthorn::db {
+namespace {
+
+Status corrupt(std::string why) { return Status(StatusCode::kCorruption, std::move(why)); }
+
+auto find_epoch(std::vector<format::LogEpoch>& epochs, uint64_t number) {
+  return std::lower_bound(
+      epochs.begin(), epochs.end(), number,
+      [](const format::LogEpoch& epoch, uint64_t wanted) { return epoch.number < wanted; });
+}
+
+bool has_epoch(const format::ManifestState& state, uint64_t number) {
+  return std::any_of(state.epochs.begin(), state.epochs.end(),
+                     [&](const format::LogEpoch& epoch) { return epoch.number == number; });
+}
+
+Status check_trees(const format::ManifestBatch& batch, const format::ManifestState& state,
+                   std::unordered_set<uint32_t>& created) {
+  for (const format::TreeRecord& tree : batch.trees_created) {
+    if (Status status = format::check(tree); !status.ok()) return status;
+    const bool used_before = tree.id != 0 && tree.id < state.next_tree;
+    if (used_before || state.trees.contains(tree.id) || !created.insert(tree.id).second) {
+      return corrupt("tree " + std::to_string(tree.id) + " is created a second time");
+    }
+  }
+  std::unordered_set<uint32_t> dropped;
+  for (const uint32_t id : batch.trees_dropped) {
+    if ((!state.trees.contains(id) && !created.contains(id)) || !dropped.insert(id).second) {
+      return corrupt("tree " + std::to_string(id) + " is dropped, but does not exist");
+    }
+  }
+  return {};
+}
+
+Status check_containers(const format::ManifestBatch& batch, const format::ManifestState& state,
+                        const std::unordered_set<uint32_t>& created) {
+  std::unordered_set<uint64_t> deleted;
+  for (const uint64_t id : batch.containers_deleted) {
+    if (!state.containers.contains(id) || !deleted.insert(id).second) {
+      return corrupt("container " + std::to_string(id) + " is deleted, but does not exist");
+    }
+  }
+  for (const format::ContainerRecord& container : batch.containers_set) {
+    if (Status status = format::check(container); !status.ok()) return status;
+    if (!state.trees.contains(container.tree) && !created.contains(container.tree)) {
+      return corrupt("container " + std::to_string(container.id) + " belongs to tree " +
+                     std::to_string(container.tree) + ", which does not exist");
+    }
+  }
+  return {};
+}
+
+Status check_log(const format::ManifestBatch& batch, const format::ManifestState& state) {
+  std::unordered_set<uint64_t> deleted;
+  for (const uint64_t number : batch.epochs_deleted) {
+    if (!has_epoch(state, number) || !deleted.insert(number).second) {
+      return corrupt("log epoch " + std::to_string(number) + " is deleted, but does not exist");
+    }
+  }
+  for (const format::LogEpoch& epoch : batch.epochs_set) {
+    if (Status status = format::check(epoch); !status.ok()) return status;
+  }
+  if (batch.log_trim > format::kLsnMax || batch.lsn_reserved > format::kLsnMax) {
+    return corrupt("log position out of range");
+  }
+  return {};
+}
+
+void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& state) {
+  if (dropped.empty()) return;
+  const std::unordered_set<uint32_t> ids(dropped.begin(), dropped.end());
+  for (const uint32_t id : dropped) state.trees.erase(id);
+  std::erase_if(state.containers,
+                [&](const auto& entry) { return ids.contains(entry.second.tree); });
+}
+
+}  // namespace
+
+Status check(const format::ManifestBatch& batch, const format::ManifestState& state) {
+  std::unordered_set<uint32_t> created;
+  if (Status status = check_trees(batch, state, created); !status.ok()) return status;
+  if (Status status = check_containers(batch, state, created); !status.ok()) return status;
+  return check_log(batch, state);
+}
+
+Status apply(format::ManifestBatch batch, format::ManifestState& state) {
+  if (Status status = check(batch, state); !status.ok()) return status;
+  for (format::TreeRecord& tree : batch.trees_created) {
+    state.next_tree = std::max(state.next_tree, tree.id + 1);
+    const uint32_t id = tree.id;
+    state.trees.insert_or_assign(id, std::move(tree));
+  }
+  for (const uint64_t id : batch.containers_deleted) state.containers.erase(id);
+  for (format::ContainerRecord& container : batch.containers_set) {
+    const uint64_t id = container.id;
+    state.next_container = std::max(state.next_container, id + 1);
+    // A snapshot comes in the order of ids: with the end as a hint each of its containers costs no
+    // search.
+    state.containers.insert_or_assign(state.containers.end(), id, std::move(container));
+  }
+  drop_trees(batch.trees_dropped, state);
+  for (const uint64_t number : batch.epochs_deleted) {
+    state.epochs.erase(find_epoch(state.epochs, number));
+  }
+  for (const format::LogEpoch& epoch : batch.epochs_set) {
+    const auto at = find_epoch(state.epochs, epoch.number);
+    if (at != state.epochs.end() && at->number == epoch.number) {
+      *at = epoch;
+    } else {
+      state.epochs.insert(at, epoch);
+    }
+  }
+  state.log_trim = std::max(state.log_trim, batch.log_trim);
+  state.lsn_reserved = std::max(state.lsn_reserved, batch.lsn_reserved);
+  ++state.last_batch;
+  return {};
+}
+
+}  // namespace hawthorn::db

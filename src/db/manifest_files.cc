@@ -1,0 +1,106 @@
+#include "db/manifest_files.h"
+
+#include <algorithm>
+
+#include "db/manifest.h"
+
+namespace hawthorn::db {
+namespace {
+
+constexpr std::string_view kManifestPrefix = "manifest.";
+constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
+
+// Writes the slot of the generation and makes it durable.
+Status write_slot(os::File& file, const format::Superblock& superblock) {
+  const std::string slot = format::encode_superblock(superblock);
+  const uint64_t offset =
+      format::superblock_slot_of(superblock.generation) * format::kSuperblockSlotBytes;
+  if (Status status = file.write_at(offset, slot); !status.ok()) return status;
+  return file.sync_data();
+}
+
+// The slots go one by one, the older one first: whenever the power fails, one of them is whole.
+Status write_both_slots(os::File& file, format::Superblock& superblock) {
+  for (size_t i = 0; i < format::kSuperblockSlots; ++i) {
+    ++superblock.generation;
+    if (Status status = write_slot(file, superblock); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string manifest_name(uint64_t number) {
+  return std::string(kManifestPrefix) + std::to_string(number);
+}
+
+uint64_t manifest_number(std::string_view name) {
+  if (!name.starts_with(kManifestPrefix)) return 0;
+  const std::string_view digits = name.substr(kManifestPrefix.size());
+  if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0') return 0;
+  uint64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    number = number * 10 + static_cast<uint64_t>(digit - '0');
+  }
+  return number;
+}
+
+bool is_manifest_file(std::string_view name) {
+  return name == kSuperblockName || name == kSuperblockNewName || manifest_number(name) != 0;
+}
+
+std::string join(const std::string& directory, std::string_view name) {
+  return directory + "/" + std::string(name);
+}
+
+Result<std::vector<uint64_t>> list_manifests(os::FileSystem& files, const std::string& directory) {
+  Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : *names) {
+    if (const uint64_t number = manifest_number(name); number != 0) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+Result<format::Superblock> read_superblock(os::FileSystem& files, const std::string& directory,
+                                           std::string* warning) {
+  auto file = files.open_file(join(directory, kSuperblockName), {.read_only = true});
+  if (!file.ok()) return file.status();
+  Result<uint64_t> size = (*file)->size();
+  if (!size.ok()) return size.status();
+  std::string bytes(static_cast<size_t>(std::min<uint64_t>(*size, format::kSuperblockBytes)), '\0');
+  if (Status status = (*file)->read_at(0, bytes); !status.ok()) {
+    // One block that the device cannot read is no worse than one that is damaged.
+    for (size_t offset = 0; offset < bytes.size(); offset += format::kSuperblockSlotBytes) {
+      const size_t end = std::min(bytes.size(), offset + format::kSuperblockSlotBytes);
+      const std::span<char> block(bytes.data() + offset, end - offset);
+      if (!(*file)->read_at(offset, block).ok()) std::fill(block.begin(), block.end(), '\0');
+    }
+  }
+  return format::choose_superblock(bytes, warning);
+}
+
+Status create_superblock(os::FileSystem& files, const std::string& directory,
+                         format::Superblock& superblock) {
+  const std::string path = join(directory, kSuperblockNewName);
+  auto file = files.open_file(path, {.create = true});
+  if (!file.ok()) return file.status();
+  if (Status status = (*file)->truncate(0); !status.ok()) return status;
+  if (Status status = write_both_slots(**file, superblock); !status.ok()) return status;
+  if (Status status = files.rename(path, join(directory, kSuperblockName)); !status.ok()) {
+    return status;
+  }
+  return files.sync_directory(directory);
+}
+
+Status update_superblock(os::FileSystem& files, const std::string& directory,
+                         format::Superblock& superblock) {
+  auto file = files.open_file(join(directory, kSuperblockName), {});
+  if (!file.ok()) return file.status();
+  return write_both_slots(**file, superblock);
+}
+
+}  // namespace hawthorn::db

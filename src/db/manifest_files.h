@@ -1,0 +1,40 @@
+#pragma once
+// What loading and writing the manifest share: names, and the superblock file. Private to
+// db/manifest*.cc.
+//
+// Threads: as db/manifest.h.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/superblock.h"
+#include "hawthorn/status.h"
+#include "os/machine.h"
+
+namespace hawthorn::db {
+
+inline constexpr char kSuperblockName[] = "superblock";
+inline constexpr char kSuperblockNewName[] =
+    "superblock.new";  // until its first two slots are durable
+
+std::string manifest_name(uint64_t number);
+// 0 when the name is not that of a manifest.
+uint64_t manifest_number(std::string_view name);
+std::string join(const std::string& directory, std::string_view name);
+// The numbers of the manifests in a directory, ascending.
+Result<std::vector<uint64_t>> list_manifests(os::FileSystem& files, const std::string& directory);
+
+Result<format::Superblock> read_superblock(os::FileSystem& files, const std::string& directory,
+                                           std::string* warning);
+// Makes the file with both slots naming the same manifest (generations 1 and 2). Whole or not there
+// after a crash.
+Status create_superblock(os::FileSystem& files, const std::string& directory,
+                         format::Superblock& superblock);
+// Writes both slots, one durable before the other; superblock.generation goes up by 2.
+Status update_superblock(os::FileSystem& files, const std::string& directory,
+                         format::Superblock& superblock);
+
+}  // namespace hawthorn::db

@@ -1,0 +1,362 @@
+#include "format/manifest_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "hawthorn/version.h"
+
+namespace hawthorn::format {
+namespace {
+
+constexpr uint64_t kBlockBytes = kManifestBlockBytes;
+
+Status corrupt(std::string why) { return Status(StatusCode::kCorruption, std::move(why)); }
+
+template <typename T>
+std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(T)};
+}
+
+// A payload of exactly one fixed struct.
+template <typename T>
+bool read_exactly(std::string_view payload, T* value) {
+  if (payload.size() != sizeof(T)) return false;
+  std::memcpy(value, payload.data(), sizeof(T));
+  return true;
+}
+
+Status check_extent(const ExtentAddress& extent, std::string_view what) {
+  if (extent.blocks == 0) return corrupt(std::string(what) + " has no blocks");
+  if (uint64_t{extent.block} + extent.blocks > kFileBlocksMax) {
+    return corrupt(std::string(what) + " ends behind the last block of a file");
+  }
+  return {};
+}
+
+uint64_t payload_bytes_of(const ContainerRecord& record) {
+  return sizeof(ContainerSetPayload) + uint64_t{record.values.size()} * sizeof(ValueExtentPayload) +
+         uint64_t{record.large.size()} * sizeof(ExtentPayload) + record.low.size();
+}
+
+Status decode_container(std::string_view payload, ContainerRecord& record) {
+  ContainerSetPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("container record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (fixed.version != kContainerPayloadVersion) {
+    return corrupt("container record has version " + std::to_string(fixed.version));
+  }
+  if (fixed.flags != 0 || fixed.codec != 0 || fixed.cipher != 0 || fixed.reserved_0 != 0 ||
+      fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 || fixed.reserved_1 != 0) {
+    return corrupt("container record has reserved fields that are not zero");
+  }
+  // Three 32-bit counts times small sizes: no overflow in 64 bits.
+  const uint64_t expected = sizeof(fixed) +
+                            uint64_t{fixed.value_count} * sizeof(ValueExtentPayload) +
+                            uint64_t{fixed.large_count} * sizeof(ExtentPayload) + fixed.low_bytes;
+  if (payload.size() != expected) {
+    return corrupt("container record has " + std::to_string(payload.size()) +
+                   " bytes, its counts say " + std::to_string(expected));
+  }
+  record.id = fixed.id;
+  record.tree = fixed.tree;
+  record.cut = fixed.cut;
+  record.max_ts = fixed.max_ts;
+  record.entries = fixed.entries;
+  record.run = {fixed.run_file, fixed.run_block, fixed.run_blocks};
+  record.run_checksum = fixed.run_checksum;
+  const char* from = payload.data() + sizeof(fixed);
+  record.values.resize(fixed.value_count);
+  for (ValueExtentRecord& value : record.values) {
+    const auto extent = load<ValueExtentPayload>(from);
+    value = {{extent.file, extent.block, extent.blocks}, extent.bytes, extent.garbage_bytes};
+    from += sizeof(ValueExtentPayload);
+  }
+  record.large.resize(fixed.large_count);
+  for (ExtentAddress& large : record.large) {
+    const auto extent = load<ExtentPayload>(from);
+    large = {extent.file, extent.block, extent.blocks};
+    from += sizeof(ExtentPayload);
+  }
+  record.low.assign(from, fixed.low_bytes);
+  return check(record);
+}
+
+Status decode_tree(std::string_view payload, TreeRecord& tree) {
+  TreeCreatePayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("tree record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.name_bytes) {
+    return corrupt("tree record's name does not fill it");
+  }
+  tree.id = fixed.id;
+  tree.comparator = fixed.comparator;
+  tree.flags = fixed.flags;
+  tree.name.assign(payload.substr(sizeof(fixed)));
+  return check(tree);
+}
+
+}  // namespace
+
+Status check(const ContainerRecord& record) {
+  if (record.id == ~uint64_t{0}) return corrupt("container id is out of range");
+  if (record.cut > kLsnMax || record.max_ts > kLsnMax) {
+    return corrupt("container " + std::to_string(record.id) + ": timestamp out of range");
+  }
+  const std::string name = "container " + std::to_string(record.id) + ": ";
+  if (record.run.blocks == 0) {
+    if (record.run.file != 0 || record.run.block != 0) {
+      return corrupt(name + "an empty run has an address");
+    }
+  } else if (Status status = check_extent(record.run, name + "run"); !status.ok()) {
+    return status;
+  }
+  for (const ValueExtentRecord& value : record.values) {
+    if (Status status = check_extent(value.address, name + "value extent"); !status.ok()) {
+      return status;
+    }
+    if (value.bytes > value.address.blocks * kBlockBytes) {
+      return corrupt(name + "value extent holds more bytes than its blocks");
+    }
+    if (value.garbage_bytes > value.bytes) {
+      return corrupt(name + "value extent has more garbage than bytes");
+    }
+  }
+  for (const ExtentAddress& large : record.large) {
+    if (Status status = check_extent(large, name + "large value"); !status.ok()) return status;
+  }
+  if (payload_bytes_of(record) > kManifestPayloadBytesMax) {
+    return corrupt(name + "record is larger than 16 MB");
+  }
+  return {};
+}
+
+Status check(const TreeRecord& tree) {
+  if (tree.id == ~uint32_t{0}) return corrupt("tree id is out of range");
+  if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload)) {
+    return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
+  }
+  return {};
+}
+
+Status check(const LogEpoch& epoch) {
+  if (epoch.end > kLsnMax || epoch.start > epoch.end) {
+    return corrupt("log epoch " + std::to_string(epoch.number) + ": bounds out of order");
+  }
+  return {};
+}
+
+std::string encode_manifest_header(const ManifestIdentity& identity) {
+  ManifestHeader header = {};
+  std::memcpy(header.magic, kManifestMagic, sizeof(header.magic));
+  header.format_version = kFormatVersion;
+  header.uuid_low = identity.uuid_low;
+  header.uuid_high = identity.uuid_high;
+  header.number = identity.number;
+  header.salt = identity.salt;
+  header.checksum = checksum64(&header, offsetof(ManifestHeader, checksum), 0);
+  return std::string(bytes_of(header));
+}
+
+Result<ManifestIdentity> decode_manifest_header(std::string_view block) {
+  ManifestHeader header;
+  if (block.size() < sizeof(header)) return corrupt("the header is cut off");
+  std::memcpy(&header, block.data(), sizeof(header));
+  if (std::memcmp(header.magic, kManifestMagic, sizeof(header.magic)) != 0) {
+    return corrupt("no manifest: wrong magic");
+  }
+  if (checksum64(block.data(), offsetof(ManifestHeader, checksum), 0) != header.checksum) {
+    return corrupt("checksum mismatch in the header");
+  }
+  if (header.format_version > kFormatVersion) {
+    return Status(StatusCode::kNotSupported,
+                  "format version " + std::to_string(header.format_version) + " is newer than " +
+                      std::to_string(kFormatVersion));
+  }
+  if (header.format_version == 0) return corrupt("format version 0");
+  const bool reserved_zero = header.reserved_0 == 0 &&
+                             std::all_of(std::begin(header.reserved_1), std::end(header.reserved_1),
+                                         [](uint8_t byte) { return byte == 0; });
+  if (!reserved_zero) return corrupt("reserved bytes of the header are not zero");
+  return ManifestIdentity{header.uuid_low, header.uuid_high, header.number, header.salt};
+}
+
+void ManifestEncoder::add(ManifestRecordType type, std::string_view fixed,
+                          std::string_view variable, size_t zeros) {
+  const size_t payload_bytes = fixed.size() + variable.size() + zeros;
+  HAWTHORN_ASSERT(payload_bytes <= kManifestPayloadBytesMax);
+  ManifestRecordHeader header = {};
+  header.payload_bytes = static_cast<uint32_t>(payload_bytes);
+  header.sequence = sequence_++;
+  header.type = static_cast<uint8_t>(type);
+  const size_t start = bytes_.size();
+  const size_t size = sizeof(header) + align_up(payload_bytes, kManifestRecordAlign);
+  bytes_.append(bytes_of(header)).append(fixed).append(variable).resize(start + size, '\0');
+  char* record = bytes_.data() + start;
+  constexpr size_t kSkip = sizeof(header.checksum);
+  store<uint32_t>(record, checksum32(record + kSkip, size - kSkip, salt_));
+  batch_checksum_ = checksum64(record, size, batch_checksum_);
+  batch_bytes_ += size;
+  ++batch_records_;
+}
+
+void ManifestEncoder::begin(uint64_t number, ManifestBatchKind kind) {
+  batch_number_ = number;
+  batch_records_ = 0;
+  batch_bytes_ = 0;
+  batch_checksum_ = salt_;
+  BatchBeginPayload payload = {};
+  payload.number = number;
+  payload.kind = static_cast<uint32_t>(kind);
+  add(ManifestRecordType::kBatchBegin, bytes_of(payload));
+}
+
+void ManifestEncoder::create_tree(const TreeRecord& tree) {
+  TreeCreatePayload payload = {};
+  payload.id = tree.id;
+  payload.comparator = tree.comparator;
+  payload.flags = tree.flags;
+  payload.name_bytes = static_cast<uint32_t>(tree.name.size());
+  add(ManifestRecordType::kTreeCreate, bytes_of(payload), tree.name);
+}
+
+void ManifestEncoder::drop_tree(uint32_t id) {
+  add(ManifestRecordType::kTreeDrop, bytes_of(TreeDropPayload{id, 0}));
+}
+
+void ManifestEncoder::set_container(const ContainerRecord& container) {
+  ContainerSetPayload payload = {};
+  payload.id = container.id;
+  payload.cut = container.cut;
+  payload.max_ts = container.max_ts;
+  payload.entries = container.entries;
+  payload.run_checksum = container.run_checksum;
+  payload.tree = container.tree;
+  payload.run_file = container.run.file;
+  payload.run_block = container.run.block;
+  payload.run_blocks = container.run.blocks;
+  payload.low_bytes = static_cast<uint32_t>(container.low.size());
+  payload.value_count = static_cast<uint32_t>(container.values.size());
+  payload.large_count = static_cast<uint32_t>(container.large.size());
+  payload.version = kContainerPayloadVersion;
+  std::string variable;
+  variable.reserve(payload_bytes_of(container) - sizeof(payload));
+  for (const ValueExtentRecord& value : container.values) {
+    append(variable, ValueExtentPayload{value.address.file, value.address.block,
+                                        value.address.blocks, value.bytes, value.garbage_bytes});
+  }
+  for (const ExtentAddress& large : container.large) {
+    append(variable, ExtentPayload{large.file, large.block, large.blocks});
+  }
+  variable += container.low;
+  add(ManifestRecordType::kContainerSet, bytes_of(payload), variable);
+}
+
+void ManifestEncoder::delete_container(uint64_t id) {
+  add(ManifestRecordType::kContainerDelete, bytes_of(ContainerDeletePayload{id}));
+}
+
+void ManifestEncoder::set_epoch(const LogEpoch& epoch) {
+  add(ManifestRecordType::kEpochSet,
+      bytes_of(EpochSetPayload{epoch.number, epoch.start, epoch.end, epoch.salt}));
+}
+
+void ManifestEncoder::delete_epoch(uint64_t number) {
+  add(ManifestRecordType::kEpochDelete, bytes_of(EpochDeletePayload{number}));
+}
+
+void ManifestEncoder::trim_log(Lsn lsn) {
+  add(ManifestRecordType::kLogTrim, bytes_of(LsnPayload{lsn}));
+}
+
+void ManifestEncoder::reserve_lsn(Lsn lsn) {
+  add(ManifestRecordType::kLsnReserve, bytes_of(LsnPayload{lsn}));
+}
+
+void ManifestEncoder::set_counters(uint64_t next_container, uint32_t next_tree) {
+  add(ManifestRecordType::kCounters, bytes_of(CountersPayload{next_container, next_tree, 0}));
+}
+
+void ManifestEncoder::commit() {
+  const BatchCommitPayload payload = {batch_number_, batch_checksum_, batch_records_};
+  const uint64_t used = batch_bytes_ + sizeof(ManifestRecordHeader) + sizeof(payload);
+  const uint64_t zeros = align_up(used, kManifestBlockBytes) - used;
+  add(ManifestRecordType::kBatchCommit, bytes_of(payload), {}, zeros);
+}
+
+void ManifestEncoder::add_batch(uint64_t number, const ManifestBatch& batch) {
+  begin(number, ManifestBatchKind::kChanges);
+  for (const TreeRecord& tree : batch.trees_created) create_tree(tree);
+  for (const uint64_t id : batch.containers_deleted) delete_container(id);
+  for (const ContainerRecord& container : batch.containers_set) set_container(container);
+  for (const uint32_t id : batch.trees_dropped) drop_tree(id);
+  for (const uint64_t epoch : batch.epochs_deleted) delete_epoch(epoch);
+  for (const LogEpoch& epoch : batch.epochs_set) set_epoch(epoch);
+  if (batch.log_trim != 0) trim_log(batch.log_trim);
+  if (batch.lsn_reserved != 0) reserve_lsn(batch.lsn_reserved);
+  commit();
+}
+
+std::string ManifestEncoder::take() { return std::exchange(bytes_, std::string()); }
+
+Status decode_change(ManifestRecordType type, std::string_view payload, DecodedBatch& batch) {
+  ManifestBatch& changes = batch.changes;
+  switch (type) {
+    case ManifestRecordType::kTreeCreate:
+      return decode_tree(payload, changes.trees_created.emplace_back());
+    case ManifestRecordType::kContainerSet:
+      return decode_container(payload, changes.containers_set.emplace_back());
+    case ManifestRecordType::kTreeDrop: {
+      TreeDropPayload fixed;
+      if (!read_exactly(payload, &fixed) || fixed.reserved != 0) {
+        return corrupt("tree drop record is malformed");
+      }
+      changes.trees_dropped.push_back(fixed.id);
+      return {};
+    }
+    case ManifestRecordType::kContainerDelete: {
+      ContainerDeletePayload fixed;
+      if (!read_exactly(payload, &fixed)) return corrupt("container delete record is malformed");
+      changes.containers_deleted.push_back(fixed.id);
+      return {};
+    }
+    case ManifestRecordType::kEpochSet: {
+      EpochSetPayload fixed;
+      if (!read_exactly(payload, &fixed)) return corrupt("log epoch record is malformed");
+      changes.epochs_set.push_back({fixed.number, fixed.start, fixed.end, fixed.salt});
+      return check(changes.epochs_set.back());
+    }
+    case ManifestRecordType::kEpochDelete: {
+      EpochDeletePayload fixed;
+      if (!read_exactly(payload, &fixed)) return corrupt("log epoch delete record is malformed");
+      changes.epochs_deleted.push_back(fixed.number);
+      return {};
+    }
+    case ManifestRecordType::kLogTrim:
+    case ManifestRecordType::kLsnReserve: {
+      LsnPayload fixed;
+      if (!read_exactly(payload, &fixed) || fixed.lsn > kLsnMax) {
+        return corrupt("log position record is malformed");
+      }
+      (type == ManifestRecordType::kLogTrim ? changes.log_trim : changes.lsn_reserved) = fixed.lsn;
+      return {};
+    }
+    case ManifestRecordType::kCounters: {
+      CountersPayload fixed;
+      if (!read_exactly(payload, &fixed) || fixed.reserved != 0 || !batch.snapshot) {
+        return corrupt("counters record is malformed");
+      }
+      batch.next_container = fixed.next_container;
+      batch.next_tree = fixed.next_tree;
+      return {};
+    }
+    case ManifestRecordType::kBatchBegin:
+    case ManifestRecordType::kBatchCommit:
+      break;
+  }
+  return corrupt("unexpected record type " + std::to_string(static_cast<unsigned>(type)));
+}
+
+}  // namespace hawthorn::format

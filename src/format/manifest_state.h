@@ -1,0 +1,87 @@
+#pragma once
+// What the manifest says: trees, containers, extents, log epochs. Plain data; encode and decode are
+// in manifest_record.h, files in db/manifest.h.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/log_epoch.h"
+
+namespace hawthorn::format {
+
+// Blocks of a data file are numbered 0 to kFileBlocksMax - 1, so that a count of blocks always fits
+// into 32 bits.
+inline constexpr uint64_t kFileBlocksMax = (uint64_t{1} << 32) - 1;
+
+// A piece of a data file, in blocks of 4 KB.
+struct ExtentAddress {
+  uint32_t file = 0;
+  uint32_t block = 0;
+  uint32_t blocks = 0;
+  bool operator==(const ExtentAddress&) const = default;
+  auto operator<=>(const ExtentAddress&) const = default;
+};
+
+struct ValueExtentRecord {
+  ExtentAddress address;
+  uint32_t bytes = 0;          // of values in it, without the last block's rest
+  uint32_t garbage_bytes = 0;  // of those, no longer referred to by the run
+  bool operator==(const ValueExtentRecord&) const = default;
+};
+
+// A large value's extent, owned by a container since its flush.
+struct ContainerRecord {
+  uint64_t id = 0;
+  uint32_t tree = 0;
+  std::string low;  // first key of its range, which ends where the next container begins
+  Lsn cut = 0;      // F: the run reflects every version with cts <= F and none above (R10)
+  Lsn max_ts = 0;   // the largest cts in the run
+  uint64_t entries = 0;
+  ExtentAddress run;          // blocks == 0: the run is empty, nothing on disk
+  uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
+  std::vector<ValueExtentRecord> values;
+  std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to
+  bool operator==(const ContainerRecord&) const = default;
+};
+
+struct TreeRecord {
+  uint32_t id = 0;
+  std::string name;
+  uint32_t comparator = 0;  // 0: bytewise
+  uint32_t flags = 0;       // none yet
+  bool operator==(const TreeRecord&) const = default;
+};
+
+struct ManifestState {
+  std::map<uint32_t, TreeRecord> trees;
+  std::map<uint64_t, ContainerRecord> containers;  // by id
+  uint32_t next_tree = 1;
+  uint64_t next_container = 1;
+  std::vector<LogEpoch> epochs;
+  Lsn log_trim = 0;      // the log below is not needed
+  Lsn lsn_reserved = 0;  // no lsn at or above was ever issued (R2)
+  uint64_t last_batch = 0;
+  bool operator==(const ManifestState&) const = default;
+};
+
+// One batch of changes: durable together or not at all.
+struct ManifestBatch {
+  std::vector<TreeRecord> trees_created;
+  std::vector<uint32_t> trees_dropped;
+  std::vector<ContainerRecord> containers_set;  // added, or replaced by id
+  std::vector<uint64_t> containers_deleted;
+  std::vector<LogEpoch> epochs_set;  // added, or replaced by number
+  std::vector<uint64_t> epochs_deleted;
+  Lsn log_trim = 0;      // 0: unchanged
+  Lsn lsn_reserved = 0;  // 0: unchanged
+  bool empty() const {
+    return trees_created.empty() && trees_dropped.empty() && containers_set.empty() &&
+           containers_deleted.empty() && epochs_set.empty() && epochs_deleted.empty() &&
+           log_trim == 0 && lsn_reserved == 0;
+  }
+};
+
+}  // namespace hawthorn::format

@@ -1,0 +1,72 @@
+#pragma once
+// The data files of a directory as os::Files: opened at first need, locked, created whole, synced.
+//
+// Not here: which blocks of them are free (space.h). Used by space.cc only.
+// Threads: file, mark_written and sync from any thread; create, remove and the probe by one thread
+// at a time.
+//
+// 1. A File handed out lives as long as this object, also after its name was removed.
+// 2. For writing, a file is locked before it is handed out; the lock is kept to the end.
+// 3. What create returned is durable: size, space and name.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/machine.h"
+#include "os/sync.h"
+#include "space/space.h"
+
+namespace hawthorn::space {
+
+std::string data_file_name(uint32_t number);
+// False when the name is not that of a data file.
+bool parse_data_file_name(std::string_view name, uint32_t* number);
+
+class DataFiles {
+ public:
+  DataFiles(const os::Machine& machine, std::string directory, const SpaceOptions& options);
+  ~DataFiles();
+
+  Result<std::vector<uint32_t>> list() const;
+  // Whether the file system does direct I/O; asked once, with a file of `present` or one that is
+  // made for it.
+  Status probe_direct(const std::vector<uint32_t>& present);
+  bool direct() const { return direct_; }
+
+  os::File* file(uint32_t number);
+  // Makes data.<number> with space for at least `bytes_min` and at most *bytes (halved as long as
+  // the disk has no room).
+  Status create(uint32_t number, uint64_t bytes_min, uint64_t* bytes);
+  Status remove(uint32_t number);
+
+  void mark_written(uint32_t number);
+  Status sync() EXCLUDES(sync_mutex_);
+  Status sync_directory() { return machine_.files->sync_directory(directory_); }
+
+ private:
+  std::string path_of(uint32_t number) const { return directory_ + "/" + data_file_name(number); }
+  Result<std::unique_ptr<os::File>> open(uint32_t number, bool wait);
+  Status make(os::File& file, uint64_t bytes_min, uint64_t* bytes);
+
+  const os::Machine machine_;
+  const std::string directory_;
+  const SpaceOptions options_;
+  bool direct_ = false;
+  // Null: not open yet.
+  std::unique_ptr<std::atomic<os::File*>[]> open_files_;
+  std::unique_ptr<std::atomic<bool>[]> written_;
+  std::atomic<uint32_t> files_end_{0};  // above the highest number ever opened
+
+  os::Mutex open_mutex_;
+  std::vector<std::unique_ptr<os::File>> owned_ GUARDED_BY(open_mutex_);
+  std::map<uint32_t, std::unique_ptr<os::File>> failed_files_ GUARDED_BY(open_mutex_);
+
+  os::Mutex sync_mutex_;
+  Status sync_error_ GUARDED_BY(sync_mutex_);
+};
+
+}  // namespace hawthorn::space

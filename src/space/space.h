@@ -1,0 +1,95 @@
+#pragma once
+// The allocator of extents in the data files: best fit over free ranges, rebuilt from the manifest
+// at open. Nothing of it is on disk: free space is what the manifest does not list.
+//
+// Not here: when a dropped extent may be reused (db/publisher.h: after its batch is durable, R24).
+// Threads: every function from any thread.
+//
+// 1. Two live extents never overlap. mark_used at open reports an overlap as kCorruption.
+// 2. Data files grow in steps, are preallocated before use, and are never resized while the
+//    database is open (R28); they are trimmed and holes punched at close only. The one exception: a
+//    file that an earlier close has trimmed gets its space back when the first extent is allocated
+//    from it (space.cc argues why this is safe).
+// 3. kNoSpace leaves everything as it was.
+// 4. A new file, its size and its name are durable before an extent of it is given out.
+// 5. A file that is opened for writing is locked first (R30): the lock of a killed process goes
+//    only when its last write in flight has landed, so that write cannot hit an extent that this
+//    process has reused.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/manifest_state.h"
+#include "hawthorn/status.h"
+#include "os/machine.h"
+
+namespace hawthorn::space {
+
+using format::ExtentAddress;
+
+inline constexpr uint32_t kFilesMax = 16384;  // data.0 to data.16383
+
+struct SpaceOptions {
+  bool direct = true;
+  bool direct_required = false;  // fail instead of falling back to buffered I/O
+  bool read_only = false;
+  uint64_t file_bytes_first = uint64_t{64}
+                              << 20;  // data.0; each next file doubles up to the maximum
+  uint64_t file_bytes_max = uint64_t{1} << 30;
+};
+
+class Space {
+ public:
+  // Errors: kNotSupported with direct_required; what listing the directory returns.
+  static Result<std::unique_ptr<Space>> open(const os::Machine& machine,
+                                             const std::string& directory,
+                                             const SpaceOptions& options);
+  ~Space();
+
+  // At open: every extent that the manifest lists, before the first allocate. Errors: kCorruption
+  // when it overlaps another one, or its file is missing.
+  Status mark_used(const ExtentAddress& extent);
+
+  // A contiguous extent of `blocks` 4 KB blocks, the smallest free range that holds it. Errors:
+  // kNoSpace; kReadOnly.
+  Result<ExtentAddress> allocate(uint32_t blocks);
+  // Extents of no blocks are ignored.
+  void release(const ExtentAddress& extent);
+
+  // The file that an extent lies in, opened at first need. Never null: when the file cannot be
+  // opened, every call of what is returned reports that. Lifetime: as long as the Space.
+  os::File* file(uint32_t number);
+  // Whether the files are opened direct: offsets, sizes and addresses of all I/O are then multiples
+  // of 4096.
+  bool direct() const;
+
+  // Syncs every data file that was written since its last sync. Writers call mark_written when
+  // their write is complete, before whoever syncs may rely on it. A failed sync is final: every
+  // later sync returns its error.
+  void mark_written(uint32_t file);
+  Status sync();
+
+  uint64_t used_blocks() const;
+  uint64_t allocated_bytes() const;  // of the files
+  // The largest free range inside the present files.
+  uint32_t largest_free() const;
+  // All free ranges, ascending, for check.
+  std::vector<ExtentAddress> free_ranges() const;
+
+  // Clean close: cuts free tails, removes empty files at the end, punches holes over free ranges,
+  // syncs. No other call may be under way.
+  Status trim_files();
+
+  struct State;
+
+ private:
+  explicit Space(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+bool is_data_file(std::string_view name);
+
+}  // namespace hawthorn::space
