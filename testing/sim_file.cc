@@ -1,0 +1,219 @@
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "testing/sim_state.h"
+
+namespace hawthorn::testing {
+namespace {
+
+class SimFile : public os::File {
+ public:
+  SimFile(std::shared_ptr<SimDisk::State> state, std::shared_ptr<SimNode> node, std::string path,
+          os::OpenFlags flags)
+      : state_(std::move(state)), node_(std::move(node)), path_(std::move(path)), flags_(flags) {}
+
+  ~SimFile() override {
+    os::MutexLock lock(state_->mutex);
+    --node_->handles;
+    if (node_->lock_holder == this) node_->lock_holder = nullptr;
+  }
+
+  Status read_at(uint64_t offset, std::span<char> data) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_direct(offset, data.data(), data.size()); !s.ok()) return s;
+    const Status fault = state_->begin(SimOp::kRead, path_);
+    if (!fault.ok() && !fault.is(StatusCode::kCorruption)) return fault;
+    state_->gather_stores(*node_);
+    const uint64_t size = node_->now.size();
+    uint64_t present = offset < size ? std::min<uint64_t>(size - offset, data.size()) : 0;
+    if (!fault.ok()) present = std::min<uint64_t>(present, data.size() / 2);
+    node_->now.read(offset, data.first(static_cast<size_t>(present)));
+    state_->counters.bytes_read += present;
+    if (present == data.size()) return Status();
+    return Status(StatusCode::kCorruption, path_ + ": ends at " + std::to_string(offset + present) +
+                                               ", " + std::to_string(data.size() - present) +
+                                               " bytes short");
+  }
+
+  Status write_at(uint64_t offset, std::span<const char> data) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_direct(offset, data.data(), data.size()); !s.ok()) return s;
+    if (Status s = check_writable(); !s.ok()) return s;
+    Status fault = state_->begin(SimOp::kWrite, path_);
+    if (state_->stopped) return fault;
+    if (fault.ok()) fault = state_->reserve(*node_, offset, data.size(), path_);
+    if (!fault.ok()) {
+      // What a failed write leaves behind: some of its sectors from the front, or none.
+      const size_t sectors = data.size() / kSimSectorBytes;
+      data = data.first(static_cast<size_t>(state_->prng.below(sectors + 1)) * kSimSectorBytes);
+      if (!state_->reserve(*node_, offset, data.size(), path_).ok()) return fault;
+    }
+    if (data.empty()) return fault;
+    state_->gather_stores(*node_);
+    state_->counters.bytes_written += data.size();
+    state_->change(*node_, {SimChange::Kind::kWrite, offset, data.size(),
+                            std::string(data.begin(), data.end())});
+    extend(offset + data.size());
+    if (const auto memory = node_->memory.lock(); memory != nullptr && offset < memory->size()) {
+      const size_t here = std::min<size_t>(data.size(), memory->size() - offset);
+      std::memcpy(memory->data() + offset, data.data(), here);
+    }
+    return fault;
+  }
+
+  Status sync_data() override {
+    os::MutexLock lock(state_->mutex);
+    const Status fault = state_->begin(SimOp::kSync, path_);
+    if (state_->stopped) return fault;
+    if (fault.ok()) {
+      state_->sync(*node_);
+    } else {
+      state_->fail_sync(*node_);
+    }
+    return fault;
+  }
+
+  Result<uint64_t> size() override {
+    os::MutexLock lock(state_->mutex);
+    if (state_->stopped) return state_->begin(SimOp::kAny, path_);
+    return node_->now.size();
+  }
+
+  Result<uint64_t> allocated_bytes() override {
+    os::MutexLock lock(state_->mutex);
+    if (state_->stopped) return state_->begin(SimOp::kAny, path_);
+    return node_->now.allocated_bytes();
+  }
+
+  Status truncate(uint64_t size) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_writable(); !s.ok()) return s;
+    if (Status s = state_->begin(SimOp::kAllocate, path_); !s.ok()) return s;
+    state_->gather_stores(*node_);
+    state_->change(*node_, {SimChange::Kind::kSize, size, 0, ""});
+    return Status();
+  }
+
+  Status allocate(uint64_t offset, uint64_t size) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_writable(); !s.ok()) return s;
+    if (Status s = state_->begin(SimOp::kAllocate, path_); !s.ok()) return s;
+    if (size == 0) return Status();
+    if (Status s = state_->reserve(*node_, offset, size, path_); !s.ok()) return s;
+    state_->change(*node_, {SimChange::Kind::kAllocate, offset, size, ""});
+    extend(offset + size);
+    return Status();
+  }
+
+  Status punch_hole(uint64_t offset, uint64_t size) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_writable(); !s.ok()) return s;
+    if (Status s = state_->begin(SimOp::kAllocate, path_); !s.ok()) return s;
+    state_->gather_stores(*node_);
+    state_->change(*node_, {SimChange::Kind::kPunch, offset, size, ""});
+    return Status();
+  }
+
+  Status lock_exclusive() override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = state_->begin(SimOp::kAny, path_); !s.ok()) return s;
+    if (node_->lock_holder != nullptr && node_->lock_holder != this) {
+      return Status(StatusCode::kBusy, path_ + ": lock: held by another open of the file");
+    }
+    node_->lock_holder = this;
+    return Status();
+  }
+
+  bool direct() const override { return flags_.direct; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  void extend(uint64_t end) REQUIRES(state_->mutex) {
+    if (end > node_->now.size()) {
+      state_->change(*node_, {SimChange::Kind::kSize, end, 0, ""});
+    }
+  }
+
+  Status check_direct(uint64_t offset, const char* data, size_t size) const {
+    const bool aligned = offset % os::kBlockBytes == 0 && size % os::kBlockBytes == 0 &&
+                         reinterpret_cast<uintptr_t>(data) % os::kBlockBytes == 0;
+    if (!flags_.direct || aligned) return Status();
+    return Status(StatusCode::kInvalidArgument,
+                  path_ + ": direct I/O at " + std::to_string(offset) + " is not aligned");
+  }
+
+  Status check_writable() const {
+    if (!flags_.read_only) return Status();
+    return Status(StatusCode::kReadOnly, path_ + ": was opened read-only");
+  }
+
+  const std::shared_ptr<SimDisk::State> state_;
+  const std::shared_ptr<SimNode> node_;
+  const std::string path_;
+  const os::OpenFlags flags_;
+};
+
+class SimMappedFile : public os::MappedFile {
+ public:
+  SimMappedFile(std::shared_ptr<SimDisk::State> state, std::shared_ptr<SimNode> node,
+                std::shared_ptr<SimMemory> memory, std::string path, char* data)
+      : state_(std::move(state)),
+        node_(std::move(node)),
+        memory_(std::move(memory)),
+        path_(std::move(path)),
+        data_(data) {}
+
+  ~SimMappedFile() override {
+    os::MutexLock lock(state_->mutex);
+    if (!state_->stopped) state_->gather_stores(*node_);
+    --node_->handles;
+    munmap(data_, 2 * memory_->size());
+  }
+
+  char* data() override { return data_; }
+  size_t size() const override { return memory_->size(); }
+  Status sync() override {
+    os::MutexLock lock(state_->mutex);
+    const Status fault = state_->begin(SimOp::kSync, path_);
+    if (state_->stopped) return fault;
+    if (fault.ok()) {
+      state_->sync(*node_);
+    } else {
+      state_->fail_sync(*node_);
+    }
+    return fault;
+  }
+  bool mirrored() const override { return true; }
+
+ private:
+  const std::shared_ptr<SimDisk::State> state_;
+  const std::shared_ptr<SimNode> node_;
+  const std::shared_ptr<SimMemory> memory_;
+  const std::string path_;
+  char* const data_;
+};
+
+}  // namespace
+
+std::unique_ptr<os::File> make_sim_file(std::shared_ptr<SimDisk::State> state,
+                                        std::shared_ptr<SimNode> node, std::string path,
+                                        os::OpenFlags flags) {
+  ++node->handles;
+  return std::make_unique<SimFile>(std::move(state), std::move(node), std::move(path), flags);
+}
+
+std::unique_ptr<os::MappedFile> make_sim_mapped_file(std::shared_ptr<SimDisk::State> state,
+                                                     std::shared_ptr<SimNode> node,
+                                                     std::shared_ptr<SimMemory> memory,
+                                                     std::string path, bool read_only) {
+  char* const data = memory->map_twice(read_only);
+  if (data == nullptr) return nullptr;
+  ++node->handles;
+  return std::make_unique<SimMappedFile>(std::move(state), std::move(node), std::move(memory),
+                                         std::move(path), data);
+}
+
+}  // namespace hawthorn::testing
