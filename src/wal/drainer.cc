@@ -1,0 +1,337 @@
+// Draining the ring into segments, syncing them, and the thread that does so when nobody waits.
+//
+// Whoever waits for durability syncs for all who wait (the first one to come leads, the others
+// sleep until it is done): that spares the change of thread which a dedicated one would cost each
+// commit. The thread drains for room, serves request_durable, prepares segments and pre-writes
+// their blocks.
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "wal/log_state.h"
+
+namespace hawthorn::wal {
+
+using os::kBlockBytes;
+using os::MutexLock;
+
+namespace {
+
+constexpr size_t kWriteBytesMax = size_t{2} << 20;
+// How far blocks are written with zeros before commits reach them, and in which pieces (each holds
+// up drains for about 0.2 ms). Only a log that is synced pre-writes: what is drained in large
+// pieces gains nothing from it and would be written twice.
+constexpr size_t kPrewriteBytes = size_t{1} << 20;
+constexpr size_t kPrewriteChunkBytes = size_t{256} << 10;
+
+constexpr Lsn block_of(Lsn lsn) { return lsn / kBlockBytes * kBlockBytes; }
+
+// Zeros fit for a direct write. Lifetime: static.
+std::span<const char> zeros() {
+  alignas(kBlockBytes) static const char bytes[kPrewriteChunkBytes] = {};
+  return bytes;
+}
+
+// Stores into a page what is in it, so that it is mapped and dirty before an append needs it.
+// Appends may be storing into the same page at the same time, so this must be one atomic
+// instruction, and one that compilers do not turn into a load.
+void touch(char* page) {
+#if defined(__x86_64__)
+  asm volatile("lock addb $0, %0" : "+m"(*page) : : "cc");
+#else
+  char seen = __atomic_load_n(page, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(page, &seen, seen, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
+}  // namespace
+
+// Writes what is complete: with `pad` everything, without it whole blocks only, so that a block is
+// never written twice.
+Status Log::State::drain(bool pad) {
+  Lsn target;
+  Lsn drained_to;
+  const Lsn from = written.load(std::memory_order_relaxed);
+  {
+    MutexLock lock(append_mutex);
+    const Lsn held = hold.load();
+    // Behind a held record a pad would only waste space: the held block cannot be written anyway.
+    const bool holding = held < head.load(std::memory_order_relaxed);
+    if (pad && !holding) append_pad();
+    target = block_of(head.load(std::memory_order_relaxed));
+    drained_to = boundary;
+    if (holding && block_of(held) < target) {
+      target = block_of(held);
+      drained_to = 0;
+    }
+  }
+  if (target <= from) return Status();
+  if (drained_to == 0) drained_to = last_boundary(drained.load(std::memory_order_relaxed), target);
+  if (Status s = write_blocks(from, target); !s.ok()) return fail(std::move(s));
+  {
+    MutexLock lock(append_mutex);
+    written.store(target, std::memory_order_release);
+    drained.store(drained_to, std::memory_order_release);
+    update_limits();
+  }
+  room.signal();
+  return Status();
+}
+
+Status Log::State::write_blocks(Lsn from, Lsn to) {
+  while (from < to) {
+    const uint64_t number = directory.segment_of(from);
+    const Lsn segment_start = number * options.segment_bytes;
+    const Lsn end = std::min({to, segment_start + options.segment_bytes, from + kWriteBytesMax});
+    const std::shared_ptr<Segment> segment = segments.find(number);
+    HAWTHORN_ASSERT(segment !=
+                    nullptr);  // invariant 2: limit did not let head beyond the ready segments
+    const char* const data = ring_data + from % options.ring_bytes;
+    Status status = segment->file->write_at(from - segment_start, {data, end - from});
+    if (!status.ok()) return status;
+    segment->prewritten_bytes = std::max(segment->prewritten_bytes, end - segment_start);
+    if (dirty.empty() || dirty.back() != segment) dirty.push_back(segment);
+    from = end;
+  }
+  return Status();
+}
+
+// The start of the record that lies across `to`, or `to`. Walks the ring's records from the
+// boundary `from`; only a held drain needs this, otherwise append has noted the boundary.
+Lsn Log::State::last_boundary(Lsn from, Lsn to) const {
+  while (from < to) {
+    const char* const at = ring_data + from % options.ring_bytes;
+    const uint32_t length = load<uint32_t>(at + offsetof(format::RecordHeader, length));
+    if (from + length > to) break;
+    from += length;
+  }
+  return from;
+}
+
+Status Log::State::drain_once(bool pad) {
+  MutexLock lock(drain_mutex);
+  if (failed.load()) return failure();
+  return drain(pad);
+}
+
+// Drains everything and syncs it. One caller at a time (`syncing`).
+Status Log::State::sync_once() {
+  std::vector<std::shared_ptr<Segment>> unsynced;
+  Lsn goal;
+  {
+    MutexLock lock(drain_mutex);
+    if (failed.load()) return failure();
+    if (Status s = drain(true); !s.ok()) return s;
+    unsynced.swap(dirty);
+    prewrite_due.store(wants_prewriting(), std::memory_order_relaxed);
+    goal = drained.load(std::memory_order_relaxed);
+  }
+  for (const std::shared_ptr<Segment>& segment : unsynced) {
+    // Not tried again after a failure: nobody knows what the kernel and the device dropped.
+    if (Status s = segment->file->sync_data(); !s.ok()) return fail(std::move(s));
+  }
+  durable.store(goal, std::memory_order_release);
+  if (!unsynced.empty()) syncs.fetch_add(1, std::memory_order_relaxed);
+  return Status();
+}
+
+// For the one that has set `syncing`.
+Status Log::State::lead_sync() {
+  Status status = sync_once();
+  syncing.store(false);
+  durable_moved.signal();
+  return status;
+}
+
+Status Log::State::wait_durable(Lsn goal) {
+  while (true) {
+    uint32_t ticket = durable_moved.ticket();
+    if (durable.load(std::memory_order_acquire) >= goal) return Status();
+    if (failed.load()) return failure();
+    if (syncing.exchange(true)) {
+      durable_moved.wait(ticket);
+      continue;
+    }
+    if (Status s = lead_sync(); !s.ok()) return s;
+    if (prewrite_due.load(std::memory_order_relaxed)) {
+      if (background) {
+        work.signal();
+      } else if (Status s = prewrite(); !s.ok()) {
+        return s;
+      }
+    }
+    ticket = durable_moved.ticket();
+    if (durable.load(std::memory_order_acquire) >= goal) return Status();
+    if (block_of(hold.load()) >= goal) continue;
+    if (!background) {
+      return Status(StatusCode::kBusy, "the log's drain is held back at " + std::to_string(hold));
+    }
+    durable_moved.wait(ticket);
+  }
+}
+
+Status Log::wait_durable(Lsn lsn) {
+  const Lsn head = state_->head.load(std::memory_order_acquire);
+  return state_->wait_durable(std::min(lsn + 1, head));
+}
+
+void Log::request_durable(Lsn lsn) {
+  State& state = *state_;
+  Lsn before = state.async_goal.load(std::memory_order_relaxed);
+  while (before <= lsn && !state.async_goal.compare_exchange_weak(before, lsn + 1)) {
+  }
+  if (state.background) {
+    // One signal for all requests until the drainer has served them: a commit makes no system call
+    // here.
+    if (!state.async_armed.load(std::memory_order_relaxed) && !state.async_armed.exchange(true)) {
+      state.work.signal();
+    }
+    return;
+  }
+  const uint64_t now = state.directory.machine().clock->monotonic_us();
+  if (!state.async_armed.exchange(true)) {
+    state.async_due_us = now + state.options.async_sync_ms * 1000;
+  } else if (now >= state.async_due_us) {
+    state.async_armed.store(false);
+    static_cast<void>(state.wait_durable(std::min(lsn + 1, head())));  // the log keeps the error
+  }
+}
+
+Status Log::State::prepare_segments(Lsn end) {
+  Status status = segments.prepare(directory.segment_of(end - 1));
+  prepare_failed.store(!status.ok());
+  if (status.is(StatusCode::kNoSpace)) return status;
+  if (!status.ok()) return fail(std::move(status));
+  {
+    MutexLock lock(append_mutex);
+    update_limits();
+  }
+  room.signal();
+  return Status();
+}
+
+bool Log::State::wants_prewriting() const {
+  const Lsn at = written.load(std::memory_order_relaxed);
+  const std::shared_ptr<Segment> segment = segments.find(directory.segment_of(at));
+  if (segment == nullptr) return false;  // exactly at the end of the last one
+  const uint64_t wanted =
+      std::min<uint64_t>(at % options.segment_bytes + kPrewriteBytes / 2, options.segment_bytes);
+  return segment->prewritten_bytes < wanted;
+}
+
+// Writes zeros ahead of the drain, in pieces between which drains may go on.
+Status Log::State::prewrite() {
+  prewrite_due.store(false, std::memory_order_relaxed);
+  for (size_t done = 0; done < kPrewriteBytes; done += kPrewriteChunkBytes) {
+    MutexLock lock(drain_mutex);
+    if (failed.load()) return failure();
+    const Lsn at = written.load(std::memory_order_relaxed);
+    const std::shared_ptr<Segment> segment = segments.find(directory.segment_of(at));
+    if (segment == nullptr) return Status();
+    const uint64_t from = std::max<uint64_t>(segment->prewritten_bytes, at % options.segment_bytes);
+    const uint64_t to = std::min<uint64_t>(from + kPrewriteChunkBytes, options.segment_bytes);
+    if (from >= to) return Status();
+    Status status = segment->file->write_at(from, zeros().first(to - from));
+    if (!status.ok()) return fail(std::move(status));
+    segment->prewritten_bytes = to;
+    if (dirty.empty() || dirty.back() != segment) dirty.push_back(segment);
+  }
+  return Status();
+}
+
+// Pages that the kernel has written back are clean and write-protected: the next store into one
+// faults, and in a small memory cgroup may have to wait for the disk. The drainer takes these
+// faults instead of a committer (R9).
+void Log::State::touch_ahead() {
+  const Lsn from = std::max(touched, align_up(head.load(), kBlockBytes));
+  const Lsn to =
+      std::min(head.load() + options.ring_bytes / 4, drained.load() + options.ring_bytes);
+  for (Lsn at = from; at + kBlockBytes <= to; at += kBlockBytes) {
+    touch(ring_data + at % options.ring_bytes);
+    touched = at + kBlockBytes;
+  }
+}
+
+// Does what is due; returns after how many microseconds more will be (0: when signalled). *worked:
+// look again at once.
+uint64_t Log::State::run_due_work(bool* worked) {
+  const Lsn head_now = head.load();
+  if (!prepare_failed.load() && head_now + options.segment_bytes / 2 >= segments_end()) {
+    // An error is told to whoever finds no room; it ends the log unless it is a full disk.
+    static_cast<void>(prepare_segments(head_now + options.segment_bytes / 2 + 1));
+    *worked = true;
+  }
+  const Lsn written_before = written.load();
+  if (room_waiters.load() != 0 || head_now - written_before >= options.ring_bytes / 4) {
+    if (!drain_once(false).ok()) return 0;
+    if (written.load() != written_before) *worked = true;
+    touch_ahead();
+  }
+  if (prewrite_due.load(std::memory_order_relaxed) && !prewrite().ok()) return 0;
+  return serve_async();
+}
+
+// The drainer's part of request_durable; returns when to call it again, as run_due_work does. Never
+// waits for others: a drain that is held back, or a sync under way that may have begun before the
+// request, only puts it off.
+uint64_t Log::State::serve_async() {
+  if (!async_armed.load()) return 0;
+  const uint64_t period_us = std::max<uint64_t>(options.async_sync_ms * 1000, 1);
+  const uint64_t now = directory.machine().clock->monotonic_us();
+  const uint64_t due = async_due_us.load();
+  if (due == 0 || now < due) {
+    if (due == 0) async_due_us.store(now + period_us);
+    return due == 0 ? period_us : due - now;
+  }
+  async_armed.store(false);  // before the goal is read: a request that comes later arms it again
+  async_due_us.store(0);
+  const Lsn goal = std::min(async_goal.load(), head.load());
+  if (durable.load() >= goal) return 0;
+  if (!syncing.exchange(true) && !lead_sync().ok()) return 0;
+  if (durable.load() >= goal) return 0;
+  async_armed.store(true);
+  async_due_us.store(now + period_us);
+  return period_us;
+}
+
+void Log::State::run_drainer() {
+  while (true) {
+    const uint32_t ticket = work.ticket();
+    if (stopping.load() || failed.load()) return;
+    bool worked = false;
+    const uint64_t wait_us = run_due_work(&worked);
+    if (!worked) work.wait(ticket, wait_us);
+  }
+}
+
+void Log::State::stop_drainer() {
+  stopping.store(true);
+  work.signal();
+  if (drainer != nullptr) drainer->join();
+}
+
+Status Log::State::fail(Status status) {
+  {
+    MutexLock lock(failure_mutex);
+    if (first_failure.ok()) {
+      first_failure = Status(status.code(), "the log failed: " + std::string(status.message()));
+    }
+  }
+  failed.store(true);
+  {
+    MutexLock lock(append_mutex);
+    update_limits();
+  }
+  work.signal();
+  room.signal();
+  durable_moved.signal();
+  return failure();
+}
+
+Status Log::State::failure() const {
+  MutexLock lock(failure_mutex);
+  return first_failure;
+}
+
+}  // namespace hawthorn::wal

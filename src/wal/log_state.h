@@ -1,0 +1,119 @@
+#pragma once
+// The inside of an open log: the ring and its positions (log.cc), draining and syncing (drainer.cc).
+//
+//            drained   written            head                    limit
+//   ring  ──────┬────────┬─────────────────┬───────────────────────┬──
+//               │ record │ blocks to write │ room for appends      │
+//
+// Threads: as annotated. Lock order: drain_mutex before append_mutex; neither is held while an
+// event is waited for.
+//
+// 1. drained <= written <= head <= limit. drained is a record boundary, written a block boundary,
+//    and at most one record lies across written: ring space is given back up to drained only, so
+//    that every record is wholly in segments or wholly in the ring (R7: recovery takes it from
+//    where it validates, never from both).
+// 2. limit leaves room for the pad that may follow: ring space, ready segments and reserved lsns
+//    for it are there before a record is accepted (R4), so a drain never waits and never runs out
+//    of disk.
+// 3. durable is a record boundary whose predecessors were written and synced.
+// 4. Only the thread that set `syncing` syncs; drains go on meanwhile.
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "os/sync.h"
+#include "wal/event.h"
+#include "wal/log.h"
+#include "wal/segments.h"
+
+namespace hawthorn::wal {
+
+struct Log::State {
+  State(const LogDirectory& log_directory, const LogOptions& log_options,
+        const LogEpoch& log_epoch);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // log.cc: appending, under append_mutex.
+  Lsn append(RecordType type, uint32_t operations, std::span<const std::string_view> payload,
+             size_t payload_bytes, uint64_t payload_checksum) REQUIRES(append_mutex);
+  void append_pad() REQUIRES(append_mutex);
+  void write_record(format::RecordHeader& header, char* at) REQUIRES(append_mutex);
+  bool fits(uint64_t length) const REQUIRES(append_mutex);
+  void update_limits() REQUIRES(append_mutex);
+  Lsn segments_end() const { return segments.end_number() * options.segment_bytes; }
+
+  enum class Shortage : uint8_t { kNone, kRing, kSegments, kReserved };
+  Shortage shortage(uint64_t length) EXCLUDES(append_mutex);
+  Status wait_room(size_t payload_bytes) EXCLUDES(append_mutex);
+
+  // drainer.cc
+  Status drain(bool pad) REQUIRES(drain_mutex);
+  Status write_blocks(Lsn from, Lsn to) REQUIRES(drain_mutex);
+  Lsn last_boundary(Lsn from, Lsn to) const;
+  Status drain_once(bool pad) EXCLUDES(drain_mutex);
+  Status sync_once() EXCLUDES(drain_mutex);
+  Status wait_durable(Lsn goal);
+  Status prepare_segments(Lsn end);  // makes the segments ready that hold lsns below `end`
+  Status lead_sync();
+  bool wants_prewriting() const REQUIRES(drain_mutex);
+  Status prewrite() EXCLUDES(drain_mutex);
+  void touch_ahead();
+  void run_drainer();
+  uint64_t run_due_work(bool* worked);
+  uint64_t serve_async();
+  void stop_drainer();
+  Status fail(Status status);  // returns the error that ended the log, which may be an earlier one
+  Status failure() const;
+
+  const LogDirectory directory;
+  const LogOptions options;
+  const LogEpoch epoch;
+  const uint64_t record_bytes_max;
+  const bool background;
+  Segments segments;
+  std::unique_ptr<os::MappedFile> ring;
+  char* ring_data = nullptr;
+
+  alignas(64) os::Mutex append_mutex;
+  std::atomic<Lsn> head;                     // written under append_mutex
+  size_t position GUARDED_BY(append_mutex);  // head % ring_bytes
+  Lsn limit GUARDED_BY(append_mutex) = 0;
+  Lsn wake_at GUARDED_BY(append_mutex) = format::kLsnMax;
+  // Start of the record that lies across the last block boundary, or that boundary.
+  Lsn boundary GUARDED_BY(append_mutex);
+  std::atomic<Lsn> durable;
+  std::atomic<Lsn> reserved{0};
+
+  alignas(64) std::atomic<Lsn> drained;  // written under append_mutex
+  std::atomic<Lsn> written;              // written under drain_mutex and append_mutex
+  std::atomic<Lsn> hold{format::kLsnMax};
+  std::atomic<Lsn> trimmed{0};
+  std::atomic<uint32_t> room_waiters{0};
+  std::atomic<uint64_t> syncs{0};
+  std::atomic<bool> syncing{false};
+  std::atomic<bool> prewrite_due{false};
+  std::atomic<bool> prepare_failed{false};
+  std::atomic<bool> failed{false};
+  std::atomic<bool> stopping{false};
+  // What request_durable asked for: the lsn, and whether the drainer knows that there is something
+  // to do.
+  std::atomic<Lsn> async_goal{0};
+  std::atomic<bool> async_armed{false};
+  std::atomic<uint64_t> async_due_us{0};
+  Lsn touched = 0;  // of the drainer
+
+  Event work;           // the drainer has something to do
+  Event room;           // limit grew
+  Event durable_moved;  // durable grew, a sync ended, or a hold was lifted
+
+  os::Mutex drain_mutex;
+  // Segments written since their last sync.
+  std::vector<std::shared_ptr<Segment>> dirty GUARDED_BY(drain_mutex);
+  mutable os::Mutex failure_mutex;
+  Status first_failure GUARDED_BY(failure_mutex);
+  std::unique_ptr<os::Thread> drainer;
+};
+
+}  // namespace hawthorn::wal

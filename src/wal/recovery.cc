@@ -1,0 +1,183 @@
+// Reading the log that an earlier process left behind (R7).
+//
+// Each record is taken from the segments or from the ring, whichever validates: after a kill the
+// ring holds what was not drained, after a power loss any of its pages may be old. The log ends at
+// the first lsn with neither.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/checksum.h"
+#include "wal/recovery_state.h"
+
+namespace hawthorn::wal {
+
+using format::RecordHeader;
+
+Result<std::unique_ptr<Recovery>> Recovery::open(const os::Machine& machine,
+                                                 const std::string& directory,
+                                                 const LogOptions& options,
+                                                 std::vector<LogEpoch> epochs, Lsn trimmed,
+                                                 bool read_only) {
+  const LogDirectory files(machine, directory, options);
+  if (Status s = files.check_options(); !s.ok()) return s;
+  for (size_t i = 0; i < epochs.size(); ++i) {
+    const bool ordered =
+        i == 0 || (epochs[i - 1].end <= epochs[i].start && epochs[i - 1].number < epochs[i].number);
+    if (!ordered || epochs[i].start > epochs[i].end ||
+        epochs[i].start % options.segment_bytes != 0) {
+      return Status(StatusCode::kCorruption, directory + ": log epoch " +
+                                                 std::to_string(epochs[i].number) +
+                                                 " does not follow the one before it");
+    }
+  }
+  Result<std::vector<uint64_t>> numbers = files.segments();
+  if (!numbers.ok()) return numbers.status();
+  std::erase_if(*numbers, [&](uint64_t number) { return number < files.segment_of(trimmed); });
+  for (const uint64_t number : *numbers) {
+    Result<std::unique_ptr<os::File>> file = files.open_segment(number, false);
+    if (!file.ok()) return file.status();
+  }
+  auto state =
+      std::make_unique<State>(files, std::move(epochs), trimmed, read_only, std::move(*numbers));
+  Result<std::unique_ptr<os::MappedFile>> ring = files.map_ring(true, false);
+  if (!ring.ok()) return ring.status();
+  state->ring = std::move(*ring);
+  return std::unique_ptr<Recovery>(new Recovery(std::move(state)));
+}
+
+Recovery::Recovery(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recovery::~Recovery() = default;
+
+Status Recovery::replay(Lsn from, const std::function<Status(const RecordView&)>& fn) {
+  State& state = *state_;
+  if (!state.walked) {
+    state.bytes_walked = 0;
+    state.durable_claim = 0;
+    state.ring_only.clear();
+  }
+  for (size_t i = 0; i < state.epochs.size(); ++i) {
+    if (Status s = state.walk(i, from, fn); !s.ok()) return s;
+  }
+  state.walked = true;
+  return Status();
+}
+
+Lsn Recovery::end() const {
+  return state_->epochs.empty() ? state_->trimmed : state_->epochs.back().end;
+}
+
+uint64_t Recovery::bytes() const { return state_->bytes_walked; }
+
+// Visits the records of one epoch. The first time all of it is read, so that its end, its damage
+// and what only the ring holds are known; later from `from` on.
+Status Recovery::State::walk(size_t index, Lsn from,
+                             const std::function<Status(const RecordView&)>& fn) {
+  LogEpoch& epoch = epochs[index];
+  Lsn at = std::max(epoch.start, walked ? std::max(trimmed, from) : trimmed);
+  if (epoch.end <= at) return Status();
+  if (Status s = first_boundary(epoch, &at); !s.ok()) return s;
+  const Lsn begin = at;
+  while (at < epoch.end) {
+    Found found;
+    if (Status s = find(epoch, at, &found); !s.ok()) return s;
+    if (found.bytes == nullptr) {
+      if (epoch.end != format::kLsnMax) {
+        return damage(at, "no valid record; the log's epoch " + std::to_string(epoch.number) +
+                              " reaches to lsn " + std::to_string(epoch.end));
+      }
+      if (Status s = check_end(epoch, at); !s.ok()) return s;
+      epoch.end = at;
+      break;
+    }
+    const bool last = index + 1 == epochs.size();
+    if (!walked && last) durable_claim = std::max(durable_claim, found.header.durable_lsn);
+    if (!walked && last && found.ring_only) {
+      if (ring_only.empty() || ring_only.back().to != at) ring_only.push_back({at, at});
+      ring_only.back().to = at + found.header.length;
+    }
+    if (at >= from) {
+      if (Status s = deliver(found, fn); !s.ok()) return s;
+    }
+    at += found.header.length;
+  }
+  if (!walked) bytes_walked += at - begin;
+  return Status();
+}
+
+Status Recovery::State::deliver(const Found& found,
+                                const std::function<Status(const RecordView&)>& fn) const {
+  const auto type = static_cast<RecordType>(found.header.type);
+  switch (type) {
+    case RecordType::kPad:
+      return Status();
+    case RecordType::kCommit:
+    case RecordType::kChunk:
+    case RecordType::kChunkedCommit:
+    case RecordType::kAbort:
+    case RecordType::kRollbackTo:
+      return fn({.type = type,
+                 .lsn = found.header.lsn,
+                 .operations = found.header.operations,
+                 .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}});
+  }
+  return Status(StatusCode::kNotSupported,
+                directory.place_of(found.header.lsn) + ": a log record of type " +
+                    std::to_string(found.header.type) + ", which this version does not know");
+}
+
+bool Recovery::State::plausible(const LogEpoch& epoch, const RecordHeader& header, Lsn lsn) const {
+  return format::valid(header, lsn, epoch.salt) && header.length <= record_bytes_max &&
+         lsn + header.length <= epoch.end;
+}
+
+bool Recovery::State::ring_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header) const {
+  if (ring == nullptr) return false;
+  std::memcpy(header, ring->data() + lsn % ring->size(), sizeof(RecordHeader));
+  return plausible(epoch, *header, lsn);
+}
+
+// The record at `lsn`, whole and with the right checksum, from the segments or else from the ring.
+Status Recovery::State::find(const LogEpoch& epoch, Lsn lsn, Found* found) {
+  const char* bytes;
+  RecordHeader& header = found->header;
+  const auto payload_holds = [&](const char* record) {
+    return checksum64(record + sizeof(RecordHeader), header.payload_bytes, 0) ==
+           header.payload_checksum;
+  };
+  if (Status s = reader.view(lsn, sizeof(RecordHeader), &bytes); !s.ok()) return s;
+  if (bytes != nullptr) {
+    std::memcpy(&header, bytes, sizeof(header));
+    if (plausible(epoch, header, lsn)) {
+      if (Status s = reader.view(lsn, header.length, &bytes); !s.ok()) return s;
+      if (bytes != nullptr && payload_holds(bytes)) {
+        found->bytes = bytes;
+        return Status();
+      }
+    }
+  }
+  if (!ring_header(epoch, lsn, &header)) return Status();
+  std::memcpy(copy.data(), ring->data() + lsn % ring->size(), header.length);
+  if (!payload_holds(copy.data())) return Status();
+  found->bytes = copy.data();
+  found->ring_only = true;
+  return Status();
+}
+
+Status Recovery::State::find_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header,
+                                    bool* there) {
+  const char* bytes;
+  if (Status s = reader.view(lsn, sizeof(RecordHeader), &bytes); !s.ok()) return s;
+  if (bytes != nullptr) {
+    std::memcpy(header, bytes, sizeof(RecordHeader));
+    if (plausible(epoch, *header, lsn)) {
+      *there = true;
+      return Status();
+    }
+  }
+  *there = ring_header(epoch, lsn, header);
+  return Status();
+}
+
+}  // namespace hawthorn::wal
