@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""load and dump: round trips, malformed files, memory that stays constant (docs/dump-format.md)."""
+
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+
+import command_case
+from command_case import CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
+
+HEAD = b"#hawthorn-dump version=1 encoding=escaped\n"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "dump-format.md"
+
+
+def escaped(data):
+    return b"".join(b"\\x%02x" % byte for byte in data)
+
+
+class RoundTrip(CommandCase):
+    def dump_of(self, trees):
+        parts = [HEAD]
+        for name, entries in trees.items():
+            parts.append(b"#tree name=%s\n" % name)
+            parts += [escaped(key) + b"\t" + escaped(value) + b"\n" for key, value in entries]
+            parts.append(b"#end entries=%d\n" % len(entries))
+        parts.append(b"#end-of-dump trees=%d\n" % len(trees))
+        return b"".join(parts)
+
+    def test_all_trees(self):
+        chance = random.Random(5)
+        trees = {name: sorted({chance.randbytes(chance.randrange(40)): chance.randbytes(
+            chance.randrange(300)) for _ in range(2000)}.items())
+            for name in (b"one", b"two trees", b"three")}
+        trees[b"empty"] = []
+        answer = self.hawthorn("load", self.db, "--json", stdin=self.dump_of(trees))
+        self.assertEqual(json.loads(answer)["entries"], sum(map(len, trees.values())))
+        self.assertEqual(json.loads(answer)["trees"], 4)
+        first = self.hawthorn("dump", self.db)
+        for options in ((), ("--base64",)):
+            with self.subTest(options=options):
+                other = self.scratch / f"other{len(options)}"
+                dump = self.scratch / f"dump{len(options)}"
+                answer = self.hawthorn("dump", self.db, dump, "--json", *options)
+                self.assertEqual(json.loads(answer)["bytes"], dump.stat().st_size)
+                self.hawthorn("load", other, dump)
+                self.assertEqual(self.hawthorn("dump", other), first)
+                self.assertIn(b" 0 errors", self.hawthorn("check", other))
+        self.assertEqual(self.hawthorn("count", self.db, "--tree", "two trees"),
+                         b"%d\n" % len(trees[b"two trees"]))
+
+    def test_chosen_trees_and_another_name(self):
+        self.hawthorn("load", self.db,
+                      stdin=self.dump_of({b"a": [(b"k", b"1")], b"b": [(b"k", b"2")]}))
+        dump = self.hawthorn("dump", self.db, "--tree", "b")
+        self.assertIn(b"#tree name=b\nk\t2\n", dump)
+        self.assertNotIn(b"name=a", dump)
+        self.hawthorn("load", self.db, "--tree", "c", stdin=dump)
+        self.assertEqual(self.hawthorn("get", self.db, "k", "--tree", "c"), b"2")
+        every = self.hawthorn("dump", self.db)
+        self.hawthorn("load", self.db, "--tree", "c", code=USAGE, stdin=every)
+        self.hawthorn("dump", self.db, self.scratch / "no", "--tree", "z", code=NOT_FOUND)
+        self.assertFalse((self.scratch / "no").exists())
+
+    def test_large_values(self):
+        values = {"exact": os.urandom(1 << 20), "more": os.urandom((1 << 20) + 1),
+                  "hashes": b"#" * (3 << 20), "streamed": os.urandom(1 << 20) * 65 + b"end"}
+        for key, value in values.items():
+            self.hawthorn("put", self.db, key, "--file", self.file("value", value))
+        for options in ((), ("--base64",)):
+            with self.subTest(options=options):
+                other = self.scratch / f"other{len(options)}"
+                dump = self.scratch / "dump"
+                self.hawthorn("dump", self.db, dump, *options)
+                with open(dump, "rb") as lines:
+                    headers = [line for line in lines if line.startswith(b"#value")]
+                self.assertEqual(len(headers), 3)
+                self.hawthorn("load", other, dump)
+                for key, value in values.items():
+                    self.hawthorn("get", other, key, "--output", self.scratch / "back")
+                    self.assertEqual((self.scratch / "back").read_bytes(), value, key)
+
+    def test_the_example_of_the_document(self):
+        example = re.search(r"```text\n(#hawthorn-dump.*?)```", DOCUMENT.read_text(), re.DOTALL)
+        text = example.group(1).encode()
+        self.hawthorn("load", self.db, stdin=text)
+        self.assertEqual(self.hawthorn("dump", self.db), text)
+
+    def test_progress_goes_to_standard_error(self):
+        text = HEAD + b"#tree name=t\n" + b"".join(b"%09d\tv\n" % i for i in range(300_000))
+        text += b"#end entries=300000\n#end-of-dump trees=1\n"
+        path = self.file("dump", text)
+        self.hawthorn("load", self.db, path)
+        self.assertEqual(self.stderr, "")
+        # Fed slowly, so that the load lasts longer than the second between two lines.
+        feed = 'head -c 2000000 "$0"; sleep 1.3; tail -c +2000001 "$0"'
+        feeder = subprocess.Popen(["sh", "-c", feed, path], stdout=subprocess.PIPE)
+        done = subprocess.run([command_case.PROGRAM, "load", self.scratch / "slow", "--progress"],
+                              stdin=feeder.stdout, capture_output=True, check=True, timeout=120)
+        feeder.stdout.close()
+        feeder.wait()
+        self.assertRegex(done.stderr.decode(), r"loaded [0-9.]+ MB, [0-9.]+ .?B/s, 0:0\d\n")
+        self.assertEqual(done.stdout, b"")
+
+
+class Malformed(CommandCase):
+    def load_fails(self, text, message, code=CORRUPTION):
+        path = self.file("bad.dump", text)
+        self.hawthorn("load", self.db, path, code=code)
+        self.assertIn(f"{path}:{message}", self.stderr)
+
+    def test_file_and_line_are_named(self):
+        tree = HEAD + b"#tree name=t\n"
+        self.load_fails(b"", "0: no dump file")
+        self.load_fails(b"PK\x03\x04\n", "1: no dump file")
+        self.load_fails(tree + b"a\tb\nc d\n", "4: no tab")
+        self.load_fails(tree + b"a\t\\xzz\n", "3: \\x without two hexadecimal digits at byte 1")
+        self.load_fails(tree + b"a\tb\n", "3: the file ends inside a tree")
+        self.load_fails(tree + b"a\tb\n#end entries=2\n", "4: tree t has 1 entries")
+        self.load_fails(tree + b"#end entries=0\n", "3: the file ends without")
+        self.load_fails(b"#hawthorn-dump version=9 encoding=escaped\n", "1: format version 9",
+                        ERROR)
+        self.load_fails(tree + b"k" * 65536 + b"\tv\n", "3: a key of 65536 bytes", USAGE)
+        self.load_fails(HEAD + b"#tree name=" + b"n" * 256 + b"\n", "2: ", USAGE)
+
+    def test_standard_input_is_named_too(self):
+        self.hawthorn("load", self.db, stdin=b"hello\n", code=CORRUPTION)
+        self.assertIn("standard input:1: ", self.stderr)
+
+    def test_a_dump_that_was_cut_off_or_changed(self):
+        for i in range(30):
+            self.hawthorn("put", self.scratch / "source", f"key{i}", "value" * i,
+                          "--durability", "none")
+        dump = self.hawthorn("dump", self.scratch / "source")
+        for size in range(0, len(dump) - 1, 97):
+            self.load_fails(dump[:size], "", CORRUPTION)
+        changed = dump.replace(b"valuevalue", b"valueValue", 1)
+        self.load_fails(changed, "33: tree main has the checksum")
+
+    def test_no_such_file(self):
+        self.hawthorn("load", self.db, self.scratch / "absent", code=NOT_FOUND)
+        self.assertIn("absent", self.stderr)
+        self.assertFalse(self.db.exists())
+
+    def test_a_dump_to_a_full_device(self):
+        self.hawthorn("put", self.db, "k", "v")
+        with open("/dev/full", "wb") as full:
+            self.hawthorn("dump", self.db, code=ERROR, stdout=full)
+
+
+class Memory(CommandCase):
+    BUDGET = 64 << 20
+
+    def peak_of(self, *arguments):
+        """The peak resident memory of one run of the command, in bytes."""
+        process = subprocess.Popen([command_case.PROGRAM, *arguments])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, arguments)
+        return usage.ru_maxrss * 1024
+
+    def test_a_database_above_the_budget_passes_through_in_constant_memory(self):
+        dump = self.scratch / "dump"
+        value = os.urandom(375_000).hex().encode()
+        part = os.urandom(24_000).hex().encode()
+        with open(dump, "wb") as file:
+            file.write(HEAD + b"#tree name=t\n")
+            for i in range(160):
+                file.write(b"%06d\t" % i + value + b"\n")
+            file.write(b"#value bytes=%d key=z\n" % (48_000 * 2500) + (part + b"\n") * 2500)
+            file.write(b"#end entries=161\n#end-of-dump trees=1\n")
+        self.assertGreater(dump.stat().st_size, 3 * self.BUDGET)
+        budget = f"--memory={self.BUDGET}"
+        allowed = self.BUDGET * 1.05 + (32 << 20)  # the command's own code, buffers and lines
+        self.assertLess(self.peak_of("load", self.db, dump, budget), allowed)
+        self.assertLess(self.peak_of("dump", self.db, self.scratch / "again", budget), allowed)
+        self.hawthorn("load", self.scratch / "other", self.scratch / "again")
+        self.assertEqual(self.hawthorn("count", self.scratch / "other", "--tree", "t"), b"161\n")
+
+
+if __name__ == "__main__":
+    command_case.main()

@@ -1,0 +1,143 @@
+// stats and check: what a database says about itself, and whether it is true.
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "tools/command.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/stream.h"
+
+namespace hawthorn::tools {
+namespace {
+
+enum class Kind : uint8_t { kBytes, kCount };
+
+struct Figure {
+  const char* name;
+  Kind kind;
+  uint64_t value;
+};
+
+// Every number of Stats once, in the order in which both forms of output show them.
+std::vector<Figure> figures_of(const Stats& s) {
+  return {{"memory_budget_bytes", Kind::kBytes, s.memory_budget_bytes},
+          {"memory_used_bytes", Kind::kBytes, s.memory_used_bytes},
+          {"memory_delta_bytes", Kind::kBytes, s.memory_delta_bytes},
+          {"memory_index_bytes", Kind::kBytes, s.memory_index_bytes},
+          {"memory_value_bytes", Kind::kBytes, s.memory_value_bytes},
+          {"memory_frame_bytes", Kind::kBytes, s.memory_frame_bytes},
+          {"memory_huge_page_bytes", Kind::kBytes, s.memory_huge_page_bytes},
+          {"disk_bytes_reachable", Kind::kBytes, s.disk_bytes_reachable},
+          {"disk_bytes_allocated", Kind::kBytes, s.disk_bytes_allocated},
+          {"log_bytes", Kind::kBytes, s.log_bytes},
+          {"commits", Kind::kCount, s.commits},
+          {"operations", Kind::kCount, s.operations},
+          {"conflicts", Kind::kCount, s.conflicts},
+          {"flushes", Kind::kCount, s.flushes},
+          {"reclusters", Kind::kCount, s.reclusters},
+          {"splits", Kind::kCount, s.splits},
+          {"joins", Kind::kCount, s.joins},
+          {"manifest_batches", Kind::kCount, s.manifest_batches},
+          {"log_syncs", Kind::kCount, s.log_syncs},
+          {"bytes_written_log", Kind::kBytes, s.bytes_written_log},
+          {"bytes_written_data", Kind::kBytes, s.bytes_written_data},
+          {"bytes_read", Kind::kBytes, s.bytes_read},
+          {"write_waits", Kind::kCount, s.write_waits},
+          {"write_wait_us", Kind::kCount, s.write_wait_us},
+          {"quarantined_containers", Kind::kCount, s.quarantined_containers},
+          {"visible_timestamp", Kind::kCount, s.visible_timestamp},
+          {"oldest_snapshot_timestamp", Kind::kCount, s.oldest_snapshot_timestamp},
+          {"snapshots", Kind::kCount, s.snapshots}};
+}
+
+std::vector<Figure> figures_of(const TreeStats& t) {
+  return {{"entries_flushed", Kind::kCount, t.entries_flushed},
+          {"delta_records", Kind::kCount, t.delta_records},
+          {"containers", Kind::kCount, t.containers},
+          {"bytes_index", Kind::kBytes, t.bytes_index},
+          {"bytes_values", Kind::kBytes, t.bytes_values},
+          {"bytes_garbage", Kind::kBytes, t.bytes_garbage}};
+}
+
+std::string json_of(const std::string& path, const Stats& stats) {
+  Json json;
+  json.begin_object().bytes("path", path).field("direct_io", stats.direct_io);
+  for (const Figure& figure : figures_of(stats)) json.field(figure.name, figure.value);
+  json.begin_array("trees");
+  for (const TreeStats& tree : stats.trees) {
+    json.begin_object().bytes("name", tree.name);
+    for (const Figure& figure : figures_of(tree)) json.field(figure.name, figure.value);
+    json.end_object();
+  }
+  return json.end_array().end_object().text();
+}
+
+void append_figures(std::string& text, const std::vector<Figure>& figures) {
+  for (const Figure& figure : figures) {
+    char line[96];
+    std::snprintf(line, sizeof(line), "  %-26s %20llu", figure.name,
+                  static_cast<unsigned long long>(figure.value));
+    text += line;
+    if (figure.kind == Kind::kBytes && figure.value >= 1000) {
+      text += "  (" + short_bytes(static_cast<double>(figure.value)) + ")";
+    }
+    text += '\n';
+  }
+}
+
+std::string text_of(const std::string& path, const Stats& stats) {
+  std::string text = path + (stats.direct_io ? ", direct I/O\n" : ", buffered I/O\n");
+  append_figures(text, figures_of(stats));
+  for (const TreeStats& tree : stats.trees) {
+    text += "tree " + encode(Encoding::kEscaped, tree.name) + "\n";
+    append_figures(text, figures_of(tree));
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Status run_stats(const CommonOptions& common) {
+  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  if (!db.ok()) return db.status();
+  const Stats stats = (*db)->stats();
+  return print_line(common.json ? json_of((*db)->path(), stats) : text_of((*db)->path(), stats));
+}
+
+Status run_check(const CommonOptions& common, const CheckCommandOptions& options) {
+  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  if (!db.ok()) return db.status();
+  Result<CheckReport> report = [&] {
+    Progress progress("checked", Progress::Unit::kContainers, common.progress);
+    CheckOptions check;
+    check.verify_values = !options.indexes_only;
+    check.progress = [&progress](uint64_t done, uint64_t all) { progress.update(done, all); };
+    return (*db)->check(check);
+  }();
+  if (!report.ok()) return report.status();
+
+  Status printed;
+  if (common.json) {
+    Json json;
+    json.begin_object().field("ok", report->ok()).field("containers", report->containers);
+    json.field("entries", report->entries).field("bytes_verified", report->bytes_verified);
+    json.begin_array("errors");
+    for (const std::string& error : report->errors) json.item(error);
+    printed = print_line(json.end_array().end_object().text());
+  } else {
+    std::string text;
+    for (const std::string& error : report->errors) text += "error: " + error + "\n";
+    text += std::to_string(report->containers) + " containers, " + std::to_string(report->entries) +
+            " entries, " + short_bytes(static_cast<double>(report->bytes_verified)) +
+            " verified, " + std::to_string(report->errors.size()) + " errors";
+    printed = print_line(text);
+  }
+  if (!printed.ok() || report->ok()) return printed;
+  return Status(StatusCode::kCorruption, (*db)->path() + ": the check found " +
+                                             std::to_string(report->errors.size()) + " errors");
+}
+
+}  // namespace hawthorn::tools

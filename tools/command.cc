@@ -1,0 +1,116 @@
+#include "tools/command.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "tools/stream.h"
+
+namespace hawthorn::tools {
+namespace {
+
+// The first key after all keys with this prefix; nothing when there is none (only 0xff bytes).
+std::optional<std::string> after_prefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
+}
+
+void print_message(LogLevel level, std::string_view message) {
+  const char* kind = level == LogLevel::kError     ? "error: "
+                     : level == LogLevel::kWarning ? "warning: "
+                                                   : "";
+  std::fprintf(stderr, "hawthorn: %s%.*s\n", kind, static_cast<int>(message.size()),
+               message.data());
+}
+
+}  // namespace
+
+ExitCode exit_code_of(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return kExitOk;
+    case StatusCode::kNotFound:
+      return kExitNotFound;
+    case StatusCode::kInvalidArgument:
+      return kExitUsage;
+    case StatusCode::kCorruption:
+      return kExitCorruption;
+    case StatusCode::kBusy:
+      return kExitBusy;
+    default:
+      return kExitError;
+  }
+}
+
+Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access access) {
+  Options options;
+  options.memory_budget_bytes = common.memory_bytes;
+  options.read_only = access == Access::kRead;
+  options.create_if_missing = access == Access::kCreate;
+  options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
+    if (verbose || level != LogLevel::kInfo) print_message(level, message);
+  };
+  return Db::open(common.directory, options);
+}
+
+Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,
+                                    const std::string& text) {
+  Result<std::string> bytes = decode(common.encoding(), text);
+  if (bytes.ok()) return bytes;
+  return Status(StatusCode::kInvalidArgument,
+                std::string(what) + ": " + std::string(bytes.status().message()));
+}
+
+Result<KeyRange> resolve_range(const CommonOptions& common, const RangeOptions& range) {
+  if (range.prefix && (range.from || range.to)) {
+    return Status(StatusCode::kInvalidArgument, "--prefix excludes --from and --to");
+  }
+  KeyRange keys;
+  if (range.prefix) {
+    Result<std::string> prefix = decode_argument(common, "--prefix", *range.prefix);
+    if (!prefix.ok()) return prefix.status();
+    keys.upper = after_prefix(*prefix);
+    keys.lower = std::move(*prefix);
+  }
+  if (range.from) {
+    Result<std::string> from = decode_argument(common, "--from", *range.from);
+    if (!from.ok()) return from.status();
+    keys.lower = std::move(*from);
+  }
+  if (range.to) {
+    Result<std::string> to = decode_argument(common, "--to", *range.to);
+    if (!to.ok()) return to.status();
+    keys.upper = std::move(*to);
+  }
+  return keys;
+}
+
+size_t whole_value_bytes_max() { return Db::limits().batch_value_bytes_max; }
+
+Status put_from_source(Db& db, const Tree& tree, std::string_view key, uint64_t bytes,
+                       const StreamSource& source, Durability durability) {
+  if (bytes > whole_value_bytes_max()) {
+    Result<Transaction> transaction = db.begin(TxnMode::kExclusive);
+    if (!transaction.ok()) return transaction.status();
+    Status status = transaction->put_stream(tree, key, bytes, source);
+    return status.ok() ? transaction->commit(durability) : status;
+  }
+  std::string value(bytes, '\0');
+  for (size_t filled = 0; filled < value.size();) {
+    Result<size_t> got = source(std::span<char>(value).subspan(filled));
+    if (!got.ok()) return got.status();
+    if (*got == 0) return Status(StatusCode::kIoError, "the value ends before its size");
+    filled += *got;
+  }
+  return db.put(tree, key, value, durability);
+}
+
+Status print_line(std::string_view line) {
+  Output output = Output::to_stdout();
+  output.write(line);
+  output.write("\n");
+  return output.finish();
+}
+
+}  // namespace hawthorn::tools

@@ -1,0 +1,127 @@
+#pragma once
+// The commands, each a struct of options and a function that does the work, and what they share:
+// opening the database, how an outcome becomes an exit code.
+//
+// Not here: the command line, which main.cc describes and parses. Threads: single-threaded.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/db.h"
+#include "tools/text.h"
+
+namespace hawthorn::tools {
+
+// docs/command.md is the contract of these numbers.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitNotFound = 1,    // no such key, tree, database or file
+  kExitUsage = 2,       // the command line, or a size over the limits
+  kExitCorruption = 3,  // of the database or of a dump file
+  kExitError = 4,       // input or output, space, memory, permission, a newer format
+  kExitBusy = 5,        // another process has the database open
+};
+ExitCode exit_code_of(const Status& status);
+
+struct CommonOptions {
+  std::string directory;
+  std::string tree = "main";
+  uint64_t memory_bytes = uint64_t{256} << 20;
+  bool json = false;
+  bool hex = false;
+  bool progress = false;
+  bool verbose = false;
+
+  Encoding encoding() const { return hex ? Encoding::kHex : Encoding::kEscaped; }
+};
+
+// A key range in the words of the command line.
+struct RangeOptions {
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  std::optional<std::string> prefix;  // instead of the other two
+};
+
+struct PutOptions {
+  std::string key;
+  std::optional<std::string> value;  // or from a file
+  std::string file;
+  Durability durability = Durability::kFull;
+};
+
+struct GetOptions {
+  std::string key;
+  std::string output;  // empty: standard output
+};
+
+struct DelOptions {
+  std::vector<std::string> keys;
+  Durability durability = Durability::kFull;
+};
+
+struct ScanCommandOptions {
+  RangeOptions range;
+  uint64_t limit = ~uint64_t{0};
+  bool reverse = false;
+  bool keys_only = false;
+};
+
+struct LoadOptions {
+  std::string file;                 // empty or "-": standard input
+  std::optional<std::string> tree;  // instead of the one that the file names
+  Durability durability = Durability::kNone;
+};
+
+struct DumpOptions {
+  std::string file;                // empty or "-": standard output
+  std::vector<std::string> trees;  // empty: all
+  bool base64 = false;
+};
+
+struct CheckCommandOptions {
+  bool indexes_only = false;
+};
+
+Status run_put(const CommonOptions& common, const PutOptions& options);
+Status run_get(const CommonOptions& common, const GetOptions& options);
+Status run_del(const CommonOptions& common, const DelOptions& options);
+Status run_scan(const CommonOptions& common, const ScanCommandOptions& options);
+Status run_count(const CommonOptions& common, const RangeOptions& range);
+Status run_load(const CommonOptions& common, const LoadOptions& options);
+Status run_dump(const CommonOptions& common, const DumpOptions& options);
+Status run_stats(const CommonOptions& common);
+Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
+// Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
+Status exec_bench(char** arguments);
+
+enum class Access : uint8_t { kRead, kWrite, kCreate };
+// Warnings of the engine go to standard error; --verbose shows its other messages too.
+Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access access);
+
+// Decodes a key or value of the command line; `what` names it in the error.
+Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,
+                                    const std::string& text);
+
+struct KeyRange {
+  std::string lower;
+  std::optional<std::string> upper;
+};
+// Errors: kInvalidArgument for malformed text, or for a prefix beside the other two.
+Result<KeyRange> resolve_range(const CommonOptions& common, const RangeOptions& range);
+
+// The largest value that one Db::put takes and that the commands hold in memory; above: streams.
+size_t whole_value_bytes_max();
+
+// Writes a value of any size in one commit: whole where it fits, else streamed. `source` as for
+// Transaction::put_stream.
+Status put_from_source(Db& db, const Tree& tree, std::string_view key, uint64_t bytes,
+                       const StreamSource& source, Durability durability);
+
+// Prints one line to standard output.
+Status print_line(std::string_view line);
+
+}  // namespace hawthorn::tools

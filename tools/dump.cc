@@ -1,0 +1,135 @@
+// dump: trees of one snapshot into a dump file, in constant memory.
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/dump_format.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/stream.h"
+
+namespace hawthorn::tools {
+namespace {
+
+class Dumper {
+ public:
+  Dumper(Db& db, Output& output, const CommonOptions& common, const DumpOptions& options)
+      : db_(db),
+        output_(output),
+        snapshot_(db.snapshot()),
+        writer_(output, options.base64 ? Encoding::kBase64 : Encoding::kEscaped),
+        progress_("dumped", Progress::Unit::kEntries, common.progress),
+        buffer_(kInlineValueBytesMax + 1) {}
+
+  Status run(const std::vector<std::string>& names) {
+    uint64_t total = 0;
+    for (const TreeStats& tree : db_.stats().trees) {
+      const bool wanted = std::find(names.begin(), names.end(), tree.name) != names.end();
+      if (wanted) total += tree.entries_flushed + tree.delta_records;
+    }
+    for (const std::string& name : names) {
+      Result<Tree> tree = db_.find_tree(name);
+      if (!tree.ok()) return tree.status();
+      writer_.begin_tree(name);
+      Status status = dump_tree(*tree, total);
+      if (!status.ok()) return status;
+      writer_.end_tree();
+    }
+    writer_.finish();
+    return output_.finish();
+  }
+
+  uint64_t entries() const { return entries_; }
+  double seconds() const { return progress_.seconds(); }
+
+ private:
+  // The cursor gives keys alone: values are read in parts, so that a large one never has to fit.
+  Status dump_tree(const Tree& tree, uint64_t total) {
+    Cursor cursor = db_.cursor(
+        tree,
+        {.lower = std::nullopt, .upper = std::nullopt, .snapshot = &snapshot_, .key_only = true});
+    for (bool more = cursor.first(); more; more = cursor.next()) {
+      Status status = dump_entry(tree, cursor.key());
+      if (!status.ok()) return status;
+      if (!output_.status().ok()) return output_.status();
+      progress_.update(++entries_, total);
+    }
+    return cursor.status();
+  }
+
+  Status dump_entry(const Tree& tree, std::string_view key) {
+    Result<size_t> got = read(tree, key, 0, buffer_.size());
+    if (!got.ok()) return got.status();
+    if (*got <= kInlineValueBytesMax) {
+      writer_.entry(key, std::string_view(buffer_.data(), *got));
+      return {};
+    }
+    Result<uint64_t> bytes = value_bytes(tree, key);
+    if (!bytes.ok()) return bytes.status();
+    writer_.begin_value(key, *bytes);
+    for (uint64_t offset = 0; offset < *bytes; offset += kValuePartBytes) {
+      got = read(tree, key, offset, kValuePartBytes);
+      if (!got.ok()) return got.status();
+      writer_.value_part(std::string_view(buffer_.data(), *got));
+      if (!output_.status().ok()) return output_.status();
+    }
+    return {};
+  }
+
+  Result<size_t> read(const Tree& tree, std::string_view key, uint64_t offset, size_t bytes) {
+    return db_.read_part(tree, key, offset, std::span<char>(buffer_).first(bytes),
+                         {.snapshot = &snapshot_});
+  }
+
+  // The size of a value above kInlineValueBytesMax, found by probing for its last byte: a read at
+  // an offset gives a byte exactly when the value is longer than that.
+  Result<uint64_t> value_bytes(const Tree& tree, std::string_view key) {
+    uint64_t size = 0;
+    for (uint64_t bit = std::bit_floor(Db::limits().stream_value_bytes_max); bit > 0; bit /= 2) {
+      Result<size_t> got = read(tree, key, size + bit - 1, 1);
+      if (!got.ok()) return got.status();
+      if (*got == 1) size += bit;
+    }
+    return size;
+  }
+
+  Db& db_;
+  Output& output_;
+  const Snapshot snapshot_;
+  DumpWriter writer_;
+  Progress progress_;
+  std::vector<char> buffer_;
+  uint64_t entries_ = 0;
+};
+
+}  // namespace
+
+Status run_dump(const CommonOptions& common, const DumpOptions& options) {
+  const bool to_stdout = options.file.empty() || options.file == "-";
+  if (common.json && to_stdout) {
+    return Status(StatusCode::kInvalidArgument,
+                  "dump --json needs a FILE: standard output cannot take both");
+  }
+  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  if (!db.ok()) return db.status();
+  std::vector<std::string> names = options.trees;
+  if (names.empty()) {
+    Result<std::vector<std::string>> all = (*db)->list_trees();
+    if (!all.ok()) return all.status();
+    names = std::move(*all);
+  }
+  Result<Output> output = to_stdout ? Output::to_stdout() : Output::to_file(options.file);
+  if (!output.ok()) return output.status();
+  Dumper dumper(**db, *output, common, options);
+  Status status = dumper.run(names);
+  if (!status.ok() || !common.json) return status;
+  Json json;
+  json.begin_object().field("trees", names.size()).field("entries", dumper.entries());
+  json.field("bytes", output->bytes()).field("seconds", dumper.seconds()).end_object();
+  return print_line(json.text());
+}
+
+}  // namespace hawthorn::tools

@@ -1,0 +1,333 @@
+#include "tools/dump_format.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "hawthorn/stats.h"
+
+namespace hawthorn::tools {
+namespace {
+
+constexpr std::string_view kFileHeader = "#hawthorn-dump";
+constexpr std::string_view kTreeHeader = "#tree";
+constexpr std::string_view kValueHeader = "#value";
+constexpr std::string_view kTreeEnd = "#end";
+constexpr std::string_view kFileEnd = "#end-of-dump";
+
+// Every byte of the longest key and inline value escaped as \xNN, and the tab.
+size_t line_bytes_max() {
+  const Limits limits;
+  return 4 * (limits.key_bytes_max + limits.batch_value_bytes_max) + 1;
+}
+
+std::string_view encoding_name(Encoding encoding) {
+  return encoding == Encoding::kBase64 ? "base64" : "escaped";
+}
+
+// Takes "NAME=VALUE " from the front of a header's fields, or nothing when it does not stand there.
+std::optional<std::string_view> take_field(std::string_view& fields, std::string_view name) {
+  if (!fields.starts_with(name) || fields.substr(name.size(), 1) != "=") return std::nullopt;
+  const size_t begin = name.size() + 1;
+  const size_t end = std::min(fields.find(' ', begin), fields.size());
+  const std::string_view value = fields.substr(begin, end - begin);
+  fields.remove_prefix(std::min(end + 1, fields.size()));
+  return value;
+}
+
+// As take_field, for the last field, whose value may contain spaces.
+std::optional<std::string_view> take_last_field(std::string_view fields, std::string_view name) {
+  if (!fields.starts_with(name) || fields.substr(name.size(), 1) != "=") return std::nullopt;
+  return fields.substr(name.size() + 1);
+}
+
+std::optional<uint64_t> to_number(std::optional<std::string_view> text) {
+  uint64_t number = 0;
+  if (!text) return std::nullopt;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (text->empty() || error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// The fields behind a header's word, or nothing when the line begins with another word.
+std::optional<std::string_view> fields_of(std::string_view line, std::string_view word) {
+  if (!line.starts_with(word)) return std::nullopt;
+  if (line.size() == word.size()) return std::string_view();
+  if (line[word.size()] != ' ') return std::nullopt;
+  return line.substr(word.size() + 1);
+}
+
+}  // namespace
+
+struct LineChecksum::State {
+  XXH3_state_t xxh3;
+};
+
+LineChecksum::LineChecksum() : state_(std::make_unique<State>()) { reset(); }
+LineChecksum::~LineChecksum() = default;
+void LineChecksum::reset() { XXH3_64bits_reset(&state_->xxh3); }
+void LineChecksum::add(std::string_view bytes) {
+  XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size());
+}
+std::string LineChecksum::hex() const {
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits_digest(&state_->xxh3)));
+  return digits;
+}
+
+DumpWriter::DumpWriter(Output& output, Encoding encoding) : output_(output), encoding_(encoding) {
+  output_.write(std::string(kFileHeader) + " version=" + std::to_string(kDumpVersion) +
+                " encoding=" + std::string(encoding_name(encoding)) + "\n");
+}
+
+void DumpWriter::append_data(std::string_view bytes) {
+  if (encoding_ == Encoding::kEscaped && line_.empty() && bytes.starts_with('#')) {
+    line_ += "\\x23";
+    bytes.remove_prefix(1);
+  }
+  append_encoded(line_, encoding_, bytes);
+}
+
+void DumpWriter::write_counted(std::string_view line) {
+  output_.write(line);
+  checksum_.add(line);
+}
+
+void DumpWriter::begin_tree(std::string_view name) {
+  entries_ = 0;
+  checksum_.reset();
+  output_.write(std::string(kTreeHeader) + " name=" + encode(Encoding::kEscaped, name) + "\n");
+}
+
+void DumpWriter::entry(std::string_view key, std::string_view value) {
+  line_.clear();
+  append_data(key);
+  line_ += '\t';
+  append_encoded(line_, encoding_, value);
+  line_ += '\n';
+  write_counted(line_);
+  ++entries_;
+}
+
+void DumpWriter::begin_value(std::string_view key, uint64_t bytes) {
+  line_ = std::string(kValueHeader) + " bytes=" + std::to_string(bytes) + " key=";
+  append_data(key);
+  line_ += '\n';
+  write_counted(line_);
+  ++entries_;
+}
+
+void DumpWriter::value_part(std::string_view bytes) {
+  line_.clear();
+  append_data(bytes);
+  line_ += '\n';
+  write_counted(line_);
+}
+
+void DumpWriter::end_tree() {
+  output_.write(std::string(kTreeEnd) + " entries=" + std::to_string(entries_) +
+                " xxh3=" + checksum_.hex() + "\n");
+  ++trees_;
+}
+
+void DumpWriter::finish() {
+  output_.write(std::string(kFileEnd) + " trees=" + std::to_string(trees_) + "\n");
+}
+
+DumpReader::DumpReader(Input& input) : input_(input) {}
+
+Status DumpReader::error(std::string_view what, StatusCode code) const {
+  return Status(
+      code, input_.name() + ":" + std::to_string(input_.line_number()) + ": " + std::string(what));
+}
+
+Result<bool> DumpReader::next_line() { return input_.next_line(line_, line_bytes_max()); }
+
+void DumpReader::count_line() {
+  checksum_.add(line_);
+  checksum_.add("\n");
+}
+
+Status DumpReader::decode_field(std::string_view text, std::string& bytes) const {
+  bytes.clear();
+  Status status = append_decoded(bytes, encoding_, text);
+  return status.ok() ? status : error(status.message());
+}
+
+Result<DumpReader::Event> DumpReader::next() {
+  if (value_bytes_left_ > 0 || part_at_ < part_.size()) {
+    return error("the large value was not read to its end", StatusCode::kInvalidArgument);
+  }
+  if (!in_file_) {
+    Status status = read_header();
+    if (!status.ok()) return status;
+    in_file_ = true;
+  }
+  Result<bool> more = next_line();
+  if (!more.ok()) return more.status();
+  if (!*more) {
+    return error(in_tree_ ? "the file ends inside a tree, without its #end line"
+                          : "the file ends without its #end-of-dump line");
+  }
+  Event event = Event::kEntry;
+  Status status;
+  if (in_tree_ && !line_.starts_with('#')) {
+    status = read_entry();
+  } else if (in_tree_ && fields_of(line_, kValueHeader)) {
+    event = Event::kLargeValue;
+    status = read_value_header();
+  } else if (in_tree_ && fields_of(line_, kTreeEnd)) {
+    event = Event::kTreeEnd;
+    status = read_tree_end();
+  } else if (!in_tree_ && fields_of(line_, kTreeHeader)) {
+    event = Event::kTree;
+    status = read_tree_header();
+  } else if (!in_tree_ && fields_of(line_, kFileEnd)) {
+    event = Event::kEnd;
+    status = read_file_end();
+  } else {
+    status =
+        error(in_tree_ ? "expected an entry, #value or #end" : "expected #tree or #end-of-dump");
+  }
+  if (!status.ok()) return status;
+  return event;
+}
+
+Status DumpReader::read_header() {
+  Result<bool> more = next_line();
+  if (!more.ok()) return more.status();
+  std::optional<std::string_view> fields;
+  if (*more) fields = fields_of(line_, kFileHeader);
+  if (!fields) return error("no dump file: it does not begin with #hawthorn-dump");
+  const std::optional<uint64_t> version = to_number(take_field(*fields, "version"));
+  if (!version || *version == 0) return error("expected version=NUMBER, 1 or more");
+  if (*version > kDumpVersion) {
+    return error("format version " + std::to_string(*version) + " is newer than this program's " +
+                     std::to_string(kDumpVersion),
+                 StatusCode::kNotSupported);
+  }
+  const std::optional<std::string_view> encoding = take_field(*fields, "encoding");
+  if (encoding == "escaped") {
+    encoding_ = Encoding::kEscaped;
+  } else if (encoding == "base64") {
+    encoding_ = Encoding::kBase64;
+  } else {
+    return error("expected encoding=escaped or encoding=base64");
+  }
+  return {};
+}
+
+Status DumpReader::read_tree_header() {
+  const std::optional<std::string_view> name =
+      take_last_field(*fields_of(line_, kTreeHeader), "name");
+  if (!name) return error("expected #tree name=NAME");
+  tree_.clear();
+  Status status = append_decoded(tree_, Encoding::kEscaped, *name);
+  if (!status.ok()) return error(status.message());
+  in_tree_ = true;
+  entries_ = 0;
+  checksum_.reset();
+  return {};
+}
+
+Status DumpReader::read_entry() {
+  const size_t tab = line_.find('\t');
+  if (tab == std::string_view::npos) return error("no tab between key and value");
+  if (line_.find('\t', tab + 1) != std::string_view::npos) {
+    return error("more than one tab; a tab inside a key or value is \\t");
+  }
+  Status status = decode_field(line_.substr(0, tab), key_);
+  if (status.ok()) status = decode_field(line_.substr(tab + 1), value_);
+  count_line();
+  ++entries_;
+  return status;
+}
+
+Status DumpReader::read_value_header() {
+  std::string_view fields = *fields_of(line_, kValueHeader);
+  const std::optional<uint64_t> bytes = to_number(take_field(fields, "bytes"));
+  const std::optional<std::string_view> key = take_last_field(fields, "key");
+  if (!bytes || !key) return error("expected #value bytes=NUMBER key=KEY");
+  if (*bytes > Limits().stream_value_bytes_max) return error("a value above the limit of 4 GB");
+  value_bytes_ = *bytes;
+  value_bytes_left_ = *bytes;
+  part_.clear();
+  part_at_ = 0;
+  count_line();
+  ++entries_;
+  return decode_field(*key, key_);
+}
+
+Status DumpReader::read_part() {
+  Result<bool> more = next_line();
+  if (!more.ok()) return more.status();
+  if (!*more) return error("the file ends inside a value");
+  if (line_.starts_with('#')) {
+    return error("a value that ends " + std::to_string(value_bytes_left_) + " bytes too early");
+  }
+  Status status = decode_field(line_, part_);
+  if (!status.ok()) return status;
+  part_at_ = 0;
+  count_line();
+  if (part_.size() > value_bytes_left_) return error("a value longer than its header says");
+  value_bytes_left_ -= part_.size();
+  return {};
+}
+
+Result<size_t> DumpReader::read_value(std::span<char> buffer) {
+  size_t filled = 0;
+  while (filled < buffer.size()) {
+    if (part_at_ == part_.size()) {
+      if (value_bytes_left_ == 0) break;
+      Status status = read_part();
+      if (!status.ok()) return status;
+    }
+    const size_t bytes = std::min(buffer.size() - filled, part_.size() - part_at_);
+    std::memcpy(buffer.data() + filled, part_.data() + part_at_, bytes);
+    filled += bytes;
+    part_at_ += bytes;
+  }
+  return filled;
+}
+
+Status DumpReader::read_tree_end() {
+  std::string_view fields = *fields_of(line_, kTreeEnd);
+  const std::optional<uint64_t> entries = to_number(take_field(fields, "entries"));
+  if (!entries) return error("expected #end entries=NUMBER");
+  if (*entries != entries_) {
+    return error("tree " + tree_ + " has " + std::to_string(entries_) + " entries, its end says " +
+                 std::to_string(*entries));
+  }
+  // A file that was written by hand may leave the checksum out.
+  const std::optional<std::string_view> checksum = take_field(fields, "xxh3");
+  if (checksum && *checksum != checksum_.hex()) {
+    return error("tree " + tree_ + " has the checksum " + checksum_.hex() + ", its end says " +
+                 std::string(*checksum));
+  }
+  if (!fields.empty()) return error("unknown fields: " + std::string(fields));
+  in_tree_ = false;
+  ++trees_;
+  return {};
+}
+
+Status DumpReader::read_file_end() {
+  std::string_view fields = *fields_of(line_, kFileEnd);
+  const std::optional<uint64_t> trees = to_number(take_field(fields, "trees"));
+  if (!trees) return error("expected #end-of-dump trees=NUMBER");
+  if (*trees != trees_) {
+    return error("the file has " + std::to_string(trees_) + " trees, its end says " +
+                 std::to_string(*trees));
+  }
+  Result<bool> more = next_line();
+  if (!more.ok()) return more.status();
+  return *more ? error("something follows the end of the dump") : Status();
+}
+
+}  // namespace hawthorn::tools

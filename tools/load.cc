@@ -1,0 +1,148 @@
+// load: a dump file into a database. What was loaded before an error stays loaded: running the
+// same load again after mending the file gives the same result.
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tools/command.h"
+#include "tools/dump_format.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/stream.h"
+
+namespace hawthorn::tools {
+namespace {
+
+constexpr size_t kBatchBytes = size_t{1} << 20;
+constexpr size_t kBatchOperations = 4096;
+
+struct Loaded {
+  uint64_t trees = 0;
+  uint64_t entries = 0;
+};
+
+class Loader {
+ public:
+  Loader(Db& db, Input& input, const CommonOptions& common, const LoadOptions& options)
+      : db_(db),
+        input_(input),
+        options_(options),
+        reader_(input),
+        progress_("loaded", Progress::Unit::kBytes, common.progress) {}
+
+  Status run() {
+    while (true) {
+      Result<DumpReader::Event> event = reader_.next();
+      if (!event.ok()) return event.status();
+      Status status;
+      switch (*event) {
+        case DumpReader::Event::kTree:
+          status = open_tree();
+          break;
+        case DumpReader::Event::kEntry:
+          status = add_entry();
+          break;
+        case DumpReader::Event::kLargeValue:
+          status = add_large_value();
+          break;
+        case DumpReader::Event::kTreeEnd:
+          status = write_batch();
+          break;
+        case DumpReader::Event::kEnd:
+          return db_.sync();
+      }
+      if (!status.ok()) return status;
+      progress_.update(input_.bytes_read(), input_.size());
+    }
+  }
+
+  const Loaded& loaded() const { return loaded_; }
+  double seconds() const { return progress_.seconds(); }
+
+ private:
+  Status open_tree() {
+    if (options_.tree && loaded_.trees > 0) {
+      return reader_.error("a second tree, while --tree takes one", StatusCode::kInvalidArgument);
+    }
+    Result<Tree> tree = db_.tree(options_.tree.value_or(reader_.tree()));
+    if (!tree.ok()) return at_line(tree.status());
+    tree_ = *tree;
+    ++loaded_.trees;
+    return {};
+  }
+
+  Status add_entry() {
+    const Limits limits = Db::limits();
+    if (reader_.key().size() > limits.key_bytes_max) {
+      return reader_.error("a key of " + std::to_string(reader_.key().size()) +
+                               " bytes; the limit is " + std::to_string(limits.key_bytes_max),
+                           StatusCode::kInvalidArgument);
+    }
+    if (reader_.value().size() > limits.batch_value_bytes_max) {
+      return reader_.error("a value that is too large for one line", StatusCode::kInvalidArgument);
+    }
+    batch_.put(tree_, reader_.key(), reader_.value());
+    ++loaded_.entries;
+    const bool full = batch_.bytes() >= kBatchBytes || batch_.count() >= kBatchOperations;
+    return full ? write_batch() : Status();
+  }
+
+  Status add_large_value() {
+    Status status = write_batch();
+    if (!status.ok()) return status;
+    // The reader's own errors name the line; put_from_source hands them through.
+    status = put_from_source(
+        db_, tree_, reader_.key(), reader_.value_bytes(),
+        [this](std::span<char> buffer) { return reader_.read_value(buffer); }, options_.durability);
+    if (status.ok()) ++loaded_.entries;
+    return status;
+  }
+
+  Status write_batch() {
+    if (batch_.count() == 0) return {};
+    Status status = db_.write(batch_, options_.durability);
+    batch_.clear();
+    return status.ok() ? status : at_line(status);
+  }
+
+  Status at_line(const Status& status) const {
+    return reader_.error(status.message(), status.code());
+  }
+
+  Db& db_;
+  Input& input_;
+  const LoadOptions& options_;
+  DumpReader reader_;
+  Progress progress_;
+  Tree tree_;
+  WriteBatch batch_;
+  Loaded loaded_;
+};
+
+}  // namespace
+
+Status run_load(const CommonOptions& common, const LoadOptions& options) {
+  Result<Input> input = Input::open(options.file);
+  if (!input.ok()) return input.status();
+  Result<std::unique_ptr<Db>> db = open_database(common, Access::kCreate);
+  if (!db.ok()) return db.status();
+
+  Loaded loaded;
+  double seconds = 0;
+  {
+    Loader loader(**db, *input, common, options);
+    Status status = loader.run();
+    if (!status.ok()) return status;
+    loaded = loader.loaded();
+    seconds = loader.seconds();
+  }
+  Status status = (*db)->close();
+  if (!status.ok() || !common.json) return status;
+  Json json;
+  json.begin_object().field("trees", loaded.trees).field("entries", loaded.entries);
+  json.field("bytes", input->bytes_read()).field("seconds", seconds).end_object();
+  return print_line(json.text());
+}
+
+}  // namespace hawthorn::tools
