@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the build, the tests and the benchmarks use and that are missing.
-# Needs root, or sudo; touches nothing and asks for nothing when all of them are there.
+# Installs the Debian packages that the build, the tests and the benchmarks need and that are not
+# there yet. Needs root, or sudo; touches nothing and asks for nothing when all of them are there.
 set -euo pipefail
 
 packages=(

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Style: what clang-format and the compilers do not settle.
 
-Lines of code end by column 100; no tabs, no trailing spaces, one newline at the end; headers begin
-with `#pragma once` and say in a comment what they are; no file of code has more than 700 lines;
+Lines of code end by column 100 and have no tabs; nothing has trailing spaces; headers begin with
+ `#pragma once` and say in a comment what they are; no file of code has more than 700 lines;
 no notes about unfinished work; no lines that only separate.
 """
 
@@ -28,7 +28,7 @@ def problems_of_lines(relative, lines, is_code):
         where = f"{relative}:{number}:"
         if is_code and len(line) > COLUMNS_MAX:
             yield f"{where} has {len(line)} columns, {COLUMNS_MAX} are allowed"
-        if "\t" in line and relative.name != "Makefile":
+        if is_code and "\t" in line:
             yield f"{where} has a tab"
         if line != line.rstrip():
             yield f"{where} has spaces at its end"
