@@ -1,0 +1,41 @@
+#pragma once
+// A list of writes that Db::write commits as one: all of them or none, visible at one moment.
+//
+// Operations apply in the order in which they were added; a later one on the same key wins.
+// Threads: one object from one thread at a time. Lifetime: keys and values are copied into the batch.
+// Limits: keys up to limits().key_bytes_max, values up to limits().batch_value_bytes_max; Db::write checks them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hawthorn/export.h"
+
+namespace hawthorn {
+
+class Tree;
+
+class HAWTHORN_EXPORT WriteBatch {
+ public:
+  WriteBatch() = default;
+
+  void put(const Tree& tree, std::string_view key, std::string_view value);
+  void del(const Tree& tree, std::string_view key);
+
+  // Forgets all operations; keeps the memory.
+  void clear();
+  // The number of operations.
+  size_t count() const { return count_; }
+  // The bytes that the operations take in the log.
+  size_t bytes() const { return ops_.size(); }
+
+ private:
+  friend class Db;
+  friend struct BatchAccess;
+  std::string ops_;  // operations as the log stores them
+  size_t count_ = 0;
+  bool too_large_ = false;
+};
+
+}  // namespace hawthorn

@@ -1,0 +1,66 @@
+#pragma once
+// An ordered walk over a tree, in both directions, over one consistent snapshot.
+//
+//   Cursor cursor = db->cursor(tree, {.lower = "a", .upper = "b"});
+//   for (bool more = cursor.first(); more; more = cursor.next()) use(cursor.key(), cursor.value());
+//   if (!cursor.status().ok()) ...
+//
+// A cursor of a transaction sees the transaction's own writes, also those made after the cursor was opened.
+// Errors: a move returns false at the end and after an error; status() tells which. A corrupt container gives
+// kCorruption and names its key range.
+// Threads: one object from one thread at a time. An open cursor never blocks writers.
+// Lifetime: key() and value() are valid until the next move of this cursor. Destroy cursors before their Db or
+// Transaction. A cursor that is kept open for long keeps old versions alive; stats() names the oldest.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hawthorn/export.h"
+#include "hawthorn/status.h"
+
+namespace hawthorn {
+
+class Snapshot;
+
+struct CursorOptions {
+  std::optional<std::string> lower = {};  // first key that the cursor may show; default: none
+  std::optional<std::string> upper = {};  // first key that it may not show; default: none
+  const Snapshot* snapshot = nullptr;   // default: a snapshot taken when the cursor is opened
+  bool key_only = false;                // value() stays empty, values are not read
+};
+
+class HAWTHORN_EXPORT Cursor {
+ public:
+  class Impl;
+  Cursor();
+  explicit Cursor(Status error);
+  explicit Cursor(std::unique_ptr<Impl> impl);
+  ~Cursor();
+  Cursor(Cursor&&) noexcept;
+  Cursor& operator=(Cursor&&) noexcept;
+
+  // Each move returns whether the cursor stands on an entry.
+  bool first();
+  bool last();
+  bool seek(std::string_view key);           // the first entry >= key
+  bool seek_for_prev(std::string_view key);  // the last entry <= key
+  bool next();                               // invalid before: stays invalid
+  bool prev();
+
+  bool valid() const { return valid_; }
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+  // kOk at the ends of the range too.
+  Status status() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+  std::string_view key_;
+  std::string_view value_;
+  bool valid_ = false;
+  bool publish(bool found);
+};
+
+}  // namespace hawthorn

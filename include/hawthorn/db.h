@@ -1,0 +1,172 @@
+#pragma once
+// A database: one directory, opened by one process, used by any number of its threads.
+//
+//   auto db = hawthorn::Db::open("/var/lib/app/db", {});
+//   if (!db.ok()) return fail(db.status().to_string());
+//   hawthorn::Tree users = (*db)->tree("users").value();
+//   hawthorn::Status s = (*db)->put(users, "ada", "1815");
+//
+// Threads: every member function may be called from any thread at any time, close excepted (no other call may run).
+// Errors: where a function's comment names none of its own: kCorruption, kIoError, kClosed and kForked.
+// Durable: a write returns at its durability level (options.h). A read may see what is not yet durable.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/batch.h"
+#include "hawthorn/cursor.h"
+#include "hawthorn/export.h"
+#include "hawthorn/options.h"
+#include "hawthorn/stats.h"
+#include "hawthorn/status.h"
+#include "hawthorn/transaction.h"
+#include "hawthorn/value.h"
+
+namespace hawthorn {
+
+// A handle to a named tree: small, copied freely. Lifetime: as long as its Db is open.
+class HAWTHORN_EXPORT Tree {
+ public:
+  Tree() = default;
+  bool valid() const { return impl_ != nullptr; }
+  uint32_t id() const { return id_; }
+
+ private:
+  friend class Db;
+  friend struct TreeAccess;
+  void* impl_ = nullptr;
+  uint32_t id_ = 0;
+};
+
+// A fixed view of all trees at one commit. Taking one is O(1) and blocks nobody.
+// Lifetime: destroy before the Db is closed. Threads: may be shared for reading by any number of threads.
+class HAWTHORN_EXPORT Snapshot {
+ public:
+  Snapshot() = default;
+  ~Snapshot();
+  Snapshot(Snapshot&& other) noexcept;
+  Snapshot& operator=(Snapshot&& other) noexcept;
+  // The commit timestamp that it shows.
+  uint64_t timestamp() const { return timestamp_; }
+  bool valid() const { return db_ != nullptr; }
+  void reset();
+
+ private:
+  friend class Db;
+  void* db_ = nullptr;
+  uint32_t slot_ = 0;
+  uint64_t timestamp_ = 0;
+};
+
+struct Entry {
+  std::string_view key;
+  std::string_view value;
+};
+
+struct ReadOptions {
+  const Snapshot* snapshot = nullptr;  // default: the newest committed state
+};
+
+struct ScanOptions {
+  const Snapshot* snapshot = nullptr;
+  bool key_only = false;
+};
+
+// Receives a run of entries in key order; returns whether to go on. Its views are valid during the call only.
+using ScanCallback = std::function<bool(std::span<const Entry>)>;
+
+struct CheckOptions {
+  bool verify_values = true;  // read value extents too, not only indexes
+  std::function<void(uint64_t containers_done, uint64_t containers)> progress;
+};
+
+class HAWTHORN_EXPORT Db {
+ public:
+  class Impl;
+
+  // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database).
+  // Errors: kNotFound; kBusy when another process has it open; kNotSupported for a newer format; kCorruption (file and
+  // offset named); kInvalidArgument for options out of range; kReadOnly for a directory without write permission.
+  static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
+
+  // Removes the files of a database, and the directory when nothing else is in it. Errors: kBusy; kNotFound.
+  static Status destroy(const std::string& path);
+
+  static Limits limits();
+
+  ~Db();
+  Db(const Db&) = delete;
+  Db& operator=(const Db&) = delete;
+
+  // Flushes everything, removes the log and the preallocation, and closes. Errors: kBusy when snapshots, cursors,
+  // transactions or values are still held; then the database stays open. Without a call, ~Db closes without flushing
+  // (nothing committed is lost: the next open replays the log).
+  Status close();
+
+  // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255 bytes.
+  Result<Tree> tree(std::string_view name);
+  // As tree(), but kNotFound when missing.
+  Result<Tree> find_tree(std::string_view name);
+  Result<std::vector<std::string>> list_trees();
+  // Removes a tree and its data; its handles are invalid afterwards (calls return kInvalidArgument).
+  Status drop_tree(std::string_view name);
+
+  // Reads the newest committed value, or the snapshot's. Errors: kNotFound.
+  Status get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options = {});
+  // Reads many keys of one snapshot; much faster than a loop of get. The order of keys is free.
+  Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
+                   const ReadOptions& options = {});
+
+  // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace; kReadOnly; kUnknownOutcome (kFull only).
+  Status put(const Tree& tree, std::string_view key, std::string_view value,
+             Durability durability = Durability::kDefault);
+  // Deleting a missing key is no error.
+  Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);
+  // All operations of the batch in one commit.
+  Status write(const WriteBatch& batch, Durability durability = Durability::kDefault);
+
+  // Errors: kReadOnly. kExclusive waits for the exclusive transaction before it.
+  Result<Transaction> begin(TxnMode mode);
+  Snapshot snapshot();
+  Cursor cursor(const Tree& tree, const CursorOptions& options = {});
+
+  // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The fastest way to
+  // read many entries in order.
+  Status scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi, const ScanCallback& callback,
+              const ScanOptions& options = {});
+
+  // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less at its end).
+  Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset, std::span<char> buffer,
+                           const ReadOptions& options = {});
+
+  // Makes every commit so far durable as kFull would.
+  Status sync();
+  // Writes all unflushed data to its containers and makes that durable.
+  Status flush();
+  // Flushes, then rewrites the containers that carry garbage.
+  Status compact();
+  // Waits until background work has nothing left to do (unflushed data below its threshold stays in memory).
+  Status drain();
+
+  // Takes effect at once for new allocations; shrinking evicts what it can before it returns.
+  // Errors: kInvalidArgument below limits().memory_budget_bytes_min; kOutOfMemory when what is pinned does not fit.
+  Status set_memory_budget(size_t bytes);
+
+  Stats stats();
+  // Verifies checksums, order, counts, extent overlap and references, while the database is in use.
+  Result<CheckReport> check(const CheckOptions& options = {});
+
+  const std::string& path() const;
+
+ private:
+  explicit Db(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hawthorn

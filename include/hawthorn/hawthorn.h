@@ -1,0 +1,12 @@
+#pragma once
+// The whole public API.
+
+#include "hawthorn/batch.h"
+#include "hawthorn/cursor.h"
+#include "hawthorn/db.h"
+#include "hawthorn/options.h"
+#include "hawthorn/stats.h"
+#include "hawthorn/status.h"
+#include "hawthorn/transaction.h"
+#include "hawthorn/value.h"
+#include "hawthorn/version.h"

@@ -1,0 +1,251 @@
+#include "tree/container.h"
+
+#include <algorithm>
+
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::tree {
+
+namespace {
+void release_delta(Delta* delta) {
+  if (delta != nullptr && delta->unref()) delete delta;
+}
+}  // namespace
+
+Descriptor::~Descriptor() {
+  release_delta(active);
+  release_delta(frozen);
+  if (run != nullptr) run->unref();
+}
+
+Container::Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
+                     Descriptor* first)
+    : descriptor(first),
+      skip(bounded ? static_cast<uint32_t>(common_prefix(low_key, high_key)) : 0),
+      tree(tree_id),
+      has_high(bounded),
+      low(std::move(low_key)),
+      high(std::move(high_key)) {}
+
+Container::~Container() { delete descriptor.load(std::memory_order_relaxed); }
+
+void Container::install(Descriptor* next) {
+  Descriptor* old = descriptor.exchange(next, std::memory_order_acq_rel);
+  os::epoch::retire(old);
+}
+
+std::string Container::range_text() const {
+  const auto quote = [](std::string_view key) {
+    static constexpr char kHex[] = "0123456789abcdef";
+    std::string text = "\"";
+    for (const char c : key.substr(0, 64)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+        text += c;
+      } else {
+        text += "\\x";
+        text += kHex[byte >> 4];
+        text += kHex[byte & 15];
+      }
+    }
+    return text + (key.size() > 64 ? "...\"" : "\"");
+  };
+  return "tree " + std::to_string(tree) + ", keys [" + quote(low) + ", " +
+         (has_high ? quote(high) : "end") + ")";
+}
+
+// ---- Point reads
+
+PointRead read_point(const Container& container, const Descriptor& descriptor, std::string_view key,
+                     const ReadView& view, const TxnSlots& slots, bool registered) {
+  PointRead result;
+  const uint64_t head = key_head(key, container.skip);
+  RunFile* file = descriptor.run;
+  const Run* run = file->run.load(std::memory_order_acquire);
+  uint32_t group = 0;
+  uint64_t run_head = head;
+  if (run != nullptr) {
+    // A run that was kept through a split has a shorter prefix than its container now.
+    if (run->skip() != container.skip) run_head = key_head(key, run->skip());
+    group = run->locate(run_head);
+    run->prefetch(group);
+  }
+  // Active before frozen: everything in the active delta ranks above what is left in the frozen
+  // one.
+  for (Delta* delta : {descriptor.active, descriptor.frozen}) {
+    if (delta == nullptr || delta->empty() || !delta->may_contain(head)) continue;
+    const DeltaEntry* entry = delta->find(key, head);
+    if (entry == nullptr) continue;
+    const ChainRead read = read_chain(entry->newest.load(std::memory_order_acquire), view, slots,
+                                      delta == descriptor.frozen);
+    if (read.stale || (read.skipped_newer && !registered)) {
+      result.state = PointRead::State::kStale;
+      return result;
+    }
+    if (read.version == nullptr) continue;
+    switch (read.version->kind) {
+      case VersionKind::kTombstone:
+        result.state = PointRead::State::kAbsent;
+        return result;
+      case VersionKind::kPut:
+        result.state = PointRead::State::kFound;
+        break;
+      case VersionKind::kLarge:
+        result.state = PointRead::State::kLarge;
+        break;
+    }
+    result.value = read.version->value();
+    result.delta = delta;
+    return result;
+  }
+  if (file->empty()) return result;
+  result.file = file;
+  if (run == nullptr) {
+    result.state = PointRead::State::kNeedRun;
+    return result;
+  }
+  file->touch();
+  const uint32_t index = run->find_from(group, key, run_head, view.ts);
+  if (index == Run::kNone) {
+    // The run may have dropped what an unregistered reader's older timestamp needs (R15).
+    if (!registered && run->cut() > view.ts) result.state = PointRead::State::kStale;
+    return result;
+  }
+  const char* value = nullptr;
+  if (run->plain(index, &value, &result.extent, &result.offset)) {
+    if (value != nullptr) {
+      result.state = PointRead::State::kFound;
+      result.value = {value, run->fixed_inline_size()};
+      return result;
+    }
+    result.size = run->fixed_value_size();
+  } else {
+    const RunEntry entry = run->entry(index);
+    switch (entry.kind) {
+      case EntryKind::kTombstone:
+        return result;
+      case EntryKind::kInline:
+        result.state = PointRead::State::kFound;
+        result.value = entry.inline_value;
+        return result;
+      case EntryKind::kLarge:
+        result.state = PointRead::State::kLarge;
+        result.value = entry.inline_value;
+        return result;
+      case EntryKind::kSeparated:
+        result.extent = entry.extent;
+        result.offset = entry.offset;
+        result.size = entry.size;
+        break;
+    }
+  }
+  const char* base = file->bases[result.extent].load(std::memory_order_acquire);
+  if (base == nullptr) {
+    result.state = PointRead::State::kNeedValue;
+    return result;
+  }
+  result.state = PointRead::State::kFound;
+  result.value = {base + result.offset, result.size};
+  return result;
+}
+
+ConflictRead newest_above(const Container& container, const Descriptor& descriptor,
+                          std::string_view key, Lsn floor, TxnId own, const TxnSlots& slots) {
+  ConflictRead result;
+  const uint64_t head = key_head(key, container.skip);
+  for (Delta* delta : {descriptor.active, descriptor.frozen}) {
+    if (delta == nullptr || delta->empty() || !delta->may_contain(head)) continue;
+    const DeltaEntry* entry = delta->find(key, head);
+    if (entry == nullptr) continue;
+    for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
+         v = v->older.load(std::memory_order_acquire)) {
+      const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
+      if (stamp == (kIntentBit | own)) continue;
+      if ((v->flags.load(std::memory_order_acquire) & kMoved) != 0) {
+        if (delta == descriptor.frozen) continue;
+        result.state = PointRead::State::kStale;
+        return result;
+      }
+      const Resolved r = resolve(v, slots);
+      if (r.outcome == TxnSlots::Outcome::kGone) {
+        result.state = PointRead::State::kStale;
+        return result;
+      }
+      if (r.outcome == TxnSlots::Outcome::kCommitted && r.cts > floor && r.cts > result.cts) {
+        result.state = PointRead::State::kFound;
+        result.cts = r.cts;
+      }
+    }
+  }
+  if (result.state == PointRead::State::kFound) return result;
+  RunFile* file = descriptor.run;
+  if (file->empty() || file->record.max_ts <= floor) return result;
+  result.file = file;
+  const Run* run = file->run.load(std::memory_order_acquire);
+  if (run == nullptr) {
+    result.state = PointRead::State::kNeedRun;
+    return result;
+  }
+  const uint32_t index = run->find(key, key_head(key, run->skip()), format::kLsnMax);
+  if (index != Run::kNone) {
+    const Lsn cts = run->entry(index).cts;
+    if (cts > floor) {
+      result.state = PointRead::State::kFound;
+      result.cts = cts;
+    }
+  }
+  return result;
+}
+
+// ---- Cuts and splits
+
+bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
+                    std::string_view low, std::string_view high, bool has_high,
+                    std::vector<Version*>* moved) {
+  DeltaEntry* batch[32];
+  size_t count = from.collect(Delta::Seek::kGreaterEqual, low, key_head(low, from.skip()), batch);
+  std::vector<Version*> keep;
+  while (count > 0) {
+    for (size_t i = 0; i < count; ++i) {
+      DeltaEntry* entry = batch[i];
+      const std::string_view key = entry->key();
+      if (has_high && key >= high) return true;
+      keep.clear();
+      for (Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
+           v = v->older.load(std::memory_order_acquire)) {
+        if ((v->flags.load(std::memory_order_relaxed) & kMoved) != 0) continue;
+        const Resolved r = resolve(v, slots);
+        if (r.outcome == TxnSlots::Outcome::kCommitted) {
+          // Its transaction will not look for it in this delta any more, so it is stamped here.
+          v->stamp.store(r.cts, std::memory_order_release);
+          if (r.cts <= cut) continue;
+        } else if (r.outcome != TxnSlots::Outcome::kActive) {
+          if (moved != nullptr) moved->push_back(v);  // rolled back: nobody reads it again
+          continue;
+        }
+        keep.push_back(v);
+      }
+      if (keep.empty()) continue;
+      DeltaEntry* copy = to.find_or_add(key, key_head(key, to.skip()));
+      if (copy == nullptr) return false;
+      for (size_t k = keep.size(); k > 0; --k) {
+        Version* v = keep[k - 1];
+        Version* fresh = to.new_version(v->size);
+        if (fresh == nullptr) return false;
+        fresh->stamp.store(v->stamp.load(std::memory_order_acquire), std::memory_order_relaxed);
+        fresh->seq = v->seq;
+        fresh->kind = v->kind;
+        fresh->flags.store(v->flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        std::memcpy(fresh->bytes(), v->value().data(), v->size);
+        to.link(copy, fresh);
+        if (moved != nullptr) moved->push_back(v);
+      }
+    }
+    const std::string_view last = batch[count - 1]->key();
+    count = from.collect(Delta::Seek::kGreater, last, batch[count - 1]->head, batch);
+  }
+  return true;
+}
+
+}  // namespace hawthorn::tree

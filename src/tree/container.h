@@ -1,0 +1,120 @@
+#pragma once
+// A key range of a tree: its unflushed versions (active and frozen delta) and its run on disk.
+//
+//   writers ──latch──> active delta ──cut──> frozen delta ──merge──> run file
+//
+// Not here: merging (merge.h), choosing what to flush (db/scheduler), finding a container by key
+// (directory.h). Threads: readers inside an epoch guard; `latch` guards inserts, cuts and the
+// installation of descriptors.
+//
+// 1. A descriptor {active, frozen, run} is immutable and swapped whole (R11). Swaps happen under
+// the latch.
+// 2. Writers insert under the latch, into the active delta of the descriptor that they load under
+// it; a container that was
+//    split or joined is `dead` then, and they start again from the directory.
+// 3. The range [low, high) never changes; a split makes new containers. All keys share the first
+// skip() bytes.
+// 4. The run holds every version with cts <= run->record.cut and none above (R10).
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "os/sync.h"
+#include "tree/delta.h"
+#include "tree/run_file.h"
+#include "tree/snapshots.h"
+#include "tree/visibility.h"
+
+namespace hawthorn::tree {
+
+struct Descriptor {
+  Delta* active;
+  Delta* frozen;  // may be null
+  RunFile* run;
+  // Owns one reference to each.
+  ~Descriptor();
+};
+
+struct Container {
+  Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
+            Descriptor* first);
+  ~Container();
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  std::atomic<Descriptor*> descriptor;
+  os::Mutex latch;
+  bool dead = false;                  // under the latch
+  std::atomic<bool> flushing{false};  // one flush at a time
+  std::atomic<bool> large{false};     // reported as due for its size
+  const uint32_t skip;
+  const uint32_t tree;
+  const bool has_high;
+  const std::string low;
+  const std::string high;
+
+  Lsn frozen_cut = 0;    // of the descriptor's frozen delta; under the latch
+  uint32_t intents = 0;  // versions in the active delta that are not stamped yet; under the latch
+  // What the log is needed for beyond the present deltas: flushed, but not durable in the manifest
+  // before this batch.
+  Lsn pending_first_lsn = format::kLsnMax;  // under the latch
+  uint64_t pending_batch = 0;               // under the latch
+
+  bool covers(std::string_view key) const { return key >= low && (!has_high || key < high); }
+  std::string range_text() const;  // for messages
+
+  // Swaps the descriptor; the old one is retired. REQUIRES the latch.
+  void install(Descriptor* next);
+};
+
+// What a point read found.
+struct PointRead {
+  enum class State : uint8_t {
+    kFound,  // value is set
+    kAbsent,
+    kStale,      // start again from the directory
+    kNeedRun,    // the run image is not resident: load it, then again
+    kNeedValue,  // value extent `extent` is not resident: bytes [offset, offset + size)
+    kLarge,      // value is an encoded format::LargeValue
+  };
+  State state = State::kAbsent;
+  std::string_view value;
+  Delta* delta = nullptr;   // holds the value; or
+  RunFile* file = nullptr;  // holds it (the descriptor's run, set also for kNeedRun and kNeedValue)
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  uint32_t size = 0;
+};
+
+// Reads a key as `view` sees it. `registered`: view.ts is in the registry of snapshots; otherwise a
+// version that may have been pruned gives kStale. Inside an epoch guard.
+PointRead read_point(const Container& container, const Descriptor& descriptor, std::string_view key,
+                     const ReadView& view, const TxnSlots& slots, bool registered);
+
+// The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18).
+// kNeedRun as above. `own` intents are skipped; *foreign_intent tells whether another transaction's
+// intent was met.
+struct ConflictRead {
+  PointRead::State state =
+      PointRead::State::kAbsent;  // kAbsent: none above the floor; kFound: cts is set
+  Lsn cts = 0;
+  RunFile* file = nullptr;
+};
+ConflictRead newest_above(const Container& container, const Descriptor& descriptor,
+                          std::string_view key, Lsn floor, TxnId own, const TxnSlots& slots);
+
+// Copies every version of `from` with a key in [low, high) that is not committed with a cts <= cut
+// into `to` (R11), oldest first, and stamps all that are committed. The caller holds the latch.
+// Returns false when memory ran out (`to` is then useless). The versions of `from` that readers
+// must skip once the new descriptor stands are added to *moved: the caller marks them kMoved after
+// it was installed.
+bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
+                    std::string_view low, std::string_view high, bool has_high,
+                    std::vector<Version*>* moved);
+
+}  // namespace hawthorn::tree

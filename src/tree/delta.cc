@@ -1,0 +1,515 @@
+#include "tree/delta.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "os/epoch.h"
+#include "os/sync.h"
+
+namespace hawthorn::tree {
+
+// A chunk of arena memory; the header stands at its start.
+struct Delta::Chunk {
+  Chunk* next;
+  size_t size;
+};
+
+namespace {
+constexpr size_t kFirstChunkBytes = 4096;
+constexpr size_t kChunkBytesMax = 64 << 10;
+}  // namespace
+
+struct Delta::Node {
+  std::atomic<uint32_t> version{0};  // odd while the writer changes the node
+  std::atomic<uint16_t> count{0};
+  bool leaf;
+
+  explicit Node(bool is_leaf) : leaf(is_leaf) {}
+
+  void write_begin() {
+    version.store(version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+  void write_end() {
+    version.store(version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+};
+
+struct Delta::Leaf : Node {
+  Leaf() : Node(true) {}
+  std::atomic<uint64_t> heads[kLeafEntries];
+  std::atomic<DeltaEntry*> entries[kLeafEntries];
+};
+
+// Child i holds the keys from separator i (child 0: all before separator 1). Separators are
+// entries, so ties of heads are settled by whole keys.
+struct Delta::Inner : Node {
+  Inner() : Node(false) {}
+  std::atomic<uint64_t> heads[kInnerChildren];
+  std::atomic<DeltaEntry*> separators[kInnerChildren];
+  std::atomic<Node*> children[kInnerChildren];
+};
+
+namespace {
+std::atomic<uint64_t> next_delta_id{1};
+}
+
+Delta::Delta(os::Arena* arena, uint32_t skip)
+    : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)), arena_(arena), skip_(skip) {}
+
+Delta::~Delta() {
+  for (Chunk* chunk = chunks_; chunk != nullptr;) {
+    Chunk* next = chunk->next;
+    arena_->release(os::Quota::kDelta, reinterpret_cast<char*>(chunk), chunk->size);
+    chunk = next;
+  }
+}
+
+char* Delta::allocate(size_t size) {
+  size = align_up(size, 8);
+  if (static_cast<size_t>(free_end_ - free_) < size) return allocate_slow(size);
+  char* result = free_;
+  free_ += size;
+  return result;
+}
+
+char* Delta::allocate_slow(size_t size) {
+  const size_t grown =
+      chunks_ == nullptr ? kFirstChunkBytes : std::min(chunks_->size * 2, kChunkBytesMax);
+  const size_t want = std::max(grown, align_up(size + sizeof(Chunk), 4096));
+  char* memory = arena_->allocate(os::Quota::kDelta, want);
+  if (memory == nullptr) return nullptr;
+  Chunk* chunk = new (memory) Chunk{chunks_, want};
+  chunks_ = chunk;
+  bytes_.fetch_add(want, std::memory_order_relaxed);
+  free_ = memory + sizeof(Chunk) + size;
+  free_end_ = memory + want;
+  return memory + sizeof(Chunk);
+}
+
+template <typename T>
+T* Delta::new_node() {
+  char* memory = allocate(sizeof(T));
+  return memory == nullptr ? nullptr : new (memory) T;
+}
+
+// Makes filter and root before the first entry.
+bool Delta::prepare() {
+  if (root_.load(std::memory_order_relaxed) != nullptr) return true;
+  if (filter_ == nullptr) {
+    char* memory = allocate(kFilterWords * sizeof(uint64_t));
+    if (memory == nullptr) return false;
+    std::fill_n(reinterpret_cast<uint64_t*>(memory), kFilterWords, 0);
+    filter_ = reinterpret_cast<std::atomic<uint64_t>*>(memory);
+  }
+  Leaf* leaf = new_node<Leaf>();
+  if (leaf == nullptr) return false;
+  root_.store(leaf, std::memory_order_release);
+  return true;
+}
+
+int Delta::compare(const DeltaEntry* entry, std::string_view key, uint64_t head) {
+  if (entry->head != head) return entry->head < head ? -1 : 1;
+  return entry->key().compare(key);
+}
+
+uint32_t Delta::leaf_lower_bound(const Leaf* leaf, uint32_t count, std::string_view key,
+                                 uint64_t head) {
+  uint32_t low = 0;
+  uint32_t size = count;
+  while (size > 0) {
+    const uint32_t half = size / 2;
+    const bool below = leaf->heads[low + half].load(std::memory_order_relaxed) < head;
+    low = below ? low + half + 1 : low;
+    size = below ? size - half - 1 : half;
+  }
+  while (low < count && leaf->heads[low].load(std::memory_order_relaxed) == head) {
+    const DeltaEntry* entry = leaf->entries[low].load(std::memory_order_acquire);
+    if (entry == nullptr || entry->key().compare(key) >= 0) break;
+    ++low;
+  }
+  return low;
+}
+
+uint32_t Delta::child_index(const Inner* inner, uint32_t count, std::string_view key, uint64_t head,
+                            bool strict) {
+  uint32_t low = 1;
+  uint32_t size = count > 0 ? count - 1 : 0;
+  while (size > 0) {
+    const uint32_t half = size / 2;
+    const bool below = inner->heads[low + half].load(std::memory_order_relaxed) < head;
+    low = below ? low + half + 1 : low;
+    size = below ? size - half - 1 : half;
+  }
+  while (low < count && inner->heads[low].load(std::memory_order_relaxed) == head) {
+    const DeltaEntry* separator = inner->separators[low].load(std::memory_order_acquire);
+    if (separator == nullptr) break;
+    const int order = separator->key().compare(key);
+    if (strict ? order >= 0 : order > 0) break;
+    ++low;
+  }
+  return low - 1;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
+  if (!prepare()) return nullptr;
+  if (may_contain(head)) {
+    if (DeltaEntry* found = find(key, head); found != nullptr) return found;
+  }
+  char* memory = allocate(sizeof(DeltaEntry) + key.size());
+  if (memory == nullptr) return nullptr;
+  auto* entry = new (memory) DeltaEntry;
+  entry->newest.store(nullptr, std::memory_order_relaxed);
+  entry->head = head;
+  entry->key_size = static_cast<uint32_t>(key.size());
+  entry->unused = 0;
+  std::memcpy(memory + sizeof(DeltaEntry), key.data(), key.size());
+  if (!insert(entry)) return nullptr;
+  const uint64_t hash = filter_hash(head);
+  std::atomic<uint64_t>& word = filter_[hash & (kFilterWords - 1)];
+  word.store(word.load(std::memory_order_relaxed) | filter_bits(hash), std::memory_order_relaxed);
+  entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  live_bytes_.fetch_add(key.size(), std::memory_order_relaxed);
+  return entry;
+}
+
+bool Delta::insert(DeltaEntry* entry) {
+  Inner* path[kLevelsMax];
+  uint32_t levels = 0;
+  bool rightmost = true;
+  Node* node = root_.load(std::memory_order_relaxed);
+  while (!node->leaf) {
+    auto* inner = static_cast<Inner*>(node);
+    const uint32_t count = inner->count.load(std::memory_order_relaxed);
+    const uint32_t child = child_index(inner, count, entry->key(), entry->head, false);
+    rightmost = rightmost && child + 1 == count;
+    HAWTHORN_ASSERT(levels < kLevelsMax);
+    path[levels++] = inner;
+    node = inner->children[child].load(std::memory_order_relaxed);
+  }
+  auto* leaf = static_cast<Leaf*>(node);
+  uint32_t count = leaf->count.load(std::memory_order_relaxed);
+  uint32_t position = leaf_lower_bound(leaf, count, entry->key(), entry->head);
+
+  if (count == kLeafEntries) {
+    // Appending at the right edge starts a fresh leaf; elsewhere the upper half moves out.
+    const uint32_t keep = rightmost && position == count ? count : count / 2;
+    Leaf* right = new_node<Leaf>();
+    if (right == nullptr) return false;
+    for (uint32_t i = keep; i < count; ++i) {
+      right->heads[i - keep].store(leaf->heads[i].load(std::memory_order_relaxed),
+                                   std::memory_order_relaxed);
+      right->entries[i - keep].store(leaf->entries[i].load(std::memory_order_relaxed),
+                                     std::memory_order_relaxed);
+    }
+    uint32_t right_count = count - keep;
+    const bool to_right = position >= keep && (position > keep || keep == count);
+    if (to_right || keep == count) {
+      // The new entry goes right: place it before the leaf is published.
+      const uint32_t at = position - keep;
+      for (uint32_t i = right_count; i > at; --i) {
+        right->heads[i].store(right->heads[i - 1].load(std::memory_order_relaxed),
+                              std::memory_order_relaxed);
+        right->entries[i].store(right->entries[i - 1].load(std::memory_order_relaxed),
+                                std::memory_order_relaxed);
+      }
+      right->heads[at].store(entry->head, std::memory_order_relaxed);
+      right->entries[at].store(entry, std::memory_order_relaxed);
+      ++right_count;
+    }
+    right->count.store(static_cast<uint16_t>(right_count), std::memory_order_release);
+    // Readers that reach the left leaf between the two changes still find the moved entries in it:
+    // its count is cut only after the parent knows the right leaf.
+    if (!insert_child(path, levels, right->entries[0].load(std::memory_order_relaxed), right))
+      return false;
+    if (keep < count) {
+      leaf->write_begin();
+      leaf->count.store(static_cast<uint16_t>(keep), std::memory_order_relaxed);
+      leaf->write_end();
+    }
+    if (to_right || keep == count) return true;
+    count = keep;
+  }
+
+  leaf->write_begin();
+  for (uint32_t i = count; i > position; --i) {
+    leaf->heads[i].store(leaf->heads[i - 1].load(std::memory_order_relaxed),
+                         std::memory_order_relaxed);
+    leaf->entries[i].store(leaf->entries[i - 1].load(std::memory_order_relaxed),
+                           std::memory_order_release);
+  }
+  leaf->heads[position].store(entry->head, std::memory_order_relaxed);
+  leaf->entries[position].store(entry, std::memory_order_release);
+  leaf->count.store(static_cast<uint16_t>(count + 1), std::memory_order_relaxed);
+  leaf->write_end();
+  return true;
+}
+
+// Puts `child` behind `separator` into the lowest node of the path, splitting upwards as needed.
+// All memory is taken before the first change, so that a failure changes nothing.
+bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child) {
+  uint32_t splits = 0;
+  while (splits < levels &&
+         path[levels - 1 - splits]->count.load(std::memory_order_relaxed) == kInnerChildren)
+    ++splits;
+  Inner* fresh[kLevelsMax + 1];
+  const uint32_t needed = splits + (splits == levels ? 1 : 0);
+  for (uint32_t i = 0; i < needed; ++i) {
+    fresh[i] = new_node<Inner>();
+    if (fresh[i] == nullptr) return false;
+  }
+
+  for (uint32_t level = 0;; ++level) {
+    if (level == levels) {
+      Inner* root = fresh[level];
+      root->heads[0].store(0, std::memory_order_relaxed);
+      root->separators[0].store(nullptr, std::memory_order_relaxed);
+      root->children[0].store(root_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      root->heads[1].store(separator->head, std::memory_order_relaxed);
+      root->separators[1].store(separator, std::memory_order_relaxed);
+      root->children[1].store(child, std::memory_order_relaxed);
+      root->count.store(2, std::memory_order_relaxed);
+      root_.store(root, std::memory_order_release);
+      return true;
+    }
+    Inner* inner = path[levels - 1 - level];
+    const uint32_t count = inner->count.load(std::memory_order_relaxed);
+    const uint32_t at = child_index(inner, count, separator->key(), separator->head, false) + 1;
+    const auto place = [](Inner* to, uint32_t size, uint32_t position, DeltaEntry* key,
+                          Node* node) {
+      for (uint32_t i = size; i > position; --i) {
+        to->heads[i].store(to->heads[i - 1].load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
+        to->separators[i].store(to->separators[i - 1].load(std::memory_order_relaxed),
+                                std::memory_order_release);
+        to->children[i].store(to->children[i - 1].load(std::memory_order_relaxed),
+                              std::memory_order_release);
+      }
+      to->heads[position].store(key->head, std::memory_order_relaxed);
+      to->separators[position].store(key, std::memory_order_release);
+      to->children[position].store(node, std::memory_order_release);
+      to->count.store(static_cast<uint16_t>(size + 1), std::memory_order_relaxed);
+    };
+    if (count < kInnerChildren) {
+      inner->write_begin();
+      place(inner, count, at, separator, child);
+      inner->write_end();
+      return true;
+    }
+    // Split: the upper part moves to a new node, whose first separator goes up.
+    Inner* right = fresh[level];
+    const uint32_t keep = at == count ? count - 1 : count / 2;
+    for (uint32_t i = keep; i < count; ++i) {
+      right->heads[i - keep].store(inner->heads[i].load(std::memory_order_relaxed),
+                                   std::memory_order_relaxed);
+      right->separators[i - keep].store(inner->separators[i].load(std::memory_order_relaxed),
+                                        std::memory_order_relaxed);
+      right->children[i - keep].store(inner->children[i].load(std::memory_order_relaxed),
+                                      std::memory_order_relaxed);
+    }
+    right->count.store(static_cast<uint16_t>(count - keep), std::memory_order_relaxed);
+    DeltaEntry* up = right->separators[0].load(std::memory_order_relaxed);
+    if (at > keep) place(right, count - keep, at - keep, separator, child);
+    inner->write_begin();
+    inner->count.store(static_cast<uint16_t>(keep), std::memory_order_relaxed);
+    if (at <= keep) place(inner, keep, at, separator, child);
+    inner->write_end();
+    separator = up;
+    child = right;
+  }
+}
+
+Version* Delta::new_version(uint32_t size) {
+  const auto want = static_cast<uint32_t>(align_up(sizeof(Version) + size, 8));
+  if (retired_ != nullptr && !retired_->empty() && pins() == 0) {
+    const Retired front = retired_->front();
+    if (os::epoch::passed(front.epoch)) {
+      retired_->pop_front();
+      if (front.version->allocated == want) {
+        front.version->size = size;
+        return front.version;
+      }
+    }
+  }
+  char* memory = allocate(want);
+  if (memory == nullptr) return nullptr;
+  auto* version = new (memory) Version;
+  version->size = size;
+  version->allocated = want;
+  version->unused = 0;
+  return version;
+}
+
+void Delta::link(DeltaEntry* entry, Version* version) {
+  version->older.store(entry->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  entry->newest.store(version, std::memory_order_release);
+  versions_.store(versions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  live_bytes_.fetch_add(version->size, std::memory_order_relaxed);
+}
+
+bool Delta::unlink(DeltaEntry* entry, Version* version) {
+  std::atomic<Version*>* link = &entry->newest;
+  while (Version* at = link->load(std::memory_order_relaxed)) {
+    if (at == version) {
+      link->store(version->older.load(std::memory_order_relaxed), std::memory_order_release);
+      versions_.store(versions_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+      live_bytes_.fetch_sub(version->size, std::memory_order_relaxed);
+      if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
+      retired_->push_back({version, os::epoch::stamp()});
+      return true;
+    }
+    link = &at->older;
+  }
+  return false;
+}
+
+void Delta::discard(Version* version) {
+  if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
+  retired_->push_front({version, 0});
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+bool Delta::read_begin(const Node* node, uint32_t* version) {
+  *version = node->version.load(std::memory_order_acquire);
+  return (*version & 1) == 0;
+}
+
+bool Delta::read_valid(const Node* node, uint32_t version) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return node->version.load(std::memory_order_relaxed) == version;
+}
+
+// The leaf that a key belongs to, with the node version under which it was reached; nullptr: try
+// again. next_separator: the entry that the leaf behind it begins with, or null for the last leaf.
+const Delta::Leaf* Delta::descend(std::string_view key, uint64_t head, bool strict,
+                                  uint32_t* version, const DeltaEntry** next_separator) const {
+  const Node* node = root_.load(std::memory_order_acquire);
+  if (!read_begin(node, version)) return nullptr;
+  if (node != root_.load(std::memory_order_acquire)) return nullptr;
+  if (next_separator != nullptr) *next_separator = nullptr;
+  while (!node->leaf) {
+    const auto* inner = static_cast<const Inner*>(node);
+    const uint32_t count =
+        std::min<uint32_t>(inner->count.load(std::memory_order_relaxed), kInnerChildren);
+    const uint32_t index = child_index(inner, count, key, head, strict);
+    const Node* child = inner->children[index].load(std::memory_order_acquire);
+    const DeltaEntry* next =
+        index + 1 < count ? inner->separators[index + 1].load(std::memory_order_acquire) : nullptr;
+    if (!read_valid(node, *version)) return nullptr;
+    uint32_t child_version;
+    if (!read_begin(child, &child_version)) return nullptr;
+    if (!read_valid(node, *version)) return nullptr;
+    if (next_separator != nullptr && next != nullptr) *next_separator = next;
+    node = child;
+    *version = child_version;
+  }
+  return static_cast<const Leaf*>(node);
+}
+
+DeltaEntry* Delta::find(std::string_view key, uint64_t head) const {
+  if (root_.load(std::memory_order_acquire) == nullptr) return nullptr;
+  for (;; os::cpu_relax()) {
+    uint32_t version;
+    const Leaf* leaf = descend(key, head, false, &version, nullptr);
+    if (leaf == nullptr) continue;
+    const uint32_t count =
+        std::min<uint32_t>(leaf->count.load(std::memory_order_relaxed), kLeafEntries);
+    const uint32_t at = leaf_lower_bound(leaf, count, key, head);
+    DeltaEntry* entry = nullptr;
+    if (at < count && leaf->heads[at].load(std::memory_order_relaxed) == head) {
+      entry = leaf->entries[at].load(std::memory_order_acquire);
+    }
+    if (!read_valid(leaf, version)) continue;
+    return entry != nullptr && entry->key() == key ? entry : nullptr;
+  }
+}
+
+bool Delta::try_collect(Seek seek, std::string_view key, uint64_t head, std::span<DeltaEntry*> out,
+                        size_t* found, const DeltaEntry** next_separator) const {
+  uint32_t version;
+  const Leaf* leaf = descend(key, head, seek == Seek::kLess, &version, next_separator);
+  if (leaf == nullptr) return false;
+  const uint32_t count =
+      std::min<uint32_t>(leaf->count.load(std::memory_order_relaxed), kLeafEntries);
+  uint32_t at = leaf_lower_bound(leaf, count, key, head);
+  bool equal = false;
+  if (at < count) {
+    const DeltaEntry* entry = leaf->entries[at].load(std::memory_order_acquire);
+    equal = entry != nullptr && compare(entry, key, head) == 0;
+  }
+  size_t taken = 0;
+  if (seek == Seek::kGreaterEqual || seek == Seek::kGreater) {
+    if (equal && seek == Seek::kGreater) ++at;
+    for (; at < count && taken < out.size(); ++at)
+      out[taken++] = leaf->entries[at].load(std::memory_order_acquire);
+  } else {
+    uint32_t end = equal && seek == Seek::kLessEqual ? at + 1 : at;
+    for (; end > 0 && taken < out.size(); --end) {
+      out[taken++] = leaf->entries[end - 1].load(std::memory_order_acquire);
+    }
+  }
+  if (!read_valid(leaf, version)) return false;
+  *found = taken;
+  return true;
+}
+
+size_t Delta::collect(Seek seek, std::string_view key, uint64_t head,
+                      std::span<DeltaEntry*> out) const {
+  if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
+  const bool forward = seek == Seek::kGreaterEqual || seek == Seek::kGreater;
+  for (;;) {
+    size_t found = 0;
+    const DeltaEntry* next = nullptr;
+    if (!try_collect(seek, key, head, out, &found, &next)) {
+      os::cpu_relax();
+      continue;
+    }
+    if (found > 0 || !forward || next == nullptr) return found;
+    // The leaf ends before the key; the next one starts at its separator, which is an entry.
+    seek = Seek::kGreaterEqual;
+    key = next->key();
+    head = next->head;
+  }
+}
+
+size_t Delta::collect_first(std::span<DeltaEntry*> out) const {
+  return collect(Seek::kGreaterEqual, std::string_view(), 0, out);
+}
+
+size_t Delta::collect_last(std::span<DeltaEntry*> out) const {
+  // The last child of every level: heads are at most ~0, and a key of the greatest head may still
+  // be followed by longer ones, so the walk goes by position.
+  if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
+  for (;; os::cpu_relax()) {
+    const Node* node = root_.load(std::memory_order_acquire);
+    uint32_t version;
+    bool torn = !read_begin(node, &version);
+    while (!torn && !node->leaf) {
+      const auto* inner = static_cast<const Inner*>(node);
+      const uint32_t count =
+          std::clamp<uint32_t>(inner->count.load(std::memory_order_relaxed), 1, kInnerChildren);
+      const Node* child = inner->children[count - 1].load(std::memory_order_acquire);
+      uint32_t child_version = 0;
+      torn = !read_valid(node, version) || !read_begin(child, &child_version) ||
+             !read_valid(node, version);
+      node = child;
+      version = child_version;
+    }
+    if (torn) continue;
+    const auto* leaf = static_cast<const Leaf*>(node);
+    const uint32_t count =
+        std::min<uint32_t>(leaf->count.load(std::memory_order_relaxed), kLeafEntries);
+    size_t taken = 0;
+    for (uint32_t end = count; end > 0 && taken < out.size(); --end) {
+      out[taken++] = leaf->entries[end - 1].load(std::memory_order_acquire);
+    }
+    if (read_valid(leaf, version)) return taken;
+  }
+}
+
+}  // namespace hawthorn::tree

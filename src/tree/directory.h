@@ -1,0 +1,75 @@
+#pragma once
+// The ordered index of a tree's containers: which one covers a key.
+//
+// Two levels of immutable sorted arrays, replaced by copy: a root over leaves, leaves of up to 256
+// containers. Searched by 8-byte heads behind the common prefix of a node's low keys.
+//
+// Not here: what a container holds. Threads: find inside an epoch guard, no lock; replace by one
+// thread at a time (the caller's lock).
+//
+// 1. The containers of a directory cover all keys without gap or overlap; the first one's low key
+// is empty.
+// 2. A reader may find a container that was just replaced: it is dead, or its descriptor is the
+// last it had.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tree/container.h"
+
+namespace hawthorn::tree {
+
+class Directory {
+ public:
+  // Takes over the containers, in key order.
+  explicit Directory(std::vector<Container*> containers);
+  ~Directory();  // deletes the containers
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  // The container that covers the key.
+  Container* find(std::string_view key) const;
+  // The container before the one that begins with `low`; null for the first.
+  Container* before(std::string_view low) const;
+  Container* last() const;
+
+  // Replaces neighbouring containers (in order) by others that cover the same range. The old ones
+  // are retired.
+  void replace(std::span<Container* const> old_ones, std::span<Container* const> new_ones);
+
+  // All containers, in order. Inside an epoch guard for as long as the pointers are used.
+  std::vector<Container*> all() const;
+  size_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kLeafMax = 256;
+
+  // Sorted low keys: heads behind `skip`, which all but the first share.
+  struct Keys {
+    uint32_t skip = 0;
+    std::string_view prefix;  // of the second low key, skip bytes
+    std::vector<uint64_t> heads;
+    std::vector<std::string_view> lows;  // point into the containers
+    void build();
+    size_t find(std::string_view key) const;  // the last i with lows[i] <= key; 0 when none
+  };
+  struct Leaf {
+    Keys keys;
+    std::vector<Container*> containers;
+  };
+  struct Root {
+    Keys keys;
+    std::vector<Leaf*> leaves;
+  };
+  static Leaf* make_leaf(std::span<Container* const> containers);
+  static Root* make_root(std::vector<Leaf*> leaves);
+
+  std::atomic<Root*> root_;
+  std::atomic<size_t> size_{0};
+};
+
+}  // namespace hawthorn::tree

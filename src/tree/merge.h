@@ -1,0 +1,82 @@
+#pragma once
+// Merges a container's frozen delta with its run: new run images and value extents, in memory and
+// with disk space taken, not yet written.
+//
+//   frozen delta ─┐                 ┌─ index only: values of the delta to one new extent, old
+//   extents kept
+//                 ├─ merge, per key ┼─ re-cluster: all values rewritten in key order
+//   old run ──────┘                 └─ split: the same in several pieces, each a container of its
+//   own
+//
+// Not here: the cut before, writing and installing after (db/flusher). Which container:
+// db/scheduler. Threads: one Merger per thread; it keeps its buffers.
+//
+// 1. The output reflects every version with cts <= cut and none above (R10).
+// 2. Kept per key: the newest version, and the newest for every registered timestamp below the cut
+// (R14). A tombstone
+//    goes exactly when no older version of its key is kept.
+// 3. A failure (space, memory, damage) leaves nothing behind: extents taken so far are given back.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hawthorn/status.h"
+#include "tree/container.h"
+#include "tree/run_builder.h"
+#include "tree/store.h"
+
+namespace hawthorn::tree {
+
+struct MergePolicy {
+  uint32_t extents_max = 6;       // T: more value extents than this are re-clustered into one
+  double garbage_max = 0.15;      // or more garbage than this part of the value bytes
+  size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 4 MB
+  bool recluster = false;         // rewrite all values in any case
+};
+
+struct MergePiece {
+  std::string low;
+  RunFile* file = nullptr;   // one reference; record and extents are filled in, memory admitted
+  std::unique_ptr<Run> run;  // attached; null for an empty run
+  bool unchanged_run =
+      false;  // the file refers to the old run's extents as they are: only the cut moved
+};
+
+struct MergeOutput {
+  std::vector<MergePiece> pieces;  // in key order; the first begins with the container's low key
+  std::vector<ExtentRef> fresh;    // to be written: their memory holds what disk must get
+  std::vector<ExtentRef> dropped;  // not referred to any more by this container
+  bool reclustered = false;
+  MergeOutput() = default;
+  MergeOutput(MergeOutput&&) = default;
+  MergeOutput& operator=(MergeOutput&&) = default;
+  ~MergeOutput();
+};
+
+class Merger {
+ public:
+  explicit Merger(Store* store);
+  ~Merger();
+
+  // `delta` may be null (re-cluster only). The run of `old_file` and, where values are rewritten,
+  // its value extents are made resident if need be (I/O). The caller keeps both alive. Errors:
+  // kNoSpace; kOutOfMemory; kCorruption of the old run or its values; kIoError.
+  Result<MergeOutput> merge(const Container& container, const Delta* delta, RunFile* old_file,
+                            Lsn cut, const MergePolicy& policy);
+
+  // Whether the merge would need to read from disk.
+  static bool needs_io(const Container& container, const Delta* delta, const RunFile& old_file,
+                       const MergePolicy& policy);
+
+  struct Work;
+
+ private:
+  std::unique_ptr<Work> work_;
+};
+
+// The policy with the container's jitter applied (25% up or down, by its id), so that not all come
+// due together.
+MergePolicy jittered(const MergePolicy& policy, uint64_t container_id);
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,101 @@
+#pragma once
+// What a container has on disk since its last flush: one run image and its value extents, with what
+// is in memory of them.
+//
+// Immutable but for residency. Shared by descriptors, the publisher and pinned readers; the last
+// reference retires it. Threads: any; memory reached through `run` and `bases` is safe inside an
+// epoch guard, or while the RunFile is pinned.
+//
+// 1. bases[e] is null or the address of value extent e; run is null or the attached run image. Both
+// only change under the
+//    residency's lock.
+// 2. A pinned RunFile (pin()) keeps all its extents' memory where it is.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "format/manifest_state.h"
+#include "tree/extent.h"
+#include "tree/run.h"
+
+namespace hawthorn::tree {
+
+struct RunFile {
+  static constexpr uint32_t kExtentsMax = 14;
+
+  format::ContainerRecord record;  // as the manifest has it, or will have it
+  std::atomic<Run*> run{nullptr};
+  std::array<std::atomic<const char*>, kExtentsMax> bases{};
+  std::atomic<uint8_t> hot{0};
+  std::atomic<uint32_t> refs{1};
+  ExtentRef image;  // empty when the run has no entries
+  std::vector<ExtentRef> values;
+  std::vector<ExtentRef> large;    // extents of large values that the run refers to
+  Residency* residency = nullptr;  // set by adopt
+  size_t place = 0;                // in the residency's list; under its lock
+  std::atomic<bool> damaged{
+      false};  // a checksum did not match: reads of it fail, the rest of the database goes on
+
+  bool empty() const { return record.entries == 0; }
+  size_t value_bytes() const {
+    size_t sum = 0;
+    for (const format::ValueExtentRecord& value : record.values) sum += value.bytes;
+    return sum;
+  }
+  size_t garbage_bytes() const {
+    size_t sum = 0;
+    for (const format::ValueExtentRecord& value : record.values) sum += value.garbage_bytes;
+    return sum;
+  }
+
+  void touch() {
+    if (hot.load(std::memory_order_relaxed) == 0) hot.store(1, std::memory_order_relaxed);
+  }
+  void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
+  // The last reference retires the object through the epoch.
+  void unref();
+
+  // Pins keep the memory of all its extents in place. Taken inside an epoch guard.
+  void pin();
+  void unpin();
+
+  ~RunFile();
+};
+
+// A reference with pins, for cursors and values.
+class PinnedRunFile {
+ public:
+  PinnedRunFile() = default;
+  explicit PinnedRunFile(RunFile* file) : file_(file) {
+    if (file_ != nullptr) {
+      file_->ref();
+      file_->pin();
+    }
+  }
+  PinnedRunFile(PinnedRunFile&& other) noexcept : file_(other.file_) { other.file_ = nullptr; }
+  PinnedRunFile& operator=(PinnedRunFile&& other) noexcept {
+    if (this != &other) {
+      reset();
+      file_ = other.file_;
+      other.file_ = nullptr;
+    }
+    return *this;
+  }
+  ~PinnedRunFile() { reset(); }
+  void reset() {
+    if (file_ != nullptr) {
+      file_->unpin();
+      file_->unref();
+    }
+    file_ = nullptr;
+  }
+  RunFile* get() const { return file_; }
+  RunFile* operator->() const { return file_; }
+
+ private:
+  RunFile* file_ = nullptr;
+};
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,103 @@
+#include "tree/snapshots.h"
+
+#include <new>
+
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::tree {
+
+Snapshots::Snapshots() { view_.store(new PruneView, std::memory_order_release); }
+
+Snapshots::~Snapshots() {
+  delete view_.load(std::memory_order_relaxed);
+  for (std::atomic<Slot*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+}
+
+uint32_t Snapshots::take_slot(Lsn ts) {
+  static std::atomic<uint32_t> next_thread{0};
+  thread_local uint32_t hint = next_thread.fetch_add(1, std::memory_order_relaxed) * 5;
+  for (uint32_t chunks = chunk_count_.load(std::memory_order_acquire);;) {
+    const uint32_t total = chunks * kChunkSlots;
+    for (uint32_t tried = 0; tried < total; ++tried) {
+      const uint32_t index = (hint + tried) % total;
+      Lsn free = 0;
+      if (slot(index)->ts.load(std::memory_order_relaxed) == 0 &&
+          slot(index)->ts.compare_exchange_strong(free, ts, std::memory_order_seq_cst)) {
+        hint = index;
+        return index;
+      }
+    }
+    if (chunks == kChunks) {
+      hint = 0;
+      os::cpu_relax();
+      continue;  // a million snapshots are open: wait for one to go
+    }
+    auto* fresh = new Slot[kChunkSlots];
+    Slot* none = nullptr;
+    if (!chunks_[chunks].compare_exchange_strong(none, fresh, std::memory_order_acq_rel))
+      delete[] fresh;
+    uint32_t seen = chunks;
+    chunk_count_.compare_exchange_strong(seen, chunks + 1, std::memory_order_acq_rel);
+    chunks = chunk_count_.load(std::memory_order_acquire);
+  }
+}
+
+Snapshots::Registration Snapshots::add(const std::atomic<Lsn>& visible) {
+  Lsn ts = visible.load(std::memory_order_acquire);
+  HAWTHORN_TEST_POINT("snapshots.add.before_announce");
+  const uint32_t index = take_slot(ts);
+  Slot* s = slot(index);
+  // The announcement above and this load are both seq_cst, as are the pruner's store and its reads
+  // of the registry.
+  while (prune_ts_.load(std::memory_order_seq_cst) > ts) {
+    ts = visible.load(std::memory_order_acquire);
+    s->ts.store(ts, std::memory_order_seq_cst);
+  }
+  return {index, ts};
+}
+
+void Snapshots::remove(uint32_t index) { slot(index)->ts.store(0, std::memory_order_release); }
+
+void Snapshots::refresh(Lsn visible) {
+  if (!refresh_mutex_.try_lock()) return;
+  if (visible > prune_ts_.load(std::memory_order_relaxed))
+    prune_ts_.store(visible, std::memory_order_seq_cst);
+  auto* fresh = new PruneView;
+  fresh->horizon = prune_ts_.load(std::memory_order_relaxed);
+  const uint32_t chunks = chunk_count_.load(std::memory_order_seq_cst);
+  for (uint32_t c = 0; c < chunks; ++c) {
+    const Slot* slots = chunks_[c].load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < kChunkSlots; ++i) {
+      const Lsn ts = slots[i].ts.load(std::memory_order_seq_cst);
+      if (ts != 0 && ts < fresh->horizon) fresh->registered.push_back(ts);
+    }
+  }
+  std::sort(fresh->registered.begin(), fresh->registered.end());
+  fresh->registered.erase(std::unique(fresh->registered.begin(), fresh->registered.end()),
+                          fresh->registered.end());
+  PruneView* old = view_.exchange(fresh, std::memory_order_acq_rel);
+  refresh_mutex_.unlock();
+  os::epoch::retire(old);
+}
+
+uint64_t Snapshots::count() const {
+  uint64_t count = 0;
+  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < chunks * kChunkSlots; ++i) {
+    count += slot(i)->ts.load(std::memory_order_relaxed) != 0 ? 1 : 0;
+  }
+  return count;
+}
+
+Lsn Snapshots::oldest(Lsn otherwise) const {
+  Lsn oldest = otherwise;
+  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < chunks * kChunkSlots; ++i) {
+    const Lsn ts = slot(i)->ts.load(std::memory_order_relaxed);
+    if (ts != 0) oldest = std::min(oldest, ts);
+  }
+  return oldest;
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,58 @@
+#pragma once
+// What all trees of one database share. Assembled by db, passed down by pointer.
+//
+// Threads: the members are thread-safe by themselves.
+
+#include <atomic>
+#include <map>
+
+#include "format/log_epoch.h"
+#include "os/arena.h"
+#include "os/machine.h"
+#include "os/sync.h"
+#include "space/space.h"
+#include "tree/extent.h"
+#include "tree/residency.h"
+#include "tree/slots.h"
+#include "tree/snapshots.h"
+
+namespace hawthorn::tree {
+
+// Extents of large values that a log record names and no container owns yet (R22).
+class LargeExtents {
+ public:
+  void add(ExtentRef extent) {
+    os::MutexLock lock(mutex_);
+    const ExtentAddress address = extent->address;
+    extents_.insert_or_assign(address, std::move(extent));
+  }
+  // Hands the reference over; empty when it is not there.
+  ExtentRef take(const ExtentAddress& address) {
+    os::MutexLock lock(mutex_);
+    const auto at = extents_.find(address);
+    if (at == extents_.end()) return {};
+    ExtentRef extent = std::move(at->second);
+    extents_.erase(at);
+    return extent;
+  }
+
+ private:
+  os::Mutex mutex_;
+  std::map<ExtentAddress, ExtentRef> extents_ GUARDED_BY(mutex_);
+};
+
+struct Store {
+  const os::Machine* machine = nullptr;
+  os::Arena* arena = nullptr;
+  space::Space* space = nullptr;
+  Residency* residency = nullptr;
+  TxnSlots* slots = nullptr;
+  Snapshots* snapshots = nullptr;
+  LargeExtents* large = nullptr;
+  std::atomic<Lsn>* visible =
+      nullptr;  // visible_ts: everything up to it is committed and may be read
+  const std::atomic<Lsn>* log_head = nullptr;  // a lower bound of every lsn issued from now on
+  std::atomic<uint64_t> next_container{1};
+};
+
+}  // namespace hawthorn::tree

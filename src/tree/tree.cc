@@ -1,0 +1,656 @@
+#include "tree/tree.h"
+
+#include <algorithm>
+
+#include "format/run_layout.h"
+#include "os/epoch.h"
+#include "os/test_point.h"
+#include "tree/value_access.h"
+
+namespace hawthorn::tree {
+
+namespace {
+constexpr size_t kLargeDeltaBytes = 6 << 20;  // such a delta is split whatever the budget says
+constexpr uint32_t kPruneSteps = 4;
+}  // namespace
+
+TreeState::TreeState(Store* store, uint32_t id, std::string name,
+                     std::vector<Container*> containers)
+    : store_(store), id_(id), name_(std::move(name)), directory_(std::move(containers)) {}
+
+TreeState::~TreeState() = default;
+
+Container* TreeState::empty_container(Store* store, uint32_t tree, uint64_t id) {
+  auto* file = new RunFile;
+  file->record.id = id;
+  file->record.tree = tree;
+  store->residency->adopt(file, nullptr);
+  return new Container(tree, "", "", false,
+                       new Descriptor{new Delta(store->arena, 0), nullptr, file});
+}
+
+Container* TreeState::make_container(Store* store, const format::ContainerRecord& record,
+                                     std::string high, bool has_high, RunFile* file) {
+  const auto skip = has_high ? static_cast<uint32_t>(common_prefix(record.low, high)) : 0;
+  return new Container(record.tree, record.low, std::move(high), has_high,
+                       new Descriptor{new Delta(store->arena, skip), nullptr, file});
+}
+
+// ---- Writing
+
+Container* TreeState::lock_container(std::string_view key) {
+  for (;;) {
+    Container* container = directory_.find(key);
+    HAWTHORN_TEST_POINT("tree.write.before_latch");
+    container->latch.lock();
+    if (!container->dead) return container;
+    container->latch.unlock();
+    os::cpu_relax();
+  }
+}
+
+// Takes versions out of a chain that nobody can see any more. Only stamped ones: an unstamped
+// version's transaction will come back for it.
+void TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
+  Version* newer = entry->newest.load(std::memory_order_relaxed);
+  for (uint32_t step = 0; step < kPruneSteps && newer != nullptr; ++step) {
+    Version* older = newer->older.load(std::memory_order_relaxed);
+    if (older == nullptr) return;
+    const uint64_t newer_stamp = newer->stamp.load(std::memory_order_acquire);
+    const uint64_t older_stamp = older->stamp.load(std::memory_order_acquire);
+    if (((newer_stamp | older_stamp) & kIntentBit) == 0 && older_stamp <= newer_stamp &&
+        older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp)) {
+      delta->unlink(entry, older);
+    } else {
+      newer = older;
+    }
+  }
+}
+
+Status TreeState::write(WriteContext& context, std::string_view key, VersionKind kind,
+                        std::string_view value) {
+  bool grown = false;
+  for (;;) {
+    RunFile* needed = nullptr;
+    {
+      os::epoch::Guard guard;
+      const uint64_t structure = structure_.load(std::memory_order_acquire);
+      Container* container = lock_container(key);
+      Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+      Delta* delta = descriptor->active;
+      if (context.check_conflicts) {
+        const ConflictRead found =
+            newest_above(*container, *descriptor, key, context.read_ts, context.id, *store_->slots);
+        if (found.state == PointRead::State::kFound) {
+          container->latch.unlock();
+          return Status(StatusCode::kConflict);
+        }
+        if (found.state == PointRead::State::kStale) {
+          container->latch.unlock();
+          continue;
+        }
+        if (found.state == PointRead::State::kNeedRun) {
+          needed = found.file;
+          needed->ref();
+        }
+      }
+      if (needed == nullptr) {
+        DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
+        Version* version =
+            entry == nullptr ? nullptr : delta->new_version(static_cast<uint32_t>(value.size()));
+        if (version == nullptr) {
+          container->latch.unlock();
+          return Status(StatusCode::kOutOfMemory);
+        }
+        uint8_t flags = 0;
+        for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
+             v = v->older.load(std::memory_order_relaxed)) {
+          const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
+          if ((stamp & kIntentBit) != 0 && stamp != (kIntentBit | context.id)) {
+            if (store_->slots->find(stamp & ~kIntentBit).outcome == TxnSlots::Outcome::kActive) {
+              store_->slots->mark_contended(stamp & ~kIntentBit);
+              store_->slots->mark_contended(context.id);
+            }
+            flags = kUnordered;
+          }
+          if ((v->flags.load(std::memory_order_relaxed) & kUnordered) == 0) break;
+          flags = kUnordered;
+        }
+        version->stamp.store(kIntentBit | context.id, std::memory_order_relaxed);
+        version->seq = context.seq;
+        version->kind = kind;
+        version->flags.store(flags, std::memory_order_relaxed);
+        std::memcpy(version->bytes(), value.data(), value.size());
+        if (delta->first_lsn == format::kLsnMax) {
+          delta->first_lsn = store_->log_head->load(std::memory_order_acquire);
+        }
+        delta->link(entry, version);
+        ++container->intents;
+        prune(delta, entry, *store_->snapshots->view());
+        context.undo->push_back(
+            {this, container, structure, delta->id, version, entry, key, context.seq});
+        ++context.seq;
+        grown =
+            delta->bytes() > kLargeDeltaBytes && !container->large.load(std::memory_order_relaxed);
+        if (grown) container->large.store(true, std::memory_order_relaxed);
+        container->latch.unlock();
+      } else {
+        container->latch.unlock();
+      }
+    }
+    if (needed == nullptr) {
+      if (grown && large_delta) large_delta(this);
+      return {};
+    }
+    Status loaded = store_->residency->load_run(needed);
+    needed->unref();
+    if (!loaded.ok()) return loaded;
+  }
+}
+
+Status TreeState::replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
+                         uint32_t seq) {
+  os::epoch::Guard guard;
+  Container* container = lock_container(key);
+  Status status;
+  Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+  if (cts > descriptor->run->record.cut &&
+      (descriptor->frozen == nullptr || cts > container->frozen_cut)) {
+    Delta* delta = descriptor->active;
+    DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
+    Version* version =
+        entry == nullptr ? nullptr : delta->new_version(static_cast<uint32_t>(value.size()));
+    if (version == nullptr) {
+      status = Status(StatusCode::kOutOfMemory);
+    } else {
+      version->stamp.store(cts, std::memory_order_relaxed);
+      version->seq = seq;
+      version->kind = kind;
+      version->flags.store(0, std::memory_order_relaxed);
+      std::memcpy(version->bytes(), value.data(), value.size());
+      delta->first_lsn = std::min(delta->first_lsn, cts);
+      delta->link(entry, version);
+      prune(delta, entry, *store_->snapshots->view());
+    }
+  }
+  container->latch.unlock();
+  return status;
+}
+
+// The container that covers an undo's key now, latched. Inside an epoch guard.
+Container* TreeState::lock_undo(const Undo& undo) {
+  if (undo.tree->structure_.load(std::memory_order_acquire) == undo.structure) {
+    undo.container->latch.lock();
+    if (!undo.container->dead) return undo.container;
+    undo.container->latch.unlock();
+  }
+  return undo.tree->lock_container(undo.key);
+}
+
+// The intent of an undo in the container's active delta; null when a cut has dealt with it.
+Version* TreeState::find_intent(Container* container, const Undo& undo, TxnId id,
+                                DeltaEntry** entry) {
+  Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+  if (delta->id == undo.delta) {
+    *entry = undo.entry;
+    return undo.version;
+  }
+  *entry = delta->find(undo.key, key_head(undo.key, container->skip));
+  if (*entry == nullptr) return nullptr;
+  for (Version* v = (*entry)->newest.load(std::memory_order_relaxed); v != nullptr;
+       v = v->older.load(std::memory_order_relaxed)) {
+    if (v->stamp.load(std::memory_order_relaxed) == (kIntentBit | id) && v->seq == undo.seq)
+      return v;
+  }
+  return nullptr;
+}
+
+void TreeState::stamp(const Undo& undo, TxnId id, Lsn cts) {
+  os::epoch::Guard guard;
+  Container* container = lock_undo(undo);
+  DeltaEntry* entry = nullptr;
+  if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
+    version->stamp.store(cts, std::memory_order_release);
+    --container->intents;
+  }
+  container->latch.unlock();
+}
+
+void TreeState::roll_back(const Undo& undo, TxnId id) {
+  os::epoch::Guard guard;
+  Container* container = lock_undo(undo);
+  DeltaEntry* entry = nullptr;
+  if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
+    container->descriptor.load(std::memory_order_relaxed)->active->unlink(entry, version);
+    --container->intents;
+  }
+  container->latch.unlock();
+}
+
+Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own) {
+  for (;;) {
+    RunFile* needed = nullptr;
+    {
+      os::epoch::Guard guard;
+      const Container* container = directory_.find(key);
+      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+      const ConflictRead found =
+          newest_above(*container, *descriptor, key, read_ts, own, *store_->slots);
+      if (found.state == PointRead::State::kFound) return true;
+      if (found.state == PointRead::State::kAbsent) return false;
+      if (found.state == PointRead::State::kNeedRun) {
+        needed = found.file;
+        needed->ref();
+      }
+    }
+    if (needed == nullptr) {
+      os::cpu_relax();
+      continue;
+    }
+    Status loaded = store_->residency->load_run(needed);
+    needed->unref();
+    if (!loaded.ok()) return loaded;
+  }
+}
+
+// ---- Reading
+
+// After a point read that found something outside of memory: loads it. `read.file` was referenced
+// by the caller.
+Status TreeState::fetch(PointRead& read, const ReadView&, Value& value, bool* again) {
+  *again = true;
+  RunFile* file = read.file;
+  if (read.state == PointRead::State::kNeedRun) return store_->residency->load_run(file);
+  if (store_->residency->roomy(file->values[read.extent]->disk_bytes())) {
+    return store_->residency->load_values(file, read.extent);
+  }
+  *again = false;
+  char* room = internal::ValueAccess::room(value, read.size);
+  return store_->residency->read_values(file, read.extent, read.offset, read.size, room);
+}
+
+Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
+                              Value& value, bool* large) {
+  *large = false;
+  for (;;) {
+    PointRead read;
+    {
+      os::epoch::Guard guard;
+      const Container* container = directory_.find(key);
+      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+      ReadView at = view;
+      // The descriptor comes before the timestamp (R15).
+      HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
+      if (!registered) at.ts = store_->visible->load(std::memory_order_acquire);
+      read = read_point(*container, *descriptor, key, at, *store_->slots, registered);
+      switch (read.state) {
+        case PointRead::State::kAbsent:
+          return Status::not_found();
+        case PointRead::State::kFound:
+        case PointRead::State::kLarge:
+          *large = read.state == PointRead::State::kLarge;
+          internal::ValueAccess::copy(value, read.value);
+          return {};
+        case PointRead::State::kStale:
+          break;
+        case PointRead::State::kNeedRun:
+        case PointRead::State::kNeedValue:
+          read.file->ref();
+          break;
+      }
+    }
+    if (read.state == PointRead::State::kStale) {
+      os::cpu_relax();
+      continue;
+    }
+    bool again = false;
+    Status status = fetch(read, view, value, &again);
+    read.file->unref();
+    if (!status.ok()) return status;
+    if (!again) return {};
+  }
+}
+
+Status TreeState::get(std::string_view key, const ReadView& view, bool registered, Value& value) {
+  bool large = false;
+  Status status = get_encoded(key, view, registered, value, &large);
+  if (!status.ok() || !large) return status;
+  const std::string encoded = value.to_string();
+  Result<format::LargeValue> described = format::decode_large_value(encoded);
+  if (!described.ok()) return described.status();
+  char* to = internal::ValueAccess::room(value, described->size);
+  size_t done = 0;
+  for (const ExtentAddress& extent : described->extents) {
+    const size_t piece = std::min<size_t>(described->size - done, size_t{extent.blocks} * 4096);
+    if (Status s = store_->residency->read_raw(extent, 0, piece, to + done); !s.ok()) return s;
+    done += piece;
+  }
+  uint64_t checksum = 0;
+  for (size_t at = 0; at < done; at += format::kLargeChunkBytes) {
+    checksum = format::extend_large_checksum(
+        checksum, {to + at, std::min(done - at, format::kLargeChunkBytes)});
+  }
+  if (done != described->size || checksum != described->checksum) {
+    return Status(StatusCode::kCorruption,
+                  "a large value in tree " + std::to_string(id_) + " does not match its checksum");
+  }
+  return {};
+}
+
+namespace {
+constexpr size_t kGroupKeys = 64;
+
+// One key of multi_get on its way through the stages.
+struct Lookup {
+  const Container* container;
+  const Descriptor* descriptor;
+  const Run* run;
+  const char* value;
+  uint64_t head;
+  uint32_t group;
+  uint32_t size;
+  bool slow;  // goes the way of a single get
+};
+}  // namespace
+
+Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadView& view,
+                            ReadBatch& out) {
+  BatchItem* items = internal::ValueAccess::start(out, keys.size());
+  Lookup group[kGroupKeys];
+  Value single;
+  for (size_t base = 0; base < keys.size(); base += kGroupKeys) {
+    const size_t count = std::min(kGroupKeys, keys.size() - base);
+    {
+      os::epoch::Guard guard;
+      for (size_t i = 0; i < count; ++i) {
+        group[i].container = directory_.find(keys[base + i]);
+        __builtin_prefetch(group[i].container);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        group[i].descriptor = group[i].container->descriptor.load(std::memory_order_acquire);
+        __builtin_prefetch(group[i].descriptor);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        const Descriptor& d = *group[i].descriptor;
+        __builtin_prefetch(d.run);
+        __builtin_prefetch(d.active);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        Lookup& l = group[i];
+        l.run = l.descriptor->run->run.load(std::memory_order_acquire);
+        l.slow = l.run == nullptr || l.descriptor->frozen != nullptr || l.run->has_versions();
+        l.head = key_head(keys[base + i], l.container->skip);
+        if (l.run != nullptr) {
+          if (l.run->skip() != l.container->skip) l.slow = true;
+          l.run->prefetch_tables();
+        }
+        if (!l.descriptor->active->empty()) l.descriptor->active->prefetch_filter(l.head);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        Lookup& l = group[i];
+        l.slow =
+            l.slow || (!l.descriptor->active->empty() && l.descriptor->active->may_contain(l.head));
+        if (l.slow) {
+          l.descriptor->active->prefetch_root();
+          continue;
+        }
+        l.group = l.run->locate(l.head);
+        l.run->prefetch(l.group);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        Lookup& l = group[i];
+        if (l.slow) continue;
+        l.value = nullptr;
+        l.descriptor->run->touch();
+        const uint32_t index = l.run->find_from(l.group, keys[base + i], l.head, view.ts);
+        if (index == Run::kNone) continue;
+        uint32_t extent = 0;
+        uint32_t offset = 0;
+        if (!l.run->plain(index, &l.value, &extent, &offset)) {
+          l.slow = true;
+          continue;
+        }
+        if (l.value == nullptr) {
+          const char* bytes = l.descriptor->run->bases[extent].load(std::memory_order_acquire);
+          l.slow = bytes == nullptr;
+          l.value = l.slow ? nullptr : bytes + offset;
+          l.size = l.run->fixed_value_size();
+          for (uint32_t line = 0; line < std::min<uint32_t>(l.size + 63, 512); line += 64) {
+            __builtin_prefetch(l.value + line);
+          }
+        } else {
+          l.size = l.run->fixed_inline_size();
+        }
+        l.slow = l.slow || l.size > internal::ValueAccess::kCopyMax;
+      }
+      for (size_t i = 0; i < count; ++i) {
+        const Lookup& l = group[i];
+        if (l.slow || l.value == nullptr) continue;
+        char* room = internal::ValueAccess::room(out, l.size);
+        std::memcpy(room, l.value, l.size);
+        items[base + i] = {StatusCode::kOk, {room, l.size}};
+      }
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (!group[i].slow) continue;
+      Status status = get(keys[base + i], view, true, single);
+      if (status.is_not_found()) continue;
+      if (!status.ok()) return status;
+      const std::string_view bytes = single.view();
+      if (bytes.size() <= internal::ValueAccess::kCopyMax) {
+        char* room = internal::ValueAccess::room(out, bytes.size());
+        std::memcpy(room, bytes.data(), bytes.size());
+        items[base + i] = {StatusCode::kOk, {room, bytes.size()}};
+      } else {
+        auto* kept = new std::string(bytes);
+        internal::ValueAccess::add_pin(
+            out, {[](void* owner) { delete static_cast<std::string*>(owner); }, kept});
+        items[base + i] = {StatusCode::kOk, *kept};
+      }
+    }
+  }
+  return {};
+}
+
+// ---- Flushing
+
+TreeState::Cut::Cut(Cut&& other) noexcept
+    : container(std::exchange(other.container, nullptr)),
+      frozen(std::exchange(other.frozen, nullptr)),
+      file(std::exchange(other.file, nullptr)),
+      cut(other.cut) {}
+
+TreeState::Cut::~Cut() {
+  if (frozen != nullptr && frozen->unref()) delete frozen;
+  if (file != nullptr) file->unref();
+}
+
+std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
+  if (container->flushing.exchange(true, std::memory_order_acquire)) return std::nullopt;
+  Cut result;
+  std::vector<Version*> moved;
+  {
+    os::MutexLock lock(container->latch);
+    Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+    if (container->dead) {
+      container->flushing.store(false, std::memory_order_release);
+      return std::nullopt;
+    }
+    result.container = container;
+    if (descriptor->frozen != nullptr) {
+      // Left by a merge that failed: it goes first, alone.
+      result.cut = container->frozen_cut;
+      result.frozen = descriptor->frozen;
+    } else {
+      Delta* active = descriptor->active;
+      // Whatever is stamped was visible before; unstamped versions are the business of
+      // copy_unflushed.
+      result.cut =
+          std::max(store_->visible->load(std::memory_order_acquire), descriptor->run->record.cut);
+      if (!active->empty()) {
+        if (!force && container->intents > 0 && container->intents * 2 > active->versions()) {
+          container->flushing.store(false, std::memory_order_release);
+          return std::nullopt;
+        }
+        auto* fresh = new Delta(store_->arena, container->skip);
+        if (container->intents > 0) {
+          if (!copy_unflushed(*active, *fresh, result.cut, *store_->slots, container->low,
+                              container->high, container->has_high, &moved)) {
+            delete fresh;
+            container->flushing.store(false, std::memory_order_release);
+            return std::nullopt;
+          }
+          // What moved is not committed at visible_ts, so its record lies above; but for chunks
+          // logged before (R8).
+          if (!fresh->empty()) fresh->first_lsn = result.cut + 1;
+          uint32_t intents = 0;
+          for (const Version* version : moved) {
+            const uint64_t stamp = version->stamp.load(std::memory_order_relaxed);
+            if ((stamp & kIntentBit) == 0) continue;
+            fresh->first_lsn =
+                std::min(fresh->first_lsn, store_->slots->first_lsn(stamp & ~kIntentBit));
+            intents +=
+                resolve(version, *store_->slots).outcome != TxnSlots::Outcome::kAborted ? 1 : 0;
+          }
+          container->intents = intents;
+        }
+        HAWTHORN_TEST_POINT("tree.cut.before_install");
+        active->ref();
+        descriptor->run->ref();
+        container->frozen_cut = result.cut;
+        container->install(new Descriptor{fresh, active, descriptor->run});
+        for (Version* version : moved) {
+          version->flags.fetch_or(kMoved, std::memory_order_release);
+        }
+        result.frozen = active;
+      }
+    }
+    result.file = container->descriptor.load(std::memory_order_relaxed)->run;
+    if (result.frozen != nullptr) result.frozen->ref();
+    result.file->ref();
+    container->large.store(false, std::memory_order_relaxed);
+  }
+  return result;
+}
+
+void TreeState::give_up(Cut& cut) {
+  cut.container->flushing.store(false, std::memory_order_release);
+}
+
+void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
+  Container* container = cut.container;
+  for (ExtentRef& extent : output.fresh) extent->dropped.store(false, std::memory_order_release);
+  // A run that stays as it was is attached once more for its new file; pinned, so that it cannot be
+  // evicted meanwhile.
+  PinnedRunFile pinned(cut.file);
+  for (MergePiece& piece : output.pieces) {
+    if (piece.unchanged_run && piece.file->image) {
+      if (const char* memory = piece.file->image->memory.load(std::memory_order_acquire);
+          memory != nullptr) {
+        if (auto run = Run::attach(memory, piece.file->image->disk_bytes(), ImageSource::kBuilt);
+            run.ok()) {
+          piece.run = std::move(run).value();
+        }
+      }
+    }
+  }
+  const auto settle = [&](Container* target) {
+    if (cut.frozen != nullptr)
+      target->pending_first_lsn = std::min(target->pending_first_lsn, cut.frozen->first_lsn);
+    target->pending_batch = batch;
+  };
+
+  if (output.pieces.size() == 1) {
+    MergePiece& piece = output.pieces.front();
+    store_->residency->adopt(piece.file, std::move(piece.run));
+    os::MutexLock lock(container->latch);
+    Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+    descriptor->active->ref();
+    piece.file->ref();
+    settle(container);
+    container->install(new Descriptor{descriptor->active, nullptr, piece.file});
+    container->flushing.store(false, std::memory_order_release);
+    return;
+  }
+
+  os::MutexLock structure_lock(structure_mutex_);
+  std::vector<Container*> fresh;
+  for (size_t i = 0; i < output.pieces.size(); ++i) {
+    MergePiece& piece = output.pieces[i];
+    const bool bounded = i + 1 < output.pieces.size() || container->has_high;
+    std::string high = i + 1 < output.pieces.size() ? output.pieces[i + 1].low : container->high;
+    store_->residency->adopt(piece.file, std::move(piece.run));
+    piece.file->ref();
+    fresh.push_back(
+        make_container(store_, piece.file->record, std::move(high), bounded, piece.file));
+  }
+  {
+    os::MutexLock lock(container->latch);
+    Delta* active = container->descriptor.load(std::memory_order_relaxed)->active;
+    std::vector<Version*> moved;
+    for (Container* part : fresh) {
+      Delta* to = part->descriptor.load(std::memory_order_relaxed)->active;
+      // The arena keeps a reserve for this: the copies are what writers added during one merge.
+      while (!copy_unflushed(*active, *to, 0, *store_->slots, part->low, part->high, part->has_high,
+                             nullptr)) {
+        part->install(new Descriptor{new Delta(store_->arena, part->skip), nullptr,
+                                     part->descriptor.load(std::memory_order_relaxed)->run});
+        part->descriptor.load(std::memory_order_relaxed)->run->ref();
+        to = part->descriptor.load(std::memory_order_relaxed)->active;
+        if (!store_->residency->make_room(active->bytes())) store_->machine->clock->sleep_us(100);
+      }
+      if (!to->empty()) to->first_lsn = active->first_lsn;
+      part->pending_first_lsn = container->pending_first_lsn;
+      part->intents = 0;
+      DeltaEntry* batch_entries[32];
+      size_t count = to->collect_first(batch_entries);
+      while (count > 0) {
+        for (size_t i = 0; i < count; ++i) {
+          for (const Version* v = batch_entries[i]->newest.load(std::memory_order_relaxed);
+               v != nullptr; v = v->older.load(std::memory_order_relaxed)) {
+            part->intents += (v->stamp.load(std::memory_order_relaxed) & kIntentBit) != 0 ? 1 : 0;
+          }
+        }
+        count = to->collect(Delta::Seek::kGreater, batch_entries[count - 1]->key(),
+                            batch_entries[count - 1]->head, batch_entries);
+      }
+      settle(part);
+    }
+    container->dead = true;
+    Container* const old_one[] = {container};
+    // Before the replacement retires the old one: an undo that still names it looks its key up from
+    // now on.
+    structure_.fetch_add(1, std::memory_order_release);
+    directory_.replace(old_one, fresh);
+    // After it: whoever reads in the old delta now starts again from the directory.
+    DeltaEntry* entries[32];
+    size_t count = active->collect_first(entries);
+    while (count > 0) {
+      for (size_t i = 0; i < count; ++i) {
+        for (Version* v = entries[i]->newest.load(std::memory_order_relaxed); v != nullptr;
+             v = v->older.load(std::memory_order_relaxed)) {
+          v->flags.fetch_or(kMoved, std::memory_order_release);
+        }
+      }
+      count = active->collect(Delta::Seek::kGreater, entries[count - 1]->key(),
+                              entries[count - 1]->head, entries);
+    }
+  }
+}
+
+Lsn TreeState::log_needed(uint64_t durable_batch) {
+  Lsn needed = format::kLsnMax;
+  os::MutexLock structure_lock(structure_mutex_);
+  os::epoch::Guard guard;
+  for (Container* container : directory_.all()) {
+    os::MutexLock lock(container->latch);
+    if (container->pending_batch <= durable_batch) container->pending_first_lsn = format::kLsnMax;
+    const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+    needed =
+        std::min({needed, container->pending_first_lsn, descriptor->active->first_lsn,
+                  descriptor->frozen != nullptr ? descriptor->frozen->first_lsn : format::kLsnMax});
+  }
+  return needed;
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,146 @@
+#pragma once
+// One named tree: a directory of containers, and what is done to a key in it.
+//
+// Not here: commit order and transactions (txn), choosing what to flush (db). Used by txn and db.
+// Threads: every function from any thread. Functions that may read from disk take no epoch guard
+// across it.
+//
+// 1. A write installs an intent under the latch of the one container that covers its key; it is
+// stamped after its commit,
+//    or unlinked after its abort, by (tree, key, seq): the container and delta may have changed
+//    meanwhile (R11).
+// 2. A writer that meets another transaction's intent marks both contended (R18).
+// 3. Structure (splits) changes under structure_mutex only, one flush at a time per container.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/status.h"
+#include "hawthorn/value.h"
+#include "tree/container.h"
+#include "tree/directory.h"
+#include "tree/merge.h"
+#include "tree/store.h"
+
+namespace hawthorn::tree {
+
+class TreeState;
+
+// One installed intent, as its transaction remembers it.
+struct Undo {
+  TreeState* tree = nullptr;
+  Container* container = nullptr;  // valid while the tree's structure version is `structure`
+  uint64_t structure = 0;
+  uint64_t delta = 0;  // id of the delta that holds `version`
+  Version* version = nullptr;
+  DeltaEntry* entry = nullptr;
+  std::string_view key;  // in memory of the transaction
+  uint32_t seq = 0;
+};
+
+struct WriteContext {
+  TxnId id = 0;
+  uint32_t seq = 0;  // of the next operation
+  Lsn read_ts = 0;   // of a transaction that must not lose updates
+  bool check_conflicts = false;
+  std::vector<Undo>* undo = nullptr;
+};
+
+class TreeState {
+ public:
+  // Takes over the containers (in key order, covering all keys).
+  TreeState(Store* store, uint32_t id, std::string name, std::vector<Container*> containers);
+  ~TreeState();
+
+  uint32_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  Store* store() const { return store_; }
+  Directory& directory() { return directory_; }
+  const Directory& directory() const { return directory_; }
+
+  // A container without run, for a new tree.
+  static Container* empty_container(Store* store, uint32_t tree, uint64_t id);
+  static Container* make_container(Store* store, const format::ContainerRecord& record,
+                                   std::string high, bool has_high, RunFile* file);
+
+  // ---- Writing
+
+  // Installs one intent. `key` must stay in memory until the undo entry is used. Errors: kConflict;
+  // kOutOfMemory when the arena is full (nothing was done; make room and try again); kCorruption,
+  // kIoError of a conflict check.
+  Status write(WriteContext& context, std::string_view key, VersionKind kind,
+               std::string_view value);
+  // Replay: installs a committed version, unless the container's cut already covers it.
+  // kOutOfMemory as above.
+  Status replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
+                uint32_t seq);
+  static void stamp(const Undo& undo, TxnId id, Lsn cts);
+  static void roll_back(const Undo& undo, TxnId id);
+  // Whether a commit newer than read_ts wrote the key. Errors as write.
+  Result<bool> newer_commit(std::string_view key, Lsn read_ts, TxnId own);
+
+  // ---- Reading
+
+  // Errors: kNotFound; kCorruption; kIoError; kOutOfMemory.
+  Status get(std::string_view key, const ReadView& view, bool registered, Value& value);
+  // The encoded format::LargeValue when the value is large: get follows it up to 64 MB, streams
+  // read by parts.
+  Status get_encoded(std::string_view key, const ReadView& view, bool registered, Value& value,
+                     bool* large);
+  // `view` must be registered.
+  Status multi_get(std::span<const std::string_view> keys, const ReadView& view, ReadBatch& out);
+
+  // ---- Flushing
+
+  struct Cut {
+    Container* container = nullptr;
+    Delta* frozen = nullptr;  // referenced; null when there was nothing to freeze
+    RunFile* file = nullptr;  // referenced
+    Lsn cut = 0;
+    Cut() = default;
+    Cut(Cut&& other) noexcept;
+    Cut& operator=(Cut&&) = delete;
+    ~Cut();
+  };
+  // Freezes the active delta at visible_ts. Nothing when the container died, is being flushed, or
+  // most of its versions belong to open transactions (force: freezes all the same). Ended by
+  // install or give_up.
+  std::optional<Cut> cut(Container* container, bool force);
+  // Puts the merged result in place; `batch` is the manifest batch that will make it durable.
+  void install(Cut& cut, MergeOutput& output, uint64_t batch);
+  // After a failed merge: the frozen delta stays; the next cut takes it along.
+  void give_up(Cut& cut);
+
+  // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
+  // durable.
+  Lsn log_needed(uint64_t durable_batch);
+  uint64_t structure_version() const { return structure_.load(std::memory_order_acquire); }
+  os::Mutex& structure_mutex() { return structure_mutex_; }
+
+  // Called (outside latches) when a container's delta has grown so large that it should be flushed
+  // whatever the budget.
+  std::function<void(TreeState*)> large_delta;
+  std::atomic<bool> dropped{false};
+
+ private:
+  // Finds the container for writing and locks its latch.
+  Container* lock_container(std::string_view key);
+  static Container* lock_undo(const Undo& undo);
+  static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
+  void prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
+  Status fetch(PointRead& read, const ReadView& view, Value& value, bool* again);
+
+  Store* const store_;
+  const uint32_t id_;
+  const std::string name_;
+  Directory directory_;
+  os::Mutex structure_mutex_;
+  std::atomic<uint64_t> structure_{1};
+};
+
+}  // namespace hawthorn::tree
