@@ -82,6 +82,7 @@ struct ManifestBatch {
            containers_deleted.empty() && epochs_set.empty() && epochs_deleted.empty() &&
            log_trim == 0 && lsn_reserved == 0;
   }
+  bool operator==(const ManifestBatch&) const = default;
 };
 
 }  // namespace hawthorn::format

@@ -1,0 +1,198 @@
+#include "format/manifest_record.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/prng.h"
+#include "format/manifest_test_batches.h"
+
+namespace hawthorn::format {
+namespace {
+
+constexpr uint64_t kSalt = 0x1122334455667788;
+
+struct RawRecord {
+  ManifestRecordType type;
+  std::string payload;
+};
+
+// The records of encoded batches, without any check.
+std::vector<RawRecord> split(std::string_view bytes) {
+  std::vector<RawRecord> records;
+  while (!bytes.empty()) {
+    const auto header = load<ManifestRecordHeader>(bytes.data());
+    records.push_back({static_cast<ManifestRecordType>(header.type),
+                       std::string(bytes.substr(sizeof(header), header.payload_bytes))});
+    bytes.remove_prefix(sizeof(header) + align_up(header.payload_bytes, kManifestRecordAlign));
+  }
+  return records;
+}
+
+std::string encode(const ManifestBatch& batch) {
+  ManifestEncoder encoder(kSalt);
+  encoder.add_batch(1, batch);
+  return encoder.take();
+}
+
+ContainerRecord small_container() {
+  ContainerRecord record;
+  record.id = 3;
+  record.tree = 1;
+  record.low = "abcdefgh";
+  record.cut = 100;
+  record.max_ts = 90;
+  record.entries = 5;
+  record.run = {0, 16, 2};
+  record.run_checksum = 0xdead;
+  record.values = {{{0, 20, 2}, 5000, 10}};
+  record.large = {{1, 7, 30}};
+  return record;
+}
+
+TEST(ManifestRecordTest, RandomBatchesRoundTrip) {
+  constexpr uint64_t kSeed = 11;
+  SCOPED_TRACE(kSeed);
+  BatchMaker maker(kSeed);
+  ManifestState state;
+  for (int round = 0; round < 300; ++round) {
+    const ManifestBatch batch = maker.make(state);
+    const std::string bytes = encode(batch);
+    ASSERT_EQ(bytes.size() % kManifestBlockBytes, 0u);
+    DecodedBatch decoded;
+    for (const RawRecord& record : split(bytes)) {
+      if (record.type == ManifestRecordType::kBatchBegin) continue;
+      if (record.type == ManifestRecordType::kBatchCommit) continue;
+      const Status status = decode_change(record.type, record.payload, decoded);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+    }
+    EXPECT_EQ(decoded.changes, batch);
+    // Some of it becomes the state that the next batches refer to.
+    for (const TreeRecord& tree : batch.trees_created) {
+      state.trees[tree.id] = tree;
+      state.next_tree = tree.id + 1;
+    }
+    for (const ContainerRecord& container : batch.containers_set) {
+      state.containers[container.id] = container;
+    }
+  }
+}
+
+TEST(ManifestRecordTest, AContainerTakesAbout200Bytes) {
+  ContainerRecord record = small_container();
+  record.values.resize(4, record.values.front());
+  record.large.clear();
+  ManifestEncoder encoder(kSalt);
+  encoder.set_container(record);
+  EXPECT_EQ(encoder.pending_bytes(), 216u);
+}
+
+TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
+  const auto refused = [](const auto& change) {
+    ContainerRecord record = small_container();
+    EXPECT_TRUE(check(record).ok());
+    change(record);
+    return check(record).is(StatusCode::kCorruption);
+  };
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.id = ~uint64_t{0}; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.cut = kLsnMax + 1; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.max_ts = kLsnMax + 1; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.run.blocks = 0; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.run = {0, ~uint32_t{0}, 1}; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].address.blocks = 0; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].bytes = 2 * 4096 + 1; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].garbage_bytes = 5001; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].blocks = 0; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].block = ~uint32_t{0}; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.low.resize(kManifestPayloadBytesMax); }));
+  EXPECT_FALSE(refused([](ContainerRecord& r) { r.run = {}; }));
+  EXPECT_FALSE(check(LogEpoch{1, 10, 9, 0}).ok());
+  EXPECT_FALSE(check(LogEpoch{1, 10, kLsnMax + 1, 0}).ok());
+  EXPECT_TRUE(check(LogEpoch{1, 10, 10, 0}).ok());
+  EXPECT_FALSE(check(TreeRecord{~uint32_t{0}, "t", 0, 0}).ok());
+  EXPECT_FALSE(check(TreeRecord{1, std::string(kManifestPayloadBytesMax, 'n'), 0, 0}).ok());
+}
+
+TEST(ManifestRecordTest, TheLargestRecordRoundTrips) {
+  ContainerRecord record = small_container();
+  record.low.assign(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -
+                        sizeof(ValueExtentPayload) - sizeof(ExtentPayload),
+                    'k');
+  ASSERT_TRUE(check(record).ok());
+  ManifestEncoder encoder(kSalt);
+  encoder.set_container(record);
+  DecodedBatch decoded;
+  const std::string bytes = encoder.take();
+  const Status status =
+      decode_change(ManifestRecordType::kContainerSet, split(bytes).front().payload, decoded);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(decoded.changes.containers_set.front(), record);
+}
+
+TEST(ManifestRecordTest, PayloadsCutOffOrExtendedAreRefused) {
+  ManifestBatch batch;
+  batch.trees_created = {{1, "tree", 0, 0}};
+  batch.trees_dropped = {1};
+  batch.containers_set = {small_container()};
+  batch.containers_deleted = {3};
+  batch.epochs_set = {{1, 2, 3, 4}};
+  batch.epochs_deleted = {1};
+  batch.log_trim = 5;
+  batch.lsn_reserved = 6;
+  for (const RawRecord& record : split(encode(batch))) {
+    if (record.type == ManifestRecordType::kBatchBegin) continue;
+    if (record.type == ManifestRecordType::kBatchCommit) continue;
+    for (size_t size = 0; size <= record.payload.size() + 9; ++size) {
+      std::string payload = record.payload;
+      payload.resize(size, 'x');
+      DecodedBatch decoded;
+      EXPECT_EQ(decode_change(record.type, payload, decoded).ok(), size == record.payload.size());
+    }
+  }
+}
+
+// Whatever decodes is encoded as the same bytes: no byte of a payload is without meaning.
+TEST(ManifestRecordTest, DamagedPayloadsNeverDecodeLoosely) {
+  constexpr uint64_t kSeed = 97;
+  SCOPED_TRACE(kSeed);
+  Prng prng(kSeed);
+  BatchMaker maker(kSeed);
+  ManifestState state;
+  state.trees[1] = {1, "t", 0, 0};
+  uint64_t accepted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    for (RawRecord& record : split(encode(maker.make(state)))) {
+      if (record.type == ManifestRecordType::kBatchBegin) continue;
+      if (record.type == ManifestRecordType::kBatchCommit) continue;
+      for (uint64_t i = prng.below(3); i < 3 && !record.payload.empty(); ++i) {
+        record.payload[prng.below(record.payload.size())] = static_cast<char>(prng.next());
+      }
+      if (prng.one_in(10)) record.type = static_cast<ManifestRecordType>(prng.below(256));
+      DecodedBatch decoded;
+      decoded.snapshot = prng.one_in(2);
+      if (!decode_change(record.type, record.payload, decoded).ok()) continue;
+      if (record.type == ManifestRecordType::kCounters || decoded.changes.empty()) continue;
+      ++accepted;
+      EXPECT_EQ(split(encode(decoded.changes)).at(1).payload, record.payload);
+    }
+  }
+  EXPECT_GT(accepted, 1000u);
+}
+
+TEST(ManifestRecordTest, GarbagePayloadsNeverCrash) {
+  constexpr uint64_t kSeed = 4242;
+  SCOPED_TRACE(kSeed);
+  Prng prng(kSeed);
+  for (int round = 0; round < 20000; ++round) {
+    std::string payload(prng.below(300), '\0');
+    for (char& c : payload) c = static_cast<char>(prng.one_in(2) ? 0 : prng.next());
+    DecodedBatch decoded;
+    static_cast<void>(
+        decode_change(static_cast<ManifestRecordType>(prng.below(14)), payload, decoded).ok());
+  }
+}
+
+}  // namespace
+}  // namespace hawthorn::format
