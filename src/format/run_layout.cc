@@ -1,0 +1,380 @@
+#include "format/run_layout.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/checksum.h"
+
+namespace hawthorn::format {
+namespace {
+
+Status corrupt(std::string what) {
+  return Status(StatusCode::kCorruption, "index run: " + std::move(what));
+}
+
+bool all_zero(const void* from, size_t size) {
+  const char* bytes = static_cast<const char*>(from);
+  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+Status check_features(const RunHeader& h) {
+  if (h.magic != kRunMagic) return corrupt("the magic number is missing");
+  if (h.version > kRunVersion || h.features != 0 || h.codec != 0 || h.cipher != 0 ||
+      h.comparator != 0) {
+    return Status(StatusCode::kNotSupported,
+                  "index run: written by a newer version (version " + std::to_string(h.version) +
+                      ", features " + std::to_string(h.features) + ", codec " +
+                      std::to_string(h.codec) + ", cipher " + std::to_string(h.cipher) +
+                      ", comparator " + std::to_string(h.comparator) + ")");
+  }
+  if (h.version == 0 || (h.flags & ~kRunFlagPlainInline) != 0 ||
+      !all_zero(h.nonce, sizeof h.nonce) || !all_zero(h.reserved_a, sizeof h.reserved_a) ||
+      !all_zero(h.reserved_b, sizeof h.reserved_b)) {
+    return corrupt("a reserved field of the header is not zero");
+  }
+  return {};
+}
+
+Status check_sizes(const RunHeader& h, size_t image_bytes) {
+  const uint64_t blocks = uint64_t{h.header_blocks} + h.index_blocks + h.heap_blocks;
+  if (h.groups != run_group_count(h.entries) || h.index_blocks != run_index_blocks(h.groups) ||
+      h.heap_bytes > kLocationOffsetMax || h.heap_blocks != run_heap_blocks(h.heap_bytes) ||
+      blocks * kRunBlockBytes != image_bytes) {
+    return corrupt("the header's counts (" + std::to_string(h.entries) + " entries, " +
+                   std::to_string(h.groups) + " groups, " + std::to_string(h.header_blocks) +
+                   " + " + std::to_string(h.index_blocks) + " + " + std::to_string(h.heap_blocks) +
+                   " blocks) do not describe " + std::to_string(image_bytes) + " bytes");
+  }
+  if (h.skip > h.heap_bytes || h.skip > kRunKeyBytesMax || h.key_size_max > kRunKeyBytesMax ||
+      (h.entries != 0 && h.key_size_max < h.skip)) {
+    return corrupt("the key sizes in the header contradict each other");
+  }
+  const bool plain = h.fixed_key_size != 0;
+  if (plain && (h.fixed_key_size < h.skip || h.fixed_key_size > h.skip + 8)) {
+    return corrupt("plain keys of " + std::to_string(h.fixed_key_size) +
+                   " bytes do not fit a prefix of " + std::to_string(h.skip));
+  }
+  const bool plain_inline = (h.flags & kRunFlagPlainInline) != 0;
+  if ((!plain && (h.fixed_value_size != 0 || plain_inline)) ||
+      (!plain_inline && h.fixed_inline_size != 0)) {
+    return corrupt("the fixed sizes in the header contradict each other");
+  }
+  if (uint64_t{h.plain_inline_count} + h.record_count > h.entries ||
+      (!plain_inline && h.plain_inline_count != 0) || h.tombstone_count > h.record_count ||
+      h.timestamp_count > h.record_count || h.large_count > h.record_count || h.max_ts > h.cut) {
+    return corrupt("the header's counts or timestamps contradict each other");
+  }
+  return {};
+}
+
+Status check_extents(const RunHeader& h, const RunExtent* extents) {
+  if (h.extent_count > kRunExtentsMax) {
+    return corrupt("the header names " + std::to_string(h.extent_count) +
+                   " value extents, more than " + std::to_string(kRunExtentsMax));
+  }
+  uint64_t checksums = uint64_t{h.index_blocks} + h.heap_blocks;
+  for (uint32_t i = 0; i < h.extent_count; ++i) {
+    const RunExtent& e = extents[i];
+    if (e.bytes > uint64_t{e.blocks} * kRunBlockBytes || e.garbage_bytes > e.bytes ||
+        !all_zero(e.reserved, sizeof e.reserved)) {
+      return corrupt("the header's value extent " + std::to_string(i) + " contradicts itself");
+    }
+    checksums += align_up(e.bytes, kRunBlockBytes) / kRunBlockBytes;
+  }
+  if (!all_zero(extents + h.extent_count, (kRunExtentsMax - h.extent_count) * sizeof(RunExtent))) {
+    return corrupt("an unused value extent of the header is not zero");
+  }
+  if (h.header_blocks != run_header_blocks(checksums)) {
+    return corrupt("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
+                   std::to_string(checksums) + " checksums");
+  }
+  const char* table = reinterpret_cast<const char*>(extents + kRunExtentsMax);
+  const size_t used = kRunTableOffset + 4 * checksums;
+  if (!all_zero(table + 4 * checksums, h.header_blocks * size_t{kRunBlockBytes} - used)) {
+    return corrupt("the rest of the header area is not zero");
+  }
+  return {};
+}
+
+// Walks all entries in order and compares each with its predecessor.
+class EntryChecker {
+ public:
+  explicit EntryChecker(const RunView& view)
+      : view_(view), h_(*view.header), expected_offset_(h_.skip) {}
+
+  Status run() {
+    for (uint32_t number = 0; number < h_.groups; ++number) {
+      if (Status s = check_group(number); !s.ok()) return s;
+    }
+    if (Status s = check_padding(); !s.ok()) return s;
+    if (expected_offset_ != h_.heap_bytes)
+      return corrupt("the heap holds bytes that no entry refers to");
+    const size_t heap_bytes = size_t{h_.heap_blocks} * kRunBlockBytes;
+    if (!all_zero(view_.heap + h_.heap_bytes, heap_bytes - h_.heap_bytes)) {
+      return corrupt("the heap's rest is not zero");
+    }
+    if (plain_inline_count_ != h_.plain_inline_count || record_count_ != h_.record_count ||
+        tombstone_count_ != h_.tombstone_count || timestamp_count_ != h_.timestamp_count ||
+        large_count_ != h_.large_count) {
+      return corrupt("the header's counts are not those of the entries");
+    }
+    return {};
+  }
+
+ private:
+  Status bad(uint32_t index, const char* what) const {
+    return corrupt("entry " + std::to_string(index) + " of " + std::to_string(h_.entries) + ": " +
+                   what);
+  }
+
+  Status check_group(uint32_t number) {
+    if (number % kBlockGroups == 0) {
+      const auto* block = reinterpret_cast<const IndexBlockHeader*>(
+          view_.index + size_t{number / kBlockGroups} * kRunBlockBytes);
+      if (block->first_group != number ||
+          block->groups != std::min(kBlockGroups, h_.groups - number) ||
+          !all_zero(block->reserved, sizeof block->reserved)) {
+        return corrupt("index block " + std::to_string(number / kBlockGroups) +
+                       " has a wrong header");
+      }
+    }
+    const RunGroup& group = view_.group(number);
+    for (uint32_t i = 0; i < kGroupEntries; ++i) {
+      const uint32_t index = number * kGroupEntries + i;
+      if (index >= h_.entries) {
+        if (group.heads[i] != kNoHead || group.locations[i] != kNoLocation) {
+          return corrupt("an unused entry of the last group is not marked as unused");
+        }
+        continue;
+      }
+      if (Status s = check_entry(index, group.heads[i], group.locations[i]); !s.ok()) return s;
+    }
+    return {};
+  }
+
+  Status check_entry(uint32_t index, uint64_t head, uint32_t location) {
+    const uint32_t tag = location_tag(location);
+    const uint32_t offset = location_offset(location);
+    HeapRecord record;
+    if (tag == kTagRecord) {
+      if (Status s = check_record(index, offset, &record); !s.ok()) return s;
+    } else {
+      if (h_.fixed_key_size == 0) return bad(index, "plain, but the run has no plain entries");
+      record.rest_size = h_.fixed_key_size - h_.skip;
+      if (tag == kTagPlainInline) {
+        if ((h_.flags & kRunFlagPlainInline) == 0)
+          return bad(index, "plain inline, but the run has no such entries");
+        if (offset != expected_offset_ || h_.fixed_inline_size > h_.heap_bytes - expected_offset_) {
+          return bad(index, "its value is not where it belongs in the heap");
+        }
+        expected_offset_ += h_.fixed_inline_size;
+        ++plain_inline_count_;
+      } else if (h_.fixed_value_size == 0 || !value_fits(tag, offset, h_.fixed_value_size)) {
+        return bad(index, "its value does not lie within a value extent");
+      }
+    }
+    if (record.rest_size < 8 && record.rest_size != 0 && (head << (8 * record.rest_size)) != 0) {
+      return bad(index, "its head is not padded with zeros");
+    }
+    if (record.rest_size == 0 && head != 0) return bad(index, "its head is not padded with zeros");
+    if (record.rest_size > h_.key_size_max - h_.skip) {
+      return bad(index, "its key is longer than the header says");
+    }
+    if (index != 0) {
+      if (Status s = check_order(index, head, record); !s.ok()) return s;
+    }
+    head_ = head;
+    previous_ = record;
+    return {};
+  }
+
+  Status check_record(uint32_t index, uint32_t offset, HeapRecord* record) {
+    if (offset != expected_offset_ || offset >= h_.heap_bytes) {
+      return bad(index, "its record is not where it belongs in the heap");
+    }
+    if (!decode_untrusted_record(view_.heap + offset, view_.heap + h_.heap_bytes, record)) {
+      return bad(index, "its record is malformed");
+    }
+    expected_offset_ = static_cast<uint32_t>(record->end - view_.heap);
+    ++record_count_;
+    if (record->cts != 0) ++timestamp_count_;
+    if (record->cts > h_.max_ts) return bad(index, "its timestamp is above that of the run");
+    if (record->expiry != 0 && (h_.expiry_min == 0 || record->expiry < h_.expiry_min)) {
+      return bad(index, "it expires before the run's earliest expiry");
+    }
+    switch (record->kind) {
+      case RecordKind::kTombstone:
+        ++tombstone_count_;
+        break;
+      case RecordKind::kSeparated:
+        if (!value_fits(record->extent, record->offset, record->size)) {
+          return bad(index, "its value does not lie within a value extent");
+        }
+        break;
+      case RecordKind::kLarge:
+        ++large_count_;
+        if (!decode_large_value(record->value).ok())
+          return bad(index, "its large value is malformed");
+        break;
+      case RecordKind::kInline:
+        break;
+    }
+    return {};
+  }
+
+  bool value_fits(uint32_t extent, uint32_t offset, uint32_t size) const {
+    return extent < h_.extent_count && uint64_t{offset} + size <= view_.extents[extent].bytes;
+  }
+
+  Status check_order(uint32_t index, uint64_t head, const HeapRecord& record) const {
+    if (head != head_)
+      return head > head_ ? Status() : bad(index, "its key is below the one before it");
+    int order = previous_.tail.compare(record.tail);
+    if (order == 0)
+      order = previous_.rest_size < record.rest_size ? -1 : previous_.rest_size > record.rest_size;
+    if (order > 0) return bad(index, "its key is below the one before it");
+    if (order == 0 && previous_.cts <= record.cts) {
+      return bad(index, "the same key stands before it, and that version is not newer");
+    }
+    return {};
+  }
+
+  Status check_padding() const {
+    const size_t used = RunView::group_offset(h_.groups - 1) + sizeof(RunGroup);
+    if (!all_zero(view_.index + used, size_t{h_.index_blocks} * kRunBlockBytes - used)) {
+      return corrupt("the index's rest is not zero");
+    }
+    return {};
+  }
+
+  const RunView& view_;
+  const RunHeader& h_;
+  uint32_t expected_offset_;  // the heap's content follows the entries' order without gaps
+  uint64_t head_ = 0;
+  HeapRecord previous_;
+  uint32_t plain_inline_count_ = 0;
+  uint32_t record_count_ = 0;
+  uint32_t tombstone_count_ = 0;
+  uint32_t timestamp_count_ = 0;
+  uint32_t large_count_ = 0;
+};
+
+const char* get_varint32(const char* from, const char* end, uint32_t* value) {
+  uint64_t wide = 0;
+  from = get_varint(from, end, &wide);
+  if (from == nullptr || wide > ~uint32_t{0}) return nullptr;
+  *value = static_cast<uint32_t>(wide);
+  return from;
+}
+
+}  // namespace
+
+bool decode_untrusted_record(const char* from, const char* end, HeapRecord* record) {
+  if (from >= end) return false;
+  const uint8_t flags = static_cast<uint8_t>(*from);
+  if ((flags & ~kRecordFlagsKnown) != 0) return false;
+  *record = HeapRecord();
+  record->kind = static_cast<RecordKind>(flags & kRecordKindMask);
+  from = get_varint32(from + 1, end, &record->rest_size);
+  if (from == nullptr || record->rest_size > kRunKeyBytesMax) return false;
+  if (record->rest_size > 8) {
+    const size_t tail_size = record->rest_size - 8;
+    if (tail_size > static_cast<size_t>(end - from)) return false;
+    record->tail = std::string_view(from, tail_size);
+    from += tail_size;
+  }
+  // A flag says that the number is there, and zero stands for its absence: a set flag with zero is
+  // two ways to say one.
+  for (const auto& [flag, field] :
+       {std::pair{kRecordHasCts, &record->cts}, {kRecordHasExpiry, &record->expiry}}) {
+    if ((flags & flag) == 0) continue;
+    if (end - from < 8) return false;
+    *field = load<uint64_t>(from);
+    if (*field == 0) return false;
+    from += 8;
+  }
+  if (record->kind == RecordKind::kSeparated) {
+    if (from == end) return false;
+    record->extent = static_cast<unsigned char>(*from);
+    from = get_varint32(from + 1, end, &record->offset);
+    if (from == nullptr) return false;
+    from = get_varint32(from, end, &record->size);
+    if (from == nullptr) return false;
+  } else if (record->kind != RecordKind::kTombstone) {
+    uint32_t size = 0;
+    from = get_varint32(from, end, &size);
+    if (from == nullptr || size > static_cast<size_t>(end - from)) return false;
+    record->value = std::string_view(from, size);
+    from += size;
+  }
+  record->end = from;
+  return true;
+}
+
+Status parse_run(const char* image, size_t image_bytes, RunView* view) {
+  HAWTHORN_ASSERT(reinterpret_cast<uintptr_t>(image) % 64 == 0);
+  if (image_bytes < 2 * kRunBlockBytes || image_bytes % kRunBlockBytes != 0) {
+    return corrupt("an image of " + std::to_string(image_bytes) + " bytes");
+  }
+  const auto* header = reinterpret_cast<const RunHeader*>(image);
+  const auto* extents = reinterpret_cast<const RunExtent*>(image + kRunExtentsOffset);
+  if (Status s = check_features(*header); !s.ok()) return s;
+  if (Status s = check_sizes(*header, image_bytes); !s.ok()) return s;
+  if (Status s = check_extents(*header, extents); !s.ok()) return s;
+  view->image = image;
+  view->image_bytes = image_bytes;
+  view->header = header;
+  view->extents = extents;
+  view->checksums = reinterpret_cast<const uint32_t*>(image + kRunTableOffset);
+  view->index = image + size_t{header->header_blocks} * kRunBlockBytes;
+  view->heap = view->index + size_t{header->index_blocks} * kRunBlockBytes;
+  return {};
+}
+
+Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
+
+void append_large_value(std::string& to, const LargeValue& value) {
+  append_varint(to, value.size);
+  append(to, value.checksum);
+  append_varint(to, value.extents.size());
+  for (const ExtentAddress& extent : value.extents) {
+    append_varint(to, extent.file);
+    append_varint(to, extent.block);
+    append_varint(to, extent.blocks);
+  }
+}
+
+Result<LargeValue> decode_large_value(std::string_view encoded) {
+  const Status malformed(StatusCode::kCorruption, "the reference to a large value is malformed");
+  const char* at = encoded.data();
+  const char* end = at + encoded.size();
+  LargeValue value;
+  uint64_t count = 0;
+  uint64_t blocks = 0;
+  at = get_varint(at, end, &value.size);
+  if (at == nullptr || end - at < 8) return malformed;
+  value.checksum = load<uint64_t>(at);
+  at = get_varint(at + 8, end, &count);
+  // Each extent takes three bytes at least: a count cannot make us reserve more than the input's
+  // size.
+  if (at == nullptr || count > static_cast<size_t>(end - at) / 3) return malformed;
+  value.extents.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    ExtentAddress extent;
+    for (uint32_t* field : {&extent.file, &extent.block, &extent.blocks}) {
+      at = get_varint32(at, end, field);
+      if (at == nullptr) return malformed;
+    }
+    blocks += extent.blocks;
+    value.extents.push_back(extent);
+  }
+  if (at != end || value.size > blocks * kRunBlockBytes) return malformed;
+  return value;
+}
+
+uint64_t extend_large_checksum(uint64_t checksum, std::string_view chunk) {
+  HAWTHORN_ASSERT(chunk.size() <= kLargeChunkBytes);
+  return checksum64(chunk.data(), chunk.size(), checksum);
+}
+
+}  // namespace hawthorn::format

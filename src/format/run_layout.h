@@ -1,0 +1,310 @@
+#pragma once
+// The image of an index run as it lies on disk, and the references in it: structs, encoding,
+// checks. Pure functions.
+//
+// Not here: searching a run (tree/run.h), building one (tree/run_builder.h), the checksums of its
+// blocks (tree/run.h). Used by tree and by the checker. Threads: pure functions; a RunView is an
+// ordinary value.
+//
+// 1. An image is [header area][index blocks][heap], each a whole number of 4 KB blocks.
+// 2. The header area is RunHeader, kRunExtentsMax RunExtents (unused ones zero) and the checksum
+// table: one u32 for each
+//    index block, each heap block, and each block of each value extent, in this order; then zeros.
+// 3. An index block is an IndexBlockHeader and 21 RunGroups; groups behind the last one are zero
+// bytes. The unused
+//    entries of the last group have head ~0 and location ~0. A run without entries has one such
+//    group.
+// 4. A location is a tag (upper 4 bits) and an offset: tag 0..13 the value lies there in value
+// extent `tag` and has
+//    fixed_value_size bytes, the key has fixed_key_size bytes; tag 14 the same with
+//    fixed_inline_size bytes in the heap; tag 15 a heap record.
+// 5. The heap begins with the prefix. What belongs to the entries follows in their order without
+// gaps, then at least
+//    kHeapSlackBytes zeros up to the block's end, so that readers may load whole words. No content:
+//    no heap blocks.
+// 6. A head holds the 8 key bytes behind the prefix as a big-endian number, padded with zeros
+// (base/bytes.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "format/manifest_state.h"
+#include "hawthorn/status.h"
+
+namespace hawthorn::format {
+
+inline constexpr uint32_t kRunBlockBytes = 4096;
+inline constexpr uint32_t kRunVersion = 1;
+inline constexpr uint64_t kRunMagic = 0x4e55524e48545748;  // "HWTHNRUN"
+inline constexpr uint32_t kGroupEntries = 16;
+inline constexpr uint32_t kBlockGroups = 21;
+inline constexpr uint32_t kRunExtentsMax = 14;
+inline constexpr uint32_t kRunKeyBytesMax = 65535;
+inline constexpr uint32_t kHeapSlackBytes = 16;
+
+// OFFSET SIZE FIELD                RunHeader
+//      0    8 magic                "HWTHNRUN"
+//      8    4 version              1
+//     12    4 flags                bit 0: plain inline values occur (tag 14); others zero
+//     16    8 container            id in the manifest
+//     24    4 tree                 id in the manifest
+//     28    4 comparator           0: bytewise
+//     32    8 cut                  the run reflects every version with cts <= cut and none above
+//     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
+//     48    8 expiry_min           no entry expires before; 0: none expires
+//     56    8 features             zero; a reader refuses bits that it does not know
+//     64    4 entries
+//     68    4 groups               max(1, entries / 16 rounded up)
+//     72    4 header_blocks
+//     76    4 index_blocks         groups / 21 rounded up
+//     80    4 heap_blocks
+//     84    4 heap_bytes           content, without the slack
+//     88    4 skip                 bytes of the prefix, which stands at the start of the heap
+//     92    4 fixed_key_size       of entries with tags 0 to 14; 0: there are none
+//     96    4 fixed_value_size     of values with tags 0 to 13; 0: there are none
+//    100    4 fixed_inline_size    of values with tag 14
+//    104    4 key_size_max         no key is longer
+//    108    4 plain_inline_count   entries with tag 14
+//    112    4 record_count         entries with tag 15
+//    116    4 tombstone_count      of the records
+//    120    4 timestamp_count      records that carry a cts
+//    124    4 large_count          records of large values
+//    128    4 extent_count         at most 14
+//    132    1 codec                0: none
+//    133    1 cipher               0: none
+//    134    2 reserved_a           zero
+//    136   12 nonce                zero without a cipher
+//    148  108 reserved_b           zero
+struct RunHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t flags;
+  uint64_t container;
+  uint32_t tree;
+  uint32_t comparator;
+  uint64_t cut;
+  uint64_t max_ts;
+  uint64_t expiry_min;
+  uint64_t features;
+  uint32_t entries;
+  uint32_t groups;
+  uint32_t header_blocks;
+  uint32_t index_blocks;
+  uint32_t heap_blocks;
+  uint32_t heap_bytes;
+  uint32_t skip;
+  uint32_t fixed_key_size;
+  uint32_t fixed_value_size;
+  uint32_t fixed_inline_size;
+  uint32_t key_size_max;
+  uint32_t plain_inline_count;
+  uint32_t record_count;
+  uint32_t tombstone_count;
+  uint32_t timestamp_count;
+  uint32_t large_count;
+  uint32_t extent_count;
+  uint8_t codec;
+  uint8_t cipher;
+  uint8_t reserved_a[2];
+  uint8_t nonce[12];
+  uint8_t reserved_b[108];
+};
+static_assert(sizeof(RunHeader) == 256);
+static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_count) == 112 &&
+              offsetof(RunHeader, codec) == 132 && offsetof(RunHeader, reserved_b) == 148);
+inline constexpr uint32_t kRunFlagPlainInline = 1;
+
+// OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
+//      0    4 file
+//      4    4 block
+//      8    4 blocks
+//     12    4 bytes                of values in it; their blocks have checksums in the table
+//     16    4 garbage_bytes        of those, no longer referred to by this run
+//     20   12 reserved             zero
+struct RunExtent {
+  uint32_t file;
+  uint32_t block;
+  uint32_t blocks;
+  uint32_t bytes;
+  uint32_t garbage_bytes;
+  uint8_t reserved[12];
+};
+static_assert(sizeof(RunExtent) == 32 && offsetof(RunExtent, garbage_bytes) == 16);
+inline constexpr uint32_t kRunExtentsOffset = sizeof(RunHeader);
+inline constexpr uint32_t kRunTableOffset = kRunExtentsOffset + kRunExtentsMax * sizeof(RunExtent);
+static_assert(kRunTableOffset == 704);
+
+// OFFSET SIZE FIELD                IndexBlockHeader
+//      0    4 first_group          number of its first group
+//      4    4 groups               groups in it that exist
+//      8   56 reserved             zero (nonce and tag of an encrypted block)
+struct IndexBlockHeader {
+  uint32_t first_group;
+  uint32_t groups;
+  uint8_t reserved[56];
+};
+static_assert(sizeof(IndexBlockHeader) == 64);
+
+// OFFSET SIZE FIELD                RunGroup: three cache lines, the last one the locations
+//      0  128 heads                16 x u64
+//    128   64 locations            16 x u32
+struct RunGroup {
+  uint64_t heads[kGroupEntries];
+  uint32_t locations[kGroupEntries];
+};
+static_assert(sizeof(RunGroup) == 192 && offsetof(RunGroup, locations) == 128);
+static_assert(sizeof(IndexBlockHeader) + kBlockGroups * sizeof(RunGroup) == kRunBlockBytes);
+
+inline constexpr uint32_t kTagPlainInline = 14;
+inline constexpr uint32_t kTagRecord = 15;
+inline constexpr uint32_t kLocationOffsetMax = (uint32_t{1} << 28) - 1;
+inline constexpr uint64_t kNoHead = ~uint64_t{0};
+inline constexpr uint32_t kNoLocation = ~uint32_t{0};
+inline uint32_t make_location(uint32_t tag, uint32_t offset) { return tag << 28 | offset; }
+inline uint32_t location_tag(uint32_t location) { return location >> 28; }
+inline uint32_t location_offset(uint32_t location) { return location & kLocationOffsetMax; }
+
+// A heap record: u8 flags, varint of the key bytes behind the prefix, those of them behind the
+// head, u64 cts and u64 expiry when the flags say so, then by kind:
+//   inline      varint size, bytes
+//   separated   u8 extent, varint offset, varint size
+//   large       varint size, an encoded LargeValue
+//   tombstone   nothing
+inline constexpr uint8_t kRecordKindMask = 3;
+inline constexpr uint8_t kRecordHasCts = 4;
+inline constexpr uint8_t kRecordHasExpiry = 8;
+inline constexpr uint8_t kRecordFlagsKnown = 15;
+enum class RecordKind : uint8_t { kInline = 0, kSeparated = 1, kLarge = 2, kTombstone = 3 };
+
+struct HeapRecord {
+  RecordKind kind = RecordKind::kInline;
+  uint32_t rest_size = 0;  // key bytes behind the prefix, those in the head included
+  std::string_view tail;   // key bytes behind the head
+  uint64_t cts = 0;
+  uint64_t expiry = 0;
+  std::string_view value;  // inline: the value; large: its encoding
+  uint32_t extent = 0;     // separated
+  uint32_t offset = 0;
+  uint32_t size = 0;
+  const char* end = nullptr;  // the byte behind the record
+};
+
+// Reads a varint that is known to be whole and to fit.
+inline const char* get_trusted_varint(const char* from, uint32_t* value) {
+  uint32_t byte = static_cast<unsigned char>(*from++);
+  uint32_t result = byte & 0x7f;
+  for (int shift = 7; byte >= 0x80; shift += 7) {
+    byte = static_cast<unsigned char>(*from++);
+    if (shift < 32) result |= (byte & 0x7f) << shift;
+  }
+  *value = result;
+  return from;
+}
+
+// Decodes a record that was checked, or that this process wrote.
+inline HeapRecord decode_record(const char* from) {
+  HeapRecord record;
+  const uint8_t flags = static_cast<uint8_t>(*from);
+  record.kind = static_cast<RecordKind>(flags & kRecordKindMask);
+  from = get_trusted_varint(from + 1, &record.rest_size);
+  if (record.rest_size > 8) {
+    record.tail = std::string_view(from, record.rest_size - 8);
+    from += record.rest_size - 8;
+  }
+  if (flags & kRecordHasCts) {
+    record.cts = load<uint64_t>(from);
+    from += 8;
+  }
+  if (flags & kRecordHasExpiry) {
+    record.expiry = load<uint64_t>(from);
+    from += 8;
+  }
+  if (record.kind == RecordKind::kSeparated) {
+    record.extent = static_cast<unsigned char>(*from);
+    from = get_trusted_varint(from + 1, &record.offset);
+    from = get_trusted_varint(from, &record.size);
+  } else if (record.kind != RecordKind::kTombstone) {
+    uint32_t size = 0;
+    from = get_trusted_varint(from, &size);
+    record.value = std::string_view(from, size);
+    from += size;
+  }
+  record.end = from;
+  return record;
+}
+
+// Decodes a record of unknown origin that must end at or before `end`. Whether extent, offset and
+// size make sense is the caller's to check. Returns false when it is malformed.
+bool decode_untrusted_record(const char* from, const char* end, HeapRecord* record);
+
+// The places of the parts of an image. Lifetime: the image.
+struct RunView {
+  const char* image = nullptr;
+  size_t image_bytes = 0;
+  const RunHeader* header = nullptr;
+  const RunExtent* extents = nullptr;
+  const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks
+  const char* index = nullptr;
+  const char* heap = nullptr;
+
+  const RunGroup& group(uint32_t number) const {
+    return *reinterpret_cast<const RunGroup*>(index + group_offset(number));
+  }
+  // Where a group lies behind the first index block's start: each block has 21 and a header of a
+  // third of a group.
+  static size_t group_offset(uint32_t number) {
+    return sizeof(IndexBlockHeader) * (size_t{number} / kBlockGroups + 1) +
+           sizeof(RunGroup) * size_t{number};
+  }
+  uint32_t extent_block_count(uint32_t extent) const {
+    return static_cast<uint32_t>(align_up(extents[extent].bytes, kRunBlockBytes) / kRunBlockBytes);
+  }
+};
+
+// What an image takes, from what is in it. All counts of blocks.
+inline uint32_t run_group_count(uint32_t entries) {
+  return entries == 0 ? 1 : (entries - 1) / kGroupEntries + 1;
+}
+inline uint32_t run_index_blocks(uint32_t groups) { return (groups - 1) / kBlockGroups + 1; }
+inline uint32_t run_heap_blocks(uint32_t heap_bytes) {
+  return heap_bytes == 0
+             ? 0
+             : static_cast<uint32_t>(
+                   align_up(size_t{heap_bytes} + kHeapSlackBytes, kRunBlockBytes) / kRunBlockBytes);
+}
+inline uint64_t run_header_blocks(uint64_t checksum_count) {
+  return align_up(kRunTableOffset + 4 * checksum_count, kRunBlockBytes) / kRunBlockBytes;
+}
+
+// Checks that a header, found at the start of `image_bytes` bytes, describes them, and gives the
+// places of the parts. The image lies at a multiple of 64 bytes. Errors: kCorruption; kNotSupported
+// for what a newer version may write.
+Status parse_run(const char* image, size_t image_bytes, RunView* view);
+
+// Checks everything behind the header area: order and uniqueness of the keys, locations, records,
+// padding, counts. Errors: kCorruption.
+Status check_run_entries(const RunView& view);
+
+// A value of more than 64 KB, in extents of its own, filled in their order.
+struct LargeValue {
+  uint64_t size = 0;
+  uint64_t checksum = 0;  // extend_large_checksum over the whole value
+  std::vector<ExtentAddress> extents;
+  bool operator==(const LargeValue&) const = default;
+};
+// varint size, u64 checksum, varint count, then per extent varint file, varint block, varint
+// blocks.
+void append_large_value(std::string& to, const LargeValue& value);
+// Errors: kCorruption, also when the extents are too small for size bytes.
+Result<LargeValue> decode_large_value(std::string_view encoded);
+
+// A large value's checksum is built in chunks, the last of which may be short: start with 0, and
+// feed each chunk.
+inline constexpr size_t kLargeChunkBytes = size_t{64} << 10;
+uint64_t extend_large_checksum(uint64_t checksum, std::string_view chunk);
+
+}  // namespace hawthorn::format

@@ -1,0 +1,299 @@
+#include "tree/run.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/checksum.h"
+
+namespace hawthorn::tree {
+
+using format::kGroupEntries;
+using format::kRunBlockBytes;
+using format::kTagPlainInline;
+using format::kTagRecord;
+using format::location_offset;
+using format::location_tag;
+
+namespace {
+
+// Copies `size` bytes in words of 16: reads and writes up to 15 bytes more (the heap has slack
+// behind its content, key buffers keep some).
+inline void copy_in_words(char* to, const char* from, size_t size) {
+  for (size_t i = 0; i < size; i += 16) std::memcpy(to + i, from + i, 16);
+}
+
+Status damaged(std::string_view where, std::string what) {
+  return Status(StatusCode::kCorruption, std::string(where) + ": " + std::move(what));
+}
+
+}  // namespace
+
+uint32_t block_checksum(const char* block) { return checksum32(block, kRunBlockBytes, 0); }
+
+Status Run::verify(const char* image, size_t image_bytes, uint64_t run_checksum,
+                   std::string_view where) {
+  if (image_bytes < 2 * kRunBlockBytes || image_bytes % kRunBlockBytes != 0) {
+    return damaged(where, "an index run of " + std::to_string(image_bytes) + " bytes");
+  }
+  const size_t blocks = image_bytes / kRunBlockBytes;
+  const uint32_t header_blocks = reinterpret_cast<const format::RunHeader*>(image)->header_blocks;
+  if (header_blocks == 0 || header_blocks >= blocks ||
+      checksum64(image, header_blocks * size_t{kRunBlockBytes}, 0) != run_checksum) {
+    return damaged(where, "the checksum of an index run's header is wrong");
+  }
+  // The header is what was written; it still has to describe this image before its table can be
+  // used.
+  format::RunView view;
+  if (Status s = format::parse_run(image, image_bytes, &view); !s.ok()) {
+    return Status(s.code(), std::string(where) + ": " + std::string(s.message()));
+  }
+  for (size_t block = header_blocks; block < blocks; ++block) {
+    if (block_checksum(image + block * kRunBlockBytes) != view.checksums[block - header_blocks]) {
+      const bool index = block < size_t{header_blocks} + view.header->index_blocks;
+      return damaged(where, std::string("the checksum of ") + (index ? "index" : "heap") +
+                                " block " + std::to_string(block) + " of an index run is wrong");
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
+                                         ImageSource source) {
+  format::RunView view;
+  if (Status s = format::parse_run(image, image_bytes, &view); !s.ok()) return s;
+  if (source == ImageSource::kDisk) {
+    if (Status s = format::check_run_entries(view); !s.ok()) return s;
+  }
+  const uint32_t groups = view.header->groups;
+  const size_t samples = align_up(sample_count(groups) * sizeof(uint16_t), sizeof(uint64_t));
+  const size_t bytes = align_up(
+      sizeof(Run) + samples + groups * sizeof(uint64_t) + (groups / 64 + 1) * sizeof(uint64_t),
+      alignof(Run));
+  void* place = ::operator new(bytes, std::align_val_t{alignof(Run)}, std::nothrow);
+  if (place == nullptr)
+    return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
+  return std::unique_ptr<Run>(new (place) Run(view, bytes));
+}
+
+void Run::operator delete(void* run) { ::operator delete(run, std::align_val_t{alignof(Run)}); }
+
+Run::Run(const format::RunView& view, size_t allocated_bytes)
+    : kernels_(search_kernels()),
+      entries_(view.header->entries),
+      skip_(view.header->skip),
+      fixed_key_size_(view.header->fixed_key_size),
+      value_sizes_{view.header->fixed_value_size, view.header->fixed_inline_size},
+      has_versions_(view.header->timestamp_count + view.header->tombstone_count != 0),
+      max_ts_(view.header->max_ts),
+      view_(view),
+      allocated_bytes_(allocated_bytes) {
+  const uint32_t groups = view.header->groups;
+  auto* samples = reinterpret_cast<uint16_t*>(this + 1);
+  auto* first_heads = reinterpret_cast<uint64_t*>(
+      reinterpret_cast<char*>(samples) +
+      align_up(sample_count(groups) * sizeof(uint16_t), sizeof(uint64_t)));
+  auto* ties = first_heads + groups;
+  table_.index = view.index;
+  table_.first_heads = first_heads;
+  std::fill_n(ties, groups / 64 + 1, 0);
+  uint64_t last = 0;
+  for (uint32_t g = 0; g < groups; ++g) {
+    const format::RunGroup& group = view.group(g);
+    first_heads[g] = group.heads[0];
+    if (g != 0 && last == group.heads[0]) ties[g / 64] |= uint64_t{1} << (g % 64);
+    last = group.heads[kGroupEntries - 1];
+  }
+  ties_ = ties;
+  build_samples(table_, groups, samples);
+}
+
+uint32_t Run::begin_of_tie(uint32_t group, uint64_t head) const {
+  const uint64_t* first = std::lower_bound(table_.first_heads, table_.first_heads + group, head);
+  const uint32_t first_group = static_cast<uint32_t>(first - table_.first_heads);
+  if (first_group == 0 || !tied(first_group)) return first_group * kGroupEntries;
+  return (first_group - 1) * kGroupEntries + kernels_.search(table_, first_group - 1, head).below;
+}
+
+inline Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
+  const uint32_t start = hit.group * kGroupEntries;
+  Range range{start + hit.below, std::min(start + hit.below + hit.equal, entries_)};
+  if (__builtin_expect(hit.below == 0 && hit.equal != 0 && tied(hit.group), false)) {
+    range.begin = begin_of_tie(hit.group, head);
+  }
+  range.begin = std::min(range.begin, range.end);
+  return range;
+}
+
+inline int Run::compare_rest(uint32_t index, std::string_view key, Lsn* cts) const {
+  const uint32_t at = location(index);
+  if (location_tag(at) != kTagRecord) {
+    *cts = 0;
+    return fixed_key_size_ < key.size() ? -1 : fixed_key_size_ > key.size();
+  }
+  const char* from = view_.heap + location_offset(at);
+  const uint8_t flags = static_cast<uint8_t>(*from);
+  uint32_t rest_size = 0;
+  from = format::get_trusted_varint(from + 1, &rest_size);
+  const size_t tail_size = rest_size > 8 ? rest_size - 8 : 0;
+  *cts = (flags & format::kRecordHasCts) != 0 ? load<Lsn>(from + tail_size) : 0;
+  const size_t key_rest = key.size() - skip_;
+  const size_t key_tail = key_rest > 8 ? key_rest - 8 : 0;
+  const int order =
+      std::memcmp(from, key.data() + (key.size() - key_tail), std::min(tail_size, key_tail));
+  if (order != 0) return order;
+  return rest_size < key_rest ? -1 : rest_size > key_rest;
+}
+
+int Run::compare(uint32_t index, std::string_view key, uint64_t head) const {
+  const uint64_t own = this->head(index);
+  if (own != head) return own < head ? -1 : 1;
+  Lsn cts;
+  return compare_rest(index, key, &cts);
+}
+
+inline uint32_t Run::lower_bound_in(Range range, std::string_view key) const {
+  while (range.begin < range.end) {
+    const uint32_t middle = range.begin + (range.end - range.begin) / 2;
+    Lsn cts;
+    if (compare_rest(middle, key, &cts) < 0) {
+      range.begin = middle + 1;
+    } else {
+      range.end = middle;
+    }
+  }
+  return range.begin;
+}
+
+uint32_t Run::lower_bound(std::string_view key, uint64_t head) const {
+  HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
+  return lower_bound_in(range_of(kernels_.find(table_, head), head), key);
+}
+
+uint32_t Run::seek(std::string_view key) const {
+  const int order = key.substr(0, skip_).compare(prefix());
+  if (order == 0) return lower_bound(key, key_head(key, skip_));
+  return order < 0 ? 0 : entries_;
+}
+
+inline uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const {
+  HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
+  const Range range = range_of(hit, head);
+  if (range.begin == range.end) return kNone;
+  uint32_t index = range.begin;
+  if (range.end - range.begin > 4) index = lower_bound_in(range, key);
+  for (; index < range.end; ++index) {
+    Lsn cts;
+    const int order = compare_rest(index, key, &cts);
+    if (order > 0) return kNone;
+    if (order == 0 && cts <= ts) return index;
+  }
+  return kNone;
+}
+
+uint32_t Run::find(std::string_view key, uint64_t head, Lsn ts) const {
+  return pick(kernels_.find(table_, head), key, head, ts);
+}
+
+uint32_t Run::find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const {
+  return pick(kernels_.search(table_, group, head), key, head, ts);
+}
+
+uint32_t Run::copy_key(uint32_t index, char* to) const {
+  const uint32_t at = location(index);
+  std::memcpy(to, view_.heap, skip_);
+  char big_endian[8];
+  store(big_endian, __builtin_bswap64(head(index)));
+  if (location_tag(at) != kTagRecord) {
+    std::memcpy(to + skip_, big_endian, fixed_key_size_ - skip_);
+    return fixed_key_size_;
+  }
+  uint32_t rest_size = 0;
+  const char* tail = format::get_trusted_varint(view_.heap + location_offset(at) + 1, &rest_size);
+  std::memcpy(to + skip_, big_endian, std::min(rest_size, uint32_t{8}));
+  if (rest_size > 8) std::memcpy(to + skip_ + 8, tail, rest_size - 8);
+  return skip_ + rest_size;
+}
+
+uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases, bool key_only,
+                   char* key_buffer, size_t key_buffer_bytes) const {
+  if (from >= entries_) return 0;
+  const uint32_t count = static_cast<uint32_t>(std::min<size_t>(out.size(), entries_ - from));
+  const char* value_bases[kTagPlainInline + 1];
+  uint32_t value_sizes[kTagPlainInline + 1];
+  for (uint32_t e = 0; e < kTagPlainInline; ++e) {
+    value_bases[e] = e < extent_count() && !key_only ? bases[e] : nullptr;
+    value_sizes[e] = value_sizes_[0];
+  }
+  value_bases[kTagPlainInline] = view_.heap;
+  value_sizes[kTagPlainInline] = value_sizes_[1];
+  const bool prefetch_values = value_sizes_[0] >= 64 && !key_only;
+  const uint32_t key_size = fixed_key_size_;
+  char* to = key_buffer;
+  const char* const end = key_buffer + key_buffer_bytes;
+  const size_t prefix_room = skip_ + 8 + kKeySlack;
+
+  uint32_t filled = 0;
+  while (filled < count) {
+    const uint32_t number = (from + filled) / kGroupEntries;
+    const uint32_t first = (from + filled) % kGroupEntries;
+    const uint32_t last = std::min(first + count - filled, kGroupEntries);
+    const format::RunGroup& group = table_.group(number);
+    prefetch_entry((number + 3) * kGroupEntries);
+    for (uint32_t i = first; i < last; ++i) {
+      if (static_cast<size_t>(end - to) < prefix_room) return filled;
+      const uint32_t at = group.locations[i];
+      const uint32_t tag = location_tag(at);
+      Entry& entry = out[filled];
+      copy_in_words(to, view_.heap, skip_);
+      store(to + skip_, __builtin_bswap64(group.heads[i]));
+      if (tag != kTagRecord) {
+        const char* base = value_bases[tag];
+        if (key_only) {
+          entry.value = {};
+        } else {
+          if (base == nullptr) return filled;
+          entry.value = std::string_view(base + location_offset(at), value_sizes[tag]);
+          if (prefetch_values) __builtin_prefetch(entry.value.data());
+        }
+        entry.key = std::string_view(to, key_size);
+        to += key_size;
+      } else {
+        const char* record_at = view_.heap + location_offset(at);
+        const format::HeapRecord record = format::decode_record(record_at);
+        if (record.kind == format::RecordKind::kTombstone || record.cts != 0 || record.expiry != 0)
+          return filled;
+        if (record.tail.size() > static_cast<size_t>(end - to) - prefix_room) return filled;
+        if (key_only) {
+          entry.value = {};
+        } else if (record.kind == format::RecordKind::kInline) {
+          entry.value = record.value;
+        } else {
+          if (record.kind == format::RecordKind::kLarge || bases[record.extent] == nullptr)
+            return filled;
+          entry.value = std::string_view(bases[record.extent] + record.offset, record.size);
+          __builtin_prefetch(entry.value.data());
+        }
+        copy_in_words(to + skip_ + 8, record.tail.data(), record.tail.size());
+        entry.key = std::string_view(to, skip_ + record.rest_size);
+        to += entry.key.size();
+      }
+      ++filled;
+    }
+  }
+  return filled;
+}
+
+std::span<const uint32_t> Run::extent_checksums(uint32_t extent) const {
+  HAWTHORN_ASSERT(extent < extent_count());
+  const uint32_t* at = view_.checksums + view_.header->index_blocks + view_.header->heap_blocks;
+  for (uint32_t e = 0; e < extent; ++e) at += view_.extent_block_count(e);
+  return {at, view_.extent_block_count(extent)};
+}
+
+format::ValueExtentRecord Run::extent_record(uint32_t extent) const {
+  HAWTHORN_ASSERT(extent < extent_count());
+  const format::RunExtent& e = view_.extents[extent];
+  return {{e.file, e.block, e.blocks}, e.bytes, e.garbage_bytes};
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,284 @@
+#pragma once
+// An index run in memory: the immutable sorted part of a container. Search, random access,
+// materialised scans.
+//
+// A run image is what lies on disk (format/run_layout.h): header area, index blocks, heap. A Run
+// adds the resident accelerators (16-bit samples, the groups' first heads), built when the image is
+// loaded or has just been built.
+//
+// Not here: reading images from disk (tree/container), visibility across delta and run
+// (tree/container), the SIMD kernels (tree/run_search.h). Threads: immutable after construction;
+// any number of readers.
+//
+// 1. Entries are numbered 0..entries() - 1 in key order; several versions of one key are adjacent,
+// newest first.
+// 2. Entry i is in group i / 16; all groups but the last are full.
+// 3. Every key of the run starts with prefix() (skip() bytes) and has its head, the 8 bytes after
+// them, in the group.
+// 4. A location is: tag 0..13, a value of fixed_value_size bytes at that offset of value extent
+// `tag`, whose key has
+//    exactly fixed_key_size bytes; tag 14, the same with the value (fixed_inline_size bytes) bare
+//    in the heap; tag 15, a heap record that says everything.
+// 5. cts 0 means: older than everything that was registered when the run was built.
+// 6. A Run and its accelerators are one allocation; the image is not touched by searches before the
+// group is known.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "format/manifest_state.h"
+#include "format/run_layout.h"
+#include "hawthorn/db.h"
+#include "hawthorn/status.h"
+#include "tree/run_search.h"
+
+namespace hawthorn::tree {
+
+using format::Lsn;
+
+enum class EntryKind : uint8_t { kInline = 0, kSeparated = 1, kLarge = 2, kTombstone = 3 };
+static_assert(static_cast<int>(EntryKind::kTombstone) ==
+              static_cast<int>(format::RecordKind::kTombstone));
+
+// One entry, decoded. Lifetime of the views: the run image.
+struct RunEntry {
+  EntryKind kind = EntryKind::kInline;
+  uint32_t key_size = 0;  // the whole key
+  uint64_t head = 0;
+  std::string_view tail;  // key bytes after skip + 8; empty for shorter keys
+  Lsn cts = 0;
+  uint64_t expiry = 0;            // 0: never
+  std::string_view inline_value;  // kInline: the value; kLarge: its encoded format::LargeValue
+  uint32_t extent = 0;            // kSeparated
+  uint32_t offset = 0;
+  uint32_t size = 0;  // kSeparated: bytes of the value
+};
+
+// Where an image's bytes come from. Those of a disk are input: their entries are checked, too.
+enum class ImageSource : uint8_t { kDisk = 0, kBuilt = 1 };
+
+class Run {
+ public:
+  // Takes a view of an image that stays in memory (at a multiple of 64 bytes) as long as the Run.
+  // Costs about 10 ns an entry from disk, 1 ns when this process has just built it. Errors:
+  // kCorruption when the image does not hold what its header says (every field, location and record
+  // is checked); kNotSupported for a newer version's; kOutOfMemory.
+  static Result<std::unique_ptr<Run>> attach(const char* image, size_t image_bytes,
+                                             ImageSource source = ImageSource::kDisk);
+  // Verifies a run image read from disk against the checksum of its header area (from the manifest)
+  // and its own block checksums. `where` ("data.3 at 40960") starts the message of an error.
+  static Status verify(const char* image, size_t image_bytes, uint64_t run_checksum,
+                       std::string_view where);
+  // Checks order, locations and records of all entries (attach does, too, for images from disk).
+  // Errors: kCorruption.
+  Status check_entries() const { return format::check_run_entries(view_); }
+
+  uint32_t entries() const { return entries_; }
+  uint32_t skip() const { return skip_; }
+  std::string_view prefix() const { return {view_.heap, skip_}; }
+  Lsn cut() const { return view_.header->cut; }
+  Lsn max_ts() const { return max_ts_; }  // largest cts that an entry of it carries or carried
+  bool has_versions() const {
+    return has_versions_;
+  }  // some entry carries a cts > 0, or a tombstone: reads must look at timestamps
+  uint64_t expiry_min() const {
+    return view_.header->expiry_min;
+  }  // no entry expires before; 0: none does
+  bool has_large() const { return view_.header->large_count != 0; }  // some entry is a large value
+  uint32_t fixed_key_size() const { return fixed_key_size_; }
+  uint32_t fixed_value_size() const { return value_sizes_[0]; }
+  uint32_t fixed_inline_size() const { return value_sizes_[1]; }
+  uint32_t key_size_max() const { return view_.header->key_size_max; }  // no key is longer
+  const format::RunHeader& header() const { return *view_.header; }
+  size_t image_bytes() const { return view_.image_bytes; }
+  const char* image() const { return view_.image; }
+  size_t accelerator_bytes() const {
+    return allocated_bytes_;
+  }  // of the heap: this object and its tables
+
+  // The number of the first entry whose key is >= key. `head` = key_head(key, skip()); the key
+  // shares prefix().
+  uint32_t lower_bound(std::string_view key, uint64_t head) const;
+  // The same for any key, also one that does not share prefix().
+  uint32_t seek(std::string_view key) const;
+  // The number of the newest entry of exactly this key with cts <= ts, or kNone. (Tombstones are
+  // returned, too.)
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  uint32_t find(std::string_view key, uint64_t head, Lsn ts) const;
+
+  // The same as find in stages, for groups of keys: prefetch_tables; locate touches only the
+  // accelerators; prefetch the group; then find_from (continues into neighbouring groups where
+  // heads tie). find_from also takes locate's group + 1.
+  void prefetch_tables() const {
+    for (size_t offset = 0; offset < 512; offset += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(this) + offset);
+  }
+  uint32_t locate(uint64_t head) const { return kernels_.locate(table_, head); }
+  void prefetch(uint32_t group) const {
+    const char* at = reinterpret_cast<const char*>(&table_.group(group));
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+    __builtin_prefetch(at + 128);
+  }
+  uint32_t find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const;
+
+  RunEntry entry(uint32_t index) const;
+  // For direct locations without decoding the rest: true and the place, when entry `index` is a
+  // plain value of fixed size (tags 0 to 14). value: its address (tag 14), or extent and offset
+  // with value == nullptr (tags 0 to 13).
+  bool plain(uint32_t index, const char** value, uint32_t* extent, uint32_t* offset) const;
+  uint32_t key_size(uint32_t index) const;
+  // Writes the whole key into `to` (room for the key's size) and returns its size.
+  uint32_t copy_key(uint32_t index, char* to) const;
+  // Compares entry's key with a key that shares prefix(): <0, 0, >0.
+  int compare(uint32_t index, std::string_view key, uint64_t head) const;
+
+  // Prefetches the group of entry `index`; index may be past the end.
+  void prefetch_entry(uint32_t index) const {
+    if (index < entries_) prefetch(index / format::kGroupEntries);
+  }
+  // Prefetches the value (its first two lines) of entry `index`, whose group is already near; index
+  // may be past the end.
+  void prefetch_value(uint32_t index, const char* const* bases) const;
+
+  // Fills `out` with entries [from, from + out.size()), all of which must be visible as they are
+  // (has_versions() is false or the caller checked). Keys are materialised into key_buffer.
+  // bases[e] is the resident address of value extent e, or nullptr. Stops before the first entry
+  // that it cannot give (not resident, large, tombstone, carrying a cts or an expiry, its key
+  // larger than what is left of the buffer); returns how many it filled. With key_only, values stay
+  // empty and need not be resident (large ones are given, too).
+  uint32_t fill(uint32_t from, std::span<Entry> out, const char* const* bases, bool key_only,
+                char* key_buffer, size_t key_buffer_bytes) const;
+  // A buffer of this size holds the keys of any `count` entries.
+  size_t key_buffer_bytes(uint32_t count) const {
+    return (size_t{std::max(key_size_max(), skip_ + 8)} + kKeySlack) * count;
+  }
+
+  // Checksums of the 4 KB blocks of value extent `extent` (to verify a read from disk).
+  std::span<const uint32_t> extent_checksums(uint32_t extent) const;
+  uint32_t extent_count() const { return view_.header->extent_count; }
+  format::ValueExtentRecord extent_record(uint32_t extent) const;
+
+  // A group as it is, for merges and scans.
+  const format::RunGroup& group(uint32_t number) const { return table_.group(number); }
+  uint32_t group_count() const { return table_.groups; }
+  const char* heap() const { return view_.heap; }
+  const format::RunView& view() const { return view_; }
+
+  static void operator delete(void* run);
+  ~Run() = default;
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+ private:
+  static constexpr size_t kKeySlack = 16;  // keys are copied in words
+
+  Run(const format::RunView& view, size_t allocated_bytes);
+  static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
+
+  uint32_t location(uint32_t index) const {
+    HAWTHORN_ASSERT(index < entries_);
+    return table_.group(index / format::kGroupEntries).locations[index % format::kGroupEntries];
+  }
+  uint64_t head(uint32_t index) const {
+    HAWTHORN_ASSERT(index < entries_);
+    return table_.group(index / format::kGroupEntries).heads[index % format::kGroupEntries];
+  }
+  // The first group entry ties with the last entry of the group before.
+  bool tied(uint32_t group) const { return (ties_[group / 64] >> (group % 64) & 1) != 0; }
+
+  struct Range {
+    uint32_t begin;
+    uint32_t end;
+  };
+  // All entries with this head, from what the kernel found in its last group.
+  Range range_of(const GroupHit& hit, uint64_t head) const;
+  uint32_t begin_of_tie(uint32_t group, uint64_t head) const;
+  uint32_t lower_bound_in(Range range, std::string_view key) const;
+  uint32_t pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const;
+  // Compares keys with equal heads.
+  int compare_rest(uint32_t index, std::string_view key, Lsn* cts) const;
+
+  SearchTable table_;  // first: its lines are the ones that a search needs
+  SearchKernels kernels_;
+  const uint64_t* ties_ = nullptr;
+  uint32_t entries_ = 0;
+  uint32_t skip_ = 0;
+  uint32_t fixed_key_size_ = 0;
+  uint32_t value_sizes_[2] = {};  // separated, inline
+  bool has_versions_ = false;
+  Lsn max_ts_ = 0;
+  format::RunView view_;
+  size_t allocated_bytes_ = 0;
+};
+
+// The checksum of one 4 KB block of a value extent or run.
+uint32_t block_checksum(const char* block);
+
+inline RunEntry Run::entry(uint32_t index) const {
+  RunEntry entry;
+  const uint32_t at = location(index);
+  const uint32_t tag = format::location_tag(at);
+  entry.head = head(index);
+  if (tag != format::kTagRecord) {
+    entry.key_size = fixed_key_size_;
+    if (tag == format::kTagPlainInline) {
+      entry.inline_value =
+          std::string_view(view_.heap + format::location_offset(at), value_sizes_[1]);
+    } else {
+      entry.kind = EntryKind::kSeparated;
+      entry.extent = tag;
+      entry.offset = format::location_offset(at);
+      entry.size = value_sizes_[0];
+    }
+    return entry;
+  }
+  const format::HeapRecord record = format::decode_record(view_.heap + format::location_offset(at));
+  entry.kind = static_cast<EntryKind>(record.kind);
+  entry.key_size = skip_ + record.rest_size;
+  entry.tail = record.tail;
+  entry.cts = record.cts;
+  entry.expiry = record.expiry;
+  entry.inline_value = record.value;
+  entry.extent = record.extent;
+  entry.offset = record.offset;
+  entry.size = record.size;
+  return entry;
+}
+
+inline bool Run::plain(uint32_t index, const char** value, uint32_t* extent,
+                       uint32_t* offset) const {
+  const uint32_t at = location(index);
+  const uint32_t tag = format::location_tag(at);
+  if (tag == format::kTagRecord) return false;
+  const bool in_heap = tag == format::kTagPlainInline;
+  *value = in_heap ? view_.heap + format::location_offset(at) : nullptr;
+  *extent = tag;
+  *offset = format::location_offset(at);
+  return true;
+}
+
+inline uint32_t Run::key_size(uint32_t index) const {
+  const uint32_t at = location(index);
+  if (format::location_tag(at) != format::kTagRecord) return fixed_key_size_;
+  uint32_t rest_size = 0;
+  format::get_trusted_varint(view_.heap + format::location_offset(at) + 1, &rest_size);
+  return skip_ + rest_size;
+}
+
+inline void Run::prefetch_value(uint32_t index, const char* const* bases) const {
+  if (index >= entries_) return;
+  const uint32_t at = location(index);
+  const uint32_t tag = format::location_tag(at);
+  const char* base = tag >= format::kTagPlainInline ? view_.heap : bases[tag];
+  if (base == nullptr) return;
+  __builtin_prefetch(base + format::location_offset(at));
+  __builtin_prefetch(base + format::location_offset(at) + 64);
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,123 @@
+#pragma once
+// Builds run images: entries in key order in, one image out.
+//
+// Not here: which versions to keep (tree/merge), where values go (tree/merge): the builder is told.
+// Threads: one builder, one thread; keep one per thread and reuse it (it keeps its buffers; no
+// allocation when warm).
+//
+// 1. Keys are added in ascending order, versions of one key newest first; all share the prefix.
+// 2. add and append_range may be mixed freely.
+// 3. The heap stays below 256 MB (28-bit offsets); entries below 2^31.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "format/manifest_state.h"
+#include "tree/run.h"
+
+namespace hawthorn::tree {
+
+struct RunShape {
+  uint64_t container = 0;
+  uint32_t tree = 0;
+  std::string_view prefix;         // shared by all keys; at most 64 KB
+  uint32_t fixed_key_size = 0;     // for plain entries; <= prefix + 8. 0: no plain entries
+  uint32_t fixed_value_size = 0;   // of plain separated values; 0: none
+  uint32_t fixed_inline_size = 0;  // of plain inline values; 0 with plain_inline false
+  bool plain_inline = false;
+};
+
+struct BuiltExtent {
+  format::ValueExtentRecord record;
+  std::span<const uint32_t> checksums;  // of its 4 KB blocks
+};
+
+class RunBuilder {
+ public:
+  RunBuilder();
+  ~RunBuilder();
+  RunBuilder(const RunBuilder&) = delete;
+  RunBuilder& operator=(const RunBuilder&) = delete;
+
+  // The prefix is copied.
+  void start(const RunShape& shape);
+
+  // `expiry` 0: never. The value of add_separated lies at `offset` of extent number `extent` of the
+  // new run.
+  void add_inline(std::string_view key, std::string_view value, Lsn cts, uint64_t expiry);
+  void add_separated(std::string_view key, uint32_t extent, uint32_t offset, uint32_t size, Lsn cts,
+                     uint64_t expiry);
+  void add_large(std::string_view key, std::string_view encoded, Lsn cts, uint64_t expiry);
+  void add_tombstone(std::string_view key, Lsn cts);
+
+  // Copies entries [from, to) of an older run with the same or a shorter prefix. extent_map[e] is
+  // the new number of the old run's extent e (empty: the numbers stay; with the identity that is
+  // the fast case). Entries keep a cts > floor, and lose smaller ones (they become 0 and,
+  // where possible, plain). Tombstones are copied as they are.
+  void append_range(const Run& from_run, uint32_t from, uint32_t to,
+                    std::span<const uint8_t> extent_map, Lsn cts_floor);
+
+  uint32_t entries() const { return entries_; }
+  // The bytes of the image if it were finished now with these extents.
+  size_t image_bytes(std::span<const BuiltExtent> extents) const;
+  // Writes the image (image_bytes, a multiple of 4 KB; `to` is 4 KB aligned) and returns the
+  // checksum for the manifest. max_ts <= cut.
+  uint64_t finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to);
+
+ private:
+  // Memory that grows and is never initialised. Its users write only within what they reserved.
+  template <typename T>
+  class Buffer {
+   public:
+    T* data() { return data_.get(); }
+    const T* data() const { return data_.get(); }
+    void reserve(size_t used, size_t room) {
+      if (__builtin_expect(used + room > capacity_, false)) grow(used, room);
+    }
+
+   private:
+    void grow(size_t used, size_t room);
+    std::unique_ptr<T[]> data_;
+    size_t capacity_ = 0;
+  };
+
+  struct Counts {
+    uint32_t plain_inline = 0;
+    uint32_t record = 0;
+    uint32_t tombstone = 0;
+    uint32_t timestamp = 0;
+    uint32_t large = 0;
+  };
+
+  void push(uint64_t head, uint32_t location);
+  // Reserves and writes what stands before a record's value; end_record ends it.
+  char* begin_record(std::string_view key, EntryKind kind, size_t value_room, Lsn cts,
+                     uint64_t expiry);
+  void end_record(std::string_view key, EntryKind kind, char* end, Lsn cts, uint64_t expiry);
+  void add_entry(const Run& from_run, uint32_t index, std::span<const uint8_t> extent_map,
+                 Lsn cts_floor);
+  // Whether entries of the run can be copied as they are, but for cts and extents of records.
+  bool same_shape(const Run& from_run) const;
+  void copy_range(const Run& from_run, uint32_t from, uint32_t to,
+                  std::span<const uint8_t> extent_map);
+  void copy_checked(const Run& from_run, uint32_t from, uint32_t to,
+                    std::span<const uint8_t> extent_map, Lsn cts_floor);
+  void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to) const;
+  void write_index(char* to) const;
+
+  Buffer<uint64_t> heads_;
+  Buffer<uint32_t> locations_;
+  Buffer<char> heap_;
+  Buffer<char> key_;  // of an entry that is added again
+  uint32_t entries_ = 0;
+  uint32_t heap_bytes_ = 0;
+  uint32_t skip_ = 0;
+  RunShape shape_;  // its prefix is a view of the heap's start: taken anew where it is needed
+  Counts counts_;
+  uint32_t key_size_max_ = 0;
+  uint64_t expiry_min_ = 0;
+};
+
+}  // namespace hawthorn::tree

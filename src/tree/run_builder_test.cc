@@ -1,0 +1,194 @@
+#include "tree/run_builder.h"
+
+#include <gtest/gtest.h>
+
+#include "tree/run_test_model.h"
+
+namespace hawthorn::tree {
+namespace {
+
+using run_model::build;
+using run_model::generate;
+using run_model::Generated;
+using run_model::Image;
+using run_model::KeyShape;
+using run_model::Mix;
+using run_model::Model;
+using run_model::Version;
+
+// A merge as a flush does it: ranges of an old run, new keys between and instead of them.
+struct MergeCase {
+  bool longer_prefix = false;
+  bool remap = false;
+  bool other_sizes = false;
+  Lsn floor = 0;
+};
+
+void merge(Prng& prng, RunBuilder& builder, KeyShape shape, Mix mix, MergeCase merge_case) {
+  Generated old = generate(prng, shape, mix, 400);
+  const Image old_image = build(builder, old);
+  const std::unique_ptr<tree::Run> old_run = run_model::open(old_image);
+  ASSERT_NE(old_run, nullptr);
+
+  Generated g;
+  g.cut = 2000;
+  g.shape = old.shape;
+  g.prefix = old.prefix;
+  // With a longer prefix only a part of the old run belongs to the new one.
+  uint32_t from = 0;
+  uint32_t to = old_run->entries();
+  if (merge_case.longer_prefix) {
+    std::string key(format::kRunKeyBytesMax, 0);
+    key.resize(old_run->copy_key(static_cast<uint32_t>(prng.below(to)), key.data()));
+    g.prefix = key.substr(0, old.prefix.size() + prng.below(key.size() - old.prefix.size() + 1));
+    from = old_run->seek(g.prefix);
+    while (to > from) {
+      std::string last(format::kRunKeyBytesMax, 0);
+      last.resize(old_run->copy_key(to - 1, last.data()));
+      if (last.substr(0, g.prefix.size()) == g.prefix) break;
+      --to;
+    }
+  }
+  if (merge_case.other_sizes) {
+    g.shape.fixed_value_size += 1;
+    g.shape.plain_inline = !g.shape.plain_inline;
+  }
+  g.shape.fixed_key_size =
+      std::min<uint32_t>(g.shape.fixed_key_size, static_cast<uint32_t>(g.prefix.size()) + 8);
+  std::vector<uint8_t> extent_map(old.extents.bytes.size());
+  for (size_t e = 0; e < extent_map.size(); ++e) {
+    extent_map[e] = static_cast<uint8_t>(merge_case.remap ? extent_map.size() - 1 - e : e);
+  }
+  g.extents.bytes.resize(extent_map.size());
+  for (size_t e = 0; e < extent_map.size(); ++e) {
+    g.extents.bytes[extent_map[e]] = old.extents.bytes[e];
+  }
+
+  Generated fresh;  // new keys, with versions above all old ones
+  fresh.shape = g.shape;
+  fresh.extents.bytes.resize(g.extents.bytes.size());
+  fresh.extents.bytes = g.extents.bytes;
+  fresh.cut = g.cut;
+  for (int i = 0; i < 60; ++i) {
+    run_model::add_versions(fresh, prng, g.prefix + run_model::make_key(prng, shape, 12345), mix,
+                            1500);
+  }
+  g.extents.bytes = fresh.extents.bytes;
+
+  g.shape.prefix = g.prefix;
+  builder.start(g.shape);
+  auto copy = [&](uint32_t begin, uint32_t end) {
+    if (prng.one_in(3) && begin < end) {  // in two steps
+      const auto middle = static_cast<uint32_t>(prng.between(begin, end));
+      builder.append_range(*old_run, begin, middle, extent_map, merge_case.floor);
+      begin = middle;
+    }
+    const bool leave_out = !merge_case.remap && prng.one_in(2);
+    builder.append_range(*old_run, begin, end, leave_out ? std::span<const uint8_t>() : extent_map,
+                         merge_case.floor);
+  };
+  uint32_t position = from;
+  for (const auto& [key, versions] : fresh.model) {
+    const uint32_t next = old_run->seek(key);
+    copy(position, next);
+    position = next;
+    for (const auto& [cts, version] : versions) {
+      run_model::add_version(builder, key, cts, version);
+      g.model[key].emplace(cts, version);
+    }
+    // The old versions of this key are replaced.
+    while (position < to && old_run->compare(position, key, key_head(key, old_run->skip())) == 0) {
+      ++position;
+    }
+  }
+  copy(position, to);
+  for (const auto& [key, versions] : old.model) {
+    if (key.substr(0, g.prefix.size()) != g.prefix || fresh.model.count(key) != 0) continue;
+    for (const auto& [cts, version] : versions) {
+      Version moved = version;
+      moved.extent = version.kind == EntryKind::kSeparated ? extent_map[version.extent] : 0;
+      const bool lost = cts <= merge_case.floor && version.kind != EntryKind::kTombstone;
+      g.model[key].emplace(lost ? 0 : cts, moved);
+    }
+  }
+  const Image image = run_model::finish(builder, g.extents, g.cut);
+  const std::unique_ptr<tree::Run> run = run_model::open(image);
+  ASSERT_NE(run, nullptr);
+  ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(*run, g.model, g.extents, prng));
+}
+
+TEST(RunBuilderTest, MergesAgreeWithTheModel) {
+  const char* fixed = std::getenv("HAWTHORN_SEED");
+  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : 20240602;
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
+  Prng prng(seed);
+  RunBuilder builder;
+  for (int shape = 0; shape < static_cast<int>(KeyShape::kCount); ++shape) {
+    if (shape == static_cast<int>(KeyShape::kHuge)) continue;
+    for (int mix = 0; mix < static_cast<int>(Mix::kCount); ++mix) {
+      for (int flags = 0; flags < 8; ++flags) {
+        const MergeCase merge_case{(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, 0};
+        SCOPED_TRACE("shape " + std::to_string(shape) + " mix " + std::to_string(mix) + " flags " +
+                     std::to_string(flags));
+        ASSERT_NO_FATAL_FAILURE(
+            merge(prng, builder, static_cast<KeyShape>(shape), static_cast<Mix>(mix), merge_case));
+      }
+    }
+  }
+}
+
+// Entries lose timestamps at or below the floor, and become plain where they can.
+TEST(RunBuilderTest, TheFloorTakesTimestampsAway) {
+  RunBuilder builder;
+  Generated g;
+  g.shape.fixed_key_size = 8;
+  g.shape.fixed_inline_size = 3;
+  g.shape.plain_inline = true;
+  g.extents.bytes.resize(1);
+  for (uint64_t i = 0; i < 100; ++i) {
+    Version version;
+    version.value = i % 3 == 0 ? "abc" : "longer";
+    if (i % 10 == 9) version = {EntryKind::kTombstone, "", 0, 0, 0};
+    g.model[run_model::big_endian(i * 1000)].emplace(i + 1, version);
+  }
+  const Image image = build(builder, g);
+  const std::unique_ptr<tree::Run> run = run_model::open(image);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->header().timestamp_count, 100u);
+  builder.start(g.shape);
+  builder.append_range(*run, 0, 100, {}, 50);
+  const Image next_image = run_model::finish(builder, g.extents, g.cut);
+  const std::unique_ptr<tree::Run> next = run_model::open(next_image);
+  ASSERT_NE(next, nullptr);
+  Model expected;
+  for (const auto& [key, versions] : g.model) {
+    for (const auto& [cts, version] : versions) {
+      const bool lost = cts <= 50 && version.kind != EntryKind::kTombstone;
+      expected[key].emplace(lost ? 0 : cts, version);
+    }
+  }
+  Prng prng(1);
+  ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(*next, expected, g.extents, prng));
+  EXPECT_EQ(next->header().plain_inline_count,
+            15u);  // of 17 multiples of three below 50, two are tombstones
+  EXPECT_EQ(next->header().tombstone_count, 10u);
+  EXPECT_EQ(next->header().timestamp_count, 55u);
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(next->entry(i).cts == 0, i < 50 && i % 10 != 9);
+}
+
+TEST(RunBuilderTest, ImageBytesIsWhatFinishWrites) {
+  RunBuilder builder;
+  Generated g;
+  g.extents.bytes = {std::string(100000, 'x'), std::string(4096, 'y'), ""};
+  g.model["k"][0] = {EntryKind::kSeparated, std::string(10, 'x'), 0, 50, 0};
+  const Image image = build(builder, g);
+  EXPECT_EQ(image.bytes, 3u * 4096);  // header, one index block, heap with one record
+  const std::unique_ptr<tree::Run> run = run_model::open(image);
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->extent_checksums(0).size(), 25u);
+  EXPECT_EQ(run->extent_checksums(1).size(), 1u);
+  EXPECT_EQ(run->extent_checksums(2).size(), 0u);
+}
+
+}  // namespace
+}  // namespace hawthorn::tree
