@@ -2,8 +2,9 @@
 """Layers: a folder includes only what lies below it.
 
 The table below is the architecture. A file that includes something else fails the test with its
-name, line and the folders that it may use. Files named *_test.cc are tests that stand beside the
-code: beyond what their folder may use, they may use testing/ and any header of a library.
+name, line and the folders that it may use. Files named *_test.cc, *_test.h or *_test_*.h are tests
+that stand beside the code: beyond what their folder may use, they may use testing/ and any header
+of a library, and nothing but tests may use them.
 """
 
 import re
@@ -61,6 +62,7 @@ string_view syncstream system_error thread tuple type_traits typeindex typeinfo 
 unordered_set utility valarray variant vector version stddef.h stdint.h
 """.split())
 
+TEST_FILE = re.compile(r"_test\.cc$|_test(_\w+)?\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -84,7 +86,7 @@ def resolve(root, path, target):
 
 
 def problems_of_include(root, path, relative, folder, quote, target):
-    is_test = relative.name.endswith("_test.cc")
+    is_test = folder == "tests" or TEST_FILE.search(relative.name)
     if ".." in target.split("/"):
         return "goes up with '..'; name the file from the root"
     found = resolve(root, path, target)
@@ -98,6 +100,8 @@ def problems_of_include(root, path, relative, folder, quote, target):
             return "touches the machine, which only src/os may"
         return None
     included = folder_of(found)
+    if TEST_FILE.search(found.name) and not is_test:
+        return "is for tests only"
     if included is None:
         return f"lies in no folder of the table ({found})"
     allowed = MAY_INCLUDE[folder] | {folder}
@@ -186,6 +190,11 @@ class Check(PlantedTree):
 
     def test_only_os_may_touch_the_machine(self):
         self.assert_found("src/txn/commit.cc", "#include <mutex>\n")
+
+    def test_only_tests_may_use_what_is_for_tests(self):
+        self.plant("src/base/base_test_model.h", "#include <fstream>\n")
+        self.plant("src/base/base_test.cc", '#include "base/base_test_model.h"\n')
+        self.assert_found("src/base/a.cc", '#include "base/base_test_model.h"\n')
 
     def test_indented_and_angle_bracket_forms_are_seen(self):
         self.assert_found("src/base/a.cc", "#  include <db/db.h>\n")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Style: what clang-format and the compilers do not settle.
 
-Lines of code end by column 100 and have no tabs; nothing has trailing spaces; headers begin with
- `#pragma once` and say in a comment what they are; no file of code has more than 700 lines;
-no notes about unfinished work; no lines that only separate.
+Lines of code end by column 100 and have no tabs; nothing has trailing spaces, and every file ends
+with one newline; headers begin with `#pragma once` and say in a comment what they are; no file of
+code has more than 700 lines; no notes about unfinished work; no lines that only separate.
 """
 
 import re
