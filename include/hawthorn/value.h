@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hawthorn/export.h"
@@ -53,7 +54,8 @@ class HAWTHORN_EXPORT Value {
 
   // Lets go of the bytes.
   void reset() {
-    if (pin_.release != nullptr) std::exchange(pin_, {}).release(std::exchange(pin_.owner, nullptr));
+    const internal::Pin pin = std::exchange(pin_, {});
+    if (pin.release != nullptr) pin.release(pin.owner);
     view_ = {};
   }
 
