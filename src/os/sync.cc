@@ -118,6 +118,8 @@ Thread::Thread(std::string name, std::function<void()> body, bool background)
       });
 }
 
+Thread::Thread() noexcept = default;
+
 Thread::~Thread() { join(); }
 
 Thread::Thread(Thread&&) noexcept = default;

@@ -70,7 +70,7 @@ class CondVar {
 // A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the system allows it.
 class Thread {
  public:
-  Thread() = default;
+  Thread() noexcept;
   Thread(std::string name, std::function<void()> body, bool background = false);
   ~Thread();
   Thread(Thread&&) noexcept;
