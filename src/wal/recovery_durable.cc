@@ -59,7 +59,8 @@ Status Recovery::State::write_tail() {
   if (buffer == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory to copy the log's tail");
   const Lsn end = epochs.back().end;
-  Lsn at = align_up(std::max(durable_claim, trimmed), kBlockBytes);
+  const Lsn needed = std::max(epochs.back().start, trimmed);
+  Lsn at = std::max(needed / kBlockBytes * kBlockBytes, align_up(durable_claim, kBlockBytes));
   if (!ring_only.empty()) at = std::min(at, ring_only.front().from / kBlockBytes * kBlockBytes);
   while (at < end) {
     const uint64_t number = directory.segment_of(at);
