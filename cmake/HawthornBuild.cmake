@@ -29,6 +29,8 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 add_library(hawthorn_warnings INTERFACE)
 target_compile_options(hawthorn_warnings INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic -fno-omit-frame-pointer)
+# g++ refuses to inline xxhash's streaming functions at -Og, which the header otherwise demands.
+target_compile_definitions(hawthorn_warnings INTERFACE $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 if(HAWTHORN_WERROR)
   target_compile_options(hawthorn_warnings INTERFACE -Werror)
 endif()

@@ -1,7 +1,5 @@
 #include "tools/dump_format.h"
 
-// Without the hints the streaming functions compile at every level of optimisation.
-#define XXH_NO_INLINE_HINTS 1
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
