@@ -172,10 +172,18 @@ Status Space::State::warm_file(uint32_t number) {
     os::MutexLock lock(mutex);
     blocks = infos[number].blocks;
   }
-  Status status = files.file(number)->allocate(0, blocks * kBlockBytes);
+  os::File* const file = files.file(number);
+  Result<uint64_t> size = file->size();
+  if (!size.ok()) return size.status();
+  // Larger than the options say: made with others, or for one large extent that is gone.
+  blocks = std::clamp(*size / kBlockBytes, blocks, format::kFileBlocksMax);
+  Status status = file->allocate(0, blocks * kBlockBytes);
   files.mark_written(number);  // the new size is to be synced, too
   if (!status.ok()) return status;
   os::MutexLock lock(mutex);
+  uint64_t& present = infos[number].blocks;
+  cold.add({number, static_cast<uint32_t>(present), static_cast<uint32_t>(blocks - present)});
+  present = blocks;
   for (const ExtentAddress& range : cold.take_file(number)) ready.add(range);
   return {};
 }
@@ -214,8 +222,6 @@ Status Space::State::add_file(uint32_t blocks) {
     return Status(StatusCode::kNoSpace,
                   "space: no more than " + std::to_string(kFilesMax) + " data files");
   }
-  if (blocks > format::kFileBlocksMax)
-    return Status(StatusCode::kNoSpace, "space: extent too large");
   const uint64_t bytes_needed = uint64_t{blocks} * kBlockBytes;
   uint64_t bytes = std::max(step_blocks(number) * kBlockBytes, bytes_needed);
   const uint64_t bytes_min = std::min(bytes, std::max(bytes_needed, kNewFileBytesMin));
@@ -290,6 +296,11 @@ Status Space::State::trim_file(uint32_t number, const std::vector<ExtentAddress>
   Result<uint64_t> size = file->size();
   if (!size.ok()) return size.status();
   bool changed = false;
+  if (const uint64_t end = blocks * kBlockBytes; *size > end) {
+    if (Status status = file->truncate(end); !status.ok()) return status;
+    *size = end;
+    changed = true;
+  }
   for (const ExtentAddress& range : free) {
     const uint64_t from = uint64_t{range.block} * kBlockBytes;
     const uint64_t bytes = uint64_t{range.blocks} * kBlockBytes;

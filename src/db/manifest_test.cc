@@ -1,0 +1,412 @@
+#include "db/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "format/manifest_record.h"
+#include "format/manifest_test_batches.h"
+#include "hawthorn/version.h"
+#include "testing/sim_machine.h"
+
+namespace hawthorn::db {
+namespace {
+
+using format::BatchMaker;
+using format::ManifestBatch;
+using format::ManifestState;
+using testing::SimDisk;
+using testing::SimMachine;
+using testing::SimOp;
+
+constexpr char kDirectory[] = "/db";
+
+void must(const Status& status) { ASSERT_TRUE(status.ok()) << status.to_string(); }
+
+struct Fixture {
+  explicit Fixture(uint64_t seed = 1) : disk(seed), sim(disk, seed) {
+    must(disk.make_directory(kDirectory));
+    must(disk.sync_directory("/"));
+  }
+  const os::Machine& machine() { return sim.machine(); }
+  std::unique_ptr<Manifest> create() {
+    auto manifest = Manifest::start(machine(), kDirectory, {}, true);
+    EXPECT_TRUE(manifest.ok()) << manifest.status().to_string();
+    return manifest.ok() ? *std::move(manifest) : nullptr;
+  }
+  Result<LoadedManifest> load() { return Manifest::load(machine(), kDirectory, &warning); }
+  std::unique_ptr<Manifest> reopen() {
+    Result<LoadedManifest> loaded = load();
+    EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+    if (!loaded.ok()) return nullptr;
+    auto manifest = Manifest::start(machine(), kDirectory, *std::move(loaded), false);
+    EXPECT_TRUE(manifest.ok()) << manifest.status().to_string();
+    return manifest.ok() ? *std::move(manifest) : nullptr;
+  }
+  std::vector<std::string> names() { return disk.list(kDirectory).value(); }
+  std::string read(const std::string& name) {
+    auto file = disk.open_file(kDirectory + ("/" + name), {.read_only = true});
+    std::string bytes((*file)->size().value(), '\0');
+    must((*file)->read_at(0, bytes));
+    return bytes;
+  }
+  void write(const std::string& name, uint64_t offset, const std::string& bytes) {
+    auto file = disk.open_file(kDirectory + ("/" + name), {.create = true});
+    must((*file)->write_at(offset, bytes));
+    must((*file)->sync_data());
+  }
+
+  SimDisk disk;
+  SimMachine sim;
+  std::string warning;
+};
+
+TEST(ManifestTest, NewDatabase) {
+  Fixture f;
+  EXPECT_FALSE(*Manifest::exists(f.machine(), kDirectory));
+  EXPECT_TRUE(f.load().status().is_not_found());
+  auto manifest = f.create();
+  EXPECT_TRUE(*Manifest::exists(f.machine(), kDirectory));
+  EXPECT_EQ(f.names(), (std::vector<std::string>{"manifest.1", "superblock"}));
+  Result<LoadedManifest> loaded = f.load();
+  must(loaded.status());
+  EXPECT_EQ(f.warning, "");
+  EXPECT_EQ(loaded->state, ManifestState());
+  EXPECT_EQ(loaded->number, 1u);
+  EXPECT_EQ(loaded->generation, 2u);
+  EXPECT_NE(loaded->uuid_low, 0u);
+  // Not a second time.
+  EXPECT_TRUE(
+      Manifest::start(f.machine(), kDirectory, {}, true).status().is(StatusCode::kInvalidArgument));
+}
+
+TEST(ManifestTest, ANewDatabaseIsNotMadeOverManifestsWithoutASuperblock) {
+  Fixture f;
+  f.create();
+  f.reopen();
+  must(f.disk.remove("/db/superblock"));
+  EXPECT_TRUE(f.load().status().is_not_found());
+  EXPECT_TRUE(
+      Manifest::start(f.machine(), kDirectory, {}, true).status().is(StatusCode::kInvalidArgument));
+}
+
+TEST(ManifestTest, RandomBatchesSurviveReopening) {
+  constexpr uint64_t kSeed = 5;
+  SCOPED_TRACE(kSeed);
+  Fixture f(kSeed);
+  BatchMaker maker(kSeed);
+  ManifestState model;
+  auto manifest = f.create();
+  uint64_t opens = 1;
+  for (int round = 0; round < 600; ++round) {
+    const ManifestBatch batch = maker.make(model);
+    must(apply(batch, model));
+    must(manifest->append(batch));
+    ASSERT_EQ(manifest->state(), model) << round;
+    if (round % 20 != 0) continue;
+    Result<LoadedManifest> loaded = f.load();
+    must(loaded.status());
+    ASSERT_EQ(loaded->state, model) << round;
+    EXPECT_EQ(f.warning, "");
+    if (round % 300 == 0) {
+      manifest = f.reopen();
+      ++opens;
+    }
+  }
+  EXPECT_EQ(model.last_batch, 600u);
+  EXPECT_GT(manifest->number(), opens);  // rewritten in between
+  EXPECT_EQ(f.names().size(), 2u);
+}
+
+TEST(ManifestTest, WorksOnTheRealFileSystem) {
+  std::string directory = (std::filesystem::temp_directory_path() / "hawthorn_XXXXXX").string();
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  BatchMaker maker(3);
+  ManifestState model;
+  for (int open = 0; open < 5; ++open) {
+    LoadedManifest previous;
+    if (open > 0) {
+      std::string warning;
+      Result<LoadedManifest> loaded = Manifest::load(os::real_machine(), directory, &warning);
+      must(loaded.status());
+      EXPECT_EQ(loaded->state, model);
+      EXPECT_EQ(warning, "");
+      previous = *std::move(loaded);
+    }
+    auto manifest = Manifest::start(os::real_machine(), directory, std::move(previous), open == 0);
+    must(manifest.status());
+    for (int i = 0; i < 20; ++i) {
+      const ManifestBatch batch = maker.make(model);
+      must(apply(batch, model));
+      must((*manifest)->append(batch));
+    }
+  }
+  std::filesystem::remove_all(directory);
+}
+
+TEST(ManifestTest, RewritesBeyondTwiceTheSnapshot) {
+  Fixture f;
+  auto manifest = f.create();
+  ManifestBatch batch;
+  batch.trees_created = {{1, "t", 0, 0}};
+  must(manifest->append(batch));
+  ManifestBatch reserve;
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    reserve.lsn_reserved = i;
+    must(manifest->append(reserve));
+    EXPECT_LE(manifest->bytes(), (uint64_t{1} << 20) + 3 * 4096);
+  }
+  EXPECT_EQ(manifest->number(), 4u);  // 1 MB takes 255 batches
+  EXPECT_EQ(f.names().size(), 2u);
+  EXPECT_EQ(f.load()->state, manifest->state());
+}
+
+TEST(ManifestTest, AppendsDoNotChangeTheFileSizeEachTime) {
+  Fixture f;
+  auto manifest = f.create();
+  const uint64_t before = f.disk.counters().allocates;
+  ManifestBatch reserve;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    reserve.lsn_reserved = i;
+    must(manifest->append(reserve));
+  }
+  EXPECT_LE(f.disk.counters().allocates - before, 8u);
+}
+
+TEST(ManifestTest, BatchesThatDoNotFitAreRefusedAndChangeNothing) {
+  Fixture f;
+  auto manifest = f.create();
+  BatchMaker maker(9);
+  ManifestBatch first;
+  first.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
+  first.containers_set = {maker.container(1, 1), maker.container(2, 2)};
+  first.epochs_set = {{1, 0, 10, 0}};
+  must(manifest->append(first));
+  const ManifestState before = manifest->state();
+  const auto refused = [&](const auto& change) {
+    ManifestBatch batch;
+    batch.log_trim = 7;
+    change(batch);
+    const bool corrupt = manifest->append(batch).is(StatusCode::kCorruption);
+    EXPECT_EQ(manifest->state(), before);
+    return corrupt;
+  };
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_created = {{1, "again", 0, 0}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_created = {{3, "", 0, 0}, {3, "", 0, 0}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_dropped = {3}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_dropped = {1, 1}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.containers_deleted = {3}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.containers_deleted = {1, 1}; }));
+  EXPECT_TRUE(refused([&](ManifestBatch& b) { b.containers_set = {maker.container(3, 9)}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.epochs_deleted = {2}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.epochs_set = {{2, 5, 4, 0}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.lsn_reserved = format::kLsnMax + 1; }));
+  ManifestBatch drop;
+  drop.trees_dropped = {1};
+  must(manifest->append(drop));
+  EXPECT_FALSE(manifest->state().containers.contains(1));
+  EXPECT_TRUE(manifest->state().containers.contains(2));
+  // A dropped tree's id is not given again, not even after reopening.
+  manifest = f.reopen();
+  ManifestBatch again;
+  again.trees_created = {{1, "t", 0, 0}};
+  EXPECT_TRUE(manifest->append(again).is(StatusCode::kCorruption));
+  EXPECT_EQ(manifest->state().next_container, 3u);
+}
+
+TEST(ManifestTest, AFullDiskChangesNothingAndIsNotFinal) {
+  Fixture f;
+  auto manifest = f.create();
+  f.disk.set_capacity(f.disk.used_bytes());
+  ManifestBatch reserve;
+  Status status;
+  while (status.ok()) {
+    reserve.lsn_reserved = manifest->state().lsn_reserved + 1;
+    status = manifest->append(reserve);
+  }
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  EXPECT_EQ(manifest->append(reserve).code(), StatusCode::kNoSpace);
+  EXPECT_EQ(f.load()->state, manifest->state());
+  f.disk.set_capacity(0);
+  for (int i = 0; i < 10; ++i) must(manifest->append(reserve));
+  EXPECT_EQ(f.load()->state, manifest->state());
+}
+
+TEST(ManifestTest, ARewriteWithoutSpaceIsPutOff) {
+  Fixture f;
+  auto manifest = f.create();
+  ManifestBatch reserve;
+  for (uint64_t i = 1; manifest->bytes() <= uint64_t{1} << 20; ++i) {
+    reserve.lsn_reserved = i;
+    must(manifest->append(reserve));
+  }
+  f.disk.fail_path("manifest.2", SimOp::kAny, 1, StatusCode::kNoSpace, true);
+  for (int i = 0; i < 100; ++i) must(manifest->append(reserve));
+  EXPECT_EQ(manifest->number(), 1u);
+  EXPECT_EQ(f.load()->state, manifest->state());
+  f.disk.clear_faults();
+  for (int i = 0; i < 300; ++i) must(manifest->append(reserve));
+  EXPECT_EQ(manifest->number(), 2u);
+  EXPECT_EQ(f.load()->state, manifest->state());
+}
+
+TEST(ManifestTest, AfterAFailedSyncItIsFailedForGood) {
+  for (const SimOp op : {SimOp::kSync, SimOp::kWrite}) {
+    Fixture f;
+    auto manifest = f.create();
+    ManifestBatch reserve;
+    reserve.lsn_reserved = 5;
+    must(manifest->append(reserve));
+    f.disk.fail(op, 1, StatusCode::kIoError);
+    reserve.lsn_reserved = 6;
+    EXPECT_TRUE(manifest->append(reserve).is(StatusCode::kIoError));
+    EXPECT_TRUE(manifest->append(reserve).is(StatusCode::kIoError));
+    EXPECT_EQ(manifest->state().lsn_reserved, 5u);
+    manifest = f.reopen();
+    EXPECT_GE(manifest->state().lsn_reserved, 5u);
+    must(manifest->append(reserve));
+  }
+}
+
+TEST(ManifestTest, OneBadSuperblockSlotIsTolerated) {
+  Fixture f;
+  auto manifest = f.create();
+  ManifestBatch reserve;
+  for (int open = 0; open < 4; ++open) {
+    reserve.lsn_reserved = manifest->state().lsn_reserved + 1;
+    must(manifest->append(reserve));
+    const ManifestState state = manifest->state();
+    for (const uint64_t offset : {uint64_t{0}, uint64_t{40}, uint64_t{4096}, uint64_t{8191}}) {
+      ASSERT_TRUE(f.disk.flip_bit("/db/superblock", offset, 3));
+      Result<LoadedManifest> loaded = f.load();
+      must(loaded.status());
+      EXPECT_EQ(loaded->state, state);
+      EXPECT_NE(f.warning.find(offset < 4096 ? "superblock at 0" : "superblock at 4096"),
+                std::string::npos);
+      ASSERT_TRUE(f.disk.flip_bit("/db/superblock", offset, 3));
+    }
+    // The next open repairs it.
+    ASSERT_TRUE(f.disk.flip_bit("/db/superblock", open % 2 == 0 ? 100 : 5000, 3));
+    manifest = f.reopen();
+    EXPECT_NE(f.warning, "");
+    must(f.load().status());
+    EXPECT_EQ(f.warning, "");
+  }
+  ASSERT_TRUE(f.disk.flip_bit("/db/superblock", 20, 0));
+  ASSERT_TRUE(f.disk.flip_bit("/db/superblock", 5000, 0));
+  const Status status = f.load().status();
+  EXPECT_TRUE(status.is(StatusCode::kCorruption));
+  EXPECT_NE(status.message().find("superblock at 4096"), std::string::npos);
+}
+
+TEST(ManifestTest, EveryFlippedByteIsToleratedAsSpecifiedOrCorruption) {
+  Fixture f;
+  BatchMaker maker(12);
+  auto manifest = f.create();
+  std::vector<ManifestState> states = {manifest->state()};
+  uint64_t last_begin = 0;
+  for (int i = 0; i < 3; ++i) {
+    last_begin = manifest->bytes();
+    must(manifest->append(maker.make(manifest->state())));
+    states.push_back(manifest->state());
+  }
+  const uint64_t end = manifest->bytes();
+  for (uint64_t offset = 0; offset < end + 64; ++offset) {
+    const auto bit = static_cast<unsigned>(offset * 5 % 8);
+    ASSERT_TRUE(f.disk.flip_bit("/db/manifest.1", offset, bit));
+    Result<LoadedManifest> loaded = f.load();
+    ASSERT_TRUE(f.disk.flip_bit("/db/manifest.1", offset, bit));
+    if (offset < last_begin) {
+      ASSERT_TRUE(loaded.status().is(StatusCode::kCorruption)) << offset;
+      EXPECT_TRUE(loaded.status().message().starts_with("manifest.1 at "));
+      continue;
+    }
+    must(loaded.status());
+    ASSERT_EQ(loaded->state, states[offset < end ? 2 : 3]) << offset;
+    EXPECT_NE(f.warning.find("unfinished batch"), std::string::npos);
+  }
+}
+
+TEST(ManifestTest, AMissingOrForeignManifestIsCorruption) {
+  Fixture f;
+  f.create();
+  const std::string saved = f.read("manifest.1");
+  must(f.disk.remove("/db/manifest.1"));
+  Status status = f.load().status();
+  EXPECT_TRUE(status.is(StatusCode::kCorruption));
+  EXPECT_NE(status.message().find("manifest.1 is missing"), std::string::npos);
+  for (const size_t field : {size_t{16}, size_t{24}, size_t{32}}) {  // uuid, number
+    std::string bytes = saved;
+    bytes[field] = static_cast<char>(bytes[field] ^ 1);
+    store<uint64_t>(bytes.data() + 4088, checksum64(bytes.data(), 4088, 0));
+    f.write("manifest.1", 0, bytes);
+    status = f.load().status();
+    EXPECT_TRUE(status.is(StatusCode::kCorruption)) << field;
+  }
+  f.write("manifest.1", 0, saved);
+  must(f.load().status());
+}
+
+TEST(ManifestTest, NewerVersionsAndFeatures) {
+  Fixture f;
+  f.create();
+  format::Superblock superblock;
+  const Result<LoadedManifest> loaded = f.load();
+  superblock.format_version = kFormatVersion;
+  superblock.uuid_low = loaded->uuid_low;
+  superblock.uuid_high = loaded->uuid_high;
+  superblock.generation = 4;
+  superblock.manifest_number = 1;
+  superblock.features = {6, 0, 0};
+  f.write("superblock", 0, format::encode_superblock(superblock));
+  // Unknown compatible features stay.
+  auto manifest = f.reopen();
+  EXPECT_EQ(f.load()->features.compatible, 6u);
+  superblock.generation = 8;
+  superblock.manifest_number = 2;
+  superblock.features = {0, 1, 0};
+  f.write("superblock", 0, format::encode_superblock(superblock));
+  Result<LoadedManifest> reader = f.load();
+  must(reader.status());
+  EXPECT_TRUE(reader->must_not_write);
+  EXPECT_TRUE(Manifest::start(f.machine(), kDirectory, *reader, false)
+                  .status()
+                  .is(StatusCode::kNotSupported));
+  superblock.features = {0, 0, 1};
+  f.write("superblock", 0, format::encode_superblock(superblock));
+  EXPECT_TRUE(f.load().status().is(StatusCode::kNotSupported));
+  superblock.features = {};
+  superblock.format_version = kFormatVersion + 1;
+  f.write("superblock", 0, format::encode_superblock(superblock));
+  EXPECT_TRUE(f.load().status().is(StatusCode::kNotSupported));
+}
+
+TEST(ManifestTest, LitterIsRemoved) {
+  Fixture f;
+  f.write("manifest.1", 0, "left by a creation that was cut short");
+  f.write("superblock.new", 0, std::string(20000, 'x'));
+  f.create();
+  f.write("manifest.2", 0, std::string(9000, 'x'));
+  f.write("manifest.77", 0, std::string(9000, 'x'));
+  f.write("manifest.x", 0, "not ours");
+  f.reopen();
+  EXPECT_EQ(f.names(), (std::vector<std::string>{"manifest.2", "manifest.x", "superblock"}));
+}
+
+TEST(ManifestTest, NamesOfFiles) {
+  for (const char* name : {"superblock", "superblock.new", "manifest.1", "manifest.123456789"}) {
+    EXPECT_TRUE(is_manifest_file(name)) << name;
+  }
+  for (const char* name : {"", "manifest", "manifest.", "manifest.0", "manifest.01", "manifest.1x",
+                           "manifest.9999999999999999999999", "superblock.old", "data.1"}) {
+    EXPECT_FALSE(is_manifest_file(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hawthorn::db

@@ -1,0 +1,284 @@
+// The three descriptions of each struct on disk agree: the compiler's offsets and sizes, the table
+// in the header's comment, and the same table in docs/format.md.
+//
+// With HAWTHORN_UPDATE_DOCS=1 in the environment the tables of docs/format.md are written anew from
+// the headers.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "format/log_record.h"
+#include "format/manifest_layout.h"
+#include "format/run_layout.h"
+#include "format/superblock.h"
+
+namespace hawthorn::format {
+namespace {
+
+struct Field {
+  std::string name;
+  size_t offset;
+  size_t size;
+  bool operator==(const Field&) const = default;
+};
+
+#define FIELD(type, member) \
+  Field { #member, offsetof(type, member), sizeof(type::member) }
+
+struct Struct {
+  size_t size;
+  std::vector<Field> fields;
+};
+
+// A new struct on disk gets an entry here, a table above it, and a place in docs/format.md:
+//   <!-- table: Name -->
+//   (an empty code block, filled by HAWTHORN_UPDATE_DOCS=1)
+const std::map<std::string, Struct>& structs() {
+  static const std::map<std::string, Struct> all = {
+      {"SuperblockSlot",
+       {sizeof(SuperblockSlot),
+        {FIELD(SuperblockSlot, magic), FIELD(SuperblockSlot, format_version),
+         FIELD(SuperblockSlot, reserved_0), FIELD(SuperblockSlot, uuid_low),
+         FIELD(SuperblockSlot, uuid_high), FIELD(SuperblockSlot, generation),
+         FIELD(SuperblockSlot, manifest_number), FIELD(SuperblockSlot, features_compatible),
+         FIELD(SuperblockSlot, features_read_only), FIELD(SuperblockSlot, features_incompatible),
+         FIELD(SuperblockSlot, reserved_1), FIELD(SuperblockSlot, checksum_low),
+         FIELD(SuperblockSlot, checksum_high)}}},
+      {"ManifestHeader",
+       {sizeof(ManifestHeader),
+        {FIELD(ManifestHeader, magic), FIELD(ManifestHeader, format_version),
+         FIELD(ManifestHeader, reserved_0), FIELD(ManifestHeader, uuid_low),
+         FIELD(ManifestHeader, uuid_high), FIELD(ManifestHeader, number),
+         FIELD(ManifestHeader, salt), FIELD(ManifestHeader, reserved_1),
+         FIELD(ManifestHeader, checksum)}}},
+      {"ManifestRecordHeader",
+       {sizeof(ManifestRecordHeader),
+        {FIELD(ManifestRecordHeader, checksum), FIELD(ManifestRecordHeader, payload_bytes),
+         FIELD(ManifestRecordHeader, sequence), FIELD(ManifestRecordHeader, type),
+         FIELD(ManifestRecordHeader, reserved)}}},
+      {"BatchBeginPayload",
+       {sizeof(BatchBeginPayload),
+        {FIELD(BatchBeginPayload, number), FIELD(BatchBeginPayload, kind),
+         FIELD(BatchBeginPayload, reserved)}}},
+      {"BatchCommitPayload",
+       {sizeof(BatchCommitPayload),
+        {FIELD(BatchCommitPayload, number), FIELD(BatchCommitPayload, checksum),
+         FIELD(BatchCommitPayload, record_count)}}},
+      {"TreeCreatePayload",
+       {sizeof(TreeCreatePayload),
+        {FIELD(TreeCreatePayload, id), FIELD(TreeCreatePayload, comparator),
+         FIELD(TreeCreatePayload, flags), FIELD(TreeCreatePayload, name_bytes)}}},
+      {"TreeDropPayload",
+       {sizeof(TreeDropPayload), {FIELD(TreeDropPayload, id), FIELD(TreeDropPayload, reserved)}}},
+      {"ExtentPayload",
+       {sizeof(ExtentPayload),
+        {FIELD(ExtentPayload, file), FIELD(ExtentPayload, block), FIELD(ExtentPayload, blocks)}}},
+      {"ValueExtentPayload",
+       {sizeof(ValueExtentPayload),
+        {FIELD(ValueExtentPayload, file), FIELD(ValueExtentPayload, block),
+         FIELD(ValueExtentPayload, blocks), FIELD(ValueExtentPayload, bytes),
+         FIELD(ValueExtentPayload, garbage_bytes)}}},
+      {"ContainerSetPayload",
+       {sizeof(ContainerSetPayload),
+        {FIELD(ContainerSetPayload, id),           FIELD(ContainerSetPayload, cut),
+         FIELD(ContainerSetPayload, max_ts),       FIELD(ContainerSetPayload, entries),
+         FIELD(ContainerSetPayload, run_checksum), FIELD(ContainerSetPayload, tree),
+         FIELD(ContainerSetPayload, run_file),     FIELD(ContainerSetPayload, run_block),
+         FIELD(ContainerSetPayload, run_blocks),   FIELD(ContainerSetPayload, low_bytes),
+         FIELD(ContainerSetPayload, value_count),  FIELD(ContainerSetPayload, large_count),
+         FIELD(ContainerSetPayload, version),      FIELD(ContainerSetPayload, flags),
+         FIELD(ContainerSetPayload, codec),        FIELD(ContainerSetPayload, cipher),
+         FIELD(ContainerSetPayload, reserved_0),   FIELD(ContainerSetPayload, comparator),
+         FIELD(ContainerSetPayload, nonce),        FIELD(ContainerSetPayload, expiry_min),
+         FIELD(ContainerSetPayload, reserved_1)}}},
+      {"ContainerDeletePayload",
+       {sizeof(ContainerDeletePayload), {FIELD(ContainerDeletePayload, id)}}},
+      {"EpochSetPayload",
+       {sizeof(EpochSetPayload),
+        {FIELD(EpochSetPayload, number), FIELD(EpochSetPayload, start), FIELD(EpochSetPayload, end),
+         FIELD(EpochSetPayload, salt)}}},
+      {"EpochDeletePayload", {sizeof(EpochDeletePayload), {FIELD(EpochDeletePayload, number)}}},
+      {"LsnPayload", {sizeof(LsnPayload), {FIELD(LsnPayload, lsn)}}},
+      {"CountersPayload",
+       {sizeof(CountersPayload),
+        {FIELD(CountersPayload, next_container), FIELD(CountersPayload, next_tree),
+         FIELD(CountersPayload, reserved)}}},
+      {"RecordHeader",
+       {sizeof(RecordHeader),
+        {FIELD(RecordHeader, header_checksum), FIELD(RecordHeader, length),
+         FIELD(RecordHeader, lsn), FIELD(RecordHeader, durable_lsn),
+         FIELD(RecordHeader, payload_checksum), FIELD(RecordHeader, payload_bytes),
+         FIELD(RecordHeader, operations), FIELD(RecordHeader, type),
+         FIELD(RecordHeader, reserved)}}},
+      {"RunHeader",
+       {sizeof(RunHeader),
+        {FIELD(RunHeader, magic),
+         FIELD(RunHeader, version),
+         FIELD(RunHeader, flags),
+         FIELD(RunHeader, container),
+         FIELD(RunHeader, tree),
+         FIELD(RunHeader, comparator),
+         FIELD(RunHeader, cut),
+         FIELD(RunHeader, max_ts),
+         FIELD(RunHeader, expiry_min),
+         FIELD(RunHeader, features),
+         FIELD(RunHeader, entries),
+         FIELD(RunHeader, groups),
+         FIELD(RunHeader, header_blocks),
+         FIELD(RunHeader, index_blocks),
+         FIELD(RunHeader, heap_blocks),
+         FIELD(RunHeader, heap_bytes),
+         FIELD(RunHeader, skip),
+         FIELD(RunHeader, fixed_key_size),
+         FIELD(RunHeader, fixed_value_size),
+         FIELD(RunHeader, fixed_inline_size),
+         FIELD(RunHeader, key_size_max),
+         FIELD(RunHeader, plain_inline_count),
+         FIELD(RunHeader, record_count),
+         FIELD(RunHeader, tombstone_count),
+         FIELD(RunHeader, timestamp_count),
+         FIELD(RunHeader, large_count),
+         FIELD(RunHeader, extent_count),
+         FIELD(RunHeader, codec),
+         FIELD(RunHeader, cipher),
+         FIELD(RunHeader, reserved_a),
+         FIELD(RunHeader, nonce),
+         FIELD(RunHeader, reserved_b)}}},
+      {"RunExtent",
+       {sizeof(RunExtent),
+        {FIELD(RunExtent, file), FIELD(RunExtent, block), FIELD(RunExtent, blocks),
+         FIELD(RunExtent, bytes), FIELD(RunExtent, garbage_bytes), FIELD(RunExtent, reserved)}}},
+      {"IndexBlockHeader",
+       {sizeof(IndexBlockHeader),
+        {FIELD(IndexBlockHeader, first_group), FIELD(IndexBlockHeader, groups),
+         FIELD(IndexBlockHeader, reserved)}}},
+      {"RunGroup", {sizeof(RunGroup), {FIELD(RunGroup, heads), FIELD(RunGroup, locations)}}},
+  };
+  return all;
+}
+
+// Described in docs/format-run.md, in tables that also go below the level of structs.
+const std::set<std::string>& described_elsewhere() {
+  static const std::set<std::string> names = {"RunHeader", "RunExtent", "IndexBlockHeader",
+                                              "RunGroup"};
+  return names;
+}
+
+std::filesystem::path repository() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.is_open()) << path;
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Table {
+  std::string text;  // rows as in the comment, the title included
+  std::vector<Field> fields;
+};
+
+// Every "OFFSET SIZE FIELD" table of the headers in src/format, by the struct that follows it.
+std::map<std::string, Table> header_tables() {
+  static const std::regex title(R"(// (OFFSET SIZE FIELD.*))");
+  static const std::regex row(R"(// ( *(\d+) +(\d+) (\w+).*))");
+  static const std::regex definition(R"(struct (\w+) \{)");
+  std::map<std::string, Table> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(repository() / "src/format")) {
+    if (entry.path().extension() != ".h") continue;
+    std::istringstream lines(content(entry.path()));
+    std::smatch match;
+    Table table;
+    bool in_table = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (std::regex_match(line, match, title)) {
+        EXPECT_TRUE(table.text.empty()) << entry.path() << ": a table without a struct";
+        table = {match.str(1) + "\n", {}};
+        in_table = true;
+      } else if (in_table && std::regex_match(line, match, row)) {
+        table.text += match.str(1) + "\n";
+        table.fields.push_back({match.str(4), std::stoul(match.str(2)), std::stoul(match.str(3))});
+      } else {
+        in_table = false;
+        if (table.text.empty() || !std::regex_match(line, match, definition)) continue;
+        EXPECT_TRUE(tables.emplace(match.str(1), table).second) << match.str(1);
+        table = {};
+      }
+    }
+    EXPECT_TRUE(table.text.empty()) << entry.path() << ": a table without a struct";
+  }
+  return tables;
+}
+
+TEST(FormatDocTest, HeaderTablesAreWhatTheCompilerSays) {
+  const std::map<std::string, Table> tables = header_tables();
+  for (const auto& [name, table] : tables) {
+    SCOPED_TRACE(name);
+    const auto known = structs().find(name);
+    ASSERT_NE(known, structs().end()) << "add it to structs() in this test";
+    const std::vector<Field>& fields = known->second.fields;
+    ASSERT_EQ(table.fields.size(), fields.size());
+    size_t end = 0;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      EXPECT_EQ(table.fields[i].name, fields[i].name);
+      EXPECT_EQ(table.fields[i].offset, fields[i].offset) << fields[i].name;
+      EXPECT_EQ(table.fields[i].size, fields[i].size) << fields[i].name;
+      EXPECT_EQ(fields[i].offset, end) << "implicit padding before " << fields[i].name;
+      end = fields[i].offset + fields[i].size;
+    }
+    EXPECT_EQ(end, known->second.size) << "implicit padding at the end";
+  }
+  for (const auto& [name, known] : structs()) {
+    EXPECT_TRUE(tables.contains(name)) << name << " has no table in src/format";
+  }
+}
+
+TEST(FormatDocTest, TablesOfTheDocumentAreThoseOfTheHeaders) {
+  static const std::regex marker(R"(<!-- table: (\w+) -->)");
+  const std::filesystem::path path = repository() / "docs/format.md";
+  const std::map<std::string, Table> tables = header_tables();
+  std::set<std::string> seen;
+  std::istringstream lines(content(path));
+  std::string updated;
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    updated += line + "\n";
+    if (!std::regex_match(line, match, marker)) continue;
+    const std::string name = match.str(1);
+    EXPECT_TRUE(seen.insert(name).second) << name << " has two tables";
+    const auto table = tables.find(name);
+    ASSERT_NE(table, tables.end()) << name << " has no table in src/format";
+    updated += "```\n" + table->second.text + "```\n";
+    std::string old;
+    if (!std::getline(lines, line) || line != "```") {
+      ADD_FAILURE() << "no code block behind the marker of " << name;
+      return;
+    }
+    while (std::getline(lines, line) && line != "```") old += line + "\n";
+    if (std::getenv("HAWTHORN_UPDATE_DOCS") == nullptr) {
+      EXPECT_EQ(old, table->second.text)
+          << name << ": run this test with HAWTHORN_UPDATE_DOCS=1 to write the table anew";
+    }
+  }
+  for (const auto& [name, table] : tables) {
+    if (described_elsewhere().contains(name)) continue;
+    EXPECT_TRUE(seen.contains(name)) << name << " is missing in docs/format.md";
+  }
+  if (std::getenv("HAWTHORN_UPDATE_DOCS") != nullptr) std::ofstream(path) << updated;
+}
+
+}  // namespace
+}  // namespace hawthorn::format
