@@ -146,9 +146,9 @@ Result<std::unique_ptr<os::MappedFile>> SimDisk::map_shared(const std::string& p
     node = state_->create(parent, name, false);
   }
   if (read_only && node->now.size() < size) {
-    return Status(StatusCode::kCorruption,
-                  path + ": ends at " + std::to_string(node->now.size()) + ", " +
-                      std::to_string(size - node->now.size()) + " bytes short");
+    return Status(StatusCode::kCorruption, path + ": ends at " + std::to_string(node->now.size()) +
+                                               ", " + std::to_string(size - node->now.size()) +
+                                               " bytes short");
   }
   std::shared_ptr<SimMemory> memory = node->memory.lock();
   if (memory != nullptr && memory->size() != size) {

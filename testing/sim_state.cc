@@ -34,14 +34,22 @@ std::vector<std::string> split(const std::string& path) {
 
 uint64_t* counter_of(SimCounters& counters, SimOp op) {
   switch (op) {
-    case SimOp::kRead: return &counters.reads;
-    case SimOp::kWrite: return &counters.writes;
-    case SimOp::kSync: return &counters.syncs;
-    case SimOp::kSyncDirectory: return &counters.directory_syncs;
-    case SimOp::kOpen: return &counters.opens;
-    case SimOp::kName: return &counters.names;
-    case SimOp::kAllocate: return &counters.allocates;
-    case SimOp::kAny: break;
+    case SimOp::kRead:
+      return &counters.reads;
+    case SimOp::kWrite:
+      return &counters.writes;
+    case SimOp::kSync:
+      return &counters.syncs;
+    case SimOp::kSyncDirectory:
+      return &counters.directory_syncs;
+    case SimOp::kOpen:
+      return &counters.opens;
+    case SimOp::kName:
+      return &counters.names;
+    case SimOp::kAllocate:
+      return &counters.allocates;
+    case SimOp::kAny:
+      break;
   }
   return nullptr;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// HAWTHORN_ASSERT states what must hold of our own state; it is checked in debug and sanitizer builds. Bytes from disk
-// and from callers are never asserted: they are checked and answered with a Status.
+// HAWTHORN_ASSERT states what must hold of our own state; it is checked in debug and sanitizer
+// builds. Bytes from disk and from callers are never asserted: they are checked and answered with a
+// Status.
 
 #include <cassert>
 

@@ -1,11 +1,13 @@
 #pragma once
-// Bytes and numbers in them: little-endian loads and stores, varints, key comparison, the 8-byte key head.
+// Bytes and numbers in them: little-endian loads and stores, varints, key comparison, the 8-byte
+// key head.
 //
 // Not here: checksums (checksum.h), I/O. Used by every layer. Threads: pure functions.
 //
 // 1. All integers on disk are little-endian.
 // 2. Keys compare as unsigned bytes, a prefix before its extensions.
-// 3. head(a) < head(b) implies a < b for keys that share the skipped prefix; equal heads say nothing.
+// 3. head(a) < head(b) implies a < b for keys that share the skipped prefix; equal heads say
+// nothing.
 
 #include <bit>
 #include <cstdint>
@@ -15,7 +17,8 @@
 
 namespace hawthorn {
 
-static_assert(std::endian::native == std::endian::little, "Hawthorn runs on little-endian machines");
+static_assert(std::endian::native == std::endian::little,
+              "Hawthorn runs on little-endian machines");
 
 template <typename T>
 inline T load(const void* from) {
@@ -51,7 +54,8 @@ inline void append_varint(std::string& to, uint64_t value) {
 inline size_t varint_bytes(uint64_t value) {
   return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
 }
-// Reads a varint from [from, end); returns the byte after it, or nullptr when it is cut off or longer than 64 bits.
+// Reads a varint from [from, end); returns the byte after it, or nullptr when it is cut off or
+// longer than 64 bits.
 inline const char* get_varint(const char* from, const char* end, uint64_t* value) {
   uint64_t result = 0;
   for (int shift = 0; shift < 64 && from < end; shift += 7) {
@@ -66,8 +70,8 @@ inline const char* get_varint(const char* from, const char* end, uint64_t* value
   return nullptr;
 }
 
-// The first 8 bytes of key after `skip`, as a big-endian number, padded with zero bytes. key.size() >= skip or the key
-// is a prefix of the skipped part (then 0).
+// The first 8 bytes of key after `skip`, as a big-endian number, padded with zero bytes. key.size()
+// >= skip or the key is a prefix of the skipped part (then 0).
 inline uint64_t key_head(std::string_view key, size_t skip) {
   if (key.size() >= skip + 8) return __builtin_bswap64(load<uint64_t>(key.data() + skip));
   if (key.size() <= skip) return 0;
@@ -84,6 +88,8 @@ inline size_t common_prefix(std::string_view a, std::string_view b) {
   return i;
 }
 
-inline constexpr size_t align_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+inline constexpr size_t align_up(size_t value, size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 }  // namespace hawthorn

@@ -37,8 +37,7 @@ TEST(BytesTest, VarintsRoundTrip) {
     append_varint(text, number);
     EXPECT_EQ(text.size(), varint_bytes(number)) << number;
     uint64_t read = ~number;
-    EXPECT_EQ(get_varint(text.data(), text.data() + text.size(), &read),
-              text.data() + text.size());
+    EXPECT_EQ(get_varint(text.data(), text.data() + text.size(), &read), text.data() + text.size());
     EXPECT_EQ(read, number);
     for (size_t cut = 0; cut < text.size(); ++cut) {
       EXPECT_EQ(get_varint(text.data(), text.data() + cut, &read), nullptr);

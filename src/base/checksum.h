@@ -1,6 +1,6 @@
 #pragma once
-// The two checksums of the file formats, both XXH3 (xxhash): 32 bits with a salt for blocks and records, 128 bits for
-// the superblock. A salt makes old bytes of a recycled place invalid.
+// The two checksums of the file formats, both XXH3 (xxhash): 32 bits with a salt for blocks and
+// records, 128 bits for the superblock. A salt makes old bytes of a recycled place invalid.
 //
 // Threads: pure functions.
 

@@ -18,7 +18,8 @@ TEST(ChecksumTest, KnownValues) {
 }
 
 TEST(ChecksumTest, SaltAndEveryByteMatter) {
-  for (const size_t size : {size_t{1}, size_t{16}, size_t{100}, size_t{240}, size_t{300}, size_t{4096}}) {
+  for (const size_t size :
+       {size_t{1}, size_t{16}, size_t{100}, size_t{240}, size_t{300}, size_t{4096}}) {
     std::string data(size, 'x');
     const uint32_t plain = checksum32(data.data(), size, 7);
     EXPECT_NE(plain, checksum32(data.data(), size, 8));

@@ -35,7 +35,8 @@ class Histogram {
 
   void reset() { *this = Histogram(); }
 
-  // The smallest bucket end that `percent` of the numbers do not exceed; 0 when nothing is recorded.
+  // The smallest bucket end that `percent` of the numbers do not exceed; 0 when nothing is
+  // recorded.
   uint64_t percentile(double percent) const {
     if (count_ == 0) return 0;
     const double wanted = std::clamp(percent, 0.0, 100.0) / 100.0 * static_cast<double>(count_);

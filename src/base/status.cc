@@ -9,20 +9,34 @@ namespace hawthorn {
 
 std::string_view status_code_name(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "OK";
-    case StatusCode::kNotFound: return "NotFound";
-    case StatusCode::kInvalidArgument: return "InvalidArgument";
-    case StatusCode::kNotSupported: return "NotSupported";
-    case StatusCode::kCorruption: return "Corruption";
-    case StatusCode::kIoError: return "IoError";
-    case StatusCode::kNoSpace: return "NoSpace";
-    case StatusCode::kBusy: return "Busy";
-    case StatusCode::kConflict: return "Conflict";
-    case StatusCode::kReadOnly: return "ReadOnly";
-    case StatusCode::kOutOfMemory: return "OutOfMemory";
-    case StatusCode::kForked: return "Forked";
-    case StatusCode::kUnknownOutcome: return "UnknownOutcome";
-    case StatusCode::kClosed: return "Closed";
+    case StatusCode::kOk:
+      return "OK";
+    case StatusCode::kNotFound:
+      return "NotFound";
+    case StatusCode::kInvalidArgument:
+      return "InvalidArgument";
+    case StatusCode::kNotSupported:
+      return "NotSupported";
+    case StatusCode::kCorruption:
+      return "Corruption";
+    case StatusCode::kIoError:
+      return "IoError";
+    case StatusCode::kNoSpace:
+      return "NoSpace";
+    case StatusCode::kBusy:
+      return "Busy";
+    case StatusCode::kConflict:
+      return "Conflict";
+    case StatusCode::kReadOnly:
+      return "ReadOnly";
+    case StatusCode::kOutOfMemory:
+      return "OutOfMemory";
+    case StatusCode::kForked:
+      return "Forked";
+    case StatusCode::kUnknownOutcome:
+      return "UnknownOutcome";
+    case StatusCode::kClosed:
+      return "Closed";
   }
   return "Unknown";
 }

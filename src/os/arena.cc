@@ -46,9 +46,8 @@ void unpoison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
 size_t physical_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page_bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0
-             ? static_cast<size_t>(pages) * static_cast<size_t>(page_bytes)
-             : 0;
+  return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page_bytes)
+                                     : 0;
 }
 
 }  // namespace
@@ -97,7 +96,8 @@ struct Arena::Heap {
     return fit->page;
   }
 
-  // Returns up to `count` wholly free huge pages to the kernel, the highest first, none in [kept_begin, kept_end).
+  // Returns up to `count` wholly free huge pages to the kernel, the highest first, none in
+  // [kept_begin, kept_end).
   void give_back(size_t count, size_t kept_begin, size_t kept_end) REQUIRES(mutex) {
     for (size_t huge = pages->high_water(); huge-- > 0 && count > 0;) {
       if (pages->wholly_free_count() == 0) break;
@@ -133,7 +133,8 @@ Result<std::unique_ptr<Arena>> Arena::create(size_t budget_bytes) {
   // More address space than budget: a large span can be had in fresh pages while the touched ones
   // are fragmented, and the budget can grow.
   const size_t smallest = align_up(budget_bytes, kHugeBytes) + kHugeBytes;
-  const size_t widest = budget_bytes > std::numeric_limits<size_t>::max() / 8 ? 0 : budget_bytes * 4;
+  const size_t widest =
+      budget_bytes > std::numeric_limits<size_t>::max() / 8 ? 0 : budget_bytes * 4;
   if (widest == 0) return Status(StatusCode::kInvalidArgument, "arena: the budget is too large");
   const size_t wanted = align_up(std::max({widest, physical_bytes(), smallest}), kHugeBytes);
   for (size_t space = wanted;; space = std::max(smallest, align_up(space / 2, kHugeBytes))) {
@@ -144,8 +145,7 @@ Result<std::unique_ptr<Arena>> Arena::create(size_t budget_bytes) {
       std::unique_ptr<PageHeap> pages = PageHeap::create(space / kHugeBytes);
       if (pages != nullptr) {
         std::unique_ptr<Arena> arena(new Arena(budget_bytes));
-        arena->heap_ =
-            std::make_unique<Heap>(static_cast<char*>(memory), bytes, std::move(pages));
+        arena->heap_ = std::make_unique<Heap>(static_cast<char*>(memory), bytes, std::move(pages));
         // Refused where huge pages are switched off: slower, not wrong.
         madvise(arena->heap_->base, space, MADV_HUGEPAGE);
         return arena;
@@ -196,7 +196,8 @@ void Arena::release(Quota quota, char* span, size_t size) {
 
 void Arena::charge(Quota quota, ptrdiff_t bytes) {
   // Negative charges wrap around on purpose: the sums come out right.
-  used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
+  used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes),
+                                              std::memory_order_relaxed);
   used_total_.fetch_add(static_cast<size_t>(bytes), std::memory_order_relaxed);
   heap_->charged.fetch_add(bytes, std::memory_order_relaxed);
   if (bytes > 0 && heap_->resident() > budget()) {

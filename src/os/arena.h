@@ -1,18 +1,22 @@
 #pragma once
-// One reserved region of huge pages from which everything large in an engine is allocated, under one budget with strict
-// quotas.
+// One reserved region of huge pages from which everything large in an engine is allocated, under
+// one budget with strict quotas.
 //
-// Not here: what to evict when it is full (db/scheduler, tree/residency). Small long-lived objects (containers,
-// descriptors) come from the heap and are charged with charge().
-// Threads: all functions from any thread.
+// Not here: what to evict when it is full (db/scheduler, tree/residency). Small long-lived objects
+// (containers, descriptors) come from the heap and are charged with charge(). Threads: all
+// functions from any thread.
 //
-// 1. A span never makes a fresh huge page resident beyond the budget; a huge page that was touched counts while it is
-//    kept. Space in touched huge pages is granted again even when the budget was lowered, or charges grew, below what
-//    is resident: who frees memory can always use what it freed.
-// 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before fresh ones. Their
+// 1. A span never makes a fresh huge page resident beyond the budget; a huge page that was touched
+// counts while it is
+//    kept. Space in touched huge pages is granted again even when the budget was lowered, or
+//    charges grew, below what is resident: who frees memory can always use what it freed.
+// 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before
+// fresh ones. Their
 //    bytes are not zeroed.
-// 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go back to the kernel
-//    only above the budget, or when a large span fits nowhere but in fresh pages that take their place.
+// 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go
+// back to the kernel
+//    only above the budget, or when a large span fits nowhere but in fresh pages that take their
+//    place.
 
 #include <array>
 #include <atomic>
@@ -37,14 +41,18 @@ class Arena {
   char* allocate(Quota quota, size_t size);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
 
-  // Counts heap memory against the budget. Never fails; used() may exceed the budget by what is charged.
+  // Counts heap memory against the budget. Never fails; used() may exceed the budget by what is
+  // charged.
   void charge(Quota quota, ptrdiff_t bytes);
 
-  size_t used(Quota quota) const { return used_[static_cast<size_t>(quota)].load(std::memory_order_relaxed); }
+  size_t used(Quota quota) const {
+    return used_[static_cast<size_t>(quota)].load(std::memory_order_relaxed);
+  }
   size_t used() const { return used_total_.load(std::memory_order_relaxed); }
   size_t budget() const { return budget_.load(std::memory_order_relaxed); }
-  size_t resident_bytes() const;   // huge pages touched and kept, plus what is charged
-  size_t huge_page_bytes() const;  // of those, what the kernel really backs with huge pages (reads /proc; slow)
+  size_t resident_bytes() const;  // huge pages touched and kept, plus what is charged
+  size_t huge_page_bytes()
+      const;  // of those, what the kernel really backs with huge pages (reads /proc; slow)
   void set_budget(size_t budget_bytes);
   // The largest span that allocate would give now.
   size_t largest_free() const;

@@ -1,18 +1,21 @@
 #pragma once
-// Safe memory reclamation: a reader inside a Guard may follow pointers that a writer has already unlinked; what is
-// retired is freed when no guard that was entered before is left.
+// Safe memory reclamation: a reader inside a Guard may follow pointers that a writer has already
+// unlinked; what is retired is freed when no guard that was entered before is left.
 //
 // One process-wide domain. Not here: which commit timestamps are in use (tree/snapshots.h).
 // Threads: guards nest and are per thread; a thread's slot is released at its exit.
 //
-// Entering a guard needs its store to be seen before its loads. Where the kernel has membarrier(2), whoever reclaims
-// makes every running thread pass a barrier, and a guard itself is two plain stores; elsewhere each guard has a fence.
+// Entering a guard needs its store to be seen before its loads. Where the kernel has membarrier(2),
+// whoever reclaims makes every running thread pass a barrier, and a guard itself is two plain
+// stores; elsewhere each guard has a fence.
 //
 // 1. No guard is held across user code, blocking I/O, or the return of a public call (R17).
 // 2. No foreground thread waits for a grace period.
-// 3. Deleters run on whichever thread calls retire or collect, outside of all locks of this module. They may retire,
+// 3. Deleters run on whichever thread calls retire or collect, outside of all locks of this module.
+// They may retire,
 //    but not drain.
-// 4. What was stamped s is freed only when no slot holds an epoch <= s, seen after a barrier on all threads that itself
+// 4. What was stamped s is freed only when no slot holds an epoch <= s, seen after a barrier on all
+// threads that itself
 //    came after the epoch moved beyond s.
 
 #include <atomic>
@@ -38,10 +41,11 @@ struct alignas(64) Slot {
 };
 
 extern std::atomic<uint64_t> global_epoch;
-// Whether the kernel's barrier stands in for the fence of every guard. Set once, before the first Db opens; a guard that
-// still reads false has a fence too many, no harm.
+// Whether the kernel's barrier stands in for the fence of every guard. Set once, before the first
+// Db opens; a guard that still reads false has a fence too many, no harm.
 extern std::atomic<bool> barrier_by_kernel;
-// Constant-initialised and in the static thread block: reading it is one instruction, in the shared library too.
+// Constant-initialised and in the static thread block: reading it is one instruction, in the shared
+// library too.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Slot* this_thread_slot;
 Slot* acquire_slot();
 
@@ -54,7 +58,8 @@ class Guard {
 #if defined(HAWTHORN_TSAN)
       slot_->entered.store(now, std::memory_order_seq_cst);
 #else
-      // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards read.
+      // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards
+      // read.
       slot_->entered.store(now, std::memory_order_release);
       if (barrier_by_kernel.load(std::memory_order_relaxed)) {
         std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -85,9 +90,11 @@ void retire(T* object) {
 uint64_t stamp();
 bool passed(uint64_t stamp);
 
-// Advances the epoch and frees what can be freed. Called by retire now and then, and by the engine's housekeeping.
+// Advances the epoch and frees what can be freed. Called by retire now and then, and by the
+// engine's housekeeping.
 void collect();
-// Frees everything retired; waits for guards. Only where no guard of this thread is open (closing a database, tests).
+// Frees everything retired; waits for guards. Only where no guard of this thread is open (closing a
+// database, tests).
 void drain();
 
 }  // namespace hawthorn::os::epoch

@@ -1,11 +1,12 @@
 #pragma once
-// Files and directories: the seam through which every byte reaches the disk. The real machine (posix_file.cc) and the
-// simulated disk of testing/ stand behind the same interface.
+// Files and directories: the seam through which every byte reaches the disk. The real machine
+// (posix_file.cc) and the simulated disk of testing/ stand behind the same interface.
 //
 // Not here: when to sync (wal, db), what the bytes mean (format).
 // Threads: every function may be called from any thread; reads and writes of one File may overlap.
 //
-// 1. A write is durable only after sync_data of its file returned OK; a created, renamed or removed name only after
+// 1. A write is durable only after sync_data of its file returned OK; a created, renamed or removed
+// name only after
 //    sync_directory of its directory.
 // 2. A failed sync is final for the caller: what was not synced before may be lost (no second try).
 // 3. A File opened direct needs offset, size and address in units of kBlockBytes.
@@ -34,17 +35,20 @@ class File {
   // Bytes that the file takes on disk (holes excluded).
   virtual Result<uint64_t> allocated_bytes() = 0;
   virtual Status truncate(uint64_t size) = 0;
-  // Reserves disk space for [offset, offset + size) and extends the file to cover it. kNoSpace when there is none.
+  // Reserves disk space for [offset, offset + size) and extends the file to cover it. kNoSpace when
+  // there is none.
   virtual Status allocate(uint64_t offset, uint64_t size) = 0;
   // Gives the disk space of [offset, offset + size) back; it reads as zeros.
   virtual Status punch_hole(uint64_t offset, uint64_t size) = 0;
-  // Takes the exclusive lock of the file; kBusy when another process (or another open of it) holds it.
+  // Takes the exclusive lock of the file; kBusy when another process (or another open of it) holds
+  // it.
   virtual Status lock_exclusive() = 0;
   virtual bool direct() const = 0;
   virtual const std::string& path() const = 0;
 };
 
-// A file mapped shared: what is stored in it survives the process at once, a power loss only after sync().
+// A file mapped shared: what is stored in it survives the process at once, a power loss only after
+// sync().
 class MappedFile {
  public:
   virtual ~MappedFile() = default;
@@ -59,7 +63,7 @@ struct OpenFlags {
   bool create = false;     // create when missing
   bool exclusive = false;  // with create: fail (kBusy) when it exists
   bool read_only = false;
-  bool direct = false;     // fails with kNotSupported where the file system cannot
+  bool direct = false;  // fails with kNotSupported where the file system cannot
 };
 
 class FileSystem {
@@ -67,13 +71,17 @@ class FileSystem {
   virtual ~FileSystem() = default;
   // kNotFound when missing and not created; kReadOnly when permission is denied for writing.
   virtual Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) = 0;
-  // Maps a file of exactly `size` bytes (a multiple of 64 KB), creating and filling it with zeros when it is missing or
-  // shorter, so that no page of it can fault for lack of space (R9). Mapped twice in a row.
-  virtual Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size, bool read_only) = 0;
+  // Maps a file of exactly `size` bytes (a multiple of 64 KB), creating and filling it with zeros
+  // when it is missing or shorter, so that no page of it can fault for lack of space (R9). Mapped
+  // twice in a row.
+  virtual Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
+                                                         bool read_only) = 0;
   virtual Result<bool> exists(const std::string& path) = 0;
-  virtual Status make_directory(const std::string& path) = 0;  // and its parents; fine when it exists
+  virtual Status make_directory(
+      const std::string& path) = 0;  // and its parents; fine when it exists
   virtual Status remove_directory(const std::string& path) = 0;  // must be empty
-  virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;  // names, not paths; sorted
+  virtual Result<std::vector<std::string>> list(
+      const std::string& directory) = 0;  // names, not paths; sorted
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;
   virtual Status sync_directory(const std::string& directory) = 0;

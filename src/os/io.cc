@@ -14,7 +14,8 @@ void IoGroup::add(uint32_t requests) {
 }
 
 void IoGroup::done(const Status& status) {
-  // The waiter may destroy the group as soon as it can see zero: everything happens under the mutex.
+  // The waiter may destroy the group as soon as it can see zero: everything happens under the
+  // mutex.
   MutexLock lock(mutex_);
   HAWTHORN_ASSERT(pending_ > 0);
   if (!status.ok() && first_error_.ok()) first_error_ = status;
@@ -35,10 +36,9 @@ bool IoGroup::idle() const {
 namespace {
 
 void run(const IoRequest& request) {
-  const Status status =
-      request.op == IoRequest::Op::kRead
-          ? request.file->read_at(request.offset, {request.data, request.size})
-          : request.file->write_at(request.offset, {request.data, request.size});
+  const Status status = request.op == IoRequest::Op::kRead
+                            ? request.file->read_at(request.offset, {request.data, request.size})
+                            : request.file->write_at(request.offset, {request.data, request.size});
   if (request.completed != nullptr) request.completed(request.context, status);
   if (request.group != nullptr) request.group->done(status);
 }

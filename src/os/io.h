@@ -1,10 +1,11 @@
 #pragma once
-// Asynchronous block I/O: requests are submitted in groups and report to an IoGroup when they are done. Today a pool of
-// threads runs pread and pwrite; the interface leaves room for io_uring behind it.
+// Asynchronous block I/O: requests are submitted in groups and report to an IoGroup when they are
+// done. Today a pool of threads runs pread and pwrite; the interface leaves room for io_uring
+// behind it.
 //
-// Threads: submit may be called from any thread. Completion callbacks run on a pool thread (or inside submit, in the
-// simulated machine): they must be short and take no lock that a submitter holds.
-// Lifetime: requests, files and buffers live until the group reports them done.
+// Threads: submit may be called from any thread. Completion callbacks run on a pool thread (or
+// inside submit, in the simulated machine): they must be short and take no lock that a submitter
+// holds. Lifetime: requests, files and buffers live until the group reports them done.
 
 #include <atomic>
 #include <cstdint>
@@ -40,8 +41,9 @@ struct IoRequest {
   uint64_t offset = 0;
   char* data = nullptr;
   size_t size = 0;
-  IoGroup* group = nullptr;                                         // told when done; may be null
-  void (*completed)(void* context, const Status& status) = nullptr;  // called before the group is told; may be null
+  IoGroup* group = nullptr;  // told when done; may be null
+  void (*completed)(void* context, const Status& status) =
+      nullptr;  // called before the group is told; may be null
   void* context = nullptr;
 };
 

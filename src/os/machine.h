@@ -1,6 +1,6 @@
 #pragma once
-// The machine that an engine runs on: its file system, its I/O, its clock and its randomness. Tests put a simulated one
-// in its place.
+// The machine that an engine runs on: its file system, its I/O, its clock and its randomness. Tests
+// put a simulated one in its place.
 
 #include <cstdint>
 #include <memory>
@@ -29,8 +29,8 @@ struct Machine {
   Io* io = nullptr;
   Clock* clock = nullptr;
   Random* random = nullptr;
-  // False: the engine starts no threads of its own; its background work runs only when a call asks for it (flush, drain,
-  // close, a commit that needs space). For deterministic tests.
+  // False: the engine starts no threads of its own; its background work runs only when a call asks
+  // for it (flush, drain, close, a commit that needs space). For deterministic tests.
   bool background_threads = true;
 };
 

@@ -1,12 +1,14 @@
 #pragma once
-// The bookkeeping of an arena: which runs of 4 KB pages are free, and which 2 MB pages were touched. Only numbers: it
-// maps no memory of its user and touches none.
+// The bookkeeping of an arena: which runs of 4 KB pages are free, and which 2 MB pages were
+// touched. Only numbers: it maps no memory of its user and touches none.
 //
 // Not here: budget, locks, the memory itself (arena.cc). Threads: one at a time.
 //
-// 1. Touched free pages form maximal runs ("spans"); no two of them are adjacent. Fresh huge pages form maximal runs
+// 1. Touched free pages form maximal runs ("spans"); no two of them are adjacent. Fresh huge pages
+// form maximal runs
 //    too. A page is in exactly one of: an allocated span, a touched free span, a fresh run.
-// 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page: neighbours are found by
+// 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page:
+// neighbours are found by
 //    them in O(1). Tags inside of a span are left-overs.
 // 3. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
@@ -42,8 +44,9 @@ class PageHeap {
 
   // A run of touched pages; its first page.
   std::optional<size_t> allocate_touched(size_t pages);
-  // The place for a run that fits into no touched span: the fewest fresh huge pages, then the lowest address. `fresh`
-  // more huge pages may become resident; beyond that, wholly free ones outside of the place have to be given back.
+  // The place for a run that fits into no touched span: the fewest fresh huge pages, then the
+  // lowest address. `fresh` more huge pages may become resident; beyond that, wholly free ones
+  // outside of the place have to be given back.
   std::optional<FreshFit> find_fresh(size_t pages, size_t fresh) const;
   // Makes the fresh huge pages touched; the run is allocated by allocate_at.
   void touch(size_t first_huge, size_t huge_count);

@@ -27,17 +27,23 @@ constexpr uint64_t kNoOffset = ~uint64_t{0};
 StatusCode code_of(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return StatusCode::kNoSpace;
-    case ENOENT: return StatusCode::kNotFound;
+    case EDQUOT:
+      return StatusCode::kNoSpace;
+    case ENOENT:
+      return StatusCode::kNotFound;
     case EACCES:
     case EPERM:
-    case EROFS: return StatusCode::kReadOnly;
+    case EROFS:
+      return StatusCode::kReadOnly;
     case EWOULDBLOCK:
     case EEXIST:
     case EBUSY:
-    case ENOTEMPTY: return StatusCode::kBusy;
-    case ENOMEM: return StatusCode::kOutOfMemory;
-    default: return StatusCode::kIoError;
+    case ENOTEMPTY:
+      return StatusCode::kBusy;
+    case ENOMEM:
+      return StatusCode::kOutOfMemory;
+    default:
+      return StatusCode::kIoError;
   }
 }
 
@@ -311,8 +317,8 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status sync_directory(const std::string& directory) override {
-    const int fd = retried(
-        [&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    const int fd =
+        retried([&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (fd < 0) return error_status(errno, directory, "open");
     Status status;
     if (retried([&] { return fsync(fd); }) != 0) {

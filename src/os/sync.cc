@@ -108,14 +108,13 @@ struct Thread::State {
 
 Thread::Thread(std::string name, std::function<void()> body, bool background)
     : state_(std::make_unique<State>()) {
-  state_->thread =
-      std::thread([name = std::move(name), body = std::move(body), background]() {
-        constexpr size_t kNameMax = 15;  // of the kernel
-        pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
-        // On Linux nice values belong to threads; a refusal only costs smoothness.
-        if (background) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
-        body();
-      });
+  state_->thread = std::thread([name = std::move(name), body = std::move(body), background]() {
+    constexpr size_t kNameMax = 15;  // of the kernel
+    pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+    // On Linux nice values belong to threads; a refusal only costs smoothness.
+    if (background) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+    body();
+  });
 }
 
 Thread::Thread() noexcept = default;

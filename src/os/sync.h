@@ -1,6 +1,6 @@
 #pragma once
-// Locks, condition variables, threads: thin, annotated, and the only ones that the engine uses, so that a simulated
-// machine can take their place.
+// Locks, condition variables, threads: thin, annotated, and the only ones that the engine uses, so
+// that a simulated machine can take their place.
 //
 // Mutex is 4 bytes: it spins for a moment, then parks in the kernel (futex). Never recursive.
 
@@ -15,7 +15,8 @@
 
 namespace hawthorn::os {
 
-// Waits until *word != expected or a wake comes (spurious returns allowed). timeout_us 0: no timeout.
+// Waits until *word != expected or a wake comes (spurious returns allowed). timeout_us 0: no
+// timeout.
 void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout_us);
 void futex_wake(std::atomic<uint32_t>* word, int count);
 // A pause of a spinning thread.
@@ -56,7 +57,8 @@ class SCOPED_CAPABILITY MutexLock {
 
 class CondVar {
  public:
-  // The caller holds the mutex; it is released while waiting. Spurious wake-ups happen: wait in a loop.
+  // The caller holds the mutex; it is released while waiting. Spurious wake-ups happen: wait in a
+  // loop.
   void wait(Mutex& mutex) REQUIRES(mutex);
   // Returns false after timeout_us without a wake.
   bool wait_for(Mutex& mutex, uint64_t timeout_us) REQUIRES(mutex);
@@ -67,7 +69,8 @@ class CondVar {
   std::atomic<uint32_t> sequence_{0};
 };
 
-// A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the system allows it.
+// A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the
+// system allows it.
 class Thread {
  public:
   Thread() noexcept;

@@ -1,6 +1,6 @@
 #pragma once
-// Named places in the engine where a test may stop a thread to force an interleaving. They cost nothing unless the build
-// defines HAWTHORN_TEST_POINTS (the debug and sanitizer presets do).
+// Named places in the engine where a test may stop a thread to force an interleaving. They cost
+// nothing unless the build defines HAWTHORN_TEST_POINTS (the debug and sanitizer presets do).
 
 #include <functional>
 #include <string>

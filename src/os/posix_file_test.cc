@@ -1,0 +1,160 @@
+#include "os/posix_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace hawthorn::os {
+namespace {
+
+class PosixFileTest : public ::testing::Test {
+ protected:
+  PosixFileTest() {
+    std::string pattern = ::testing::TempDir() + "/hawthorn-XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~PosixFileTest() override {
+    auto names = files_.list(directory_);
+    for (const std::string& name : names.value()) {
+      EXPECT_TRUE(files_.remove(directory_ + "/" + name).ok()) << name;
+    }
+    EXPECT_TRUE(files_.remove_directory(directory_).ok());
+  }
+  std::string in(const std::string& name) const { return directory_ + "/" + name; }
+
+  FileSystem& files_ = posix_file_system();
+  std::string directory_;
+};
+
+TEST_F(PosixFileTest, MessagesSayWhereAndWhy) {
+  const Status missing = files_.open_file(in("nothing"), {}).status();
+  EXPECT_TRUE(missing.is_not_found());
+  EXPECT_EQ(missing.message(), in("nothing") + ": open: No such file or directory");
+  auto file = std::move(files_.open_file(in("f"), {.create = true})).value();
+  char data[10] = {};
+  const Status end = file->read_at(5, data);
+  EXPECT_TRUE(end.is(StatusCode::kCorruption));
+  EXPECT_EQ(end.message(), in("f") + ": ends at 5, 10 bytes short");
+}
+
+TEST_F(PosixFileTest, FullFileSystemIsNoSpace) {
+  auto full = files_.open_file("/dev/full", {});
+  ASSERT_TRUE(full.ok());
+  const Status status = (*full)->write_at(0, std::string(10, 'x'));
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  EXPECT_EQ(status.message(), "/dev/full: write at 0: No space left on device");
+}
+
+TEST_F(PosixFileTest, FileSizeLimitIsAnIoError) {
+  auto file = std::move(files_.open_file(in("f"), {.create = true})).value();
+  rlimit old_limit;
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  rlimit small = old_limit;
+  small.rlim_cur = 10000;
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  // The first write is cut short by the limit, the rest of it refused.
+  const Status status = file->write_at(0, std::string(20000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+  EXPECT_EQ(status.message(), in("f") + ": write at 10000: File too large");
+}
+
+TEST_F(PosixFileTest, DirectReadsAndWrites) {
+  auto opened = files_.open_file(in("f"), {.create = true, .direct = true});
+  if (opened.status().is(StatusCode::kNotSupported)) GTEST_SKIP();
+  auto file = std::move(opened).value();
+  EXPECT_TRUE(file->direct());
+  alignas(kBlockBytes) static char data[4 * kBlockBytes];
+  std::memset(data, 'd', sizeof(data));
+  ASSERT_TRUE(file->allocate(0, sizeof(data)).ok());
+  ASSERT_TRUE(file->write_at(0, data).ok());
+  ASSERT_TRUE(file->sync_data().ok());
+  std::memset(data, 0, sizeof(data));
+  ASSERT_TRUE(file->read_at(0, data).ok());
+  EXPECT_EQ(data[sizeof(data) - 1], 'd');
+  ASSERT_TRUE(file->truncate(kBlockBytes + 100).ok());
+  EXPECT_TRUE(file->read_at(0, data).is(StatusCode::kCorruption));
+}
+
+TEST_F(PosixFileTest, UnsupportedDirectLeavesNoFile) {
+  FileSystem& files = posix_file_system();
+  const std::string path = "/proc/self/comm";
+  EXPECT_TRUE(files.open_file(path, {.direct = true}).status().is(StatusCode::kNotSupported));
+}
+
+TEST_F(PosixFileTest, LockExcludesOtherProcesses) {
+  auto file = std::move(files_.open_file(in("lock"), {.create = true})).value();
+  ASSERT_TRUE(file->lock_exclusive().ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    auto other = files_.open_file(in("lock"), {});
+    _exit(other.ok() && (*other)->lock_exclusive().is(StatusCode::kBusy) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(PosixFileTest, DescriptorsAreNotInherited) {
+  auto file = std::move(files_.open_file(in("f"), {.create = true})).value();
+  auto mapped = std::move(files_.map_shared(in("m"), 65536, false)).value();
+  int found = 0;
+  for (int fd = 3; fd < 256; ++fd) {
+    char target[512];
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    const ssize_t length = readlink(link.c_str(), target, sizeof(target));
+    if (length <= 0) continue;
+    const std::string name = directory_.substr(directory_.rfind('/'));
+    if (std::string(target, static_cast<size_t>(length)).find(name) != std::string::npos) {
+      ++found;
+      EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST_F(PosixFileTest, MappedFileHasABlockForEveryPage) {
+  const std::string path = in("ring");
+  {
+    // What a crash while the file was made may have left: a hole at the end and in the middle.
+    auto file = std::move(files_.open_file(path, {.create = true})).value();
+    ASSERT_TRUE(file->write_at(0, std::string(4096, 'a')).ok());
+    ASSERT_TRUE(file->write_at(131072, std::string(4096, 'b')).ok());
+    ASSERT_TRUE(file->truncate(200000).ok());
+  }
+  auto mapped = std::move(files_.map_shared(path, 262144, false)).value();
+  auto file = std::move(files_.open_file(path, {.read_only = true})).value();
+  EXPECT_EQ(file->size().value(), 262144u);
+  EXPECT_GE(file->allocated_bytes().value(), 262144u);
+  EXPECT_EQ(mapped->data()[0], 'a');
+  EXPECT_EQ(mapped->data()[131072], 'b');
+  EXPECT_EQ(mapped->data()[8192], '\0');
+}
+
+TEST_F(PosixFileTest, StoresSurviveTheProcess) {
+  const std::string path = in("ring");
+  const pid_t child = fork();
+  if (child == 0) {
+    auto mapped = files_.map_shared(path, 65536, false);
+    if (!mapped.ok()) _exit(1);
+    (*mapped)->data()[100] = 'k';
+    raise(SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(std::move(files_.map_shared(path, 65536, true)).value()->data()[100], 'k');
+}
+
+}  // namespace
+}  // namespace hawthorn::os

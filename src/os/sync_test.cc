@@ -1,0 +1,161 @@
+#include "os/sync.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <vector>
+
+namespace hawthorn::os {
+namespace {
+
+static_assert(sizeof(Mutex) == 4);
+
+TEST(MutexTest, ExcludesUnderContention) {
+  Mutex mutex;
+  int64_t count = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20000; ++i) {
+        MutexLock lock(mutex);
+        ++count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, 8 * 20000);
+}
+
+TEST(MutexTest, TryLockFailsWhileHeld) {
+  Mutex mutex;
+  const auto try_it = [&mutex] {
+    const bool locked = mutex.try_lock();
+    if (locked) mutex.unlock();
+    return locked;
+  };
+  EXPECT_TRUE(try_it());
+  mutex.lock();
+  std::thread([&] { EXPECT_FALSE(try_it()); }).join();
+  mutex.unlock();
+  EXPECT_TRUE(try_it());
+}
+
+TEST(MutexTest, SleepingWaiterWakes) {
+  Mutex mutex;
+  std::atomic<bool> entered{false};
+  mutex.lock();
+  std::thread waiter([&] {
+    MutexLock lock(mutex);
+    entered = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(entered);
+  mutex.unlock();
+  waiter.join();
+  EXPECT_TRUE(entered);
+}
+
+TEST(CondVarTest, QueueDeliversEverything) {
+  struct Queue {
+    Mutex mutex;
+    CondVar changed;
+    std::deque<int> items GUARDED_BY(mutex);
+    int64_t sum GUARDED_BY(mutex) = 0;
+  } queue;
+  constexpr int kItems = 20000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&queue] {
+      while (true) {
+        MutexLock lock(queue.mutex);
+        while (queue.items.empty()) queue.changed.wait(queue.mutex);
+        const int item = queue.items.front();
+        queue.items.pop_front();
+        if (item < 0) return;
+        queue.sum += item;
+      }
+    });
+  }
+  for (int i = 0; i < kItems + 3; ++i) {
+    {
+      MutexLock lock(queue.mutex);
+      queue.items.push_back(i < kItems ? i : -1);
+    }
+    queue.changed.notify_one();
+  }
+  for (std::thread& thread : threads) thread.join();
+  MutexLock lock(queue.mutex);
+  EXPECT_EQ(queue.sum, int64_t{kItems} * (kItems - 1) / 2);
+}
+
+TEST(CondVarTest, WaitForTimesOut) {
+  Mutex mutex;
+  CondVar changed;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    MutexLock lock(mutex);
+    EXPECT_FALSE(changed.wait_for(mutex, 20000));
+    EXPECT_FALSE(changed.wait_for(mutex, 0));
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(19));
+}
+
+TEST(CondVarTest, NotifyAllWakesEveryone) {
+  struct Gate {
+    Mutex mutex;
+    CondVar changed;
+    int waiting GUARDED_BY(mutex) = 0;
+    int passed GUARDED_BY(mutex) = 0;
+    bool open GUARDED_BY(mutex) = false;
+  } gate;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 5; ++t) {
+    threads.emplace_back([&gate] {
+      MutexLock lock(gate.mutex);
+      ++gate.waiting;
+      while (!gate.open) gate.changed.wait_for(gate.mutex, 10000000);
+      ++gate.passed;
+    });
+  }
+  while (true) {
+    MutexLock lock(gate.mutex);
+    if (gate.waiting == 5) break;
+  }
+  {
+    MutexLock lock(gate.mutex);
+    gate.open = true;
+  }
+  gate.changed.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  MutexLock lock(gate.mutex);
+  EXPECT_EQ(gate.passed, 5);
+}
+
+TEST(ThreadTest, RunsNamedAndJoins) {
+  std::string name(16, '\0');
+  int nice = 0;
+  {
+    Thread thread(
+        "hawthorn-long-name",
+        [&] {
+          pthread_getname_np(pthread_self(), name.data(), name.size());
+          nice = getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
+        },
+        true);
+    EXPECT_TRUE(thread.joinable());
+    Thread moved = std::move(thread);
+    EXPECT_FALSE(thread.joinable());  // NOLINT(bugprone-use-after-move)
+    thread = std::move(moved);
+  }
+  EXPECT_EQ(std::string(name.c_str()), "hawthorn-long-n");
+  EXPECT_GE(nice, 5);
+  EXPECT_FALSE(Thread().joinable());
+}
+
+}  // namespace
+}  // namespace hawthorn::os
