@@ -2,8 +2,9 @@
 // A list of writes that Db::write commits as one: all of them or none, visible at one moment.
 //
 // Operations apply in the order in which they were added; a later one on the same key wins.
-// Threads: one object from one thread at a time. Lifetime: keys and values are copied into the batch.
-// Limits: keys up to limits().key_bytes_max, values up to limits().batch_value_bytes_max; Db::write checks them.
+// Threads: one object from one thread at a time. Lifetime: keys and values are copied into the
+// batch. Limits: keys up to limits().key_bytes_max, values up to limits().batch_value_bytes_max;
+// Db::write checks them.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +36,8 @@ class HAWTHORN_EXPORT WriteBatch {
   friend struct BatchAccess;
   std::string ops_;  // operations as the log stores them
   size_t count_ = 0;
-  bool too_large_ = false;
+  bool too_large_ = false;  // an operation over the limits was refused: write fails
+  bool large_ = false;      // some value goes to extents of its own
 };
 
 }  // namespace hawthorn

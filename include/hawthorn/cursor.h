@@ -5,12 +5,12 @@
 //   for (bool more = cursor.first(); more; more = cursor.next()) use(cursor.key(), cursor.value());
 //   if (!cursor.status().ok()) ...
 //
-// A cursor of a transaction sees the transaction's own writes, also those made after the cursor was opened.
-// Errors: a move returns false at the end and after an error; status() tells which. A corrupt container gives
-// kCorruption and names its key range.
-// Threads: one object from one thread at a time. An open cursor never blocks writers.
-// Lifetime: key() and value() are valid until the next move of this cursor. Destroy cursors before their Db or
-// Transaction. A cursor that is kept open for long keeps old versions alive; stats() names the oldest.
+// A cursor of a transaction sees the transaction's own writes, also those made after the cursor was
+// opened. Errors: a move returns false at the end and after an error; status() tells which. A
+// corrupt container gives kCorruption and names its key range. Threads: one object from one thread
+// at a time. An open cursor never blocks writers. Lifetime: key() and value() are valid until the
+// next move of this cursor. Destroy cursors before their Db or Transaction. A cursor that is kept
+// open for long keeps old versions alive; stats() names the oldest.
 
 #include <memory>
 #include <optional>
@@ -27,8 +27,8 @@ class Snapshot;
 struct CursorOptions {
   std::optional<std::string> lower = {};  // first key that the cursor may show; default: none
   std::optional<std::string> upper = {};  // first key that it may not show; default: none
-  const Snapshot* snapshot = nullptr;   // default: a snapshot taken when the cursor is opened
-  bool key_only = false;                // value() stays empty, values are not read
+  const Snapshot* snapshot = nullptr;     // default: a snapshot taken when the cursor is opened
+  bool key_only = false;                  // value() stays empty, values are not read
 };
 
 class HAWTHORN_EXPORT Cursor {
@@ -57,6 +57,7 @@ class HAWTHORN_EXPORT Cursor {
 
  private:
   std::unique_ptr<Impl> impl_;
+  Status error_;  // of a cursor that could not be opened
   std::string_view key_;
   std::string_view value_;
   bool valid_ = false;

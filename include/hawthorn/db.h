@@ -6,9 +6,10 @@
 //   hawthorn::Tree users = (*db)->tree("users").value();
 //   hawthorn::Status s = (*db)->put(users, "ada", "1815");
 //
-// Threads: every member function may be called from any thread at any time, close excepted (no other call may run).
-// Errors: where a function's comment names none of its own: kCorruption, kIoError, kClosed and kForked.
-// Durable: a write returns at its durability level (options.h). A read may see what is not yet durable.
+// Threads: every member function may be called from any thread at any time, close excepted (no
+// other call may run). Errors: where a function's comment names none of its own: kCorruption,
+// kIoError, kClosed and kForked. Durable: a write returns at its durability level (options.h). A
+// read may see what is not yet durable.
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,10 @@
 
 namespace hawthorn {
 
+namespace os {
+struct Machine;
+}
+
 // A handle to a named tree: small, copied freely. Lifetime: as long as its Db is open.
 class HAWTHORN_EXPORT Tree {
  public:
@@ -45,7 +50,8 @@ class HAWTHORN_EXPORT Tree {
 };
 
 // A fixed view of all trees at one commit. Taking one is O(1) and blocks nobody.
-// Lifetime: destroy before the Db is closed. Threads: may be shared for reading by any number of threads.
+// Lifetime: destroy before the Db is closed. Threads: may be shared for reading by any number of
+// threads.
 class HAWTHORN_EXPORT Snapshot {
  public:
   Snapshot() = default;
@@ -78,7 +84,8 @@ struct ScanOptions {
   bool key_only = false;
 };
 
-// Receives a run of entries in key order; returns whether to go on. Its views are valid during the call only.
+// Receives a run of entries in key order; returns whether to go on. Its views are valid during the
+// call only.
 using ScanCallback = std::function<bool(std::span<const Entry>)>;
 
 struct CheckOptions {
@@ -91,11 +98,13 @@ class HAWTHORN_EXPORT Db {
   class Impl;
 
   // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database).
-  // Errors: kNotFound; kBusy when another process has it open; kNotSupported for a newer format; kCorruption (file and
-  // offset named); kInvalidArgument for options out of range; kReadOnly for a directory without write permission.
+  // Errors: kNotFound; kBusy when another process has it open; kNotSupported for a newer format;
+  // kCorruption (file and offset named); kInvalidArgument for options out of range; kReadOnly for a
+  // directory without write permission.
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
-  // Removes the files of a database, and the directory when nothing else is in it. Errors: kBusy; kNotFound.
+  // Removes the files of a database, and the directory when nothing else is in it. Errors: kBusy;
+  // kNotFound.
   static Status destroy(const std::string& path);
 
   static Limits limits();
@@ -104,17 +113,20 @@ class HAWTHORN_EXPORT Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // Flushes everything, removes the log and the preallocation, and closes. Errors: kBusy when snapshots, cursors,
-  // transactions or values are still held; then the database stays open. Without a call, ~Db closes without flushing
-  // (nothing committed is lost: the next open replays the log).
+  // Flushes everything, removes the log and the preallocation, and closes. Errors: kBusy when
+  // snapshots, cursors, transactions or values are still held; then the database stays open.
+  // Without a call, ~Db closes without flushing (nothing committed is lost: the next open replays
+  // the log).
   Status close();
 
-  // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255 bytes.
+  // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255
+  // bytes.
   Result<Tree> tree(std::string_view name);
   // As tree(), but kNotFound when missing.
   Result<Tree> find_tree(std::string_view name);
   Result<std::vector<std::string>> list_trees();
-  // Removes a tree and its data; its handles are invalid afterwards (calls return kInvalidArgument).
+  // Removes a tree and its data; its handles are invalid afterwards (calls return
+  // kInvalidArgument).
   Status drop_tree(std::string_view name);
 
   // Reads the newest committed value, or the snapshot's. Errors: kNotFound.
@@ -123,7 +135,8 @@ class HAWTHORN_EXPORT Db {
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
                    const ReadOptions& options = {});
 
-  // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace; kReadOnly; kUnknownOutcome (kFull only).
+  // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace; kReadOnly; kUnknownOutcome
+  // (kFull only).
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
   // Deleting a missing key is no error.
@@ -136,14 +149,15 @@ class HAWTHORN_EXPORT Db {
   Snapshot snapshot();
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
 
-  // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The fastest way to
-  // read many entries in order.
-  Status scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi, const ScanCallback& callback,
-              const ScanOptions& options = {});
+  // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The
+  // fastest way to read many entries in order.
+  Status scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
+              const ScanCallback& callback, const ScanOptions& options = {});
 
-  // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less at its end).
-  Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset, std::span<char> buffer,
-                           const ReadOptions& options = {});
+  // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less
+  // at its end).
+  Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,
+                           std::span<char> buffer, const ReadOptions& options = {});
 
   // Makes every commit so far durable as kFull would.
   Status sync();
@@ -151,11 +165,13 @@ class HAWTHORN_EXPORT Db {
   Status flush();
   // Flushes, then rewrites the containers that carry garbage.
   Status compact();
-  // Waits until background work has nothing left to do (unflushed data below its threshold stays in memory).
+  // Waits until background work has nothing left to do (unflushed data below its threshold stays in
+  // memory).
   Status drain();
 
   // Takes effect at once for new allocations; shrinking evicts what it can before it returns.
-  // Errors: kInvalidArgument below limits().memory_budget_bytes_min; kOutOfMemory when what is pinned does not fit.
+  // Errors: kInvalidArgument below limits().memory_budget_bytes_min; kOutOfMemory when what is
+  // pinned does not fit.
   Status set_memory_budget(size_t bytes);
 
   Stats stats();
@@ -163,6 +179,11 @@ class HAWTHORN_EXPORT Db {
   Result<CheckReport> check(const CheckOptions& options = {});
 
   const std::string& path() const;
+
+  // As open, on another machine than the real one. For the project's own tests: it needs headers
+  // that are not installed.
+  static Result<std::unique_ptr<Db>> open_on(const os::Machine& machine, const std::string& path,
+                                             const Options& options);
 
  private:
   explicit Db(std::unique_ptr<Impl> impl);

@@ -13,10 +13,11 @@ namespace hawthorn {
 // What a commit survives. Each level includes the ones before it.
 enum class Durability : uint8_t {
   kDefault = 0,  // what Options::durability says
-  kNone = 1,     // the death of the process (kill -9) and a later clean reboot; after a power loss a prefix of the
-                 // commit order remains, never shorter than the last kFull commit
-  kAsync = 2,    // as kNone, and a power loss takes no more than the last few milliseconds
-  kFull = 3,     // everything that the hardware itself survives: the commit returns when the log is synced
+  kNone = 1,  // the death of the process (kill -9) and a later clean reboot; after a power loss a
+              // prefix of the commit order remains, never shorter than the last kFull commit
+  kAsync = 2,  // as kNone, and a power loss takes no more than the last few milliseconds
+  kFull =
+      3,  // everything that the hardware itself survives: the commit returns when the log is synced
 };
 
 enum class IoMode : uint8_t {
@@ -28,8 +29,8 @@ enum class IoMode : uint8_t {
 enum class LogLevel : uint8_t { kInfo = 0, kWarning = 1, kError = 2 };
 
 struct Options {
-  // Everything that the library allocates stays within this budget: unflushed writes, cached data, the log ring.
-  // At least 16 MB. Can be changed while running: Db::set_memory_budget.
+  // Everything that the library allocates stays within this budget: unflushed writes, cached data,
+  // the log ring. At least 16 MB. Can be changed while running: Db::set_memory_budget.
   size_t memory_budget_bytes = size_t{256} << 20;
 
   // The level of commits that do not name one.
@@ -37,7 +38,8 @@ struct Options {
 
   IoMode io_mode = IoMode::kAuto;
 
-  // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is replayed in memory.
+  // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is
+  // replayed in memory.
   bool read_only = false;
 
   // Creates the database when the directory holds none. When false, open returns kNotFound.
@@ -46,8 +48,9 @@ struct Options {
   // Open returns kInvalidArgument when the database exists.
   bool error_if_exists = false;
 
-  // Called with each message of interest to an operator (recovery, damage, a full disk). Called from any thread, also
-  // from background threads, never under a lock that a database call takes; it must not throw. Default: none, silent.
+  // Called with each message of interest to an operator (recovery, damage, a full disk). Called
+  // from any thread, also from background threads, never under a lock that a database call takes;
+  // it must not throw. Default: none, silent.
   std::function<void(LogLevel, std::string_view)> log;
 };
 

@@ -10,29 +10,29 @@ namespace hawthorn {
 
 struct TreeStats {
   std::string name;
-  uint64_t entries_flushed = 0;   // entries in flushed runs
-  uint64_t delta_records = 0;     // unflushed versions in memory
+  uint64_t entries_flushed = 0;  // entries in flushed runs
+  uint64_t delta_records = 0;    // unflushed versions in memory
   uint64_t containers = 0;
-  uint64_t bytes_index = 0;       // index runs on disk, inline values included
-  uint64_t bytes_values = 0;      // value extents on disk
-  uint64_t bytes_garbage = 0;     // the part of bytes_values that no entry refers to
+  uint64_t bytes_index = 0;    // index runs on disk, inline values included
+  uint64_t bytes_values = 0;   // value extents on disk
+  uint64_t bytes_garbage = 0;  // the part of bytes_values that no entry refers to
 };
 
 struct Stats {
   std::vector<TreeStats> trees;
 
   uint64_t memory_budget_bytes = 0;
-  uint64_t memory_used_bytes = 0;      // allocated from the budget
+  uint64_t memory_used_bytes = 0;  // allocated from the budget
   uint64_t memory_delta_bytes = 0;
   uint64_t memory_index_bytes = 0;
-  uint64_t memory_value_bytes = 0;     // resident value extents
+  uint64_t memory_value_bytes = 0;  // resident value extents
   uint64_t memory_frame_bytes = 0;
-  uint64_t memory_huge_page_bytes = 0; // of the arena, as the kernel reports it
+  uint64_t memory_huge_page_bytes = 0;  // of the arena, as the kernel reports it
   bool direct_io = false;
 
-  uint64_t disk_bytes_reachable = 0;   // what the manifest refers to
-  uint64_t disk_bytes_allocated = 0;   // files as they are now, preallocation included
-  uint64_t log_bytes = 0;              // log that a reopen would replay
+  uint64_t disk_bytes_reachable = 0;  // what the manifest refers to
+  uint64_t disk_bytes_allocated = 0;  // files as they are now, preallocation included
+  uint64_t log_bytes = 0;             // log that a reopen would replay
 
   uint64_t commits = 0;
   uint64_t operations = 0;
@@ -46,7 +46,7 @@ struct Stats {
   uint64_t bytes_written_log = 0;
   uint64_t bytes_written_data = 0;
   uint64_t bytes_read = 0;
-  uint64_t write_waits = 0;            // commits that pacing slowed
+  uint64_t write_waits = 0;  // commits that pacing slowed
   uint64_t write_wait_us = 0;
   uint64_t quarantined_containers = 0;
 
@@ -57,7 +57,7 @@ struct Stats {
 
 struct Limits {
   size_t key_bytes_max = 65535;
-  size_t batch_value_bytes_max = size_t{64} << 20;      // larger values by Transaction::put_stream
+  size_t batch_value_bytes_max = size_t{64} << 20;  // larger values by Transaction::put_stream
   uint64_t stream_value_bytes_max = uint64_t{4} << 30;
   size_t tree_name_bytes_max = 255;
   size_t memory_budget_bytes_min = size_t{16} << 20;
@@ -67,7 +67,7 @@ struct CheckReport {
   uint64_t containers = 0;
   uint64_t entries = 0;
   uint64_t bytes_verified = 0;
-  std::vector<std::string> errors;   // each names file and offset, or tree and key range
+  std::vector<std::string> errors;  // each names file and offset, or tree and key range
   bool ok() const { return errors.empty(); }
 };
 

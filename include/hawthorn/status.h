@@ -1,8 +1,10 @@
 #pragma once
-// Errors are values. Every call that can fail returns a Status, or a Result<T> that is a T or a Status.
+// Errors are values. Every call that can fail returns a Status, or a Result<T> that is a T or a
+// Status.
 //
-// Not here: exceptions (none leaves the library) and error numbers of the operating system (they are in the
-// message). Threads: a Status is an ordinary value; use one object from one thread at a time.
+// Not here: exceptions (none leaves the library) and error numbers of the operating system (they
+// are in the message). Threads: a Status is an ordinary value; use one object from one thread at a
+// time.
 
 #include <cassert>
 #include <cstdint>
@@ -21,7 +23,8 @@ enum class StatusCode : uint8_t {
   kNotFound = 1,         // no such key, tree or database
   kInvalidArgument = 2,  // the caller's mistake: sizes, handles, order of calls
   kNotSupported = 3,     // a known wish that this version does not fulfil
-  kCorruption = 4,       // bytes on disk are not what was written; the message names file and offset or key range
+  kCorruption =
+      4,  // bytes on disk are not what was written; the message names file and offset or key range
   kIoError = 5,          // the operating system refused a read or write
   kNoSpace = 6,          // the disk is full; reads and deletes go on
   kBusy = 7,             // somebody else holds it (another process has the database open)
@@ -67,7 +70,9 @@ class [[nodiscard]] HAWTHORN_EXPORT Status {
   StatusCode code() const { return code_; }
 
   // What and where, in words; empty for kOk. Lifetime: as long as this Status.
-  std::string_view message() const { return message_ ? std::string_view(*message_) : std::string_view(); }
+  std::string_view message() const {
+    return message_ ? std::string_view(*message_) : std::string_view();
+  }
   // "Corruption: data.3 at 40960: ..." for logs.
   std::string to_string() const;
 
@@ -80,8 +85,8 @@ class [[nodiscard]] HAWTHORN_EXPORT Status {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                 // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {          // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!status_.ok() && "a Result without a value needs an error");
   }
 
@@ -89,14 +94,29 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   const Status& status() const { return status_; }
 
-  T& value() & { assert(ok()); return *value_; }
-  const T& value() const& { assert(ok()); return *value_; }
-  T&& value() && { assert(ok()); return std::move(*value_); }
+  T& value() & {
+    assert(ok());
+    return *value_;
+  }
+  const T& value() const& {
+    assert(ok());
+    return *value_;
+  }
+  T&& value() && {
+    assert(ok());
+    return std::move(*value_);
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { assert(ok()); return &*value_; }
-  const T* operator->() const { assert(ok()); return &*value_; }
+  T* operator->() {
+    assert(ok());
+    return &*value_;
+  }
+  const T* operator->() const {
+    assert(ok());
+    return &*value_;
+  }
 
  private:
   std::optional<T> value_;

@@ -1,17 +1,22 @@
 #pragma once
-// A transaction: reads from one snapshot, sees its own writes, commits all of them at one moment or none.
+// A transaction: reads from one snapshot, sees its own writes, commits all of them at one moment or
+// none.
 //
-//   kOptimistic  any number at a time, in any threads; the first committer wins: put, del or commit return kConflict
-//                when another transaction committed one of the keys after this one began. Then abort and try again.
-//   kExclusive   one at a time: begin waits for the previous one, and commits of all others wait until it ends. Never
+//   kOptimistic  any number at a time, in any threads; the first committer wins: put, del or commit
+//   return kConflict
+//                when another transaction committed one of the keys after this one began. Then
+//                abort and try again.
+//   kExclusive   one at a time: begin waits for the previous one, and commits of all others wait
+//   until it ends. Never
 //                conflicts. The mode for programs that were written for a single-writer store.
 //
-// Isolation is snapshot isolation: no dirty, fuzzy or phantom reads and no lost updates; write skew between two
-// optimistic transactions is possible.
+// Isolation is snapshot isolation: no dirty, fuzzy or phantom reads and no lost updates; write skew
+// between two optimistic transactions is possible.
 //
 // Threads: one object from one thread at a time (it may move between threads).
 // Lifetime: end every transaction before its Db is closed. Destroying an open one aborts it.
-// Durable: as the level given to commit says; nothing of an aborted or unfinished transaction survives a restart.
+// Durable: as the level given to commit says; nothing of an aborted or unfinished transaction
+// survives a restart.
 
 #include <cstdint>
 #include <functional>
@@ -31,7 +36,8 @@ class Tree;
 
 enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1 };
 
-// Fills the buffer with the next bytes of a streamed value and returns how many it wrote; 0 ends the stream.
+// Fills the buffer with the next bytes of a streamed value and returns how many it wrote; 0 ends
+// the stream.
 using StreamSource = std::function<Result<size_t>(std::span<char>)>;
 
 class HAWTHORN_EXPORT Transaction {
@@ -48,15 +54,18 @@ class HAWTHORN_EXPORT Transaction {
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out);
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
 
-  // Writes become visible to others at commit. Errors: kConflict (optimistic); kInvalidArgument for sizes over the
-  // limits; kNoSpace; kReadOnly. After an error the transaction can go on with other keys, or abort.
+  // Writes become visible to others at commit. Errors: kConflict (optimistic); kInvalidArgument for
+  // sizes over the limits; kNoSpace; kReadOnly. After an error the transaction can go on with other
+  // keys, or abort.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
   Status del(const Tree& tree, std::string_view key);
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.
-  Status put_stream(const Tree& tree, std::string_view key, uint64_t size, const StreamSource& source);
+  Status put_stream(const Tree& tree, std::string_view key, uint64_t size,
+                    const StreamSource& source);
 
-  // Ends the transaction. Errors: kConflict (nothing was written); kUnknownOutcome when the sync of a kFull commit
-  // failed. The object is finished in every case. A transaction without writes commits at no cost.
+  // Ends the transaction. Errors: kConflict (nothing was written); kUnknownOutcome when the sync of
+  // a kFull commit failed. The object is finished in every case. A transaction without writes
+  // commits at no cost.
   Status commit(Durability durability = Durability::kDefault);
   // Ends the transaction; nothing of it remains.
   void abort();

@@ -1,6 +1,7 @@
 #pragma once
-// What a read returns: a view of a value's bytes that stays valid as long as the Value object lives. No copy is made
-// where the bytes are in memory: the Value keeps ("pins") the piece of memory that they are in.
+// What a read returns: a view of a value's bytes that stays valid as long as the Value object
+// lives. No copy is made where the bytes are in memory: the Value keeps ("pins") the piece of
+// memory that they are in.
 //
 // Threads: one object from one thread at a time; the bytes may be read from any.
 // Lifetime: release every Value before its Db is closed; Db::close returns kBusy otherwise.
@@ -73,8 +74,8 @@ struct BatchItem {
   bool found() const { return code == StatusCode::kOk; }
 };
 
-// The answers of multi_get, in the order of the keys. Reuse one object for many calls: it keeps its memory.
-// Lifetime: the views are valid until the object is read into again, reset or destroyed.
+// The answers of multi_get, in the order of the keys. Reuse one object for many calls: it keeps its
+// memory. Lifetime: the views are valid until the object is read into again, reset or destroyed.
 class HAWTHORN_EXPORT ReadBatch {
  public:
   ReadBatch() = default;
@@ -97,10 +98,10 @@ class HAWTHORN_EXPORT ReadBatch {
   friend struct internal::ValueAccess;
   static constexpr size_t kBlockBytes = 64 << 10;
   std::vector<BatchItem> items_;
-  std::vector<internal::Pin> pins_;                // of values that were not copied
-  std::vector<std::unique_ptr<char[]>> blocks_;    // copies, kBlockBytes each
-  size_t block_ = 0;                               // the block being filled
-  size_t used_ = 0;                                // of it
+  std::vector<internal::Pin> pins_;              // of values that were not copied
+  std::vector<std::unique_ptr<char[]>> blocks_;  // copies, kBlockBytes each
+  size_t block_ = 0;                             // the block being filled
+  size_t used_ = 0;                              // of it
 };
 
 }  // namespace hawthorn

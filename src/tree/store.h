@@ -15,6 +15,7 @@
 #include "tree/residency.h"
 #include "tree/slots.h"
 #include "tree/snapshots.h"
+#include "wal/log.h"
 
 namespace hawthorn::tree {
 
@@ -51,7 +52,7 @@ struct Store {
   LargeExtents* large = nullptr;
   std::atomic<Lsn>* visible =
       nullptr;  // visible_ts: everything up to it is committed and may be read
-  const std::atomic<Lsn>* log_head = nullptr;  // a lower bound of every lsn issued from now on
+  wal::Log* log = nullptr;              // null while the log is replayed, and in a read-only database
   std::atomic<uint64_t> next_container{1};
 };
 

@@ -20,12 +20,11 @@ TreeState::TreeState(Store* store, uint32_t id, std::string name,
 
 TreeState::~TreeState() = default;
 
-Container* TreeState::empty_container(Store* store, uint32_t tree, uint64_t id) {
+Container* TreeState::empty_container(Store* store, const format::ContainerRecord& record) {
   auto* file = new RunFile;
-  file->record.id = id;
-  file->record.tree = tree;
+  file->record = record;
   store->residency->adopt(file, nullptr);
-  return new Container(tree, "", "", false,
+  return new Container(record.tree, "", "", false,
                        new Descriptor{new Delta(store->arena, 0), nullptr, file});
 }
 
@@ -122,7 +121,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         version->flags.store(flags, std::memory_order_relaxed);
         std::memcpy(version->bytes(), value.data(), value.size());
         if (delta->first_lsn == format::kLsnMax) {
-          delta->first_lsn = store_->log_head->load(std::memory_order_acquire);
+          delta->first_lsn = store_->log->head();
         }
         delta->link(entry, version);
         ++container->intents;
@@ -149,7 +148,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
 }
 
 Status TreeState::replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                         uint32_t seq) {
+                         uint32_t seq, Lsn first_lsn) {
   os::epoch::Guard guard;
   Container* container = lock_container(key);
   Status status;
@@ -168,7 +167,7 @@ Status TreeState::replay(std::string_view key, VersionKind kind, std::string_vie
       version->kind = kind;
       version->flags.store(0, std::memory_order_relaxed);
       std::memcpy(version->bytes(), value.data(), value.size());
-      delta->first_lsn = std::min(delta->first_lsn, cts);
+      delta->first_lsn = std::min(delta->first_lsn, first_lsn);
       delta->link(entry, version);
       prune(delta, entry, *store_->snapshots->view());
     }
@@ -459,6 +458,14 @@ TreeState::Cut::Cut(Cut&& other) noexcept
       frozen(std::exchange(other.frozen, nullptr)),
       file(std::exchange(other.file, nullptr)),
       cut(other.cut) {}
+
+TreeState::Cut& TreeState::Cut::operator=(Cut&& other) noexcept {
+  std::swap(container, other.container);
+  std::swap(frozen, other.frozen);
+  std::swap(file, other.file);
+  std::swap(cut, other.cut);
+  return *this;
+}
 
 TreeState::Cut::~Cut() {
   if (frozen != nullptr && frozen->unref()) delete frozen;

@@ -64,7 +64,7 @@ class TreeState {
   const Directory& directory() const { return directory_; }
 
   // A container without run, for a new tree.
-  static Container* empty_container(Store* store, uint32_t tree, uint64_t id);
+  static Container* empty_container(Store* store, const format::ContainerRecord& record);
   static Container* make_container(Store* store, const format::ContainerRecord& record,
                                    std::string high, bool has_high, RunFile* file);
 
@@ -78,7 +78,7 @@ class TreeState {
   // Replay: installs a committed version, unless the container's cut already covers it.
   // kOutOfMemory as above.
   Status replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                uint32_t seq);
+                uint32_t seq, Lsn first_lsn);
   static void stamp(const Undo& undo, TxnId id, Lsn cts);
   static void roll_back(const Undo& undo, TxnId id);
   // Whether a commit newer than read_ts wrote the key. Errors as write.
@@ -104,7 +104,7 @@ class TreeState {
     Lsn cut = 0;
     Cut() = default;
     Cut(Cut&& other) noexcept;
-    Cut& operator=(Cut&&) = delete;
+    Cut& operator=(Cut&& other) noexcept;
     ~Cut();
   };
   // Freezes the active delta at visible_ts. Nothing when the container died, is being flushed, or

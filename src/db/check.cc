@@ -1,0 +1,212 @@
+#include "db/check.h"
+
+#include <algorithm>
+
+#include "os/epoch.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr size_t kBlock = 4096;
+constexpr size_t kErrorsMax = 1000;
+
+class Checker {
+ public:
+  Checker(Db::Impl& database, const CheckOptions& options)
+      : database_(database), options_(options) {}
+
+  Result<CheckReport> run();
+
+ private:
+  struct Part {
+    std::string where;  // "tree 3, keys [...)"
+    std::string low;
+    std::string high;
+    bool has_high = false;
+    tree::RunFile* file = nullptr;
+  };
+  void check_container(const Part& part);
+  void check_values(const Part& part, const tree::Run& run);
+  void check_overlaps();
+  void error(const std::string& message) {
+    if (report_.errors.size() < kErrorsMax) report_.errors.push_back(message);
+  }
+  void note(const tree::ExtentAddress& address, const std::string& where) {
+    if (address.blocks != 0) extents_.emplace_back(address, where);
+  }
+  // Reads a whole extent into memory of the merge quota; null after an error.
+  char* read(const tree::ExtentAddress& address, const std::string& where);
+  void release(const tree::ExtentAddress& address, char* memory) {
+    database_.residency_->release(os::Quota::kMerge, memory, size_t{address.blocks} * kBlock);
+  }
+
+  Db::Impl& database_;
+  const CheckOptions& options_;
+  CheckReport report_;
+  std::vector<std::pair<tree::ExtentAddress, std::string>> extents_;
+};
+
+char* Checker::read(const tree::ExtentAddress& address, const std::string& where) {
+  const size_t bytes = size_t{address.blocks} * kBlock;
+  char* memory = database_.residency_->allocate(os::Quota::kMerge, bytes);
+  if (memory == nullptr) {
+    error(where + ": not checked, there is no memory for " + std::to_string(bytes) + " bytes");
+    return nullptr;
+  }
+  if (Status s = database_.residency_->read_raw(address, 0, bytes, memory); !s.ok()) {
+    error(where + ": " + s.to_string());
+    release(address, memory);
+    return nullptr;
+  }
+  report_.bytes_verified += bytes;
+  return memory;
+}
+
+void Checker::check_container(const Part& part) {
+  const tree::RunFile& file = *part.file;
+  const format::ContainerRecord& record = file.record;
+  note(record.run, part.where);
+  for (const format::ValueExtentRecord& value : record.values) note(value.address, part.where);
+  for (const tree::ExtentAddress& large : record.large) note(large, part.where);
+  report_.entries += record.entries;
+  ++report_.containers;
+  if (record.run.blocks == 0) {
+    if (record.entries != 0) error(part.where + ": the manifest counts entries, but names no run");
+    return;
+  }
+  char* image = read(record.run, part.where);
+  if (image == nullptr) return;
+  const size_t bytes = size_t{record.run.blocks} * kBlock;
+  const std::string place = "data." + std::to_string(record.run.file) + " at " +
+                            std::to_string(uint64_t{record.run.block} * kBlock);
+  Status status = tree::Run::verify(image, bytes, record.run_checksum, place);
+  std::unique_ptr<tree::Run> run;
+  if (status.ok()) {
+    Result<std::unique_ptr<tree::Run>> attached = tree::Run::attach(image, bytes);
+    if (attached.ok()) {
+      run = std::move(attached).value();
+    } else {
+      status = attached.status();
+    }
+  }
+  if (!status.ok()) {
+    error(part.where + ": " + status.to_string());
+  } else {
+    if (run->entries() != record.entries) {
+      error(part.where + ": the run has " + std::to_string(run->entries()) +
+            " entries, the manifest says " + std::to_string(record.entries));
+    }
+    if (run->entries() > 0) {
+      std::string key(run->key_size_max() + 64, '\0');
+      const uint32_t first = run->copy_key(0, key.data());
+      if (std::string_view(key.data(), first) < part.low)
+        error(part.where + ": " + place + ": a key lies below the range");
+      const uint32_t last = run->copy_key(run->entries() - 1, key.data());
+      if (part.has_high && std::string_view(key.data(), last) >= part.high) {
+        error(part.where + ": " + place + ": a key lies above the range");
+      }
+    }
+    check_values(part, *run);
+  }
+  run.reset();
+  release(record.run, image);
+}
+
+void Checker::check_values(const Part& part, const tree::Run& run) {
+  const format::ContainerRecord& record = part.file->record;
+  if (run.extent_count() != record.values.size()) {
+    error(part.where + ": the run names " + std::to_string(run.extent_count()) +
+          " value extents, the manifest " + std::to_string(record.values.size()));
+    return;
+  }
+  std::vector<uint64_t> used(record.values.size(), 0);
+  for (uint32_t i = 0; i < run.entries(); ++i) {
+    const tree::RunEntry entry = run.entry(i);
+    if (entry.kind != tree::EntryKind::kSeparated) continue;
+    if (uint64_t{entry.offset} + entry.size > record.values[entry.extent].bytes) {
+      error(part.where + ": entry " + std::to_string(i) + " lies outside of its value extent");
+      continue;
+    }
+    used[entry.extent] += entry.size;
+  }
+  for (uint32_t e = 0; e < record.values.size(); ++e) {
+    const format::ValueExtentRecord& value = record.values[e];
+    if (used[e] + value.garbage_bytes != value.bytes) {
+      error(part.where + ": value extent " + std::to_string(e) + " has " +
+            std::to_string(value.bytes) + " bytes, of which " + std::to_string(used[e]) +
+            " are referred to and " + std::to_string(value.garbage_bytes) + " counted as garbage");
+    }
+    if (!options_.verify_values) continue;
+    char* memory = read(value.address, part.where);
+    if (memory == nullptr) continue;
+    const std::span<const uint32_t> sums = run.extent_checksums(e);
+    for (uint32_t block = 0; block < value.address.blocks; ++block) {
+      if (tree::block_checksum(memory + size_t{block} * kBlock) == sums[block]) continue;
+      error(part.where + ": data." + std::to_string(value.address.file) + " at " +
+            std::to_string((uint64_t{value.address.block} + block) * kBlock) +
+            ": checksum mismatch in a value block");
+    }
+    release(value.address, memory);
+  }
+}
+
+void Checker::check_overlaps() {
+  std::sort(extents_.begin(), extents_.end());
+  for (size_t i = 1; i < extents_.size(); ++i) {
+    const tree::ExtentAddress& a = extents_[i - 1].first;
+    const tree::ExtentAddress& b = extents_[i].first;
+    if (a.file == b.file && uint64_t{a.block} + a.blocks > b.block) {
+      error("extents overlap in data." + std::to_string(a.file) + " at block " +
+            std::to_string(b.block) + ": " + extents_[i - 1].second + " and " + extents_[i].second);
+    }
+  }
+}
+
+Result<CheckReport> Checker::run() {
+  for (tree::TreeState* tree : database_.all_trees()) {
+    std::vector<Part> parts;
+    {
+      // One moment of the tree: its containers, and their files kept alive.
+      os::MutexLock lock(tree->structure_mutex());
+      os::epoch::Guard guard;
+      for (const tree::Container* container : tree->directory().all()) {
+        Part part;
+        part.where = container->range_text();
+        part.low = container->low;
+        part.high = container->high;
+        part.has_high = container->has_high;
+        part.file = container->descriptor.load(std::memory_order_acquire)->run;
+        part.file->ref();
+        parts.push_back(std::move(part));
+      }
+    }
+    for (size_t i = 0; i < parts.size(); ++i) {
+      // A fresh extent may still be on its way to the disk.
+      const auto written = [&] {
+        if (parts[i].file->image && parts[i].file->image->writing.load(std::memory_order_acquire))
+          return false;
+        for (const tree::ExtentRef& value : parts[i].file->values) {
+          if (value->writing.load(std::memory_order_acquire)) return false;
+        }
+        return true;
+      };
+      if (!written()) {
+        if (Status s = database_.publisher_->publish(); !s.ok()) error(s.to_string());
+      }
+      check_container(parts[i]);
+      if (options_.progress) options_.progress(i + 1, parts.size());
+    }
+    // Extents of two moments may overlap without fault, so each tree's files stay referenced until
+    // all were noted.
+    for (const Part& part : parts) part.file->unref();
+  }
+  check_overlaps();
+  return report_;
+}
+}  // namespace
+
+Result<CheckReport> check(Db::Impl& database, const CheckOptions& options) {
+  return Checker(database, options).run();
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,528 @@
+// The public Db, Snapshot, Transaction and Cursor: checks of arguments, and calls to the parts that
+// do the work.
+
+#include "hawthorn/db.h"
+
+#include <algorithm>
+
+#include "db/check.h"
+#include "db/impl.h"
+#include "db/large_values.h"
+#include "os/epoch.h"
+#include "tree/cursor.h"
+#include "tree/value_access.h"
+
+namespace hawthorn {
+
+// ---- Open, close
+
+Db::Db(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Db::~Db() = default;
+
+Result<std::unique_ptr<Db>> Db::open(const std::string& path, const Options& options) {
+  return open_on(os::real_machine(), path, options);
+}
+
+Result<std::unique_ptr<Db>> Db::open_on(const os::Machine& machine, const std::string& path,
+                                        const Options& options) {
+  auto impl = std::make_unique<Impl>(machine, path, options);
+  if (Status s = impl->open(); !s.ok()) return s;
+  return std::unique_ptr<Db>(new Db(std::move(impl)));
+}
+
+Limits Db::limits() { return {}; }
+const std::string& Db::path() const { return impl_->path_; }
+Status Db::close() { return impl_->close(); }
+
+// ---- Trees
+
+Result<Tree> Db::tree(std::string_view name) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  Result<tree::TreeState*> state = impl_->create_tree(name);
+  if (!state.ok()) return state.status();
+  return TreeAccess::make(*state);
+}
+
+Result<Tree> Db::find_tree(std::string_view name) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  tree::TreeState* state = impl_->find_name(name);
+  if (state == nullptr) return Status(StatusCode::kNotFound, "no tree has this name");
+  return TreeAccess::make(state);
+}
+
+Result<std::vector<std::string>> Db::list_trees() {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  std::vector<std::string> names;
+  for (const tree::TreeState* state : impl_->all_trees()) names.push_back(state->name());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status Db::drop_tree(std::string_view name) { return impl_->drop_tree(name); }
+
+// ---- Reads
+
+Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (options.snapshot == nullptr) return state->get(key, {0, 0}, false, value);
+  return state->get(key, {options.snapshot->timestamp(), 0}, true, value);
+}
+
+Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
+                     const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (options.snapshot != nullptr)
+    return state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
+  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
+  status = state->multi_get(keys, {registration.ts, 0}, out);
+  impl_->snapshots_->remove(registration.slot);
+  return status;
+}
+
+Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t offset,
+                             std::span<char> buffer, const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  // Registered, so that the extents of a large value stay until its bytes are read.
+  Snapshot own;
+  const Snapshot* snapshot = options.snapshot;
+  if (snapshot == nullptr) {
+    own = this->snapshot();
+    snapshot = &own;
+  }
+  Value value;
+  bool large = false;
+  status = state->get_encoded(key, {snapshot->timestamp(), 0}, true, value, &large);
+  if (!status.ok()) return status;
+  if (large) {
+    Result<format::LargeValue> described = format::decode_large_value(value.view());
+    if (!described.ok()) return described.status();
+    return db::read_large_part(&impl_->store_, *described, offset, buffer);
+  }
+  if (offset >= value.size()) return size_t{0};
+  const size_t count = std::min<size_t>(buffer.size(), value.size() - offset);
+  std::memcpy(buffer.data(), value.view().data() + offset, count);
+  return count;
+}
+
+Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
+                const ScanCallback& callback, const ScanOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  Snapshot own;
+  const Snapshot* snapshot = options.snapshot;
+  if (snapshot == nullptr) {
+    own = this->snapshot();
+    snapshot = &own;
+  }
+  tree::TreeCursor::Options cursor_options;
+  cursor_options.lower = std::string(lo);
+  if (hi.has_value()) cursor_options.upper = std::string(*hi);
+  cursor_options.key_only = options.key_only;
+  tree::TreeCursor cursor(state, {snapshot->timestamp(), 0}, std::move(cursor_options));
+  if (!cursor.first()) return cursor.status();
+  std::vector<Entry> entries(512);
+  for (;;) {
+    const size_t count = cursor.next_batch(entries);
+    if (count == 0) return cursor.status();
+    if (!callback({entries.data(), count})) return {};
+  }
+}
+
+// ---- Writes
+
+Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
+               Durability durability) {
+  Status status = impl_->check_sizes(key, value.size());
+  if (!status.ok()) return status;
+  const tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  thread_local std::string operation;
+  operation.clear();
+  format::append_operation(operation, {format::OperationType::kPut, state->id(), key, value});
+  status = impl_->write_operations(operation, 1, value.size() > db::kLargeValueBytes, durability);
+  if (operation.capacity() > size_t{1} << 20) std::string().swap(operation);
+  return status;
+}
+
+Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
+  Status status = impl_->check_sizes(key, 0);
+  if (!status.ok()) return status;
+  const tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  thread_local std::string operation;
+  operation.clear();
+  format::append_operation(operation, {format::OperationType::kDelete, state->id(), key, {}});
+  return impl_->write_operations(operation, 1, false, durability);
+}
+
+Status Db::write(const WriteBatch& batch, Durability durability) {
+  if (batch.too_large_) {
+    return Status(StatusCode::kInvalidArgument,
+                  "the batch was given a key or a value over the limits");
+  }
+  return impl_->write_operations(batch.ops_, static_cast<uint32_t>(batch.count_), batch.large_,
+                                 durability);
+}
+
+// ---- Snapshots
+
+Snapshot Db::snapshot() {
+  Snapshot snapshot;
+  if (!impl_->usable().ok()) return snapshot;
+  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
+  impl_->hold();
+  snapshot.db_ = impl_.get();
+  snapshot.slot_ = registration.slot;
+  snapshot.timestamp_ = registration.ts;
+  return snapshot;
+}
+
+Snapshot::~Snapshot() { reset(); }
+Snapshot::Snapshot(Snapshot&& other) noexcept
+    : db_(std::exchange(other.db_, nullptr)), slot_(other.slot_), timestamp_(other.timestamp_) {}
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  db_ = std::exchange(other.db_, nullptr);
+  slot_ = other.slot_;
+  timestamp_ = other.timestamp_;
+  return *this;
+}
+void Snapshot::reset() {
+  if (db_ == nullptr) return;
+  auto* impl = static_cast<Db::Impl*>(std::exchange(db_, nullptr));
+  impl->snapshots_->remove(slot_);
+  impl->let_go();
+}
+
+// ---- Cursors
+
+class Cursor::Impl {
+ public:
+  Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
+       const CursorOptions& options)
+      : db_(db),
+        own_(std::move(own)),
+        cursor_(state, view, {options.lower, options.upper, options.key_only}) {
+    db_->hold();
+  }
+  ~Impl() { db_->let_go(); }
+
+  Db::Impl* const db_;
+  const Snapshot own_;
+  tree::TreeCursor cursor_;
+};
+
+Cursor::Cursor() = default;
+Cursor::Cursor(Status error) : error_(std::move(error)) {}
+Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cursor::~Cursor() = default;
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+
+bool Cursor::publish(bool found) {
+  valid_ = found;
+  key_ = found ? impl_->cursor_.key() : std::string_view();
+  value_ = found ? impl_->cursor_.value() : std::string_view();
+  return found;
+}
+
+bool Cursor::first() { return impl_ != nullptr && publish(impl_->cursor_.first()); }
+bool Cursor::last() { return impl_ != nullptr && publish(impl_->cursor_.last()); }
+bool Cursor::seek(std::string_view key) {
+  return impl_ != nullptr && publish(impl_->cursor_.seek(key));
+}
+bool Cursor::seek_for_prev(std::string_view key) {
+  return impl_ != nullptr && publish(impl_->cursor_.seek_for_prev(key));
+}
+bool Cursor::next() { return valid_ && publish(impl_->cursor_.next()); }
+bool Cursor::prev() { return valid_ && publish(impl_->cursor_.prev()); }
+Status Cursor::status() const { return impl_ != nullptr ? impl_->cursor_.status() : error_; }
+
+Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return Cursor(std::move(status));
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return Cursor(std::move(status));
+  Snapshot own;
+  if (options.snapshot == nullptr) own = snapshot();
+  const uint64_t ts = options.snapshot != nullptr ? options.snapshot->timestamp() : own.timestamp();
+  return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state,
+                                               tree::ReadView{ts, 0}, options));
+}
+
+// ---- Transactions
+
+class Transaction::Impl {
+ public:
+  explicit Impl(Db::Impl* db) : db_(db), txn_(db->services_) {
+    db_->hold();
+    txn_.drop_large = [this](std::string_view encoded) {
+      db::drop_large_value(&db_->store_, encoded);
+    };
+  }
+  ~Impl() { db_->let_go(); }
+
+  // The tree behind a handle while the transaction is open.
+  tree::TreeState* find(const Tree& tree, Status* status) {
+    *status = db_->usable();
+    if (!status->ok()) return nullptr;
+    if (!txn_.open()) {
+      *status = Status(StatusCode::kInvalidArgument, "the transaction has ended");
+      return nullptr;
+    }
+    return db_->find(tree, status);
+  }
+
+  Db::Impl* const db_;
+  txn::Txn txn_;
+};
+
+Transaction::Transaction() = default;
+Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Transaction::~Transaction() = default;
+Transaction::Transaction(Transaction&&) noexcept = default;
+Transaction& Transaction::operator=(Transaction&&) noexcept = default;
+
+namespace {
+Status no_transaction() {
+  return Status(StatusCode::kInvalidArgument, "the transaction was never begun, or moved away");
+}
+}  // namespace
+
+Result<Transaction> Db::begin(TxnMode mode) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  auto impl = std::make_unique<Transaction::Impl>(impl_.get());
+  if (Status s = impl->txn_.begin(mode == TxnMode::kExclusive ? txn::Mode::kExclusive
+                                                              : txn::Mode::kOptimistic);
+      !s.ok()) {
+    return s;
+  }
+  return Transaction(std::move(impl));
+}
+
+bool Transaction::open() const { return impl_ != nullptr && impl_->txn_.open(); }
+
+Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  return state == nullptr ? status : state->get(key, impl_->txn_.view(), true, value);
+}
+
+Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view> keys,
+                              ReadBatch& out) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  return state == nullptr ? status : state->multi_get(keys, impl_->txn_.view(), out);
+}
+
+Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
+  if (impl_ == nullptr) return Cursor(no_transaction());
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return Cursor(std::move(status));
+  if (options.snapshot != nullptr) {
+    return Cursor(Status(StatusCode::kInvalidArgument,
+                         "a cursor of a transaction reads the transaction's snapshot"));
+  }
+  return Cursor(
+      std::make_unique<Cursor::Impl>(impl_->db_, Snapshot(), state, impl_->txn_.view(), options));
+}
+
+Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (status = impl_->db_->check_sizes(key, value.size()); !status.ok()) return status;
+  if (value.size() <= db::kLargeValueBytes) {
+    return impl_->txn_.write(state, format::OperationType::kPut, key, value);
+  }
+  Result<std::string> encoded = db::write_large_value(&impl_->db_->store_, value);
+  if (!encoded.ok()) return encoded.status();
+  status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
+  if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);
+  return status;
+}
+
+Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
+                               const StreamSource& source) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (status = impl_->db_->check_sizes(key, 0); !status.ok()) return status;
+  if (size > Db::limits().stream_value_bytes_max) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a streamed value of " + std::to_string(size) + " bytes is over the limit");
+  }
+  if (size <= db::kLargeValueBytes) {
+    std::string bytes(size, '\0');
+    for (size_t filled = 0; filled < size;) {
+      Result<size_t> got = source({bytes.data() + filled, bytes.size() - filled});
+      if (!got.ok()) return got.status();
+      if (*got == 0 || *got > size - filled) {
+        return Status(StatusCode::kInvalidArgument, "the source gave " + std::to_string(filled) +
+                                                        " bytes of " + std::to_string(size));
+      }
+      filled += *got;
+    }
+    return impl_->txn_.write(state, format::OperationType::kPut, key, bytes);
+  }
+  Result<std::string> encoded = db::write_large_value(&impl_->db_->store_, size, source);
+  if (!encoded.ok()) return encoded.status();
+  status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
+  if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);
+  return status;
+}
+
+Status Transaction::del(const Tree& tree, std::string_view key) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (status = impl_->db_->check_sizes(key, 0); !status.ok()) return status;
+  return impl_->txn_.write(state, format::OperationType::kDelete, key, {});
+}
+
+Status Transaction::commit(Durability durability) {
+  if (impl_ == nullptr) return no_transaction();
+  if (Status s = impl_->db_->usable(); !s.ok()) return s;
+  if (!impl_->txn_.open()) return Status(StatusCode::kInvalidArgument, "the transaction has ended");
+  return impl_->txn_.commit(impl_->db_->level(durability));
+}
+
+void Transaction::abort() {
+  if (open()) impl_->txn_.abort();
+}
+
+// ---- Upkeep
+
+Status Db::sync() {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->log_->wait_durable(impl_->sequencer_->visible().load(std::memory_order_acquire));
+}
+
+Status Db::flush() {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  if (Status s = impl_->scheduler_->flush_all(); !s.ok()) return s;
+  return impl_->publisher_->publish();
+}
+
+Status Db::compact() {
+  if (Status s = flush(); !s.ok()) return s;
+  if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
+  return impl_->publisher_->publish();
+}
+
+Status Db::drain() {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->scheduler_->drain();
+}
+
+Status Db::set_memory_budget(size_t bytes) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  if (bytes < limits().memory_budget_bytes_min) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a memory budget of " + std::to_string(bytes) +
+                      " bytes is below the minimum of " +
+                      std::to_string(limits().memory_budget_bytes_min));
+  }
+  impl_->scheduler_->set_budget(bytes);
+  impl_->arena_->set_budget(bytes);
+  for (int attempt = 0; attempt < 200 && impl_->arena_->used() > bytes; ++attempt) {
+    if (!impl_->residency_->make_room(impl_->arena_->used() - bytes) &&
+        !impl_->options_.read_only) {
+      if (Status s = impl_->scheduler_->drain(); !s.ok()) return s;
+    }
+    os::epoch::collect();
+  }
+  impl_->arena_->set_budget(bytes);
+  if (impl_->arena_->used() > bytes) {
+    return Status(StatusCode::kOutOfMemory,
+                  std::to_string(impl_->arena_->used()) +
+                      " bytes are held by snapshots, cursors "
+                      "and unflushed data; the budget takes effect as they go");
+  }
+  return {};
+}
+
+Stats Db::stats() {
+  Stats stats;
+  if (!impl_->usable().ok()) return stats;
+  const os::Arena& arena = *impl_->arena_;
+  for (tree::TreeState* state : impl_->all_trees()) {
+    TreeStats tree_stats;
+    tree_stats.name = state->name();
+    os::epoch::Guard guard;
+    for (const tree::Container* container : state->directory().all()) {
+      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      ++tree_stats.containers;
+      tree_stats.delta_records +=
+          d->active->versions() + (d->frozen != nullptr ? d->frozen->versions() : 0);
+      tree_stats.entries_flushed += d->run->record.entries;
+      tree_stats.bytes_index += uint64_t{d->run->record.run.blocks} * 4096;
+      for (const format::ValueExtentRecord& value : d->run->record.values) {
+        tree_stats.bytes_values += uint64_t{value.address.blocks} * 4096;
+      }
+      for (const tree::ExtentAddress& large : d->run->record.large) {
+        tree_stats.bytes_values += uint64_t{large.blocks} * 4096;
+      }
+      tree_stats.bytes_garbage += d->run->garbage_bytes();
+      stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
+    }
+    stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;
+    stats.trees.push_back(std::move(tree_stats));
+  }
+  stats.memory_budget_bytes = arena.budget();
+  stats.memory_used_bytes = arena.used();
+  stats.memory_delta_bytes = arena.used(os::Quota::kDelta);
+  stats.memory_index_bytes = arena.used(os::Quota::kIndex);
+  stats.memory_value_bytes = arena.used(os::Quota::kValues);
+  stats.memory_frame_bytes = arena.used(os::Quota::kFrames);
+  stats.memory_huge_page_bytes = arena.huge_page_bytes();
+  stats.direct_io = impl_->space_->direct();
+  stats.disk_bytes_allocated = impl_->space_->allocated_bytes();
+  stats.commits = impl_->sequencer_->commits();
+  stats.conflicts = impl_->sequencer_->conflicts();
+  stats.operations = impl_->operations_.load(std::memory_order_relaxed);
+  const db::SchedulerStats& flushing = impl_->scheduler_->stats();
+  stats.flushes = flushing.flushes.load(std::memory_order_relaxed);
+  stats.reclusters = flushing.reclusters.load(std::memory_order_relaxed);
+  stats.splits = flushing.splits.load(std::memory_order_relaxed);
+  stats.write_waits = flushing.write_waits.load(std::memory_order_relaxed);
+  stats.write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
+  stats.bytes_written_data = impl_->publisher_->bytes_written();
+  stats.manifest_batches = impl_->publisher_->batches();
+  stats.bytes_read = impl_->residency_->bytes_read();
+  if (impl_->log_ != nullptr) {
+    const wal::LogStats log = impl_->log_->stats();
+    stats.log_bytes = impl_->log_->head() - std::min(impl_->log_->head(), impl_->log_->trimmed());
+    stats.log_syncs = log.syncs;
+    stats.bytes_written_log = log.bytes_drained;
+  }
+  stats.visible_timestamp = impl_->sequencer_->visible().load(std::memory_order_acquire);
+  stats.oldest_snapshot_timestamp = impl_->snapshots_->oldest(stats.visible_timestamp);
+  stats.snapshots = impl_->snapshots_->count();
+  return stats;
+}
+
+Result<CheckReport> Db::check(const CheckOptions& options) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  return db::check(*impl_, options);
+}
+
+}  // namespace hawthorn

@@ -1,0 +1,249 @@
+#include "db/impl.h"
+
+#include <pthread.h>
+
+#include "db/large_values.h"
+#include "os/epoch.h"
+
+namespace hawthorn {
+
+namespace {
+std::atomic<uint64_t> fork_generation{1};
+std::atomic<uint64_t> next_instance{1};
+
+// A child of fork has the parent's memory, but none of its threads, and must not touch its files
+// (R30).
+void watch_forks() {
+  static const int registered = pthread_atfork(
+      nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+}
+}  // namespace
+
+Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
+    : machine_(machine),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
+  watch_forks();
+  fork_generation_ = fork_generation.load(std::memory_order_relaxed);
+}
+
+Db::Impl::~Impl() {
+  if (fork_generation_ != fork_generation.load(std::memory_order_relaxed)) {
+    // The threads and locks of these parts exist in the parent only: leave everything where it is.
+    static_cast<void>(scheduler_.release());
+    static_cast<void>(publisher_.release());
+    static_cast<void>(log_.release());
+    static_cast<void>(manifest_.release());
+    os::MutexLock lock(trees_mutex_);
+    for (auto& [id, tree] : trees_) static_cast<void>(tree.release());
+    static_cast<void>(residency_.release());
+    static_cast<void>(arena_.release());
+    return;
+  }
+  if (scheduler_ != nullptr) scheduler_->stop();
+  if (publisher_ != nullptr) publisher_->stop();
+  publisher_.reset();
+  log_.reset();
+  manifest_.reset();
+  {
+    os::MutexLock lock(trees_mutex_);
+    trees_.clear();
+  }
+  large_.reset();
+  os::epoch::drain();  // what the trees have retired refers to the parts below
+  scheduler_.reset();
+}
+
+void Db::Impl::log(LogLevel level, std::string_view message) const {
+  if (options_.log) options_.log(level, message);
+}
+
+Status Db::Impl::usable() const {
+  if (fork_generation_ != fork_generation.load(std::memory_order_relaxed)) {
+    return Status(StatusCode::kForked, "this database was opened by the parent process");
+  }
+  if (closed_.load(std::memory_order_acquire))
+    return Status(StatusCode::kClosed, "the database is closed");
+  return {};
+}
+
+Status Db::Impl::writable() const {
+  if (Status s = usable(); !s.ok()) return s;
+  if (options_.read_only) return Status(StatusCode::kReadOnly, "the database was opened read-only");
+  return {};
+}
+
+Status Db::Impl::check_sizes(std::string_view key, uint64_t value_bytes) const {
+  const Limits limits = Db::limits();
+  if (key.size() > limits.key_bytes_max) {
+    return Status(StatusCode::kInvalidArgument, "a key of " + std::to_string(key.size()) +
+                                                    " bytes is over the limit of " +
+                                                    std::to_string(limits.key_bytes_max));
+  }
+  if (value_bytes > limits.batch_value_bytes_max) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a value of " + std::to_string(value_bytes) + " bytes is over the limit of " +
+                      std::to_string(limits.batch_value_bytes_max) + "; write it with put_stream");
+  }
+  return {};
+}
+
+// ---- Trees
+
+tree::TreeState* Db::Impl::find(const Tree& tree, Status* status) const {
+  tree::TreeState* state = TreeAccess::state(tree);
+  if (state == nullptr || state->store() != &store_ ||
+      state->dropped.load(std::memory_order_acquire)) {
+    *status =
+        Status(StatusCode::kInvalidArgument, state == nullptr || state->store() != &store_
+                                                 ? "the tree handle is not one of this database"
+                                                 : "the tree was dropped");
+    return nullptr;
+  }
+  return state;
+}
+
+tree::TreeState* Db::Impl::find_id(uint32_t id) {
+  os::MutexLock lock(trees_mutex_);
+  const auto at = trees_.find(id);
+  if (at == trees_.end() || at->second->dropped.load(std::memory_order_acquire)) return nullptr;
+  return at->second.get();
+}
+
+std::vector<tree::TreeState*> Db::Impl::all_trees() {
+  std::vector<tree::TreeState*> result;
+  os::MutexLock lock(trees_mutex_);
+  for (const auto& [id, tree] : trees_) {
+    if (!tree->dropped.load(std::memory_order_acquire)) result.push_back(tree.get());
+  }
+  return result;
+}
+
+tree::TreeState* Db::Impl::find_name(std::string_view name) {
+  os::MutexLock lock(trees_mutex_);
+  for (const auto& [id, tree] : trees_) {
+    if (tree->name() == name && !tree->dropped.load(std::memory_order_acquire)) return tree.get();
+  }
+  return nullptr;
+}
+
+Result<tree::TreeState*> Db::Impl::create_tree(std::string_view name) {
+  if (name.empty() || name.size() > Db::limits().tree_name_bytes_max) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a tree name must have 1 to " + std::to_string(Db::limits().tree_name_bytes_max) +
+                      " bytes");
+  }
+  os::MutexLock catalog(catalog_mutex_);
+  if (tree::TreeState* found = find_name(name); found != nullptr) return found;
+  if (Status s = writable(); !s.ok()) return s;
+  format::ManifestBatch batch;
+  format::TreeRecord record;
+  record.id = manifest_->state().next_tree;
+  record.name = name;
+  batch.trees_created.push_back(record);
+  format::ContainerRecord container;
+  container.id = store_.next_container.fetch_add(1, std::memory_order_relaxed);
+  container.tree = record.id;
+  // No cut: older records in the log cannot be this tree's, whose id is new.
+  batch.containers_set.push_back(container);
+  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  std::vector<tree::Container*> containers{tree::TreeState::empty_container(&store_, container)};
+  auto state =
+      std::make_unique<tree::TreeState>(&store_, record.id, record.name, std::move(containers));
+  state->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+  tree::TreeState* made = state.get();
+  os::MutexLock lock(trees_mutex_);
+  trees_.emplace(record.id, std::move(state));
+  return made;
+}
+
+Status Db::Impl::drop_tree(std::string_view name) {
+  if (Status s = writable(); !s.ok()) return s;
+  os::MutexLock catalog(catalog_mutex_);
+  tree::TreeState* state = find_name(name);
+  if (state == nullptr) return Status(StatusCode::kNotFound, "no tree has this name");
+  state->dropped.store(true, std::memory_order_release);
+  // What is being flushed is published with or before the drop; nothing of the tree is started
+  // after it.
+  db::Edit edit;
+  std::vector<tree::Container*> containers;
+  {
+    os::epoch::Guard guard;
+    for (bool busy = true; busy;) {
+      busy = false;
+      for (const tree::Container* container : state->directory().all()) {
+        busy = busy || container->flushing.load(std::memory_order_acquire);
+      }
+      if (busy) machine_.clock->sleep_us(100);
+    }
+    for (tree::Container* container : state->directory().all()) {
+      const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+      edit.deleted.push_back(file->record.id);
+      if (file->image) edit.dropped.push_back(file->image);
+      edit.dropped.insert(edit.dropped.end(), file->values.begin(), file->values.end());
+      edit.dropped.insert(edit.dropped.end(), file->large.begin(), file->large.end());
+    }
+  }
+  publisher_->add(std::move(edit));
+  format::ManifestBatch batch;
+  batch.trees_dropped.push_back(state->id());
+  return publisher_->publish_now(std::move(batch));
+}
+
+// ---- Writing
+
+Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,
+                                  Durability durability) {
+  if (Status s = writable(); !s.ok()) return s;
+  if (count == 0) return {};
+  // Each thread keeps a transaction, with its buffers, for its single writes.
+  struct Keeper {
+    uint64_t instance = 0;
+    std::unique_ptr<txn::Txn> txn;
+  };
+  thread_local Keeper keeper;
+  if (keeper.instance != instance_) {
+    keeper.txn = std::make_unique<txn::Txn>(services_);
+    keeper.instance = instance_;
+    keeper.txn->drop_large = [this](std::string_view encoded) {
+      db::drop_large_value(&store_, encoded);
+    };
+  }
+  txn::Txn& txn = *keeper.txn;
+
+  std::string rewritten;
+  if (large) {
+    // Values over the limit go to extents of their own first; the operations then name those.
+    const char* at = operations.data();
+    const char* end = at + operations.size();
+    while (at < end) {
+      format::Operation operation;
+      at = format::decode_operation(at, end, &operation);
+      if (at == nullptr)
+        return Status(StatusCode::kInvalidArgument, "a write batch holds no valid operations");
+      if (operation.type == format::OperationType::kPut &&
+          operation.value.size() > db::kLargeValueBytes) {
+        Result<std::string> encoded = db::write_large_value(&store_, operation.value);
+        if (!encoded.ok()) return encoded.status();
+        format::append_operation(
+            rewritten, {format::OperationType::kPutLarge, operation.tree, operation.key, *encoded});
+      } else {
+        format::append_operation(rewritten, operation);
+      }
+    }
+    operations = rewritten;
+  }
+
+  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
+  Status status = txn.write_all(operations, count, [this](uint32_t id) { return find_id(id); });
+  if (!status.ok()) {
+    txn.abort();
+    return status;
+  }
+  operations_.fetch_add(count, std::memory_order_relaxed);
+  return txn.commit(level(durability));
+}
+
+}  // namespace hawthorn

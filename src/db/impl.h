@@ -1,0 +1,120 @@
+#pragma once
+// What is behind a Db: all parts of an open database, and how they are put together.
+//
+//   Db::Impl ── trees ── containers        arena, space, residency, slots, snapshots (tree::Store)
+//      ├── sequencer ── log                scheduler ──flushes──> publisher ──batches──> manifest
+//
+// Not here: what the parts do. Threads: the members are set by open and taken apart by close; in
+// between every part is thread-safe by itself; `trees_` has its own lock.
+//
+// 1. Order of opening: lock, manifest, space, log scan, log made durable, manifest N+1, log epoch,
+// replay, threads (R7).
+// 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/manifest.h"
+#include "db/publisher.h"
+#include "db/scheduler.h"
+#include "hawthorn/db.h"
+#include "txn/transaction.h"
+
+namespace hawthorn {
+
+struct TreeAccess {
+  static tree::TreeState* state(const Tree& tree) {
+    return static_cast<tree::TreeState*>(tree.impl_);
+  }
+  static Tree make(tree::TreeState* state) {
+    Tree tree;
+    tree.impl_ = state;
+    tree.id_ = state->id();
+    return tree;
+  }
+};
+
+class Db::Impl {
+ public:
+  Impl(const os::Machine& machine, std::string path, Options options);
+  ~Impl();
+
+  Status open();
+  Status close();
+  // OK, or why no call may run: kForked, kClosed.
+  Status usable() const;
+  Status writable() const;
+  // The tree behind a handle; null with *status set when it is none of ours or was dropped.
+  tree::TreeState* find(const Tree& tree, Status* status) const;
+  tree::TreeState* find_id(uint32_t id);
+  std::vector<tree::TreeState*> all_trees();
+  Result<tree::TreeState*> create_tree(std::string_view name);
+  tree::TreeState* find_name(std::string_view name);
+  Status drop_tree(std::string_view name);
+  void log(LogLevel level, std::string_view message) const;
+  Status check_sizes(std::string_view key, uint64_t value_bytes) const;
+  Status write_operations(std::string_view operations, uint32_t count, bool large,
+                          Durability durability);
+  Durability level(Durability asked) const {
+    return asked == Durability::kDefault ? options_.durability : asked;
+  }
+  // One more or one less that keeps close() from closing.
+  void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
+  void let_go() { held_.fetch_sub(1, std::memory_order_relaxed); }
+
+  const os::Machine machine_;
+  const std::string path_;
+  Options options_;
+  std::unique_ptr<os::File> lock_;
+  std::unique_ptr<os::Arena> arena_;
+  std::unique_ptr<space::Space> space_;
+  std::unique_ptr<tree::Residency> residency_;
+  std::unique_ptr<tree::TxnSlots> slots_;
+  std::unique_ptr<tree::Snapshots> snapshots_;
+  std::unique_ptr<tree::LargeExtents> large_;
+  tree::Store store_;
+  std::unique_ptr<txn::Sequencer> sequencer_;
+  std::unique_ptr<db::Manifest> manifest_;
+  std::unique_ptr<wal::Log> log_;
+  std::unique_ptr<db::Publisher> publisher_;
+  std::unique_ptr<db::Scheduler> scheduler_;
+  txn::Services services_;
+  std::atomic<bool> closed_{false};
+  std::atomic<uint64_t> held_{0};
+  std::atomic<uint64_t> operations_{0};
+  uint64_t fork_generation_ = 0;
+  const uint64_t instance_;
+
+ private:
+  struct ChunkedOutcome {
+    format::Lsn cts = 0;  // 0: no commit seen
+    format::Lsn first_lsn = 0;
+    // Operations with a seq >= .second that were logged before .first do not count.
+    std::vector<std::pair<format::Lsn, uint32_t>> masks;
+  };
+
+  Status lock_directory(bool exists);
+  Status build_trees(const format::ManifestState& state);
+  Status present_ring_bytes(size_t* bytes);
+  Status scan_log(wal::Recovery& recovery, format::Lsn from);
+  Status replay_log(wal::Recovery& recovery, format::Lsn from);
+  // Replays the operations of one record at `lsn` of the transaction that committed with `cts`.
+  Status apply_operations(std::string_view operations, format::Lsn lsn, uint32_t first_seq,
+                          format::Lsn cts, const ChunkedOutcome* outcome);
+  ChunkedOutcome* chunked(format::Lsn lsn, std::string_view payload);
+
+  std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome>
+      chunked_;  // by (epoch start, transaction id), during recovery
+  std::vector<format::LogEpoch> epochs_;
+  format::Lsn recovered_visible_ = 0;
+
+  os::Mutex trees_mutex_;
+  std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(trees_mutex_);
+  os::Mutex catalog_mutex_;  // one tree is created or dropped at a time
+};
+
+}  // namespace hawthorn

@@ -1,0 +1,34 @@
+#pragma once
+// Values over kLargeValueBytes: extents of their own, written and synced before the commit record
+// that names them (R22).
+//
+// Not here: who keeps the extents afterwards (tree::LargeExtents until the flush, then the
+// container). Threads: every function from any thread; they block on I/O.
+//
+// 1. When write returns OK, the extents are on disk and synced; the reference stands in the store's
+// LargeExtents.
+// 2. What is given up (abort, error) is freed at once: no durable record names it.
+
+#include <string>
+#include <string_view>
+
+#include "format/run_layout.h"
+#include "hawthorn/transaction.h"
+#include "tree/store.h"
+
+namespace hawthorn::db {
+
+inline constexpr size_t kLargeValueBytes = 64 << 10;
+
+// Writes `size` bytes from the source; returns the encoded format::LargeValue.
+// Errors: kInvalidArgument when the source gives less; kNoSpace; kIoError; what the source returns.
+Result<std::string> write_large_value(tree::Store* store, uint64_t size,
+                                      const StreamSource& source);
+Result<std::string> write_large_value(tree::Store* store, std::string_view bytes);
+void drop_large_value(tree::Store* store, std::string_view encoded);
+// Reads [offset, offset + buffer.size()), less at its end. The checksum covers whole values only
+// and is not checked here.
+Result<size_t> read_large_part(tree::Store* store, const format::LargeValue& value, uint64_t offset,
+                               std::span<char> buffer);
+
+}  // namespace hawthorn::db

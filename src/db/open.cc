@@ -1,0 +1,508 @@
+// Opening and recovery, closing, destroying: in the order that impl.h states.
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "db/impl.h"
+#include "db/large_values.h"
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn {
+
+namespace {
+constexpr size_t kSegmentBytes = 64 << 20;
+constexpr char kLockName[] = "/lock";
+
+wal::LogOptions log_options(size_t budget_bytes, bool direct) {
+  wal::LogOptions options;
+  // 8 MB, less in small budgets: the ring counts (R9).
+  options.ring_bytes = 8 << 20;
+  while (options.ring_bytes > budget_bytes / 8) options.ring_bytes /= 2;
+  options.segment_bytes = kSegmentBytes;
+  options.direct = direct;
+  return options;
+}
+}  // namespace
+
+Status Db::Impl::lock_directory(bool exists) {
+  os::OpenFlags flags;
+  flags.create = !options_.read_only && !exists;
+  flags.read_only = options_.read_only;
+  Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_ + kLockName, flags);
+  if (!file.ok() && file.status().is_not_found() && exists && !options_.read_only) {
+    flags.create = true;  // lost, but not needed for anything that it holds
+    file = machine_.files->open_file(path_ + kLockName, flags);
+  }
+  if (!file.ok()) return file.status();
+  if (Status s = (*file)->lock_exclusive(); !s.ok()) {
+    if (!s.is(StatusCode::kBusy)) return s;
+    return Status(StatusCode::kBusy,
+                  path_ + " is open in another process (or opened twice in this one)");
+  }
+  lock_ = std::move(file).value();
+  return {};
+}
+
+// The size of the ring that an earlier process left; unchanged when there is none.
+Status Db::Impl::present_ring_bytes(size_t* bytes) {
+  os::OpenFlags flags;
+  flags.read_only = true;
+  Result<std::unique_ptr<os::File>> ring = machine_.files->open_file(path_ + "/wal.ring", flags);
+  if (!ring.ok()) return ring.status().is_not_found() ? Status() : ring.status();
+  Result<uint64_t> size = (*ring)->size();
+  if (!size.ok()) return size.status();
+  for (size_t known = size_t{64} << 10; known <= (size_t{8} << 20); known *= 2) {
+    if (*size == known) *bytes = known;
+  }
+  return {};
+}
+
+Status Db::Impl::open() {
+  if (options_.memory_budget_bytes < Db::limits().memory_budget_bytes_min) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a memory budget of " + std::to_string(options_.memory_budget_bytes) +
+                      " bytes is below the minimum of " +
+                      std::to_string(Db::limits().memory_budget_bytes_min));
+  }
+  if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
+  Result<bool> there = db::Manifest::exists(machine_, path_);
+  if (!there.ok()) return there.status();
+  if (!*there) {
+    if (options_.read_only || !options_.create_if_missing) {
+      return Status(StatusCode::kNotFound, path_ + " holds no database");
+    }
+    if (Status s = machine_.files->make_directory(path_); !s.ok()) return s;
+    Result<std::vector<std::string>> names = machine_.files->list(path_);
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      if (space::is_data_file(name) || wal::is_log_file(name)) {
+        return Status(StatusCode::kCorruption, path_ + " holds " + name +
+                                                   ", but no superblock: it may be what is left of "
+                                                   "a database, and is not overwritten");
+      }
+    }
+  } else if (options_.error_if_exists) {
+    return Status(StatusCode::kInvalidArgument, path_ + " holds a database already");
+  }
+  if (Status s = lock_directory(*there); !s.ok()) return s;
+
+  db::LoadedManifest loaded;
+  if (*there) {
+    std::string warning;
+    Result<db::LoadedManifest> result = db::Manifest::load(machine_, path_, &warning);
+    if (!result.ok()) return result.status();
+    loaded = std::move(result).value();
+    if (!warning.empty()) log(LogLevel::kWarning, warning);
+    if (loaded.must_not_write && !options_.read_only) {
+      return Status(StatusCode::kNotSupported,
+                    path_ + " has features that this version can only read");
+    }
+  }
+
+  // The parts below the trees.
+  const bool direct = options_.io_mode != IoMode::kBuffered;
+  const wal::LogOptions log_options_used = log_options(options_.memory_budget_bytes, direct);
+  Result<std::unique_ptr<os::Arena>> arena = os::Arena::create(options_.memory_budget_bytes);
+  if (!arena.ok()) return arena.status();
+  arena_ = std::move(arena).value();
+  if (!options_.read_only) {
+    arena_->charge(os::Quota::kLog, static_cast<ptrdiff_t>(log_options_used.ring_bytes));
+  }
+  space::SpaceOptions space_options;
+  space_options.direct = direct;
+  space_options.read_only = options_.read_only;
+  Result<std::unique_ptr<space::Space>> space = space::Space::open(machine_, path_, space_options);
+  if (!space.ok()) return space.status();
+  space_ = std::move(space).value();
+  if (options_.io_mode == IoMode::kDirect && !space_->direct()) {
+    return Status(StatusCode::kNotSupported, path_ + ": the file system has no direct I/O");
+  }
+  residency_ = std::make_unique<tree::Residency>(machine_, arena_.get(), space_.get());
+  slots_ = std::make_unique<tree::TxnSlots>();
+  snapshots_ = std::make_unique<tree::Snapshots>();
+  large_ = std::make_unique<tree::LargeExtents>();
+  sequencer_ = std::make_unique<txn::Sequencer>(slots_.get());
+  store_.machine = &machine_;
+  store_.arena = arena_.get();
+  store_.space = space_.get();
+  store_.residency = residency_.get();
+  store_.slots = slots_.get();
+  store_.snapshots = snapshots_.get();
+  store_.large = large_.get();
+  store_.visible = &sequencer_->visible();
+  store_.next_container.store(loaded.state.next_container, std::memory_order_relaxed);
+  publisher_ = std::make_unique<db::Publisher>(machine_, &store_, [this](uint64_t durable) {
+    format::Lsn needed = format::kLsnMax;
+    for (tree::TreeState* tree : all_trees()) needed = std::min(needed, tree->log_needed(durable));
+    return needed;
+  });
+  scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),
+                                               [this] { return all_trees(); });
+  scheduler_->set_budget(options_.memory_budget_bytes);
+  services_ = {&store_, sequencer_.get(), scheduler_.get()};
+  if (Status s = build_trees(loaded.state); !s.ok()) return s;
+
+  // The log: one scan for its end, the outcomes of large transactions and the extents of large
+  // values.
+  const format::ManifestState& state = loaded.state;
+  format::Lsn flushed = 0;
+  for (const auto& [id, record] : state.containers) flushed = std::max(flushed, record.cut);
+  recovered_visible_ = std::max(state.log_trim, flushed);
+  epochs_ = state.epochs;
+  wal::LogOptions recovery_options = log_options_used;
+  if (Status s = present_ring_bytes(&recovery_options.ring_bytes); !s.ok()) return s;
+  std::unique_ptr<wal::Recovery> recovery;
+  if (!epochs_.empty()) {
+    Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(
+        machine_, path_, recovery_options, epochs_, state.log_trim, options_.read_only);
+    if (!opened.ok()) return opened.status();
+    recovery = std::move(opened).value();
+    if (Status s = scan_log(*recovery, state.log_trim); !s.ok()) return s;
+    // What was flushed was durable in the log first: a log that ends before it has lost commits.
+    if (flushed >= state.log_trim && flushed > 0 && recovery->end() <= flushed) {
+      return Status(StatusCode::kCorruption,
+                    path_ + ": the log ends at lsn " + std::to_string(recovery->end()) +
+                        ", but commits up to lsn " + std::to_string(flushed) + " were synced");
+    }
+  }
+  if (options_.read_only) {
+    sequencer_->start(nullptr, recovered_visible_);
+    if (recovery == nullptr) return {};
+    return replay_log(*recovery, state.log_trim);
+  }
+
+  // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
+  // epoch (R6, R7).
+  format::Lsn bound =
+      std::max<format::Lsn>({state.lsn_reserved, recovered_visible_ + 1, kSegmentBytes});
+  if (recovery != nullptr) {
+    if (Status s = recovery->make_durable(); !s.ok()) return s;
+    if (Status s = space_->sync(); !s.ok()) return s;
+    loaded.state.epochs.back().end = recovery->end();
+    bound = std::max(bound, recovery->end());
+  }
+  if (recovery_options.ring_bytes != log_options_used.ring_bytes) {
+    // Another budget than last time; what the old ring held is in segments by now.
+    if (Status s = machine_.files->remove(path_ + "/wal.ring"); !s.ok() && !s.is_not_found())
+      return s;
+  }
+  format::LogEpoch epoch;
+  epoch.number = epochs_.empty() ? 1 : epochs_.back().number + 1;
+  epoch.start = align_up(bound, kSegmentBytes);
+  epoch.salt = machine_.random->next();
+  loaded.state.epochs.push_back(epoch);
+  loaded.state.lsn_reserved = epoch.start + db::Publisher::kLsnReserve;
+  if (recovery == nullptr) loaded.state.log_trim = epoch.start;
+  const format::Lsn keep = loaded.state.log_trim;
+  const format::Lsn reserved = loaded.state.lsn_reserved;
+  Result<std::unique_ptr<db::Manifest>> manifest =
+      db::Manifest::start(machine_, path_, std::move(loaded), !*there);
+  if (!manifest.ok()) return manifest.status();
+  manifest_ = std::move(manifest).value();
+  HAWTHORN_TEST_POINT("open.after_manifest");
+  Result<std::unique_ptr<wal::Log>> started =
+      wal::Log::start(machine_, path_, log_options_used, epoch, reserved, keep);
+  if (!started.ok()) return started.status();
+  log_ = std::move(started).value();
+  store_.log = log_.get();
+  sequencer_->start(log_.get(), recovered_visible_);
+  publisher_->hold_trim(true);
+  publisher_->start(manifest_.get(), log_.get());
+  if (recovery != nullptr) {
+    // visible_ts follows the replay, so that a flush that it needs cuts at what is replayed.
+    sequencer_->visible().store(keep, std::memory_order_release);
+    if (Status s = replay_log(*recovery, keep); !s.ok()) return s;
+    sequencer_->visible().store(recovered_visible_, std::memory_order_release);
+    if (recovery->bytes() > 0) {
+      log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
+    }
+  }
+  publisher_->hold_trim(false);
+  snapshots_->refresh(recovered_visible_);
+  scheduler_->start();
+  return {};
+}
+
+Status Db::Impl::build_trees(const format::ManifestState& state) {
+  std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
+  for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
+  os::MutexLock lock(trees_mutex_);
+  for (const auto& [id, tree_record] : state.trees) {
+    if (tree_record.comparator != 0) {
+      return Status(
+          StatusCode::kNotSupported,
+          "tree \"" + tree_record.name + "\" has an order that this version does not know");
+    }
+    std::vector<const format::ContainerRecord*>& records = by_tree[id];
+    std::sort(records.begin(), records.end(),
+              [](const auto* a, const auto* b) { return a->low < b->low; });
+    if (records.empty() || !records.front()->low.empty()) {
+      return Status(
+          StatusCode::kCorruption,
+          "the manifest has no container for the first keys of tree \"" + tree_record.name + "\"");
+    }
+    std::vector<tree::Container*> containers;
+    Status status;
+    for (size_t i = 0; i < records.size() && status.ok(); ++i) {
+      const format::ContainerRecord& record = *records[i];
+      auto* file = new tree::RunFile;
+      file->record = record;
+      const auto extent = [&](const tree::ExtentAddress& address, uint32_t bytes, bool index) {
+        if (status.ok()) status = space_->mark_used(address);
+        return tree::ExtentRef(new tree::Extent(residency_.get(), address, bytes, index));
+      };
+      if (record.run.blocks != 0) file->image = extent(record.run, record.run.blocks * 4096, true);
+      for (const format::ValueExtentRecord& value : record.values) {
+        file->values.push_back(extent(value.address, value.bytes, false));
+      }
+      for (const tree::ExtentAddress& address : record.large) {
+        file->large.push_back(extent(address, address.blocks * 4096, false));
+      }
+      residency_->adopt(file, nullptr);
+      const bool bounded = i + 1 < records.size();
+      containers.push_back(tree::TreeState::make_container(
+          &store_, record, bounded ? records[i + 1]->low : std::string(), bounded, file));
+    }
+    auto made =
+        std::make_unique<tree::TreeState>(&store_, id, tree_record.name, std::move(containers));
+    made->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+    trees_.emplace(id, std::move(made));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+// ---- Replay
+
+Db::Impl::ChunkedOutcome* Db::Impl::chunked(format::Lsn lsn, std::string_view payload) {
+  if (payload.size() < 8) return nullptr;
+  uint64_t epoch_start = 0;
+  for (const format::LogEpoch& epoch : epochs_) {
+    if (epoch.start <= lsn) epoch_start = std::max(epoch_start, epoch.start);
+  }
+  return &chunked_[{epoch_start, load<uint64_t>(payload.data())}];
+}
+
+Status Db::Impl::scan_log(wal::Recovery& recovery, format::Lsn from) {
+  // Extents that only the log names: the first pass finds which operations count, the second marks
+  // their extents, so that nothing is allocated over them (R22).
+  if (Status s = recovery.replay(
+          from,
+          [&](const wal::RecordView& record) -> Status {
+            const auto damaged = [&] {
+              return Status(StatusCode::kCorruption,
+                            "log record at lsn " + std::to_string(record.lsn) + " is too short");
+            };
+            switch (record.type) {
+              case format::RecordType::kPad:
+                return {};
+              case format::RecordType::kCommit:
+                recovered_visible_ = std::max(recovered_visible_, record.lsn);
+                return {};
+              case format::RecordType::kChunk: {
+                if (record.payload.size() < 12) return damaged();
+                ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
+                if (outcome->first_lsn == 0) outcome->first_lsn = record.lsn;
+                return {};
+              }
+              case format::RecordType::kChunkedCommit:
+                if (record.payload.size() < 20) return damaged();
+                chunked(record.lsn, record.payload)->cts = record.lsn;
+                recovered_visible_ = std::max(recovered_visible_, record.lsn);
+                return {};
+              case format::RecordType::kAbort:
+                if (record.payload.size() < 8) return damaged();
+                return {};
+              case format::RecordType::kRollbackTo:
+                if (record.payload.size() < 12) return damaged();
+                chunked(record.lsn, record.payload)
+                    ->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
+                return {};
+            }
+            return {};
+          });
+      !s.ok()) {
+    return s;
+  }
+  return recovery.replay(from, [&](const wal::RecordView& record) -> Status {
+    std::string_view operations = record.payload;
+    if (record.type == format::RecordType::kChunk) {
+      if (chunked(record.lsn, record.payload)->cts == 0) return {};
+      operations.remove_prefix(12);
+    } else if (record.type == format::RecordType::kChunkedCommit) {
+      operations.remove_prefix(20);
+    } else if (record.type != format::RecordType::kCommit) {
+      return {};
+    }
+    const char* at = operations.data();
+    const char* end = at + operations.size();
+    while (at < end) {
+      format::Operation operation;
+      at = format::decode_operation(at, end, &operation);
+      if (at == nullptr) {
+        return Status(StatusCode::kCorruption, "log record at lsn " + std::to_string(record.lsn) +
+                                                   " holds no valid operations");
+      }
+      if (operation.type != format::OperationType::kPutLarge) continue;
+      tree::TreeState* tree = find_id(operation.tree);
+      if (tree == nullptr) continue;
+      const format::Lsn cts = record.type == format::RecordType::kChunk
+                                  ? chunked(record.lsn, record.payload)->cts
+                                  : record.lsn;
+      {
+        os::epoch::Guard guard;
+        const tree::Container* container = tree->directory().find(operation.key);
+        if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) continue;
+      }
+      Result<format::LargeValue> value = format::decode_large_value(operation.value);
+      if (!value.ok()) return value.status();
+      for (const tree::ExtentAddress& address : value->extents) {
+        if (Status s = space_->mark_used(address); !s.ok()) return s;
+        large_->add(tree::ExtentRef(
+            new tree::Extent(residency_.get(), address, address.blocks * 4096, false)));
+      }
+    }
+    return {};
+  });
+}
+
+Status Db::Impl::replay_log(wal::Recovery& recovery, format::Lsn from) {
+  return recovery.replay(from, [&](const wal::RecordView& record) -> Status {
+    switch (record.type) {
+      case format::RecordType::kCommit: {
+        if (Status s = apply_operations(record.payload, record.lsn, 0, record.lsn, nullptr);
+            !s.ok())
+          return s;
+        break;
+      }
+      case format::RecordType::kChunk: {
+        const ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
+        if (outcome->cts == 0) return {};
+        const auto seq = load<uint32_t>(record.payload.data() + 8);
+        return apply_operations(record.payload.substr(12), record.lsn, seq, outcome->cts, outcome);
+      }
+      case format::RecordType::kChunkedCommit: {
+        const ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
+        const auto seq = load<uint32_t>(record.payload.data() + 16);
+        if (Status s =
+                apply_operations(record.payload.substr(20), record.lsn, seq, record.lsn, outcome);
+            !s.ok()) {
+          return s;
+        }
+        break;
+      }
+      case format::RecordType::kPad:
+      case format::RecordType::kAbort:
+      case format::RecordType::kRollbackTo:
+        return {};
+    }
+    if (options_.read_only) return {};
+    sequencer_->visible().store(record.lsn, std::memory_order_release);
+    return scheduler_->flush_when_full();
+  });
+}
+
+Status Db::Impl::apply_operations(std::string_view operations, format::Lsn lsn, uint32_t first_seq,
+                                  format::Lsn cts, const ChunkedOutcome* outcome) {
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  uint32_t seq = first_seq;
+  tree::TreeState* tree = nullptr;
+  for (; at < end; ++seq) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr) {
+      return Status(StatusCode::kCorruption,
+                    "log record at lsn " + std::to_string(lsn) + " holds no valid operations");
+    }
+    if (outcome != nullptr &&
+        std::any_of(outcome->masks.begin(), outcome->masks.end(),
+                    [&](const auto& mask) { return lsn < mask.first && seq >= mask.second; })) {
+      continue;
+    }
+    if (tree == nullptr || tree->id() != operation.tree) tree = find_id(operation.tree);
+    if (tree == nullptr) continue;  // dropped since
+    tree::VersionKind kind = tree::VersionKind::kPut;
+    if (operation.type == format::OperationType::kDelete) kind = tree::VersionKind::kTombstone;
+    if (operation.type == format::OperationType::kPutLarge) kind = tree::VersionKind::kLarge;
+    const format::Lsn first_lsn =
+        outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : lsn;
+    for (;;) {
+      Status s = tree->replay(operation.key, kind, operation.value, cts, seq, first_lsn);
+      if (s.ok()) break;
+      if (!s.is(StatusCode::kOutOfMemory)) return s;
+      if (options_.read_only) {
+        return Status(
+            StatusCode::kOutOfMemory,
+            "the log does not fit the memory budget; open with a larger one, or once for writing");
+      }
+      if (Status relieved = scheduler_->relieve(); !relieved.ok()) return relieved;
+    }
+  }
+  return {};
+}
+
+// ---- Closing
+
+Status Db::Impl::close() {
+  if (Status s = usable(); !s.ok()) return s.is(StatusCode::kClosed) ? Status() : s;
+  if (held_.load(std::memory_order_acquire) != 0) {
+    return Status(StatusCode::kBusy, std::to_string(held_.load()) +
+                                         " snapshots, cursors or transactions are still open");
+  }
+  if (options_.read_only) {
+    closed_.store(true, std::memory_order_release);
+    return {};
+  }
+  if (Status s = scheduler_->flush_all(); !s.ok()) return s;
+  if (Status s = publisher_->publish(); !s.ok()) return s;
+  closed_.store(true, std::memory_order_release);
+  scheduler_->stop();
+  publisher_->stop();
+  // Nothing needs the log any more: the manifest says so before its files go.
+  format::ManifestBatch batch;
+  for (const format::LogEpoch& epoch : manifest_->state().epochs)
+    batch.epochs_deleted.push_back(epoch.number);
+  batch.log_trim = log_->head();
+  batch.lsn_reserved = std::max(manifest_->state().lsn_reserved, log_->head());
+  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  if (Status s = log_->close_and_remove(); !s.ok()) return s;
+  os::epoch::drain();
+  return space_->trim_files();
+}
+
+Status Db::destroy(const std::string& path) {
+  const os::Machine& machine = os::real_machine();
+  Result<bool> there = db::Manifest::exists(machine, path);
+  if (!there.ok()) return there.status();
+  if (!*there) return Status(StatusCode::kNotFound, path + " holds no database");
+  os::OpenFlags flags;
+  flags.create = true;
+  Result<std::unique_ptr<os::File>> lock = machine.files->open_file(path + kLockName, flags);
+  if (!lock.ok()) return lock.status();
+  if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
+  Result<std::vector<std::string>> names = machine.files->list(path);
+  if (!names.ok()) return names.status();
+  // The superblock goes last: what is left by a crash is still recognised as a database.
+  bool superblock = false;
+  bool others = false;
+  for (const std::string& name : *names) {
+    if (name == "superblock") {
+      superblock = true;
+    } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name)) {
+      if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
+    } else if ("/" + name != kLockName) {
+      others = true;
+    }
+  }
+  if (Status s = machine.files->sync_directory(path); !s.ok()) return s;
+  if (superblock) {
+    if (Status s = machine.files->remove(path + "/superblock"); !s.ok()) return s;
+  }
+  if (Status s = machine.files->remove(path + kLockName); !s.ok()) return s;
+  if (Status s = machine.files->sync_directory(path); !s.ok()) return s;
+  return others ? Status() : machine.files->remove_directory(path);
+}
+
+}  // namespace hawthorn

@@ -1,0 +1,221 @@
+#include "db/publisher.h"
+
+#include <algorithm>
+
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr size_t kBatchBytes = 64 << 20;
+constexpr uint64_t kBatchUs = 200'000;
+constexpr uint64_t kTickUs = 20'000;
+constexpr size_t kWriteBytesMax = 1 << 20;
+
+// A fresh extent is complete on disk, as far as its writer is concerned: it may be evicted from now
+// on.
+void extent_written(void* context, const Status&) {
+  auto* extent = static_cast<tree::Extent*>(context);
+  extent->writing.store(false, std::memory_order_release);
+  extent->unref();
+}
+}  // namespace
+
+Publisher::Publisher(const os::Machine& machine, tree::Store* store,
+                     std::function<Lsn(uint64_t)> log_needed)
+    : machine_(machine), store_(store), log_needed_(std::move(log_needed)) {}
+
+Publisher::~Publisher() {
+  stop();
+  if (filling_ != nullptr) {
+    static_cast<void>(filling_->group.wait().ok());
+    // Never published: the manifest still lists what these edits dropped, so it is not freed.
+    for (tree::ExtentRef& extent : filling_->edit.dropped) extent.reset();
+  }
+}
+
+void Publisher::start(Manifest* manifest, wal::Log* log) {
+  manifest_ = manifest;
+  log_ = log;
+  if (machine_.background_threads) thread_ = os::Thread("hw-publish", [this] { run(); }, true);
+}
+
+void Publisher::stop() {
+  {
+    os::MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status Publisher::status() const {
+  os::MutexLock lock(mutex_);
+  return status_;
+}
+
+void Publisher::fail(const Status& status) {
+  os::MutexLock lock(mutex_);
+  if (status_.ok()) status_ = status;
+}
+
+uint64_t Publisher::add(Edit edit) {
+  std::vector<os::IoRequest> requests;
+  size_t bytes = 0;
+  for (const tree::ExtentRef& extent : edit.fresh) {
+    // It belongs to the manifest from here on: only a later batch frees it.
+    extent->dropped.store(false, std::memory_order_release);
+    const size_t size = extent->disk_bytes();
+    bytes += size;
+    os::File* file = store_->space->file(extent->address.file);
+    for (size_t at = 0; at < size; at += kWriteBytesMax) {
+      os::IoRequest request;
+      request.op = os::IoRequest::Op::kWrite;
+      request.file = file;
+      request.offset = uint64_t{extent->address.block} * 4096 + at;
+      request.data = extent->memory.load(std::memory_order_acquire) + at;
+      request.size = std::min(kWriteBytesMax, size - at);
+      if (at + kWriteBytesMax >= size && size <= kWriteBytesMax) {
+        extent->ref();
+        request.completed = extent_written;
+        request.context = extent.get();
+      }
+      requests.push_back(request);
+    }
+  }
+  bool full = false;
+  uint64_t number = 0;
+  {
+    os::MutexLock lock(mutex_);
+    if (filling_ == nullptr) {
+      filling_ = std::make_unique<Batch>();
+      filling_->number = ++last_number_;
+      filling_since_us_ = machine_.clock->monotonic_us();
+    }
+    Batch& batch = *filling_;
+    number = batch.number;
+    for (const format::ContainerRecord& record : edit.set)
+      batch.max_cut = std::max(batch.max_cut, record.cut);
+    const auto move_all = [](auto& from, auto& to) {
+      to.insert(to.end(), std::make_move_iterator(from.begin()),
+                std::make_move_iterator(from.end()));
+    };
+    // A container flushed twice in one batch: its last record counts; both stand in order.
+    move_all(edit.set, batch.edit.set);
+    move_all(edit.deleted, batch.edit.deleted);
+    move_all(edit.fresh, batch.edit.fresh);
+    move_all(edit.dropped, batch.edit.dropped);
+    batch.bytes += bytes;
+    full = batch.bytes >= kBatchBytes;
+    for (os::IoRequest& request : requests) request.group = &batch.group;
+    batch.group.add(static_cast<uint32_t>(requests.size()));
+  }
+  // Inside the batch's lifetime: it is published only when its group is idle.
+  machine_.io->submit(requests);
+  bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
+  if (full) wake_.notify_all();
+  return number;
+}
+
+Status Publisher::publish() {
+  os::MutexLock lock(publish_mutex_);
+  return publish_locked({}, false);
+}
+
+Status Publisher::publish_now(format::ManifestBatch batch) {
+  os::MutexLock lock(publish_mutex_);
+  return publish_locked(std::move(batch), true);
+}
+
+Status Publisher::publish_locked(format::ManifestBatch extra, bool even_empty) {
+  std::unique_ptr<Batch> batch;
+  {
+    os::MutexLock lock(mutex_);
+    if (!status_.ok()) return status_;
+    batch = std::move(filling_);
+  }
+  if (batch == nullptr) {
+    if (!even_empty) return {};
+    batch = std::make_unique<Batch>();
+  }
+  Status status = publish_batch(std::move(batch), std::move(extra));
+  if (!status.ok()) fail(status);
+  return status;
+}
+
+Lsn Publisher::trim_point() {
+  if (trim_held_.load(std::memory_order_acquire)) return 0;
+  // The bound is taken first: what is inserted later lies above it.
+  const Lsn bound = store_->visible->load(std::memory_order_acquire);
+  Lsn needed = std::min(bound, store_->slots->oldest_first_lsn());
+  return std::min(needed, log_needed_(durable_batch()));
+}
+
+Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
+  if (Status s = batch->group.wait(); !s.ok()) return s;
+  for (const tree::ExtentRef& extent : batch->edit.fresh) {
+    extent->writing.store(false, std::memory_order_release);
+    store_->space->mark_written(
+        extent->address.file);  // only a finished write is covered by the next sync
+  }
+  if (batch->max_cut > 0) {
+    if (Status s = log_->wait_durable(batch->max_cut); !s.ok()) return s;
+  }
+  HAWTHORN_TEST_POINT("publisher.before_data_sync");
+  if (!batch->edit.fresh.empty()) {
+    if (Status s = store_->space->sync(); !s.ok()) return s;
+  }
+  extra.containers_set = std::move(batch->edit.set);
+  extra.containers_deleted = std::move(batch->edit.deleted);
+  if (const Lsn trim = trim_point(); trim > manifest_->state().log_trim) extra.log_trim = trim;
+  if (extra.log_trim != 0) {
+    for (const format::LogEpoch& epoch : manifest_->state().epochs) {
+      if (epoch.end <= extra.log_trim) extra.epochs_deleted.push_back(epoch.number);
+    }
+  }
+  const Lsn head = log_->head();
+  if (manifest_->state().lsn_reserved < head + kLsnReserve / 2)
+    extra.lsn_reserved = head + kLsnReserve;
+  if (extra.empty()) return {};
+  HAWTHORN_TEST_POINT("publisher.before_manifest");
+  const Lsn trim = extra.log_trim;
+  const Lsn reserved = extra.lsn_reserved;
+  if (Status s = manifest_->append(extra); !s.ok()) return s;
+  HAWTHORN_TEST_POINT("publisher.after_manifest");
+  batches_.fetch_add(1, std::memory_order_relaxed);
+  if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
+  if (reserved != 0) log_->set_reserved(reserved);
+  if (trim != 0) log_->trim(trim);
+  for (tree::ExtentRef& extent : batch->edit.dropped) {
+    extent->dropped.store(true, std::memory_order_release);
+    extent.reset();
+  }
+  os::epoch::collect();
+  return {};
+}
+
+void Publisher::run() {
+  for (;;) {
+    bool due = false;
+    {
+      os::MutexLock lock(mutex_);
+      if (stopping_) return;
+      static_cast<void>(wake_.wait_for(mutex_, kTickUs));
+      if (stopping_) return;
+      if (!status_.ok()) continue;
+      due = filling_ != nullptr && (filling_->bytes >= kBatchBytes ||
+                                    machine_.clock->monotonic_us() - filling_since_us_ >= kBatchUs);
+    }
+    // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else
+    // happens.
+    const bool reserve = log_->reserved() < log_->head() + kLsnReserve / 2;
+    if (due || reserve) {
+      os::MutexLock lock(publish_mutex_);
+      static_cast<void>(publish_locked({}, true).ok());
+    }
+    os::epoch::collect();
+  }
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,109 @@
+#pragma once
+// Makes flushes durable: gathers their edits into manifest batches.
+//
+//   add(edit) ──> batch being filled ──[64 MB or 200 ms or asked]──> writes done ──> log synced ──>
+//   data synced
+//                      └── next one fills meanwhile                      ──> manifest batch ──> old
+//                      extents free, log trimmed
+//
+// Not here: merging and installing (scheduler), the manifest's files (manifest).
+// Threads: every function from any thread. One batch at a time is published; the next one fills
+// meanwhile.
+//
+// 1. Order of a batch (R13): its writes, the log through its largest cut, the data files, the
+// manifest.
+// 2. Extents that a batch drops are free when it is durable and nobody refers to them any more
+// (R24).
+// 3. The log is trimmed to what no container, transaction or unpublished edit needs, after that
+// trim is durable (R8).
+// 4. An error is final: status() says it, and the database is read-only from then on.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "db/manifest.h"
+#include "format/manifest_state.h"
+#include "hawthorn/status.h"
+#include "os/io.h"
+#include "os/sync.h"
+#include "tree/extent.h"
+#include "tree/store.h"
+#include "wal/log.h"
+
+namespace hawthorn::db {
+
+using format::Lsn;
+
+struct Edit {
+  std::vector<format::ContainerRecord> set;
+  std::vector<uint64_t> deleted;
+  std::vector<tree::ExtentRef> fresh;  // to be written from their memory
+  std::vector<tree::ExtentRef> dropped;
+};
+
+class Publisher {
+ public:
+  // `log_needed(durable_batch)`: what the trees need of the log.
+  Publisher(const os::Machine& machine, tree::Store* store,
+            std::function<Lsn(uint64_t)> log_needed);
+  ~Publisher();
+
+  // Before the first add; the manifest and the log are owned by the database.
+  void start(Manifest* manifest, wal::Log* log);
+  void stop();  // ends the thread; what was added and not published stays unpublished
+
+  // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
+  uint64_t add(Edit edit);
+  // Publishes everything that was added before the call. Errors: status().
+  Status publish();
+  // A batch of its own for trees created and dropped; durable when it returns.
+  Status publish_now(format::ManifestBatch batch);
+
+  // While held, the log is not trimmed (recovery).
+  void hold_trim(bool hold) { trim_held_.store(hold, std::memory_order_release); }
+  uint64_t durable_batch() const { return durable_batch_.load(std::memory_order_acquire); }
+  Status status() const;
+  uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
+  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
+  // Lsns reserved ahead; renewed when half of them are used.
+  static constexpr Lsn kLsnReserve = Lsn{1} << 30;
+
+ private:
+  struct Batch {
+    uint64_t number = 0;
+    Edit edit;
+    Lsn max_cut = 0;
+    size_t bytes = 0;
+    os::IoGroup group;
+  };
+  void run();
+  Status publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra)
+      REQUIRES(publish_mutex_);
+  Status publish_locked(format::ManifestBatch extra, bool even_empty) REQUIRES(publish_mutex_);
+  Lsn trim_point();
+  void fail(const Status& status);
+
+  const os::Machine& machine_;
+  tree::Store* const store_;
+  const std::function<Lsn(uint64_t)> log_needed_;
+  Manifest* manifest_ = nullptr;
+  wal::Log* log_ = nullptr;
+
+  os::Mutex publish_mutex_;  // one batch at a time
+  mutable os::Mutex mutex_;
+  os::CondVar wake_;
+  std::unique_ptr<Batch> filling_ GUARDED_BY(mutex_);
+  uint64_t filling_since_us_ GUARDED_BY(mutex_) = 0;
+  uint64_t last_number_ GUARDED_BY(mutex_) = 0;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  Status status_ GUARDED_BY(mutex_);
+  std::atomic<bool> trim_held_{false};
+  std::atomic<uint64_t> durable_batch_{0};
+  std::atomic<uint64_t> batches_{0};
+  std::atomic<uint64_t> bytes_written_{0};
+  os::Thread thread_;
+};
+
+}  // namespace hawthorn::db

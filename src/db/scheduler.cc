@@ -1,0 +1,413 @@
+#include "db/scheduler.h"
+
+#include <algorithm>
+
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr double kDeltaShare = 0.20;  // of the budget
+constexpr size_t kDeltaQuotaMin = 2 << 20;
+constexpr double kFlushFrom = 0.50;  // of the quota
+constexpr double kFreeBelow = 0.70;
+constexpr size_t kLogQuotas = 2;  // the log may hold this many delta quotas
+constexpr size_t kLogBytesMin = 128 << 20;
+constexpr size_t kLargeDeltaBytes = 6 << 20;
+constexpr size_t kCandidates = 128;
+constexpr uint64_t kTickUs = 10'000;
+constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much runs one step
+constexpr uint32_t kRelieveAttempts = 2000;
+
+// Each thread that flushes keeps its merger, with its buffers.
+tree::Merger& this_thread_merger(tree::Store* store) {
+  struct Keeper {
+    tree::Store* store = nullptr;
+    std::unique_ptr<tree::Merger> merger;
+  };
+  thread_local Keeper keeper;
+  if (keeper.store != store) {
+    keeper.store = store;
+    keeper.merger = std::make_unique<tree::Merger>(store);
+  }
+  return *keeper.merger;
+}
+}  // namespace
+
+Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher,
+                     TreeList trees)
+    : machine_(machine), store_(store), publisher_(publisher), trees_(std::move(trees)) {}
+
+Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::set_budget(size_t budget_bytes) {
+  const size_t quota = std::max(
+      kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
+  quota_.store(quota, std::memory_order_relaxed);
+  free_below_.store(static_cast<size_t>(static_cast<double>(quota) * kFreeBelow),
+                    std::memory_order_relaxed);
+  // Deltas may grow past their quota while one transaction holds most of it; log ring and small
+  // objects come on top.
+  store_->residency->set_reserve(quota + quota / 8 + (size_t{10} << 20));
+}
+
+void Scheduler::start() {
+  if (machine_.background_threads) thread_ = os::Thread("hw-flush", [this] { run(); }, true);
+}
+
+void Scheduler::stop() {
+  {
+    os::MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  progress_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status Scheduler::status() const {
+  os::MutexLock lock(mutex_);
+  return status_;
+}
+
+void Scheduler::fail(const Status& status) {
+  os::MutexLock lock(mutex_);
+  if (status_.ok()) status_ = status;
+}
+
+void Scheduler::large_delta() {
+  large_due_.store(true, std::memory_order_release);
+  wake_.notify_one();
+}
+
+bool Scheduler::log_pressure() const {
+  const size_t limit = std::max(kLogBytesMin, kLogQuotas * quota_.load(std::memory_order_relaxed));
+  return store_->log != nullptr && store_->log->head() - store_->log->trimmed() > limit;
+}
+
+bool Scheduler::due() const {
+  return large_due_.load(std::memory_order_acquire) ||
+         static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
+             kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed)) ||
+         log_pressure();
+}
+
+// ---- One container
+
+Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
+                                  bool force, const tree::MergePolicy& policy, bool* flushed) {
+  *flushed = false;
+  std::optional<tree::TreeState::Cut> cut;
+  {
+    os::epoch::Guard guard;
+    tree::Container* container = tree->directory().find(low);
+    const tree::Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+    if (!allow_io && tree::Merger::needs_io(*container, descriptor->active, *descriptor->run,
+                                            tree::jittered(policy, descriptor->run->record.id))) {
+      return {};
+    }
+    if (!force && !policy.recluster && descriptor->active->empty() && descriptor->frozen == nullptr)
+      return {};
+    cut = tree->cut(container, force);
+  }
+  if (!cut.has_value()) return {};
+  const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
+  if (cut->frozen == nullptr && !policy.recluster) {
+    tree->give_up(*cut);
+    return {};
+  }
+  HAWTHORN_TEST_POINT("scheduler.before_merge");
+  Result<tree::MergeOutput> merged =
+      this_thread_merger(store_).merge(*cut->container, cut->frozen, cut->file, cut->cut, jittered);
+  if (!merged.ok()) {
+    tree->give_up(*cut);
+    return merged.status();
+  }
+  Edit edit;
+  for (const tree::MergePiece& piece : merged->pieces) edit.set.push_back(piece.file->record);
+  edit.fresh = merged->fresh;
+  edit.dropped = merged->dropped;
+  const bool split = merged->pieces.size() > 1;
+  const bool reclustered = merged->reclustered;
+  const uint64_t batch = publisher_->add(std::move(edit));
+  HAWTHORN_TEST_POINT("scheduler.before_install");
+  tree->install(*cut, *merged, batch);
+  stats_.flushes.fetch_add(1, std::memory_order_relaxed);
+  if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
+  if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);
+  *flushed = true;
+  return {};
+}
+
+// Looks at all containers and keeps those that pay most.
+void Scheduler::refill(bool by_log) {
+  std::vector<Candidate> found;
+  const size_t quota = quota_.load(std::memory_order_relaxed);
+  const bool full = static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
+                    kFlushFrom * static_cast<double>(quota);
+  const Lsn log_start = store_->log != nullptr ? store_->log->trimmed() : 0;
+  const Lsn log_size = store_->log != nullptr ? store_->log->head() - log_start + 1 : 1;
+  for (tree::TreeState* tree : trees_()) {
+    os::epoch::Guard guard;
+    for (const tree::Container* container : tree->directory().all()) {
+      if (container->flushing.load(std::memory_order_relaxed)) continue;
+      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
+      if (delta->empty()) continue;
+      const bool large = delta->bytes() > kLargeDeltaBytes;
+      if (!full && !by_log && !large) continue;
+      const auto bytes = static_cast<double>(delta->bytes());
+      const tree::MergePolicy policy = tree::jittered(policy_, d->run->record.id);
+      double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
+      if (d->run->values.size() + 1 > policy.extents_max)
+        cost += static_cast<double>(d->run->value_bytes());
+      double worth = bytes / cost;
+      // Records in the oldest quarter of the log come first when the log is what must shrink.
+      const Lsn first = delta->first_lsn;
+      const double age =
+          first == format::kLsnMax || first < log_start
+              ? 1.0
+              : 1.0 - static_cast<double>(first - log_start) / static_cast<double>(log_size);
+      if (by_log) worth += 4 * age;
+      if (large) worth += 8;
+      found.push_back({tree, container->low, worth});
+    }
+  }
+  const size_t keep = std::min(kCandidates, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
+                    [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  found.resize(keep);
+  std::reverse(found.begin(), found.end());  // taken from the back
+  os::MutexLock lock(mutex_);
+  candidates_ = std::move(found);
+}
+
+Scheduler::Step Scheduler::flush_step(bool allow_io) {
+  for (int refills = 0; refills < 2;) {
+    Candidate candidate{};
+    bool empty = false;
+    {
+      os::MutexLock lock(mutex_);
+      if (candidates_.empty()) {
+        empty = true;
+      } else {
+        candidate = std::move(candidates_.back());
+        candidates_.pop_back();
+      }
+    }
+    if (empty) {
+      if (refills++ == 0) refill(log_pressure());
+      continue;
+    }
+    bool flushed = false;
+    working_.fetch_add(1, std::memory_order_acq_rel);
+    const Status status =
+        flush_container(candidate.tree, candidate.low, allow_io, false, policy_, &flushed);
+    working_.fetch_sub(1, std::memory_order_acq_rel);
+    progress_.notify_all();
+    if (!status.ok()) {
+      // Space and memory come back; a damaged container keeps its delta, and the rest of the
+      // database goes on.
+      if (!status.is(StatusCode::kNoSpace) && !status.is(StatusCode::kOutOfMemory) &&
+          !status.is(StatusCode::kCorruption)) {
+        fail(status);
+      }
+      return Step::kFailed;
+    }
+    if (flushed) return Step::kDone;
+  }
+  return Step::kNothing;
+}
+
+// ---- Background
+
+void Scheduler::run() {
+  uint64_t idle_us = kTickUs;
+  for (;;) {
+    {
+      os::MutexLock lock(mutex_);
+      if (stopping_) return;
+      if (!due()) {
+        static_cast<void>(wake_.wait_for(mutex_, idle_us));
+        if (stopping_) return;
+      }
+    }
+    store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
+    os::epoch::collect();
+    if (!due()) continue;
+    large_due_.store(false, std::memory_order_release);
+    const Step step = flush_step(true);
+    if (step == Step::kDone) continue;
+    // Nothing to take (open transactions hold it all) or no space: try again after a moment.
+    os::MutexLock lock(mutex_);
+    if (stopping_) return;
+    static_cast<void>(wake_.wait_for(mutex_, step == Step::kFailed ? 20 * kTickUs : kTickUs / 10));
+  }
+}
+
+// ---- Writers
+
+// Past the free part of the quota a writer owes flush work in proportion to what it adds and to how
+// full the deltas are; it pays in whole steps. At the quota it waits for room.
+Status Scheduler::pace(size_t bytes) {
+  if (Status s = publisher_->status(); !s.ok()) {
+    return Status(StatusCode::kReadOnly,
+                  "the database is read-only since an error: " + s.to_string());
+  }
+  thread_local uint64_t debt = 0;
+  const size_t quota = quota_.load(std::memory_order_relaxed);
+  const size_t free_below = free_below_.load(std::memory_order_relaxed);
+  const size_t used = store_->arena->used(os::Quota::kDelta);
+  if (used < free_below) return {};
+  const double fill =
+      static_cast<double>(used - free_below) / static_cast<double>(quota - free_below);
+  debt += static_cast<uint64_t>(static_cast<double>(bytes) * std::min(fill, 1.0) * 2);
+  if (used < quota && debt < kDebtStepBytes) return {};
+  debt = 0;
+  stats_.write_waits.fetch_add(1, std::memory_order_relaxed);
+  wake_.notify_one();
+  const uint64_t started = machine_.clock->monotonic_us();
+  Status result;
+  for (uint32_t attempt = 0;; ++attempt) {
+    const Step step = flush_step(!machine_.background_threads);
+    os::epoch::collect();
+    if (store_->arena->used(os::Quota::kDelta) < quota) break;
+    if (step == Step::kDone) continue;
+    if (step == Step::kFailed && !machine_.background_threads) {
+      result = status();
+      if (!result.ok()) break;
+    }
+    // Nothing that a writer may do: the deltas belong to open transactions, or their flush must
+    // read from disk.
+    if (attempt > 20 && working_.load(std::memory_order_acquire) == 0) break;
+    if (machine_.background_threads) {
+      os::MutexLock lock(mutex_);
+      if (stopping_) break;
+      static_cast<void>(progress_.wait_for(mutex_, 1000));
+    } else if (attempt > 20) {
+      break;
+    }
+  }
+  stats_.write_wait_us.fetch_add(machine_.clock->monotonic_us() - started,
+                                 std::memory_order_relaxed);
+  return result;
+}
+
+Status Scheduler::relieve() {
+  thread_local uint32_t attempts = 0;
+  if (store_->residency->make_room(size_t{2} << 20)) {
+    attempts = 0;
+    return {};
+  }
+  const Step step = flush_step(true);
+  os::epoch::collect();
+  if (step == Step::kDone) {
+    attempts = 0;
+    return {};
+  }
+  if (++attempts > kRelieveAttempts) {
+    attempts = 0;
+    return Status(StatusCode::kOutOfMemory,
+                  "the memory budget of " + std::to_string(store_->arena->budget()) +
+                      " bytes is held by open transactions, snapshots and values");
+  }
+  machine_.clock->sleep_us(500);
+  return {};
+}
+
+// ---- The whole database
+
+Status Scheduler::flush_all() {
+  for (tree::TreeState* tree : trees_()) {
+    std::vector<std::string> lows;
+    {
+      os::epoch::Guard guard;
+      for (const tree::Container* container : tree->directory().all()) {
+        const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+        if (!d->active->empty() || d->frozen != nullptr) lows.push_back(container->low);
+      }
+    }
+    for (const std::string& low : lows) {
+      for (uint32_t attempt = 0;; ++attempt) {
+        bool flushed = false;
+        const Status s = flush_container(tree, low, true, true, policy_, &flushed);
+        if (!s.ok()) {
+          if (s.is(StatusCode::kOutOfMemory) && attempt < 100) {
+            os::epoch::collect();
+            machine_.clock->sleep_us(500);
+            continue;
+          }
+          return s;
+        }
+        if (flushed) break;
+        // Not flushed: somebody else is at it (wait), or nothing is left of it.
+        os::epoch::Guard guard;
+        const tree::Container* container = tree->directory().find(low);
+        const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+        if (!container->flushing.load(std::memory_order_acquire) && d->frozen == nullptr &&
+            (d->active->empty() || attempt > 10)) {
+          break;
+        }
+        os::cpu_relax();
+      }
+      os::epoch::collect();
+    }
+  }
+  return {};
+}
+
+Status Scheduler::recluster_all() {
+  tree::MergePolicy policy = policy_;
+  policy.recluster = true;
+  for (tree::TreeState* tree : trees_()) {
+    std::vector<std::string> lows;
+    {
+      os::epoch::Guard guard;
+      for (const tree::Container* container : tree->directory().all()) {
+        const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+        if (file->values.size() > 1 || file->garbage_bytes() > 0) lows.push_back(container->low);
+      }
+    }
+    for (const std::string& low : lows) {
+      bool flushed = false;
+      if (Status s = flush_container(tree, low, true, true, policy, &flushed); !s.ok()) return s;
+      os::epoch::collect();
+    }
+  }
+  return {};
+}
+
+Status Scheduler::drain() {
+  while (due()) {
+    if (Status s = publisher_->status(); !s.ok()) return s;
+    if (Status s = status(); !s.ok()) return s;
+    large_due_.store(false, std::memory_order_release);
+    const Step step = flush_step(true);
+    os::epoch::collect();
+    if (step == Step::kFailed) break;
+    if (step == Step::kNothing) {
+      if (working_.load(std::memory_order_acquire) == 0) {
+        // Publishing may be what is left: it trims the log.
+        if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+        if (step == Step::kNothing && !large_due_.load(std::memory_order_acquire)) break;
+      }
+      machine_.clock->sleep_us(200);
+    }
+  }
+  while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
+  if (Status s = publisher_->publish(); !s.ok()) return s;
+  return publisher_->publish_now({});
+}
+
+Status Scheduler::flush_when_full() {
+  while (store_->arena->used(os::Quota::kDelta) > quota_.load(std::memory_order_relaxed)) {
+    const Step step = flush_step(true);
+    os::epoch::collect();
+    if (step == Step::kFailed) return status();
+    if (step == Step::kNothing) break;
+  }
+  return {};
+}
+
+}  // namespace hawthorn::db

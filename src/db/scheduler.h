@@ -1,0 +1,111 @@
+#pragma once
+// Chooses which container to flush or re-cluster, does it, and paces writers by what is left of the
+// delta's quota.
+//
+// Not here: merging (tree/merge), durability (publisher).
+// Threads: one background thread flushes; writers help in bounded steps when it falls behind.
+//
+//   delta memory   0 .......... 50% .......... 70% ................ 100%
+//   background     nothing      flushes the containers that pay most
+//   writers        free         free           owe flush work       run flush steps or wait
+//
+// 1. A step that a writer runs does no I/O reads and covers one container (R28).
+// 2. The log is kept below a multiple of the quota: past it the containers with the oldest records
+// go first (pitfall 7).
+// 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "db/publisher.h"
+#include "hawthorn/status.h"
+#include "os/sync.h"
+#include "tree/merge.h"
+#include "tree/tree.h"
+#include "txn/transaction.h"
+
+namespace hawthorn::db {
+
+struct SchedulerStats {
+  std::atomic<uint64_t> flushes{0};
+  std::atomic<uint64_t> reclusters{0};
+  std::atomic<uint64_t> splits{0};
+  std::atomic<uint64_t> write_waits{0};
+  std::atomic<uint64_t> write_wait_us{0};
+};
+
+class Scheduler : public txn::Admission {
+ public:
+  using TreeList = std::function<std::vector<tree::TreeState*>()>;
+  Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher, TreeList trees);
+  ~Scheduler() override;
+
+  void start();
+  void stop();
+  void set_budget(size_t budget_bytes);
+  size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
+  const tree::MergePolicy& policy() const { return policy_; }
+
+  Status admit(size_t bytes) override {
+    if (store_->arena->used(os::Quota::kDelta) < free_below_.load(std::memory_order_relaxed))
+      return {};
+    return pace(bytes);
+  }
+  Status relieve() override;
+
+  // Flushes every container that has unflushed data now; does not publish.
+  Status flush_all();
+  // Rewrites every container that has garbage or more than one value extent.
+  Status recluster_all();
+  // Waits until nothing is due and everything flushed is published.
+  Status drain();
+  // During recovery: flushes in the foreground when the deltas have reached their quota.
+  Status flush_when_full();
+  void large_delta();
+
+  const SchedulerStats& stats() const { return stats_; }
+  Status status() const;
+
+ private:
+  struct Candidate {
+    tree::TreeState* tree;
+    std::string low;
+    double worth;
+  };
+  enum class Step : uint8_t { kDone, kNothing, kFailed };
+
+  void run();
+  Status pace(size_t bytes);
+  // Flushes one container. allow_io: may read from disk; force: also with many open intents.
+  Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
+                         const tree::MergePolicy& policy, bool* flushed);
+  Step flush_step(bool allow_io);
+  void refill(bool log_pressure);
+  bool log_pressure() const;
+  bool due() const;
+  void fail(const Status& status);
+
+  const os::Machine& machine_;
+  tree::Store* const store_;
+  Publisher* const publisher_;
+  const TreeList trees_;
+  tree::MergePolicy policy_;
+  std::atomic<size_t> quota_{0};
+  std::atomic<size_t> free_below_{0};
+  std::atomic<bool> large_due_{false};
+
+  mutable os::Mutex mutex_;
+  os::CondVar wake_;
+  os::CondVar progress_;
+  std::vector<Candidate> candidates_ GUARDED_BY(mutex_);
+  bool refilled_empty_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  Status status_ GUARDED_BY(mutex_);
+  std::atomic<uint32_t> working_{0};
+  SchedulerStats stats_;
+  os::Thread thread_;
+};
+
+}  // namespace hawthorn::db

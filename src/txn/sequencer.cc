@@ -1,0 +1,115 @@
+#include "txn/sequencer.h"
+
+#include "os/test_point.h"
+
+namespace hawthorn::txn {
+
+namespace {
+// A number that is this thread's own.
+uint64_t this_thread_number() {
+  static std::atomic<uint64_t> next{1};
+  thread_local const uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+Status waits_for_itself() {
+  return Status(StatusCode::kInvalidArgument,
+                "this thread has an exclusive transaction open, and would wait for it for ever");
+}
+}  // namespace
+
+void Sequencer::start(wal::Log* log, Lsn visible) {
+  log_ = log;
+  visible_.store(visible, std::memory_order_release);
+}
+
+Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
+  const uint64_t checksum = wal::Log::payload_checksum(request.payload);
+  size_t payload_bytes = 0;
+  for (const std::string_view piece : request.payload) payload_bytes += piece.size();
+  for (;;) {
+    HAWTHORN_TEST_POINT("sequencer.commit.before_lock");
+    {
+      os::MutexLock lock(log_->mutex());
+      while (exclusive_ != 0 && exclusive_ != request.id) {
+        if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
+        exclusive_ended_.wait(log_->mutex());
+      }
+      if (request.validate != nullptr && slots_->contended(request.id)) {
+        Result<bool> valid = (*request.validate)();
+        if (!valid.ok()) return valid.status();
+        if (!*valid) {
+          count_conflict();
+          return Status(StatusCode::kConflict);
+        }
+      }
+      const Lsn lsn = log_->try_append(request.type, request.operations, request.payload, checksum);
+      if (lsn != 0) {
+        HAWTHORN_TEST_POINT("sequencer.commit.after_append");
+        slots_->commit(request.id, lsn);
+        visible_.store(lsn, std::memory_order_release);
+        commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        *cts = lsn;
+        return {};
+      }
+    }
+    if (Status s = log_->wait_room(payload_bytes); !s.ok()) return s;
+  }
+}
+
+Status Sequencer::append(format::RecordType type, uint32_t operations,
+                         std::span<const std::string_view> payload, Lsn* lsn) {
+  const uint64_t checksum = wal::Log::payload_checksum(payload);
+  size_t payload_bytes = 0;
+  for (const std::string_view piece : payload) payload_bytes += piece.size();
+  for (;;) {
+    {
+      os::MutexLock lock(log_->mutex());
+      *lsn = log_->try_append(type, operations, payload, checksum);
+      if (*lsn != 0) return {};
+    }
+    if (Status s = log_->wait_room(payload_bytes); !s.ok()) return s;
+  }
+}
+
+Status Sequencer::make_durable(Lsn cts, Durability durability) {
+  switch (durability) {
+    case Durability::kDefault:
+    case Durability::kNone:
+      return {};
+    case Durability::kAsync:
+      log_->request_durable(cts);
+      return {};
+    case Durability::kFull:
+      break;
+  }
+  Status s = log_->wait_durable(cts);
+  if (s.ok()) return s;
+  return Status(StatusCode::kUnknownOutcome,
+                "the commit is in the log, but its sync failed, so that a crash may lose it: " +
+                    s.to_string());
+}
+
+Status Sequencer::begin_exclusive(TxnId id, Lsn* read_ts) {
+  os::MutexLock lock(log_->mutex());
+  while (exclusive_ != 0) {
+    if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
+    exclusive_ended_.wait(log_->mutex());
+  }
+  exclusive_ = id;
+  exclusive_thread_ = this_thread_number();
+  *read_ts = visible_.load(std::memory_order_relaxed);
+  return {};
+}
+
+void Sequencer::end_exclusive(TxnId id) {
+  {
+    os::MutexLock lock(log_->mutex());
+    if (exclusive_ != id) return;
+    exclusive_ = 0;
+    exclusive_thread_ = 0;
+  }
+  exclusive_ended_.notify_all();
+}
+
+}  // namespace hawthorn::txn

@@ -1,0 +1,84 @@
+#pragma once
+// The order of commits: gives a transaction its place in the log and its timestamp in one step, and
+// makes it visible.
+//
+//   intents installed ──> [log mutex: validate, append, slot := cts, visible_ts := cts] ──>
+//   acknowledge, stamp
+//
+// Not here: installing intents (tree), what a transaction remembers (transaction.h).
+// Threads: every function from any thread.
+//
+// 1. cts = lsn of the commit record; both are issued under the log's mutex, so cts order is log
+// order (R1), and each
+//    commit is visible before the next one is issued (R3).
+// 2. All that can wait (ring room, the exclusive transaction) comes before the append; after it
+// nothing can fail (R4).
+// 3. While a transaction is exclusive, all other commits wait.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "format/log_record.h"
+#include "hawthorn/options.h"
+#include "hawthorn/status.h"
+#include "os/sync.h"
+#include "tree/slots.h"
+#include "wal/log.h"
+
+namespace hawthorn::txn {
+
+using format::Lsn;
+using tree::TxnId;
+
+struct CommitRequest {
+  TxnId id = 0;
+  format::RecordType type = format::RecordType::kCommit;
+  uint32_t operations = 0;
+  std::span<const std::string_view> payload;
+  // Called under the log's mutex when another transaction's intent was met; false: conflict.
+  std::function<Result<bool>()>* validate = nullptr;
+};
+
+class Sequencer {
+ public:
+  explicit Sequencer(tree::TxnSlots* slots) : slots_(slots) {}
+
+  // Before the first commit. `visible`: the timestamp that recovery ended with.
+  void start(wal::Log* log, Lsn visible);
+  wal::Log* log() const { return log_; }
+  std::atomic<Lsn>& visible() { return visible_; }
+
+  // Errors: kConflict (nothing was written); those of the log. On success *cts is set and everybody
+  // sees the commit.
+  Status commit(const CommitRequest& request, Lsn* cts);
+  // Appends a record that decides nothing (a chunk, an abort). *lsn: where it stands.
+  Status append(format::RecordType type, uint32_t operations,
+                std::span<const std::string_view> payload, Lsn* lsn);
+  // Returns when a commit is as durable as asked. Errors: kUnknownOutcome when the sync failed.
+  Status make_durable(Lsn cts, Durability durability);
+
+  // Waits until no other transaction is exclusive. *read_ts: what it reads.
+  // Errors: kInvalidArgument when this thread's own exclusive transaction stands in the way.
+  Status begin_exclusive(TxnId id, Lsn* read_ts);
+  void end_exclusive(TxnId id);
+
+  uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
+  uint64_t conflicts() const { return conflicts_.load(std::memory_order_relaxed); }
+  void count_conflict() { conflicts_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  tree::TxnSlots* const slots_;
+  wal::Log* log_ = nullptr;
+  std::atomic<Lsn> visible_{0};
+  std::atomic<uint64_t> commits_{0};
+  std::atomic<uint64_t> conflicts_{0};
+  // Both change under the log's mutex.
+  TxnId exclusive_ = 0;
+  uint64_t exclusive_thread_ = 0;
+  os::CondVar exclusive_ended_;
+};
+
+}  // namespace hawthorn::txn

@@ -1,0 +1,262 @@
+#include "txn/transaction.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "os/test_point.h"
+
+namespace hawthorn::txn {
+
+namespace {
+constexpr size_t kKeyBlockBytes = 64 << 10;
+constexpr size_t kVersionOverhead =
+    96;  // of a record in a delta: entry, version, its part of the tree
+
+tree::VersionKind version_kind(format::OperationType type) {
+  switch (type) {
+    case format::OperationType::kPut:
+      return tree::VersionKind::kPut;
+    case format::OperationType::kDelete:
+      return tree::VersionKind::kTombstone;
+    case format::OperationType::kPutLarge:
+      return tree::VersionKind::kLarge;
+  }
+  return tree::VersionKind::kPut;
+}
+}  // namespace
+
+Txn::~Txn() {
+  if (open()) abort();
+}
+
+Status Txn::begin(Mode mode) {
+  mode_ = mode;
+  id_ = services_.store->slots->acquire();
+  if (id_ == 0) return Status(StatusCode::kBusy, "too many transactions are open");
+  if (mode == Mode::kExclusive) {
+    if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts_); !s.ok()) {
+      services_.store->slots->release(id_);
+      id_ = 0;
+      return s;
+    }
+  } else if (mode == Mode::kOptimistic) {
+    registration_ = services_.store->snapshots->add(services_.sequencer->visible());
+    registered_ = true;
+    read_ts_ = registration_.ts;
+  }
+  context_.id = id_;
+  context_.seq = 0;
+  context_.read_ts = read_ts_;
+  context_.check_conflicts = mode == Mode::kOptimistic;
+  context_.undo = &undo_;
+  chunk_seq_ = 0;
+  first_chunk_ = 0;
+  operation_count_ = 0;
+  return {};
+}
+
+std::string_view Txn::keep_key(std::string_view key) {
+  if (key_capacity_ - key_used_ < key.size() || key_blocks_.empty()) {
+    key_capacity_ = std::max(kKeyBlockBytes, key.size());
+    key_blocks_.push_back(std::make_unique_for_overwrite<char[]>(key_capacity_));
+    key_used_ = 0;
+  }
+  char* to = key_blocks_.back().get() + key_used_;
+  std::memcpy(to, key.data(), key.size());
+  key_used_ += key.size();
+  return {to, key.size()};
+}
+
+Status Txn::install(tree::TreeState* tree, format::OperationType type, std::string_view key,
+                    std::string_view value) {
+  if (Status s = services_.admission->admit(key.size() + value.size() + kVersionOverhead); !s.ok())
+    return s;
+  for (;;) {
+    Status s = tree->write(context_, key, version_kind(type), value);
+    if (s.ok()) return s;
+    if (s.is_conflict()) services_.sequencer->count_conflict();
+    if (!s.is(StatusCode::kOutOfMemory)) return s;
+    if (Status relieved = services_.admission->relieve(); !relieved.ok()) return relieved;
+  }
+}
+
+Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,
+                  std::string_view value) {
+  const std::string_view kept = keep_key(key);
+  if (Status s = install(tree, type, kept, value); !s.ok()) return s;
+  format::append_operation(operations_, {type, tree->id(), key, value});
+  ++operation_count_;
+  if (type == format::OperationType::kPutLarge) large_.emplace_back(value);
+  if (operations_.size() < kChunkBytes) return {};
+  if (Status s = log_in_chunks(operations_); !s.ok()) return s;
+  operations_.clear();
+  return {};
+}
+
+Status Txn::write_all(std::string_view operations, uint32_t count,
+                      const std::function<tree::TreeState*(uint32_t)>& find_tree) {
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  tree::TreeState* tree = nullptr;
+  undo_.reserve(count);
+  while (at < end) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr)
+      return Status(StatusCode::kInvalidArgument, "a write batch holds no valid operations");
+    if (tree == nullptr || tree->id() != operation.tree) tree = find_tree(operation.tree);
+    if (tree == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "a write batch names tree " +
+                                                      std::to_string(operation.tree) +
+                                                      ", which does not exist (any more)");
+    }
+    if (Status s = install(tree, operation.type, operation.key, operation.value); !s.ok()) return s;
+    if (operation.type == format::OperationType::kPutLarge) large_.emplace_back(operation.value);
+  }
+  borrowed_ = operations;
+  operation_count_ = count;
+  return {};
+}
+
+// Logs whole operations, in records that fit the ring. What is logged counts only with the commit
+// record.
+Status Txn::log_in_chunks(std::string_view operations) {
+  const size_t room = services_.sequencer->log()->payload_bytes_max() - 64;
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  while (at < end) {
+    const char* from = at;
+    uint32_t count = 0;
+    while (at < end) {
+      format::Operation operation;
+      const char* next = format::decode_operation(at, end, &operation);
+      if (count > 0 && static_cast<size_t>(next - from) > room) break;
+      at = next;
+      ++count;
+      if (static_cast<size_t>(at - from) >= kChunkBytes) break;
+    }
+    if (Status s = log_chunk({from, static_cast<size_t>(at - from)}, count, chunk_seq_); !s.ok())
+      return s;
+    chunk_seq_ += count;
+    operation_count_ -= count;
+  }
+  return {};
+}
+
+Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq) {
+  if (first_chunk_ == 0) {
+    // Before the record: whoever cuts a container meanwhile keeps the log for it (R8).
+    services_.store->slots->set_first_lsn(id_, services_.sequencer->log()->head());
+  }
+  char header[12];
+  store(header, static_cast<uint64_t>(id_));
+  store(header + 8, first_seq);
+  const std::string_view payload[] = {{header, sizeof(header)}, operations};
+  Lsn lsn = 0;
+  if (Status s = services_.sequencer->append(format::RecordType::kChunk, count, payload, &lsn);
+      !s.ok())
+    return s;
+  if (first_chunk_ == 0) first_chunk_ = lsn;
+  return {};
+}
+
+// Called when another transaction's intent was met on some key. First committer wins (R18).
+Result<bool> Txn::validate() {
+  if (mode_ != Mode::kOptimistic) return true;
+  for (const tree::Undo& undo : undo_) {
+    Result<bool> newer = undo.tree->newer_commit(undo.key, read_ts_, id_);
+    if (!newer.ok()) return newer;
+    if (*newer) return false;
+  }
+  return true;
+}
+
+Status Txn::commit(Durability durability) {
+  if (undo_.empty()) {
+    finish();
+    return {};
+  }
+  std::string_view operations = borrowed_.empty() ? std::string_view(operations_) : borrowed_;
+  // One record where it fits; a larger batch goes in chunks like a larger transaction.
+  if (first_chunk_ == 0 && operations.size() > kChunkBytes) {
+    if (Status s = log_in_chunks(operations); !s.ok()) {
+      roll_back();
+      finish();
+      return s;
+    }
+    operations = {};
+  }
+  CommitRequest request;
+  request.id = id_;
+  request.operations = operation_count_;
+  std::function<Result<bool>()> check = [this] { return validate(); };
+  if (mode_ == Mode::kOptimistic) request.validate = &check;
+  char header[20];
+  std::string_view payload[2];
+  if (first_chunk_ == 0) {
+    payload[0] = operations;
+    request.payload = {payload, 1};
+  } else {
+    store(header, static_cast<uint64_t>(id_));
+    store(header + 8, static_cast<uint64_t>(first_chunk_));
+    store(header + 16, chunk_seq_);
+    payload[0] = {header, sizeof(header)};
+    payload[1] = operations;
+    request.type = format::RecordType::kChunkedCommit;
+    request.payload = {payload, 2};
+  }
+  Lsn cts = 0;
+  if (Status s = services_.sequencer->commit(request, &cts); !s.ok()) {
+    roll_back();
+    finish();
+    return s;
+  }
+  HAWTHORN_TEST_POINT("txn.commit.before_stamp");
+  for (const tree::Undo& undo : undo_) tree::TreeState::stamp(undo, id_, cts);
+  finish();
+  return services_.sequencer->make_durable(cts, durability);
+}
+
+void Txn::abort() {
+  roll_back();
+  finish();
+}
+
+void Txn::roll_back() {
+  if (undo_.empty()) return;
+  if (first_chunk_ != 0) {
+    // Chunks without an outcome count as aborted at recovery; the record only spares it the wait
+    // until the log's end.
+    char header[8];
+    store(header, static_cast<uint64_t>(id_));
+    const std::string_view payload[] = {{header, sizeof(header)}};
+    Lsn lsn = 0;
+    static_cast<void>(
+        services_.sequencer->append(format::RecordType::kAbort, 0, payload, &lsn).ok());
+  }
+  services_.store->slots->abort(id_);
+  HAWTHORN_TEST_POINT("txn.abort.before_unlink");
+  for (size_t i = undo_.size(); i > 0; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
+  if (drop_large) {
+    for (const std::string& encoded : large_) drop_large(encoded);
+  }
+}
+
+void Txn::finish() {
+  if (mode_ == Mode::kExclusive) services_.sequencer->end_exclusive(id_);
+  if (registered_) services_.store->snapshots->remove(registration_.slot);
+  registered_ = false;
+  services_.store->slots->release(id_);
+  id_ = 0;
+  undo_.clear();
+  operations_.clear();
+  borrowed_ = {};
+  large_.clear();
+  if (key_blocks_.size() > 1) {
+    key_blocks_.clear();
+    key_capacity_ = 0;
+  }
+  key_used_ = 0;
+}
+
+}  // namespace hawthorn::txn

@@ -1,0 +1,113 @@
+#pragma once
+// A transaction from the inside: its slot, its intents, its operations on their way to the log.
+//
+// The public Transaction (db/) and every single write go through this class.
+// Not here: the public handle, large values (db/large_values.h), background work.
+// Threads: one object, one thread at a time.
+//
+// 1. Operations are buffered as the log stores them; a transaction larger than kChunkBytes logs
+// chunks on the way (R5),
+//    and an abort then logs that, too.
+// 2. Every intent stands in undo_ until it is stamped or rolled back; the slot is released after
+// that (R16).
+// 3. Memory is waited for before the intent is installed, never after the commit record (R4).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/operation.h"
+#include "hawthorn/options.h"
+#include "hawthorn/status.h"
+#include "tree/snapshots.h"
+#include "tree/tree.h"
+#include "txn/sequencer.h"
+
+namespace hawthorn::txn {
+
+// What a writer asks before it takes memory, and when there is none.
+class Admission {
+ public:
+  virtual ~Admission() = default;
+  // Before `bytes` are added to deltas; may do a bounded piece of flushing, or wait. Errors:
+  // kNoSpace, kReadOnly.
+  virtual Status admit(size_t bytes) = 0;
+  // The arena is full: makes room or waits for it. Errors: kOutOfMemory when waiting would not
+  // help.
+  virtual Status relieve() = 0;
+};
+
+struct Services {
+  tree::Store* store = nullptr;
+  Sequencer* sequencer = nullptr;
+  Admission* admission = nullptr;
+};
+
+enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
+
+class Txn {
+ public:
+  explicit Txn(const Services& services) : services_(services) {}
+  ~Txn();
+  Txn(const Txn&) = delete;
+  Txn& operator=(const Txn&) = delete;
+
+  // A Txn may be used again after it ended. Errors: kBusy without a free slot; those of
+  // begin_exclusive.
+  Status begin(Mode mode);
+  bool open() const { return id_ != 0; }
+
+  // Buffers the operation and installs its intent. The bytes are copied. Errors: kConflict and
+  // those of TreeState::write.
+  Status write(tree::TreeState* tree, format::OperationType type, std::string_view key,
+               std::string_view value);
+  // Installs the intents of encoded operations that stay in memory until the transaction ended, and
+  // are its only ones. `find_tree` gives the tree of an id, or null.
+  Status write_all(std::string_view operations, uint32_t count,
+                   const std::function<tree::TreeState*(uint32_t)>& find_tree);
+
+  // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
+  // is committed.
+  Status commit(Durability durability);
+  void abort();
+
+  tree::ReadView view() const { return {read_ts_, id_}; }
+  bool wrote() const { return !undo_.empty(); }
+  // Called for every operation type kPutLarge that is rolled back.
+  std::function<void(std::string_view encoded)> drop_large;
+
+ private:
+  static constexpr size_t kChunkBytes = 256 << 10;
+
+  Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
+                 std::string_view value);
+  Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
+  Status log_in_chunks(std::string_view operations);
+  Result<bool> validate();
+  void roll_back();
+  void finish();
+  std::string_view keep_key(std::string_view key);
+
+  const Services services_;
+  Mode mode_ = Mode::kBlind;
+  TxnId id_ = 0;
+  Lsn read_ts_ = 0;
+  tree::Snapshots::Registration registration_;
+  bool registered_ = false;
+  tree::WriteContext context_;
+  std::vector<tree::Undo> undo_;
+  std::string operations_;        // not logged yet
+  std::string_view borrowed_;     // of write_all
+  uint32_t operation_count_ = 0;  // of either
+  uint32_t chunk_seq_ = 0;        // seq of the first operation that is not logged
+  Lsn first_chunk_ = 0;
+  std::vector<std::string> large_;  // encoded large values that this transaction wrote
+  std::vector<std::unique_ptr<char[]>> key_blocks_;
+  size_t key_used_ = 0;
+  size_t key_capacity_ = 0;
+};
+
+}  // namespace hawthorn::txn
