@@ -3,7 +3,8 @@
 
 Lines of code end by column 100 and have no tabs; nothing has trailing spaces, and every file ends
 with one newline; headers begin with `#pragma once` and say in a comment what they are; no file of
-code has more than 700 lines; no notes about unfinished work; no lines that only separate.
+code has more than 700 lines; no notes about unfinished work; no lines that only separate; links of
+documents lead to files that exist.
 """
 
 import re
@@ -20,6 +21,7 @@ TEXT_NAMES = ("Makefile", "run", ".gitignore", ".clang-format")
 
 UNFINISHED = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX")) + r")\b")
 SEPARATOR = re.compile(r"^\s*(//|#)\s*[-=*/#~_]{8,}\s*$")
+LINK = re.compile(r"\]\(([^)#\s]+)")
 SNAKE_CASE = re.compile(r"^[a-z0-9_]+\.(h|cc|c|py)$")
 
 
@@ -46,6 +48,13 @@ def problems_of_header(relative, lines):
         yield f"{relative}:2: a header says in a comment what it is"
 
 
+def problems_of_links(path, relative, lines):
+    for number, line in enumerate(lines, 1):
+        for target in LINK.findall(line):
+            if "://" not in target and not (path.parent / target).exists():
+                yield f"{relative}:{number}: leads to {target}, which does not exist"
+
+
 def problems_of_file(path, relative):
     try:
         text = path.read_bytes().decode("utf-8")
@@ -60,6 +69,8 @@ def problems_of_file(path, relative):
         problems.append(f"{relative}: has {len(lines) - 1} lines, {LINES_MAX} are allowed")
     if relative.suffix == ".h":
         problems += problems_of_header(relative, lines)
+    if relative.suffix == ".md":
+        problems += problems_of_links(path, relative, lines)
     if relative.suffix in CPP_SUFFIXES + (".py",) and not SNAKE_CASE.match(relative.name):
         problems.append(f"{relative}: is not in snake_case")
     return problems
@@ -130,6 +141,10 @@ class Check(PlantedTree):
 
     def test_no_newline_at_the_end(self):
         self.assert_found("src/base/a.cc", "int a;", "newline")
+
+    def test_a_link_to_nowhere(self):
+        self.plant("docs/b.md", "[a](a.md#part), [code](../docs/a.md), [out](https://example.org)\n")
+        self.assert_found("docs/a.md", "[b](b.md) and [c](c.md)\n", "leads to c.md")
 
     def test_a_name_in_camel_case(self):
         self.assert_found("src/base/MyFile.cc", "int a;\n", "snake_case")
