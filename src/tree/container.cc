@@ -35,7 +35,8 @@ void Container::install(Descriptor* next) {
   os::epoch::retire(old);
 }
 
-std::string Container::range_text() const {
+std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
+                           bool has_high) {
   const auto quote = [](std::string_view key) {
     static constexpr char kHex[] = "0123456789abcdef";
     std::string text = "\"";

@@ -40,6 +40,10 @@ struct Descriptor {
   ~Descriptor();
 };
 
+// A container's range in words, for messages.
+std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
+                           bool has_high);
+
 struct Container {
   Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
             Descriptor* first);
@@ -66,7 +70,7 @@ struct Container {
   uint64_t pending_batch = 0;               // under the latch
 
   bool covers(std::string_view key) const { return key >= low && (!has_high || key < high); }
-  std::string range_text() const;  // for messages
+  std::string range_text() const { return key_range_text(tree, low, high, has_high); }
 
   // Swaps the descriptor; the old one is retired. REQUIRES the latch.
   void install(Descriptor* next);

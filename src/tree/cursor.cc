@@ -1,0 +1,686 @@
+#include "tree/cursor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "format/run_layout.h"
+#include "os/epoch.h"
+#include "os/sync.h"
+#include "os/test_point.h"
+#include "tree/large_read.h"
+
+namespace hawthorn::tree {
+
+using format::kGroupEntries;
+using format::kTagPlainInline;
+using format::kTagRecord;
+using format::location_offset;
+using format::location_tag;
+
+namespace {
+// After so many values of an extent were read one by one, the rest of it is expected to follow.
+constexpr uint8_t kSingleReads = 3;
+constexpr size_t kBatchKeyBytes = size_t{64} << 10;
+// A buffer for a large value is not kept once a small one needs the room.
+constexpr size_t kValueBytesKept = size_t{1} << 20;
+
+uint64_t head_of(const Run& run, uint32_t index) {
+  return run.group(index / kGroupEntries).heads[index % kGroupEntries];
+}
+
+// Whether entry `index` has exactly this key.
+bool has_key(const Run& run, uint32_t index, std::string_view key) {
+  return key.substr(0, run.skip()) == run.prefix() &&
+         run.compare(index, key, key_head(key, run.skip())) == 0;
+}
+}  // namespace
+
+// ---- The deltas
+
+void TreeCursor::Source::hold(Delta* held) {
+  delta = held;
+  at = 0;
+  count = 0;
+  if (held == nullptr) return;
+  held->ref();
+  held->pin();
+}
+
+void TreeCursor::Source::release() {
+  if (delta == nullptr) return;
+  delta->unpin();
+  if (delta->unref()) delete delta;
+  delta = nullptr;
+  at = 0;
+  count = 0;
+}
+
+void TreeCursor::Source::collect(Seek mode, std::string_view key) {
+  at = 0;
+  count = 0;
+  if (delta == nullptr || delta->empty()) return;
+  count = static_cast<uint32_t>(delta->collect(mode, key, key_head(key, delta->skip()), entries));
+  for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(entries[i]);
+}
+
+// ---- Containers
+
+TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
+    : key_only_(options.key_only), tree_(tree), view_(view), options_(std::move(options)) {
+  empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
+}
+
+TreeCursor::~TreeCursor() { leave(); }
+
+void TreeCursor::leave() {
+  fast_end_ = 0;
+  run_ = nullptr;
+  delta_next_ = nullptr;
+  file_.reset();
+  active_.release();
+  frozen_.release();
+}
+
+// Whether the held container can serve a seek: its descriptor shows the same at this timestamp as
+// any later one.
+bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
+  if (!holds() || view_.own != 0) return false;
+  if (mode == Seek::kLess) return low_ < key && (!has_high_ || key <= high_);
+  return low_ <= key && (!has_high_ || key < high_);
+}
+
+// What is resident of the held file, now that it cannot go any more.
+void TreeCursor::take_run() {
+  run_ = file_->run.load(std::memory_order_acquire);
+  if (run_ == nullptr) return;
+  const size_t key_room = run_->key_buffer_bytes(1);
+  if (key_capacity_ < key_room) {
+    key_buffer_ = std::make_unique_for_overwrite<char[]>(key_room);
+    key_capacity_ = key_room;
+  }
+  std::memcpy(key_buffer_.get(), run_->prefix().data(), run_->skip());
+  key_head_ = key_buffer_.get() + run_->skip();
+  fixed_key_size_ = run_->fixed_key_size();
+  for (uint32_t e = 0; e < RunFile::kExtentsMax; ++e) {
+    bases_[e] = key_only_ ? run_->heap() : file_->bases[e].load(std::memory_order_acquire);
+    sizes_[e] = run_->fixed_value_size();
+    misses_[e] = 0;
+  }
+  bases_[kTagPlainInline] = run_->heap();
+  sizes_[kTagPlainInline] = run_->fixed_inline_size();
+  prefetch_values_ = !key_only_ && (run_->fixed_value_size() != 0 || sizes_[kTagPlainInline] >= 64);
+}
+
+// Takes hold of a container; false when there is none, or after an error.
+bool TreeCursor::enter(Where where, std::string_view key) {
+  for (;;) {
+    leave();
+    {
+      os::epoch::Guard guard;
+      const Directory& directory = tree_->directory();
+      const Container* container = where == Where::kCovering ? directory.find(key)
+                                   : where == Where::kBefore ? directory.before(key)
+                                                             : directory.last();
+      if (container == nullptr) return false;
+      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+      active_.hold(descriptor->active);
+      frozen_.hold(descriptor->frozen);
+      file_ = PinnedRunFile(descriptor->run);
+      low_ = container->low;
+      high_ = container->high;
+      has_high_ = container->has_high;
+      take_run();
+    }
+    low_inside_ = options_.lower && *options_.lower > low_;
+    high_inside_ = options_.upper && (!has_high_ || *options_.upper < high_);
+    if (run_ == nullptr && !file_->empty()) {
+      HAWTHORN_TEST_POINT("tree.cursor.before_load");
+      Status status = tree_->store()->residency->load_run(file_.get());
+      if (!status.ok()) {
+        // Damage is declared only of what a fresh descriptor still refers to (R24).
+        if (status.is(StatusCode::kCorruption) && has_newer_run(low_)) continue;
+        return fail(std::move(status));
+      }
+      take_run();
+    }
+    file_->touch();
+    HAWTHORN_TEST_POINT("tree.cursor.entered");
+    return true;
+  }
+}
+
+bool TreeCursor::has_newer_run(std::string_view key) const {
+  os::epoch::Guard guard;
+  const Container* container = tree_->directory().find(key);
+  return container->descriptor.load(std::memory_order_acquire)->run != file_.get();
+}
+
+bool TreeCursor::fail(Status status) {
+  status_ =
+      status.is(StatusCode::kCorruption)
+          ? Status(StatusCode::kCorruption, key_range_text(tree_->id(), low_, high_, has_high_) +
+                                                ": " + std::string(status.message()))
+          : std::move(status);
+  leave();
+  valid_ = false;
+  batching_ = false;
+  return false;
+}
+
+// ---- Positions in the held container
+
+// Puts all sources at the first entries from `key` on, in the direction that `mode` says.
+void TreeCursor::place(Seek mode, std::string_view key) {
+  forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
+  run_next_ = 0;
+  run_stop_ = 0;
+  if (run_ != nullptr) {
+    const uint32_t entries = run_->entries();
+    run_next_ = run_->seek(key);
+    if (mode == Seek::kGreater || mode == Seek::kLessEqual) {
+      while (run_next_ < entries && has_key(*run_, run_next_, key)) ++run_next_;
+    }
+    if (forward_) {
+      run_stop_ = high_inside_ ? run_->seek(*options_.upper) : entries;
+      run_next_ = std::min(run_next_, run_stop_);
+      run_->prefetch_entry(run_next_);
+    } else {
+      run_stop_ = low_inside_ ? run_->seek(*options_.lower) : 0;
+      run_next_ = std::max(run_next_, run_stop_);
+    }
+  }
+  active_.collect(mode, key);
+  frozen_.collect(mode, key);
+  update_limit();
+}
+
+void TreeCursor::place_last() {
+  forward_ = false;
+  run_next_ = 0;
+  run_stop_ = 0;
+  if (run_ != nullptr) {
+    run_stop_ = low_inside_ ? run_->seek(*options_.lower) : 0;
+    run_next_ = std::max(run_->entries(), run_stop_);
+  }
+  for (Source* source : {&active_, &frozen_}) {
+    source->at = 0;
+    source->count = source->delta == nullptr
+                        ? 0
+                        : static_cast<uint32_t>(source->delta->collect_last(source->entries));
+  }
+  update_limit();
+}
+
+// Finds the next delta key, and how far the run goes before it.
+void TreeCursor::update_limit() {
+  DeltaEntry* const active = active_.next();
+  DeltaEntry* const frozen = frozen_.next();
+  int order = 0;
+  if (active == nullptr || frozen == nullptr) {
+    order = active != nullptr ? -1 : 1;
+  } else {
+    // Both deltas have the container's prefix.
+    order = active->head != frozen->head ? (active->head < frozen->head ? -1 : 1)
+                                         : active->key().compare(frozen->key());
+    if (!forward_) order = -order;
+  }
+  in_active_ = active != nullptr && order <= 0;
+  in_frozen_ = frozen != nullptr && order >= 0;
+  delta_next_ = in_active_ ? active : frozen;
+  run_limit_ = run_stop_;
+  if (delta_next_ == nullptr) return;
+  const std::string_view key = delta_next_->key();
+  if (forward_ ? high_inside_ && key >= *options_.upper : low_inside_ && key < *options_.lower) {
+    active_.count = 0;
+    frozen_.count = 0;
+    delta_next_ = nullptr;
+    return;
+  }
+  if (run_next_ == run_stop_) return;
+  uint32_t limit = run_->seek(key);
+  if (forward_) {
+    run_limit_ = std::clamp(limit, run_next_, run_stop_);
+  } else {
+    while (limit < run_next_ && has_key(*run_, limit, key)) ++limit;
+    run_limit_ = std::clamp(limit, run_stop_, run_next_);
+  }
+}
+
+// Begins again at key_, which was not passed, with a fresh descriptor.
+bool TreeCursor::restart() {
+  anchor_.assign(key_);
+  os::cpu_relax();
+  const Seek mode = forward_ ? Seek::kGreaterEqual : Seek::kLessEqual;
+  if (!enter(Where::kCovering, anchor_)) return false;
+  place(mode, anchor_);
+  return true;
+}
+
+// Before a move from key_: turns where the direction changes, and takes up what the cursor's own
+// transaction wrote since the last move.
+bool TreeCursor::resume(bool forward) {
+  const bool turned = forward != forward_;
+  const Seek mode = forward ? Seek::kGreater : Seek::kLess;
+  if (view_.own != 0) {
+    bool replaced;
+    {
+      os::epoch::Guard guard;
+      const Container* container = tree_->directory().find(key_);
+      replaced = container->descriptor.load(std::memory_order_acquire)->active != active_.delta;
+    }
+    if (replaced) {
+      anchor_.assign(key_);
+      if (!enter(forward ? Where::kCovering : Where::kBefore, anchor_)) return false;
+      place(mode, anchor_);
+      return true;
+    }
+    if (!turned) {
+      // Its intents stand in the active delta.
+      active_.collect(mode, key_);
+      update_limit();
+    }
+  }
+  if (turned) place(mode, key_);
+  return true;
+}
+
+// Goes on to the neighbouring container.
+bool TreeCursor::cross() {
+  if (forward_) {
+    if (!has_high_ || (options_.upper && high_ >= *options_.upper)) {
+      leave();
+      return false;
+    }
+    anchor_.swap(high_);
+    if (!enter(Where::kCovering, anchor_)) return false;
+    place(Seek::kGreaterEqual, anchor_);
+    return true;
+  }
+  if (low_.empty() || (options_.lower && low_ <= *options_.lower)) {
+    leave();
+    return false;
+  }
+  anchor_.swap(low_);
+  if (!enter(Where::kBefore, anchor_)) return false;
+  place(Seek::kLess, anchor_);
+  return true;
+}
+
+// ---- Moves
+
+bool TreeCursor::start() {
+  valid_ = false;
+  batching_ = false;
+  own_value_ = false;
+  fast_end_ = 0;
+  if (!status_.ok()) status_ = Status();
+  return !empty_range_;
+}
+
+bool TreeCursor::go(Seek mode, std::string_view key) {
+  if (holds_range_of(mode, key)) {
+    place(mode, key);
+  } else {
+    anchor_.assign(key);
+    if (!enter(mode == Seek::kLess ? Where::kBefore : Where::kCovering, anchor_)) return false;
+    place(mode, anchor_);
+  }
+  return find();
+}
+
+bool TreeCursor::first() {
+  if (!start()) return false;
+  return go(Seek::kGreaterEqual, options_.lower ? std::string_view(*options_.lower) : "");
+}
+
+bool TreeCursor::last() {
+  if (!start()) return false;
+  if (options_.upper) return go(Seek::kLess, *options_.upper);
+  if (!enter(Where::kLast, {})) return false;
+  place_last();
+  return find();
+}
+
+bool TreeCursor::seek(std::string_view key) {
+  if (!start()) return false;
+  if (options_.lower && key < *options_.lower) key = *options_.lower;
+  if (options_.upper && key >= *options_.upper) return false;
+  return go(Seek::kGreaterEqual, key);
+}
+
+bool TreeCursor::seek_for_prev(std::string_view key) {
+  if (!start()) return false;
+  if (options_.upper && key >= *options_.upper) return go(Seek::kLess, *options_.upper);
+  if (options_.lower && key < *options_.lower) return false;
+  return go(Seek::kLessEqual, key);
+}
+
+bool TreeCursor::next_slow() { return valid_ && start() && resume(true) && find(); }
+
+bool TreeCursor::prev() { return valid_ && start() && resume(false) && find(); }
+
+// Walks on to the next entry that is visible.
+bool TreeCursor::find() {
+  for (;;) {
+    switch (look()) {
+      case Step::kShown:
+      case Step::kTooLarge:
+        consume();
+        valid_ = true;
+        arm();
+        return true;
+      case Step::kHidden:
+        consume();
+        break;
+      case Step::kStale:
+        if (!restart()) return false;
+        break;
+      case Step::kFailed:
+        return fail(std::move(status_));
+      case Step::kEnd:
+        if (!cross()) return false;
+        break;
+    }
+  }
+}
+
+// Lets next() show the entries before the next delta key by itself.
+void TreeCursor::arm() {
+  if (!forward_ || view_.own != 0 || run_next_ >= run_limit_) return;
+  fast_end_ = run_limit_;
+  turn_group();
+}
+
+void TreeCursor::turn_group() {
+  const uint32_t number = run_next_ / kGroupEntries;
+  group_ = &run_->group(number);
+  ahead_ = number + 1 < run_->group_count() ? &run_->group(number + 1) : group_;
+  run_->prefetch_entry((number + 2) * kGroupEntries);
+}
+
+size_t TreeCursor::next_batch(std::span<Entry> out) {
+  if (out.empty() || (!valid_ && !batching_)) return 0;
+  size_t count = 0;
+  batch_used_ = 0;
+  if (valid_) {
+    const bool shown = status_.ok();
+    const bool own_value = own_value_;
+    valid_ = false;
+    batching_ = true;
+    fast_end_ = 0;
+    if (shown) {
+      reserve_batch_keys(out.size());
+      out[count] = {key_, value_};
+      keep_batch_key(out[count]);
+      key_ = out[count++].key;
+    }
+    if (!forward_) place(Seek::kGreater, key_);
+    if (!shown || own_value || view_.own != 0) return count;
+  } else {
+    if (!status_.ok()) status_ = Status();
+    own_value_ = false;
+    if (view_.own != 0 && !resume(true)) {
+      batching_ = false;
+      return 0;
+    }
+  }
+  while (count < out.size()) {
+    if (run_next_ < run_limit_) {
+      if (batch_used_ == 0) reserve_batch_keys(out.size());
+      const size_t wanted = std::min<size_t>(out.size() - count, run_limit_ - run_next_);
+      const uint32_t filled =
+          run_->fill(run_next_, out.subspan(count, wanted), bases_, key_only_,
+                     batch_keys_.get() + batch_used_, batch_capacity_ - batch_used_);
+      if (filled != 0) {
+        run_next_ += filled;
+        count += filled;
+        const std::string_view last = out[count - 1].key;
+        batch_used_ = static_cast<size_t>(last.data() + last.size() - batch_keys_.get());
+        continue;
+      }
+      if (count != 0 && batch_capacity_ - batch_used_ < run_->key_buffer_bytes(1)) break;
+    }
+    const Step step = look();
+    if (step == Step::kHidden) {
+      consume();
+      continue;
+    }
+    if (step == Step::kShown) {
+      out[count] = {key_, value_};
+      keep_batch_key(out[count++]);
+      consume();
+      if (own_value_) break;
+      continue;
+    }
+    // What ends the views handed out so far waits for the next call.
+    if (count != 0) {
+      status_ = Status();
+      break;
+    }
+    switch (step) {
+      case Step::kStale:
+        batching_ = restart();
+        break;
+      case Step::kEnd:
+        batching_ = cross();
+        break;
+      case Step::kTooLarge:
+        consume();
+        return 0;
+      default:
+        fail(std::move(status_));
+        break;
+    }
+    if (!batching_) return 0;
+  }
+  key_ = out[count - 1].key;
+  return count;
+}
+
+void TreeCursor::reserve_batch_keys(size_t entries) {
+  if (run_ == nullptr) return;
+  const auto most = static_cast<uint32_t>(std::min<size_t>(entries, 1 << 16));
+  const size_t wanted =
+      std::min(run_->key_buffer_bytes(most), std::max(kBatchKeyBytes, run_->key_buffer_bytes(1)));
+  if (batch_capacity_ >= wanted) return;
+  batch_keys_ = std::make_unique_for_overwrite<char[]>(wanted);
+  batch_capacity_ = wanted;
+}
+
+// Keys of deltas stay where they are; the others move out of the way of the next.
+void TreeCursor::keep_batch_key(Entry& entry) {
+  if (entry.key.data() != key_buffer_.get()) return;
+  char* to = batch_keys_.get() + batch_used_;
+  std::memcpy(to, entry.key.data(), entry.key.size());
+  batch_used_ += entry.key.size();
+  entry.key = {to, entry.key.size()};
+}
+
+// ---- One entry
+
+// Looks at the next entry of the held container without passing it. Sets key_, and value_ where it
+// is shown.
+TreeCursor::Step TreeCursor::look() {
+  if (run_ahead()) return look_run();
+  return delta_next_ != nullptr ? look_delta() : Step::kEnd;
+}
+
+// Passes the entry that was looked at.
+void TreeCursor::consume() {
+  run_next_ = run_after_;
+  if (!from_delta_) return;
+  const Seek mode = forward_ ? Seek::kGreater : Seek::kLess;
+  for (Source* source : {in_active_ ? &active_ : nullptr, in_frozen_ ? &frozen_ : nullptr}) {
+    if (source == nullptr || ++source->at < source->count) continue;
+    source->collect(mode, source->entries[source->count - 1]->key());
+  }
+  update_limit();
+}
+
+TreeCursor::Step TreeCursor::look_delta() {
+  from_delta_ = true;
+  run_after_ = run_next_;
+  key_ = delta_next_->key();
+  HAWTHORN_TEST_POINT("tree.cursor.before_chain");
+  ChainRead read;
+  if (in_active_) {
+    read = read_chain(active_.next()->newest.load(std::memory_order_acquire), view_,
+                      *tree_->store()->slots, false);
+  }
+  if (in_frozen_ && !read.stale && read.version == nullptr) {
+    read = read_chain(frozen_.next()->newest.load(std::memory_order_acquire), view_,
+                      *tree_->store()->slots, true);
+  }
+  if (read.stale) return Step::kStale;
+  if (read.version == nullptr) return Step::kHidden;  // the run's versions of the key come next
+  if (forward_) {
+    while (run_after_ < run_stop_ && has_key(*run_, run_after_, key_)) ++run_after_;
+  } else {
+    while (run_after_ > run_stop_ && has_key(*run_, run_after_ - 1, key_)) --run_after_;
+  }
+  switch (read.version->kind) {
+    case VersionKind::kTombstone:
+      return Step::kHidden;
+    case VersionKind::kLarge:
+      return show_large(read.version->value());
+    case VersionKind::kPut:
+      break;
+  }
+  value_ = key_only_ ? std::string_view() : read.version->value();
+  return Step::kShown;
+}
+
+TreeCursor::Step TreeCursor::look_run() {
+  from_delta_ = false;
+  uint32_t begin = forward_ ? run_next_ : run_next_ - 1;
+  uint32_t end = begin + 1;
+  const uint32_t index = run_->has_versions() ? pick_version(&begin, &end) : begin;
+  run_after_ = forward_ ? end : begin;
+  return index == Run::kNone ? Step::kHidden : show_run(index);
+}
+
+// Widens [*begin, *end), one entry, to all versions of its key; returns the one to show, or kNone.
+uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
+  const uint32_t known = *begin;
+  const uint64_t head = head_of(*run_, known);
+  const bool tied = forward_ ? *end < run_stop_ && head_of(*run_, *end) == head
+                             : *begin > run_stop_ && head_of(*run_, *begin - 1) == head;
+  if (tied) {
+    const std::string_view key(key_buffer_.get(), run_->copy_key(known, key_buffer_.get()));
+    while (forward_ && *end < run_stop_ && run_->compare(*end, key, head) == 0) ++*end;
+    while (!forward_ && *begin > run_stop_ && run_->compare(*begin - 1, key, head) == 0) --*begin;
+  }
+  for (uint32_t index = *begin; index < *end; ++index) {
+    const RunEntry entry = run_->entry(index);
+    if (entry.cts > view_.ts) continue;
+    return entry.kind == EntryKind::kTombstone ? Run::kNone : index;
+  }
+  return Run::kNone;
+}
+
+TreeCursor::Step TreeCursor::show_run(uint32_t index) {
+  const format::RunGroup& group = run_->group(index / kGroupEntries);
+  const uint32_t at = group.locations[index % kGroupEntries];
+  const uint32_t tag = location_tag(at);
+  store(key_head_, __builtin_bswap64(group.heads[index % kGroupEntries]));
+  if (tag != kTagRecord) {
+    key_ = {key_buffer_.get(), fixed_key_size_};
+    value_ = {};
+    if (key_only_) return Step::kShown;
+    if (tag != kTagPlainInline) return show_value(tag, location_offset(at), sizes_[tag]);
+    value_ = {bases_[tag] + location_offset(at), sizes_[tag]};
+    return Step::kShown;
+  }
+  const format::HeapRecord record = format::decode_record(run_->heap() + location_offset(at));
+  std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
+  key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
+  value_ = {};
+  if (key_only_) return Step::kShown;
+  switch (record.kind) {
+    case format::RecordKind::kInline:
+      value_ = record.value;
+      return Step::kShown;
+    case format::RecordKind::kSeparated:
+      return show_value(record.extent, record.offset, record.size);
+    case format::RecordKind::kLarge:
+      return show_large(record.value);
+    case format::RecordKind::kTombstone:
+      break;
+  }
+  return Step::kHidden;
+}
+
+// A value in a value extent: where it lies, or a copy read from disk.
+TreeCursor::Step TreeCursor::show_value(uint32_t extent, uint32_t offset, uint32_t size) {
+  if (bases_[extent] == nullptr) {
+    Residency& residency = *tree_->store()->residency;
+    const size_t extent_bytes = file_->values[extent]->disk_bytes();
+    HAWTHORN_TEST_POINT("tree.cursor.before_load");
+    if (batching_ || misses_[extent] >= kSingleReads || residency.roomy(extent_bytes)) {
+      Status status = residency.load_values(file_.get(), extent);
+      // Without memory for all of it the one value is read.
+      if (!status.ok() && !status.is(StatusCode::kOutOfMemory)) {
+        return failed_read(std::move(status));
+      }
+      // Pinned, it stays; it is not there when a newer file has taken the extent over.
+      bases_[extent] = file_->bases[extent].load(std::memory_order_acquire);
+    }
+    if (bases_[extent] == nullptr) {
+      if (misses_[extent] < kSingleReads) ++misses_[extent];
+      char* room = value_room(size);
+      if (room == nullptr) return failed_read(Status(StatusCode::kOutOfMemory));
+      if (Status s = residency.read_values(file_.get(), extent, offset, size, room); !s.ok()) {
+        return failed_read(std::move(s));
+      }
+      value_ = {room, size};
+      return Step::kShown;
+    }
+  }
+  value_ = {bases_[extent] + offset, size};
+  return Step::kShown;
+}
+
+TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
+  value_ = {};
+  if (key_only_) return Step::kShown;
+  const Result<format::LargeValue> value = format::decode_large_value(encoded);
+  if (!value.ok()) return failed_read(value.status());
+  if (value->size > kLargeValueBytesMax) {
+    status_ = Status(StatusCode::kNotSupported,
+                     "a value of " + std::to_string(value->size) +
+                         " bytes is too large to be read as a whole: read it by parts");
+    return Step::kTooLarge;
+  }
+  char* room = value_room(value->size);
+  if (room == nullptr) return failed_read(Status(StatusCode::kOutOfMemory));
+  if (Status s = read_large_value(*tree_->store()->residency, *value, room); !s.ok()) {
+    return failed_read(std::move(s));
+  }
+  value_ = {room, value->size};
+  return Step::kShown;
+}
+
+// Damage is declared only of what a fresh descriptor still refers to (R24).
+TreeCursor::Step TreeCursor::failed_read(Status status) {
+  if (status.is(StatusCode::kCorruption) && has_newer_run(key_)) return Step::kStale;
+  status_ = std::move(status);
+  return Step::kFailed;
+}
+
+// Room for one value; null without memory.
+char* TreeCursor::value_room(size_t size) {
+  own_value_ = true;
+  const bool too_large = value_capacity_ > kValueBytesKept && size <= kValueBytesKept;
+  if (value_capacity_ < size || too_large || value_buffer_ == nullptr) {
+    value_buffer_.reset();
+    value_capacity_ = 0;
+    value_buffer_.reset(new (std::nothrow) char[std::max<size_t>(size, 1)]);
+    if (value_buffer_ == nullptr) return nullptr;
+    value_capacity_ = size;
+  }
+  return value_buffer_.get();
+}
+
+}  // namespace hawthorn::tree

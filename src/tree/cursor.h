@@ -1,0 +1,217 @@
+#pragma once
+// The ordered walk over one tree, in both directions, at one timestamp.
+//
+//   container:  run (entries by number) ──┐
+//               frozen delta (by batches) ─┼─ merged by key ──> the entry shown
+//               active delta (by batches) ─┘
+//
+// The public Cursor and Db::scan stand on it. Not here: registering the timestamp (the caller does,
+// for as long as the cursor lives), point reads (tree.h).
+// Threads: one object from one thread at a time; writers and flushes go on beside it.
+//
+// 1. Between calls no epoch guard is held (R17). The cursor holds references and pins on the deltas
+//    and the run file of one descriptor, so all that it points to stays where it is; a descriptor
+//    shows everything with cts <= ts for as long as somebody holds it, but for what the deltas mark
+//    as moved.
+// 2. The sources stand behind the entry shown, in the direction of travel: nothing that was passed
+//    over lies ahead of them. Where the walk meets a version that was moved, it starts again from
+//    the directory at that key.
+// 3. run_limit_ is the first run entry, in the direction of travel, that does not come before the
+//    next delta key (or the end of what the run may show): up to it the deltas need no look.
+// 4. The versions of a key in a run are passed all at once, so a plain entry met is one to show.
+// 5. key_buffer_ begins with the run's prefix.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "hawthorn/db.h"
+#include "hawthorn/status.h"
+#include "tree/delta.h"
+#include "tree/run_file.h"
+#include "tree/tree.h"
+#include "tree/visibility.h"
+
+namespace hawthorn::tree {
+
+class TreeCursor {
+ public:
+  struct Options {
+    std::optional<std::string> lower = {};  // first key that may be shown
+    std::optional<std::string> upper = {};  // first key that may not
+    bool key_only = false;                  // values stay empty and are not read
+  };
+
+  // view.ts is registered, or belongs to an exclusive transaction, as long as the cursor lives.
+  // view.own != 0: that transaction's intents are seen, also those made after a move.
+  TreeCursor(TreeState* tree, const ReadView& view, Options options);
+  ~TreeCursor();
+  TreeCursor(const TreeCursor&) = delete;
+  TreeCursor& operator=(const TreeCursor&) = delete;
+
+  // Each move returns whether the cursor stands on an entry. Errors, in status(): kCorruption (the
+  // key range is named); kIoError; kOutOfMemory. The cursor stands nowhere then, and may be moved
+  // elsewhere by first, last and the seeks. A value over 64 MB is no error of the move: the key is
+  // shown with an empty value, and status() is kNotSupported until the next move.
+  bool first();
+  bool last();
+  bool seek(std::string_view key);           // the first entry >= key
+  bool seek_for_prev(std::string_view key);  // the last entry <= key
+  bool next();                               // nowhere before: stays nowhere
+  bool prev();
+
+  // Key and value stay valid until the next move.
+  bool valid() const { return valid_; }
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+  const Status& status() const { return status_; }
+
+  // Fills `out` from the entry that the cursor stands on, or from behind the last batch, in
+  // ascending order; returns how many. The views are valid until the next call of the cursor, which
+  // is not valid() after it. 0: the end, or an error, see status(); kNotSupported for a value over
+  // 64 MB, which the next batch leaves out.
+  size_t next_batch(std::span<Entry> out);
+
+ private:
+  static constexpr uint32_t kBatchEntries = 24;
+  using Seek = Delta::Seek;
+
+  // One delta, and the next entries of it in the direction of travel.
+  struct Source {
+    Delta* delta = nullptr;
+    uint32_t at = 0;
+    uint32_t count = 0;
+    DeltaEntry* entries[kBatchEntries];
+
+    DeltaEntry* next() const { return at < count ? entries[at] : nullptr; }
+    void hold(Delta* held);
+    void release();
+    void collect(Seek mode, std::string_view key);
+  };
+  enum class Where : uint8_t { kCovering, kBefore, kLast };
+  // What the next entry of the container, which is not passed yet, turned out to be.
+  enum class Step : uint8_t {
+    kShown,
+    kHidden,
+    kTooLarge,  // shown without its value
+    kStale,     // start again at key_
+    kFailed,    // status_ says why
+    kEnd,       // of the container
+  };
+
+  // ---- Where the cursor is
+  bool start();  // of a seek
+  bool go(Seek mode, std::string_view key);
+  bool enter(Where where, std::string_view key);
+  void leave();
+  void take_run();
+  bool holds() const { return file_.get() != nullptr; }
+  bool holds_range_of(Seek mode, std::string_view key) const;
+  bool has_newer_run(std::string_view key) const;
+  void place(Seek mode, std::string_view key);
+  void place_last();
+  bool restart();
+  bool resume(bool forward);
+  bool cross();
+  bool fail(Status status);
+
+  // ---- The next entry
+  bool find();
+  Step look();
+  Step look_run();
+  Step look_delta();
+  void consume();
+  void update_limit();
+  bool run_ahead() const { return forward_ ? run_next_ < run_limit_ : run_next_ > run_limit_; }
+  uint32_t pick_version(uint32_t* begin, uint32_t* end);
+  Step show_run(uint32_t index);
+  Step show_value(uint32_t extent, uint32_t offset, uint32_t size);
+  Step show_large(std::string_view encoded);
+  Step failed_read(Status status);
+  char* value_room(size_t size);
+  bool next_slow();
+  void arm();
+  void turn_group();
+  void reserve_batch_keys(size_t entries);
+  void keep_batch_key(Entry& entry);
+
+  // The fast path of next: entries [run_next_, fast_end_) can be shown without another look unless
+  // they are heap records or not resident. Kept together: few lines are touched per entry.
+  uint32_t run_next_ = 0;
+  uint32_t fast_end_ = 0;
+  const format::RunGroup* group_ = nullptr;  // of run_next_
+  const format::RunGroup* ahead_ = nullptr;  // the one behind it, or the same
+  char* key_head_ = nullptr;                 // in key_buffer_, behind the prefix
+  std::string_view key_;
+  std::string_view value_;
+  bool valid_ = false;
+  bool forward_ = true;
+  bool prefetch_values_ = false;
+  const bool key_only_;
+  uint32_t fixed_key_size_ = 0;
+  const char* bases_[16] = {};  // by location tag; null: take the slow path
+  uint32_t sizes_[16] = {};
+
+  uint32_t run_limit_ = 0;
+  uint32_t run_stop_ = 0;   // first entry, in the direction of travel, out of bounds
+  uint32_t run_after_ = 0;  // run_next_ once the entry looked at is passed
+  const Run* run_ = nullptr;
+  DeltaEntry* delta_next_ = nullptr;
+  bool in_active_ = false;  // delta_next_ stands for the next entry of these sources
+  bool in_frozen_ = false;
+  bool from_delta_ = false;   // the entry looked at is delta_next_
+  bool own_value_ = false;    // value_ is in value_buffer_
+  bool batching_ = false;     // between entries, behind a batch
+  bool empty_range_ = false;  // lower >= upper
+
+  TreeState* const tree_;
+  const ReadView view_;
+  const Options options_;
+  Source active_;
+  Source frozen_;
+  PinnedRunFile file_;
+  bool has_high_ = false;
+  bool low_inside_ = false;   // the lower bound lies in the container
+  bool high_inside_ = false;  // the upper bound does
+  std::string low_;
+  std::string high_;
+  uint8_t misses_[RunFile::kExtentsMax] = {};  // values read singly, per extent
+
+  std::string anchor_;  // the key of a seek under way
+  std::unique_ptr<char[]> key_buffer_;
+  size_t key_capacity_ = 0;
+  std::unique_ptr<char[]> value_buffer_;
+  size_t value_capacity_ = 0;
+  std::unique_ptr<char[]> batch_keys_;
+  size_t batch_capacity_ = 0;
+  size_t batch_used_ = 0;
+  Status status_;
+};
+
+inline bool TreeCursor::next() {
+  if (__builtin_expect(run_next_ >= fast_end_, false)) return next_slow();
+  const uint32_t slot = run_next_ % format::kGroupEntries;
+  if (slot == 0) turn_group();
+  const uint32_t at = group_->locations[slot];
+  const uint32_t tag = format::location_tag(at);
+  const char* base = bases_[tag];
+  if (__builtin_expect(base == nullptr, false)) return next_slow();
+  if (prefetch_values_) {
+    const uint32_t later = ahead_->locations[slot];
+    __builtin_prefetch(reinterpret_cast<const char*>(
+        reinterpret_cast<uintptr_t>(bases_[format::location_tag(later)]) +
+        format::location_offset(later)));
+  }
+  store(key_head_, __builtin_bswap64(group_->heads[slot]));
+  key_ = {key_buffer_.get(), fixed_key_size_};
+  value_ = key_only_ ? std::string_view()
+                     : std::string_view(base + format::location_offset(at), sizes_[tag]);
+  ++run_next_;
+  return true;
+}
+
+}  // namespace hawthorn::tree
