@@ -1,0 +1,156 @@
+#pragma once
+// What the benchmark driver asks of a database, of ours and of its rivals alike. One adapter file
+// per engine implements it (engine_*.cc) the way that engine's experts would use it.
+//
+// Not here: how long anything takes, and whether the answers are right; the workloads (bank.h,
+// upsert.h, micro.h) see to both. Errors: an adapter throws EngineError; a workload lets it
+// through. Threads: an Engine may be used from any thread, a Reader or Writer from the one that
+// uses it.
+//
+// 1. commit() returns when the batch has the durability of EngineConfig::sync; at kNone it survives
+//    kill -9. The exceptions (`lmdb-writemap`, `memory`) say so in their settings().
+// 2. A batch sees its own writes when it was begun with kReadWrite.
+// 3. A Reader begun with kSnapshot shows one moment until end().
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "bench/sinks.h"
+
+namespace hawthorn::bench {
+
+enum class SyncMode { kNone, kAsync, kFull };
+
+struct EngineConfig {
+  std::string path;         // a directory for this database alone
+  size_t memory_bytes = 0;  // the memory figure M of the comparison
+  size_t map_bytes = 0;     // address space, for engines that must be told before they start
+  SyncMode sync = SyncMode::kNone;
+  unsigned writers = 1;  // threads that write at the same time
+};
+
+class EngineError : public std::runtime_error {
+ public:
+  enum class Kind { kOther, kFull };
+  explicit EngineError(const std::string& what, Kind kind = Kind::kOther)
+      : std::runtime_error(what), kind_(kind) {}
+  // The map or the disk is full: a result of a benchmark, not a mistake in it.
+  bool full() const { return kind_ == Kind::kFull; }
+
+ private:
+  Kind kind_;
+};
+
+// What a batch will do: kBlind never calls get.
+enum class WriteIntent { kBlind, kReadWrite };
+
+class Writer {
+ public:
+  virtual ~Writer() = default;
+
+  virtual void begin(WriteIntent intent) = 0;
+  virtual void commit() = 0;
+
+  // False when the key is missing. Lifetime of the value: until the next call.
+  virtual bool get(std::string_view key, std::string_view& value) = 0;
+  virtual void put(std::string_view key, std::string_view value) = 0;
+  virtual void del(std::string_view key) = 0;
+
+  // A put whose key is above all keys of the database.
+  virtual void append(std::string_view key, std::string_view value) { put(key, value); }
+  // A put whose key is new and follows the key of the previous call; the batch does not read it.
+  virtual void insert_next(std::string_view key, std::string_view value) { put(key, value); }
+
+  // A get and, of the same key, a put of the same size later in the batch. Two may be under way,
+  // in slots 0 and 1: some engines then need not search for the key twice.
+  virtual bool get_for_update(unsigned slot, std::string_view key, std::string_view& value) {
+    (void)slot;
+    return get(key, value);
+  }
+  virtual void update(unsigned slot, std::string_view key, std::string_view value) {
+    (void)slot;
+    put(key, value);
+  }
+};
+
+// kLatest: each call may show the newest state; cheaper than a snapshot in some engines.
+enum class View { kLatest, kSnapshot };
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  virtual void begin(View view) = 0;
+  virtual void end() = 0;
+
+  // False when the key is missing. Lifetime of the value: until the next call.
+  virtual bool get(std::string_view key, std::string_view& value) = 0;
+  // values[i].data() is null when keys[i] is missing. Lifetime of the values: until the next call.
+  virtual void multi_get(std::span<const std::string_view> keys,
+                         std::span<std::string_view> values) = 0;
+  // The first entry >= key and up to `count` entries after it.
+  virtual void seek(std::string_view key, size_t count, StampSink& sink) = 0;
+
+  // All entries in order: by cursor, one at a time, and by the engine's fastest means.
+  virtual void iterate(StampSink& sink) = 0;
+  virtual void iterate(BankSink& sink) = 0;
+  virtual void iterate(EntrySink& sink) = 0;
+  virtual void iterate_batch(StampSink& sink) = 0;
+  virtual void iterate_batch(BankSink& sink) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string version() const = 0;
+  // What was set and why, in one line; after open.
+  virtual std::string settings() const = 0;
+
+  // Opens the database of config.path, creating it when missing.
+  virtual void open(const EngineConfig& config) = 0;
+  virtual void close() = 0;
+
+  // Every writer and reader is destroyed before close().
+  virtual std::unique_ptr<Writer> writer() = 0;
+  virtual std::unique_ptr<Reader> reader() = 0;
+
+  // Makes every commit so far survive a power loss.
+  virtual void sync() = 0;
+  // Waits until background work has nothing left to do.
+  virtual void drain() = 0;
+  // Writes out what sits in write buffers, then drains: the state in which reads are measured.
+  virtual void settle() { drain(); }
+
+  // Bytes on disk that live data occupies, by the engine's own account; 0 when it keeps none.
+  virtual uint64_t reachable_bytes() = 0;
+};
+
+// Gives a reader its five ways through all entries from a template of its own:
+//   template <class Sink> void walk(Sink& sink);
+//   template <class Sink> void walk_batch(Sink& sink);   (may be the inherited one)
+// so that no virtual call stands between an engine's cursor and the check of an entry.
+template <class Derived>
+class ReaderOf : public Reader {
+ public:
+  void iterate(StampSink& sink) override { self().walk(sink); }
+  void iterate(BankSink& sink) override { self().walk(sink); }
+  void iterate(EntrySink& sink) override { self().walk(sink); }
+  void iterate_batch(StampSink& sink) override { self().walk_batch(sink); }
+  void iterate_batch(BankSink& sink) override { self().walk_batch(sink); }
+
+  template <class Sink>
+  void walk_batch(Sink& sink) {
+    self().walk(sink);
+  }
+
+ private:
+  Derived& self() { return static_cast<Derived&>(*this); }
+};
+
+}  // namespace hawthorn::bench

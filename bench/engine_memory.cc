@@ -1,0 +1,133 @@
+#include "bench/engine_memory.h"
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace hawthorn::bench {
+
+class MemoryWriter : public Writer {
+ public:
+  explicit MemoryWriter(MemoryEngine& engine) : engine_(engine) {}
+
+  void begin(WriteIntent) override { pending_.clear(); }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    const auto own = pending_.find(key);
+    if (own != pending_.end() && engine_.fault_ != Fault::kHidesOwnWrites) {
+      if (!own->second) return false;
+      value = *own->second;
+      return true;
+    }
+    const std::shared_lock lock(engine_.mutex_);
+    const auto found = engine_.entries_.find(key);
+    if (found == engine_.entries_.end()) return false;
+    copy_ = found->second;
+    value = copy_;
+    return true;
+  }
+
+  void put(std::string_view key, std::string_view value) override {
+    pending_.insert_or_assign(std::string(key), std::string(value));
+  }
+  void del(std::string_view key) override {
+    pending_.insert_or_assign(std::string(key), std::nullopt);
+  }
+
+  void commit() override {
+    const std::unique_lock lock(engine_.mutex_);
+    if (engine_.strikes(Fault::kLosesCommit)) return;
+    for (auto& [key, value] : pending_) {
+      if (!value) {
+        if (!engine_.strikes(Fault::kKeepsRemoved)) engine_.entries_.erase(key);
+        continue;
+      }
+      if (engine_.strikes(Fault::kLosesPut)) continue;
+      if (engine_.strikes(Fault::kCorruptsValue)) value->back() ^= 1;
+      engine_.entries_.insert_or_assign(key, std::move(*value));
+    }
+  }
+
+ private:
+  MemoryEngine& engine_;
+  std::map<std::string, std::optional<std::string>, std::less<>> pending_;
+  std::string copy_;
+};
+
+class MemoryReader : public ReaderOf<MemoryReader> {
+ public:
+  explicit MemoryReader(MemoryEngine& engine)
+      : engine_(engine), lock_(engine.mutex_, std::defer_lock) {}
+
+  void begin(View view) override {
+    if (view == View::kSnapshot && engine_.fault_ != Fault::kMovesSnapshots) lock_.lock();
+  }
+  void end() override {
+    if (lock_.owns_lock()) lock_.unlock();
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    const Shared shared(*this);
+    const auto found = engine_.entries_.find(key);
+    if (found == engine_.entries_.end()) return false;
+    copy_ = found->second;
+    value = copy_;
+    return true;
+  }
+
+  void multi_get(std::span<const std::string_view> keys,
+                 std::span<std::string_view> values) override {
+    const Shared shared(*this);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const auto found = engine_.entries_.find(keys[i]);
+      values[i] = found == engine_.entries_.end() ? std::string_view() : found->second;
+    }
+  }
+
+  void seek(std::string_view key, size_t count, StampSink& sink) override {
+    const Shared shared(*this);
+    auto at = engine_.entries_.lower_bound(key);
+    for (size_t i = 0; i <= count && at != engine_.entries_.end(); ++i, ++at) {
+      sink.add(at->first, at->second);
+    }
+  }
+
+  template <class Sink>
+  void walk(Sink& sink) {
+    const Shared shared(*this);
+    for (const auto& [key, value] : engine_.entries_) {
+      if (!engine_.strikes(Fault::kSkipsInScan)) sink.add(key, value);
+    }
+  }
+
+ private:
+  // The lock for one call, unless the snapshot holds it already.
+  class Shared {
+   public:
+    explicit Shared(MemoryReader& reader) : mutex_(reader.engine_.mutex_), mine_(!reader.lock_) {
+      if (mine_) mutex_.lock_shared();
+    }
+    ~Shared() {
+      if (mine_) mutex_.unlock_shared();
+    }
+
+   private:
+    std::shared_mutex& mutex_;
+    const bool mine_;
+  };
+
+  MemoryEngine& engine_;
+  std::shared_lock<std::shared_mutex> lock_;
+  std::string copy_;
+};
+
+std::unique_ptr<Writer> MemoryEngine::writer() { return std::make_unique<MemoryWriter>(*this); }
+std::unique_ptr<Reader> MemoryEngine::reader() { return std::make_unique<MemoryReader>(*this); }
+
+uint64_t MemoryEngine::reachable_bytes() {
+  uint64_t bytes = 0;
+  for (const auto& [key, value] : entries_) bytes += key.size() + value.size();
+  return bytes;
+}
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,59 @@
+#pragma once
+// An engine that is a std::map: the test double of the driver. It keeps nothing on disk.
+//
+// Tests derive broken engines from it: `Fault` says what goes wrong, so that they can show that the
+// workloads notice. Threads: as engine.h; a reader with a snapshot holds back commits, no more.
+
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+
+#include "bench/engine.h"
+
+namespace hawthorn::bench {
+
+// What a broken double does once in every kFaultPeriod chances.
+enum class Fault {
+  kNone,
+  kLosesPut,        // a put of a batch never arrives
+  kHidesOwnWrites,  // reads in a batch see the state before it
+  kCorruptsValue,   // a bit of a value flips on its way in
+  kLosesCommit,     // a whole batch vanishes
+  kMovesSnapshots,  // a reader's snapshot shows later commits
+  kSkipsInScan,     // a walk leaves an entry out
+  kKeepsRemoved,    // a removed key stays
+};
+
+class MemoryEngine : public Engine {
+ public:
+  explicit MemoryEngine(Fault fault = Fault::kNone, uint64_t period = 1000)
+      : fault_(fault), period_(period) {}
+
+  std::string version() const override { return "std::map"; }
+  std::string settings() const override { return "keeps nothing on disk"; }
+  void open(const EngineConfig& config) override { config_ = config; }
+  void close() override {}
+  std::unique_ptr<Writer> writer() override;
+  std::unique_ptr<Reader> reader() override;
+  void sync() override {}
+  void drain() override {}
+  uint64_t reachable_bytes() override;
+
+ private:
+  friend class MemoryWriter;
+  friend class MemoryReader;
+
+  // Whether something goes wrong this time. Call with the lock held exclusively, or from one
+  // thread.
+  bool strikes(Fault fault) { return fault == fault_ && ++chances_ % period_ == 0; }
+
+  const Fault fault_;
+  const uint64_t period_;
+  uint64_t chances_ = 0;
+  EngineConfig config_;
+  std::shared_mutex mutex_;
+  std::map<std::string, std::string, std::less<>> entries_;
+};
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,80 @@
+#include "bench/engine_registry.h"
+
+#include <sstream>
+
+#include "bench/engine_memory.h"
+
+namespace hawthorn::bench {
+namespace {
+
+std::vector<EngineInfo> list_engines() {
+  std::vector<EngineInfo> list;
+#ifdef HAWTHORN_BENCH_HAVE_HAWTHORN
+  list.push_back({"hawthorn", MemoryLimit::kOwn, "this engine", make_hawthorn});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB
+  list.push_back({"rocksdb", MemoryLimit::kOwn, "RocksDB, default options, no compression",
+                  [] { return make_rocksdb(false); }});
+  list.push_back({"rocksdb-tuned", MemoryLimit::kOwn,
+                  "RocksDB, tuned for two cores and memory M, no compression",
+                  [] { return make_rocksdb(true); }});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_LMDB
+  list.push_back(
+      {"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); }});
+  list.push_back({"lmdb-writemap", MemoryLimit::kCgroup,
+                  "LMDB, MDB_NOSYNC and MDB_WRITEMAP: no crash safety",
+                  [] { return make_lmdb(true); }});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_MDBX
+  list.push_back({"mdbx", MemoryLimit::kCgroup, "libmdbx, MDBX_UTTERLY_NOSYNC",
+                  [] { return make_mdbx(false); }});
+  list.push_back({"mdbx-writemap", MemoryLimit::kCgroup,
+                  "libmdbx, MDBX_UTTERLY_NOSYNC and MDBX_WRITEMAP: no crash safety",
+                  [] { return make_mdbx(true); }});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_SQLITE
+  list.push_back({"sqlite", MemoryLimit::kCgroup, "SQLite, WAL, synchronous OFF", make_sqlite});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_LEVELDB
+  list.push_back({"leveldb", MemoryLimit::kCgroup, "LevelDB, no compression", make_leveldb});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_WIREDTIGER
+  list.push_back({"wiredtiger", MemoryLimit::kOwn, "WiredTiger with its log", make_wiredtiger});
+#endif
+#ifdef HAWTHORN_BENCH_HAVE_TIDESDB
+  list.push_back({"tidesdb", MemoryLimit::kOwn, "TidesDB, no compression", make_tidesdb});
+#endif
+  list.push_back({"memory", MemoryLimit::kOwn, "a std::map for tests of the driver: no database",
+                  [] { return std::make_unique<MemoryEngine>(); }});
+  return list;
+}
+
+}  // namespace
+
+const std::vector<EngineInfo>& engines() {
+  static const std::vector<EngineInfo> list = list_engines();
+  return list;
+}
+
+const EngineInfo* find_engine(std::string_view name) {
+  for (const EngineInfo& info : engines()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+const std::vector<std::string>& missing_engines() {
+  static const std::vector<std::string> list = [] {
+    std::vector<std::string> names;
+    // Set by the build: "mdbx: no mdbx.h|tidesdb: switched off".
+    std::istringstream text(HAWTHORN_BENCH_MISSING);
+    for (std::string name; std::getline(text, name, '|');) {
+      if (!name.empty()) names.push_back(name);
+    }
+    return names;
+  }();
+  return list;
+}
+
+}  // namespace hawthorn::bench

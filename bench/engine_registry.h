@@ -1,0 +1,46 @@
+#pragma once
+// The engines that this program was built with, by name.
+//
+// Used by the command line and the runner. Threads: any.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/engine.h"
+
+namespace hawthorn::bench {
+
+// How an engine is held to the memory figure M.
+enum class MemoryLimit {
+  kOwn,     // its own options bound its caches and buffers
+  kCgroup,  // it relies on the page cache, which a control group bounds
+};
+
+struct EngineInfo {
+  std::string name;
+  MemoryLimit limit;
+  std::string summary;
+  std::function<std::unique_ptr<Engine>()> make;
+};
+
+// In the order in which tables show them.
+const std::vector<EngineInfo>& engines();
+// Null when there is none of that name.
+const EngineInfo* find_engine(std::string_view name);
+// The names of engines that were left out of this build, with the reason.
+const std::vector<std::string>& missing_engines();
+
+// One for each adapter file; only those of this build are defined.
+std::unique_ptr<Engine> make_hawthorn();
+std::unique_ptr<Engine> make_rocksdb(bool tuned);
+std::unique_ptr<Engine> make_lmdb(bool writemap);
+std::unique_ptr<Engine> make_mdbx(bool writemap);
+std::unique_ptr<Engine> make_sqlite();
+std::unique_ptr<Engine> make_leveldb();
+std::unique_ptr<Engine> make_wiredtiger();
+std::unique_ptr<Engine> make_tidesdb();
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,53 @@
+#pragma once
+// What the driver asks the operating system: memory and writes of this process, sizes of
+// directories, memory limits, and memory touched beforehand.
+//
+// Used by workloads and the runner. Linux only. Threads: any.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hawthorn::bench {
+
+// The peak of resident memory since the last reset, mapped files included.
+uint64_t peak_rss_bytes();
+uint64_t rss_bytes();
+void reset_peak_rss();
+// What this process caused to be written to devices, by the kernel's account.
+uint64_t device_write_bytes();
+// Memory that can be had without pushing other programs out.
+uint64_t available_memory_bytes();
+
+// The blocks that a directory's files occupy, which for sparse files is less than their length.
+uint64_t disk_bytes(const std::string& directory);
+uint64_t free_disk_bytes(const std::string& directory);
+
+// Asks the kernel to write out what it holds back, so that one engine's writes do not slow the
+// next.
+void sync_file_system(const std::string& directory);
+
+// Touches that much memory once and gives it back: the first touch ever of a virtual machine's
+// memory costs many times an ordinary page fault, and no engine should pay it for the others.
+void touch_memory(size_t bytes);
+
+// A memory control group for one child process; versions 1 and 2 of the interface.
+class MemoryGroup {
+ public:
+  // Creates a group with that limit. On failure valid() is false and error() says why.
+  MemoryGroup(const std::string& name, size_t limit_bytes);
+  ~MemoryGroup();
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+
+  bool valid() const { return !directory_.empty(); }
+  const std::string& error() const { return error_; }
+  // Moves this process into the group.
+  bool enter() const;
+
+ private:
+  std::string directory_;
+  std::string error_;
+};
+
+}  // namespace hawthorn::bench
