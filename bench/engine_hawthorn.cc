@@ -1,0 +1,225 @@
+// Hawthorn through its public API. Read-write batches are exclusive transactions (optimistic ones
+// when several threads write, so that their commits share a sync); blind batches are WriteBatches.
+
+#include <hawthorn/hawthorn.h>
+
+#include <optional>
+
+#include "bench/engine_registry.h"
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+void check(const Status& status) {
+  if (status.ok()) return;
+  throw EngineError("hawthorn: " + status.to_string(), status.is(StatusCode::kNoSpace)
+                                                           ? EngineError::Kind::kFull
+                                                           : EngineError::Kind::kOther);
+}
+
+Durability durability_of(SyncMode mode) {
+  switch (mode) {
+    case SyncMode::kAsync:
+      return Durability::kAsync;
+    case SyncMode::kFull:
+      return Durability::kFull;
+    case SyncMode::kNone:
+      break;
+  }
+  return Durability::kNone;
+}
+
+class HawthornWriter : public Writer {
+ public:
+  HawthornWriter(Db& db, const Tree& tree, const EngineConfig& config)
+      : db_(db),
+        tree_(tree),
+        durability_(durability_of(config.sync)),
+        mode_(config.writers > 1 ? TxnMode::kOptimistic : TxnMode::kExclusive) {}
+
+  void begin(WriteIntent intent) override {
+    if (intent == WriteIntent::kBlind) {
+      batch_.clear();
+      return;
+    }
+    Result<Transaction> transaction = db_.begin(mode_);
+    check(transaction.status());
+    transaction_ = std::move(transaction).value();
+    in_transaction_ = true;
+  }
+
+  void commit() override {
+    if (!in_transaction_) return check(db_.write(batch_, durability_));
+    in_transaction_ = false;
+    value_.reset();
+    check(transaction_.commit(durability_));
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    const Status status = transaction_.get(tree_, key, value_);
+    if (status.is_not_found()) return false;
+    check(status);
+    value = value_.view();
+    return true;
+  }
+
+  void put(std::string_view key, std::string_view value) override {
+    if (in_transaction_) return check(transaction_.put(tree_, key, value));
+    batch_.put(tree_, key, value);
+  }
+
+  void del(std::string_view key) override {
+    if (in_transaction_) return check(transaction_.del(tree_, key));
+    batch_.del(tree_, key);
+  }
+
+ private:
+  Db& db_;
+  const Tree tree_;
+  const Durability durability_;
+  const TxnMode mode_;
+  WriteBatch batch_;
+  Transaction transaction_;
+  bool in_transaction_ = false;
+  Value value_;
+};
+
+class HawthornReader : public ReaderOf<HawthornReader> {
+ public:
+  HawthornReader(Db& db, const Tree& tree) : db_(db), tree_(tree) {}
+
+  void begin(View view) override {
+    if (view == View::kSnapshot) snapshot_ = db_.snapshot();
+    options_.snapshot = view == View::kSnapshot ? &snapshot_ : nullptr;
+  }
+
+  void end() override {
+    value_.reset();
+    batch_.reset();
+    cursor_.reset();
+    options_.snapshot = nullptr;
+    snapshot_.reset();
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    const Status status = db_.get(tree_, key, value_, options_);
+    if (status.is_not_found()) return false;
+    check(status);
+    value = value_.view();
+    return true;
+  }
+
+  void multi_get(std::span<const std::string_view> keys,
+                 std::span<std::string_view> values) override {
+    check(db_.multi_get(tree_, keys, batch_, options_));
+    for (size_t i = 0; i < keys.size(); ++i) {
+      values[i] = batch_[i].found() ? batch_[i].value : std::string_view();
+    }
+  }
+
+  void seek(std::string_view key, size_t count, StampSink& sink) override {
+    // One cursor for all seeks of a view.
+    if (!cursor_) cursor_ = open_cursor();
+    bool more = cursor_->seek(key);
+    for (size_t i = 0; more; ++i) {
+      sink.add(cursor_->key(), cursor_->value());
+      if (i == count) break;
+      more = cursor_->next();
+    }
+    if (!more) check(cursor_->status());
+  }
+
+  template <class Sink>
+  void walk(Sink& sink) {
+    Cursor cursor = open_cursor();
+    for (bool more = cursor.first(); more; more = cursor.next()) {
+      sink.add(cursor.key(), cursor.value());
+    }
+    check(cursor.status());
+  }
+
+  template <class Sink>
+  void walk_batch(Sink& sink) {
+    const auto add_all = [&sink](std::span<const Entry> entries) {
+      for (const Entry& entry : entries) sink.add(entry.key, entry.value);
+      return true;
+    };
+    check(db_.scan(tree_, {}, std::nullopt, add_all, {.snapshot = options_.snapshot}));
+  }
+
+ private:
+  Cursor open_cursor() {
+    CursorOptions options;
+    options.snapshot = options_.snapshot;
+    return db_.cursor(tree_, options);
+  }
+
+  Db& db_;
+  const Tree tree_;
+  Snapshot snapshot_;
+  ReadOptions options_;
+  Value value_;
+  ReadBatch batch_;
+  std::optional<Cursor> cursor_;
+};
+
+class HawthornEngine : public Engine {
+ public:
+  std::string version() const override { return "Hawthorn " + std::string(hawthorn::version()); }
+
+  std::string settings() const override {
+    return print_text("memory budget %s, %s I/O, commits %s",
+                      size_text(static_cast<double>(config_.memory_bytes)).c_str(),
+                      direct_io_ ? "direct" : "buffered",
+                      config_.sync == SyncMode::kFull    ? "synced"
+                      : config_.sync == SyncMode::kAsync ? "synced within milliseconds"
+                                                         : "in the shared log ring");
+  }
+
+  void open(const EngineConfig& config) override {
+    config_ = config;
+    Options options;
+    options.memory_budget_bytes = config.memory_bytes;
+    options.durability = durability_of(config.sync);
+    Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
+    check(db.status());
+    db_ = std::move(db).value();
+    Result<Tree> tree = db_->tree("bench");
+    check(tree.status());
+    tree_ = std::move(tree).value();
+    direct_io_ = db_->stats().direct_io;
+  }
+
+  void close() override {
+    check(db_->close());
+    db_.reset();
+  }
+
+  std::unique_ptr<Writer> writer() override {
+    return std::make_unique<HawthornWriter>(*db_, tree_, config_);
+  }
+  std::unique_ptr<Reader> reader() override {
+    return std::make_unique<HawthornReader>(*db_, tree_);
+  }
+
+  void sync() override { check(db_->sync()); }
+  void drain() override { check(db_->drain()); }
+  void settle() override {
+    check(db_->flush());
+    check(db_->drain());
+  }
+  uint64_t reachable_bytes() override { return db_->stats().disk_bytes_reachable; }
+
+ private:
+  EngineConfig config_;
+  std::unique_ptr<Db> db_;
+  Tree tree_;
+  bool direct_io_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_hawthorn() { return std::make_unique<HawthornEngine>(); }
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,302 @@
+// RocksDB with its log and without compression. `rocksdb` takes the default options,
+// `rocksdb-tuned` what its tuning guide advises for two cores; both have the memory figure M as
+// block cache and write buffers.
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/version.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "bench/engine_registry.h"
+#include "bench/overlay.h"
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+void check(const rocksdb::Status& status) {
+  if (status.ok()) return;
+  throw EngineError("rocksdb: " + status.ToString(),
+                    status.IsNoSpace() ? EngineError::Kind::kFull : EngineError::Kind::kOther);
+}
+
+rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view view(const rocksdb::Slice& text) { return {text.data(), text.size()}; }
+
+// A batch is a WriteBatch; what it may read again lies in the overlay until the commit, so that a
+// key that is updated many times in a batch reaches the memtable once.
+class RocksWriter : public Writer {
+ public:
+  RocksWriter(rocksdb::DB& db, SyncMode sync) : db_(db) { write_.sync = sync == SyncMode::kFull; }
+
+  void begin(WriteIntent intent) override {
+    batch_.Clear();
+    overlay_.clear();
+    reads_ = intent == WriteIntent::kReadWrite;
+  }
+
+  void commit() override {
+    for (const Overlay::Entry& entry : overlay_.entries()) {
+      const rocksdb::Slice key = slice(overlay_.key_of(entry));
+      check(entry.deleted ? batch_.Delete(key) : batch_.Put(key, slice(overlay_.value_of(entry))));
+    }
+    check(db_.Write(write_, &batch_));
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    if (const Overlay::Entry* own = overlay_.find(key)) {
+      value = overlay_.value_of(*own);
+      return !own->deleted;
+    }
+    value_.Reset();
+    const rocksdb::Status status = db_.Get(read_, db_.DefaultColumnFamily(), slice(key), &value_);
+    if (status.IsNotFound()) return false;
+    check(status);
+    value = view(value_);
+    return true;
+  }
+
+  void put(std::string_view key, std::string_view value) override {
+    if (reads_) return overlay_.put(key, value);
+    check(batch_.Put(slice(key), slice(value)));
+  }
+  void insert_next(std::string_view key, std::string_view value) override {
+    check(batch_.Put(slice(key), slice(value)));
+  }
+  void del(std::string_view key) override {
+    if (reads_) return overlay_.del(key);
+    check(batch_.Delete(slice(key)));
+  }
+
+ private:
+  rocksdb::DB& db_;
+  rocksdb::WriteOptions write_;
+  rocksdb::ReadOptions read_;
+  rocksdb::WriteBatch batch_;
+  rocksdb::PinnableSlice value_;
+  Overlay overlay_;
+  bool reads_ = false;
+};
+
+class RocksReader : public ReaderOf<RocksReader> {
+ public:
+  explicit RocksReader(rocksdb::DB& db) : db_(db) {}
+  ~RocksReader() override { RocksReader::end(); }
+
+  void begin(View view) override {
+    if (view == View::kSnapshot) read_.snapshot = db_.GetSnapshot();
+  }
+
+  void end() override {
+    value_.Reset();
+    for (rocksdb::PinnableSlice& value : values_) value.Reset();
+    iterator_.reset();
+    if (read_.snapshot != nullptr) db_.ReleaseSnapshot(read_.snapshot);
+    read_.snapshot = nullptr;
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    value_.Reset();
+    const rocksdb::Status status = db_.Get(read_, db_.DefaultColumnFamily(), slice(key), &value_);
+    if (status.IsNotFound()) return false;
+    check(status);
+    value = view(value_);
+    return true;
+  }
+
+  void multi_get(std::span<const std::string_view> keys,
+                 std::span<std::string_view> values) override {
+    keys_.resize(keys.size());
+    statuses_.resize(keys.size());
+    if (values_.size() < keys.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      keys_[i] = slice(keys[i]);
+      values_[i].Reset();
+    }
+    db_.MultiGet(read_, db_.DefaultColumnFamily(), keys.size(), keys_.data(), values_.data(),
+                 statuses_.data());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      values[i] = {};
+      if (statuses_[i].IsNotFound()) continue;
+      check(statuses_[i]);
+      values[i] = view(values_[i]);
+    }
+  }
+
+  void seek(std::string_view key, size_t count, StampSink& sink) override {
+    if (!iterator_) iterator_.reset(db_.NewIterator(read_));
+    iterator_->Seek(slice(key));
+    for (size_t i = 0; iterator_->Valid(); ++i) {
+      sink.add(view(iterator_->key()), view(iterator_->value()));
+      if (i == count) return;
+      iterator_->Next();
+    }
+    check(iterator_->status());
+  }
+
+  template <class Sink>
+  void walk(Sink& sink) {
+    const std::unique_ptr<rocksdb::Iterator> iterator(db_.NewIterator(read_));
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      sink.add(view(iterator->key()), view(iterator->value()));
+    }
+    check(iterator->status());
+  }
+
+ private:
+  rocksdb::DB& db_;
+  rocksdb::ReadOptions read_;
+  rocksdb::PinnableSlice value_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+  std::vector<rocksdb::Slice> keys_;
+  std::vector<rocksdb::PinnableSlice> values_;
+  std::vector<rocksdb::Status> statuses_;
+};
+
+class RocksEngine : public Engine {
+ public:
+  explicit RocksEngine(bool tuned) : tuned_(tuned) {}
+
+  std::string version() const override {
+    return print_text("RocksDB %d.%d.%d (%s)", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH,
+                      HAWTHORN_BENCH_ROCKSDB_ORIGIN);
+  }
+  std::string settings() const override { return settings_; }
+
+  void open(const EngineConfig& config) override {
+    config_ = config;
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    options.compression = rocksdb::kNoCompression;
+    options.info_log_level = rocksdb::WARN_LEVEL;
+    options.stats_dump_period_sec = 0;
+    if (config.sync == SyncMode::kFull) options.recycle_log_file_num = 4;
+    rocksdb::BlockBasedTableOptions table;
+    if (tuned_) tune(options, table);
+
+    const size_t buffers =
+        options.write_buffer_size * static_cast<size_t>(options.max_write_buffer_number);
+    const size_t cache =
+        config.memory_bytes > 2 * buffers ? config.memory_bytes - buffers : config.memory_bytes / 2;
+    table.block_cache = make_cache(cache);
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    open_db(options);
+    settings_ =
+        print_text("%s, block cache %s, write buffers %d of %s, log %s%s",
+                   tuned_ ? "tuned" : "default options",
+                   size_text(static_cast<double>(cache)).c_str(), options.max_write_buffer_number,
+                   size_text(static_cast<double>(options.write_buffer_size)).c_str(),
+                   config.sync == SyncMode::kFull ? "synced and recycled" : "not synced",
+                   config.sync == SyncMode::kAsync ? " (it has no level between)" : "");
+  }
+
+  void close() override {
+    check(db_->Close());
+    db_.reset();
+  }
+
+  std::unique_ptr<Writer> writer() override {
+    return std::make_unique<RocksWriter>(*db_, config_.sync);
+  }
+  std::unique_ptr<Reader> reader() override { return std::make_unique<RocksReader>(*db_); }
+
+  void sync() override { check(db_->FlushWAL(true)); }
+
+  void drain() override {
+#if ROCKSDB_MAJOR >= 9
+    check(db_->WaitForCompact(rocksdb::WaitForCompactOptions()));
+#else
+    // A compaction may follow another at once: quiet means quiet for some time.
+    for (int quiet = 0; quiet < 5;) {
+      quiet = is_busy() ? 0 : quiet + 1;
+      std::this_thread::sleep_for(std::chrono::milliseconds(quiet == 1 ? 0 : 5));
+    }
+#endif
+  }
+
+  void settle() override {
+    check(db_->Flush(rocksdb::FlushOptions()));
+    drain();
+  }
+
+  uint64_t reachable_bytes() override {
+    uint64_t tables = 0;
+    uint64_t memory = 0;
+    db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
+    db_->GetIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &memory);
+    return tables + memory;
+  }
+
+ private:
+  static std::shared_ptr<rocksdb::Cache> make_cache(size_t bytes) {
+#if ROCKSDB_MAJOR >= 9
+    return rocksdb::HyperClockCacheOptions(bytes, 0).MakeSharedCache();
+#else
+    return rocksdb::NewLRUCache(bytes);
+#endif
+  }
+
+  void tune(rocksdb::Options& options, rocksdb::BlockBasedTableOptions& table) const {
+    constexpr size_t kMega = size_t{1} << 20;
+    options.write_buffer_size = std::clamp(config_.memory_bytes / 16, 16 * kMega, 128 * kMega);
+    options.max_write_buffer_number = 4;
+    options.max_background_jobs = 2;
+    options.level_compaction_dynamic_level_bytes = true;
+    options.max_bytes_for_level_base = 4 * options.write_buffer_size;
+    options.level0_slowdown_writes_trigger = 24;
+    options.level0_stop_writes_trigger = 48;
+    options.bytes_per_sync = kMega;
+    options.memtable_prefix_bloom_size_ratio = 0.1;
+    options.memtable_whole_key_filtering = true;
+    // With one writer the machinery for several only costs.
+    options.allow_concurrent_memtable_write = config_.writers > 1;
+    options.enable_write_thread_adaptive_yield = config_.writers > 1;
+    options.enable_pipelined_write = config_.writers > 1;
+
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+    // Counted in the cache, so that M is all there is, and never evicted.
+    table.cache_index_and_filter_blocks = true;
+    table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
+  }
+
+  void open_db(const rocksdb::Options& options) {
+#if ROCKSDB_MAJOR >= 11
+    check(rocksdb::DB::Open(options, config_.path, &db_));
+#else
+    rocksdb::DB* db = nullptr;
+    check(rocksdb::DB::Open(options, config_.path, &db));
+    db_.reset(db);
+#endif
+  }
+
+  [[maybe_unused]] bool is_busy() {
+    constexpr std::array<const char*, 4> kSigns = {
+        "rocksdb.mem-table-flush-pending", "rocksdb.compaction-pending",
+        "rocksdb.num-running-flushes", "rocksdb.num-running-compactions"};
+    return std::any_of(kSigns.begin(), kSigns.end(), [&](const char* sign) {
+      uint64_t number = 0;
+      return db_->GetIntProperty(sign, &number) && number != 0;
+    });
+  }
+
+  const bool tuned_;
+  EngineConfig config_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::string settings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_rocksdb(bool tuned) { return std::make_unique<RocksEngine>(tuned); }
+
+}  // namespace hawthorn::bench
