@@ -1,0 +1,254 @@
+#include "bench/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "bench/engine_registry.h"
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+// What is parsed as text first.
+struct Texts {
+  std::string engines;
+  std::string memory = "2";
+  std::string map_size = "40";
+  std::string pretouch;
+  std::string sync_mode = "none";
+  std::string batch_sizes = "1";
+  std::string value_sizes = "256";
+  std::string items = "1M";
+  std::string gets = "2M";
+  std::string order = "random";
+  std::string mode = "upsert-rand";
+  std::string phases;
+  uint64_t pinned_cache_mb = 0;
+};
+
+std::vector<uint64_t> parse_counts(const std::string& text) {
+  std::vector<uint64_t> counts;
+  for (const std::string& part : split(text, ',')) counts.push_back(parse_count(part));
+  return counts;
+}
+
+CLI::Validator count_validator() {
+  return {[](std::string& text) {
+            try {
+              text = std::to_string(parse_count(text));
+            } catch (const std::invalid_argument& error) {
+              return std::string(error.what());
+            }
+            return std::string();
+          },
+          "COUNT"};
+}
+
+void add_common(CLI::App& app, Command& command, Texts& texts) {
+  app.add_option("--engines,--engine", texts.engines,
+                 "Engines, separated by commas; `all` for all of this build")
+      ->type_name("LIST");
+  app.add_option("--repeat", command.repeat, "Runs of each engine, interleaved")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--baseline", command.baseline, "The engine that ratios are taken against");
+  app.add_option("--memory", texts.memory,
+                 "The memory figure M of all engines, in GB or with a unit (512M)");
+  app.add_option("--map-size", texts.map_size, "Address space of LMDB and libmdbx, in GB");
+  app.add_option("--pretouch", texts.pretouch,
+                 "RAM to touch once before the first run, in GB (default: 2 M, 0 for none)");
+  app.add_option("--sync-mode", texts.sync_mode, "Durability of commits: none, async, sync (full)")
+      ->check(CLI::IsMember({"none", "async", "sync", "full"}));
+  app.add_option("-d,--db-path,--db-dir", command.db_path,
+                 "Directory for the databases, one below it for each engine");
+  app.add_option("--csv,--csv-log", command.csv_file, "Write the rounds, or all rows, as CSV");
+  app.add_option("--json", command.json_file, "Write all rows as JSON (docs/benchmarks-json.md)");
+  app.add_flag("--keep", command.keep, "Keep the databases of the last repeat");
+  app.add_flag("!--no-cgroup", command.use_cgroup,
+               "Do not limit engines that use the page cache to M");
+  app.add_flag("--quiet", command.quiet, "No progress on standard error");
+  app.add_flag("--all-metrics", command.all_metrics, "Print all metrics");
+}
+
+void add_bank(CLI::App& app, Command& command, Texts& texts) {
+  BankOptions& bank = command.bank;
+  app.add_option("--num-accounts", bank.accounts, "Accounts")->transform(count_validator());
+  app.add_option("--num-transactions", bank.transactions, "Transfers tried in each phase")
+      ->transform(count_validator());
+  app.add_option("--batch-size", texts.batch_sizes, "Transfers per commit; a list runs each");
+  app.add_option("--sync-every", bank.sync_every, "Sync after so many commits; 0: never");
+  app.add_option("--seed", bank.seed, "Seed of names and transfers");
+  app.add_option("--initial-balance", bank.initial_balance, "Balance of each account at first");
+  app.add_option("--reads-per-tx", bank.reads_per_tx, "Reads of the reader under one snapshot");
+  app.add_option("--threads", bank.threads, "Writers, each with accounts of its own")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("!--no-reader", bank.with_reader, "Leave out the phase with a reader");
+  app.add_option("--dictionary", command.dictionary, "Words for account names");
+  app.add_flag("--kill", command.kill,
+               "Kill the process in the middle, open again and validate, in place of timing");
+  app.add_option("--kill-rounds", command.kill_rounds, "Kills one after another")
+      ->check(CLI::Range(1, 10000));
+}
+
+void add_upsert(CLI::App& app, Command& command, Texts& texts) {
+  UpsertOptions& upsert = command.upsert;
+  app.add_option("-r,--rounds", upsert.rounds, "Rounds");
+  app.add_option("-i,--items", upsert.items, "Keys of a round")->transform(count_validator());
+  app.add_option("-b,--batch", upsert.batch, "Keys per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", upsert.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--mode", texts.mode, "upsert-rand: keys that look random")
+      ->check(CLI::IsMember({"upsert-rand"}));
+  app.add_option("--pinned-cache,--pinned-cache-mb", texts.pinned_cache_mb,
+                 "Megabytes that must be held in memory: M is at least that");
+}
+
+void add_micro(CLI::App& app, Command& command, Texts& texts) {
+  MicroOptions& micro = command.micro;
+  app.add_option("-i,--items", texts.items, "Entries");
+  app.add_option("-s,--value-size", texts.value_sizes, "Bytes of a value; a list runs each");
+  app.add_option("-b,--batch", micro.batch, "Inserts per commit")->check(CLI::PositiveNumber);
+  app.add_option("--order", texts.order, "Order of the inserts: random, sequential")
+      ->check(CLI::IsMember({"random", "sequential"}));
+  app.add_option("--gets", texts.gets, "Gets of each kind");
+  app.add_option("--dirty", micro.dirty, "Part to overwrite at random before the gets, not drained")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--remove", micro.remove, "Part to remove in the end")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--seed", micro.seed, "Seed of the gets");
+  app.add_option("--phases", texts.phases, "Only these phases after the load");
+}
+
+std::vector<std::string> choose_engines(const std::string& text) {
+  std::vector<std::string> chosen;
+  if (text == "all") {
+    for (const EngineInfo& info : engines()) {
+      if (info.name != "memory") chosen.push_back(info.name);
+    }
+    return chosen;
+  }
+  if (text.empty()) {
+    for (const char* name : {"hawthorn", "rocksdb", "lmdb", "sqlite"}) {
+      if (find_engine(name) != nullptr) chosen.emplace_back(name);
+    }
+    return chosen;
+  }
+  for (const std::string& name : split(text, ',')) {
+    if (find_engine(name) == nullptr) {
+      throw CLI::ValidationError("--engines",
+                                 name + " is not in this build; see hawthorn-bench engines");
+    }
+    chosen.push_back(name);
+  }
+  return chosen;
+}
+
+void finish(Command& command, const Texts& texts) {
+  static const std::map<std::string, SyncMode> kModes = {{"none", SyncMode::kNone},
+                                                         {"async", SyncMode::kAsync},
+                                                         {"sync", SyncMode::kFull},
+                                                         {"full", SyncMode::kFull}};
+  try {
+    command.memory_bytes = std::max(parse_size(texts.memory), texts.pinned_cache_mb * 1'000'000);
+    command.map_bytes = parse_size(texts.map_size);
+    command.pretouch_default = texts.pretouch.empty();
+    if (!texts.pretouch.empty()) command.pretouch_bytes = parse_size(texts.pretouch);
+    command.batch_sizes = parse_counts(texts.batch_sizes);
+    command.value_sizes = parse_counts(texts.value_sizes);
+    command.micro.items = parse_count(texts.items);
+    command.micro.gets = parse_count(texts.gets);
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError(error.what());
+  }
+  command.sync = kModes.at(texts.sync_mode);
+  command.micro.sequential = texts.order == "sequential";
+  const std::vector<std::string> phases = split(texts.phases, ',');
+  command.micro.phases = {phases.begin(), phases.end()};
+  for (const std::string& phase : phases) {
+    const auto known = phase_names();
+    if (std::find(known.begin(), known.end(), phase) == known.end()) {
+      throw CLI::ValidationError("--phases", "no phase " + phase);
+    }
+  }
+
+  const auto in_range = [](uint64_t number, uint64_t low, uint64_t high, const char* option) {
+    if (number >= low && number <= high) return;
+    throw CLI::ValidationError(option, print_text("%lu is not in [%lu, %lu]", number, low, high));
+  };
+  in_range(command.memory_bytes, 16 << 20, uint64_t{1} << 50, "--memory");
+  for (const uint64_t size : command.batch_sizes) in_range(size, 1, ~uint64_t{0}, "--batch-size");
+  for (const uint64_t size : command.value_sizes) in_range(size, 8, 1 << 20, "--value-size");
+  in_range(command.bank.accounts, 2 * command.bank.threads, uint64_t{1} << 31, "--num-accounts");
+  in_range(command.bank.initial_balance, 1, uint64_t{1} << 32, "--initial-balance");
+  in_range(command.bank.reads_per_tx, 1, 1 << 20, "--reads-per-tx");
+  in_range(command.upsert.items, 1, ~uint64_t{0}, "--items");
+  in_range(command.micro.items, 2, ~uint32_t{0}, "--items");
+  command.engines = choose_engines(texts.engines);
+  if (command.engines.empty()) throw CLI::ValidationError("--engines", "none");
+  if (!command.baseline.empty() && std::find(command.engines.begin(), command.engines.end(),
+                                             command.baseline) == command.engines.end()) {
+    throw CLI::ValidationError("--baseline", command.baseline + " is not among the engines");
+  }
+}
+
+// The workload that a program of the documents runs, by the name of this one.
+Workload workload_of_name(const std::string& name, Texts& texts) {
+  constexpr std::string_view kBankPrefix = "bank-bench-";
+  if (name == "dwal-bench") {
+    texts.engines = "hawthorn";
+    return Workload::kUpsert;
+  }
+  if (name.starts_with(kBankPrefix)) {
+    texts.engines = name.substr(kBankPrefix.size());
+    return Workload::kBank;
+  }
+  return Workload::kNone;
+}
+
+}  // namespace
+
+Command parse_command_line(int argc, const char* const* argv) {
+  Command command;
+  Texts texts;
+  const std::string name = std::filesystem::path(argv[0]).filename();
+  const Workload fixed = workload_of_name(name, texts);
+  CLI::App app("Benchmarks of this engine and its rivals. Every answer is checked.", name);
+  command.workload = fixed;
+  if (fixed != Workload::kNone) {
+    // Their programs leave the database where it is.
+    command.keep = true;
+    add_common(app, command, texts);
+    if (fixed == Workload::kBank) {
+      add_bank(app, command, texts);
+    } else {
+      add_upsert(app, command, texts);
+    }
+  } else {
+    app.require_subcommand(1);
+    const auto add = [&](const char* word, const char* help, Workload workload,
+                         auto&& add_options) {
+      CLI::App* const sub = app.add_subcommand(word, help);
+      if (workload != Workload::kEngines) add_common(*sub, command, texts);
+      add_options(*sub);
+      sub->callback([&command, workload] { command.workload = workload; });
+    };
+    add("bank", "Transfers between accounts, with and without a reader", Workload::kBank,
+        [&](CLI::App& sub) { add_bank(sub, command, texts); });
+    add("upsert", "Random upserts into a growing database", Workload::kUpsert,
+        [&](CLI::App& sub) { add_upsert(sub, command, texts); });
+    add("micro", "Single operations: inserts, gets, seeks, walks, removals", Workload::kMicro,
+        [&](CLI::App& sub) { add_micro(sub, command, texts); });
+    add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
+  }
+  try {
+    app.parse(argc, argv);
+    if (command.workload != Workload::kEngines) finish(command, texts);
+  } catch (const CLI::ParseError& error) {
+    command.workload = Workload::kNone;
+    command.exit_code = app.exit(error) == 0 ? 0 : 2;
+  }
+  return command;
+}
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,53 @@
+#pragma once
+// The command line: hawthorn-bench WORKLOAD with its options, and the names and options of the
+// programs in the benchmark documents (dwal-bench, bank-bench-ENGINE).
+//
+// Used by program.h. Threads: one.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/bank.h"
+#include "bench/micro.h"
+#include "bench/upsert.h"
+
+namespace hawthorn::bench {
+
+enum class Workload { kNone, kEngines, kBank, kUpsert, kMicro };
+
+struct Command {
+  Workload workload = Workload::kNone;
+  int exit_code = 0;  // when workload is kNone: help was printed, or an error
+
+  std::vector<std::string> engines;
+  unsigned repeat = 1;
+  std::string baseline;
+  uint64_t memory_bytes = 2'000'000'000;
+  uint64_t map_bytes = 40'000'000'000;
+  uint64_t pretouch_bytes = 0;
+  bool pretouch_default = true;
+  SyncMode sync = SyncMode::kNone;
+  std::string db_path;
+  std::string csv_file;
+  std::string json_file;
+  bool keep = false;
+  bool use_cgroup = true;
+  bool quiet = false;
+  bool all_metrics = false;
+
+  BankOptions bank;
+  std::vector<uint64_t> batch_sizes;
+  std::string dictionary = "/usr/share/dict/words";
+  bool kill = false;
+  unsigned kill_rounds = 3;
+
+  UpsertOptions upsert;
+
+  MicroOptions micro;
+  std::vector<uint64_t> value_sizes;
+};
+
+Command parse_command_line(int argc, const char* const* argv);
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,216 @@
+#include "bench/program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+
+#include "bench/bank_kill.h"
+#include "bench/engine_registry.h"
+#include "bench/machine.h"
+#include "bench/results.h"
+#include "bench/runner.h"
+#include "bench/tables.h"
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+// One workload with one set of parameters: what is run once for each engine and repeat.
+struct Case {
+  std::string name;
+  std::function<void(const RunContext&, Engine&)> run;
+  BankOptions bank;  // of a killed run
+};
+
+class Program {
+ public:
+  explicit Program(const Command& command) : command_(command) {}
+  int run();
+
+ private:
+  std::vector<Case> make_cases();
+  void touch();
+  void print_head() const;
+  Report run_one(const Case& one, const EngineInfo& info, bool keep);
+  void write_files() const;
+
+  const Command& command_;
+  std::optional<AccountNames> names_;
+  std::string base_;
+  Results results_;
+};
+
+std::vector<Case> Program::make_cases() {
+  std::vector<Case> cases;
+  // A name says which parameter it was only where a run has several.
+  if (command_.workload == Workload::kBank) {
+    names_.emplace(command_.bank.accounts, command_.bank.seed, command_.dictionary);
+    for (const uint64_t batch_size : command_.batch_sizes) {
+      BankOptions options = command_.bank;
+      options.batch_size = batch_size;
+      std::string name = "bank";
+      if (command_.kill) name += ":kill";
+      if (command_.batch_sizes.size() > 1) name += print_text(":batch=%lu", batch_size);
+      cases.push_back({name,
+                       [this, options](const RunContext& run, Engine& engine) {
+                         run_bank(run, options, *names_, engine);
+                       },
+                       options});
+    }
+  } else if (command_.workload == Workload::kUpsert) {
+    cases.push_back({"upsert",
+                     [this](const RunContext& run, Engine& engine) {
+                       run_upsert(run, command_.upsert, engine);
+                     },
+                     {}});
+  } else {
+    for (const uint64_t value_bytes : command_.value_sizes) {
+      MicroOptions options = command_.micro;
+      options.value_bytes = value_bytes;
+      std::string name = "micro";
+      if (command_.value_sizes.size() > 1) name += print_text(":value=%lu", value_bytes);
+      if (options.dirty > 0) name += print_text(":dirty=%g", options.dirty);
+      cases.push_back(
+          {name,
+           [options](const RunContext& run, Engine& engine) { run_micro(run, options, engine); },
+           {}});
+    }
+  }
+  return cases;
+}
+
+void Program::touch() {
+  size_t bytes = command_.pretouch_bytes;
+  if (command_.pretouch_default) {
+    bytes = std::min<size_t>(2 * command_.memory_bytes, available_memory_bytes() / 2);
+  }
+  if (bytes == 0) return;
+  if (!command_.quiet) {
+    std::cerr << "touching " << size_text(static_cast<double>(bytes)) << " of memory\n";
+  }
+  touch_memory(bytes);
+}
+
+void Program::print_head() const {
+  const double memory = static_cast<double>(command_.memory_bytes);
+  std::cout << "Memory for each engine: " << size_text(memory) << ". Durability: "
+            << (command_.sync == SyncMode::kFull    ? "every commit synced"
+                : command_.sync == SyncMode::kAsync ? "async"
+                                                    : "survives kill -9, no sync")
+            << ". Runs of each engine: " << command_.repeat << ", interleaved.\n";
+  if (command_.workload == Workload::kBank) {
+    std::cout << "Bank: " << with_commas(command_.bank.accounts) << " accounts ("
+              << with_commas(names_->words()) << " named by words), "
+              << with_commas(command_.bank.transactions) << " transfers tried in each phase, "
+              << command_.bank.threads << (command_.bank.threads == 1 ? " writer" : " writers")
+              << ", seed " << command_.bank.seed << ".\n";
+  } else if (command_.workload == Workload::kUpsert) {
+    std::cout << "Upsert: " << command_.upsert.rounds << " rounds of "
+              << with_commas(command_.upsert.items) << " random keys of 8 bytes, values of "
+              << command_.upsert.value_bytes << " bytes, " << command_.upsert.batch
+              << " per commit.\n";
+  } else {
+    std::cout << "Micro: " << with_commas(command_.micro.items) << " entries, inserted "
+              << (command_.micro.sequential ? "in order, " : "at random, ") << command_.micro.batch
+              << " per commit, " << with_commas(command_.micro.gets) << " gets of each kind.\n";
+  }
+  std::cout << std::flush;
+}
+
+Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
+  RunContext run;
+  run.engine_name = info.name;
+  run.config.path = (std::filesystem::path(base_) / info.name).string();
+  run.config.memory_bytes = command_.memory_bytes;
+  run.config.map_bytes = command_.map_bytes;
+  run.config.sync = command_.sync;
+  run.config.writers = command_.workload == Workload::kBank ? command_.bank.threads : 1;
+  run.verbose = !command_.quiet;
+  const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup};
+
+  make_database_directory(base_, run.config.path);
+  sync_file_system(base_);
+  Report report;
+  if (command_.kill) {
+    const KillOptions kill{.rounds = command_.kill_rounds};
+    report = run_killed_bank(info, run.config, one.bank, kill, *names_, limits);
+  } else {
+    report = run_in_child(info.name, limits, [&](Report& child) {
+      run.report = &child;
+      const std::unique_ptr<Engine> engine = info.make();
+      one.run(run, *engine);
+    });
+  }
+  if (!keep) remove_database_directory(base_, run.config.path);
+  return report;
+}
+
+void Program::write_files() const {
+  const auto write = [](const std::string& path, const auto& write_to) {
+    if (path.empty()) return;
+    std::ofstream file(path);
+    write_to(file);
+    if (!file.flush()) throw std::runtime_error("cannot write " + path);
+  };
+  write(command_.json_file, [this](std::ostream& out) { results_.write_json(out); });
+  write(command_.csv_file, [this](std::ostream& out) { results_.write_csv(out); });
+}
+
+int Program::run() {
+  base_ = command_.db_path;
+  if (base_.empty()) {
+    base_ = command_.workload == Workload::kBank ? "/tmp/bank_bench_db" : "/tmp/hawthorn_bench_db";
+  }
+  const std::vector<Case> cases = make_cases();
+  print_head();
+  touch();
+  for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {
+    for (size_t i = 0; i < cases.size(); ++i) {
+      for (const std::string& engine : command_.engines) {
+        const bool last = repeat + 1 == command_.repeat && i + 1 == cases.size();
+        if (!command_.quiet) {
+          std::cerr << cases[i].name << ", run " << repeat + 1 << " of " << command_.repeat << ": "
+                    << engine << '\n';
+        }
+        Run run{cases[i].name, engine, repeat,
+                run_one(cases[i], *find_engine(engine), last && command_.keep)};
+        std::cout << run.workload << ", run " << repeat + 1 << ":\n";
+        print_run(run, std::cout);
+        std::cout << std::flush;
+        results_.add(std::move(run));
+        // After each run, so that an interruption keeps what there is.
+        write_files();
+      }
+    }
+  }
+  print_tables(results_, {command_.baseline, command_.all_metrics}, std::cout);
+  return results_.all_ok() ? 0 : 1;
+}
+
+void list_engines() {
+  for (const EngineInfo& info : engines()) {
+    std::cout << info.name << std::string(16 - std::min<size_t>(15, info.name.size()), ' ')
+              << info.summary << '\n';
+  }
+  for (const std::string& missing : missing_engines())
+    std::cout << "not built: " << missing << '\n';
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  const Command command = parse_command_line(argc, argv);
+  if (command.workload == Workload::kNone) return command.exit_code;
+  if (command.workload == Workload::kEngines) {
+    list_engines();
+    return 0;
+  }
+  return Program(command).run();
+}
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,123 @@
+// The whole program with the in-memory double, in its child processes.
+
+#include "bench/program.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bench/bank_kill.h"
+#include "bench/engine_memory.h"
+#include "bench/runner.h"
+
+namespace hawthorn::bench {
+namespace {
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest()
+      : directory_(std::filesystem::temp_directory_path() /
+                   ("hawthorn_bench_test." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(directory_);
+  }
+  ~ProgramTest() override { std::filesystem::remove_all(directory_); }
+
+  int run(std::vector<std::string> arguments) {
+    if (arguments.size() > 1) {
+      for (const char* more : {"--quiet", "--pretouch", "0", "--db-path"})
+        arguments.push_back(more);
+      arguments.push_back((directory_ / "db").string());
+    }
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    return run_program(static_cast<int>(argv.size()), argv.data());
+  }
+  std::string read(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(directory_ / name).rdbuf();
+    return text.str();
+  }
+
+  const std::filesystem::path directory_;
+};
+
+TEST_F(ProgramTest, RunsTheBankOfSeveralBatchSizesAndRepeats) {
+  EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "memory", "--num-accounts", "500",
+                 "--num-transactions", "2k", "--batch-size", "1,100", "--repeat", "2", "--json",
+                 (directory_ / "out.json").string()}),
+            0);
+  const std::string json = read("out.json");
+  EXPECT_NE(json.find("\"workload\": \"bank:batch=100\""), std::string::npos);
+  EXPECT_NE(json.find("\"repeat\": 1"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "db"));
+}
+
+TEST_F(ProgramTest, TakesTheFlagsOfTheDocuments) {
+  // The names of the programs choose engine and workload; `memory` stands for ours.
+  EXPECT_EQ(run({"bank-bench-memory", "--num-accounts=1000", "--num-transactions=3000",
+                 "--batch-size=100", "--sync-every=100", "--sync-mode=none", "--seed=12345",
+                 "--initial-balance=1000000", "--reads-per-tx=100"}),
+            0);
+  EXPECT_EQ(run({"/some/where/dwal-bench", "--rounds", "2", "--items", "3000", "--batch", "100",
+                 "--value-size", "256", "--mode", "upsert-rand", "--engine", "memory",
+                 "--pinned-cache", "256"}),
+            0);
+}
+
+TEST_F(ProgramTest, AnswersMistakesWithCodeTwo) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "nosuch"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "memory", "--batch-size", "0"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench", "micro", "--engines", "memory", "--phases", "nosuch"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--value-size", "7"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench"}), 2);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(ProgramTest, DeletesNothingThatIsNotItsOwn) {
+  std::filesystem::create_directories(directory_ / "db" / "memory");
+  std::ofstream(directory_ / "db" / "memory" / "precious") << "data";
+  EXPECT_THROW(
+      run({"hawthorn-bench", "upsert", "--engines", "memory", "--rounds", "1", "--items", "100"}),
+      std::runtime_error);
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "db" / "memory" / "precious"));
+}
+
+TEST(Runner, ReportsAChildThatDies) {
+  const Report report = run_in_child("test", {}, [](Report& child) {
+    child.add("load", "ops_per_s", 5);
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(report.value("load", "ops_per_s"), 5);
+  ASSERT_EQ(report.failures().size(), 1U);
+  EXPECT_NE(report.failures()[0].find("signal 9"), std::string::npos);
+}
+
+TEST(Runner, ReportsAnEngineThatThrows) {
+  const Report report =
+      run_in_child("test", {}, [](Report&) { throw EngineError("no such file"); });
+  ASSERT_EQ(report.failures().size(), 1U);
+  EXPECT_EQ(report.failures()[0], "no such file");
+}
+
+// An engine that keeps nothing is what a killed run must catch.
+TEST(KilledBank, CatchesAnEngineThatForgets) {
+  const AccountNames names(1000, 12345, "/nonexistent");
+  const EngineInfo info{"memory", MemoryLimit::kOwn, "",
+                        [] { return std::make_unique<MemoryEngine>(); }};
+  EngineConfig config;
+  config.path = "/nonexistent";
+  BankOptions options;
+  options.accounts = names.count();
+  options.batch_size = 10;
+  const KillOptions kill{.rounds = 1, .run_ms_min = 10, .run_ms_max = 20};
+  const Report report = run_killed_bank(info, config, options, kill, names, {});
+  EXPECT_FALSE(report.ok());
+}
+
+}  // namespace
+}  // namespace hawthorn::bench

@@ -1,0 +1,134 @@
+#include "bench/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+constexpr std::array<std::string_view, 17> kPhases = {
+    "load",      "warm_up",     "write",   "write_read",    "scan",      "upsert",
+    "verify",    "drain",       "open",    "get",           "get_chain", "get_dirty",
+    "multi_get", "lower_bound", "iterate", "iterate_batch", "remove"};
+
+constexpr std::array<Metric, 17> kMetrics = {{
+    {"tx_per_s", "1/s", true},
+    {"ops_per_s", "1/s", true},
+    {"reads_per_s", "1/s", true},
+    {"entries_per_s", "1/s", true},
+    {"writer_loss", "ratio", false},
+    {"avg_us", "us", false},
+    {"p50_us", "us", false},
+    {"p90_us", "us", false},
+    {"p99_us", "us", false},
+    {"p999_us", "us", false},
+    {"max_us", "us", false},
+    {"worst_second_ops_per_s", "1/s", true},
+    {"bytes_raw", "bytes", false},
+    {"bytes_reachable", "bytes", false},
+    {"bytes_on_disk", "bytes", false},
+    {"rss_bytes", "bytes", false},
+    {"device_write_bytes", "bytes", false},
+}};
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+std::span<const std::string_view> phase_names() { return kPhases; }
+std::span<const Metric> metrics() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  const auto found = std::find_if(kMetrics.begin(), kMetrics.end(),
+                                  [&](const Metric& metric) { return metric.name == name; });
+  return found == kMetrics.end() ? nullptr : &*found;
+}
+
+void Report::add(std::string_view phase, std::string_view metric, double value) {
+  if (find_metric(metric) == nullptr ||
+      std::find(kPhases.begin(), kPhases.end(), phase) == kPhases.end()) {
+    throw std::logic_error("undocumented figure: " + std::string(phase) + " " +
+                           std::string(metric));
+  }
+  rows_.push_back({std::string(phase), std::string(metric), value});
+  tell('R',
+       print_text("%s %s %.17g", rows_.back().phase.c_str(), rows_.back().metric.c_str(), value));
+}
+
+void Report::add_latencies(std::string_view phase, const Histogram& nanoseconds) {
+  if (nanoseconds.count() == 0) return;
+  add(phase, "avg_us", nanoseconds.mean() / 1e3);
+  add(phase, "p50_us", static_cast<double>(nanoseconds.percentile(50)) / 1e3);
+  add(phase, "p90_us", static_cast<double>(nanoseconds.percentile(90)) / 1e3);
+  add(phase, "p99_us", static_cast<double>(nanoseconds.percentile(99)) / 1e3);
+  add(phase, "p999_us", static_cast<double>(nanoseconds.percentile(99.9)) / 1e3);
+  add(phase, "max_us", static_cast<double>(nanoseconds.max()) / 1e3);
+}
+
+void Report::note(std::string_view text) {
+  notes_.push_back(one_line(text));
+  tell('N', notes_.back());
+}
+
+void Report::csv(std::string_view line) {
+  csv_lines_.push_back(one_line(line));
+  tell('C', csv_lines_.back());
+}
+
+void Report::fail(std::string_view text) {
+  failures_.push_back(one_line(text));
+  tell('F', failures_.back());
+}
+
+void Report::limited(std::string_view text) {
+  limits_.push_back(one_line(text));
+  tell('L', limits_.back());
+}
+
+bool Report::apply(std::string_view line) {
+  if (line.size() < 2 || line[1] != ' ') return false;
+  const std::string_view text = line.substr(2);
+  switch (line[0]) {
+    case 'N':
+      note(text);
+      return true;
+    case 'C':
+      csv(text);
+      return true;
+    case 'F':
+      fail(text);
+      return true;
+    case 'L':
+      limited(text);
+      return true;
+    case 'R': {
+      const std::vector<std::string> parts = split(text, ' ');
+      if (parts.size() != 3) return false;
+      add(parts[0], parts[1], std::strtod(parts[2].c_str(), nullptr));
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+double Report::value(std::string_view phase, std::string_view metric, double missing) const {
+  for (const Row& row : rows_) {
+    if (row.phase == phase && row.metric == metric) return row.value;
+  }
+  return missing;
+}
+
+void Report::tell(char kind, std::string_view text) {
+  if (listener_) listener_(std::string(1, kind) + ' ' + std::string(text));
+}
+
+}  // namespace hawthorn::bench

@@ -1,0 +1,140 @@
+#include "bench/results.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+// Shortest text that reads back as the same number.
+std::string json_number(double number) {
+  for (int digits = 6; digits < 17; ++digits) {
+    std::string text = print_text("%.*g", digits, number);
+    if (std::stod(text) == number) return text;
+  }
+  return print_text("%.17g", number);
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += print_text("\\u%04x", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+bool Results::all_ok() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.report.ok(); });
+}
+
+std::vector<std::string> Results::workloads() const {
+  std::vector<std::string> names;
+  for (const Run& run : runs_) add_once(names, run.workload);
+  return names;
+}
+
+std::vector<std::string> Results::engines(const std::string& workload) const {
+  std::vector<std::string> names;
+  for (const Run& run : runs_) {
+    if (run.workload == workload) add_once(names, run.engine);
+  }
+  return names;
+}
+
+std::vector<Row> Results::row_names(const std::string& workload) const {
+  std::vector<Row> names;
+  for (const std::string_view phase : phase_names()) {
+    for (const Metric& metric : metrics()) {
+      const bool present = std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
+        return run.workload == workload && run.report.ok() &&
+               std::any_of(run.report.rows().begin(), run.report.rows().end(), [&](const Row& row) {
+                 return row.phase == phase && row.metric == metric.name;
+               });
+      });
+      if (present) names.push_back({std::string(phase), std::string(metric.name), 0});
+    }
+  }
+  return names;
+}
+
+std::optional<Results::Summary> Results::summary(const std::string& workload,
+                                                 const std::string& engine,
+                                                 const std::string& phase,
+                                                 const std::string& metric) const {
+  std::vector<double> values;
+  for (const Run& run : runs_) {
+    if (run.workload != workload || run.engine != engine || !run.report.ok()) continue;
+    for (const Row& row : run.report.rows()) {
+      if (row.phase == phase && row.metric == metric) values.push_back(row.value);
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  const double median =
+      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  const double spread = median == 0 ? 0 : (values.back() - values.front()) / median;
+  return Summary{median, spread, values.size()};
+}
+
+void Results::write_json(std::ostream& out) const {
+  const char* separator = "[\n";
+  for (const Run& run : runs_) {
+    if (!run.report.ok()) continue;
+    for (const Row& row : run.report.rows()) {
+      out << separator << "{\"workload\": " << json_string(run.workload)
+          << ", \"engine\": " << json_string(run.engine)
+          << ", \"phase\": " << json_string(row.phase)
+          << ", \"metric\": " << json_string(row.metric)
+          << ", \"value\": " << json_number(row.value)
+          << ", \"unit\": " << json_string(find_metric(row.metric)->unit)
+          << ", \"repeat\": " << run.repeat << "}";
+      separator = ",\n";
+    }
+  }
+  out << (*separator == '[' ? "[]\n" : "\n]\n");
+}
+
+void Results::write_csv(std::ostream& out) const {
+  const bool rounds = std::any_of(runs_.begin(), runs_.end(),
+                                  [](const Run& run) { return !run.report.csv_lines().empty(); });
+  if (!rounds) out << "workload,engine,phase,metric,value,unit,repeat\n";
+  bool headed = false;
+  for (const Run& run : runs_) {
+    if (!run.report.ok()) continue;
+    if (rounds) {
+      for (const std::string& line : run.report.csv_lines()) {
+        const bool bank = line.starts_with("bank,");
+        if (!std::exchange(headed, true)) {
+          out << (bank ? "workload,engine,batch_size,phase,round,tx_per_s,repeat\n"
+                       : "workload,engine,round,total_keys,upserts_per_s,bytes_on_disk,repeat\n");
+        }
+        out << line << ',' << run.repeat << '\n';
+      }
+      continue;
+    }
+    for (const Row& row : run.report.rows()) {
+      out << run.workload << ',' << run.engine << ',' << row.phase << ',' << row.metric << ','
+          << json_number(row.value) << ',' << find_metric(row.metric)->unit << ',' << run.repeat
+          << '\n';
+    }
+  }
+}
+
+}  // namespace hawthorn::bench
