@@ -7,7 +7,7 @@
 // 1. All integers on disk are little-endian.
 // 2. Keys compare as unsigned bytes, a prefix before its extensions.
 // 3. head(a) < head(b) implies a < b for keys that share the skipped prefix; equal heads say
-// nothing.
+//    nothing.
 
 #include <bit>
 #include <cstdint>

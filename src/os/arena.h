@@ -3,20 +3,18 @@
 // one budget with strict quotas.
 //
 // Not here: what to evict when it is full (db/scheduler, tree/residency). Small long-lived objects
-// (containers, descriptors) come from the heap and are charged with charge(). Threads: all
-// functions from any thread.
+// (containers, descriptors) come from the heap and are charged with charge().
+// Threads: all functions from any thread.
 //
 // 1. A span never makes a fresh huge page resident beyond the budget; a huge page that was touched
-// counts while it is
-//    kept. Space in touched huge pages is granted again even when the budget was lowered, or
-//    charges grew, below what is resident: who frees memory can always use what it freed.
+//    counts while it is kept. Space in touched huge pages is granted again even when the budget was
+//    lowered, or charges grew, below what is resident: who frees memory can always use what it
+//    freed.
 // 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before
-// fresh ones. Their
-//    bytes are not zeroed.
+//    fresh ones. Their bytes are not zeroed.
 // 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go
-// back to the kernel
-//    only above the budget, or when a large span fits nowhere but in fresh pages that take their
-//    place.
+//    back to the kernel only above the budget, or when a large span fits nowhere but in fresh pages
+//    that take their place.
 
 #include <array>
 #include <atomic>
@@ -51,8 +49,8 @@ class Arena {
   size_t used() const { return used_total_.load(std::memory_order_relaxed); }
   size_t budget() const { return budget_.load(std::memory_order_relaxed); }
   size_t resident_bytes() const;  // huge pages touched and kept, plus what is charged
-  size_t huge_page_bytes()
-      const;  // of those, what the kernel really backs with huge pages (reads /proc; slow)
+  // Of those, what the kernel really backs with huge pages. Reads /proc: slow.
+  size_t huge_page_bytes() const;
   void set_budget(size_t budget_bytes);
   // The largest span that allocate would give now.
   size_t largest_free() const;

@@ -6,8 +6,7 @@
 // Threads: every function may be called from any thread; reads and writes of one File may overlap.
 //
 // 1. A write is durable only after sync_data of its file returned OK; a created, renamed or removed
-// name only after
-//    sync_directory of its directory.
+//    name only after sync_directory of its directory.
 // 2. A failed sync is final for the caller: what was not synced before may be lost (no second try).
 // 3. A File opened direct needs offset, size and address in units of kBlockBytes.
 
@@ -77,11 +76,11 @@ class FileSystem {
   virtual Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
                                                          bool read_only) = 0;
   virtual Result<bool> exists(const std::string& path) = 0;
-  virtual Status make_directory(
-      const std::string& path) = 0;  // and its parents; fine when it exists
+  // And its parents; fine when it exists.
+  virtual Status make_directory(const std::string& path) = 0;
   virtual Status remove_directory(const std::string& path) = 0;  // must be empty
-  virtual Result<std::vector<std::string>> list(
-      const std::string& directory) = 0;  // names, not paths; sorted
+  // Names, not paths; sorted.
+  virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
   virtual Status rename(const std::string& from, const std::string& to) = 0;
   virtual Status remove(const std::string& path) = 0;
   virtual Status sync_directory(const std::string& directory) = 0;

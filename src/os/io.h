@@ -5,7 +5,8 @@
 //
 // Threads: submit may be called from any thread. Completion callbacks run on a pool thread (or
 // inside submit, in the simulated machine): they must be short and take no lock that a submitter
-// holds. Lifetime: requests, files and buffers live until the group reports them done.
+// holds.
+// Lifetime: requests, files and buffers live until the group reports them done.
 
 #include <atomic>
 #include <cstdint>

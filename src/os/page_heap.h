@@ -5,11 +5,10 @@
 // Not here: budget, locks, the memory itself (arena.cc). Threads: one at a time.
 //
 // 1. Touched free pages form maximal runs ("spans"); no two of them are adjacent. Fresh huge pages
-// form maximal runs
-//    too. A page is in exactly one of: an allocated span, a touched free span, a fresh run.
+//    form maximal runs too. A page is in exactly one of: an allocated span, a touched free span, a
+//    fresh run.
 // 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page:
-// neighbours are found by
-//    them in O(1). Tags inside of a span are left-overs.
+//    neighbours are found by them in O(1). Tags inside of a span are left-overs.
 // 3. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
 #include <array>
