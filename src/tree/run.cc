@@ -226,7 +226,6 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
   }
   value_bases[kTagPlainInline] = view_.heap;
   value_sizes[kTagPlainInline] = value_sizes_[1];
-  const bool prefetch_values = value_sizes_[0] >= 64 && !key_only;
   const uint32_t key_size = fixed_key_size_;
   char* to = key_buffer;
   const char* const end = key_buffer + key_buffer_bytes;
@@ -253,7 +252,6 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
         } else {
           if (base == nullptr) return filled;
           entry.value = std::string_view(base + location_offset(at), value_sizes[tag]);
-          if (prefetch_values) __builtin_prefetch(entry.value.data());
         }
         entry.key = std::string_view(to, key_size);
         to += key_size;
@@ -271,7 +269,6 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
           if (record.kind == format::RecordKind::kLarge || bases[record.extent] == nullptr)
             return filled;
           entry.value = std::string_view(bases[record.extent] + record.offset, record.size);
-          __builtin_prefetch(entry.value.data());
         }
         copy_in_words(to + skip_ + 8, record.tail.data(), record.tail.size());
         entry.key = std::string_view(to, skip_ + record.rest_size);

@@ -117,7 +117,12 @@ HWY_EXPORT(Locate);
 HWY_EXPORT(Search);
 HWY_EXPORT(Find);
 
-SearchKernels search_kernels() {
+const SearchKernels& search_kernels() {
+  static const SearchKernels kernels = detect_search_kernels();
+  return kernels;
+}
+
+SearchKernels detect_search_kernels() {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   return {HWY_DYNAMIC_DISPATCH(Locate), HWY_DYNAMIC_DISPATCH(Search), HWY_DYNAMIC_DISPATCH(Find)};
 }

@@ -55,8 +55,10 @@ struct SearchKernels {
   GroupHit (*find)(const SearchTable& table, uint64_t head) = nullptr;
 };
 
-// The kernels for this machine (hwy::SetSupportedTargetsForTest narrows the choice).
-SearchKernels search_kernels();
+// The kernels for this machine, detected once.
+const SearchKernels& search_kernels();
+// The same, detected now (tens of microseconds; hwy::SetSupportedTargetsForTest narrows the choice).
+SearchKernels detect_search_kernels();
 
 // The size of the samples array for `groups` groups, padding included, and the span that goes with
 // it.

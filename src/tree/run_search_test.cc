@@ -83,10 +83,10 @@ TEST(RunSearchTest, AllTargetsAgreeWithTheDefinition) {
   std::vector<SearchKernels> kernels;
   for (int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1) {
     hwy::SetSupportedTargetsForTest(targets & -targets);
-    kernels.push_back(search_kernels());
+    kernels.push_back(detect_search_kernels());
   }
   hwy::SetSupportedTargetsForTest(0);
-  kernels.push_back(search_kernels());
+  kernels.push_back(detect_search_kernels());
   EXPECT_GE(kernels.size(), 2u);
   for (int shape = 0; shape < 6; ++shape) {
     for (const uint32_t count : {1, 16, 17, 255, 4000, 4096, 4097, 5000, 30000, 100000}) {
