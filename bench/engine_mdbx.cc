@@ -19,10 +19,6 @@ void check(int code) {
                     full ? EngineError::Kind::kFull : EngineError::Kind::kOther);
 }
 
-// Some builds tell of every fork and every growth of the file on standard error.
-[[maybe_unused]] const int quiet =
-    mdbx_setup_debug(MDBX_LOG_FATAL, MDBX_DBG_DONTCHANGE, MDBX_LOGGER_DONTCHANGE);
-
 MDBX_val val(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
 std::string_view view(const MDBX_val& value) {
   return {static_cast<const char*>(value.iov_base), value.iov_len};
@@ -253,6 +249,8 @@ class MdbxEngine : public Engine {
 };
 
 }  // namespace
+
+void quiet_mdbx() { mdbx_setup_debug(MDBX_LOG_FATAL, MDBX_DBG_NONE, nullptr); }
 
 std::unique_ptr<Engine> make_mdbx(bool writemap) { return std::make_unique<MdbxEngine>(writemap); }
 

@@ -27,6 +27,7 @@ std::vector<EngineInfo> list_engines() {
                   [] { return make_lmdb(true); }});
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_MDBX
+  quiet_mdbx();
   list.push_back({"mdbx", MemoryLimit::kCgroup, "libmdbx, MDBX_UTTERLY_NOSYNC",
                   [] { return make_mdbx(false); }});
   list.push_back({"mdbx-writemap", MemoryLimit::kCgroup,

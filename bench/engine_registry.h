@@ -38,6 +38,8 @@ std::unique_ptr<Engine> make_hawthorn();
 std::unique_ptr<Engine> make_rocksdb(bool tuned);
 std::unique_ptr<Engine> make_lmdb(bool writemap);
 std::unique_ptr<Engine> make_mdbx(bool writemap);
+// Some builds of it tell of every fork and every growth of a file on standard error.
+void quiet_mdbx();
 std::unique_ptr<Engine> make_sqlite();
 std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
