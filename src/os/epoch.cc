@@ -22,6 +22,7 @@ struct Retired {
   void* object;
   void (*deleter)(void*);
   uint64_t stamp;
+  bool by_deleter;
 };
 
 // One for each slot. It stays behind when the slot's thread exits; anybody's collect serves it.
@@ -48,6 +49,8 @@ Chunk& first_chunk() {
 std::atomic<uint64_t> safe_stamp{0};
 // Deleters that were taken off a list and have not returned.
 std::atomic<uint64_t> running_deleters{0};
+// What deleters retired and is not freed: drain waits for it, whichever thread's list it is on.
+std::atomic<uint64_t> retired_by_deleters{0};
 
 thread_local RetireList* this_thread_list = nullptr;
 thread_local bool this_thread_frees = false;
@@ -131,7 +134,10 @@ void free_passed(RetireList& list, uint64_t safe) {
     }
     running_deleters.fetch_add(freed.size(), std::memory_order_relaxed);
   }
-  for (const Retired& retired : freed) retired.deleter(retired.object);
+  for (const Retired& retired : freed) {
+    retired.deleter(retired.object);
+    if (retired.by_deleter) retired_by_deleters.fetch_sub(1, std::memory_order_release);
+  }
   running_deleters.fetch_sub(freed.size(), std::memory_order_release);
 }
 
@@ -141,6 +147,11 @@ void for_each_list(Visit visit) {
        chunk = chunk->next.load(std::memory_order_acquire)) {
     for (RetireList& list : chunk->lists) visit(list);
   }
+}
+
+void pause_drain() {
+  std::atomic<uint32_t> never{0};
+  futex_wait(&never, 0, kDrainPauseUs);
 }
 
 Slot* take_slot(Chunk& chunk) {
@@ -198,7 +209,8 @@ void retire(void* object, void (*deleter)(void*)) {
   bool due = false;
   {
     MutexLock lock(list.mutex);
-    list.items.push_back({object, deleter, stamp()});
+    if (this_thread_frees) retired_by_deleters.fetch_add(1, std::memory_order_relaxed);
+    list.items.push_back({object, deleter, stamp(), this_thread_frees});
     due = ++list.since_collect >= kRetirementsPerCollect && !this_thread_frees;
     if (due) list.since_collect = 0;
   }
@@ -219,23 +231,12 @@ void collect() {
 void drain() {
   HAWTHORN_ASSERT(this_thread_slot == nullptr || this_thread_slot->depth == 0);
   HAWTHORN_ASSERT(!this_thread_frees);
-  // What deleters retire in their turn is older than nothing: ask again until a round leaves the
-  // lists without anything that was there when it began.
-  while (true) {
+  do {
     const uint64_t wanted = stamp();
-    while (!passed(wanted)) {
-      std::atomic<uint32_t> never{0};
-      futex_wait(&never, 0, kDrainPauseUs);
-    }
+    while (!passed(wanted)) pause_drain();
     collect();
-    while (running_deleters.load(std::memory_order_acquire) != 0) {
-      std::atomic<uint32_t> never{0};
-      futex_wait(&never, 0, kDrainPauseUs);
-    }
-    if (this_thread_list == nullptr) return;
-    MutexLock lock(this_thread_list->mutex);
-    if (this_thread_list->items.empty()) return;
-  }
+    while (running_deleters.load(std::memory_order_acquire) != 0) pause_drain();
+  } while (retired_by_deleters.load(std::memory_order_acquire) != 0);
 }
 
 }  // namespace hawthorn::os::epoch

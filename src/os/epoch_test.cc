@@ -99,6 +99,33 @@ TEST(EpochTest, DeletersMayRetire) {
   EXPECT_EQ(live.load(), 0);
 }
 
+// A chain whose next link is retired by whichever thread frees the one before it.
+TEST(EpochTest, DrainWaitsForWhatOtherThreadsDeletersRetire) {
+  struct Step {
+    static void release(void* object) {
+      auto* const left = static_cast<int*>(object);
+      if (*left > 0) retire(new int(*left - 1), release);
+      if (*left == 0) live.fetch_sub(1);
+      delete left;
+    }
+  };
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> collectors;
+  for (int i = 0; i < 2; ++i) {
+    collectors.emplace_back([&stop] {
+      while (!stop) collect();
+    });
+  }
+  for (int round = 0; round < 50; ++round) {
+    live.fetch_add(1);
+    retire(new int(10), Step::release);
+    drain();
+    EXPECT_EQ(live.load(), 0);
+  }
+  stop = true;
+  for (std::thread& thread : collectors) thread.join();
+}
+
 TEST(EpochTest, SlotsAreUsedAgainAndGrow) {
   for (int round = 0; round < 3; ++round) {
     std::vector<std::thread> threads;
