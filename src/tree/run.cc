@@ -22,6 +22,20 @@ inline void copy_in_words(char* to, const char* from, size_t size) {
   for (size_t i = 0; i < size; i += 16) std::memcpy(to + i, from + i, 16);
 }
 
+// Where the tables of a Run lie, behind the object. The ones of most searches come first.
+struct TableOffsets {
+  explicit TableOffsets(uint32_t groups)
+      : first_heads(align_up(samples + sample_count(groups) * sizeof(uint16_t), 8)),
+        ties(first_heads + groups * sizeof(uint64_t)),
+        middles(ties + (groups / 64 + 1) * sizeof(uint64_t)),
+        end(middles + groups * sizeof(uint32_t)) {}
+  size_t samples = sizeof(Run);
+  size_t first_heads;
+  size_t ties;
+  size_t middles;
+  size_t end;
+};
+
 Status damaged(std::string_view where, std::string what) {
   return Status(StatusCode::kCorruption, std::string(where) + ": " + std::move(what));
 }
@@ -64,11 +78,7 @@ Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
   if (source == ImageSource::kDisk) {
     if (Status s = format::check_run_entries(view); !s.ok()) return s;
   }
-  const uint32_t groups = view.header->groups;
-  const size_t samples = align_up(sample_count(groups) * sizeof(uint16_t), sizeof(uint64_t));
-  const size_t bytes = align_up(
-      sizeof(Run) + samples + groups * sizeof(uint64_t) + (groups / 64 + 1) * sizeof(uint64_t),
-      alignof(Run));
+  const size_t bytes = align_up(TableOffsets(view.header->groups).end, alignof(Run));
   void* place = ::operator new(bytes, std::align_val_t{alignof(Run)}, std::nothrow);
   if (place == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
@@ -88,11 +98,12 @@ Run::Run(const format::RunView& view, size_t allocated_bytes)
       view_(view),
       allocated_bytes_(allocated_bytes) {
   const uint32_t groups = view.header->groups;
-  auto* samples = reinterpret_cast<uint16_t*>(this + 1);
-  auto* first_heads = reinterpret_cast<uint64_t*>(
-      reinterpret_cast<char*>(samples) +
-      align_up(sample_count(groups) * sizeof(uint16_t), sizeof(uint64_t)));
-  auto* ties = first_heads + groups;
+  const TableOffsets offsets(groups);
+  char* base = reinterpret_cast<char*>(this);
+  auto* samples = reinterpret_cast<uint16_t*>(base + offsets.samples);
+  auto* first_heads = reinterpret_cast<uint64_t*>(base + offsets.first_heads);
+  auto* ties = reinterpret_cast<uint64_t*>(base + offsets.ties);
+  auto* middles = reinterpret_cast<uint32_t*>(base + offsets.middles);
   table_.index = view.index;
   table_.first_heads = first_heads;
   std::fill_n(ties, groups / 64 + 1, 0);
@@ -102,8 +113,12 @@ Run::Run(const format::RunView& view, size_t allocated_bytes)
     first_heads[g] = group.heads[0];
     if (g != 0 && last == group.heads[0]) ties[g / 64] |= uint64_t{1} << (g % 64);
     last = group.heads[kGroupEntries - 1];
+    const uint32_t count =
+        std::min(kGroupEntries, entries_ - std::min(entries_, g * kGroupEntries));
+    middles[g] = group.locations[count / 2];
   }
   ties_ = ties;
+  middles_ = middles;
   build_samples(table_, groups, samples);
 }
 

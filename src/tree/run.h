@@ -126,6 +126,16 @@ class Run {
     __builtin_prefetch(at + 128);
   }
   uint32_t find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const;
+  // A guess at the place of the values of a group's entries, without touching the group: true, and
+  // where the one in its middle lies, when that is plain and separated. Values of neighbours are
+  // neighbours, so that a prefetch there brings the page's translation while the group is still on
+  // its way.
+  bool guess_value(uint32_t group, uint32_t* extent, uint32_t* offset) const {
+    const uint32_t location = middles_[group];
+    *extent = format::location_tag(location);
+    *offset = format::location_offset(location);
+    return *extent < format::kTagPlainInline;
+  }
 
   RunEntry entry(uint32_t index) const;
   // For direct locations without decoding the rest: true and the place, when entry `index` is a
@@ -137,6 +147,8 @@ class Run {
   uint32_t copy_key(uint32_t index, char* to) const;
   // Compares entry's key with a key that shares prefix(): <0, 0, >0.
   int compare(uint32_t index, std::string_view key, uint64_t head) const;
+  // Whether entries index and index + 1 (which exist) are versions of one key.
+  bool same_key_as_next(uint32_t index) const;
 
   // Prefetches the group of entry `index`; index may be past the end.
   void prefetch_entry(uint32_t index) const {
@@ -207,6 +219,7 @@ class Run {
   SearchTable table_;  // first: its lines are the ones that a search needs
   SearchKernels kernels_;
   const uint64_t* ties_ = nullptr;
+  const uint32_t* middles_ = nullptr;  // per group, the location of an entry in its middle
   uint32_t entries_ = 0;
   uint32_t skip_ = 0;
   uint32_t fixed_key_size_ = 0;
@@ -249,6 +262,14 @@ inline RunEntry Run::entry(uint32_t index) const {
   entry.offset = record.offset;
   entry.size = record.size;
   return entry;
+}
+
+inline bool Run::same_key_as_next(uint32_t index) const {
+  if (head(index) != head(index + 1)) return false;
+  // Of two versions, the newer one at least is a record; the older one may be plain.
+  const RunEntry newer = entry(index);
+  const RunEntry older = entry(index + 1);
+  return newer.key_size == older.key_size && newer.tail == older.tail;
 }
 
 inline bool Run::plain(uint32_t index, const char** value, uint32_t* extent,

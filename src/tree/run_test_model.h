@@ -367,9 +367,19 @@ inline void expect_equal(const Run& run, const Model& model, const Extents& exte
   bool versions = false;
   for (uint32_t i = 0; i < flat.size(); ++i) {
     ASSERT_NO_FATAL_FAILURE(expect_entry(run, i, flat[i], extents)) << "entry " << i;
+    if (i + 1 < flat.size()) {
+      ASSERT_EQ(run.same_key_as_next(i), flat[i].key == flat[i + 1].key);
+    }
     versions = versions || flat[i].cts != 0 || flat[i].version->kind == EntryKind::kTombstone;
   }
   ASSERT_EQ(run.has_versions(), versions);
+  for (uint32_t g = 0; g < run.group_count(); ++g) {
+    uint32_t extent = 0;
+    uint32_t offset = 0;
+    if (!run.guess_value(g, &extent, &offset)) continue;
+    ASSERT_LT(extent, run.extent_count());
+    ASSERT_LT(offset, extents.bytes[extent].size());
+  }
   ASSERT_NO_FATAL_FAILURE(expect_fill(run, flat, extents, prng));
   for (const Flat& f : flat) {
     for (const Lsn ts : {f.cts, f.cts - 1, Lsn{0}, format::kLsnMax}) {
