@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -396,6 +398,72 @@ TEST(ManifestTest, LitterIsRemoved) {
   f.write("manifest.x", 0, "not ours");
   f.reopen();
   EXPECT_EQ(f.names(), (std::vector<std::string>{"manifest.2", "manifest.x", "superblock"}));
+}
+
+std::filesystem::path compat(const std::string& name) {
+  const auto source = std::filesystem::path(__FILE__).parent_path();
+  return source.parent_path().parent_path() / "tests/compat/v1" / name;
+}
+
+// Three batches over a new database; together they have a record of every type.
+std::vector<ManifestBatch> version_1_batches() {
+  std::vector<ManifestBatch> batches(3);
+  batches[0].trees_created = {{1, "first", 0, 0}, {2, "second", 0, 0}, {3, "", 0, 0}};
+  batches[0].epochs_set = {{1, 64 << 20, 65 << 20, 11}, {2, 128 << 20, format::kLsnMax, 22}};
+  batches[0].lsn_reserved = 200 << 20;
+  format::ContainerRecord container;
+  container.id = 1;
+  container.tree = 1;
+  batches[1].containers_set = {container};
+  container.id = 2;
+  container.low = std::string("low\0key", 7);
+  container.cut = 150 << 20;
+  container.max_ts = 149 << 20;
+  container.entries = 4000;
+  container.run = {0, 17, 12};
+  container.run_checksum = 0x0123456789abcdef;
+  container.values = {{{0, 29, 250}, 1020000, 0}, {{1, 5, 100}, 400001, 77}};
+  container.large = {{1, 105, 16}, {2, 0, 300}};
+  batches[1].containers_set.push_back(container);
+  container.id = 7;
+  container.tree = 2;
+  container.low = std::string(300, 'k');
+  batches[1].containers_set.push_back(container);
+  batches[2].containers_deleted = {1};
+  batches[2].trees_dropped = {3};
+  batches[2].epochs_deleted = {1};
+  batches[2].log_trim = 129 << 20;
+  return batches;
+}
+
+// The files are kept as this version wrote them; every later one must open them. They are written
+// anew, for a new format version only, with HAWTHORN_UPDATE_COMPAT=1.
+TEST(ManifestTest, OpensTheFilesOfVersion1) {
+  ManifestState model;
+  Fixture writer;
+  auto manifest = writer.create();
+  const std::vector<ManifestBatch> batches = version_1_batches();
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (i == 1) manifest = writer.reopen();
+    must(manifest->append(batches[i]));
+    must(apply(batches[i], model));
+  }
+  if (std::getenv("HAWTHORN_UPDATE_COMPAT") != nullptr) {
+    std::ofstream(compat("superblock.bin"), std::ios::binary) << writer.read("superblock");
+    std::ofstream(compat("manifest.bin"), std::ios::binary) << writer.read("manifest.2");
+  }
+  Fixture reader;
+  for (const char* name : {"superblock", "manifest"}) {
+    std::ifstream file(compat(name + std::string(".bin")), std::ios::binary);
+    ASSERT_TRUE(file.is_open()) << name;
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    reader.write(name + std::string(name[0] == 'm' ? ".2" : ""), 0, bytes);
+  }
+  Result<LoadedManifest> loaded = reader.load();
+  must(loaded.status());
+  EXPECT_EQ(reader.warning, "");
+  EXPECT_EQ(loaded->state, model);
+  EXPECT_EQ(reader.reopen()->state(), model);
 }
 
 TEST(ManifestTest, NamesOfFiles) {

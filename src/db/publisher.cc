@@ -86,6 +86,7 @@ uint64_t Publisher::add(Edit edit) {
   }
   bool full = false;
   uint64_t number = 0;
+  os::IoGroup* group = nullptr;
   {
     os::MutexLock lock(mutex_);
     if (filling_ == nullptr) {
@@ -108,11 +109,13 @@ uint64_t Publisher::add(Edit edit) {
     move_all(edit.dropped, batch.edit.dropped);
     batch.bytes += bytes;
     full = batch.bytes >= kBatchBytes;
-    for (os::IoRequest& request : requests) request.group = &batch.group;
-    batch.group.add(static_cast<uint32_t>(requests.size()));
+    // Held until the requests are counted: the batch is published only when its group is idle.
+    group = &batch.group;
+    group->add(1);
+    for (os::IoRequest& request : requests) request.group = group;
   }
-  // Inside the batch's lifetime: it is published only when its group is idle.
   machine_.io->submit(requests);
+  group->done(Status());
   bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
   if (full) wake_.notify_all();
   return number;
@@ -166,8 +169,10 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   if (!batch->edit.fresh.empty()) {
     if (Status s = store_->space->sync(); !s.ok()) return s;
   }
-  extra.containers_set = std::move(batch->edit.set);
-  extra.containers_deleted = std::move(batch->edit.deleted);
+  extra.containers_set.insert(extra.containers_set.end(), batch->edit.set.begin(),
+                              batch->edit.set.end());
+  extra.containers_deleted.insert(extra.containers_deleted.end(), batch->edit.deleted.begin(),
+                                  batch->edit.deleted.end());
   if (const Lsn trim = trim_point(); trim > manifest_->state().log_trim) extra.log_trim = trim;
   if (extra.log_trim != 0) {
     for (const format::LogEpoch& epoch : manifest_->state().epochs) {

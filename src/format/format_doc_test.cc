@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/log_record.h"
@@ -191,30 +191,43 @@ struct Table {
   std::vector<Field> fields;
 };
 
+// A row such as "  16    8 uuid_low   of the database".
+bool parse_row(const std::string& text, Field* field) {
+  std::istringstream row(text);
+  return static_cast<bool>(row >> field->offset >> field->size >> field->name);
+}
+
+// What stands between the two, when the line consists of the three.
+bool between(const std::string& line, std::string_view before, std::string_view after,
+             std::string* name) {
+  if (line.size() <= before.size() + after.size()) return false;
+  if (!line.starts_with(before) || !line.ends_with(after)) return false;
+  *name = line.substr(before.size(), line.size() - before.size() - after.size());
+  return true;
+}
+
 // Every "OFFSET SIZE FIELD" table of the headers in src/format, by the struct that follows it.
 std::map<std::string, Table> header_tables() {
-  static const std::regex title(R"(// (OFFSET SIZE FIELD.*))");
-  static const std::regex row(R"(// ( *(\d+) +(\d+) (\w+).*))");
-  static const std::regex definition(R"(struct (\w+) \{)");
   std::map<std::string, Table> tables;
   for (const auto& entry : std::filesystem::directory_iterator(repository() / "src/format")) {
     if (entry.path().extension() != ".h") continue;
     std::istringstream lines(content(entry.path()));
-    std::smatch match;
     Table table;
+    Field field;
+    std::string name;
     bool in_table = false;
     for (std::string line; std::getline(lines, line);) {
-      if (std::regex_match(line, match, title)) {
+      if (line.starts_with("// OFFSET SIZE FIELD")) {
         EXPECT_TRUE(table.text.empty()) << entry.path() << ": a table without a struct";
-        table = {match.str(1) + "\n", {}};
+        table = {line.substr(3) + "\n", {}};
         in_table = true;
-      } else if (in_table && std::regex_match(line, match, row)) {
-        table.text += match.str(1) + "\n";
-        table.fields.push_back({match.str(4), std::stoul(match.str(2)), std::stoul(match.str(3))});
+      } else if (in_table && line.starts_with("// ") && parse_row(line.substr(3), &field)) {
+        table.text += line.substr(3) + "\n";
+        table.fields.push_back(field);
       } else {
         in_table = false;
-        if (table.text.empty() || !std::regex_match(line, match, definition)) continue;
-        EXPECT_TRUE(tables.emplace(match.str(1), table).second) << match.str(1);
+        if (table.text.empty() || !between(line, "struct ", " {", &name)) continue;
+        EXPECT_TRUE(tables.emplace(name, table).second) << name;
         table = {};
       }
     }
@@ -247,17 +260,15 @@ TEST(FormatDocTest, HeaderTablesAreWhatTheCompilerSays) {
 }
 
 TEST(FormatDocTest, TablesOfTheDocumentAreThoseOfTheHeaders) {
-  static const std::regex marker(R"(<!-- table: (\w+) -->)");
   const std::filesystem::path path = repository() / "docs/format.md";
   const std::map<std::string, Table> tables = header_tables();
   std::set<std::string> seen;
   std::istringstream lines(content(path));
   std::string updated;
-  std::smatch match;
+  std::string name;
   for (std::string line; std::getline(lines, line);) {
     updated += line + "\n";
-    if (!std::regex_match(line, match, marker)) continue;
-    const std::string name = match.str(1);
+    if (!between(line, "<!-- table: ", " -->", &name)) continue;
     EXPECT_TRUE(seen.insert(name).second) << name << " has two tables";
     const auto table = tables.find(name);
     ASSERT_NE(table, tables.end()) << name << " has no table in src/format";
@@ -273,9 +284,9 @@ TEST(FormatDocTest, TablesOfTheDocumentAreThoseOfTheHeaders) {
           << name << ": run this test with HAWTHORN_UPDATE_DOCS=1 to write the table anew";
     }
   }
-  for (const auto& [name, table] : tables) {
-    if (described_elsewhere().contains(name)) continue;
-    EXPECT_TRUE(seen.contains(name)) << name << " is missing in docs/format.md";
+  for (const auto& [known, table] : tables) {
+    if (described_elsewhere().contains(known)) continue;
+    EXPECT_TRUE(seen.contains(known)) << known << " is missing in docs/format.md";
   }
   if (std::getenv("HAWTHORN_UPDATE_DOCS") != nullptr) std::ofstream(path) << updated;
 }

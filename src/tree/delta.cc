@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/sync.h"
+#include "os/test_point.h"
 
 namespace hawthorn::tree {
 
@@ -19,6 +20,7 @@ struct Delta::Chunk {
 namespace {
 constexpr size_t kFirstChunkBytes = 4096;
 constexpr size_t kChunkBytesMax = 64 << 10;
+constexpr size_t kReuseTries = 4;
 }  // namespace
 
 struct Delta::Node {
@@ -226,6 +228,7 @@ bool Delta::insert(DeltaEntry* entry) {
     // its count is cut only after the parent knows the right leaf.
     if (!insert_child(path, levels, right->entries[0].load(std::memory_order_relaxed), right))
       return false;
+    HAWTHORN_TEST_POINT("delta.insert.between_leaves");
     if (keep < count) {
       leaf->write_begin();
       leaf->count.store(static_cast<uint16_t>(keep), std::memory_order_relaxed);
@@ -250,7 +253,9 @@ bool Delta::insert(DeltaEntry* entry) {
 }
 
 // Puts `child` behind `separator` into the lowest node of the path, splitting upwards as needed.
-// All memory is taken before the first change, so that a failure changes nothing.
+// All memory is taken before the first change, so that a failure changes nothing. Nodes that are
+// split stay locked until the one above knows their right half: a reader that came down before must
+// not take what is left in them for all.
 bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child) {
   uint32_t splits = 0;
   while (splits < levels &&
@@ -274,7 +279,7 @@ bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
       root->children[1].store(child, std::memory_order_relaxed);
       root->count.store(2, std::memory_order_relaxed);
       root_.store(root, std::memory_order_release);
-      return true;
+      break;
     }
     Inner* inner = path[levels - 1 - level];
     const uint32_t count = inner->count.load(std::memory_order_relaxed);
@@ -298,7 +303,7 @@ bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
       inner->write_begin();
       place(inner, count, at, separator, child);
       inner->write_end();
-      return true;
+      break;
     }
     // Split: the upper part moves to a new node, whose first separator goes up.
     Inner* right = fresh[level];
@@ -317,23 +322,47 @@ bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
     inner->write_begin();
     inner->count.store(static_cast<uint16_t>(keep), std::memory_order_relaxed);
     if (at <= keep) place(inner, keep, at, separator, child);
-    inner->write_end();
     separator = up;
     child = right;
+    HAWTHORN_TEST_POINT("delta.insert.between_levels");
   }
+  for (uint32_t i = splits; i > 0; --i) path[levels - i]->write_end();
+  return true;
+}
+
+// A retired version that nobody can see any more, with room for `want` bytes in all.
+Version* Delta::reuse(uint32_t want) {
+  if (retired_ == nullptr || retired_->empty()) return nullptr;
+  if (retired_->front().epoch > passed_epoch_) {
+    // Asking costs a barrier on all threads: once for many, and more seldom when it was in vain.
+    if (retired_->size() < ask_at_) return nullptr;
+    const uint64_t epoch = retired_->front().epoch;
+    if (!os::epoch::passed(epoch)) {
+      ask_at_ = retired_->size() + kReuseBatch;
+      return nullptr;
+    }
+    passed_epoch_ = epoch;
+    ask_at_ = kReuseBatch;
+  }
+  // After the epoch: a reader pins inside of its guard, so one that pinned later cannot have come
+  // to a version that was unlinked before.
+  if (pins() != 0) return nullptr;
+  for (size_t tried = std::min(kReuseTries, retired_->size()); tried > 0; --tried) {
+    const Retired front = retired_->front();
+    if (front.epoch > passed_epoch_) return nullptr;
+    retired_->pop_front();
+    const uint32_t room = front.version->allocated;
+    if (room >= want && room <= 2 * want) return front.version;
+    retired_->push_back(front);
+  }
+  return nullptr;
 }
 
 Version* Delta::new_version(uint32_t size) {
   const auto want = static_cast<uint32_t>(align_up(sizeof(Version) + size, 8));
-  if (retired_ != nullptr && !retired_->empty() && pins() == 0) {
-    const Retired front = retired_->front();
-    if (os::epoch::passed(front.epoch)) {
-      retired_->pop_front();
-      if (front.version->allocated == want) {
-        front.version->size = size;
-        return front.version;
-      }
-    }
+  if (Version* version = reuse(want); version != nullptr) {
+    version->size = size;
+    return version;
   }
   char* memory = allocate(want);
   if (memory == nullptr) return nullptr;
@@ -487,8 +516,10 @@ size_t Delta::collect_last(std::span<DeltaEntry*> out) const {
   if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
   for (;; os::cpu_relax()) {
     const Node* node = root_.load(std::memory_order_acquire);
+    HAWTHORN_TEST_POINT("delta.collect_last.after_root");
     uint32_t version;
-    bool torn = !read_begin(node, &version);
+    bool torn =
+        !read_begin(node, &version) || node != root_.load(std::memory_order_acquire);
     while (!torn && !node->leaf) {
       const auto* inner = static_cast<const Inner*>(node);
       const uint32_t count =

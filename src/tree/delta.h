@@ -51,7 +51,7 @@ class Delta {
   // ---- Any thread, inside an epoch guard.
 
   DeltaEntry* find(std::string_view key, uint64_t head) const;
-  // A filter in front of find: false means surely absent.
+  // A filter in front of find: false means surely absent. REQUIRES !empty().
   bool may_contain(uint64_t head) const {
     const uint64_t hash = filter_hash(head);
     const uint64_t word = filter_[hash & (kFilterWords - 1)].load(std::memory_order_relaxed);
@@ -71,7 +71,8 @@ class Delta {
   size_t collect_first(std::span<DeltaEntry*> out) const;
   size_t collect_last(std::span<DeltaEntry*> out) const;
 
-  bool empty() const { return entries_.load(std::memory_order_relaxed) == 0; }
+  // Acquire: may_contain relies on what the first insert made.
+  bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
   uint32_t entries() const { return entries_.load(std::memory_order_relaxed); }
   uint64_t versions() const { return versions_.load(std::memory_order_relaxed); }
   // Bytes taken from the arena.
@@ -100,6 +101,7 @@ class Delta {
   static constexpr uint32_t kInnerChildren = 32;
   static constexpr uint32_t kFilterWords = 256;  // 2 KB
   static constexpr uint32_t kLevelsMax = 12;
+  static constexpr size_t kReuseBatch = 64;
 
   struct Node;
   struct Leaf;
@@ -121,6 +123,7 @@ class Delta {
 
   char* allocate(size_t size);
   char* allocate_slow(size_t size);
+  Version* reuse(uint32_t want);
   static int compare(const DeltaEntry* entry, std::string_view key, uint64_t head);
   static uint32_t leaf_lower_bound(const Leaf* leaf, uint32_t count, std::string_view key,
                                    uint64_t head);
@@ -153,6 +156,8 @@ class Delta {
   char* free_ = nullptr;
   char* free_end_ = nullptr;
   std::unique_ptr<std::deque<Retired>> retired_;  // made at the first unlink
+  uint64_t passed_epoch_ = 0;                     // nobody sees what was retired up to it
+  size_t ask_at_ = kReuseBatch;                   // versions to gather before asking again
 };
 
 }  // namespace hawthorn::tree

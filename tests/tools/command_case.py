@@ -23,7 +23,8 @@ class CommandCase(unittest.TestCase):
         done = subprocess.run([PROGRAM, *arguments], input=stdin, check=False,
                               stdout=options.pop("stdout", subprocess.PIPE),
                               stderr=subprocess.PIPE, timeout=240, **options)
-        self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr.decode()[:2000]}")
+        said = f"{str(arguments)[:500]}: {done.stderr.decode()[:1000]}"
+        self.assertEqual(done.returncode, code, said)
         self.stderr = done.stderr.decode()
         if code in (NOT_FOUND, CORRUPTION, ERROR, BUSY):
             self.assertTrue(self.stderr.startswith("hawthorn: "), self.stderr)
