@@ -127,6 +127,42 @@ TEST_F(WalAppend, a_drain_for_room_leaves_the_incomplete_block_in_the_ring) {
   EXPECT_EQ(log_->stats().syncs, 0u);
 }
 
+// Invariants 1 and 2 of log_state.h: with not a byte of room left in the ring, the record that is
+// half in the segments is still whole in the ring, and the pad of a sync overwrites nothing.
+TEST_F(WalAppend, a_ring_filled_to_the_last_byte_keeps_what_it_holds) {
+  start();
+  std::vector<Record> written;
+  const auto expect_all_after_kill = [&] {
+    const Replayed found = recover_after_kill();
+    EXPECT_OK(found.status);
+    EXPECT_TRUE(found.records == written);
+  };
+  for (uint64_t round = 0; round < 60; ++round) {
+    size_t size = 3000 + round * 8;
+    while (true) {
+      const std::string payload = test::payload_of(written.size(), size);
+      const std::string_view pieces[] = {payload};
+      os::MutexLock lock(log_->mutex());
+      const Lsn lsn =
+          log_->try_append(RecordType::kCommit, 1, pieces, Log::payload_checksum(pieces));
+      if (lsn != 0) {
+        written.push_back({lsn, RecordType::kCommit, 1, payload});
+      } else if (size == 0) {
+        break;
+      } else {
+        size = size > 200 ? size - 200 : size - std::min<size_t>(size, 8);
+      }
+    }
+    expect_all_after_kill();
+    if (round % 3 == 0) {
+      ASSERT_OK(log_->wait_durable(log_->head()));
+      EXPECT_EQ(log_->head() % kBlock, 0u);
+      expect_all_after_kill();
+    }
+    ASSERT_OK(log_->wait_room(3000));
+  }
+}
+
 // Attack 13, R5.
 TEST_F(WalAppend, a_record_over_an_eighth_of_the_ring_is_refused) {
   start();
@@ -181,6 +217,8 @@ TEST_F(WalAppend, a_held_record_is_not_drained) {
   EXPECT_GT(log_->drained(), held - kBlock - 600);
   EXPECT_LE(epoch_.start + log_->stats().bytes_drained, held);
   EXPECT_TRUE(log_->wait_durable(held).is(StatusCode::kBusy));
+  const auto starts_at_durable = [&](const Record& r) { return r.lsn == log_->durable(); };
+  EXPECT_TRUE(std::any_of(written.begin(), written.end(), starts_at_durable));
   EXPECT_OK(log_->wait_durable(log_->durable() - 1));
   EXPECT_OK(log_->wait_durable(epoch_.start));
 
