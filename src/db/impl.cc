@@ -1,23 +1,13 @@
 #include "db/impl.h"
 
-#include <pthread.h>
-
 #include "db/large_values.h"
 #include "os/epoch.h"
+#include "os/fork.h"
 
 namespace hawthorn {
 
 namespace {
-std::atomic<uint64_t> fork_generation{1};
 std::atomic<uint64_t> next_instance{1};
-
-// A child of fork has the parent's memory, but none of its threads, and must not touch its files
-// (R30).
-void watch_forks() {
-  static const int registered = pthread_atfork(
-      nullptr, nullptr, [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
-  static_cast<void>(registered);
-}
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
@@ -25,12 +15,11 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
       path_(std::move(path)),
       options_(std::move(options)),
       instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
-  watch_forks();
-  fork_generation_ = fork_generation.load(std::memory_order_relaxed);
+  fork_generation_ = os::fork_generation();
 }
 
 Db::Impl::~Impl() {
-  if (fork_generation_ != fork_generation.load(std::memory_order_relaxed)) {
+  if (fork_generation_ != os::fork_generation()) {
     // The threads and locks of these parts exist in the parent only: leave everything where it is.
     static_cast<void>(scheduler_.release());
     static_cast<void>(publisher_.release());
@@ -61,7 +50,7 @@ void Db::Impl::log(LogLevel level, std::string_view message) const {
 }
 
 Status Db::Impl::usable() const {
-  if (fork_generation_ != fork_generation.load(std::memory_order_relaxed)) {
+  if (fork_generation_ != os::fork_generation()) {
     return Status(StatusCode::kForked, "this database was opened by the parent process");
   }
   if (closed_.load(std::memory_order_acquire))

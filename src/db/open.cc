@@ -73,6 +73,13 @@ Status Db::Impl::open() {
       return Status(StatusCode::kNotFound, path_ + " holds no database");
     }
     if (Status s = machine_.files->make_directory(path_); !s.ok()) return s;
+    // The directory is a name in its parent, which a power loss could take with everything in it.
+    const size_t slash = path_.find_last_not_of('/') == std::string::npos
+                             ? std::string::npos
+                             : path_.rfind('/', path_.find_last_not_of('/'));
+    const std::string parent =
+        slash == std::string::npos ? "." : path_.substr(0, std::max<size_t>(slash, 1));
+    if (Status s = machine_.files->sync_directory(parent); !s.ok()) return s;
     Result<std::vector<std::string>> names = machine_.files->list(path_);
     if (!names.ok()) return names.status();
     for (const std::string& name : *names) {
