@@ -7,11 +7,12 @@ install(TARGETS hawthorn_static hawthorn_shared EXPORT hawthornTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hawthorn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-foreach(program hawthorn hawthorn-bench)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
+if(TARGET hawthorn)
+  install(TARGETS hawthorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET hawthorn-bench)
+  install(TARGETS hawthorn-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)
+endif()
 
 install(EXPORT hawthornTargets NAMESPACE hawthorn:: DESTINATION ${HAWTHORN_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hawthornConfig.cmake.in
@@ -28,6 +29,8 @@ file(RELATIVE_PATH HAWTHORN_PC_PREFIX
 configure_file(${CMAKE_CURRENT_LIST_DIR}/hawthorn.pc.in ${PROJECT_BINARY_DIR}/hawthorn.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hawthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Without the benchmarks: the package would depend on every rival.
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};hawthorn;Unspecified;/")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Hawthorn authors")
 set(CPACK_PACKAGE_CONTACT "The Hawthorn authors <maintainers@hawthorn.invalid>")

@@ -127,6 +127,7 @@ class Package(unittest.TestCase):
         for path in ("/usr/bin/hawthorn", "/usr/include/hawthorn/db.h", "libhawthorn.so.0",
                      "hawthornConfig.cmake", "hawthorn.pc"):
             self.assertIn(path, content)
+        self.assertNotIn("hawthorn-bench", content)
         self.assertIn("libhwy", run("dpkg-deb", "--field", package, "Depends"))
 
 
