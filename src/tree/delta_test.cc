@@ -80,7 +80,8 @@ class Model {
     ASSERT_EQ(delta_.find(key, head), found == entries_.end() ? nullptr : found->second);
     std::vector<DeltaEntry*> out(room);
     for (const auto seek : {Delta::Seek::kGreaterEqual, Delta::Seek::kGreater}) {
-      auto at = seek == Delta::Seek::kGreater ? entries_.upper_bound(key) : entries_.lower_bound(key);
+      auto at =
+          seek == Delta::Seek::kGreater ? entries_.upper_bound(key) : entries_.lower_bound(key);
       const size_t count = delta_.collect(seek, key, head, out);
       ASSERT_EQ(count == 0, at == entries_.end());
       for (size_t i = 0; i < count; ++i, ++at) {
@@ -168,8 +169,8 @@ TEST(DeltaTest, MatchesAnOrderedMapForKeysOfAllShapes) {
         }
       }
       ASSERT_NO_FATAL_FAILURE(model.expect_all(prng, probes));
-      ASSERT_NO_FATAL_FAILURE(model.expect_all(
-          prng, std::vector<std::string>(keys.begin(), keys.begin() + 300)));
+      ASSERT_NO_FATAL_FAILURE(
+          model.expect_all(prng, std::vector<std::string>(keys.begin(), keys.begin() + 300)));
       // Adding again makes nothing new.
       const size_t bytes = delta.bytes();
       for (const std::string& key : keys) ASSERT_NO_FATAL_FAILURE(model.add(key));
