@@ -27,6 +27,10 @@ std::string where(const ExtentAddress& extent) {
          std::to_string(extent.blocks) + " blocks";
 }
 
+Status overlap(const ExtentAddress& extent) {
+  return Status(StatusCode::kCorruption, where(extent) + " overlaps another one");
+}
+
 }  // namespace
 
 // Free ranges are of two kinds. Those in `ready` are backed by disk space: files made by this
@@ -62,6 +66,7 @@ struct Space::State {
   uint64_t used_blocks GUARDED_BY(mutex) = 0;
 
   uint64_t step_blocks(uint32_t number) const;
+  Status mark_used(const ExtentAddress& extent) EXCLUDES(mutex);
   std::optional<ExtentAddress> take_ready(uint32_t blocks) EXCLUDES(mutex);
   Result<ExtentAddress> grow(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
   Status warm(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
@@ -100,27 +105,45 @@ Result<std::unique_ptr<Space>> Space::open(const os::Machine& machine, const std
   return std::unique_ptr<Space>(new Space(std::move(state)));
 }
 
-Status Space::mark_used(const ExtentAddress& extent) {
+Status Space::mark_used(const ExtentAddress& extent) { return state_->mark_used(extent); }
+
+Status Space::mark_used(std::vector<ExtentAddress> extents) {
+  std::erase_if(extents, [](const ExtentAddress& extent) { return extent.blocks == 0; });
+  std::sort(extents.begin(), extents.end());
+  // Extents that touch are taken out as one range: a well-filled file has few gaps.
+  ExtentAddress range;
+  for (const ExtentAddress& extent : extents) {
+    const uint64_t end = uint64_t{range.block} + range.blocks;
+    const bool same_file = range.blocks != 0 && extent.file == range.file;
+    if (same_file && extent.block < end) return overlap(extent);
+    if (same_file && extent.block == end && end + extent.blocks <= format::kFileBlocksMax) {
+      range.blocks += extent.blocks;
+      continue;
+    }
+    if (Status status = state_->mark_used(range); !status.ok()) return status;
+    range = extent;
+  }
+  return state_->mark_used(range);
+}
+
+Status Space::State::mark_used(const ExtentAddress& extent) {
   if (extent.blocks == 0) return {};
-  State& s = *state_;
-  os::MutexLock lock(s.mutex);
-  if (extent.file >= s.infos.size() || !s.infos[extent.file].present) {
+  os::MutexLock lock(mutex);
+  if (extent.file >= infos.size() || !infos[extent.file].present) {
     return Status(StatusCode::kCorruption, where(extent) + " is in a file that is missing");
   }
   const uint64_t end = uint64_t{extent.block} + extent.blocks;
   if (end > format::kFileBlocksMax) {
     return Status(StatusCode::kCorruption, where(extent) + " ends behind the last block of a file");
   }
-  uint64_t& blocks = s.infos[extent.file].blocks;
+  uint64_t& blocks = infos[extent.file].blocks;
   if (end > blocks) {
     // The file was made with other options, or for one large extent.
-    s.cold.add({extent.file, static_cast<uint32_t>(blocks), static_cast<uint32_t>(end - blocks)});
+    cold.add({extent.file, static_cast<uint32_t>(blocks), static_cast<uint32_t>(end - blocks)});
     blocks = end;
   }
-  if (!s.cold.carve(extent)) {
-    return Status(StatusCode::kCorruption, where(extent) + " overlaps another one");
-  }
-  s.used_blocks += extent.blocks;
+  if (!cold.carve(extent)) return overlap(extent);
+  used_blocks += extent.blocks;
   return {};
 }
 

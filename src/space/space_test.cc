@@ -42,7 +42,7 @@ struct Fixture {
                               const std::vector<ExtentAddress>& used = {}) {
     auto space = Space::open(sim->machine(), kDirectory, options);
     EXPECT_TRUE(space.ok()) << space.status().to_string();
-    for (const ExtentAddress& extent : used) must((*space)->mark_used(extent));
+    must((*space)->mark_used(used));
     return *std::move(space);
   }
   std::vector<std::string> names() { return disk->list(kDirectory).value(); }
@@ -141,7 +141,7 @@ TEST(SpaceTest, ArgumentsAreChecked) {
   auto space = f.open();
   EXPECT_TRUE(space->allocate(0).status().is(StatusCode::kInvalidArgument));
   space->release({});
-  must(space->mark_used({}));
+  must(space->mark_used(ExtentAddress{}));
   auto reader = f.open({.read_only = true});
   EXPECT_TRUE(reader->allocate(1).status().is(StatusCode::kReadOnly));
   EXPECT_TRUE(reader->trim_files().is(StatusCode::kReadOnly));
@@ -169,7 +169,32 @@ TEST(SpaceTest, OverlapsAndMissingFilesAreCorruption) {
   EXPECT_TRUE(refused({1u << 31, 0, 1}));
   EXPECT_TRUE(refused({0, 0xffffffff, 1}));
   EXPECT_TRUE(refused({0, 5, 0xffffffff}));
-  must(space->mark_used({0, extent.block + 10, 1}));
+  must(space->mark_used(ExtentAddress{0, extent.block + 10, 1}));
+}
+
+TEST(SpaceTest, ManyExtentsMarkedAtOnce) {
+  Fixture f;
+  auto space = f.open();
+  must(space->allocate(kBlocksPerMegabyte).status());
+  must(space->allocate(1).status());
+  const std::vector<ExtentAddress> extents = {{1, 0, 7}, {0, 20, 4},  {0, 3, 5}, {0, 8, 2},
+                                              {},        {0, 250, 6}, {0, 24, 1}};
+  space = f.open(small_files(), extents);
+  EXPECT_EQ(space->used_blocks(), 25u);
+  EXPECT_EQ(space->free_ranges(),
+            (std::vector<ExtentAddress>{{0, 0, 3}, {0, 10, 10}, {0, 25, 225}, {1, 7, 505}}));
+  // Twice in one list, overlapping in one list, and one that was marked before.
+  const auto refused = [&](std::vector<ExtentAddress> list) {
+    auto fresh = f.open(small_files(), {{0, 100, 5}});
+    return fresh->mark_used(std::move(list)).is(StatusCode::kCorruption);
+  };
+  EXPECT_TRUE(refused({{0, 3, 5}, {1, 0, 7}, {0, 3, 5}}));
+  EXPECT_TRUE(refused({{0, 3, 5}, {0, 7, 5}}));
+  EXPECT_TRUE(refused({{0, 3, 5}, {0, 8, 100}}));
+  EXPECT_TRUE(refused({{0, 3, 5}, {0, 104, 1}}));
+  EXPECT_TRUE(refused({{0, 3, 5}, {2, 0, 1}}));
+  EXPECT_TRUE(refused({{0, 3, 0xfffffffe}, {0, 4, 0xffffffff}}));
+  EXPECT_FALSE(refused({{0, 95, 5}, {0, 105, 1}}));
 }
 
 TEST(SpaceTest, ASecondReleaseGivesNothing) {
