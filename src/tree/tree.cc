@@ -12,6 +12,7 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kLargeDeltaBytes = 6 << 20;  // such a delta is split whatever the budget says
 constexpr uint32_t kPruneSteps = 4;
+constexpr size_t kOpenEntriesMin = 1024;
 }  // namespace
 
 TreeState::TreeState(Store* store, uint32_t id, std::string name,
@@ -47,6 +48,31 @@ Container* TreeState::lock_container(std::string_view key) {
     os::cpu_relax();
   }
 }
+
+namespace {
+void add_intent(Container* container, DeltaEntry* entry) {
+  // Overlapping transactions may keep the list from ever being emptied: what is settled is dropped
+  // now and then.
+  std::vector<DeltaEntry*>& open = container->open_entries;
+  if (open.size() > kOpenEntriesMin && open.size() > size_t{4} * container->intents) {
+    std::sort(open.begin(), open.end());
+    open.erase(std::unique(open.begin(), open.end()), open.end());
+    std::erase_if(open, [](const DeltaEntry* candidate) {
+      for (const Version* v = candidate->newest.load(std::memory_order_relaxed); v != nullptr;
+           v = v->older.load(std::memory_order_relaxed)) {
+        if ((v->stamp.load(std::memory_order_relaxed) & kIntentBit) != 0) return false;
+      }
+      return true;
+    });
+  }
+  ++container->intents;
+  open.push_back(entry);
+}
+
+void remove_intent(Container* container) {
+  if (--container->intents == 0) container->open_entries.clear();
+}
+}  // namespace
 
 // Takes versions out of a chain that nobody can see any more. Only stamped ones: an unstamped
 // version's transaction will come back for it.
@@ -124,7 +150,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
           delta->first_lsn = store_->log->head();
         }
         delta->link(entry, version);
-        ++container->intents;
+        add_intent(container, entry);
         prune(delta, entry, *store_->snapshots->view());
         context.undo->push_back(
             {this, container, structure, delta->id, version, entry, key, context.seq});
@@ -194,7 +220,7 @@ Version* TreeState::find_intent(Container* container, const Undo& undo, TxnId id
     *entry = undo.entry;
     return undo.version;
   }
-  *entry = delta->find(undo.key, key_head(undo.key, container->skip));
+  *entry = delta->find(undo.key, Delta::hash(undo.key));
   if (*entry == nullptr) return nullptr;
   for (Version* v = (*entry)->newest.load(std::memory_order_relaxed); v != nullptr;
        v = v->older.load(std::memory_order_relaxed)) {
@@ -210,7 +236,7 @@ void TreeState::stamp(const Undo& undo, TxnId id, Lsn cts) {
   DeltaEntry* entry = nullptr;
   if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
     version->stamp.store(cts, std::memory_order_release);
-    --container->intents;
+    remove_intent(container);
   }
   container->latch.unlock();
 }
@@ -221,7 +247,7 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
   DeltaEntry* entry = nullptr;
   if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
     container->descriptor.load(std::memory_order_relaxed)->active->unlink(entry, version);
-    --container->intents;
+    remove_intent(container);
   }
   container->latch.unlock();
 }
@@ -346,6 +372,7 @@ struct Lookup {
   const Run* run;
   const char* value;
   uint64_t head;
+  uint64_t hash;
   uint32_t group;
   uint32_t size;
   bool slow;  // goes the way of a single get
@@ -383,16 +410,16 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
           if (l.run->skip() != l.container->skip) l.slow = true;
           l.run->prefetch_tables();
         }
-        if (!l.descriptor->active->empty()) l.descriptor->active->prefetch_filter(l.head);
+        if (!l.descriptor->active->empty()) {
+          l.hash = Delta::hash(keys[base + i]);
+          l.descriptor->active->prefetch(l.hash);
+        }
       }
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
         l.slow =
-            l.slow || (!l.descriptor->active->empty() && l.descriptor->active->may_contain(l.head));
-        if (l.slow) {
-          l.descriptor->active->prefetch_root();
-          continue;
-        }
+            l.slow || (!l.descriptor->active->empty() && l.descriptor->active->may_contain(l.hash));
+        if (l.slow) continue;
         l.group = l.run->locate(l.head);
         l.run->prefetch(l.group);
       }
@@ -453,6 +480,35 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
 
 // ---- Flushing
 
+// Copies what transactions still have open in `entries` (of the delta that a cut at `cut` freezes)
+// into the new active delta of `target`, and counts it there. False: no memory; the entries are
+// back in the container then.
+bool TreeState::move_open(Container& from, std::vector<DeltaEntry*> entries, Lsn cut, Delta* to,
+                          Container* target, std::vector<Version*>* moved) {
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  const size_t before = moved->size();
+  std::vector<DeltaEntry*> copies;
+  if (!copy_unflushed(entries, *to, cut, *store_->slots, moved, &copies)) {
+    from.open_entries = std::move(entries);
+    return false;
+  }
+  // What moved is not committed at visible_ts, so its record lies above; but for chunks logged
+  // before (R8).
+  if (!to->empty()) to->first_lsn = cut + 1;
+  target->intents = 0;
+  for (size_t i = before; i < moved->size(); ++i) {
+    const uint64_t stamp = (*moved)[i]->stamp.load(std::memory_order_relaxed);
+    if ((stamp & kIntentBit) == 0) continue;
+    to->first_lsn = std::min(to->first_lsn, store_->slots->first_lsn(stamp & ~kIntentBit));
+    if (resolve((*moved)[i], *store_->slots).outcome != TxnSlots::Outcome::kAborted)
+      ++target->intents;
+  }
+  target->open_entries = std::move(copies);
+  if (target->intents == 0) target->open_entries.clear();
+  return true;
+}
+
 TreeState::Cut::Cut(Cut&& other) noexcept
     : container(std::exchange(other.container, nullptr)),
       frozen(std::exchange(other.frozen, nullptr)),
@@ -501,25 +557,12 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
         }
         auto* fresh = new Delta(store_->arena, container->skip);
         if (container->intents > 0) {
-          if (!copy_unflushed(*active, *fresh, result.cut, *store_->slots, container->low,
-                              container->high, container->has_high, &moved)) {
+          if (!move_open(*container, std::move(container->open_entries), result.cut, fresh,
+                         container, &moved)) {
             delete fresh;
             container->flushing.store(false, std::memory_order_release);
             return std::nullopt;
           }
-          // What moved is not committed at visible_ts, so its record lies above; but for chunks
-          // logged before (R8).
-          if (!fresh->empty()) fresh->first_lsn = result.cut + 1;
-          uint32_t intents = 0;
-          for (const Version* version : moved) {
-            const uint64_t stamp = version->stamp.load(std::memory_order_relaxed);
-            if ((stamp & kIntentBit) == 0) continue;
-            fresh->first_lsn =
-                std::min(fresh->first_lsn, store_->slots->first_lsn(stamp & ~kIntentBit));
-            intents +=
-                resolve(version, *store_->slots).outcome != TxnSlots::Outcome::kAborted ? 1 : 0;
-          }
-          container->intents = intents;
         }
         HAWTHORN_TEST_POINT("tree.cut.before_install");
         active->ref();
@@ -592,35 +635,32 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
         make_container(store_, piece.file->record, std::move(high), bounded, piece.file));
   }
   {
+    // replace() retires the old container, which is read and unlocked after it.
+    os::epoch::Guard guard;
     os::MutexLock lock(container->latch);
     Delta* active = container->descriptor.load(std::memory_order_relaxed)->active;
+    // What was written during the merge stays where it is: the old active delta becomes the frozen
+    // one of all parts, each of which will flush its own range of it. Only what transactions have
+    // open moves on.
+    const Lsn second_cut = std::max(store_->visible->load(std::memory_order_acquire), cut.cut);
     std::vector<Version*> moved;
+    std::vector<DeltaEntry*> open = std::move(container->open_entries);
     for (Container* part : fresh) {
-      Delta* to = part->descriptor.load(std::memory_order_relaxed)->active;
-      // The arena keeps a reserve for this: the copies are what writers added during one merge.
-      while (!copy_unflushed(*active, *to, 0, *store_->slots, part->low, part->high, part->has_high,
-                             nullptr)) {
-        part->install(new Descriptor{new Delta(store_->arena, part->skip), nullptr,
-                                     part->descriptor.load(std::memory_order_relaxed)->run});
-        part->descriptor.load(std::memory_order_relaxed)->run->ref();
-        to = part->descriptor.load(std::memory_order_relaxed)->active;
-        if (!store_->residency->make_room(active->bytes())) store_->machine->clock->sleep_us(100);
+      Descriptor* own = part->descriptor.load(std::memory_order_relaxed);
+      std::vector<DeltaEntry*> mine;
+      for (DeltaEntry* entry : open) {
+        if (part->covers(entry->key())) mine.push_back(entry);
       }
-      if (!to->empty()) to->first_lsn = active->first_lsn;
+      // These few bytes must not fail: the edit that names the parts is under way.
+      own->active->must_fit = true;
+      static_cast<void>(move_open(*part, std::move(mine), second_cut, own->active, part, &moved));
+      own->active->must_fit = false;
+      if (!active->empty()) {
+        active->ref();
+        own->frozen = active;
+        part->frozen_cut = second_cut;
+      }
       part->pending_first_lsn = container->pending_first_lsn;
-      part->intents = 0;
-      DeltaEntry* batch_entries[32];
-      size_t count = to->collect_first(batch_entries);
-      while (count > 0) {
-        for (size_t i = 0; i < count; ++i) {
-          for (const Version* v = batch_entries[i]->newest.load(std::memory_order_relaxed);
-               v != nullptr; v = v->older.load(std::memory_order_relaxed)) {
-            part->intents += (v->stamp.load(std::memory_order_relaxed) & kIntentBit) != 0 ? 1 : 0;
-          }
-        }
-        count = to->collect(Delta::Seek::kGreater, batch_entries[count - 1]->key(),
-                            batch_entries[count - 1]->head, batch_entries);
-      }
       settle(part);
     }
     container->dead = true;
@@ -629,19 +669,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
     // now on.
     structure_.fetch_add(1, std::memory_order_release);
     directory_.replace(old_one, fresh);
-    // After it: whoever reads in the old delta now starts again from the directory.
-    DeltaEntry* entries[32];
-    size_t count = active->collect_first(entries);
-    while (count > 0) {
-      for (size_t i = 0; i < count; ++i) {
-        for (Version* v = entries[i]->newest.load(std::memory_order_relaxed); v != nullptr;
-             v = v->older.load(std::memory_order_relaxed)) {
-          v->flags.fetch_or(kMoved, std::memory_order_release);
-        }
-      }
-      count = active->collect(Delta::Seek::kGreater, entries[count - 1]->key(),
-                              entries[count - 1]->head, entries);
-    }
+    for (Version* version : moved) version->flags.fetch_or(kMoved, std::memory_order_release);
   }
 }
 
