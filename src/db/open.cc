@@ -5,13 +5,13 @@
 #include "base/bytes.h"
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/log_sizing.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
 
 namespace hawthorn {
 
 namespace {
-constexpr size_t kSegmentBytes = 64 << 20;
 constexpr char kLockName[] = "/lock";
 
 wal::LogOptions log_options(size_t budget_bytes, bool direct) {
@@ -19,7 +19,7 @@ wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   // 8 MB, less in small budgets: the ring counts (R9).
   options.ring_bytes = 8 << 20;
   while (options.ring_bytes > budget_bytes / 8) options.ring_bytes /= 2;
-  options.segment_bytes = kSegmentBytes;
+  options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
   return options;
 }
@@ -182,7 +182,7 @@ Status Db::Impl::open() {
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
   // epoch (R6, R7).
   format::Lsn bound =
-      std::max<format::Lsn>({state.lsn_reserved, recovered_visible_ + 1, kSegmentBytes});
+      std::max<format::Lsn>({state.lsn_reserved, recovered_visible_ + 1, db::log_segment_bytes});
   if (recovery != nullptr) {
     if (Status s = recovery->make_durable(); !s.ok()) return s;
     if (Status s = space_->sync(); !s.ok()) return s;
@@ -196,7 +196,7 @@ Status Db::Impl::open() {
   }
   format::LogEpoch epoch;
   epoch.number = epochs_.empty() ? 1 : epochs_.back().number + 1;
-  epoch.start = align_up(bound, kSegmentBytes);
+  epoch.start = align_up(bound, db::log_segment_bytes);
   epoch.salt = machine_.random->next();
   loaded.state.epochs.push_back(epoch);
   loaded.state.lsn_reserved = epoch.start + db::Publisher::kLsnReserve;

@@ -176,7 +176,12 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   if (const Lsn trim = trim_point(); trim > manifest_->state().log_trim) extra.log_trim = trim;
   if (extra.log_trim != 0) {
     for (const format::LogEpoch& epoch : manifest_->state().epochs) {
-      if (epoch.end <= extra.log_trim) extra.epochs_deleted.push_back(epoch.number);
+      // Closing names all epochs itself.
+      const auto& deleted = extra.epochs_deleted;
+      if (epoch.end <= extra.log_trim &&
+          std::find(deleted.begin(), deleted.end(), epoch.number) == deleted.end()) {
+        extra.epochs_deleted.push_back(epoch.number);
+      }
     }
   }
   const Lsn head = log_->head();

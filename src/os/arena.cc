@@ -162,7 +162,7 @@ Arena::Arena(size_t budget_bytes) { budget_.store(budget_bytes, std::memory_orde
 
 Arena::~Arena() = default;
 
-char* Arena::allocate(Quota quota, size_t size) {
+char* Arena::allocate(Quota quota, size_t size, bool beyond_budget) {
   if (size > heap_->mapping_bytes) return nullptr;
   const size_t count = std::max<size_t>(1, (size + kPageBytes - 1) / kPageBytes);
   size_t page = 0;
@@ -172,7 +172,7 @@ char* Arena::allocate(Quota quota, size_t size) {
       page = *touched;
     } else {
       bool found = false;
-      page = heap_->allocate_fresh(count, budget(), &found);
+      page = heap_->allocate_fresh(count, beyond_budget ? heap_->mapping_bytes : budget(), &found);
       if (!found) return nullptr;
     }
   }

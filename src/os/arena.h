@@ -36,7 +36,8 @@ class Arena {
   ~Arena();
 
   // A span of at least `size` bytes, or nullptr when the budget does not allow it.
-  char* allocate(Quota quota, size_t size);
+  // beyond_budget: for the few allocations that must not fail and that give memory back soon.
+  char* allocate(Quota quota, size_t size, bool beyond_budget = false);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
 
   // Counts heap memory against the budget. Never fails; used() may exceed the budget by what is

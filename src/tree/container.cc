@@ -62,6 +62,11 @@ PointRead read_point(const Container& container, const Descriptor& descriptor, s
                      const ReadView& view, const TxnSlots& slots, bool registered) {
   PointRead result;
   const uint64_t head = key_head(key, container.skip);
+  uint64_t hash = 0;
+  if (!descriptor.active->empty()) {
+    hash = Delta::hash(key);
+    descriptor.active->prefetch(hash);
+  }
   RunFile* file = descriptor.run;
   const Run* run = file->run.load(std::memory_order_acquire);
   uint32_t group = 0;
@@ -75,8 +80,9 @@ PointRead read_point(const Container& container, const Descriptor& descriptor, s
   // Active before frozen: everything in the active delta ranks above what is left in the frozen
   // one.
   for (Delta* delta : {descriptor.active, descriptor.frozen}) {
-    if (delta == nullptr || delta->empty() || !delta->may_contain(head)) continue;
-    const DeltaEntry* entry = delta->find(key, head);
+    if (delta == nullptr || delta->empty()) continue;
+    if (hash == 0) hash = Delta::hash(key);
+    const DeltaEntry* entry = delta->find(key, hash);
     if (entry == nullptr) continue;
     const ChainRead read = read_chain(entry->newest.load(std::memory_order_acquire), view, slots,
                                       delta == descriptor.frozen);
@@ -154,10 +160,11 @@ PointRead read_point(const Container& container, const Descriptor& descriptor, s
 ConflictRead newest_above(const Container& container, const Descriptor& descriptor,
                           std::string_view key, Lsn floor, TxnId own, const TxnSlots& slots) {
   ConflictRead result;
-  const uint64_t head = key_head(key, container.skip);
+  uint64_t hash = 0;
   for (Delta* delta : {descriptor.active, descriptor.frozen}) {
-    if (delta == nullptr || delta->empty() || !delta->may_contain(head)) continue;
-    const DeltaEntry* entry = delta->find(key, head);
+    if (delta == nullptr || delta->empty()) continue;
+    if (hash == 0) hash = Delta::hash(key);
+    const DeltaEntry* entry = delta->find(key, hash);
     if (entry == nullptr) continue;
     for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
          v = v->older.load(std::memory_order_acquire)) {
@@ -201,6 +208,57 @@ ConflictRead newest_above(const Container& container, const Descriptor& descript
 
 // ---- Cuts and splits
 
+namespace {
+// Copies what is kept of one entry's chain, oldest first.
+bool copy_entry(DeltaEntry* entry, Delta& to, Lsn cut, const TxnSlots& slots,
+                std::vector<Version*>& keep, std::vector<Version*>* moved, DeltaEntry** copied) {
+  keep.clear();
+  *copied = nullptr;
+  for (Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
+       v = v->older.load(std::memory_order_acquire)) {
+    if ((v->flags.load(std::memory_order_relaxed) & kMoved) != 0) continue;
+    const Resolved r = resolve(v, slots);
+    if (r.outcome == TxnSlots::Outcome::kCommitted) {
+      // Its transaction will not look for it in this delta any more, so it is stamped here.
+      v->stamp.store(r.cts, std::memory_order_release);
+      if (r.cts <= cut) continue;
+    } else if (r.outcome != TxnSlots::Outcome::kActive) {
+      if (moved != nullptr) moved->push_back(v);  // rolled back: nobody reads it again
+      continue;
+    }
+    keep.push_back(v);
+  }
+  if (keep.empty()) return true;
+  DeltaEntry* copy = to.find_or_add(entry->key(), key_head(entry->key(), to.skip()));
+  if (copy == nullptr) return false;
+  *copied = copy;
+  for (size_t k = keep.size(); k > 0; --k) {
+    Version* v = keep[k - 1];
+    Version* fresh = to.new_version(v->size);
+    if (fresh == nullptr) return false;
+    fresh->stamp.store(v->stamp.load(std::memory_order_acquire), std::memory_order_relaxed);
+    fresh->seq = v->seq;
+    fresh->kind = v->kind;
+    fresh->flags.store(v->flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    std::memcpy(fresh->bytes(), v->value().data(), v->size);
+    to.link(copy, fresh);
+    if (moved != nullptr) moved->push_back(v);
+  }
+  return true;
+}
+}  // namespace
+
+bool copy_unflushed(std::span<DeltaEntry* const> entries, Delta& to, Lsn cut, const TxnSlots& slots,
+                    std::vector<Version*>* moved, std::vector<DeltaEntry*>* copies) {
+  std::vector<Version*> keep;
+  for (DeltaEntry* entry : entries) {
+    DeltaEntry* copied = nullptr;
+    if (!copy_entry(entry, to, cut, slots, keep, moved, &copied)) return false;
+    if (copied != nullptr && copies != nullptr) copies->push_back(copied);
+  }
+  return true;
+}
+
 bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
                     std::string_view low, std::string_view high, bool has_high,
                     std::vector<Version*>* moved) {
@@ -209,39 +267,9 @@ bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots
   std::vector<Version*> keep;
   while (count > 0) {
     for (size_t i = 0; i < count; ++i) {
-      DeltaEntry* entry = batch[i];
-      const std::string_view key = entry->key();
-      if (has_high && key >= high) return true;
-      keep.clear();
-      for (Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
-           v = v->older.load(std::memory_order_acquire)) {
-        if ((v->flags.load(std::memory_order_relaxed) & kMoved) != 0) continue;
-        const Resolved r = resolve(v, slots);
-        if (r.outcome == TxnSlots::Outcome::kCommitted) {
-          // Its transaction will not look for it in this delta any more, so it is stamped here.
-          v->stamp.store(r.cts, std::memory_order_release);
-          if (r.cts <= cut) continue;
-        } else if (r.outcome != TxnSlots::Outcome::kActive) {
-          if (moved != nullptr) moved->push_back(v);  // rolled back: nobody reads it again
-          continue;
-        }
-        keep.push_back(v);
-      }
-      if (keep.empty()) continue;
-      DeltaEntry* copy = to.find_or_add(key, key_head(key, to.skip()));
-      if (copy == nullptr) return false;
-      for (size_t k = keep.size(); k > 0; --k) {
-        Version* v = keep[k - 1];
-        Version* fresh = to.new_version(v->size);
-        if (fresh == nullptr) return false;
-        fresh->stamp.store(v->stamp.load(std::memory_order_acquire), std::memory_order_relaxed);
-        fresh->seq = v->seq;
-        fresh->kind = v->kind;
-        fresh->flags.store(v->flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        std::memcpy(fresh->bytes(), v->value().data(), v->size);
-        to.link(copy, fresh);
-        if (moved != nullptr) moved->push_back(v);
-      }
+      if (has_high && batch[i]->key() >= high) return true;
+      DeltaEntry* copied = nullptr;
+      if (!copy_entry(batch[i], to, cut, slots, keep, moved, &copied)) return false;
     }
     const std::string_view last = batch[count - 1]->key();
     count = from.collect(Delta::Seek::kGreater, last, batch[count - 1]->head, batch);

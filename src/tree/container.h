@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,9 @@ struct Container {
   Lsn frozen_cut = 0;    // of the descriptor's frozen delta; under the latch
   uint32_t intents = 0;  // versions in the active delta that are not stamped yet; under the latch
   // What the log is needed for beyond the present deltas: flushed, but not durable in the manifest
+  // The active delta's entries that may carry intents; repeats happen. Empty when `intents` is 0.
+  // Under the latch.
+  std::vector<DeltaEntry*> open_entries;
   // before this batch.
   Lsn pending_first_lsn = format::kLsnMax;  // under the latch
   uint64_t pending_batch = 0;               // under the latch
@@ -120,5 +124,10 @@ ConflictRead newest_above(const Container& container, const Descriptor& descript
 bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
                     std::string_view low, std::string_view high, bool has_high,
                     std::vector<Version*>* moved);
+
+// The same for chosen entries, each once: at a cut, those with intents, as everything else is
+// committed at or below it. Their copies are added to *copies.
+bool copy_unflushed(std::span<DeltaEntry* const> entries, Delta& to, Lsn cut, const TxnSlots& slots,
+                    std::vector<Version*>* moved, std::vector<DeltaEntry*>* copies);
 
 }  // namespace hawthorn::tree

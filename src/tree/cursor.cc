@@ -193,6 +193,7 @@ void TreeCursor::place(Seek mode, std::string_view key) {
   }
   active_.collect(mode, key);
   frozen_.collect(mode, key);
+  clip_frozen();
   update_limit();
 }
 
@@ -210,7 +211,19 @@ void TreeCursor::place_last() {
                         ? 0
                         : static_cast<uint32_t>(source->delta->collect_last(source->entries));
   }
+  clip_frozen();
   update_limit();
+}
+
+// The parts of a split share a frozen delta: what lies outside of this container's range is another
+// one's.
+void TreeCursor::clip_frozen() {
+  uint32_t& count = frozen_.count;
+  if (forward_) {
+    while (has_high_ && count > 0 && frozen_.entries[count - 1]->key() >= high_) --count;
+  } else {
+    while (count > 0 && frozen_.entries[count - 1]->key() < low_) --count;
+  }
 }
 
 // Finds the next delta key, and how far the run goes before it.
@@ -221,9 +234,10 @@ void TreeCursor::update_limit() {
   if (active == nullptr || frozen == nullptr) {
     order = active != nullptr ? -1 : 1;
   } else {
-    // Both deltas have the container's prefix.
-    order = active->head != frozen->head ? (active->head < frozen->head ? -1 : 1)
-                                         : active->key().compare(frozen->key());
+    // A frozen delta that a split shared out has a shorter prefix: then its heads do not compare.
+    order = active_.delta->skip() == frozen_.delta->skip() && active->head != frozen->head
+                ? (active->head < frozen->head ? -1 : 1)
+                : active->key().compare(frozen->key());
     if (!forward_) order = -order;
   }
   in_active_ = active != nullptr && order <= 0;
@@ -515,6 +529,7 @@ void TreeCursor::consume() {
   for (Source* source : {in_active_ ? &active_ : nullptr, in_frozen_ ? &frozen_ : nullptr}) {
     if (source == nullptr || ++source->at < source->count) continue;
     source->collect(mode, source->entries[source->count - 1]->key());
+    if (source == &frozen_) clip_frozen();
   }
   update_limit();
 }
@@ -594,7 +609,7 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
     return Step::kShown;
   }
   const format::HeapRecord record = format::decode_record(run_->heap() + location_offset(at));
-  std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
+  if (!record.tail.empty()) std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
   key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
   value_ = {};
   if (key_only_) return Step::kShown;

@@ -109,6 +109,7 @@ class TreeCursor {
   bool enter(Where where, std::string_view key);
   void leave();
   void take_run();
+  void clip_frozen();
   bool holds() const { return file_.get() != nullptr; }
   bool holds_range_of(Seek mode, std::string_view key) const;
   bool has_newer_run(std::string_view key) const;

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/checksum.h"
 #include "os/epoch.h"
 #include "os/sync.h"
 #include "os/test_point.h"
@@ -81,7 +82,7 @@ char* Delta::allocate_slow(size_t size) {
   const size_t grown =
       chunks_ == nullptr ? kFirstChunkBytes : std::min(chunks_->size * 2, kChunkBytesMax);
   const size_t want = std::max(grown, align_up(size + sizeof(Chunk), 4096));
-  char* memory = arena_->allocate(os::Quota::kDelta, want);
+  char* memory = arena_->allocate(os::Quota::kDelta, want, must_fit);
   if (memory == nullptr) return nullptr;
   Chunk* chunk = new (memory) Chunk{chunks_, want};
   chunks_ = chunk;
@@ -97,20 +98,83 @@ T* Delta::new_node() {
   return memory == nullptr ? nullptr : new (memory) T;
 }
 
-// Makes filter and root before the first entry.
+// Makes the root before the first entry.
 bool Delta::prepare() {
   if (root_.load(std::memory_order_relaxed) != nullptr) return true;
-  if (filter_ == nullptr) {
-    char* memory = allocate(kFilterWords * sizeof(uint64_t));
-    if (memory == nullptr) return false;
-    std::fill_n(reinterpret_cast<uint64_t*>(memory), kFilterWords, 0);
-    filter_ = reinterpret_cast<std::atomic<uint64_t>*>(memory);
-  }
   Leaf* leaf = new_node<Leaf>();
   if (leaf == nullptr) return false;
+  last_leaf_ = leaf;
   root_.store(leaf, std::memory_order_release);
   return true;
 }
+
+// ---- The table
+
+namespace {
+constexpr uint64_t kAddressMask = (uint64_t{1} << 48) - 1;
+
+uint64_t slot_of(const void* entry, uint64_t hash) {
+  return (hash & ~kAddressMask) | reinterpret_cast<uint64_t>(entry);
+}
+}  // namespace
+
+uint64_t Delta::hash(std::string_view key) {
+  // Seeded by where the program was loaded, so that nobody can choose keys that collide.
+  return checksum64(key.data(), key.size(), reinterpret_cast<uint64_t>(&next_delta_id));
+}
+
+void Delta::place(const Table& table, uint64_t hash, const DeltaEntry* entry) {
+  uint64_t at = hash & table.mask;
+  while (table.slots[at].load(std::memory_order_relaxed) != 0) at = (at + 1) & table.mask;
+  table.slots[at].store(slot_of(entry, hash), std::memory_order_release);
+}
+
+// Keeps the table at most half full. False: no memory, and nothing changed.
+bool Delta::reserve_slot() {
+  const Table* table = table_.load(std::memory_order_relaxed);
+  const uint64_t needed = (uint64_t{entries()} + 1) * 2;
+  if (table != nullptr && needed <= table->mask + 1) return true;
+  const uint64_t slots = table == nullptr ? kTableSlotsMin : (table->mask + 1) * 2;
+  char* memory = allocate(sizeof(Table) + slots * sizeof(uint64_t));
+  if (memory == nullptr) return false;
+  auto* words = reinterpret_cast<std::atomic<uint64_t>*>(memory + sizeof(Table));
+  for (uint64_t i = 0; i < slots; ++i) new (&words[i]) std::atomic<uint64_t>(0);
+  auto* grown = new (memory) Table{slots - 1, words};
+  if (table != nullptr) {
+    for (uint64_t i = 0; i <= table->mask; ++i) {
+      const uint64_t slot = table->slots[i].load(std::memory_order_relaxed);
+      if (slot == 0) continue;
+      const auto* entry = reinterpret_cast<const DeltaEntry*>(slot & kAddressMask);
+      place(*grown, hash(entry->key()), entry);
+    }
+  }
+  table_.store(grown, std::memory_order_release);
+  return true;
+}
+
+DeltaEntry* Delta::find(std::string_view key, uint64_t key_hash) const {
+  const Table* table = table_.load(std::memory_order_acquire);
+  if (table == nullptr) return nullptr;
+  for (uint64_t at = key_hash & table->mask;; at = (at + 1) & table->mask) {
+    const uint64_t slot = table->slots[at].load(std::memory_order_acquire);
+    if (slot == 0) return nullptr;
+    if (((slot ^ key_hash) & ~kAddressMask) != 0) continue;
+    auto* entry = reinterpret_cast<DeltaEntry*>(slot & kAddressMask);
+    if (entry->key() == key) return entry;
+  }
+}
+
+bool Delta::may_contain(uint64_t key_hash) const {
+  const Table* table = table_.load(std::memory_order_acquire);
+  if (table == nullptr) return false;
+  for (uint64_t at = key_hash & table->mask;; at = (at + 1) & table->mask) {
+    const uint64_t slot = table->slots[at].load(std::memory_order_relaxed);
+    if (slot == 0) return false;
+    if (((slot ^ key_hash) & ~kAddressMask) == 0) return true;
+  }
+}
+
+// ---- The tree
 
 int Delta::compare(const DeltaEntry* entry, std::string_view key, uint64_t head) {
   if (entry->head != head) return entry->head < head ? -1 : 1;
@@ -158,10 +222,9 @@ uint32_t Delta::child_index(const Inner* inner, uint32_t count, std::string_view
 // ---------------------------------------------------------------------------------------------------------------------
 
 DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
-  if (!prepare()) return nullptr;
-  if (may_contain(head)) {
-    if (DeltaEntry* found = find(key, head); found != nullptr) return found;
-  }
+  const uint64_t key_hash = hash(key);
+  if (DeltaEntry* found = find(key, key_hash); found != nullptr) return found;
+  if (!prepare() || !reserve_slot()) return nullptr;
   char* memory = allocate(sizeof(DeltaEntry) + key.size());
   if (memory == nullptr) return nullptr;
   auto* entry = new (memory) DeltaEntry;
@@ -171,15 +234,25 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   entry->unused = 0;
   std::memcpy(memory + sizeof(DeltaEntry), key.data(), key.size());
   if (!insert(entry)) return nullptr;
-  const uint64_t hash = filter_hash(head);
-  std::atomic<uint64_t>& word = filter_[hash & (kFilterWords - 1)];
-  word.store(word.load(std::memory_order_relaxed) | filter_bits(hash), std::memory_order_relaxed);
+  place(*table_.load(std::memory_order_relaxed), key_hash, entry);
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   live_bytes_.fetch_add(key.size(), std::memory_order_relaxed);
   return entry;
 }
 
 bool Delta::insert(DeltaEntry* entry) {
+  // Appended keys need no way down.
+  const uint32_t last_count = last_leaf_->count.load(std::memory_order_relaxed);
+  if (last_count > 0 && last_count < kLeafEntries &&
+      compare(last_leaf_->entries[last_count - 1].load(std::memory_order_relaxed), entry->key(),
+              entry->head) < 0) {
+    last_leaf_->write_begin();
+    last_leaf_->heads[last_count].store(entry->head, std::memory_order_relaxed);
+    last_leaf_->entries[last_count].store(entry, std::memory_order_release);
+    last_leaf_->count.store(static_cast<uint16_t>(last_count + 1), std::memory_order_relaxed);
+    last_leaf_->write_end();
+    return true;
+  }
   Inner* path[kLevelsMax];
   uint32_t levels = 0;
   bool rightmost = true;
@@ -228,6 +301,7 @@ bool Delta::insert(DeltaEntry* entry) {
     // its count is cut only after the parent knows the right leaf.
     if (!insert_child(path, levels, right->entries[0].load(std::memory_order_relaxed), right))
       return false;
+    if (rightmost) last_leaf_ = right;
     HAWTHORN_TEST_POINT("delta.insert.between_leaves");
     if (keep < count) {
       leaf->write_begin();
@@ -440,24 +514,6 @@ const Delta::Leaf* Delta::descend(std::string_view key, uint64_t head, bool stri
   return static_cast<const Leaf*>(node);
 }
 
-DeltaEntry* Delta::find(std::string_view key, uint64_t head) const {
-  if (root_.load(std::memory_order_acquire) == nullptr) return nullptr;
-  for (;; os::cpu_relax()) {
-    uint32_t version;
-    const Leaf* leaf = descend(key, head, false, &version, nullptr);
-    if (leaf == nullptr) continue;
-    const uint32_t count =
-        std::min<uint32_t>(leaf->count.load(std::memory_order_relaxed), kLeafEntries);
-    const uint32_t at = leaf_lower_bound(leaf, count, key, head);
-    DeltaEntry* entry = nullptr;
-    if (at < count && leaf->heads[at].load(std::memory_order_relaxed) == head) {
-      entry = leaf->entries[at].load(std::memory_order_acquire);
-    }
-    if (!read_valid(leaf, version)) continue;
-    return entry != nullptr && entry->key() == key ? entry : nullptr;
-  }
-}
-
 bool Delta::try_collect(Seek seek, std::string_view key, uint64_t head, std::span<DeltaEntry*> out,
                         size_t* found, const DeltaEntry** next_separator) const {
   uint32_t version;
@@ -518,8 +574,7 @@ size_t Delta::collect_last(std::span<DeltaEntry*> out) const {
     const Node* node = root_.load(std::memory_order_acquire);
     HAWTHORN_TEST_POINT("delta.collect_last.after_root");
     uint32_t version;
-    bool torn =
-        !read_begin(node, &version) || node != root_.load(std::memory_order_acquire);
+    bool torn = !read_begin(node, &version) || node != root_.load(std::memory_order_acquire);
     while (!torn && !node->leaf) {
       const auto* inner = static_cast<const Inner*>(node);
       const uint32_t count =

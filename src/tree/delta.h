@@ -50,18 +50,16 @@ class Delta {
 
   // ---- Any thread, inside an epoch guard.
 
-  DeltaEntry* find(std::string_view key, uint64_t head) const;
-  // A filter in front of find: false means surely absent. REQUIRES !empty().
-  bool may_contain(uint64_t head) const {
-    const uint64_t hash = filter_hash(head);
-    const uint64_t word = filter_[hash & (kFilterWords - 1)].load(std::memory_order_relaxed);
-    const uint64_t bits = filter_bits(hash);
-    return (word & bits) == bits;
+  // Point lookups go by a hash table beside the tree: one line of it, then the entry. Callers that
+  // look a key up in two deltas, or prefetch, hash it once.
+  static uint64_t hash(std::string_view key);
+  DeltaEntry* find(std::string_view key, uint64_t hash) const;
+  void prefetch(uint64_t hash) const {
+    const Table* table = table_.load(std::memory_order_acquire);
+    if (table != nullptr) __builtin_prefetch(&table->slots[hash & table->mask]);
   }
-  void prefetch_filter(uint64_t head) const {
-    __builtin_prefetch(&filter_[filter_hash(head) & (kFilterWords - 1)]);
-  }
-  void prefetch_root() const { __builtin_prefetch(root_.load(std::memory_order_relaxed)); }
+  // False: surely absent. Touches the table only.
+  bool may_contain(uint64_t hash) const;
 
   // Copies up to out.size() entries in key order into `out`; returns how many. ge/gt: the first
   // entries with a key
@@ -71,7 +69,6 @@ class Delta {
   size_t collect_first(std::span<DeltaEntry*> out) const;
   size_t collect_last(std::span<DeltaEntry*> out) const;
 
-  // Acquire: may_contain relies on what the first insert made.
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
   uint32_t entries() const { return entries_.load(std::memory_order_relaxed); }
   uint64_t versions() const { return versions_.load(std::memory_order_relaxed); }
@@ -89,6 +86,10 @@ class Delta {
   void ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
   bool unref() { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
+  // While set, memory is taken even beyond the budget: for copies that a split must not fail to
+  // make.
+  bool must_fit = false;
+
   // Unlike an address, never used again in a process.
   const uint64_t id;
 
@@ -99,7 +100,7 @@ class Delta {
  private:
   static constexpr uint32_t kLeafEntries = 24;
   static constexpr uint32_t kInnerChildren = 32;
-  static constexpr uint32_t kFilterWords = 256;  // 2 KB
+  static constexpr uint64_t kTableSlotsMin = 32;
   static constexpr uint32_t kLevelsMax = 12;
   static constexpr size_t kReuseBatch = 64;
 
@@ -112,14 +113,12 @@ class Delta {
     uint64_t epoch;
   };
 
-  static uint64_t filter_hash(uint64_t head) {
-    uint64_t h = head * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 29);
-  }
-  static uint64_t filter_bits(uint64_t hash) {
-    return (uint64_t{1} << ((hash >> 8) & 63)) | (uint64_t{1} << ((hash >> 14) & 63)) |
-           (uint64_t{1} << ((hash >> 20) & 63));
-  }
+  // Open addressing; a slot is 0 or an entry's address with 16 bits of its hash above. Grown by
+  // building a new one; the old one stays where it is for readers that are in it.
+  struct Table {
+    uint64_t mask;
+    std::atomic<uint64_t>* slots;
+  };
 
   char* allocate(size_t size);
   char* allocate_slow(size_t size);
@@ -132,6 +131,8 @@ class Delta {
   template <typename T>
   T* new_node();
   bool prepare();
+  bool reserve_slot();
+  static void place(const Table& table, uint64_t hash, const DeltaEntry* entry);
   bool insert(DeltaEntry* entry);
   bool insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child);
   static bool read_begin(const Node* node, uint32_t* version);
@@ -151,7 +152,8 @@ class Delta {
   std::atomic<uint64_t> versions_{0};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};
-  std::atomic<uint64_t>* filter_ = nullptr;
+  std::atomic<const Table*> table_{nullptr};
+  Leaf* last_leaf_ = nullptr;  // where appended keys go
   Chunk* chunks_ = nullptr;
   char* free_ = nullptr;
   char* free_end_ = nullptr;

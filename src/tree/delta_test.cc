@@ -66,8 +66,8 @@ class Model {
     ASSERT_EQ(delta_.entries(), entries_.size());
     for (const auto& [key, entry] : entries_) {
       const uint64_t head = key_head(key, delta_.skip());
-      ASSERT_TRUE(delta_.may_contain(head));
-      ASSERT_EQ(delta_.find(key, head), entry);
+      ASSERT_TRUE(delta_.may_contain(Delta::hash(key)));
+      ASSERT_EQ(delta_.find(key, Delta::hash(key)), entry);
     }
   }
   // Absent or not, and what collect gives from there.
@@ -75,9 +75,9 @@ class Model {
     const uint64_t head = key_head(key, delta_.skip());
     const auto found = entries_.find(key);
     if (!delta_.empty() && found != entries_.end()) {
-      ASSERT_TRUE(delta_.may_contain(head));
+      ASSERT_TRUE(delta_.may_contain(Delta::hash(key)));
     }
-    ASSERT_EQ(delta_.find(key, head), found == entries_.end() ? nullptr : found->second);
+    ASSERT_EQ(delta_.find(key, Delta::hash(key)), found == entries_.end() ? nullptr : found->second);
     std::vector<DeltaEntry*> out(room);
     for (const auto seek : {Delta::Seek::kGreaterEqual, Delta::Seek::kGreater}) {
       auto at =
@@ -141,7 +141,7 @@ TEST(DeltaTest, EmptyDelta) {
   Delta delta(arena.get(), 0);
   DeltaEntry* out[4];
   EXPECT_TRUE(delta.empty());
-  EXPECT_EQ(delta.find("a", key_head("a", 0)), nullptr);
+  EXPECT_EQ(delta.find("a", Delta::hash("a")), nullptr);
   EXPECT_EQ(delta.collect_first(out), 0u);
   EXPECT_EQ(delta.collect_last(out), 0u);
   EXPECT_EQ(delta.collect(Delta::Seek::kLess, "a", key_head("a", 0), out), 0u);
@@ -229,7 +229,7 @@ TEST(DeltaTest, ChainsLinkAndUnlinkAnywhere) {
   EXPECT_EQ(chain(entry), std::vector<std::string>{});
   EXPECT_EQ(delta.versions(), 0u);
   EXPECT_EQ(delta.live_bytes(), empty_bytes);
-  EXPECT_EQ(delta.find("key", key_head("key", 0)), entry) << "entries are never removed (1)";
+  EXPECT_EQ(delta.find("key", Delta::hash("key")), entry) << "entries are never removed (1)";
 }
 
 TEST(DeltaTest, EmptyAndLargeValues) {
@@ -357,7 +357,7 @@ TEST(DeltaTest, ExhaustionInTheMiddleOfAnInsertLeavesItConsistent) {
           ASSERT_FALSE(filler.empty());
           if (failures % 4 == 0) {
             ASSERT_NO_FATAL_FAILURE(model.expect_scans(7));
-            ASSERT_EQ(delta.find(key, key_head(key, 0)), nullptr);
+            ASSERT_EQ(delta.find(key, Delta::hash(key)), nullptr);
           }
           give();
         }

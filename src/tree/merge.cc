@@ -26,17 +26,20 @@ struct Plan {
   size_t pieces = 1;
 };
 
-size_t live_bytes(const Delta* delta, const RunFile& old_file) {
-  size_t bytes = old_file.value_bytes() - old_file.garbage_bytes() +
-                 size_t{old_file.record.run.blocks} * kBlock;
-  if (delta != nullptr) bytes += delta->live_bytes() + delta->entries() * kEntryBytes;
-  return bytes;
+// Of the run's live entries and values, and `delta_bytes` of new ones.
+size_t live_bytes(size_t delta_bytes, const RunFile& old_file) {
+  return old_file.value_bytes() - old_file.garbage_bytes() +
+         size_t{old_file.record.run.blocks} * kBlock + delta_bytes;
+}
+
+size_t delta_bytes(const Delta* delta) {
+  return delta == nullptr ? 0 : delta->live_bytes() + delta->entries() * kEntryBytes;
 }
 
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
-Plan make_plan(const Delta* delta, const RunFile& old_file, const MergePolicy& policy) {
+Plan make_plan(size_t added, const RunFile& old_file, const MergePolicy& policy) {
   Plan plan;
-  const size_t total = live_bytes(delta, old_file);
+  const size_t total = live_bytes(added, old_file);
   if (static_cast<double>(total) > kSplitAt * static_cast<double>(policy.target_bytes)) {
     plan.shape = Shape::kRewrite;
     plan.pieces = std::max<size_t>(
@@ -120,6 +123,7 @@ struct Merger::Work {
   MergeOutput output;
 
   void gather(const Delta* delta);
+  size_t gathered_bytes() const;
   void choose_shape();
   void keep_versions(const Record* record, uint32_t from, uint32_t to);
   void emit_version(std::string_view key, const Kept& kept);
@@ -142,11 +146,15 @@ void Merger::Work::gather(const Delta* delta) {
   versions.clear();
   if (delta == nullptr) return;
   DeltaEntry* batch[32];
-  size_t count = delta->collect_first(batch);
+  // A delta may be shared by the parts of a split: only this container's range counts.
+  const std::string_view low = container->low;
+  size_t count =
+      delta->collect(Delta::Seek::kGreaterEqual, low, key_head(low, delta->skip()), batch);
   while (count > 0) {
     for (size_t i = 0; i < count; ++i)
       __builtin_prefetch(batch[i]->newest.load(std::memory_order_relaxed));
     for (size_t i = 0; i < count; ++i) {
+      if (container->has_high && batch[i]->key() >= container->high) return;
       const auto first = static_cast<uint32_t>(versions.size());
       bool sorted = true;
       for (const Version* v = batch[i]->newest.load(std::memory_order_acquire); v != nullptr;
@@ -173,6 +181,15 @@ void Merger::Work::gather(const Delta* delta) {
     count = delta->collect(Delta::Seek::kGreater, batch[count - 1]->key(), batch[count - 1]->head,
                            batch);
   }
+}
+
+// The bytes that the newest versions of all records will take.
+size_t Merger::Work::gathered_bytes() const {
+  size_t bytes = 0;
+  for (const Record& record : records) {
+    bytes += kEntryBytes + record.key.size() + versions[record.first].version->size;
+  }
+  return bytes;
 }
 
 // Plain entries have fixed sizes: those of the old run, or of the first records.
@@ -609,7 +626,7 @@ bool Merger::needs_io(const Container&, const Delta* delta, const RunFile& old_f
                       const MergePolicy& policy) {
   if (old_file.empty()) return false;
   if (old_file.run.load(std::memory_order_acquire) == nullptr) return true;
-  if (make_plan(delta, old_file, policy).shape == Shape::kIndexOnly) return false;
+  if (make_plan(delta_bytes(delta), old_file, policy).shape == Shape::kIndexOnly) return false;
   for (size_t e = 0; e < old_file.values.size(); ++e) {
     if (old_file.bases[e].load(std::memory_order_acquire) == nullptr) return true;
   }
@@ -627,7 +644,6 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   if (!old_file->empty()) {
     if (Status s = store->residency->load_run(old_file); !s.ok()) return s;
   }
-  Plan plan = make_plan(delta, *old_file, policy);
 
   PruneView view;
   {
@@ -646,12 +662,14 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   work.large_refs.clear();
   work.output = MergeOutput();
   work.gather(delta);
+  const size_t added = work.gathered_bytes();
+  Plan plan = make_plan(added, *old_file, policy);
   work.choose_shape();
 
   if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.recluster) {
     const std::string_view first = work.records.front().key;
     if (work.run->compare(work.run->entries() - 1, first, key_head(first, work.run->skip())) < 0 &&
-        live_bytes(nullptr, *old_file) * 2 > policy.target_bytes) {
+        live_bytes(0, *old_file) * 2 > policy.target_bytes) {
       plan.shape = Shape::kAppend;
     }
   }
@@ -672,10 +690,9 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
                           "a value extent could not be kept in memory for a merge");
         }
       }
-      if (status.ok()) status = work.merge_rewrite(plan.pieces, live_bytes(delta, *old_file));
+      if (status.ok()) status = work.merge_rewrite(plan.pieces, live_bytes(added, *old_file));
       break;
     case Shape::kAppend: {
-      const size_t added = delta->live_bytes() + delta->entries() * kEntryBytes;
       status = work.merge_append(std::max<size_t>(1, added / policy.target_bytes), added);
       break;
     }

@@ -132,6 +132,8 @@ class TreeState {
   Container* lock_container(std::string_view key);
   static Container* lock_undo(const Undo& undo);
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
+  bool move_open(Container& from, std::vector<DeltaEntry*> entries, Lsn cut, Delta* to,
+                 Container* target, std::vector<Version*>* moved);
   void prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   Status fetch(PointRead& read, const ReadView& view, Value& value, bool* again);
 
