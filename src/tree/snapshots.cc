@@ -37,22 +37,28 @@ uint32_t Snapshots::take_slot(Lsn ts) {
     Slot* none = nullptr;
     if (!chunks_[chunks].compare_exchange_strong(none, fresh, std::memory_order_acq_rel))
       delete[] fresh;
+    // seq_cst: a pruner that does not see the new chunk must be seen by its user's look at
+    // prune_ts.
     uint32_t seen = chunks;
-    chunk_count_.compare_exchange_strong(seen, chunks + 1, std::memory_order_acq_rel);
+    chunk_count_.compare_exchange_strong(seen, chunks + 1, std::memory_order_seq_cst);
     chunks = chunk_count_.load(std::memory_order_acquire);
   }
 }
 
+// Nothing is visible at timestamp 0, which would look like a free slot: it is announced as 1.
+Lsn Snapshots::announced(Lsn ts) { return std::max<Lsn>(ts, 1); }
+
 Snapshots::Registration Snapshots::add(const std::atomic<Lsn>& visible) {
   Lsn ts = visible.load(std::memory_order_acquire);
   HAWTHORN_TEST_POINT("snapshots.add.before_announce");
-  const uint32_t index = take_slot(ts);
+  const uint32_t index = take_slot(announced(ts));
   Slot* s = slot(index);
   // The announcement above and this load are both seq_cst, as are the pruner's store and its reads
   // of the registry.
   while (prune_ts_.load(std::memory_order_seq_cst) > ts) {
     ts = visible.load(std::memory_order_acquire);
-    s->ts.store(ts, std::memory_order_seq_cst);
+    HAWTHORN_TEST_POINT("snapshots.add.before_announce");
+    s->ts.store(announced(ts), std::memory_order_seq_cst);
   }
   return {index, ts};
 }

@@ -74,6 +74,7 @@ class Snapshots {
   Slot* slot(uint32_t index) const {
     return &chunks_[index / kChunkSlots].load(std::memory_order_acquire)[index % kChunkSlots];
   }
+  static Lsn announced(Lsn ts);
   uint32_t take_slot(Lsn ts);
 
   std::atomic<Slot*> chunks_[kChunks] = {};
