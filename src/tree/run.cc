@@ -25,11 +25,11 @@ inline void copy_in_words(char* to, const char* from, size_t size) {
 // Where the tables of a Run lie, behind the object. The ones of most searches come first.
 struct TableOffsets {
   explicit TableOffsets(uint32_t groups)
-      : first_heads(align_up(samples + sample_count(groups) * sizeof(uint16_t), 8)),
-        ties(first_heads + groups * sizeof(uint64_t)),
+      : first_heads(upper + upper_bytes(groups)),
+        ties(first_heads + first_heads_count(groups) * sizeof(uint64_t)),
         middles(ties + (groups / 64 + 1) * sizeof(uint64_t)),
         end(middles + groups * sizeof(uint32_t)) {}
-  size_t samples = sizeof(Run);
+  size_t upper = sizeof(Run);
   size_t first_heads;
   size_t ties;
   size_t middles;
@@ -88,24 +88,23 @@ Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
 void Run::operator delete(void* run) { ::operator delete(run, std::align_val_t{alignof(Run)}); }
 
 Run::Run(const format::RunView& view, size_t allocated_bytes)
-    : kernels_(search_kernels()),
+    : heap_(view.heap),
+      max_ts_(view.header->max_ts),
       entries_(view.header->entries),
       skip_(view.header->skip),
       fixed_key_size_(view.header->fixed_key_size),
       value_sizes_{view.header->fixed_value_size, view.header->fixed_inline_size},
       has_versions_(view.header->timestamp_count + view.header->tombstone_count != 0),
-      max_ts_(view.header->max_ts),
       view_(view),
       allocated_bytes_(allocated_bytes) {
   const uint32_t groups = view.header->groups;
   const TableOffsets offsets(groups);
   char* base = reinterpret_cast<char*>(this);
-  auto* samples = reinterpret_cast<uint16_t*>(base + offsets.samples);
   auto* first_heads = reinterpret_cast<uint64_t*>(base + offsets.first_heads);
   auto* ties = reinterpret_cast<uint64_t*>(base + offsets.ties);
   auto* middles = reinterpret_cast<uint32_t*>(base + offsets.middles);
   table_.index = view.index;
-  table_.first_heads = first_heads;
+  table_.kernels = search_kernels();
   std::fill_n(ties, groups / 64 + 1, 0);
   uint64_t last = 0;
   for (uint32_t g = 0; g < groups; ++g) {
@@ -119,14 +118,15 @@ Run::Run(const format::RunView& view, size_t allocated_bytes)
   }
   ties_ = ties;
   middles_ = middles;
-  build_samples(table_, groups, samples);
+  build_search_table(table_, groups, first_heads, base + offsets.upper);
 }
 
 uint32_t Run::begin_of_tie(uint32_t group, uint64_t head) const {
   const uint64_t* first = std::lower_bound(table_.first_heads, table_.first_heads + group, head);
   const uint32_t first_group = static_cast<uint32_t>(first - table_.first_heads);
   if (first_group == 0 || !tied(first_group)) return first_group * kGroupEntries;
-  return (first_group - 1) * kGroupEntries + kernels_.search(table_, first_group - 1, head).below;
+  return (first_group - 1) * kGroupEntries +
+         table_.kernels.search(table_, first_group - 1, head).below;
 }
 
 inline Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
@@ -139,24 +139,46 @@ inline Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
   return range;
 }
 
+namespace {
+
+// The last `size` bytes (up to 8) of what ends at `end`, as a big-endian number padded with zeros.
+// Loads 8 bytes that end there: a key with a tail has as many, and a record stands behind a whole
+// header area.
+inline uint64_t tail_head(const char* end, size_t size) {
+  return size == 0 ? 0 : __builtin_bswap64(load<uint64_t>(end - 8)) << (64 - 8 * size);
+}
+
+// Compares what stands behind equal heads: `a_rest` and `b_rest` key bytes behind the prefix, the
+// tails ending at a_end and b_end.
+inline int compare_tails(const char* a_end, size_t a_rest, const char* b_end, size_t b_rest) {
+  const size_t a_size = a_rest > 8 ? a_rest - 8 : 0;
+  const size_t b_size = b_rest > 8 ? b_rest - 8 : 0;
+  if (__builtin_expect(a_size <= 8 && b_size <= 8, true)) {
+    const uint64_t a = tail_head(a_end, a_size);
+    const uint64_t b = tail_head(b_end, b_size);
+    if (a != b) return a < b ? -1 : 1;
+  } else {
+    const int order = std::memcmp(a_end - a_size, b_end - b_size, std::min(a_size, b_size));
+    if (order != 0) return order;
+  }
+  return a_rest < b_rest ? -1 : a_rest > b_rest;
+}
+
+}  // namespace
+
 inline int Run::compare_rest(uint32_t index, std::string_view key, Lsn* cts) const {
   const uint32_t at = location(index);
   if (location_tag(at) != kTagRecord) {
     *cts = 0;
     return fixed_key_size_ < key.size() ? -1 : fixed_key_size_ > key.size();
   }
-  const char* from = view_.heap + location_offset(at);
+  const char* from = heap_ + location_offset(at);
   const uint8_t flags = static_cast<uint8_t>(*from);
   uint32_t rest_size = 0;
   from = format::get_trusted_varint(from + 1, &rest_size);
-  const size_t tail_size = rest_size > 8 ? rest_size - 8 : 0;
-  *cts = (flags & format::kRecordHasCts) != 0 ? load<Lsn>(from + tail_size) : 0;
-  const size_t key_rest = key.size() - skip_;
-  const size_t key_tail = key_rest > 8 ? key_rest - 8 : 0;
-  const int order =
-      std::memcmp(from, key.data() + (key.size() - key_tail), std::min(tail_size, key_tail));
-  if (order != 0) return order;
-  return rest_size < key_rest ? -1 : rest_size > key_rest;
+  const char* end = from + (rest_size > 8 ? rest_size - 8 : 0);
+  *cts = (flags & format::kRecordHasCts) != 0 ? load<Lsn>(end) : 0;
+  return compare_tails(end, rest_size, key.data() + key.size(), key.size() - skip_);
 }
 
 int Run::compare(uint32_t index, std::string_view key, uint64_t head) const {
@@ -181,7 +203,7 @@ inline uint32_t Run::lower_bound_in(Range range, std::string_view key) const {
 
 uint32_t Run::lower_bound(std::string_view key, uint64_t head) const {
   HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
-  return lower_bound_in(range_of(kernels_.find(table_, head), head), key);
+  return lower_bound_in(range_of(table_.kernels.find(table_, head), head), key);
 }
 
 uint32_t Run::seek(std::string_view key) const {
@@ -206,16 +228,16 @@ inline uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t he
 }
 
 uint32_t Run::find(std::string_view key, uint64_t head, Lsn ts) const {
-  return pick(kernels_.find(table_, head), key, head, ts);
+  return pick(table_.kernels.find(table_, head), key, head, ts);
 }
 
 uint32_t Run::find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const {
-  return pick(kernels_.search(table_, group, head), key, head, ts);
+  return pick(table_.kernels.search(table_, group, head), key, head, ts);
 }
 
 uint32_t Run::copy_key(uint32_t index, char* to) const {
   const uint32_t at = location(index);
-  std::memcpy(to, view_.heap, skip_);
+  std::memcpy(to, heap_, skip_);
   char big_endian[8];
   store(big_endian, __builtin_bswap64(head(index)));
   if (location_tag(at) != kTagRecord) {
@@ -223,7 +245,7 @@ uint32_t Run::copy_key(uint32_t index, char* to) const {
     return fixed_key_size_;
   }
   uint32_t rest_size = 0;
-  const char* tail = format::get_trusted_varint(view_.heap + location_offset(at) + 1, &rest_size);
+  const char* tail = format::get_trusted_varint(heap_ + location_offset(at) + 1, &rest_size);
   std::memcpy(to + skip_, big_endian, std::min(rest_size, uint32_t{8}));
   if (rest_size > 8) std::memcpy(to + skip_ + 8, tail, rest_size - 8);
   return skip_ + rest_size;
@@ -236,15 +258,17 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
   const char* value_bases[kTagPlainInline + 1];
   uint32_t value_sizes[kTagPlainInline + 1];
   for (uint32_t e = 0; e < kTagPlainInline; ++e) {
-    value_bases[e] = e < extent_count() && !key_only ? bases[e] : nullptr;
-    value_sizes[e] = value_sizes_[0];
+    // Keys alone need no values: any address will do.
+    value_bases[e] = key_only ? heap_ : e < extent_count() ? bases[e] : nullptr;
+    value_sizes[e] = key_only ? 0 : value_sizes_[0];
   }
-  value_bases[kTagPlainInline] = view_.heap;
-  value_sizes[kTagPlainInline] = value_sizes_[1];
+  value_bases[kTagPlainInline] = heap_;
+  value_sizes[kTagPlainInline] = key_only ? 0 : value_sizes_[1];
   const uint32_t key_size = fixed_key_size_;
+  const uint32_t skip = skip_;
   char* to = key_buffer;
   const char* const end = key_buffer + key_buffer_bytes;
-  const size_t prefix_room = skip_ + 8 + kKeySlack;
+  const size_t room = skip + 8 + kKeySlack;
 
   uint32_t filled = 0;
   while (filled < count) {
@@ -253,46 +277,66 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
     const uint32_t last = std::min(first + count - filled, kGroupEntries);
     const format::RunGroup& group = table_.group(number);
     prefetch_entry((number + 3) * kGroupEntries);
-    for (uint32_t i = first; i < last; ++i) {
-      if (static_cast<size_t>(end - to) < prefix_room) return filled;
+    for (uint32_t i = first; i < last; ++i, ++filled) {
+      if (static_cast<size_t>(end - to) < room) return filled;
       const uint32_t at = group.locations[i];
       const uint32_t tag = location_tag(at);
       Entry& entry = out[filled];
-      copy_in_words(to, view_.heap, skip_);
-      store(to + skip_, __builtin_bswap64(group.heads[i]));
-      if (tag != kTagRecord) {
-        const char* base = value_bases[tag];
-        if (key_only) {
-          entry.value = {};
-        } else {
-          if (base == nullptr) return filled;
-          entry.value = std::string_view(base + location_offset(at), value_sizes[tag]);
-        }
+      if (skip != 0) copy_in_words(to, heap_, skip);
+      store(to + skip, __builtin_bswap64(group.heads[i]));
+      if (__builtin_expect(tag != kTagRecord, true)) {
+        if (value_bases[tag] == nullptr) return filled;
+        entry.value = std::string_view(value_bases[tag] + location_offset(at), value_sizes[tag]);
         entry.key = std::string_view(to, key_size);
         to += key_size;
-      } else {
-        const char* record_at = view_.heap + location_offset(at);
-        const format::HeapRecord record = format::decode_record(record_at);
-        if (record.kind == format::RecordKind::kTombstone || record.cts != 0 || record.expiry != 0)
-          return filled;
-        if (record.tail.size() > static_cast<size_t>(end - to) - prefix_room) return filled;
-        if (key_only) {
-          entry.value = {};
-        } else if (record.kind == format::RecordKind::kInline) {
-          entry.value = record.value;
-        } else {
-          if (record.kind == format::RecordKind::kLarge || bases[record.extent] == nullptr)
-            return filled;
-          entry.value = std::string_view(bases[record.extent] + record.offset, record.size);
-        }
-        copy_in_words(to + skip_ + 8, record.tail.data(), record.tail.size());
-        entry.key = std::string_view(to, skip_ + record.rest_size);
-        to += entry.key.size();
+        continue;
       }
-      ++filled;
+      // The usual record: no flags, so a value inline; sizes below 128.
+      const char* record = heap_ + location_offset(at);
+      const uint32_t rest_size = static_cast<unsigned char>(record[1]);
+      if (__builtin_expect(*record == 0 && rest_size < 128, true)) {
+        const uint32_t tail_size = rest_size > 8 ? rest_size - 8 : 0;
+        const char* value = record + 2 + tail_size;
+        const uint32_t value_size = static_cast<unsigned char>(*value);
+        if (__builtin_expect(value_size < 128, true)) {
+          if (static_cast<size_t>(end - to) - room < tail_size) return filled;
+          std::memcpy(to + skip + 8, record + 2, 16);
+          if (tail_size > 16) copy_in_words(to + skip + 24, record + 18, tail_size - 16);
+          entry.value = std::string_view(value + 1, key_only ? 0 : value_size);
+          entry.key = std::string_view(to, skip + rest_size);
+          to += skip + rest_size;
+          continue;
+        }
+      }
+      const size_t taken =
+          fill_record(record, entry, bases, key_only, to, static_cast<size_t>(end - to));
+      if (taken == 0) return filled;
+      to += taken - 1;
     }
   }
   return filled;
+}
+
+// One record of any kind, its head already in place. Returns the key's size + 1, or 0 when it
+// cannot be given.
+size_t Run::fill_record(const char* from, Entry& entry, const char* const* bases, bool key_only,
+                        char* to, size_t room) const {
+  const format::HeapRecord record = format::decode_record(from);
+  const bool large = record.kind == format::RecordKind::kLarge;
+  if (record.kind == format::RecordKind::kTombstone || record.cts != 0 || record.expiry != 0)
+    return 0;
+  if (room < size_t{skip_} + 8 + kKeySlack + record.tail.size() || (large && !key_only)) return 0;
+  entry.value = {};
+  if (!key_only) {
+    entry.value = record.value;
+    if (record.kind == format::RecordKind::kSeparated) {
+      if (bases[record.extent] == nullptr) return 0;
+      entry.value = std::string_view(bases[record.extent] + record.offset, record.size);
+    }
+  }
+  copy_in_words(to + skip_ + 8, record.tail.data(), record.tail.size());
+  entry.key = std::string_view(to, skip_ + record.rest_size);
+  return entry.key.size() + 1;
 }
 
 std::span<const uint32_t> Run::extent_checksums(uint32_t extent) const {

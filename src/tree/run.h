@@ -80,7 +80,7 @@ class Run {
 
   uint32_t entries() const { return entries_; }
   uint32_t skip() const { return skip_; }
-  std::string_view prefix() const { return {view_.heap, skip_}; }
+  std::string_view prefix() const { return {heap_, skip_}; }
   Lsn cut() const { return view_.header->cut; }
   Lsn max_ts() const { return max_ts_; }  // largest cts that an entry of it carries or carried
   bool has_versions() const {
@@ -113,12 +113,12 @@ class Run {
 
   // The same as find in stages, for groups of keys: prefetch_tables; locate touches only the
   // accelerators; prefetch the group; then find_from (continues into neighbouring groups where
-  // heads tie). find_from also takes locate's group + 1.
+  // heads tie).
   void prefetch_tables() const {
     for (size_t offset = 0; offset < 512; offset += 64)
       __builtin_prefetch(reinterpret_cast<const char*>(this) + offset);
   }
-  uint32_t locate(uint64_t head) const { return kernels_.locate(table_, head); }
+  uint32_t locate(uint64_t head) const { return table_.kernels.locate(table_, head); }
   void prefetch(uint32_t group) const {
     const char* at = reinterpret_cast<const char*>(&table_.group(group));
     __builtin_prefetch(at);
@@ -179,7 +179,7 @@ class Run {
   // A group as it is, for merges and scans.
   const format::RunGroup& group(uint32_t number) const { return table_.group(number); }
   uint32_t group_count() const { return table_.groups; }
-  const char* heap() const { return view_.heap; }
+  const char* heap() const { return heap_; }
   const format::RunView& view() const { return view_; }
 
   static void operator delete(void* run);
@@ -215,17 +215,21 @@ class Run {
   uint32_t pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const;
   // Compares keys with equal heads.
   int compare_rest(uint32_t index, std::string_view key, Lsn* cts) const;
+  size_t fill_record(const char* from, Entry& entry, const char* const* bases, bool key_only,
+                     char* to, size_t room) const;
 
   SearchTable table_;  // first: its lines are the ones that a search needs
-  SearchKernels kernels_;
+  // A third line.
+  const char* heap_ = nullptr;
   const uint64_t* ties_ = nullptr;
   const uint32_t* middles_ = nullptr;  // per group, the location of an entry in its middle
+  Lsn max_ts_ = 0;
   uint32_t entries_ = 0;
   uint32_t skip_ = 0;
   uint32_t fixed_key_size_ = 0;
   uint32_t value_sizes_[2] = {};  // separated, inline
   bool has_versions_ = false;
-  Lsn max_ts_ = 0;
+  // A fourth one.
   format::RunView view_;
   size_t allocated_bytes_ = 0;
 };
@@ -241,8 +245,7 @@ inline RunEntry Run::entry(uint32_t index) const {
   if (tag != format::kTagRecord) {
     entry.key_size = fixed_key_size_;
     if (tag == format::kTagPlainInline) {
-      entry.inline_value =
-          std::string_view(view_.heap + format::location_offset(at), value_sizes_[1]);
+      entry.inline_value = std::string_view(heap_ + format::location_offset(at), value_sizes_[1]);
     } else {
       entry.kind = EntryKind::kSeparated;
       entry.extent = tag;
@@ -251,7 +254,7 @@ inline RunEntry Run::entry(uint32_t index) const {
     }
     return entry;
   }
-  const format::HeapRecord record = format::decode_record(view_.heap + format::location_offset(at));
+  const format::HeapRecord record = format::decode_record(heap_ + format::location_offset(at));
   entry.kind = static_cast<EntryKind>(record.kind);
   entry.key_size = skip_ + record.rest_size;
   entry.tail = record.tail;
@@ -278,7 +281,7 @@ inline bool Run::plain(uint32_t index, const char** value, uint32_t* extent,
   const uint32_t tag = format::location_tag(at);
   if (tag == format::kTagRecord) return false;
   const bool in_heap = tag == format::kTagPlainInline;
-  *value = in_heap ? view_.heap + format::location_offset(at) : nullptr;
+  *value = in_heap ? heap_ + format::location_offset(at) : nullptr;
   *extent = tag;
   *offset = format::location_offset(at);
   return true;
@@ -288,7 +291,7 @@ inline uint32_t Run::key_size(uint32_t index) const {
   const uint32_t at = location(index);
   if (format::location_tag(at) != format::kTagRecord) return fixed_key_size_;
   uint32_t rest_size = 0;
-  format::get_trusted_varint(view_.heap + format::location_offset(at) + 1, &rest_size);
+  format::get_trusted_varint(heap_ + format::location_offset(at) + 1, &rest_size);
   return skip_ + rest_size;
 }
 
@@ -296,7 +299,7 @@ inline void Run::prefetch_value(uint32_t index, const char* const* bases) const 
   if (index >= entries_) return;
   const uint32_t at = location(index);
   const uint32_t tag = format::location_tag(at);
-  const char* base = tag >= format::kTagPlainInline ? view_.heap : bases[tag];
+  const char* base = tag >= format::kTagPlainInline ? heap_ : bases[tag];
   if (base == nullptr) return;
   __builtin_prefetch(base + format::location_offset(at));
   __builtin_prefetch(base + format::location_offset(at) + 64);

@@ -183,7 +183,7 @@ void RunBuilder::add_entry(const Run& from_run, uint32_t index, std::span<const 
 
 bool RunBuilder::same_shape(const Run& from_run) const {
   const bool plain_inline = (from_run.header().flags & format::kRunFlagPlainInline) != 0;
-  return from_run.skip() == skip_ && from_run.fixed_key_size() == shape_.fixed_key_size &&
+  return from_run.fixed_key_size() == shape_.fixed_key_size &&
          from_run.fixed_value_size() == shape_.fixed_value_size &&
          plain_inline == shape_.plain_inline &&
          from_run.fixed_inline_size() == shape_.fixed_inline_size;
@@ -191,9 +191,10 @@ bool RunBuilder::same_shape(const Run& from_run) const {
 
 void RunBuilder::append_range(const Run& from_run, uint32_t from, uint32_t to,
                               std::span<const uint8_t> extent_map, Lsn cts_floor) {
-  HAWTHORN_ASSERT(from <= to && to <= from_run.entries() && from_run.skip() <= skip_);
+  HAWTHORN_ASSERT(from <= to && to <= from_run.entries());
   if (from == to) return;
-  if (!same_shape(from_run)) {
+  const bool same_prefix = from_run.skip() == skip_;
+  if (!same_shape(from_run) || (!same_prefix && from_run.header().record_count != 0)) {
     for (uint32_t index = from; index < to; ++index) {
       add_entry(from_run, index, extent_map, cts_floor);
     }
@@ -205,6 +206,20 @@ void RunBuilder::append_range(const Run& from_run, uint32_t from, uint32_t to,
                        (!extent_map.empty() && header.record_count != 0);
   if (checked) return copy_checked(from_run, from, to, extent_map, cts_floor);
   copy_range(from_run, from, to, extent_map);
+  if (!same_prefix) move_heads(from_run, entries_ - (to - from));
+}
+
+// Plain entries have their whole key in prefix and head: with another prefix only the heads change.
+void RunBuilder::move_heads(const Run& from_run, uint32_t from) {
+  uint64_t* heads = heads_.data();
+  if (from_run.skip() < skip_) {
+    const uint32_t bits = 8 * (skip_ - from_run.skip());
+    for (uint32_t i = from; i < entries_; ++i) heads[i] = bits < 64 ? heads[i] << bits : 0;
+    return;
+  }
+  const uint32_t bits = 8 * (from_run.skip() - skip_);
+  const uint64_t front = key_head(from_run.prefix(), skip_);
+  for (uint32_t i = from; i < entries_; ++i) heads[i] = front | (bits < 64 ? heads[i] >> bits : 0);
 }
 
 // Copies stretches as they are, and adds again what lies between them: records whose cts goes or

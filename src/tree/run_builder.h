@@ -52,10 +52,11 @@ class RunBuilder {
   void add_large(std::string_view key, std::string_view encoded, Lsn cts, uint64_t expiry);
   void add_tombstone(std::string_view key, Lsn cts);
 
-  // Copies entries [from, to) of an older run with the same or a shorter prefix. extent_map[e] is
-  // the new number of the old run's extent e (empty: the numbers stay; with the identity that is
-  // the fast case). Entries keep a cts > floor, and lose smaller ones (they become 0 and,
-  // where possible, plain). Tombstones are copied as they are.
+  // Copies entries [from, to) of an older run; fast when it has the same prefix and fixed sizes.
+  // extent_map[e] is the new number of the old run's extent e (empty, or the identity: the numbers
+  // stay, the fast case). Entries keep a cts > floor, and lose smaller ones (they become 0 and,
+  // where possible, plain): of one key's versions at most one may be at or below the floor (R14).
+  // Tombstones are copied as they are.
   void append_range(const Run& from_run, uint32_t from, uint32_t to,
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
 
@@ -98,12 +99,14 @@ class RunBuilder {
   void end_record(std::string_view key, EntryKind kind, char* end, Lsn cts, uint64_t expiry);
   void add_entry(const Run& from_run, uint32_t index, std::span<const uint8_t> extent_map,
                  Lsn cts_floor);
-  // Whether entries of the run can be copied as they are, but for cts and extents of records.
+  // Whether entries of the run can be copied as they are, but for heads under another prefix, and
+  // for cts and extents of records.
   bool same_shape(const Run& from_run) const;
   void copy_range(const Run& from_run, uint32_t from, uint32_t to,
                   std::span<const uint8_t> extent_map);
   void copy_checked(const Run& from_run, uint32_t from, uint32_t to,
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
+  void move_heads(const Run& from_run, uint32_t from);
   void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to) const;
   void write_index(char* to) const;
 

@@ -19,6 +19,7 @@ using run_model::Version;
 // A merge as a flush does it: ranges of an old run, new keys between and instead of them.
 struct MergeCase {
   bool longer_prefix = false;
+  bool shorter_prefix = false;
   bool remap = false;
   bool other_sizes = false;
   Lsn floor = 0;
@@ -49,12 +50,14 @@ void merge(Prng& prng, RunBuilder& builder, KeyShape shape, Mix mix, MergeCase m
       --to;
     }
   }
+  if (merge_case.shorter_prefix) {
+    const size_t cut = prng.below(prng.one_in(2) ? g.prefix.size() + 1 : 4);
+    g.prefix.resize(g.prefix.size() - std::min(cut, g.prefix.size()));
+  }
   if (merge_case.other_sizes) {
     g.shape.fixed_value_size += 1;
     g.shape.plain_inline = !g.shape.plain_inline;
   }
-  g.shape.fixed_key_size =
-      std::min<uint32_t>(g.shape.fixed_key_size, static_cast<uint32_t>(g.prefix.size()) + 8);
   std::vector<uint8_t> extent_map(old.extents.bytes.size());
   for (size_t e = 0; e < extent_map.size(); ++e) {
     extent_map[e] = static_cast<uint8_t>(merge_case.remap ? extent_map.size() - 1 - e : e);
@@ -97,6 +100,7 @@ void merge(Prng& prng, RunBuilder& builder, KeyShape shape, Mix mix, MergeCase m
       g.model[key].emplace(cts, version);
     }
     // The old versions of this key are replaced.
+    if (key.substr(0, old_run->skip()) != old_run->prefix()) continue;
     while (position < to && old_run->compare(position, key, key_head(key, old_run->skip())) == 0) {
       ++position;
     }
@@ -126,8 +130,9 @@ TEST(RunBuilderTest, MergesAgreeWithTheModel) {
   for (int shape = 0; shape < static_cast<int>(KeyShape::kCount); ++shape) {
     if (shape == static_cast<int>(KeyShape::kHuge)) continue;
     for (int mix = 0; mix < static_cast<int>(Mix::kCount); ++mix) {
-      for (int flags = 0; flags < 8; ++flags) {
-        const MergeCase merge_case{(flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, 0};
+      for (int flags = 0; flags < 12; ++flags) {
+        const MergeCase merge_case{flags >= 4 && flags < 8, flags >= 8, (flags & 1) != 0,
+                                   (flags & 2) != 0, 0};
         SCOPED_TRACE("shape " + std::to_string(shape) + " mix " + std::to_string(mix) + " flags " +
                      std::to_string(flags));
         ASSERT_NO_FATAL_FAILURE(

@@ -1,5 +1,6 @@
 #include "tree/run_search.h"
 
+#include <algorithm>
 #include <bit>
 
 #undef HWY_TARGET_INCLUDE
@@ -63,9 +64,37 @@ HWY_INLINE void count_samples(D d, const uint16_t* from, size_t count, uint16_t 
   }
 }
 
+// How many of `count` numbers are <= key; reads up to a vector's end.
+template <class D>
+HWY_INLINE uint32_t count_not_above(D d, const uint64_t* from, size_t count, uint64_t key) {
+  const auto wide = hn::Set(d, key);
+  size_t above = 0;
+  size_t i = 0;
+  for (; i < count; i += hn::Lanes(d)) {
+    above += hn::CountTrue(d, hn::Gt(hn::LoadU(d, from + i), wide));
+  }
+  return static_cast<uint32_t>(i - above);
+}
+
+// Invariant 4: two levels of exact heads, without a branch that depends on them.
+HWY_INLINE uint32_t locate_exact(const SearchTable& table, uint64_t head) {
+  const hn::CappedTag<uint64_t, 8> d;
+  const uint32_t tops = count_not_above(d, table.top_heads, kTopSamples, head);
+  const uint64_t* at = table.first_heads + (tops - 1) * size_t{table.span};
+  size_t count = table.span;
+  while (count > 32) {
+    const size_t half = count / 2;
+    at += at[half - 1] <= head ? half : 0;
+    count -= half;
+  }
+  const uint32_t not_above = count_not_above(d, at, count, head);
+  return static_cast<uint32_t>(at - table.first_heads) + not_above - 1;
+}
+
 uint32_t Locate(const SearchTable& table, uint64_t head) {
   if (head >= table.high) return table.groups - 1;
   if (head < table.low) return 0;
+  if (table.exact) return locate_exact(table, head);
   const uint16_t sample = static_cast<uint16_t>((head - table.low) >> table.shift);
   const hn::CappedTag<uint16_t, 16> d16;
   size_t tops = kTopSamples;
@@ -127,29 +156,60 @@ SearchKernels detect_search_kernels() {
   return {HWY_DYNAMIC_DISPATCH(Locate), HWY_DYNAMIC_DISPATCH(Search), HWY_DYNAMIC_DISPATCH(Find)};
 }
 
-uint16_t sample_span(uint32_t groups) {
+uint16_t search_span(uint32_t groups) {
   if (groups <= 16 * kTopSamples) return 16;
   return static_cast<uint16_t>(align_up((groups + kTopSamples - 1) / kTopSamples, 32));
 }
 
-uint32_t sample_count(uint32_t groups) {
-  return static_cast<uint32_t>(align_up(groups, sample_span(groups)));
+namespace {
+
+size_t padded(uint32_t groups) { return align_up(groups, search_span(groups)); }
+
+// Whether many heads would tie in samples: where neighbours are less than 4 samples apart, a
+// quarter of the searches and more do.
+bool ties_often(const SearchTable& table) {
+  uint32_t narrow = 0;
+  for (uint32_t g = 1; g < table.groups; ++g) {
+    narrow += (table.first_heads[g] - table.first_heads[g - 1]) >> table.shift < 4;
+  }
+  return narrow > table.groups / 8;
 }
 
-void build_samples(SearchTable& table, uint32_t groups, uint16_t* samples) {
-  table.low = table.first_heads[0];
-  table.high = table.first_heads[groups - 1];
+}  // namespace
+
+size_t upper_bytes(uint32_t groups) {
+  return std::max(align_up(padded(groups) * sizeof(uint16_t), sizeof(uint64_t)),
+                  kTopSamples * sizeof(uint64_t));
+}
+
+// The exact search loads whole vectors from within the last span on.
+size_t first_heads_count(uint32_t groups) { return padded(groups) + 8; }
+
+void build_search_table(SearchTable& table, uint32_t groups, uint64_t* first_heads, void* upper) {
+  std::fill(first_heads + groups, first_heads + first_heads_count(groups), ~uint64_t{0});
+  table.first_heads = first_heads;
+  table.low = first_heads[0];
+  table.high = first_heads[groups - 1];
   table.groups = groups;
-  table.span = sample_span(groups);
+  table.span = search_span(groups);
   const uint64_t range = table.high - table.low;
   const int width = std::bit_width(range);
-  table.shift = static_cast<uint16_t>(width > 16 ? width - 16 : 0);
+  table.shift = static_cast<uint8_t>(width > 16 ? width - 16 : 0);
   if ((range >> table.shift) == 0xffff) ++table.shift;  // 0xffff is the padding
-  for (uint32_t g = 0; g < groups; ++g) {
-    samples[g] = static_cast<uint16_t>((table.first_heads[g] - table.low) >> table.shift);
+  table.exact = ties_often(table);
+  if (table.exact) {
+    auto* top_heads = static_cast<uint64_t*>(upper);
+    for (uint32_t k = 0; k < kTopSamples; ++k) {
+      top_heads[k] = k * table.span < groups ? first_heads[k * table.span] : ~uint64_t{0};
+    }
+    table.top_heads = top_heads;
+    return;
   }
-  const uint32_t count = sample_count(groups);
-  for (uint32_t g = groups; g < count; ++g) samples[g] = 0xffff;
+  auto* samples = static_cast<uint16_t*>(upper);
+  for (uint32_t g = 0; g < groups; ++g) {
+    samples[g] = static_cast<uint16_t>((first_heads[g] - table.low) >> table.shift);
+  }
+  std::fill(samples + groups, samples + padded(groups), uint16_t{0xffff});
   for (uint32_t k = 0; k < kTopSamples; ++k) {
     table.top[k] = k * table.span < groups ? samples[k * table.span] : uint16_t{0xffff};
   }

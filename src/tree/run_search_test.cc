@@ -29,10 +29,11 @@ struct Index {
       std::copy_n(heads.data() + size_t{g} * kGroupEntries, kGroupEntries, group->heads);
       first_heads.push_back(group->heads[0]);
     }
-    samples.resize(sample_count(groups));
+    first_heads.resize(first_heads_count(groups));
+    upper.resize(upper_bytes(groups) / sizeof(uint64_t));
     table.index = index;
-    table.first_heads = first_heads.data();
-    build_samples(table, groups, samples.data());
+    build_search_table(table, groups, first_heads.data(), upper.data());
+    first_heads.resize(groups);
   }
   uint32_t locate(uint64_t head) const {
     const auto above = std::upper_bound(first_heads.begin(), first_heads.end(), head);
@@ -46,7 +47,7 @@ struct Index {
   std::vector<uint64_t> heads;
   std::vector<Block> blocks;
   std::vector<uint64_t> first_heads;
-  std::vector<uint16_t> samples;
+  std::vector<uint64_t> upper;
   SearchTable table;
 };
 
@@ -115,21 +116,36 @@ TEST(RunSearchTest, AllTargetsAgreeWithTheDefinition) {
 
 TEST(RunSearchTest, SamplesKeepTheirInvariants) {
   Prng prng(5);
+  int exact = 0;
+  int sampled = 0;
   for (int shape = 0; shape < 6; ++shape) {
     for (const uint32_t count : {1, 300, 4096, 4097, 100000}) {
       const Index index(make_heads(prng, shape, count));
       const SearchTable& t = index.table;
       EXPECT_TRUE(t.span == 16 || t.span % 32 == 0);
       EXPECT_LE(t.groups, uint32_t{t.span} * kTopSamples);
-      EXPECT_TRUE(std::is_sorted(index.samples.begin(), index.samples.end()));
-      for (uint32_t g = 0; g < index.samples.size(); ++g) {
-        EXPECT_EQ(index.samples[g] == 0xffff, g >= t.groups);
+      const auto count_of_samples = static_cast<uint32_t>(align_up(t.groups, t.span));
+      EXPECT_EQ(t.first_heads[t.groups], ~uint64_t{0});
+      exact += t.exact;
+      sampled += !t.exact;
+      if (t.exact) {
+        for (uint32_t k = 0; k < kTopSamples; ++k) {
+          EXPECT_EQ(t.top_heads[k],
+                    k * t.span < t.groups ? index.first_heads[k * t.span] : ~uint64_t{0});
+        }
+        continue;
+      }
+      EXPECT_TRUE(std::is_sorted(t.samples, t.samples + count_of_samples));
+      for (uint32_t g = 0; g < count_of_samples; ++g) {
+        EXPECT_EQ(t.samples[g] == 0xffff, g >= t.groups);
       }
       for (uint32_t k = 0; k < kTopSamples; ++k) {
-        EXPECT_EQ(t.top[k], k * t.span < t.groups ? index.samples[k * t.span] : 0xffff);
+        EXPECT_EQ(t.top[k], k * t.span < t.groups ? t.samples[k * t.span] : 0xffff);
       }
     }
   }
+  EXPECT_GT(exact, 5);
+  EXPECT_GT(sampled, 5);
 }
 
 }  // namespace
