@@ -26,6 +26,12 @@ bool LogReader::present(uint64_t segment) const {
   return std::binary_search(segments_.begin(), segments_.end(), segment);
 }
 
+void LogReader::forget_segment(uint64_t number) {
+  std::erase(segments_, number);
+  if (opened_ == number) file_.reset();
+  filled_ = 0;
+}
+
 Lsn LogReader::end() const {
   return segments_.empty() ? 0 : (segments_.back() + 1) * directory_.segment_bytes();
 }

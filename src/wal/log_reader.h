@@ -3,8 +3,8 @@
 //
 // Not here: whether what is there is a record (recovery.cc), the ring. Threads: one at a time.
 //
-// 1. Only segments that were there when the reader was made are read; what lies in a missing one is
-// not present.
+// 1. Only segments that were there when the reader was made are read, but for those removed since;
+// what lies in a missing one is not present.
 
 #include <memory>
 #include <vector>
@@ -29,13 +29,15 @@ class LogReader {
   Lsn end() const;
   // Forgets what was read: the segments have been written.
   void forget() { filled_ = 0; }
+  // The segment's file is gone.
+  void forget_segment(uint64_t number);
 
  private:
   Status fill(Lsn from);
   Status read(uint64_t number, uint64_t offset, std::span<char> data);
 
   const LogDirectory& directory_;
-  const std::vector<uint64_t> segments_;
+  std::vector<uint64_t> segments_;
   const size_t capacity_;
   char* const window_;
   Lsn start_ = 0;

@@ -38,8 +38,9 @@ Status Recovery::make_durable() {
   for (const uint64_t number : *numbers) {
     if (number < directory.segment_of(first)) continue;
     if (number * directory.segment_bytes() >= std::max(epoch.end, first)) {
-      // Made ready ahead and never reached.
+      // Made ready ahead and never reached. A second walk over the log must not look for it.
       if (Status s = directory.remove(segment_name(number)); !s.ok()) return s;
+      state.reader.forget_segment(number);
       continue;
     }
     Result<std::unique_ptr<os::File>> file = directory.open_segment(number, true);
