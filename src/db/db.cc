@@ -264,15 +264,34 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
 
 // ---- Transactions
 
+namespace {
+// The transaction that this thread used last, with its buffers.
+struct SpareTxn {
+  uint64_t instance = 0;
+  std::unique_ptr<txn::Txn> txn;
+};
+thread_local SpareTxn spare_txn;
+}  // namespace
+
 class Transaction::Impl {
  public:
-  explicit Impl(Db::Impl* db) : db_(db), txn_(db->services_) {
+  explicit Impl(Db::Impl* db)
+      : db_(db),
+        held_(spare_txn.instance == db->instance_ && spare_txn.txn != nullptr
+                  ? std::move(spare_txn.txn)
+                  : std::make_unique<txn::Txn>(db->services_)),
+        txn_(*held_) {
     db_->hold();
-    txn_.drop_large = [this](std::string_view encoded) {
-      db::drop_large_value(&db_->store_, encoded);
+    txn_.drop_large = [db](std::string_view encoded) {
+      db::drop_large_value(&db->store_, encoded);
     };
   }
-  ~Impl() { db_->let_go(); }
+  ~Impl() {
+    if (txn_.open()) txn_.abort();
+    spare_txn.instance = db_->instance_;
+    spare_txn.txn = std::move(held_);
+    db_->let_go();
+  }
 
   // The tree behind a handle while the transaction is open.
   tree::TreeState* find(const Tree& tree, Status* status) {
@@ -286,7 +305,8 @@ class Transaction::Impl {
   }
 
   Db::Impl* const db_;
-  txn::Txn txn_;
+  std::unique_ptr<txn::Txn> held_;
+  txn::Txn& txn_;
 };
 
 Transaction::Transaction() = default;

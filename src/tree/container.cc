@@ -157,8 +157,8 @@ PointRead read_point(const Container& container, const Descriptor& descriptor, s
   return result;
 }
 
-ConflictRead newest_above(const Container& container, const Descriptor& descriptor,
-                          std::string_view key, Lsn floor, TxnId own, const TxnSlots& slots) {
+ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
+                          const TxnSlots& slots) {
   ConflictRead result;
   uint64_t hash = 0;
   for (Delta* delta : {descriptor.active, descriptor.frozen}) {

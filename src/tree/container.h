@@ -113,8 +113,8 @@ struct ConflictRead {
   Lsn cts = 0;
   RunFile* file = nullptr;
 };
-ConflictRead newest_above(const Container& container, const Descriptor& descriptor,
-                          std::string_view key, Lsn floor, TxnId own, const TxnSlots& slots);
+ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
+                          const TxnSlots& slots);
 
 // Copies every version of `from` with a key in [low, high) that is not committed with a cts <= cut
 // into `to` (R11), oldest first, and stamps all that are committed. The caller holds the latch.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -63,49 +64,47 @@ Delta::Delta(os::Arena* arena, uint32_t skip)
     : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)), arena_(arena), skip_(skip) {}
 
 Delta::~Delta() {
-  for (Chunk* chunk = chunks_; chunk != nullptr;) {
+  release(pool_);
+  os::MutexLock lock(settle_mutex_);
+  release(node_pool_);
+}
+
+void Delta::release(Pool& pool) {
+  for (Chunk* chunk = pool.chunks; chunk != nullptr;) {
     Chunk* next = chunk->next;
     arena_->release(os::Quota::kDelta, reinterpret_cast<char*>(chunk), chunk->size);
     chunk = next;
   }
+  pool = Pool();
 }
 
-char* Delta::allocate(size_t size) {
+char* Delta::allocate(Pool& pool, size_t size, bool must) {
   size = align_up(size, 8);
-  if (static_cast<size_t>(free_end_ - free_) < size) return allocate_slow(size);
-  char* result = free_;
-  free_ += size;
+  if (static_cast<size_t>(pool.free_end - pool.free) < size) return allocate_slow(pool, size, must);
+  char* result = pool.free;
+  pool.free += size;
   return result;
 }
 
-char* Delta::allocate_slow(size_t size) {
+char* Delta::allocate_slow(Pool& pool, size_t size, bool must) {
   const size_t grown =
-      chunks_ == nullptr ? kFirstChunkBytes : std::min(chunks_->size * 2, kChunkBytesMax);
+      pool.chunks == nullptr ? kFirstChunkBytes : std::min(pool.chunks->size * 2, kChunkBytesMax);
   const size_t want = std::max(grown, align_up(size + sizeof(Chunk), 4096));
-  char* memory = arena_->allocate(os::Quota::kDelta, want, must_fit);
+  char* memory = arena_->allocate(os::Quota::kDelta, want, must);
   if (memory == nullptr) return nullptr;
-  Chunk* chunk = new (memory) Chunk{chunks_, want};
-  chunks_ = chunk;
+  Chunk* chunk = new (memory) Chunk{pool.chunks, want};
+  pool.chunks = chunk;
   bytes_.fetch_add(want, std::memory_order_relaxed);
-  free_ = memory + sizeof(Chunk) + size;
-  free_end_ = memory + want;
+  pool.free = memory + sizeof(Chunk) + size;
+  pool.free_end = memory + want;
   return memory + sizeof(Chunk);
 }
 
+// Nodes are taken beyond the budget if need be: whoever reads in order must not fail for it, and
+// they are a tenth of what the entries took.
 template <typename T>
 T* Delta::new_node() {
-  char* memory = allocate(sizeof(T));
-  return memory == nullptr ? nullptr : new (memory) T;
-}
-
-// Makes the root before the first entry.
-bool Delta::prepare() {
-  if (root_.load(std::memory_order_relaxed) != nullptr) return true;
-  Leaf* leaf = new_node<Leaf>();
-  if (leaf == nullptr) return false;
-  last_leaf_ = leaf;
-  root_.store(leaf, std::memory_order_release);
-  return true;
+  return new (allocate(node_pool_, sizeof(T), true)) T;
 }
 
 // ---- The table
@@ -135,7 +134,7 @@ bool Delta::reserve_slot() {
   const uint64_t needed = (uint64_t{entries()} + 1) * 2;
   if (table != nullptr && needed <= table->mask + 1) return true;
   const uint64_t slots = table == nullptr ? kTableSlotsMin : (table->mask + 1) * 2;
-  char* memory = allocate(sizeof(Table) + slots * sizeof(uint64_t));
+  char* memory = allocate(pool_, sizeof(Table) + slots * sizeof(uint64_t), must_fit);
   if (memory == nullptr) return false;
   auto* words = reinterpret_cast<std::atomic<uint64_t>*>(memory + sizeof(Table));
   for (uint64_t i = 0; i < slots; ++i) new (&words[i]) std::atomic<uint64_t>(0);
@@ -224,8 +223,8 @@ uint32_t Delta::child_index(const Inner* inner, uint32_t count, std::string_view
 DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   const uint64_t key_hash = hash(key);
   if (DeltaEntry* found = find(key, key_hash); found != nullptr) return found;
-  if (!prepare() || !reserve_slot()) return nullptr;
-  char* memory = allocate(sizeof(DeltaEntry) + key.size());
+  if (!reserve_slot()) return nullptr;
+  char* memory = allocate(pool_, sizeof(DeltaEntry) + key.size(), must_fit);
   if (memory == nullptr) return nullptr;
   auto* entry = new (memory) DeltaEntry;
   entry->newest.store(nullptr, std::memory_order_relaxed);
@@ -233,14 +232,43 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   entry->key_size = static_cast<uint32_t>(key.size());
   entry->unused = 0;
   std::memcpy(memory + sizeof(DeltaEntry), key.data(), key.size());
-  if (!insert(entry)) return nullptr;
+  entry->next_pending = pending_.load(std::memory_order_relaxed);
+  // Against settle(), which takes the whole list.
+  while (!pending_.compare_exchange_weak(entry->next_pending, entry, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+  }
   place(*table_.load(std::memory_order_relaxed), key_hash, entry);
   entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   live_bytes_.fetch_add(key.size(), std::memory_order_relaxed);
   return entry;
 }
 
-bool Delta::insert(DeltaEntry* entry) {
+// Puts what was added since the last time into the tree.
+void Delta::settle() const {
+  // Counted, not by the list: somebody may have taken it and not be done.
+  if (settled_.load(std::memory_order_acquire) == entries_.load(std::memory_order_acquire)) return;
+  auto* self = const_cast<Delta*>(this);
+  os::MutexLock lock(self->settle_mutex_);
+  // Sorted by heads that stand beside the pointers: entries are all over memory.
+  std::vector<std::pair<uint64_t, DeltaEntry*>> entries;
+  for (DeltaEntry* entry = self->pending_.exchange(nullptr, std::memory_order_acquire);
+       entry != nullptr; entry = entry->next_pending) {
+    entries.emplace_back(entry->head, entry);
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
+  });
+  for (const auto& [head, entry] : entries) self->insert(entry);
+  self->settled_.store(
+      settled_.load(std::memory_order_relaxed) + static_cast<uint32_t>(entries.size()),
+      std::memory_order_release);
+}
+
+void Delta::insert(DeltaEntry* entry) {
+  if (last_leaf_ == nullptr) {
+    last_leaf_ = new_node<Leaf>();
+    root_.store(last_leaf_, std::memory_order_release);
+  }
   // Appended keys need no way down.
   const uint32_t last_count = last_leaf_->count.load(std::memory_order_relaxed);
   if (last_count > 0 && last_count < kLeafEntries &&
@@ -251,7 +279,7 @@ bool Delta::insert(DeltaEntry* entry) {
     last_leaf_->entries[last_count].store(entry, std::memory_order_release);
     last_leaf_->count.store(static_cast<uint16_t>(last_count + 1), std::memory_order_relaxed);
     last_leaf_->write_end();
-    return true;
+    return;
   }
   Inner* path[kLevelsMax];
   uint32_t levels = 0;
@@ -274,7 +302,6 @@ bool Delta::insert(DeltaEntry* entry) {
     // Appending at the right edge starts a fresh leaf; elsewhere the upper half moves out.
     const uint32_t keep = rightmost && position == count ? count : count / 2;
     Leaf* right = new_node<Leaf>();
-    if (right == nullptr) return false;
     for (uint32_t i = keep; i < count; ++i) {
       right->heads[i - keep].store(leaf->heads[i].load(std::memory_order_relaxed),
                                    std::memory_order_relaxed);
@@ -299,8 +326,7 @@ bool Delta::insert(DeltaEntry* entry) {
     right->count.store(static_cast<uint16_t>(right_count), std::memory_order_release);
     // Readers that reach the left leaf between the two changes still find the moved entries in it:
     // its count is cut only after the parent knows the right leaf.
-    if (!insert_child(path, levels, right->entries[0].load(std::memory_order_relaxed), right))
-      return false;
+    insert_child(path, levels, right->entries[0].load(std::memory_order_relaxed), right);
     if (rightmost) last_leaf_ = right;
     HAWTHORN_TEST_POINT("delta.insert.between_leaves");
     if (keep < count) {
@@ -308,7 +334,7 @@ bool Delta::insert(DeltaEntry* entry) {
       leaf->count.store(static_cast<uint16_t>(keep), std::memory_order_relaxed);
       leaf->write_end();
     }
-    if (to_right || keep == count) return true;
+    if (to_right || keep == count) return;
     count = keep;
   }
 
@@ -323,14 +349,12 @@ bool Delta::insert(DeltaEntry* entry) {
   leaf->entries[position].store(entry, std::memory_order_release);
   leaf->count.store(static_cast<uint16_t>(count + 1), std::memory_order_relaxed);
   leaf->write_end();
-  return true;
 }
 
 // Puts `child` behind `separator` into the lowest node of the path, splitting upwards as needed.
-// All memory is taken before the first change, so that a failure changes nothing. Nodes that are
-// split stay locked until the one above knows their right half: a reader that came down before must
-// not take what is left in them for all.
-bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child) {
+// Nodes that are split stay locked until the one above knows their right half: a reader that came
+// down before must not take what is left in them for all.
+void Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child) {
   uint32_t splits = 0;
   while (splits < levels &&
          path[levels - 1 - splits]->count.load(std::memory_order_relaxed) == kInnerChildren)
@@ -339,7 +363,6 @@ bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
   const uint32_t needed = splits + (splits == levels ? 1 : 0);
   for (uint32_t i = 0; i < needed; ++i) {
     fresh[i] = new_node<Inner>();
-    if (fresh[i] == nullptr) return false;
   }
 
   for (uint32_t level = 0;; ++level) {
@@ -401,7 +424,6 @@ bool Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
     HAWTHORN_TEST_POINT("delta.insert.between_levels");
   }
   for (uint32_t i = splits; i > 0; --i) path[levels - i]->write_end();
-  return true;
 }
 
 // A retired version that nobody can see any more, with room for `want` bytes in all.
@@ -438,7 +460,7 @@ Version* Delta::new_version(uint32_t size) {
     version->size = size;
     return version;
   }
-  char* memory = allocate(want);
+  char* memory = allocate(pool_, want, must_fit);
   if (memory == nullptr) return nullptr;
   auto* version = new (memory) Version;
   version->size = size;
@@ -545,6 +567,7 @@ bool Delta::try_collect(Seek seek, std::string_view key, uint64_t head, std::spa
 
 size_t Delta::collect(Seek seek, std::string_view key, uint64_t head,
                       std::span<DeltaEntry*> out) const {
+  settle();
   if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
   const bool forward = seek == Seek::kGreaterEqual || seek == Seek::kGreater;
   for (;;) {
@@ -569,6 +592,7 @@ size_t Delta::collect_first(std::span<DeltaEntry*> out) const {
 size_t Delta::collect_last(std::span<DeltaEntry*> out) const {
   // The last child of every level: heads are at most ~0, and a key of the greatest head may still
   // be followed by longer ones, so the walk goes by position.
+  settle();
   if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
   for (;; os::cpu_relax()) {
     const Node* node = root_.load(std::memory_order_acquire);

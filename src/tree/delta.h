@@ -1,7 +1,12 @@
 #pragma once
 // The unflushed part of a container: an ordered in-memory map from keys to chains of versions.
 //
-// A B+ tree whose nodes carry a version counter each: one writer at a time (under the container
+// A hash table for point lookups, and a B+ tree for order. Writers add to the table only: new
+// entries wait on a list, and whoever next asks for keys in order puts them into the tree first,
+// sorted. A delta that is written and flushed never pays for order twice, and never on the writer's
+// time.
+//
+// The tree's nodes carry a version counter each: one writer at a time (under the container
 // latch), any number of readers that validate what they read and start again when a node changed
 // under them. All memory comes from the delta's own chunks of the arena and is given back as a
 // whole when the delta is destroyed, so readers never touch freed memory.
@@ -23,6 +28,7 @@
 #include <string_view>
 
 #include "os/arena.h"
+#include "os/sync.h"
 #include "tree/version.h"
 
 namespace hawthorn::tree {
@@ -98,6 +104,14 @@ class Delta {
   Lsn first_lsn = format::kLsnMax;
 
  private:
+  struct Chunk;
+  // Memory of one owner: chunks of the arena, handed out from the front.
+  struct Pool {
+    Chunk* chunks = nullptr;
+    char* free = nullptr;
+    char* free_end = nullptr;
+  };
+
   static constexpr uint32_t kLeafEntries = 24;
   static constexpr uint32_t kInnerChildren = 32;
   static constexpr uint64_t kTableSlotsMin = 32;
@@ -107,7 +121,6 @@ class Delta {
   struct Node;
   struct Leaf;
   struct Inner;
-  struct Chunk;
   struct Retired {
     Version* version;
     uint64_t epoch;
@@ -120,8 +133,10 @@ class Delta {
     std::atomic<uint64_t>* slots;
   };
 
-  char* allocate(size_t size);
-  char* allocate_slow(size_t size);
+  char* allocate(Pool& pool, size_t size, bool must);
+  char* allocate_slow(Pool& pool, size_t size, bool must);
+  void release(Pool& pool);
+  void settle() const;
   Version* reuse(uint32_t want);
   static int compare(const DeltaEntry* entry, std::string_view key, uint64_t head);
   static uint32_t leaf_lower_bound(const Leaf* leaf, uint32_t count, std::string_view key,
@@ -129,12 +144,12 @@ class Delta {
   static uint32_t child_index(const Inner* inner, uint32_t count, std::string_view key,
                               uint64_t head, bool strict);
   template <typename T>
-  T* new_node();
-  bool prepare();
+  T* new_node() REQUIRES(settle_mutex_);
   bool reserve_slot();
   static void place(const Table& table, uint64_t hash, const DeltaEntry* entry);
-  bool insert(DeltaEntry* entry);
-  bool insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child);
+  void insert(DeltaEntry* entry) REQUIRES(settle_mutex_);
+  void insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child)
+      REQUIRES(settle_mutex_);
   static bool read_begin(const Node* node, uint32_t* version);
   static bool read_valid(const Node* node, uint32_t version);
   const Leaf* descend(std::string_view key, uint64_t head, bool strict, uint32_t* version,
@@ -147,19 +162,21 @@ class Delta {
   const uint32_t skip_;
   std::atomic<Node*> root_{nullptr};
   std::atomic<uint32_t> entries_{0};
+  std::atomic<uint32_t> settled_{0};  // of entries_, those in the tree
   std::atomic<uint32_t> pins_{0};
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint64_t> versions_{0};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};
   std::atomic<const Table*> table_{nullptr};
-  Leaf* last_leaf_ = nullptr;  // where appended keys go
-  Chunk* chunks_ = nullptr;
-  char* free_ = nullptr;
-  char* free_end_ = nullptr;
-  std::unique_ptr<std::deque<Retired>> retired_;  // made at the first unlink
-  uint64_t passed_epoch_ = 0;                     // nobody sees what was retired up to it
-  size_t ask_at_ = kReuseBatch;                   // versions to gather before asking again
+  Pool pool_;                                  // entries, versions, tables: of the writer
+  std::atomic<DeltaEntry*> pending_{nullptr};  // a stack; not in the tree yet
+  mutable os::Mutex settle_mutex_;             // whoever brings the tree up to date
+  Pool node_pool_ GUARDED_BY(settle_mutex_);
+  Leaf* last_leaf_ GUARDED_BY(settle_mutex_) = nullptr;  // where appended keys go
+  std::unique_ptr<std::deque<Retired>> retired_;         // made at the first unlink
+  uint64_t passed_epoch_ = 0;                            // nobody sees what was retired up to it
+  size_t ask_at_ = kReuseBatch;                          // versions to gather before asking again
 };
 
 }  // namespace hawthorn::tree

@@ -105,7 +105,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       Delta* delta = descriptor->active;
       if (context.check_conflicts) {
         const ConflictRead found =
-            newest_above(*container, *descriptor, key, context.read_ts, context.id, *store_->slots);
+            newest_above(*descriptor, key, context.read_ts, context.id, *store_->slots);
         if (found.state == PointRead::State::kFound) {
           container->latch.unlock();
           return Status(StatusCode::kConflict);
@@ -259,8 +259,7 @@ Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId ow
       os::epoch::Guard guard;
       const Container* container = directory_.find(key);
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-      const ConflictRead found =
-          newest_above(*container, *descriptor, key, read_ts, own, *store_->slots);
+      const ConflictRead found = newest_above(*descriptor, key, read_ts, own, *store_->slots);
       if (found.state == PointRead::State::kFound) return true;
       if (found.state == PointRead::State::kAbsent) return false;
       if (found.state == PointRead::State::kNeedRun) {
@@ -552,6 +551,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
           std::max(store_->visible->load(std::memory_order_acquire), descriptor->run->record.cut);
       if (!active->empty()) {
         if (!force && container->intents > 0 && container->intents * 2 > active->versions()) {
+          container->large.store(false, std::memory_order_relaxed);  // the next write asks again
           container->flushing.store(false, std::memory_order_release);
           return std::nullopt;
         }

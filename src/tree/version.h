@@ -55,9 +55,10 @@ struct DeltaEntry {
   uint64_t head;
   uint32_t key_size;
   uint32_t unused;
+  DeltaEntry* next_pending;  // of those that are not in the delta's tree yet
 
   std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
 };
-static_assert(sizeof(DeltaEntry) == 24);
+static_assert(sizeof(DeltaEntry) == 32);
 
 }  // namespace hawthorn::tree

@@ -33,7 +33,9 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
       os::MutexLock lock(log_->mutex());
       while (exclusive_ != 0 && exclusive_ != request.id) {
         if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
+        ++exclusive_waiters_;
         exclusive_ended_.wait(log_->mutex());
+        --exclusive_waiters_;
       }
       if (request.validate != nullptr && slots_->contended(request.id)) {
         Result<bool> valid = (*request.validate)();
@@ -94,7 +96,9 @@ Status Sequencer::begin_exclusive(TxnId id, Lsn* read_ts) {
   os::MutexLock lock(log_->mutex());
   while (exclusive_ != 0) {
     if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
+    ++exclusive_waiters_;
     exclusive_ended_.wait(log_->mutex());
+    --exclusive_waiters_;
   }
   exclusive_ = id;
   exclusive_thread_ = this_thread_number();
@@ -103,13 +107,16 @@ Status Sequencer::begin_exclusive(TxnId id, Lsn* read_ts) {
 }
 
 void Sequencer::end_exclusive(TxnId id) {
+  bool waited_for = false;
   {
     os::MutexLock lock(log_->mutex());
     if (exclusive_ != id) return;
     exclusive_ = 0;
     exclusive_thread_ = 0;
+    waited_for = exclusive_waiters_ > 0;
   }
-  exclusive_ended_.notify_all();
+  // A wake is a system call: only where somebody waits.
+  if (waited_for) exclusive_ended_.notify_all();
 }
 
 }  // namespace hawthorn::txn

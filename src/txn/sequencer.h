@@ -75,9 +75,10 @@ class Sequencer {
   std::atomic<Lsn> visible_{0};
   std::atomic<uint64_t> commits_{0};
   std::atomic<uint64_t> conflicts_{0};
-  // Both change under the log's mutex.
+  // These change under the log's mutex.
   TxnId exclusive_ = 0;
   uint64_t exclusive_thread_ = 0;
+  uint32_t exclusive_waiters_ = 0;
   os::CondVar exclusive_ended_;
 };
 

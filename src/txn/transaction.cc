@@ -9,6 +9,7 @@ namespace hawthorn::txn {
 
 namespace {
 constexpr size_t kKeyBlockBytes = 64 << 10;
+constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
 
@@ -249,6 +250,7 @@ void Txn::finish() {
   services_.store->slots->release(id_);
   id_ = 0;
   undo_.clear();
+  if (undo_.capacity() > kUndoKept) undo_ = {};
   operations_.clear();
   borrowed_ = {};
   large_.clear();
