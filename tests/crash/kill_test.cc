@@ -1,0 +1,273 @@
+// Processes killed by SIGKILL on the real file system: a child commits batches whose contents
+// follow from their number, and tells through shared memory how many were acknowledged. It dies at
+// any instruction: committing, opening and recovering, flushing, compacting, draining, closing.
+// Another child then finds every acknowledged commit, whole and in order (R1, R3, R6, R7, R9;
+// attacks 3, 4).
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "os/epoch.h"  // HAWTHORN_TSAN
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+constexpr uint32_t kWriters = 2;
+
+struct Shared {
+  std::atomic<uint64_t> acknowledged[kWriters];
+  std::atomic<uint64_t> found[kWriters];
+  std::atomic<uint32_t> opened;
+  std::atomic<uint32_t> failed;
+};
+
+struct Write {
+  uint32_t tree = 0;  // of the writer's two
+  std::string key;
+  bool deleted = false;
+  std::string value;
+};
+
+// Commit `number` of a writer. The last operations put the number itself under the empty key of
+// both trees: a batch that came back in part shows two numbers.
+std::vector<Write> commit_of(uint32_t writer, uint64_t number) {
+  Prng prng(number * kWriters + writer);
+  std::vector<Write> writes;
+  uint64_t count = prng.between(1, prng.one_in(20) ? 200 : 8);
+  if (prng.one_in(300)) count = 3000;  // several chunks
+  for (uint64_t i = 0; i < count; ++i) {
+    Write write;
+    write.tree = static_cast<uint32_t>(prng.below(2));
+    write.key = key_of(1 + prng.below(20000));
+    write.deleted = prng.one_in(5);
+    if (!write.deleted) write.value = value_of(prng.next(), random_size(prng, prng.one_in(20)));
+    writes.push_back(std::move(write));
+  }
+  for (uint32_t tree = 0; tree < 2; ++tree) {
+    writes.push_back({tree, std::string(), false, value_of(number, 8)});
+  }
+  return writes;
+}
+
+std::string tree_name(uint32_t writer, uint32_t tree) {
+  return "writer" + std::to_string(writer) + (tree == 0 ? ".left" : ".right");
+}
+
+using Contents = std::map<std::string, std::string>;
+
+Options options() {
+  Options options;
+  options.memory_budget_bytes = size_t{24} << 20;
+  return options;
+}
+
+[[noreturn]] void fail(Shared& shared, const std::string& what) {
+  fprintf(stderr, "child: %s\n", what.c_str());
+  shared.failed.store(1);
+  _exit(1);
+}
+
+// Commits until it is killed. Other calls come in between: flush, drain, compact, and closing.
+void write_for_ever(Db& db, Shared& shared, uint32_t writer, uint64_t until) {
+  Result<Tree> trees[2] = {db.tree(tree_name(writer, 0)), db.tree(tree_name(writer, 1))};
+  for (const Result<Tree>& tree : trees) {
+    if (!tree.ok()) fail(shared, tree.status().to_string());
+  }
+  for (uint64_t number = shared.acknowledged[writer].load() + 1; number <= until; ++number) {
+    WriteBatch batch;
+    for (const Write& write : commit_of(writer, number)) {
+      if (write.deleted) {
+        batch.del(*trees[write.tree], write.key);
+      } else {
+        batch.put(*trees[write.tree], write.key, write.value);
+      }
+    }
+    static constexpr Durability kLevels[] = {Durability::kNone, Durability::kNone,
+                                             Durability::kAsync, Durability::kFull};
+    const Status status = db.write(batch, kLevels[mix64(number) % 4]);
+    if (!status.ok()) fail(shared, status.to_string());
+    shared.acknowledged[writer].store(number);
+    Status upkeep;
+    switch (mix64(number + writer) % 150) {
+      case 0:
+        upkeep = db.flush();
+        break;
+      case 1:
+        upkeep = db.drain();
+        break;
+      case 2:
+        upkeep = db.compact();
+        break;
+      case 3:
+        upkeep = db.sync();
+        break;
+      default:
+        break;
+    }
+    if (!upkeep.ok()) fail(shared, upkeep.to_string());
+  }
+}
+
+[[noreturn]] void run_worker(const std::string& path, Shared& shared, uint64_t seed) {
+  Prng prng(seed);
+  for (;;) {
+    Result<std::unique_ptr<Db>> db = Db::open(path, options());
+    if (!db.ok()) fail(shared, "open: " + db.status().to_string());
+    shared.opened.store(1);
+    // Some lives end by closing, again and again: the kill then often meets a close or an open.
+    const bool close_often = prng.one_in(3);
+    std::vector<std::thread> threads;
+    for (uint32_t writer = 0; writer < kWriters; ++writer) {
+      const uint64_t until =
+          close_often ? shared.acknowledged[writer].load() + prng.below(40) : ~uint64_t{0};
+      threads.emplace_back([&, writer, until] { write_for_ever(**db, shared, writer, until); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    if (prng.one_in(4)) continue;  // ~Db: not flushed, replayed by the next open
+    if (const Status s = (*db)->close(); !s.ok()) fail(shared, "close: " + s.to_string());
+  }
+}
+
+// What one writer has, compared with what its commits up to the number found there leave.
+void verify(Db& db, Shared& shared, uint32_t writer, const Contents (&base)[2], uint64_t known) {
+  Contents found[2];
+  uint64_t numbers[2] = {0, 0};
+  for (uint32_t t = 0; t < 2; ++t) {
+    const Result<Tree> tree = db.find_tree(tree_name(writer, t));
+    if (!tree.ok()) {
+      if (tree.status().is_not_found()) continue;  // killed before it was made
+      fail(shared, tree.status().to_string());
+    }
+    const Status status = db.scan(*tree, "", std::nullopt, [&](std::span<const Entry> entries) {
+      for (const Entry& entry : entries) found[t].emplace(entry.key, entry.value);
+      return true;
+    });
+    if (!status.ok()) fail(shared, status.to_string());
+    const auto number = found[t].find("");
+    if (number != found[t].end()) std::memcpy(&numbers[t], number->second.data(), 8);
+  }
+  const uint64_t acknowledged = shared.acknowledged[writer].load();
+  if (numbers[0] != numbers[1]) {
+    fail(shared,
+         "half a batch: " + std::to_string(numbers[0]) + " and " + std::to_string(numbers[1]));
+  }
+  if (numbers[0] < acknowledged || numbers[0] > acknowledged + 1) {
+    fail(shared, "writer " + std::to_string(writer) + ": acknowledged up to " +
+                     std::to_string(acknowledged) + ", found up to " + std::to_string(numbers[0]));
+  }
+  Contents expected[2] = {base[0], base[1]};
+  for (uint64_t number = known + 1; number <= numbers[0]; ++number) {
+    for (Write& write : commit_of(writer, number)) {
+      if (write.deleted) {
+        expected[write.tree].erase(write.key);
+      } else {
+        expected[write.tree][write.key] = std::move(write.value);
+      }
+    }
+  }
+  for (uint32_t t = 0; t < 2; ++t) {
+    if (expected[t] == found[t]) continue;
+    for (const auto& [key, value] : expected[t]) {
+      const auto at = found[t].find(key);
+      if (at != found[t].end() && at->second == value) continue;
+      fprintf(stderr, "tree %u: key %s %s\n", t,
+              ::testing::PrintToString(key.substr(0, 40)).c_str(),
+              at == found[t].end() ? "is missing" : "has another value");
+    }
+    fail(shared, "writer " + std::to_string(writer) + " has not what its commits up to " +
+                     std::to_string(numbers[0]) + " leave");
+  }
+  shared.found[writer].store(numbers[0]);
+}
+
+pid_t start(const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  return child;
+}
+
+TEST(Kill, nothing_acknowledged_is_lost) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  void* const memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Shared& shared = *new (memory) Shared{};
+  const uint64_t seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
+  const uint64_t rounds = environment_number("HAWTHORN_KILL_ROUNDS", 200);
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
+  Prng prng(seed);
+  Contents base[kWriters][2];
+  uint64_t known[kWriters] = {};
+  // The parent itself never opens a database: its children start with no threads of ours.
+  for (uint64_t round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    shared.opened.store(0);
+    const uint64_t child_seed = prng.next();
+    const pid_t worker = start([&] { run_worker(path, shared, child_seed); });
+    ASSERT_GT(worker, 0);
+    if (!prng.one_in(4)) {
+      for (int wait = 0; shared.opened.load() == 0 && shared.failed.load() == 0; ++wait) {
+        ASSERT_LT(wait, 300000) << "the child does not open";
+        usleep(100);
+      }
+    }
+    usleep(static_cast<useconds_t>(prng.below(prng.one_in(3) ? 100000 : 15000)));
+    ASSERT_EQ(kill(worker, SIGKILL), 0);
+    int result = 0;
+    ASSERT_EQ(waitpid(worker, &result, 0), worker);
+    ASSERT_EQ(shared.failed.load(), 0u);
+
+    const pid_t verifier = start([&] {
+      Options how = options();
+      how.read_only = round % 8 == 7;
+      Result<std::unique_ptr<Db>> db = Db::open(path, how);
+      if (!db.ok()) {
+        // Killed before there was a database: nothing was acknowledged then.
+        const bool none = db.status().is_not_found() && shared.acknowledged[0].load() == 0;
+        if (none) return;
+        fail(shared, "reopen: " + db.status().to_string());
+      }
+      for (uint32_t w = 0; w < kWriters; ++w) verify(**db, shared, w, base[w], known[w]);
+      if (const auto checked = clean(**db); !checked) fail(shared, checked.message());
+      if (how.read_only || round % 3 != 0) return;
+      if (const Status s = (*db)->close(); !s.ok()) fail(shared, "close: " + s.to_string());
+    });
+    ASSERT_GT(verifier, 0);
+    ASSERT_EQ(waitpid(verifier, &result, 0), verifier);
+    ASSERT_EQ(shared.failed.load(), 0u);
+    ASSERT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << "status " << result;
+    for (uint32_t w = 0; w < kWriters; ++w) {
+      const uint64_t found = shared.found[w].load();
+      for (uint64_t number = known[w] + 1; number <= found; ++number) {
+        for (Write& write : commit_of(w, number)) {
+          if (write.deleted) {
+            base[w][write.tree].erase(write.key);
+          } else {
+            base[w][write.tree][write.key] = std::move(write.value);
+          }
+        }
+      }
+      known[w] = found;
+      shared.acknowledged[w].store(found);
+    }
+  }
+  EXPECT_GT(known[0] + known[1], rounds) << "the children hardly ever committed";
+  munmap(memory, sizeof(Shared));
+}
+
+}  // namespace
+}  // namespace hawthorn::tests

@@ -1,0 +1,454 @@
+// Power cuts and killed processes on the simulated disk: a database lives through several lives,
+// each ended at a random moment or at the n-th operation of the disk, also while it recovers.
+//
+// What must hold after each (R1, R3, R5 to R8, R13, R22; attacks 1 to 8, 11, 15, 34 to 36, 40):
+// what is there is a prefix of the commit order, batches whole; after a kill it holds everything
+// that was acknowledged, after a power loss everything up to the last commit that was durable; the
+// checker finds nothing; and what one recovery has shown, no later crash takes back.
+#include <map>
+#include <set>
+#include <vector>
+
+#include "db/log_sizing.h"
+#include "testing/sim_machine.h"
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+using testing::CrashKind;
+using testing::SimDisk;
+using testing::SimMachine;
+using testing::SimOp;
+
+using Contents = std::map<std::string, std::string>;
+using Incarnation = uint64_t;  // a tree from its creation to its drop
+
+struct Write {
+  Incarnation tree = 0;
+  std::string key;
+  bool deleted = false;
+  std::string value;
+};
+using Commit = std::vector<Write>;
+
+// A hash of contents that a write changes in constant time.
+uint64_t hash_of(Incarnation tree, std::string_view key, std::string_view value) {
+  return mix64(std::hash<std::string_view>()(key) * 31 + std::hash<std::string_view>()(value) +
+               tree * 0x9e3779b97f4a7c15);
+}
+
+struct Shape {
+  uint64_t keys = 200;
+  uint64_t operations = 150;
+  bool large = false;        // values over 64 KB
+  bool big_batches = false;  // transactions of several chunks
+};
+
+class Lives {
+ public:
+  Lives(uint64_t seed, Shape shape)
+      : shape_(shape), prng_(seed), disk_(std::make_unique<SimDisk>(mix64(seed))) {}
+
+  void live() {
+    const uint64_t pick = prng_.below(5);
+    CrashKind kind = CrashKind::kProcessKill;
+    if (pick >= 2) kind = pick == 4 ? CrashKind::kPowerLossDrop : CrashKind::kPowerLoss;
+    SimMachine machine(*disk_, prng_.next());
+    if (prng_.one_in(2)) disk_->stop_at(SimOp::kAny, prng_.between(1, prng_.one_in(2) ? 60 : 600));
+    std::unique_ptr<Db> db = open(machine.machine());
+    if (::testing::Test::HasFatalFailure()) return;
+    const uint64_t operations = prng_.below(shape_.operations);
+    for (uint64_t i = 0; db != nullptr && i < operations && !disk_->stopped(); ++i) {
+      step(db, machine.machine());
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    auto after = disk_->crash(prng_.next(), kind);
+    snapshots_.clear();
+    db.reset();
+    disk_ = std::move(after);
+    if (kind != CrashKind::kProcessKill) power_lost_ = true;
+  }
+
+  // Looks at what is there now; everything is checked by opening.
+  void finish() {
+    SimMachine machine(*disk_, prng_.next());
+    std::unique_ptr<Db> db = open(machine.machine());
+    if (db == nullptr) return;
+    ASSERT_TRUE(clean(*db));
+    ASSERT_OK(db->close());
+  }
+
+  uint64_t recovered() const { return recovered_; }
+
+ private:
+  static constexpr const char* kNames[] = {"one", "two"};
+
+  std::unique_ptr<Db> open(const os::Machine& machine) {
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
+    if (!db.ok()) {
+      EXPECT_TRUE(disk_->stopped()) << db.status().to_string();
+      if (!disk_->stopped()) fatal(db.status().to_string());
+      return nullptr;
+    }
+    compare(**db);
+    if (::testing::Test::HasFatalFailure() || disk_->stopped()) return nullptr;
+    for (const char* name : kNames) {
+      if (live_.contains(name)) continue;
+      if (!create(**db, name)) return nullptr;
+    }
+    return std::move(*db);
+  }
+
+  static void fatal(const std::string& text) { FAIL() << text; }
+
+  bool create(Db& db, const std::string& name) {
+    const Incarnation made = ++last_tree_;
+    const Result<Tree> tree = db.tree(name);
+    if (tree.ok()) {
+      live_[name] = made;
+      // A drop whose outcome was unknown is decided now.
+      uncertain_.erase(name);
+      return true;
+    }
+    EXPECT_TRUE(disk_->stopped()) << tree.status().to_string();
+    uncertain_[name] = made;  // a crash may find it, or not
+    return false;
+  }
+
+  // ---- What may be there
+
+  // Finds the prefix of the commits that is there, and makes it the new base.
+  void compare(Db& db) {
+    if (disk_->stopped()) return;
+    const Result<std::vector<std::string>> names = db.list_trees();
+    ASSERT_OK(names.status());
+    std::map<std::string, Incarnation> live;
+    for (const std::string& name : *names) {
+      if (uncertain_.contains(name) && !live_.contains(name)) {
+        live[name] = uncertain_[name];  // the creation was on its way
+      } else {
+        ASSERT_TRUE(live_.contains(name)) << "tree " << name << " was dropped";
+        live[name] = live_[name];
+      }
+    }
+    for (const auto& [name, tree] : live_) {
+      ASSERT_TRUE(live.contains(name) || dropping_ == name) << "tree " << name << " is lost";
+    }
+
+    std::map<Incarnation, Contents> found;
+    uint64_t found_hash = 0;
+    for (const auto& [name, tree] : live) {
+      const Result<Tree> handle = db.find_tree(name);
+      ASSERT_OK(handle.status());
+      Contents& contents = found[tree];
+      const Status status = db.scan(*handle, "", std::nullopt, [&](std::span<const Entry> entries) {
+        for (const Entry& entry : entries) contents.emplace(entry.key, entry.value);
+        return true;
+      });
+      if (disk_->stopped()) return;  // nothing was learnt
+      ASSERT_OK(status);
+      for (const auto& [key, value] : contents) found_hash ^= hash_of(tree, key, value);
+    }
+    live_ = live;
+    uncertain_.clear();
+    dropping_.clear();
+    std::set<Incarnation> kept;
+    for (const auto& [name, tree] : live_) kept.insert(tree);
+    std::erase_if(base_, [&](const auto& entry) { return !kept.contains(entry.first); });
+
+    // Replays the commits over the base until the contents are those that were found.
+    uint64_t hash = 0;
+    for (const auto& [tree, contents] : base_) {
+      for (const auto& [key, value] : contents) hash ^= hash_of(tree, key, value);
+    }
+    const uint64_t low = power_lost_ ? durable_ : acknowledged_;
+    std::map<Incarnation, Contents> state = base_;
+    size_t match = commits_.size() + 1;
+    std::map<Incarnation, Contents> matched;
+    uint64_t early = commits_.size() + 1;
+    for (size_t n = 0;; ++n) {
+      if (hash == found_hash) {
+        if (n >= low) {
+          match = n;
+          matched = state;
+        } else {
+          early = n;
+        }
+      }
+      if (n == commits_.size()) break;
+      for (const Write& write : commits_[n]) {
+        if (!kept.contains(write.tree)) continue;
+        Contents& contents = state[write.tree];
+        const auto at = contents.find(write.key);
+        if (at != contents.end()) {
+          hash ^= hash_of(write.tree, write.key, at->second);
+          contents.erase(at);
+        }
+        if (write.deleted) continue;
+        contents.emplace(write.key, write.value);
+        hash ^= hash_of(write.tree, write.key, write.value);
+      }
+    }
+    if (match > commits_.size()) {
+      explain(found, state, early, low);
+      FAIL() << "what is there is not what it may be";
+    }
+    std::erase_if(matched, [](const auto& entry) { return entry.second.empty(); });
+    std::erase_if(found, [](const auto& entry) { return entry.second.empty(); });
+    ASSERT_EQ(matched, found);
+    recovered_ += match;
+    base_ = std::move(found);
+    commits_.clear();
+    acknowledged_ = 0;
+    durable_ = 0;
+    power_lost_ = false;
+    const ::testing::AssertionResult checked = clean(db);
+    if (!disk_->stopped()) {
+      ASSERT_TRUE(checked);
+    }
+  }
+
+  void explain(std::map<Incarnation, Contents>& found, std::map<Incarnation, Contents>& all,
+               uint64_t early, uint64_t low) {
+    std::string text = "commits " + std::to_string(commits_.size()) + ", at least " +
+                       std::to_string(low) + (power_lost_ ? ", power lost" : ", killed");
+    if (early <= commits_.size()) text += "; it is the prefix of " + std::to_string(early);
+    ADD_FAILURE() << text;
+    int shown = 0;
+    for (auto& [tree, contents] : all) {
+      for (const auto& [key, value] : contents) {
+        const auto at = found[tree].find(key);
+        if (at != found[tree].end() && at->second == value) continue;
+        if (++shown > 20) return;
+        ADD_FAILURE() << "tree " << tree << " key " << ::testing::PrintToString(key.substr(0, 40))
+                      << (at == found[tree].end() ? " is missing" : " has another value")
+                      << ", last written by commit " << last_writer(tree, key);
+      }
+      for (const auto& [key, value] : found[tree]) {
+        if (contents.contains(key)) continue;
+        if (++shown > 20) return;
+        ADD_FAILURE() << "tree " << tree << " key " << ::testing::PrintToString(key.substr(0, 40))
+                      << " should be gone since commit " << last_writer(tree, key);
+      }
+    }
+  }
+
+  size_t last_writer(Incarnation tree, const std::string& key) const {
+    for (size_t n = commits_.size(); n > 0; --n) {
+      for (const Write& write : commits_[n - 1]) {
+        if (write.tree == tree && write.key == key) return n;
+      }
+    }
+    return 0;
+  }
+
+  // ---- Working
+
+  void step(std::unique_ptr<Db>& db, const os::Machine& machine) {
+    const uint64_t pick = prng_.below(100);
+    if (pick < 40) {
+      write_batch(*db);
+    } else if (pick < 60) {
+      write_one(*db);
+    } else if (pick < 74) {
+      transaction(*db);
+    } else if (pick < 82) {
+      settle(db->flush());
+    } else if (pick < 86) {
+      settle(db->sync());
+    } else if (pick < 89) {
+      settle(db->compact());
+    } else if (pick < 91) {
+      static_cast<void>(db->drain().ok());
+    } else if (pick < 95) {
+      if (snapshots_.size() < 4) {
+        snapshots_.push_back(db->snapshot());
+      } else {
+        snapshots_.erase(snapshots_.begin() + static_cast<ptrdiff_t>(prng_.below(4)));
+      }
+    } else if (pick < 98) {
+      snapshots_.clear();
+      if (prng_.one_in(2)) {
+        settle(db->close());
+        if (disk_->stopped()) return;
+      }
+      db.reset();
+      if (!disk_->stopped()) db = open(machine);
+    } else {
+      drop_and_create(*db);
+    }
+  }
+
+  // Everything acknowledged so far is durable when the call says so.
+  void settle(const Status& status) {
+    if (status.ok() && !disk_->stopped()) durable_ = acknowledged_;
+    if (!disk_->stopped()) {
+      EXPECT_OK(status);
+    }
+  }
+
+  void outcome(const Status& status, Commit commit, Durability durability) {
+    // After its machine died, nobody hears what a process says.
+    commits_.push_back(std::move(commit));
+    if (disk_->stopped()) return;
+    EXPECT_OK(status);
+    acknowledged_ = commits_.size();
+    if (durability == Durability::kFull) durable_ = acknowledged_;
+  }
+
+  Durability random_level() {
+    const uint64_t pick = prng_.below(10);
+    if (pick == 0) return Durability::kFull;
+    return pick < 3 ? Durability::kAsync : Durability::kNone;
+  }
+
+  Write random_write() {
+    const auto at = std::next(live_.begin(), static_cast<ptrdiff_t>(prng_.below(live_.size())));
+    Write write;
+    write.tree = at->second;
+    write.key = key_of(prng_.below(shape_.keys));
+    write.deleted = prng_.one_in(4);
+    if (!write.deleted) {
+      write.value = value_of(prng_.next(), random_size(prng_, shape_.large));
+    }
+    return write;
+  }
+
+  Tree handle(Db& db, Incarnation tree) {
+    for (const auto& [name, incarnation] : live_) {
+      if (incarnation == tree) {
+        Result<Tree> found = db.find_tree(name);
+        if (found.ok()) return *found;
+      }
+    }
+    return {};
+  }
+
+  uint64_t random_count() {
+    if (shape_.big_batches && prng_.one_in(20)) return prng_.between(500, 2000);
+    return prng_.between(1, prng_.one_in(5) ? 60 : 6);
+  }
+
+  void write_batch(Db& db) {
+    WriteBatch batch;
+    Commit commit;
+    const uint64_t count = random_count();
+    for (uint64_t i = 0; i < count; ++i) {
+      commit.push_back(random_write());
+      const Write& write = commit.back();
+      const Tree tree = handle(db, write.tree);
+      if (write.deleted) {
+        batch.del(tree, write.key);
+      } else {
+        batch.put(tree, write.key, write.value);
+      }
+    }
+    const Durability level = random_level();
+    outcome(db.write(batch, level), std::move(commit), level);
+  }
+
+  void write_one(Db& db) {
+    Write write = random_write();
+    const Tree tree = handle(db, write.tree);
+    const Durability level = random_level();
+    const Status status = write.deleted ? db.del(tree, write.key, level)
+                                        : db.put(tree, write.key, write.value, level);
+    outcome(status, {std::move(write)}, level);
+  }
+
+  void transaction(Db& db) {
+    Result<Transaction> txn =
+        db.begin(prng_.one_in(2) ? TxnMode::kOptimistic : TxnMode::kExclusive);
+    if (!txn.ok()) {
+      EXPECT_TRUE(disk_->stopped()) << txn.status().to_string();
+      return;
+    }
+    Commit commit;
+    const uint64_t count = random_count();
+    for (uint64_t i = 0; i < count; ++i) {
+      commit.push_back(random_write());
+      const Write& write = commit.back();
+      const Tree tree = handle(db, write.tree);
+      const Status status =
+          write.deleted ? txn->del(tree, write.key) : txn->put(tree, write.key, write.value);
+      if (!status.ok()) {
+        EXPECT_TRUE(disk_->stopped()) << status.to_string();
+        return;
+      }
+    }
+    if (prng_.one_in(4)) {
+      txn->abort();
+      return;
+    }
+    const Durability level = random_level();
+    outcome(txn->commit(level), std::move(commit), level);
+  }
+
+  void drop_and_create(Db& db) {
+    const auto at = std::next(live_.begin(), static_cast<ptrdiff_t>(prng_.below(live_.size())));
+    const std::string name = at->first;
+    dropping_ = name;
+    const Status status = db.drop_tree(name);
+    if (disk_->stopped()) return;
+    ASSERT_OK(status);
+    dropping_.clear();
+    live_.erase(name);
+    create(db, name);
+  }
+
+  const Shape shape_;
+  Prng prng_;
+  std::unique_ptr<SimDisk> disk_;
+  std::vector<Snapshot> snapshots_;
+
+  std::map<std::string, Incarnation> live_;
+  std::map<std::string, Incarnation> uncertain_;  // being created when the machine died
+  std::string dropping_;                          // being dropped when the machine died
+  Incarnation last_tree_ = 0;
+  std::map<Incarnation, Contents> base_;  // what the last recovery has shown
+  std::vector<Commit> commits_;           // since then
+  uint64_t acknowledged_ = 0;             // of them
+  uint64_t durable_ = 0;                  // of them
+  bool power_lost_ = false;               // since then
+  uint64_t recovered_ = 0;
+};
+
+void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
+  db::log_segment_bytes = size_t{4} << 20;
+  const uint64_t only = environment_number("HAWTHORN_SEED", 0);
+  const uint64_t count = only != 0 ? 1 : seeds * environment_number("HAWTHORN_SCALE", 1);
+  uint64_t recovered = 0;
+  for (uint64_t i = 1; i <= count; ++i) {
+    const uint64_t seed = only != 0 ? only : i;
+    SCOPED_TRACE(std::string(what) + ": HAWTHORN_SEED=" + std::to_string(seed));
+    Lives test(seed, shape);
+    for (uint64_t life = 0; life < lives; ++life) {
+      test.live();
+      if (::testing::Test::HasFailure()) return;
+    }
+    test.finish();
+    if (::testing::Test::HasFailure()) return;
+    recovered += test.recovered();
+  }
+  // Tests that lose everything always would pass, too.
+  if (count > 10) {
+    EXPECT_GT(recovered, count * lives);
+  }
+}
+
+TEST(PowerCut, small_values) { run("small_values", 80, 5, {}); }
+
+TEST(PowerCut, large_values) { run("large_values", 25, 4, {.keys = 60, .large = true}); }
+
+TEST(PowerCut, transactions_of_many_chunks) {
+  run("chunks", 20, 4, {.keys = 3000, .operations = 60, .big_batches = true});
+}
+
+TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }
+
+}  // namespace
+}  // namespace hawthorn::tests
