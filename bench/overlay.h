@@ -76,7 +76,7 @@ class Overlay {
     size_t at = 0;
     for (; at + 8 <= key.size(); at += 8) hash = mix64(hash ^ load64(key.data() + at));
     uint64_t rest = 0;
-    std::memcpy(&rest, key.data() + at, key.size() - at);
+    if (at < key.size()) std::memcpy(&rest, key.data() + at, key.size() - at);
     return mix64(hash ^ rest);
   }
 
@@ -89,7 +89,7 @@ class Overlay {
       if (value.size() > entry.value_bytes) {
         entry.value_at = bytes_.size();
         bytes_.append(value);
-      } else {
+      } else if (!value.empty()) {
         std::memcpy(bytes_.data() + entry.value_at, value.data(), value.size());
       }
       entry.value_bytes = static_cast<uint32_t>(value.size());

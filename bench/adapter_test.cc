@@ -1,0 +1,110 @@
+// Every engine of this build under small runs of every workload, and killed: an adapter that loses,
+// mixes up or tears anything fails here before it can win a comparison.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "bench/bank_kill.h"
+#include "bench/engine_registry.h"
+#include "bench/micro.h"
+#include "bench/upsert.h"
+
+namespace hawthorn::bench {
+namespace {
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (const EngineInfo& info : engines()) names.push_back(info.name);
+  return names;
+}
+
+class AdapterTest : public testing::TestWithParam<std::string> {
+ protected:
+  AdapterTest()
+      : info_(*find_engine(GetParam())),
+        base_((std::filesystem::temp_directory_path() /
+               ("hawthorn_adapter_test." + GetParam() + "." + std::to_string(getpid())))
+                  .string()),
+        names_(500, 12345, "/nonexistent") {
+    run_.engine_name = info_.name;
+    run_.config.path = base_ + "/db";
+    run_.config.memory_bytes = size_t{64} << 20;
+    run_.config.map_bytes = size_t{1} << 30;
+    bank_.accounts = names_.count();
+    bank_.transactions = 3000;
+    bank_.batch_size = 10;
+    make_database_directory(base_, run_.config.path);
+  }
+  ~AdapterTest() override { std::filesystem::remove_all(base_); }
+
+  // In a child process, as the program does: engines start threads that a test must not inherit.
+  template <class F>
+  void expect_pass(F&& work) {
+    const Report report = run_in_child(info_.name, {}, [&](Report& child) {
+      run_.report = &child;
+      work(*info_.make());
+    });
+    for (const std::string& failure : report.failures()) ADD_FAILURE() << failure;
+    EXPECT_FALSE(report.rows().empty());
+  }
+
+  const EngineInfo& info_;
+  const std::string base_;
+  const AccountNames names_;
+  RunContext run_;
+  BankOptions bank_;
+};
+
+TEST_P(AdapterTest, KeepsTheBankRight) {
+  expect_pass([&](Engine& engine) { run_bank(run_, bank_, names_, engine); });
+}
+
+TEST_P(AdapterTest, KeepsTheBankRightWithSeveralSyncedWriters) {
+  bank_.threads = 4;
+  bank_.transactions = 400;
+  run_.config.writers = 4;
+  run_.config.sync = SyncMode::kFull;
+  expect_pass([&](Engine& engine) { run_bank(run_, bank_, names_, engine); });
+}
+
+TEST_P(AdapterTest, UpsertsAndFindsAll) {
+  UpsertOptions options;
+  options.rounds = 2;
+  options.items = 5000;
+  options.free_disk_bytes_min = 0;
+  expect_pass([&](Engine& engine) { run_upsert(run_, options, engine); });
+}
+
+TEST_P(AdapterTest, ReadsWhatWasWrittenLast) {
+  for (const bool sequential : {false, true}) {
+    MicroOptions options;
+    options.items = 5000;
+    options.gets = 10'000;
+    options.sequential = sequential;
+    options.value_bytes = sequential ? 8 : 256;
+    options.dirty = 0.1;
+    make_database_directory(base_, run_.config.path);
+    expect_pass([&](Engine& engine) { run_micro(run_, options, engine); });
+  }
+}
+
+TEST_P(AdapterTest, SurvivesAKill) {
+  // Those do not promise to.
+  if (GetParam() == "memory" || GetParam().ends_with("-writemap")) GTEST_SKIP();
+  const KillOptions kill{.rounds = 2, .run_ms_min = 20, .run_ms_max = 100};
+  const Report report = run_killed_bank(info_, run_.config, bank_, kill, names_, {});
+  for (const std::string& failure : report.failures()) ADD_FAILURE() << failure;
+  EXPECT_GT(report.value("open", "avg_us"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, AdapterTest, testing::ValuesIn(engine_names()),
+                         [](const testing::TestParamInfo<std::string>& engine) {
+                           std::string name = engine.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace hawthorn::bench
