@@ -1,0 +1,682 @@
+#include "tests/model/model_run.h"
+
+namespace hawthorn::tests {
+
+namespace {
+constexpr const char* kNames[] = {"accounts", "b", "catalogue of everything"};
+
+std::string shown(std::string_view key) {
+  return ::testing::PrintToString(std::string(key.substr(0, 40))) + " of " +
+         std::to_string(key.size()) + " bytes";
+}
+}  // namespace
+
+ModelRun::ModelRun(const ModelOptions& options, Opener opener)
+    : options_(options),
+      opener_(std::move(opener)),
+      pool_(options.keys),
+      prng_(options.seed),
+      budget_(options.budget_bytes) {}
+
+void ModelRun::run() {
+  open();
+  while (done_ < options_.operations && !::testing::Test::HasFailure()) step();
+  if (::testing::Test::HasFailure()) {
+    ADD_FAILURE() << "after " << done_ << " operations and " << commit_
+                  << " commits; HAWTHORN_SEED=" << options_.seed
+                  << " HAWTHORN_OPERATIONS=" << options_.operations;
+    return;
+  }
+  compare_all();
+  close_readers();
+  ASSERT_OK(db_->close());
+}
+
+void ModelRun::open() {
+  Options options;
+  options.memory_budget_bytes = budget_;
+  options.durability = Durability::kNone;
+  Result<std::unique_ptr<Db>> db = opener_(options);
+  ASSERT_OK(db.status());
+  db_ = std::move(*db);
+  for (OpenTree& tree : trees_) {
+    Result<Tree> handle = db_->find_tree(tree.name);
+    ASSERT_OK(handle.status());
+    tree.handle = *handle;
+  }
+  if (!trees_.empty()) return;
+  for (const char* name : kNames) {
+    Result<Tree> handle = db_->tree(name);
+    ASSERT_OK(handle.status());
+    trees_.push_back({name, *handle, std::make_shared<ModelTree>(pool_.size()), ++last_id_});
+  }
+}
+
+void ModelRun::step() {
+  const uint64_t pick = prng_.below(10000);
+  if (pick < 2200) return write_one();
+  if (pick < 2900) return write_batch();
+  if (pick < 5200) return read();
+  if (pick < 5800) return multi_get();
+  if (pick < 6100) return scan();
+  if (pick < 6300) return begin();
+  if (pick < 7300) return use_txn();
+  if (pick < 7350) return exclusive();
+  if (pick < 7550) return open_cursor();
+  if (pick < 9800) return move_cursor();
+  if (pick < 9960) return manage_snapshots();
+  if (pick < 9996 || !prng_.one_in(8)) return upkeep();
+  if (prng_.one_in(3)) return trees();
+  reopen();
+}
+
+// ---- What is expected
+
+ModelRun::OpenTree* ModelRun::tree_by_id(uint64_t id) {
+  for (OpenTree& tree : trees_) {
+    if (tree.id == id) return &tree;
+  }
+  return nullptr;
+}
+
+ModelRun::OpenTxn* ModelRun::txn_by_number(uint64_t number) {
+  for (OpenTxn& txn : txns_) {
+    if (txn.number == number) return &txn;
+  }
+  return nullptr;
+}
+
+// Some keys are far more popular than others.
+Rank ModelRun::any_key() {
+  if (prng_.one_in(3)) return static_cast<Rank>(mix64(prng_.below(32)) % pool_.size());
+  return static_cast<Rank>(prng_.below(pool_.size()));
+}
+
+std::string ModelRun::any_seek(Rank* rank) {
+  std::string key = pool_[any_key()];
+  switch (prng_.below(6)) {
+    case 0:
+      key += '\0';
+      break;
+    case 1:
+      if (!key.empty()) key.pop_back();
+      break;
+    case 2:
+      if (!key.empty()) key.back() = static_cast<char>(key.back() + 1);
+      break;
+    default:
+      break;
+  }
+  *rank = pool_.lower_bound(key);
+  return key;
+}
+
+ModelValue ModelRun::any_value() {
+  if (prng_.one_in(5)) return {};
+  return {true, static_cast<uint32_t>(random_size(prng_, options_.large)), prng_.next()};
+}
+
+Durability ModelRun::any_level() {
+  if (prng_.one_in(200)) return Durability::kFull;
+  return prng_.one_in(10) ? Durability::kAsync : Durability::kDefault;
+}
+
+uint64_t ModelRun::oldest() const {
+  uint64_t result = commit_;
+  for (const OpenSnapshot& snapshot : snapshots_) result = std::min(result, snapshot.commit);
+  for (const OpenTxn& txn : txns_) result = std::min(result, txn.began);
+  for (const OpenCursor& cursor : cursors_) result = std::min(result, cursor.commit);
+  return result;
+}
+
+ModelView ModelRun::view(const OpenTree& tree, uint64_t commit, const OpenTxn* txn) const {
+  ModelView result{tree.model.get(), commit, nullptr, pool_.size()};
+  if (txn != nullptr) {
+    const auto own = txn->own.find(tree.id);
+    if (own != txn->own.end()) result.own = &own->second;
+  }
+  return result;
+}
+
+void ModelRun::expect_value(const Status& status, std::string_view bytes,
+                            const ModelValue& expected, const std::string& what) {
+  if (!expected.present) {
+    ASSERT_TRUE(status.is_not_found()) << what << ": " << status.to_string() << ", is absent";
+    return;
+  }
+  ASSERT_TRUE(status.ok()) << what << ": " << status.to_string() << ", has " << expected.size
+                           << " bytes";
+  ASSERT_TRUE(expected.is(bytes)) << what << ": has " << bytes.size() << " bytes of another value, "
+                                  << expected.size << " expected";
+}
+
+// ---- Writes
+
+void ModelRun::write_one() {
+  OpenTree& tree = any_tree();
+  const Rank rank = any_key();
+  const ModelValue value = any_value();
+  ++done_;
+  const Status status = value.present ? db_->put(tree.handle, pool_[rank],
+                                                 value_of(value.number, value.size), any_level())
+                                      : db_->del(tree.handle, pool_[rank], any_level());
+  ASSERT_OK(status);
+  tree.model->write(rank, ++commit_, value, oldest());
+}
+
+void ModelRun::write_batch() {
+  WriteBatch batch;
+  uint64_t count = prng_.between(1, 20);
+  if (prng_.one_in(100)) count = prng_.between(100, 3000);
+  std::vector<std::tuple<uint64_t, Rank, ModelValue>> writes;
+  for (uint64_t i = 0; i < count; ++i) {
+    OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    const ModelValue value = any_value();
+    writes.emplace_back(tree.id, rank, value);
+    if (value.present) {
+      batch.put(tree.handle, pool_[rank], value_of(value.number, value.size));
+    } else {
+      batch.del(tree.handle, pool_[rank]);
+    }
+  }
+  ASSERT_EQ(batch.count(), count);
+  done_ += count;
+  ASSERT_OK(db_->write(batch, any_level()));
+  ++commit_;
+  const uint64_t keep = oldest();
+  for (const auto& [tree, rank, value] : writes) {
+    tree_by_id(tree)->model->write(rank, commit_, value, keep);
+  }
+}
+
+// ---- Reads
+
+void ModelRun::read() {
+  const OpenTree& tree = any_tree();
+  const Rank rank = any_key();
+  ++done_;
+  ReadOptions options;
+  uint64_t commit = commit_;
+  if (!snapshots_.empty() && prng_.one_in(3)) {
+    const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+    options.snapshot = &snapshot.snapshot;
+    commit = snapshot.commit;
+  }
+  const ModelValue& expected = tree.model->at(rank, commit);
+  const std::string what = "get in " + tree.name + " of " + shown(pool_[rank]);
+  if (!prng_.one_in(20)) {
+    const Status status = db_->get(tree.handle, pool_[rank], value_, options);
+    return expect_value(status, value_.view(), expected, what);
+  }
+  std::string buffer(prng_.below(3000), '\0');
+  const uint64_t offset = prng_.below(expected.size + 10);
+  const Result<size_t> part = db_->read_part(tree.handle, pool_[rank], offset, buffer, options);
+  if (!expected.present) {
+    ASSERT_TRUE(part.status().is_not_found()) << what;
+    return;
+  }
+  ASSERT_OK(part.status());
+  const std::string whole = value_of(expected.number, expected.size);
+  const std::string wanted =
+      offset < whole.size() ? whole.substr(offset, buffer.size()) : std::string();
+  ASSERT_EQ(*part, wanted.size()) << what;
+  ASSERT_EQ(buffer.substr(0, *part), wanted) << what;
+}
+
+void ModelRun::multi_get() {
+  const OpenTree& tree = any_tree();
+  std::vector<Rank> ranks(prng_.below(65));
+  std::vector<std::string_view> keys;
+  for (Rank& rank : ranks) {
+    rank = any_key();
+    keys.push_back(pool_[rank]);
+  }
+  done_ += keys.size();
+  uint64_t commit = commit_;
+  const OpenTxn* txn = nullptr;
+  Status status;
+  if (!txns_.empty() && prng_.one_in(4)) {
+    OpenTxn& used = txns_[prng_.below(txns_.size())];
+    txn = &used;
+    commit = used.began;
+    status = used.txn.multi_get(tree.handle, keys, batch_);
+  } else {
+    ReadOptions options;
+    if (!snapshots_.empty() && prng_.one_in(3)) {
+      const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+      options.snapshot = &snapshot.snapshot;
+      commit = snapshot.commit;
+    }
+    status = db_->multi_get(tree.handle, keys, batch_, options);
+  }
+  ASSERT_OK(status);
+  ASSERT_EQ(batch_.size(), keys.size());
+  const ModelView expected = view(tree, commit, txn);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_NO_FATAL_FAILURE(expect_value(batch_[i].found() ? Status() : Status::not_found(),
+                                         batch_[i].value, expected.at(ranks[i]),
+                                         "multi_get of " + shown(keys[i])));
+  }
+}
+
+void ModelRun::scan() {
+  const OpenTree& tree = any_tree();
+  ScanOptions options;
+  uint64_t commit = commit_;
+  if (!snapshots_.empty() && prng_.one_in(2)) {
+    const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+    options.snapshot = &snapshot.snapshot;
+    commit = snapshot.commit;
+  }
+  options.key_only = prng_.one_in(4);
+  Rank from = 0;
+  Rank to = pool_.size();
+  const std::string low = prng_.one_in(4) ? std::string() : any_seek(&from);
+  std::optional<std::string> high;
+  if (prng_.one_in(2)) high = any_seek(&to);
+  uint64_t limit = prng_.one_in(50) ? ~uint64_t{0} : prng_.between(1, 600);
+  const ModelView expected = view(tree, commit);
+  Rank at = from;
+  bool stopped = false;
+  const Status status = db_->scan(
+      tree.handle, low, high,
+      [&](std::span<const Entry> entries) {
+        for (const Entry& entry : entries) {
+          ++done_;
+          const Rank rank = to > at ? expected.next(at, to) : kNoRank;
+          if (rank == kNoRank || pool_[rank] != entry.key ||
+              (!options.key_only && !expected.at(rank).is(entry.value))) {
+            ADD_FAILURE() << "scan shows " << shown(entry.key) << ", expected "
+                          << (rank == kNoRank ? "the end" : shown(pool_[rank]));
+            return false;
+          }
+          at = rank + 1;
+        }
+        if (entries.size() >= limit) return !(stopped = true);
+        limit -= entries.size();
+        return true;
+      },
+      options);
+  ASSERT_OK(status);
+  if (::testing::Test::HasFailure() || stopped) return;
+  const Rank rest = to > at ? expected.next(at, to) : kNoRank;
+  ASSERT_EQ(rest, kNoRank) << "scan misses " << shown(pool_[rest]);
+}
+
+// ---- Cursors
+
+void ModelRun::open_cursor() {
+  if (cursors_.size() >= 8)
+    cursors_.erase(cursors_.begin() + static_cast<ptrdiff_t>(prng_.below(8)));
+  const OpenTree& tree = any_tree();
+  OpenCursor made;
+  made.tree = tree.id;
+  made.commit = commit_;
+  made.upper = pool_.size();
+  CursorOptions options;
+  options.key_only = made.key_only = prng_.one_in(4);
+  if (prng_.one_in(3)) options.lower = any_seek(&made.lower);
+  if (prng_.one_in(3)) options.upper = any_seek(&made.upper);
+  if (!txns_.empty() && prng_.one_in(2)) {
+    OpenTxn& txn = txns_[prng_.below(txns_.size())];
+    made.txn = txn.number;
+    made.commit = txn.began;
+    made.cursor = txn.txn.cursor(tree.handle, options);
+  } else if (!snapshots_.empty() && prng_.one_in(2)) {
+    // A cursor over a snapshot does not keep it: the model destroys such cursors before it.
+    const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+    options.snapshot = &snapshot.snapshot;
+    made.commit = snapshot.commit;
+    made.cursor = db_->cursor(tree.handle, options);
+  } else {
+    made.own_snapshot = true;
+    made.cursor = db_->cursor(tree.handle, options);
+  }
+  ASSERT_OK(made.cursor.status());
+  ASSERT_FALSE(made.cursor.valid());
+  cursors_.push_back(std::move(made));
+}
+
+void ModelRun::move_cursor() {
+  if (cursors_.empty()) return;
+  OpenCursor& c = cursors_[prng_.below(cursors_.size())];
+  const OpenTree& tree = *tree_by_id(c.tree);
+  const ModelView expected = view(tree, c.commit, c.txn != 0 ? txn_by_number(c.txn) : nullptr);
+  const uint64_t moves = prng_.one_in(20) ? prng_.between(1, 300) : prng_.between(1, 8);
+  const bool forwards = prng_.one_in(2);
+  const char* what = "";
+  for (uint64_t i = 0; i < moves; ++i) {
+    ++done_;
+    Rank rank = kNoRank;
+    bool found = false;
+    const Rank low = std::min(c.lower, c.upper);
+    const Rank high = c.upper;
+    uint64_t pick = prng_.below(20);
+    if (i > 0 && moves > 8) pick = 10;
+    if (pick == 0) {
+      what = "first";
+      rank = expected.next(low, high);
+      found = c.cursor.first();
+    } else if (pick == 1) {
+      what = "last";
+      rank = expected.prev(low, high);
+      found = c.cursor.last();
+    } else if (pick < 4) {
+      what = "seek";
+      Rank target = 0;
+      const std::string key = any_seek(&target);
+      rank = expected.next(std::max(low, target), high);
+      found = c.cursor.seek(key);
+    } else if (pick < 6) {
+      what = "seek_for_prev";
+      Rank target = 0;
+      const std::string key = any_seek(&target);
+      if (target < pool_.size() && pool_[target] == key) ++target;
+      rank = expected.prev(low, std::max(low, std::min(target, high)));
+      found = c.cursor.seek_for_prev(key);
+    } else if ((pick < 8) != forwards) {
+      what = "next";
+      if (c.at != kNoRank) rank = expected.next(c.at + 1, high);
+      found = c.cursor.next();
+    } else {
+      what = "prev";
+      if (c.at != kNoRank) rank = expected.prev(low, c.at);
+      found = c.cursor.prev();
+    }
+    c.at = rank;
+    ASSERT_OK(c.cursor.status());
+    ASSERT_EQ(found, c.cursor.valid());
+    ASSERT_EQ(found, rank != kNoRank)
+        << what << (found ? " shows " + shown(c.cursor.key()) : " misses " + shown(pool_[rank]))
+        << (c.txn != 0 ? ", in a transaction" : "");
+    if (!found) continue;
+    ASSERT_TRUE(c.cursor.key() == pool_[rank])
+        << what << " shows " << shown(c.cursor.key()) << ", expected " << shown(pool_[rank])
+        << (c.txn != 0 ? ", in a transaction" : "");
+    if (c.key_only) {
+      ASSERT_TRUE(c.cursor.value().empty());
+    } else {
+      ASSERT_NO_FATAL_FAILURE(
+          expect_value({}, c.cursor.value(), expected.at(rank), what + shown(pool_[rank])));
+    }
+  }
+}
+
+// ---- Transactions
+
+void ModelRun::begin() {
+  if (txns_.size() >= 6) return end_txn(prng_.below(txns_.size()), !prng_.one_in(4));
+  Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(txn.status());
+  OpenTxn made;
+  made.number = ++last_id_;
+  made.txn = std::move(*txn);
+  made.began = commit_;
+  txns_.push_back(std::move(made));
+}
+
+Status ModelRun::write_in(OpenTxn& txn, OpenTree& tree, Rank rank, const ModelValue& value) {
+  if (!value.present) return txn.txn.del(tree.handle, pool_[rank]);
+  const std::string bytes = value_of(value.number, value.size);
+  if (!prng_.one_in(20)) return txn.txn.put(tree.handle, pool_[rank], bytes);
+  size_t given = 0;
+  return txn.txn.put_stream(
+      tree.handle, pool_[rank], bytes.size(), [&](std::span<char> to) -> Result<size_t> {
+        const size_t count =
+            std::min({to.size(), bytes.size() - given, size_t{1} + prng_.below(9000)});
+        std::memcpy(to.data(), bytes.data() + given, count);
+        given += count;
+        return count;
+      });
+}
+
+void ModelRun::use_txn() {
+  if (txns_.empty()) return begin();
+  const size_t index = prng_.below(txns_.size());
+  OpenTxn& txn = txns_[index];
+  const uint64_t pick = prng_.below(10);
+  if (pick == 0) return end_txn(index, !prng_.one_in(4));
+  uint64_t count = prng_.between(1, 4);
+  if (prng_.one_in(300)) count = prng_.between(500, 2500);  // several chunks of log
+  for (uint64_t i = 0; i < count; ++i) {
+    ++done_;
+    OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    if (pick < 5) {
+      const Status status = txn.txn.get(tree.handle, pool_[rank], value_);
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
+                                           view(tree, txn.began, &txn).at(rank),
+                                           "get in a transaction of " + shown(pool_[rank])));
+      continue;
+    }
+    const ModelValue value = any_value();
+    const Status status = write_in(txn, tree, rank, value);
+    const bool conflict = tree.model->last_commit(rank) > txn.began;
+    // A key that was absent then and is absent now: nothing is lost, and the run need not remember
+    // the tombstone (R14).
+    const bool either =
+        !tree.model->at(rank, txn.began).present && !tree.model->at(rank, commit_).present;
+    if (conflict && !either) {
+      ASSERT_TRUE(status.is_conflict()) << status.to_string() << ", " << shown(pool_[rank]);
+    } else if (!conflict) {
+      ASSERT_OK(status);
+    }
+    if (status.ok()) txn.own[tree.id][rank] = value;
+  }
+}
+
+void ModelRun::end_txn(size_t index, bool commit) {
+  OpenTxn& txn = txns_[index];
+  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
+  if (!commit) {
+    txn.txn.abort();
+  } else {
+    bool conflict = false;
+    bool either = false;
+    for (const auto& [id, own] : txn.own) {
+      const OpenTree& tree = *tree_by_id(id);
+      for (const auto& [rank, value] : own) {
+        if (tree.model->last_commit(rank) <= txn.began) continue;
+        const bool unchanged =
+            !tree.model->at(rank, txn.began).present && !tree.model->at(rank, commit_).present;
+        (unchanged ? either : conflict) = true;
+      }
+    }
+    const Status status = txn.txn.commit(any_level());
+    if (conflict) {
+      ASSERT_TRUE(status.is_conflict()) << status.to_string();
+    } else if (!either) {
+      ASSERT_OK(status);
+    }
+    if (status.ok() && !txn.own.empty()) {
+      ++commit_;
+      const uint64_t keep = oldest();
+      for (const auto& [id, own] : txn.own) {
+        ModelTree& tree = *tree_by_id(id)->model;
+        for (const auto& [rank, value] : own) tree.write(rank, commit_, value, keep);
+      }
+    }
+  }
+  ASSERT_FALSE(txn.txn.open());
+  ASSERT_TRUE(txn.txn.put(trees_[0].handle, "k", "v").is(StatusCode::kInvalidArgument));
+  txns_.erase(txns_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+void ModelRun::exclusive() {
+  OpenTxn txn;
+  Result<Transaction> begun = db_->begin(TxnMode::kExclusive);
+  ASSERT_OK(begun.status());
+  txn.txn = std::move(*begun);
+  txn.began = commit_;
+  const uint64_t count = prng_.one_in(30) ? prng_.between(500, 3000) : prng_.between(0, 20);
+  for (uint64_t i = 0; i < count; ++i) {
+    ++done_;
+    OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    if (prng_.one_in(3)) {
+      const Status status = txn.txn.get(tree.handle, pool_[rank], value_);
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
+                                           view(tree, txn.began, &txn).at(rank),
+                                           "get in an exclusive transaction"));
+      continue;
+    }
+    const ModelValue value = any_value();
+    ASSERT_OK(write_in(txn, tree, rank, value));
+    txn.own[tree.id][rank] = value;
+  }
+  // Its own thread would wait for itself.
+  ASSERT_TRUE(db_->put(trees_[0].handle, "x", "").is(StatusCode::kInvalidArgument));
+  ASSERT_TRUE(db_->begin(TxnMode::kExclusive).status().is(StatusCode::kInvalidArgument));
+  if (prng_.one_in(4)) {
+    txn.txn.abort();
+    return;
+  }
+  ASSERT_OK(txn.txn.commit(any_level()));
+  if (txn.own.empty()) return;
+  ++commit_;
+  const uint64_t keep = oldest();
+  for (const auto& [id, own] : txn.own) {
+    for (const auto& [rank, value] : own) tree_by_id(id)->model->write(rank, commit_, value, keep);
+  }
+}
+
+// ---- Everything else
+
+void ModelRun::manage_snapshots() {
+  if (snapshots_.size() < 6 && prng_.one_in(2)) {
+    snapshots_.push_back({db_->snapshot(), commit_});
+    return;
+  }
+  if (snapshots_.empty() || !prng_.one_in(4)) return;
+  const size_t index = prng_.below(snapshots_.size());
+  const uint64_t commit = snapshots_[index].commit;
+  std::erase_if(cursors_, [&](const OpenCursor& cursor) {
+    return cursor.txn == 0 && !cursor.own_snapshot && cursor.commit == commit;
+  });
+  snapshots_.erase(snapshots_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+void ModelRun::upkeep() {
+  ++done_;
+  switch (prng_.below(20)) {
+    case 0:
+      ASSERT_OK(db_->compact());
+      return;
+    case 1:
+    case 2:
+    case 3:
+      ASSERT_OK(db_->drain());
+      return;
+    case 4:
+    case 5:
+      ASSERT_OK(db_->sync());
+      return;
+    case 6: {
+      if (!prng_.one_in(4)) return;
+      ASSERT_TRUE(clean(*db_));
+      return;
+    }
+    case 7: {
+      budget_ = options_.budget_bytes + (prng_.below(3) * (size_t{8} << 20));
+      const Status status = db_->set_memory_budget(budget_);
+      // What snapshots and transactions hold may not fit; the new budget counts all the same.
+      ASSERT_TRUE(status.ok() || status.is(StatusCode::kOutOfMemory)) << status.to_string();
+      return;
+    }
+    case 8: {
+      const Stats stats = db_->stats();
+      ASSERT_EQ(stats.trees.size(), trees_.size());
+      ASSERT_EQ(stats.memory_budget_bytes, budget_);
+      ASSERT_GE(stats.visible_timestamp, stats.oldest_snapshot_timestamp);
+      ASSERT_EQ(stats.quarantined_containers, 0u);
+      return;
+    }
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+      ASSERT_OK(db_->flush());
+      return;
+    default:
+      return;
+  }
+}
+
+void ModelRun::close_readers() {
+  value_.reset();
+  batch_.reset();
+  cursors_.clear();
+  for (OpenTxn& txn : txns_) {
+    if (prng_.one_in(2)) txn.txn.abort();
+  }
+  txns_.clear();
+  snapshots_.clear();
+}
+
+void ModelRun::reopen() {
+  ++done_;
+  if (!snapshots_.empty() || !txns_.empty() || !cursors_.empty()) {
+    ASSERT_TRUE(db_->close().is(StatusCode::kBusy));
+  }
+  close_readers();
+  if (prng_.one_in(2)) {
+    ASSERT_OK(db_->close());
+    ASSERT_TRUE(db_->put(trees_[0].handle, "k", "v").is(StatusCode::kClosed));
+  }
+  db_.reset();
+  for (OpenTree& tree : trees_) tree.model->forget_history();
+  open();
+  if (prng_.one_in(4)) compare_all();
+}
+
+void ModelRun::trees() {
+  ++done_;
+  const size_t index = prng_.below(trees_.size());
+  OpenTree& tree = trees_[index];
+  for (size_t i = txns_.size(); i > 0; --i) {
+    if (txns_[i - 1].own.contains(tree.id)) {
+      end_txn(i - 1, false);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.tree == tree.id; });
+  ASSERT_OK(db_->drop_tree(tree.name));
+  ASSERT_TRUE(db_->find_tree(tree.name).status().is_not_found());
+  ASSERT_TRUE(db_->put(tree.handle, "k", "v").is(StatusCode::kInvalidArgument));
+  ASSERT_TRUE(db_->get(tree.handle, "k", value_).is(StatusCode::kInvalidArgument));
+  Result<Tree> handle = db_->tree(tree.name);
+  ASSERT_OK(handle.status());
+  tree.handle = *handle;
+  tree.id = ++last_id_;
+  tree.model = std::make_shared<ModelTree>(pool_.size());
+}
+
+void ModelRun::compare_all() {
+  const Result<std::vector<std::string>> names = db_->list_trees();
+  ASSERT_OK(names.status());
+  ASSERT_EQ(names->size(), trees_.size());
+  for (const OpenTree& tree : trees_) {
+    const ModelView expected = view(tree, commit_);
+    Rank at = 0;
+    const Status status =
+        db_->scan(tree.handle, "", std::nullopt, [&](std::span<const Entry> entries) {
+          for (const Entry& entry : entries) {
+            const Rank rank = expected.next(at, pool_.size());
+            if (rank == kNoRank || pool_[rank] != entry.key || !expected.at(rank).is(entry.value)) {
+              ADD_FAILURE() << tree.name << " holds " << shown(entry.key) << ", expected "
+                            << (rank == kNoRank ? "the end" : shown(pool_[rank]));
+              return false;
+            }
+            at = rank + 1;
+          }
+          return true;
+        });
+    ASSERT_OK(status);
+    const Rank rest = expected.next(at, pool_.size());
+    ASSERT_EQ(rest, kNoRank) << tree.name << " misses " << shown(pool_[rest]);
+  }
+  ASSERT_TRUE(clean(*db_));
+}
+
+}  // namespace hawthorn::tests

@@ -1,0 +1,116 @@
+#pragma once
+// Random operations against a database and against the model of versions.h, compared at every step.
+//
+// One thread calls; several transactions, snapshots and cursors are open at any time. Conflicts of
+// optimistic transactions are expected exactly (R18), snapshots see their commit for as long as
+// they are kept (R14, R15), cursors of transactions see the transaction's own writes. Not here:
+// concurrency (tests/concurrency), crashes (tests/crash).
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/model/versions.h"
+
+namespace hawthorn::tests {
+
+struct ModelOptions {
+  uint64_t seed = 1;
+  uint64_t operations = 100'000;
+  uint64_t keys = 20'000;
+  size_t budget_bytes = size_t{16} << 20;
+  bool large = true;  // values over 64 KB
+};
+
+class ModelRun {
+ public:
+  using Opener = std::function<Result<std::unique_ptr<Db>>(const Options&)>;
+  ModelRun(const ModelOptions& options, Opener opener);
+
+  // Runs until a fatal failure or the end; then compares everything.
+  void run();
+
+ private:
+  struct OpenTree {
+    std::string name;
+    Tree handle;
+    std::shared_ptr<ModelTree> model;
+    uint64_t id = 0;
+  };
+  struct OpenTxn {
+    uint64_t number = 0;
+    Transaction txn;
+    uint64_t began = 0;
+    std::map<uint64_t, Overlay> own;  // by tree id
+  };
+  struct OpenCursor {
+    Cursor cursor;
+    uint64_t tree = 0;
+    uint64_t commit = 0;
+    uint64_t txn = 0;  // number of its transaction, or 0
+    Rank lower = 0;
+    Rank upper = 0;
+    bool key_only = false;
+    bool own_snapshot = false;
+    Rank at = kNoRank;
+  };
+  struct OpenSnapshot {
+    Snapshot snapshot;
+    uint64_t commit = 0;
+  };
+
+  void open();
+  void step();
+  void write_one();
+  void write_batch();
+  void read();
+  void multi_get();
+  void scan();
+  void begin();
+  void use_txn();
+  void end_txn(size_t index, bool commit);
+  void exclusive();
+  void open_cursor();
+  void move_cursor();
+  void manage_snapshots();
+  void upkeep();
+  void reopen();
+  void trees();
+  void compare_all();
+
+  OpenTree& any_tree() { return trees_[prng_.below(trees_.size())]; }
+  OpenTree* tree_by_id(uint64_t id);
+  OpenTxn* txn_by_number(uint64_t number);
+  Rank any_key();
+  // A key near one of the pool; *rank: the first of the pool that is >= it.
+  std::string any_seek(Rank* rank);
+  ModelValue any_value();
+  Durability any_level();
+  uint64_t oldest() const;
+  ModelView view(const OpenTree& tree, uint64_t commit, const OpenTxn* txn = nullptr) const;
+  void close_readers();
+  void expect_value(const Status& status, std::string_view bytes, const ModelValue& expected,
+                    const std::string& what);
+  Status write_in(OpenTxn& txn, OpenTree& tree, Rank rank, const ModelValue& value);
+
+  const ModelOptions options_;
+  const Opener opener_;
+  const KeyPool pool_;
+  Prng prng_;
+  std::unique_ptr<Db> db_;
+  size_t budget_ = 0;
+  uint64_t done_ = 0;    // operations
+  uint64_t commit_ = 0;  // number of the last commit
+  uint64_t last_id_ = 0;
+  std::vector<OpenTree> trees_;
+  std::vector<OpenSnapshot> snapshots_;
+  std::vector<OpenTxn> txns_;
+  std::vector<OpenCursor> cursors_;
+  // Reused, as programs do.
+  Value value_;
+  ReadBatch batch_;
+};
+
+}  // namespace hawthorn::tests

@@ -1,0 +1,53 @@
+// Random operations against a database and a model of it (model_run.h). The variant on the
+// simulated machine has no background threads: the same seed gives the same run, HAWTHORN_SEED and
+// HAWTHORN_OPERATIONS replay and scale it.
+#include "testing/sim_machine.h"
+#include "tests/model/model_run.h"
+
+namespace hawthorn::tests {
+namespace {
+
+using testing::SimDisk;
+using testing::SimMachine;
+
+uint64_t seed_or(uint64_t otherwise) { return environment_number("HAWTHORN_SEED", otherwise); }
+uint64_t operations_or(uint64_t otherwise) {
+  return environment_number("HAWTHORN_OPERATIONS", otherwise);
+}
+
+void run_simulated(const ModelOptions& options) {
+  ::testing::Test::RecordProperty("seed", std::to_string(options.seed));
+  printf("HAWTHORN_SEED=%llu HAWTHORN_OPERATIONS=%llu\n",
+         static_cast<unsigned long long>(options.seed),
+         static_cast<unsigned long long>(options.operations));
+  SimDisk disk(options.seed);
+  SimMachine machine(disk, options.seed);
+  ModelRun run(options,
+               [&](const Options& how) { return Db::open_on(machine.machine(), "/db", how); });
+  run.run();
+}
+
+// Many short runs over few keys: histories of one key, splits hardly ever.
+TEST(Model, few_keys) {
+  const uint64_t seeds = environment_number("HAWTHORN_SEED", 0) != 0 ? 1 : 10;
+  for (uint64_t i = 0; i < seeds; ++i) {
+    run_simulated({.seed = seed_or(100 + i), .operations = operations_or(20'000), .keys = 150});
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// More data than memory: containers split, extents are evicted and read again.
+TEST(Model, more_than_memory) {
+  run_simulated({.seed = seed_or(7), .operations = operations_or(400'000), .keys = 60'000});
+}
+
+TEST(Model, real_threads_and_files) {
+  const ModelOptions options{
+      .seed = seed_or(11), .operations = operations_or(400'000), .keys = 60'000};
+  const TempDirectory directory;
+  ModelRun run(options, [&](const Options& how) { return Db::open(directory / "db", how); });
+  run.run();
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
