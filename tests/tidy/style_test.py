@@ -143,7 +143,8 @@ class Check(PlantedTree):
         self.assert_found("src/base/a.cc", "int a;", "newline")
 
     def test_a_link_to_nowhere(self):
-        self.plant("docs/b.md", "[a](a.md#part), [code](../docs/a.md), [out](https://example.org)\n")
+        text = "[a](a.md#part), [code](../docs/a.md), [out](https://example.org)\n"
+        self.plant("docs/b.md", text)
         self.assert_found("docs/a.md", "[b](b.md) and [c](c.md)\n", "leads to c.md")
 
     def test_a_name_in_camel_case(self):
