@@ -1,6 +1,6 @@
 // put, get, del: single entries.
 
-#include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -83,6 +83,36 @@ Status not_found(std::string_view tree, const std::string& key) {
                                            encode(Encoding::kEscaped, tree));
 }
 
+struct Deleted {
+  uint64_t count = 0;
+  std::optional<std::string> missing;  // the last key that was not there
+};
+
+Result<Deleted> delete_keys(Db& db, const Tree& tree, const std::vector<std::string>& keys,
+                            Durability durability) {
+  Deleted deleted;
+  Result<Transaction> transaction = db.begin(TxnMode::kExclusive);
+  if (!transaction.ok()) return transaction.status();
+  for (const std::string& key : keys) {
+    bool found = false;
+    {
+      Cursor cursor = transaction->cursor(tree, {.key_only = true});
+      found = cursor.seek(key) && cursor.key() == key;
+      if (Status status = cursor.status(); !status.ok()) return status;
+    }
+    if (!found) {
+      deleted.missing = key;
+      continue;
+    }
+    Status status = transaction->del(tree, key);
+    if (!status.ok()) return status;
+    ++deleted.count;
+  }
+  Status status = transaction->commit(durability);
+  if (!status.ok()) return status;
+  return deleted;
+}
+
 }  // namespace
 
 Status run_put(const CommonOptions& common, const PutOptions& options) {
@@ -140,30 +170,11 @@ Status run_del(const CommonOptions& common, const DelOptions& options) {
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->find_tree(common.tree);
   if (!tree.ok()) return tree.status();
-  Result<Transaction> transaction = (*db)->begin(TxnMode::kExclusive);
-  if (!transaction.ok()) return transaction.status();
-
-  uint64_t deleted = 0;
-  std::optional<std::string> missing;
-  for (const std::string& key : keys) {
-    bool found = false;
-    {
-      Cursor cursor = transaction->cursor(*tree, {.key_only = true});
-      found = cursor.seek(key) && cursor.key() == key;
-      if (Status status = cursor.status(); !status.ok()) return status;
-    }
-    if (!found) {
-      missing = key;
-      continue;
-    }
-    Status status = transaction->del(*tree, key);
-    if (!status.ok()) return status;
-    ++deleted;
-  }
-  Status status = transaction->commit(options.durability);
-  if (status.ok()) status = (*db)->close();
-  if (status.ok()) status = print_number(common, "deleted", deleted);
-  return status.ok() && missing ? not_found(common.tree, *missing) : status;
+  Result<Deleted> deleted = delete_keys(**db, *tree, keys, options.durability);
+  if (!deleted.ok()) return deleted.status();
+  Status status = (*db)->close();
+  if (status.ok()) status = print_number(common, "deleted", deleted->count);
+  return status.ok() && deleted->missing ? not_found(common.tree, *deleted->missing) : status;
 }
 
 }  // namespace hawthorn::tools
