@@ -26,10 +26,6 @@ constexpr size_t kBatchKeyBytes = size_t{64} << 10;
 // A buffer for a large value is not kept once a small one needs the room.
 constexpr size_t kValueBytesKept = size_t{1} << 20;
 
-uint64_t head_of(const Run& run, uint32_t index) {
-  return run.group(index / kGroupEntries).heads[index % kGroupEntries];
-}
-
 // Whether entry `index` has exactly this key.
 bool has_key(const Run& run, uint32_t index, std::string_view key) {
   return key.substr(0, run.skip()) == run.prefix() &&
@@ -578,15 +574,8 @@ TreeCursor::Step TreeCursor::look_run() {
 
 // Widens [*begin, *end), one entry, to all versions of its key; returns the one to show, or kNone.
 uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
-  const uint32_t known = *begin;
-  const uint64_t head = head_of(*run_, known);
-  const bool tied = forward_ ? *end < run_stop_ && head_of(*run_, *end) == head
-                             : *begin > run_stop_ && head_of(*run_, *begin - 1) == head;
-  if (tied) {
-    const std::string_view key(key_buffer_.get(), run_->copy_key(known, key_buffer_.get()));
-    while (forward_ && *end < run_stop_ && run_->compare(*end, key, head) == 0) ++*end;
-    while (!forward_ && *begin > run_stop_ && run_->compare(*begin - 1, key, head) == 0) --*begin;
-  }
+  while (forward_ && *end < run_stop_ && run_->same_key_as_next(*end - 1)) ++*end;
+  while (!forward_ && *begin > run_stop_ && run_->same_key_as_next(*begin - 1)) --*begin;
   for (uint32_t index = *begin; index < *end; ++index) {
     const RunEntry entry = run_->entry(index);
     if (entry.cts > view_.ts) continue;

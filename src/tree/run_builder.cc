@@ -165,7 +165,7 @@ void RunBuilder::add_tombstone(std::string_view key, Lsn cts) {
 void RunBuilder::add_entry(const Run& from_run, uint32_t index, std::span<const uint8_t> extent_map,
                            Lsn cts_floor) {
   const RunEntry entry = from_run.entry(index);
-  key_.reserve(0, entry.key_size);
+  key_.reserve(0, size_t{entry.key_size} + 1);  // not null, for the empty key either
   const std::string_view key(key_.data(), from_run.copy_key(index, key_.data()));
   const Lsn cts = entry.cts > cts_floor ? entry.cts : 0;
   switch (entry.kind) {

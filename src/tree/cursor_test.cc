@@ -1,0 +1,504 @@
+#include "tree/cursor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "os/test_point.h"
+#include "tree/cursor_test_support.h"
+
+namespace hawthorn::tree::cursor_test {
+namespace {
+
+uint64_t seed_base() {
+  const char* given = std::getenv("HAWTHORN_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+}
+
+std::vector<std::string> keys_forward(TreeCursor& cursor) {
+  std::vector<std::string> keys;
+  for (bool more = cursor.first(); more; more = cursor.next()) keys.emplace_back(cursor.key());
+  EXPECT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+  return keys;
+}
+
+std::vector<std::string> keys_backward(TreeCursor& cursor) {
+  std::vector<std::string> keys;
+  for (bool more = cursor.last(); more; more = cursor.prev()) keys.emplace_back(cursor.key());
+  EXPECT_TRUE(cursor.status().ok()) << cursor.status().to_string();
+  return keys;
+}
+
+TEST(Cursor, EmptyTree) {
+  TestTree test({});
+  for (const bool flushed : {false, true}) {
+    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+    EXPECT_FALSE(cursor.first());
+    EXPECT_FALSE(cursor.last());
+    EXPECT_FALSE(cursor.seek(""));
+    EXPECT_FALSE(cursor.seek("a"));
+    EXPECT_FALSE(cursor.seek_for_prev(""));
+    EXPECT_FALSE(cursor.seek_for_prev("a"));
+    EXPECT_FALSE(cursor.next());
+    EXPECT_FALSE(cursor.prev());
+    Entry entry;
+    EXPECT_EQ(cursor.next_batch({&entry, 1}), 0u);
+    EXPECT_TRUE(cursor.status().ok());
+    if (!flushed) test.flush("");
+  }
+}
+
+TEST(Cursor, TheEmptyKeyIsAKey) {
+  TestTree test({});
+  test.commit({{"", "nothing"}, {std::string(1, '\0'), "zero"}});
+  for (const bool flushed : {false, true}) {
+    if (flushed) test.flush("");
+    CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()), {});
+    cursor.first();
+    cursor.next();
+    cursor.next();
+    cursor.last();
+    cursor.prev();
+    cursor.prev();
+    cursor.seek("");
+    cursor.seek_for_prev("");
+    cursor.batches(1, 10);
+    CheckedCursor above(&test, {test.visible().load(), 0}, test.contents(test.visible()),
+                        {.lower = "", .upper = std::string(1, '\0'), .key_only = true});
+    above.first();
+    above.next();
+    above.last();
+    above.prev();
+  }
+}
+
+// Many keys, flushed into several containers, some emptied again.
+TEST(Cursor, WalksThroughEmptyContainers) {
+  TestTree test({});
+  TestTree::Changes changes;
+  for (uint64_t i = 0; i < 3000; ++i) changes.emplace_back(Generator::number(i), "12345678");
+  test.commit(changes);
+  test.flush("");
+  test.flush_all();
+  ASSERT_GT(test.tree()->directory().size(), 3u);
+  for (auto& [key, value] : changes) value.reset();
+  test.commit({changes.begin() + 100, changes.begin() + 2900});
+  const auto snapshot = test.snapshot();
+  for (int round = 0; round < 2; ++round) {
+    TreeCursor cursor(test.tree(), {snapshot.ts(), 0}, {});
+    EXPECT_EQ(keys_forward(cursor).size(), 200u);
+    EXPECT_EQ(keys_backward(cursor).size(), 200u);
+    EXPECT_TRUE(cursor.seek(Generator::number(150)));
+    EXPECT_EQ(cursor.key(), Generator::number(2900));
+    EXPECT_TRUE(cursor.prev());
+    EXPECT_EQ(cursor.key(), Generator::number(99));
+    EXPECT_TRUE(cursor.next());
+    EXPECT_EQ(cursor.key(), Generator::number(2900));
+    test.flush_all();
+  }
+  test.drop(snapshot);
+}
+
+TEST(Cursor, BoundsThatLeaveNothing) {
+  TestTree test({});
+  test.commit({{"a", "1"}, {"b", "2"}, {"c", "3"}});
+  for (const auto& [lower, upper] : std::vector<std::pair<std::string, std::string>>{
+           {"b", "b"}, {"c", "a"}, {"d", "e"}, {"0", "1"}, {"a\x01", "b"}}) {
+    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {.lower = lower, .upper = upper});
+    EXPECT_FALSE(cursor.first());
+    EXPECT_FALSE(cursor.last());
+    EXPECT_FALSE(cursor.seek("a"));
+    EXPECT_FALSE(cursor.seek_for_prev("c"));
+    EXPECT_TRUE(cursor.status().ok());
+  }
+}
+
+TEST(Cursor, OwnWritesAfterItWasOpened) {
+  TestTree test({});
+  test.commit({{"a", "1"}, {"c", "3"}, {"e", "5"}});
+  test.flush("");
+  const auto snapshot = test.snapshot();
+  TestTree::Writer writer(&test);
+  TreeCursor cursor(test.tree(), {snapshot.ts(), writer.id()}, {});
+  ASSERT_TRUE(cursor.first());
+  writer.put("b", "own");
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), "b");
+  writer.del("c");
+  writer.put("d", "own too");
+  // A flush in between: the intents move to another delta.
+  test.flush("");
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), "d");
+  writer.put("c", "again");
+  ASSERT_TRUE(cursor.prev());
+  EXPECT_EQ(cursor.key(), "c");
+  EXPECT_EQ(cursor.value(), "again");
+  writer.del("c");
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), "d");
+  Entry entries[10];
+  EXPECT_EQ(cursor.next_batch(entries), 1u);
+  writer.put("f", "last");
+  EXPECT_EQ(cursor.next_batch(entries), 2u);
+  EXPECT_EQ(entries[1].key, "f");
+  EXPECT_EQ(cursor.next_batch(entries), 0u);
+  test.drop(snapshot);
+}
+
+TEST(Cursor, LargeValues) {
+  TestTree test({});
+  test.commit({{"a", "small"}, {"b", "large:1:100000"}, {"c", "large:2:3000000"}, {"d", ""}});
+  for (const bool flushed : {false, true}) {
+    if (flushed) test.flush("");
+    for (const bool key_only : {false, true}) {
+      CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()),
+                           {.key_only = key_only});
+      const uint64_t read = test.residency().bytes_read();
+      cursor.first();
+      for (int i = 0; i < 4; ++i) cursor.next();
+      cursor.last();
+      for (int i = 0; i < 4; ++i) cursor.prev();
+      cursor.first();
+      cursor.batches(3, 100);
+      EXPECT_EQ(test.residency().bytes_read() == read, key_only);
+    }
+  }
+}
+
+TEST(Cursor, ValuesTooLargeToBeReadAsAWhole) {
+  TestTree test({});
+  format::LargeValue value;
+  value.size = (uint64_t{64} << 20) + 1;
+  value.extents.push_back({0, 1 << 20, 1 << 15});
+  std::string encoded;
+  format::append_large_value(encoded, value);
+  {
+    TestTree::Writer writer(&test);
+    writer.put("a", "1");
+    writer.write("b", VersionKind::kLarge, encoded);
+    writer.put("c", "3");
+    writer.commit();
+  }
+  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  ASSERT_TRUE(cursor.first());
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), "b");
+  EXPECT_EQ(cursor.value(), "");
+  EXPECT_TRUE(cursor.status().is(StatusCode::kNotSupported));
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), "c");
+  EXPECT_TRUE(cursor.status().ok());
+  ASSERT_TRUE(cursor.prev());
+  EXPECT_EQ(cursor.key(), "b");
+  ASSERT_TRUE(cursor.prev());
+
+  Entry entries[10];
+  EXPECT_EQ(cursor.next_batch(entries), 1u);
+  EXPECT_EQ(cursor.next_batch(entries), 0u);
+  EXPECT_TRUE(cursor.status().is(StatusCode::kNotSupported));
+  EXPECT_EQ(cursor.next_batch(entries), 1u);
+  EXPECT_EQ(entries[0].key, "c");
+  EXPECT_TRUE(cursor.status().ok());
+  EXPECT_EQ(cursor.next_batch(entries), 0u);
+  EXPECT_TRUE(cursor.status().ok());
+
+  TreeCursor keys(test.tree(), {test.visible().load(), 0}, {.key_only = true});
+  EXPECT_EQ(keys_forward(keys), (std::vector<std::string>{"a", "b", "c"}));
+}
+
+// A damaged run: its range is named, the others can be read.
+TEST(Cursor, DamageNamesItsRange) {
+  TestTree test({});
+  TestTree::Changes changes;
+  for (uint64_t i = 0; i < 3000; ++i)
+    changes.emplace_back(Generator::number(i), std::string(16, 'v'));
+  test.commit(changes);
+  test.flush("");
+  const std::vector<std::string> lows = test.lows();
+  ASSERT_GT(lows.size(), 3u);
+  test.evict_all();
+  std::string range;
+  {
+    os::epoch::Guard guard;
+    const Container* container = test.tree()->directory().find(lows[1]);
+    const ExtentAddress at = container->descriptor.load()->run->record.run;
+    range = container->range_text();
+    ASSERT_TRUE(test.disk().flip_bit("/db/data." + std::to_string(at.file),
+                                     uint64_t{at.block} * 4096 + 4096 + 100, 3));
+  }
+  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  size_t seen = 0;
+  for (bool more = cursor.first(); more; more = cursor.next()) ++seen;
+  EXPECT_TRUE(cursor.status().is(StatusCode::kCorruption));
+  EXPECT_NE(cursor.status().message().find(range), std::string_view::npos)
+      << cursor.status().to_string();
+  EXPECT_FALSE(cursor.valid());
+  EXPECT_FALSE(cursor.next());
+  EXPECT_GT(seen, 0u);
+  EXPECT_FALSE(cursor.seek(lows[1]));
+  EXPECT_TRUE(cursor.status().is(StatusCode::kCorruption));
+  ASSERT_TRUE(cursor.seek(lows[2]));
+  EXPECT_TRUE(cursor.status().ok());
+  EXPECT_EQ(cursor.key(), lows[2]);
+  EXPECT_FALSE(cursor.prev());
+  EXPECT_TRUE(cursor.status().is(StatusCode::kCorruption));
+
+  std::vector<Entry> entries(100);
+  ASSERT_TRUE(cursor.first());
+  size_t in_batches = 0;
+  while (const size_t count = cursor.next_batch(entries)) in_batches += count;
+  EXPECT_EQ(in_batches, seen);
+  EXPECT_TRUE(cursor.status().is(StatusCode::kCorruption));
+}
+
+TEST(Cursor, ReadErrorsAreErrors) {
+  TestTree test({});
+  TestTree::Changes changes;
+  for (uint64_t i = 0; i < 500; ++i)
+    changes.emplace_back(Generator::number(i), std::string(300, 'v'));
+  test.commit(changes);
+  test.flush("");
+  for (uint64_t nth = 1; nth <= 2; ++nth) {
+    test.evict_all();
+    test.disk().fail(testing::SimOp::kRead, nth, StatusCode::kIoError, true);
+    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+    EXPECT_FALSE(cursor.first());
+    EXPECT_TRUE(cursor.status().is(StatusCode::kIoError)) << cursor.status().to_string();
+    test.disk().clear_faults();
+    EXPECT_TRUE(cursor.first());
+    EXPECT_EQ(cursor.value(), std::string(300, 'v'));
+  }
+}
+
+// What is not in memory is read: value by value, or by whole extents.
+TEST(Cursor, NotResident) {
+  for (const size_t budget_mb : {10, 64}) {
+    TestTree test({.budget = budget_mb << 20,
+                   .reserve = size_t{8} << 20,
+                   .policy = {.target_bytes = size_t{300} << 10}});
+    Generator generator(5);
+    generator.set_shapes(0, 1);
+    for (int round = 0; round < 12; ++round) {
+      TestTree::Changes changes;
+      for (int i = 0; i < 300; ++i) changes.emplace_back(generator.key(), generator.value());
+      test.commit(changes);
+      test.flush_all();
+    }
+    for (const bool key_only : {false, true}) {
+      CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()),
+                           {.key_only = key_only});
+      for (int i = 0; i < 60; ++i) {
+        test.evict_all();
+        cursor.random_move(generator.prng(), generator.key());
+        if (HasFatalFailure()) return;
+      }
+      test.evict_all();
+      cursor.first();
+      test.evict_all();
+      cursor.batches(100, 10000);
+    }
+  }
+}
+
+#if defined(HAWTHORN_TEST_POINTS)
+
+// Between any two steps of a walk the container is cut, flushed or split.
+TEST(Cursor, ContainersReplacedDuringAMove) {
+  for (const char* point : {"tree.cursor.entered", "tree.cursor.before_chain"}) {
+    for (const bool own : {false, true}) {
+      for (uint64_t seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE(std::string(point) + (own ? " own " : " ") + std::to_string(seed));
+        TestTree test({.seed = seed + 1});
+        Generator generator(seed);
+        generator.set_shapes(0, 2);
+        const auto changes_of = [&](int count) {
+          TestTree::Changes changes;
+          for (int i = 0; i < count; ++i) {
+            changes.emplace_back(generator.key(), generator.chance(4)
+                                                      ? std::nullopt
+                                                      : std::optional(generator.value()));
+          }
+          return changes;
+        };
+        test.commit(changes_of(600));
+        test.flush_all();
+        test.commit(changes_of(300));
+        const auto snapshot = test.snapshot();
+        TestTree::Writer writer(&test);
+        Contents contents = test.contents(snapshot.ts());
+        // Intents, own or foreign, are what moves at a cut.
+        for (const auto& [key, value] : changes_of(100)) {
+          test.write_as_model(writer, key, value);
+          if (!own) continue;
+          if (value.has_value()) {
+            contents[key] = *value;
+          } else {
+            contents.erase(key);
+          }
+        }
+        CheckedCursor cursor(&test, {snapshot.ts(), own ? writer.id() : 0}, contents, {});
+        int countdown = 3;
+        bool inside = false;
+        os::set_test_point(point, [&] {
+          if (inside || --countdown > 0) return;
+          inside = true;
+          countdown = static_cast<int>(generator.below(40));
+          test.commit(changes_of(10));
+          test.flush(generator.key(), generator.chance(3));
+          inside = false;
+        });
+        for (int i = 0; i < 40 && !HasFatalFailure(); ++i) {
+          cursor.random_move(generator.prng(), generator.key());
+        }
+        os::clear_test_points();
+        writer.abort();
+        test.drop(snapshot);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Damage that is found in a file that has been replaced meanwhile is not reported (R24).
+TEST(Cursor, DamageOfAReplacedFileIsNone) {
+  TestTree test({.policy = {.target_bytes = size_t{1} << 20}});
+  TestTree::Changes changes;
+  for (uint64_t i = 0; i < 500; ++i) {
+    changes.emplace_back(Generator::number(i), std::string(300, 'v'));
+  }
+  test.commit(changes);
+  test.flush("");
+  test.evict_all();
+  int calls = 0;
+  os::set_test_point("tree.cursor.before_load", [&] {
+    if (++calls != 1) return;
+    os::epoch::Guard guard;
+    Container* container = test.tree()->directory().find("");
+    os::MutexLock lock(container->latch);
+    const Descriptor* old = container->descriptor.load();
+    auto* file = new RunFile;
+    file->record = old->run->record;
+    file->image = old->run->image;
+    file->values = old->run->values;
+    test.residency().adopt(file, nullptr);
+    old->run->damaged.store(true);
+    old->active->ref();
+    container->install(new Descriptor{old->active, nullptr, file});
+  });
+  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  EXPECT_EQ(keys_forward(cursor).size(), 500u);
+  EXPECT_GE(calls, 2);
+  os::clear_test_points();
+}
+
+#endif  // HAWTHORN_TEST_POINTS
+
+// Everything at once, for one seed.
+void random_walks(uint64_t seed, int steps) {
+  SCOPED_TRACE("HAWTHORN_TEST_SEED=" + std::to_string(seed));
+  Generator generator(seed);
+  generator.set_shapes(generator.below(5), generator.below(3));
+  Prng& prng = generator.prng();
+  TestTree test({.seed = seed + 1,
+                 .policy = {.extents_max = static_cast<uint32_t>(1 + generator.below(5)),
+                            .garbage_max = 0.3,
+                            .target_bytes = (size_t{4} + generator.below(60)) << 10}});
+  struct Open {
+    TestTree::Snapshot snapshot;
+    std::unique_ptr<TestTree::Writer> writer;
+    std::unique_ptr<CheckedCursor> cursor;
+  };
+  std::vector<Open> open;
+  const auto close = [&](size_t index) {
+    open[index].cursor.reset();
+    open[index].writer.reset();
+    test.drop(open[index].snapshot);
+    open.erase(open.begin() + static_cast<ptrdiff_t>(index));
+  };
+  const auto change = [&] {
+    return std::pair(generator.key(),
+                     generator.chance(4) ? std::nullopt : std::optional(generator.value()));
+  };
+  for (int step = 0; step < steps && !::testing::Test::HasFatalFailure(); ++step) {
+    switch (generator.below(16)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
+        TestTree::Changes changes;
+        for (uint64_t i = 1 + generator.below(generator.chance(8) ? 300 : 20); i > 0; --i) {
+          changes.push_back(change());
+        }
+        test.commit(changes);
+        break;
+      }
+      case 4:
+      case 5:
+        test.flush(generator.key(), generator.chance(6), !generator.chance(4));
+        break;
+      case 6:
+        if (generator.chance(3)) test.flush_all(generator.chance(3));
+        if (generator.chance(4)) test.freeze_only(generator.key());
+        if (generator.chance(3)) test.evict_all();
+        break;
+      case 7: {
+        if (open.size() >= 6) close(generator.below(open.size()));
+        Open fresh;
+        fresh.snapshot = test.snapshot();
+        ReadView view{fresh.snapshot.ts(), 0};
+        if (generator.chance(3)) {
+          fresh.writer = std::make_unique<TestTree::Writer>(&test);
+          view.own = fresh.writer->id();
+        }
+        TreeCursor::Options options;
+        if (generator.chance(3)) options.lower = generator.key();
+        if (generator.chance(3)) options.upper = generator.key();
+        options.key_only = generator.chance(4);
+        fresh.cursor = std::make_unique<CheckedCursor>(
+            &test, view, test.contents(fresh.snapshot.ts()), std::move(options));
+        open.push_back(std::move(fresh));
+        break;
+      }
+      case 8:
+        if (!open.empty() && generator.chance(3)) close(generator.below(open.size()));
+        break;
+      case 9:
+      case 10:
+        for (Open& one : open) {
+          if (one.writer == nullptr) continue;
+          for (uint64_t i = generator.below(8); i > 0; --i) {
+            const auto [key, value] = change();
+            test.write_as_model(*one.writer, key, value);
+            if (value.has_value()) {
+              one.cursor->expect_put(key, *value);
+            } else {
+              one.cursor->expect_del(key);
+            }
+          }
+        }
+        break;
+      default:
+        for (Open& one : open) one.cursor->random_move(prng, generator.key());
+        break;
+    }
+  }
+  while (!open.empty()) close(0);
+  // At the end everything is read once more, forwards, backwards and in batches.
+  CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()), {});
+  test.evict_all();
+  cursor.first();
+  cursor.batches(50, 100000);
+  cursor.last();
+  for (int i = 0; i < 5000; ++i) cursor.prev();
+}
+
+TEST(Cursor, RandomWalks) {
+  for (uint64_t i = 0; i < 40 && !HasFatalFailure(); ++i) random_walks(seed_base() + i, 400);
+}
+
+}  // namespace
+}  // namespace hawthorn::tree::cursor_test
