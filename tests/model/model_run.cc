@@ -282,8 +282,8 @@ void ModelRun::scan() {
   const Status status = db_->scan(
       tree.handle, low, high,
       [&](std::span<const Entry> entries) {
+        done_ += 1 + entries.size() / 64;
         for (const Entry& entry : entries) {
-          ++done_;
           const Rank rank = to > at ? expected.next(at, to) : kNoRank;
           if (rank == kNoRank || pool_[rank] != entry.key ||
               (!options.key_only && !expected.at(rank).is(entry.value))) {
