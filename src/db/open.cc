@@ -83,6 +83,8 @@ Status Db::Impl::open() {
     Result<std::vector<std::string>> names = machine_.files->list(path_);
     if (!names.ok()) return names.status();
     for (const std::string& name : *names) {
+      // A process that died while it created the database may have left the probe for direct I/O.
+      if (name == "data.probe") continue;
       if (space::is_data_file(name) || wal::is_log_file(name)) {
         return Status(StatusCode::kCorruption, path_ + " holds " + name +
                                                    ", but no superblock: it may be what is left of "

@@ -334,6 +334,8 @@ Status Scheduler::flush_all() {
         const Status s = flush_container(tree, low, true, true, policy_, &flushed);
         if (!s.ok()) {
           if (s.is(StatusCode::kOutOfMemory) && attempt < 100) {
+            // What was flushed and not published yet cannot be evicted.
+            if (Status published = publisher_->publish(); !published.ok()) return published;
             os::epoch::collect();
             machine_.clock->sleep_us(500);
             continue;
