@@ -153,20 +153,22 @@ Status Db::Impl::drop_tree(std::string_view name) {
   os::MutexLock catalog(catalog_mutex_);
   tree::TreeState* state = find_name(name);
   if (state == nullptr) return Status(StatusCode::kNotFound, "no tree has this name");
-  state->dropped.store(true, std::memory_order_release);
-  // What is being flushed is published with or before the drop; nothing of the tree is started
-  // after it.
+  state->dropped.store(true, std::memory_order_seq_cst);
+  // What is being flushed is finished and published first; nothing of the tree is started any more.
+  for (bool busy = true; busy;) {
+    busy = false;
+    {
+      os::epoch::Guard guard;
+      for (const tree::Container* container : state->directory().all()) {
+        busy = busy || container->flushing.load(std::memory_order_seq_cst);
+      }
+    }
+    if (busy) machine_.clock->sleep_us(100);
+  }
+  if (Status s = publisher_->publish(); !s.ok()) return s;
   db::Edit edit;
-  std::vector<tree::Container*> containers;
   {
     os::epoch::Guard guard;
-    for (bool busy = true; busy;) {
-      busy = false;
-      for (const tree::Container* container : state->directory().all()) {
-        busy = busy || container->flushing.load(std::memory_order_acquire);
-      }
-      if (busy) machine_.clock->sleep_us(100);
-    }
     for (tree::Container* container : state->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
       edit.deleted.push_back(file->record.id);

@@ -34,7 +34,12 @@ Result<std::string> write_large_value(tree::Store* store, std::string_view bytes
 
 Result<std::string> write_large_value(tree::Store* store, uint64_t size,
                                       const StreamSource& source) {
-  char* buffer = store->residency->allocate(os::Quota::kMerge, kBufferBytes);
+  size_t buffer_bytes = kBufferBytes;
+  char* buffer = store->residency->allocate(os::Quota::kMerge, buffer_bytes);
+  while (buffer == nullptr && buffer_bytes > format::kLargeChunkBytes) {
+    buffer_bytes /= 2;
+    buffer = store->residency->allocate(os::Quota::kMerge, buffer_bytes);
+  }
   if (buffer == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for the buffer of a large value");
   format::LargeValue value;
@@ -57,7 +62,7 @@ Result<std::string> write_large_value(tree::Store* store, uint64_t size,
     value.extents.push_back(*address);
     os::File* file = store->space->file(address->file);
     for (size_t at = 0; status.ok() && at < extent_bytes;) {
-      const size_t want = std::min(kBufferBytes, extent_bytes - at);
+      const size_t want = std::min(buffer_bytes, extent_bytes - at);
       size_t filled = 0;
       while (filled < want) {
         Result<size_t> got = source({buffer + filled, want - filled});
@@ -84,7 +89,7 @@ Result<std::string> write_large_value(tree::Store* store, uint64_t size,
     store->space->mark_written(address->file);
     done += extent_bytes;
   }
-  store->residency->release(os::Quota::kMerge, buffer, kBufferBytes);
+  store->residency->release(os::Quota::kMerge, buffer, buffer_bytes);
   if (status.ok()) status = store->space->sync();
   if (!status.ok()) return status;
   for (tree::ExtentRef& extent : extents) {

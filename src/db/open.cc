@@ -462,6 +462,7 @@ Status Db::Impl::close() {
   }
   if (options_.read_only) {
     closed_.store(true, std::memory_order_release);
+    lock_.reset();
     return {};
   }
   if (Status s = scheduler_->flush_all(); !s.ok()) return s;
@@ -478,7 +479,9 @@ Status Db::Impl::close() {
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   if (Status s = log_->close_and_remove(); !s.ok()) return s;
   os::epoch::drain();
-  return space_->trim_files();
+  Status trimmed = space_->trim_files();
+  lock_.reset();  // the directory may be opened again while this object is still there
+  return trimmed;
 }
 
 Status Db::destroy(const std::string& path) {

@@ -19,6 +19,7 @@ constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
 constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much runs one step
 constexpr uint32_t kRelieveAttempts = 2000;
+constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
@@ -47,9 +48,18 @@ void Scheduler::set_budget(size_t budget_bytes) {
   quota_.store(quota, std::memory_order_relaxed);
   free_below_.store(static_cast<size_t>(static_cast<double>(quota) * kFreeBelow),
                     std::memory_order_relaxed);
+  // Several containers must fit what is left of a small budget while one is merged.
+  target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
+                      std::memory_order_relaxed);
   // Deltas may grow past their quota while one transaction holds most of it; log ring and small
   // objects come on top.
-  store_->residency->set_reserve(quota + quota / 8 + (size_t{10} << 20));
+  store_->residency->set_reserve(quota + quota / 8 + std::min(size_t{10} << 20, budget_bytes / 6));
+}
+
+tree::MergePolicy Scheduler::policy() const {
+  tree::MergePolicy policy;
+  policy.target_bytes = target_bytes_.load(std::memory_order_relaxed);
+  return policy;
 }
 
 void Scheduler::start() {
@@ -113,7 +123,10 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
   }
   if (!cut.has_value()) return {};
   const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
-  if (cut->frozen == nullptr && !policy.recluster) {
+  // Checked after the container was marked as being flushed: a drop waits for such marks before it
+  // takes stock.
+  const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
+  if (dropped || (cut->frozen == nullptr && !policy.recluster)) {
     tree->give_up(*cut);
     return {};
   }
@@ -158,9 +171,9 @@ void Scheduler::refill(bool by_log) {
       const bool large = delta->bytes() > kLargeDeltaBytes;
       if (!full && !by_log && !large) continue;
       const auto bytes = static_cast<double>(delta->bytes());
-      const tree::MergePolicy policy = tree::jittered(policy_, d->run->record.id);
+      const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
       double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
-      if (d->run->values.size() + 1 > policy.extents_max)
+      if (d->run->values.size() + 1 > jittered.extents_max)
         cost += static_cast<double>(d->run->value_bytes());
       double worth = bytes / cost;
       // Records in the oldest quarter of the log come first when the log is what must shrink.
@@ -203,7 +216,7 @@ Scheduler::Step Scheduler::flush_step(bool allow_io) {
     bool flushed = false;
     working_.fetch_add(1, std::memory_order_acq_rel);
     const Status status =
-        flush_container(candidate.tree, candidate.low, allow_io, false, policy_, &flushed);
+        flush_container(candidate.tree, candidate.low, allow_io, false, policy(), &flushed);
     working_.fetch_sub(1, std::memory_order_acq_rel);
     progress_.notify_all();
     if (!status.ok()) {
@@ -331,9 +344,9 @@ Status Scheduler::flush_all() {
     for (const std::string& low : lows) {
       for (uint32_t attempt = 0;; ++attempt) {
         bool flushed = false;
-        const Status s = flush_container(tree, low, true, true, policy_, &flushed);
+        const Status s = flush_container(tree, low, true, true, policy(), &flushed);
         if (!s.ok()) {
-          if (s.is(StatusCode::kOutOfMemory) && attempt < 100) {
+          if (s.is(StatusCode::kOutOfMemory) && attempt < kMemoryAttempts) {
             // What was flushed and not published yet cannot be evicted.
             if (Status published = publisher_->publish(); !published.ok()) return published;
             os::epoch::collect();
@@ -360,8 +373,8 @@ Status Scheduler::flush_all() {
 }
 
 Status Scheduler::recluster_all() {
-  tree::MergePolicy policy = policy_;
-  policy.recluster = true;
+  tree::MergePolicy recluster = policy();
+  recluster.recluster = true;
   for (tree::TreeState* tree : trees_()) {
     std::vector<std::string> lows;
     {
@@ -373,7 +386,7 @@ Status Scheduler::recluster_all() {
     }
     for (const std::string& low : lows) {
       bool flushed = false;
-      if (Status s = flush_container(tree, low, true, true, policy, &flushed); !s.ok()) return s;
+      if (Status s = flush_container(tree, low, true, true, recluster, &flushed); !s.ok()) return s;
       os::epoch::collect();
     }
   }

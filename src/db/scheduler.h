@@ -46,7 +46,6 @@ class Scheduler : public txn::Admission {
   void stop();
   void set_budget(size_t budget_bytes);
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
-  const tree::MergePolicy& policy() const { return policy_; }
 
   Status admit(size_t bytes) override {
     if (store_->arena->used(os::Quota::kDelta) < free_below_.load(std::memory_order_relaxed))
@@ -91,7 +90,8 @@ class Scheduler : public txn::Admission {
   tree::Store* const store_;
   Publisher* const publisher_;
   const TreeList trees_;
-  tree::MergePolicy policy_;
+  tree::MergePolicy policy() const;
+  std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
   std::atomic<size_t> quota_{0};
   std::atomic<size_t> free_below_{0};
   std::atomic<bool> large_due_{false};

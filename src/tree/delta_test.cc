@@ -65,7 +65,6 @@ class Model {
   void expect_found() const {
     ASSERT_EQ(delta_.entries(), entries_.size());
     for (const auto& [key, entry] : entries_) {
-      const uint64_t head = key_head(key, delta_.skip());
       ASSERT_TRUE(delta_.may_contain(Delta::hash(key)));
       ASSERT_EQ(delta_.find(key, Delta::hash(key)), entry);
     }

@@ -510,8 +510,14 @@ Result<ExtentRef> Merger::Work::make_extent(size_t bytes, bool index, char** mem
   const os::Quota quota = index ? os::Quota::kIndex : os::Quota::kValues;
   *memory = store->residency->allocate(quota, size_t{blocks} * kBlock);
   if (*memory == nullptr) {
+    const os::Arena& arena = *store->arena;
     return Status(StatusCode::kOutOfMemory,
-                  "no memory for a flush of " + std::to_string(bytes) + " bytes");
+                  "no memory for a flush of " + std::to_string(bytes) + " bytes: of a budget of " +
+                      std::to_string(arena.budget()) + ", unflushed data holds " +
+                      std::to_string(arena.used(os::Quota::kDelta)) + ", index runs " +
+                      std::to_string(arena.used(os::Quota::kIndex)) + ", values " +
+                      std::to_string(arena.used(os::Quota::kValues)) + ", merges " +
+                      std::to_string(arena.used(os::Quota::kMerge)));
   }
   Result<ExtentAddress> address = store->space->allocate(blocks);
   if (!address.ok()) {

@@ -132,8 +132,13 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
              v = v->older.load(std::memory_order_relaxed)) {
           const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
           if ((stamp & kIntentBit) != 0 && stamp != (kIntentBit | context.id)) {
-            if (store_->slots->find(stamp & ~kIntentBit).outcome == TxnSlots::Outcome::kActive) {
+            const TxnSlots::Outcome outcome = store_->slots->find(stamp & ~kIntentBit).outcome;
+            if (outcome == TxnSlots::Outcome::kActive) {
               store_->slots->mark_contended(stamp & ~kIntentBit);
+            }
+            // Committed by now, perhaps after the conflict check above looked at it: then the
+            // commit finds out.
+            if (outcome != TxnSlots::Outcome::kAborted) {
               store_->slots->mark_contended(context.id);
             }
             flags = kUnordered;
@@ -374,6 +379,7 @@ struct Lookup {
   uint64_t hash;
   uint32_t group;
   uint32_t size;
+  bool unflushed;
   bool slow;  // goes the way of a single get
 };
 }  // namespace
@@ -409,15 +415,16 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
           if (l.run->skip() != l.container->skip) l.slow = true;
           l.run->prefetch_tables();
         }
-        if (!l.descriptor->active->empty()) {
+        // A delta that is empty now will hold nothing for the registered timestamp later.
+        l.unflushed = !l.descriptor->active->empty();
+        if (l.unflushed) {
           l.hash = Delta::hash(keys[base + i]);
           l.descriptor->active->prefetch(l.hash);
         }
       }
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
-        l.slow =
-            l.slow || (!l.descriptor->active->empty() && l.descriptor->active->may_contain(l.hash));
+        l.slow = l.slow || (l.unflushed && l.descriptor->active->may_contain(l.hash));
         if (l.slow) continue;
         l.group = l.run->locate(l.head);
         l.run->prefetch(l.group);
@@ -528,7 +535,7 @@ TreeState::Cut::~Cut() {
 }
 
 std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
-  if (container->flushing.exchange(true, std::memory_order_acquire)) return std::nullopt;
+  if (container->flushing.exchange(true, std::memory_order_seq_cst)) return std::nullopt;
   Cut result;
   std::vector<Version*> moved;
   {
