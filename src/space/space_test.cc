@@ -208,6 +208,10 @@ TEST(SpaceTest, ASecondReleaseGivesNothing) {
     EXPECT_DEBUG_DEATH(space->release(wrong), "not in use");
   }
   EXPECT_EQ(space->used_blocks(), 10u);
+  // Nor does what was free when the files were opened.
+  space = f.open(small_files(), {extent});
+  EXPECT_DEBUG_DEATH(space->release({0, 100, 5}), "not in use");
+  EXPECT_EQ(space->used_blocks(), 10u);
 }
 
 // Live extents never overlap, free and live ranges together make up the files, and a reopen from
@@ -386,6 +390,8 @@ TEST(SpaceTest, ANewFileIsDurableBeforeItsFirstExtent) {
     Fixture f;
     auto space = f.open();
     const ExtentAddress extent = space->allocate(10).value();
+    const auto at_once = f.disk->after_crash(1, kind);
+    EXPECT_EQ((*at_once->open_file("/db/data.0", {}))->size().value(), kMegabyte);
     write_extent(*space, extent, 3);
     must(space->sync());
     space.reset();
