@@ -1,9 +1,5 @@
-// Draining the ring into segments, syncing them, and the thread that does so when nobody waits.
-//
-// Whoever waits for durability syncs for all who wait (the first one to come leads, the others
-// sleep until it is done): that spares the change of thread which a dedicated one would cost each
-// commit. The thread drains for room, serves request_durable, prepares segments and pre-writes
-// their blocks.
+// Draining the ring into segments, and the thread that does so when nobody waits: it drains for
+// room, serves request_durable, prepares segments and pre-writes their blocks.
 
 #include <algorithm>
 #include <cstdlib>
@@ -115,89 +111,6 @@ Status Log::State::drain_once(bool pad) {
   return drain(pad);
 }
 
-// Drains everything and syncs it. One caller at a time (`syncing`).
-Status Log::State::sync_once() {
-  std::vector<std::shared_ptr<Segment>> unsynced;
-  Lsn goal;
-  {
-    MutexLock lock(drain_mutex);
-    if (failed.load()) return failure();
-    if (Status s = drain(true); !s.ok()) return s;
-    unsynced.swap(dirty);
-    prewrite_due.store(wants_prewriting(), std::memory_order_relaxed);
-    goal = drained.load(std::memory_order_relaxed);
-  }
-  for (const std::shared_ptr<Segment>& segment : unsynced) {
-    // Not tried again after a failure: nobody knows what the kernel and the device dropped.
-    if (Status s = segment->file->sync_data(); !s.ok()) return fail(std::move(s));
-  }
-  durable.store(goal, std::memory_order_release);
-  if (!unsynced.empty()) syncs.fetch_add(1, std::memory_order_relaxed);
-  return Status();
-}
-
-// For the one that has set `syncing`.
-Status Log::State::lead_sync() {
-  Status status = sync_once();
-  syncing.store(false);
-  durable_moved.signal();
-  return status;
-}
-
-Status Log::State::wait_durable(Lsn goal) {
-  while (true) {
-    uint32_t ticket = durable_moved.ticket();
-    if (durable.load(std::memory_order_acquire) >= goal) return Status();
-    if (failed.load()) return failure();
-    if (syncing.exchange(true)) {
-      durable_moved.wait(ticket);
-      continue;
-    }
-    if (Status s = lead_sync(); !s.ok()) return s;
-    if (prewrite_due.load(std::memory_order_relaxed)) {
-      if (background) {
-        work.signal();
-      } else if (Status s = prewrite(); !s.ok()) {
-        return s;
-      }
-    }
-    ticket = durable_moved.ticket();
-    if (durable.load(std::memory_order_acquire) >= goal) return Status();
-    if (block_of(hold.load()) >= goal) continue;
-    if (!background) {
-      return Status(StatusCode::kBusy, "the log's drain is held back at " + std::to_string(hold));
-    }
-    durable_moved.wait(ticket);
-  }
-}
-
-Status Log::wait_durable(Lsn lsn) {
-  const Lsn head = state_->head.load(std::memory_order_acquire);
-  return state_->wait_durable(std::min(lsn + 1, head));
-}
-
-void Log::request_durable(Lsn lsn) {
-  State& state = *state_;
-  Lsn before = state.async_goal.load(std::memory_order_relaxed);
-  while (before <= lsn && !state.async_goal.compare_exchange_weak(before, lsn + 1)) {
-  }
-  if (state.background) {
-    // One signal for all requests until the drainer has served them: a commit makes no system call
-    // here.
-    if (!state.async_armed.load(std::memory_order_relaxed) && !state.async_armed.exchange(true)) {
-      state.work.signal();
-    }
-    return;
-  }
-  const uint64_t now = state.directory.machine().clock->monotonic_us();
-  if (!state.async_armed.exchange(true)) {
-    state.async_due_us = now + state.options.async_sync_ms * 1000;
-  } else if (now >= state.async_due_us) {
-    state.async_armed.store(false);
-    static_cast<void>(state.wait_durable(std::min(lsn + 1, head())));  // the log keeps the error
-  }
-}
-
 Status Log::State::prepare_segments(Lsn end) {
   Status status = segments.prepare(directory.segment_of(end - 1));
   prepare_failed.store(!status.ok());
@@ -270,29 +183,6 @@ uint64_t Log::State::run_due_work(bool* worked) {
   }
   if (prewrite_due.load(std::memory_order_relaxed) && !prewrite().ok()) return 0;
   return serve_async();
-}
-
-// The drainer's part of request_durable; returns when to call it again, as run_due_work does. Never
-// waits for others: a drain that is held back, or a sync under way that may have begun before the
-// request, only puts it off.
-uint64_t Log::State::serve_async() {
-  if (!async_armed.load()) return 0;
-  const uint64_t period_us = std::max<uint64_t>(options.async_sync_ms * 1000, 1);
-  const uint64_t now = directory.machine().clock->monotonic_us();
-  const uint64_t due = async_due_us.load();
-  if (due == 0 || now < due) {
-    if (due == 0) async_due_us.store(now + period_us);
-    return due == 0 ? period_us : due - now;
-  }
-  async_armed.store(false);  // before the goal is read: a request that comes later arms it again
-  async_due_us.store(0);
-  const Lsn goal = std::min(async_goal.load(), head.load());
-  if (durable.load() >= goal) return 0;
-  if (!syncing.exchange(true) && !lead_sync().ok()) return 0;
-  if (durable.load() >= goal) return 0;
-  async_armed.store(true);
-  async_due_us.store(now + period_us);
-  return period_us;
 }
 
 void Log::State::run_drainer() {

@@ -1,10 +1,13 @@
 #pragma once
-// Reads a log that nobody writes, by lsn, from its segments: large reads into one window.
+// Reads a log that nobody writes, by lsn, from its segments: a window of a few megabytes, and the
+// one behind it read ahead while the first is being looked at.
 //
 // Not here: whether what is there is a record (recovery.cc), the ring. Threads: one at a time.
 //
 // 1. Only segments that were there when the reader was made are read, but for those removed since;
-// what lies in a missing one is not present.
+//    what lies in a missing one is not present.
+// 2. A window's bytes lie behind a headroom, into which the end of the window before is copied: a
+//    view across both is contiguous.
 
 #include <memory>
 #include <vector>
@@ -28,22 +31,25 @@ class LogReader {
   // First lsn behind the last segment.
   Lsn end() const;
   // Forgets what was read: the segments have been written.
-  void forget() { filled_ = 0; }
-  // The segment's file is gone.
+  void forget();
+  // The same; and the segment's file is gone.
   void forget_segment(uint64_t number);
 
  private:
-  Status fill(Lsn from);
-  Status read(uint64_t number, uint64_t offset, std::span<char> data);
+  struct Window;
+  // Starts reading the window that begins at `from` (a block boundary).
+  void start(Window& window, Lsn from);
+  // Makes the window at `from` the current one, and starts reading ahead.
+  Status load(Lsn from);
+  // Makes the window behind the current one the current one; its headroom begins at `from`.
+  Status advance(Lsn from);
 
   const LogDirectory& directory_;
   std::vector<uint64_t> segments_;
-  const size_t capacity_;
-  char* const window_;
-  Lsn start_ = 0;
-  size_t filled_ = 0;
-  uint64_t opened_ = 0;
-  std::unique_ptr<os::File> file_;
+  const size_t headroom_;
+  const size_t window_bytes_;
+  std::unique_ptr<Window> current_;
+  std::unique_ptr<Window> ahead_;
 };
 
 }  // namespace hawthorn::wal

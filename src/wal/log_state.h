@@ -1,5 +1,6 @@
 #pragma once
-// The inside of an open log: the ring and its positions (log.cc), draining and syncing (drainer.cc).
+// The inside of an open log: the ring and its positions (log.cc), draining (drainer.cc), syncing
+// (group_commit.cc).
 //
 //            drained   written            head                    limit
 //   ring  ──────┬────────┬─────────────────┬───────────────────────┬──
@@ -48,24 +49,41 @@ struct Log::State {
   Shortage shortage(uint64_t length) EXCLUDES(append_mutex);
   Status wait_room(size_t payload_bytes) EXCLUDES(append_mutex);
 
-  // drainer.cc
+  // drainer.cc: writing the ring out; the background thread.
   Status drain(bool pad) REQUIRES(drain_mutex);
   Status write_blocks(Lsn from, Lsn to) REQUIRES(drain_mutex);
   Lsn last_boundary(Lsn from, Lsn to) const;
   Status drain_once(bool pad) EXCLUDES(drain_mutex);
-  Status sync_once() EXCLUDES(drain_mutex);
-  Status wait_durable(Lsn goal);
   Status prepare_segments(Lsn end);  // makes the segments ready that hold lsns below `end`
-  Status lead_sync();
   bool wants_prewriting() const REQUIRES(drain_mutex);
   Status prewrite() EXCLUDES(drain_mutex);
   void touch_ahead();
   void run_drainer();
   uint64_t run_due_work(bool* worked);
-  uint64_t serve_async();
   void stop_drainer();
   Status fail(Status status);  // returns the error that ended the log, which may be an earlier one
   Status failure() const;
+
+  // group_commit.cc
+  Status wait_durable(Lsn goal);
+  Status wait_in_group(Lsn goal);
+  Status lead_sync();
+  void gather_group();
+  Status sync_once() EXCLUDES(drain_mutex);
+  uint64_t serve_async();
+
+  // Who waits for a sync, and how well waiting for more of them has paid (gather_group).
+  struct Group {
+    std::atomic<uint32_t> waiting{0};
+    std::atomic<uint32_t> arrived{0};  // since the last sync ended
+    std::atomic<uint32_t> wanted{~uint32_t{0}};
+    Event complete;  // as many arrived as the leader wants
+    // Of the thread that set `syncing`:
+    uint64_t sync_us = 0;     // of the last sync
+    uint32_t served = 0;      // waited for the last sync
+    uint32_t skip_next = 0;   // syncs before which nobody is waited for
+    uint32_t skip_count = 0;  // the same, when last decided
+  };
 
   const LogDirectory directory;
   const LogOptions options;
@@ -104,6 +122,7 @@ struct Log::State {
   std::atomic<uint64_t> async_due_us{0};
   Lsn touched = 0;  // of the drainer
 
+  Group group;
   Event work;           // the drainer has something to do
   Event room;           // limit grew
   Event durable_moved;  // durable grew, a sync ended, or a hold was lifted

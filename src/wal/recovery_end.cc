@@ -13,12 +13,6 @@ namespace hawthorn::wal {
 using format::kRecordAlign;
 using format::RecordHeader;
 
-namespace {
-
-constexpr size_t kScanBytes = size_t{1} << 20;
-
-}  // namespace
-
 // Moves *at, the first lsn that is needed, up to a record boundary: callers name lsns such as
 // "behind the record at x", which lie inside a record. Looks backwards for the record that covers
 // *at; when that one began in a segment which was recycled, forwards for its successor. Finds

@@ -4,6 +4,7 @@
 //
 // Threads: one at a time.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 
 namespace hawthorn::wal {
 
+// How much is looked through at a time for proof of damage.
+inline constexpr size_t kScanBytes = size_t{256} << 10;
+
 struct Recovery::State {
   State(const LogDirectory& log_directory, std::vector<LogEpoch> log_epochs, Lsn log_trimmed,
         bool log_read_only, std::vector<uint64_t> numbers)
@@ -21,7 +25,7 @@ struct Recovery::State {
         trimmed(log_trimmed),
         read_only(log_read_only),
         record_bytes_max(log_directory.ring_bytes() / 8),
-        reader(directory, std::move(numbers), record_bytes_max),
+        reader(directory, std::move(numbers), std::max(record_bytes_max, kScanBytes)),
         copy(record_bytes_max, '\0') {}
 
   struct Found {
