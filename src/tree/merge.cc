@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "os/epoch.h"
+#include "os/test_point.h"
 
 namespace hawthorn::tree {
 
@@ -161,8 +163,10 @@ void Merger::Work::gather(const Delta* delta) {
            v = v->older.load(std::memory_order_acquire)) {
         if ((v->flags.load(std::memory_order_acquire) & kMoved) != 0) continue;
         const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
-        if ((stamp & kIntentBit) != 0 || stamp > cut)
-          continue;  // the cut stamped what it left here
+        // The cut stamped what it left here, and moved the rest.
+        const bool settled = (stamp & kIntentBit) == 0 && stamp <= cut;
+        HAWTHORN_ASSERT(settled);
+        if (!settled) continue;
         if (versions.size() > first) {
           const Kept& above = versions.back();
           sorted =
@@ -224,7 +228,8 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
   Lsn newer = 0;
   bool first = true;
   const auto consider = [&](const Kept& kept) {
-    const bool keep = first || !view->dead(kept.cts, newer);
+    // Of several writes of one transaction only the last counts, also above the view's horizon.
+    const bool keep = first || (kept.cts != newer && !view->dead(kept.cts, newer));
     newer = kept.cts;
     first = false;
     if (keep) {
@@ -645,10 +650,14 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   Store* store = work.store;
   store->snapshots->refresh(store->visible->load(std::memory_order_acquire));
 
-  // Pinned, nothing of the old run can be evicted while it is read.
+  // Pinned, nothing of the old run can be evicted while it is read; an eviction that was under way
+  // before may still take it, once.
   PinnedRunFile pinned(old_file);
-  if (!old_file->empty()) {
+  HAWTHORN_TEST_POINT("merge.after_pin");
+  const Run* run = old_file->run.load(std::memory_order_acquire);
+  while (!old_file->empty() && run == nullptr) {
     if (Status s = store->residency->load_run(old_file); !s.ok()) return s;
+    run = old_file->run.load(std::memory_order_acquire);
   }
 
   PruneView view;
@@ -658,7 +667,7 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   }
   work.container = &container;
   work.old_file = old_file;
-  work.run = old_file->run.load(std::memory_order_acquire);
+  work.run = run;
   work.view = &view;
   work.cut = cut;
   work.floor = view.oldest();
@@ -688,9 +697,10 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
       break;
     case Shape::kRewrite:
       for (uint32_t e = 0; e < old_file->values.size() && status.ok(); ++e) {
-        // Pinned memory stays; an extent that a newer file took over meanwhile is loaded by its
-        // owner only, so the bases are looked at again.
-        status = store->residency->load_values(old_file, e);
+        // Twice, as above. The file is its container's newest: what is loaded for it stays with it.
+        for (int attempt = 0; attempt < 2 && status.ok(); ++attempt) {
+          status = store->residency->load_values(old_file, e);
+        }
         if (status.ok() && old_file->bases[e].load(std::memory_order_acquire) == nullptr) {
           status = Status(StatusCode::kOutOfMemory,
                           "a value extent could not be kept in memory for a merge");
