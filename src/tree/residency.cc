@@ -54,10 +54,22 @@ Residency::Residency(const os::Machine& machine, os::Arena* arena, space::Space*
 Residency::~Residency() {
   os::MutexLock lock(mutex_);
   for (Evicted& entry : evicted_) {
-    delete entry.run;
+    release_run(entry.run);
     arena_->release(quota_of(entry.extent.get()), entry.memory, entry.extent->disk_bytes());
   }
   evicted_.clear();
+}
+
+// Search tables lie on the heap and are charged for.
+void Residency::keep_run(RunFile* file, std::unique_ptr<Run> run) {
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  file->run.store(run.release(), std::memory_order_release);
+}
+
+void Residency::release_run(Run* run) {
+  if (run == nullptr) return;
+  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  delete run;
 }
 
 bool Residency::within_limit(size_t bytes) const {
@@ -90,7 +102,11 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
       os::MutexLock lock(mutex_);
       collect_evicted();
     }
-    if (waiting && attempt > 8) machine_.clock->sleep_us(50);
+    // What was evicted is there when its readers have left their guards; one of them may just have
+    // lost the processor.
+    if (waiting && attempt > 8) {
+      machine_.clock->sleep_us(std::min<uint64_t>(uint64_t{50} << (attempt - 9) / 4, 5000));
+    }
   }
   return nullptr;
 }
@@ -120,10 +136,7 @@ void Residency::collect_evicted() {
       ++i;
       continue;
     }
-    if (entry.run != nullptr) {
-      arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(entry.run->accelerator_bytes()));
-      delete entry.run;
-    }
+    release_run(entry.run);
     arena_->release(quota_of(entry.extent.get()), entry.memory, entry.extent->disk_bytes());
     Evicted last = std::move(evicted_.back());
     evicted_.pop_back();
@@ -186,9 +199,10 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   file->place = files_.size();
   files_.push_back(file);
   if (file->image) file->image->owner = file;
-  if (attached != nullptr) {
-    arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(attached->accelerator_bytes()));
-    file->run.store(attached.release(), std::memory_order_release);
+  // Unless an eviction that was under way when the file's user pinned it took the memory.
+  if (attached != nullptr && file->image->memory.load(std::memory_order_relaxed) ==
+                                 static_cast<const char*>(attached->image())) {
+    keep_run(file, std::move(attached));
   }
   for (size_t e = 0; e < file->values.size(); ++e) {
     Extent* extent = file->values[e].get();
@@ -207,10 +221,7 @@ void Residency::forget(RunFile* file) {
   for (const ExtentRef& value : file->values) {
     if (value->owner == file) value->owner = nullptr;
   }
-  if (Run* run = file->run.load(std::memory_order_relaxed); run != nullptr) {
-    arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->accelerator_bytes()));
-    delete run;
-  }
+  release_run(file->run.load(std::memory_order_relaxed));
 }
 
 void Residency::forget(Extent* extent) {
@@ -220,66 +231,87 @@ void Residency::forget(Extent* extent) {
   if (extent->dropped.load(std::memory_order_acquire)) space_->release(extent->address);
 }
 
+// The image may be in memory for another file that shares it (a run that was kept through a split).
+bool Residency::attach_present(RunFile* file) {
+  os::MutexLock lock(mutex_);
+  if (file->run.load(std::memory_order_relaxed) != nullptr) return true;
+  const char* memory = file->image->memory.load(std::memory_order_relaxed);
+  if (memory == nullptr) return false;
+  Result<std::unique_ptr<Run>> attached =
+      Run::attach(memory, file->image->disk_bytes(), ImageSource::kBuilt);
+  if (attached.ok()) keep_run(file, std::move(attached).value());
+  return attached.ok();
+}
+
+Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory) {
+  const Extent* image = file->image.get();
+  const size_t bytes = image->disk_bytes();
+  os::File* disk = space_->file(image->address.file);
+  const uint64_t offset = uint64_t{image->address.block} * kBlock;
+  Status status;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    status = disk->read_at(offset, {memory, bytes});
+    if (!status.ok()) return status;
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+    status = Run::verify(memory, bytes, file->record.run_checksum, place(disk, offset));
+    if (status.ok()) break;
+  }
+  if (!status.ok()) return status;
+  Result<std::unique_ptr<Run>> run = Run::attach(memory, bytes);
+  if (!run.ok()) return run;
+  // Its checksums are used for the extents that the manifest names.
+  const std::vector<format::ValueExtentRecord>& values = file->record.values;
+  bool same = (*run)->extent_count() == values.size();
+  for (uint32_t e = 0; same && e < values.size(); ++e) {
+    const format::ValueExtentRecord own = (*run)->extent_record(e);
+    same = own.address == values[e].address && own.bytes == values[e].bytes;
+  }
+  if (same) return run;
+  return Status(StatusCode::kCorruption, place(disk, offset) + ": an index run of container " +
+                                             std::to_string(file->record.id) +
+                                             " names other value extents than the manifest");
+}
+
 Status Residency::load_run(RunFile* file) {
   if (file->run.load(std::memory_order_acquire) != nullptr || !file->image) return {};
   if (file->damaged.load(std::memory_order_acquire)) {
     return Status(StatusCode::kCorruption,
                   "container " + std::to_string(file->record.id) + " is quarantined");
   }
-  Extent* image = file->image.get();
-  os::File* disk = space_->file(image->address.file);
-  if (disk == nullptr) {
-    return Status(StatusCode::kCorruption,
-                  "data." + std::to_string(image->address.file) + " is missing");
-  }
-  const uint64_t offset = uint64_t{image->address.block} * kBlock;
-  const size_t bytes = image->disk_bytes();
+  if (attach_present(file)) return {};
+  const size_t bytes = file->image->disk_bytes();
   char* memory = allocate(os::Quota::kIndex, bytes);
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory for an index run of " + std::to_string(bytes) + " bytes");
   }
-  Status status;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    status = disk->read_at(offset, {memory, bytes});
-    if (!status.ok()) break;
-    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
-    status = Run::verify(memory, bytes, file->record.run_checksum, place(disk, offset));
-    if (status.ok()) break;
+  Result<std::unique_ptr<Run>> run = read_run(file, memory);
+  if (!run.ok()) {
+    if (run.status().is(StatusCode::kCorruption)) {
+      file->damaged.store(true, std::memory_order_release);
+    }
+    release(os::Quota::kIndex, memory, bytes);
+    return run.status();
   }
-  std::unique_ptr<Run> run;
-  if (status.ok()) {
-    Result<std::unique_ptr<Run>> attached = Run::attach(memory, bytes);
-    if (attached.ok()) {
-      run = std::move(attached).value();
-    } else {
-      status = attached.status();
+  {
+    os::MutexLock lock(mutex_);
+    if (file->image->memory.load(std::memory_order_relaxed) == nullptr) {
+      file->image->memory.store(memory, std::memory_order_release);
+      keep_run(file, std::move(run).value());
+      return {};
     }
   }
-  if (!status.ok()) {
-    if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
-    release(os::Quota::kIndex, memory, bytes);
-    return status;
-  }
-  os::MutexLock lock(mutex_);
-  if (file->run.load(std::memory_order_relaxed) != nullptr) {  // somebody else was faster
-    arena_->release(os::Quota::kIndex, memory, bytes);
-    return {};
-  }
-  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->accelerator_bytes()));
-  image->memory.store(memory, std::memory_order_release);
-  file->run.store(run.release(), std::memory_order_release);
-  return {};
+  // Somebody else was faster.
+  release(os::Quota::kIndex, memory, bytes);
+  return load_run(file);
 }
 
-// Reads whole blocks of a value extent and checks them against the run's checksums, which must be
-// resident or loadable.
+// Reads whole blocks of a value extent and checks them against the run's checksums. The file is
+// pinned.
 Status Residency::read_verified(RunFile* file, uint32_t extent, uint32_t first_block,
                                 uint32_t blocks, char* to) {
   const ExtentAddress& address = file->values[extent]->address;
   os::File* disk = space_->file(address.file);
-  if (disk == nullptr)
-    return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
   const uint64_t offset = (uint64_t{address.block} + first_block) * kBlock;
   uint32_t bad = 0;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -341,8 +373,6 @@ Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, u
 
 Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {
   os::File* disk = space_->file(address.file);
-  if (disk == nullptr)
-    return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
   const uint64_t start = offset / kBlock * kBlock;
   const size_t bytes = align_up(offset - start + size, kBlock);
   char* memory = allocate(os::Quota::kMerge, bytes);

@@ -58,14 +58,17 @@ class Residency {
 
   // Reads, verifies and attaches the run image of a file whose run is not resident. Errors:
   // kCorruption, kIoError, kOutOfMemory. Blocking: not inside an epoch guard; the caller holds a
-  // reference to the file.
+  // reference to the file. When it returns, the run may have been evicted again, also from a file
+  // that was pinned only just before: look again.
   Status load_run(RunFile* file);
-  // Makes value extent e resident. As load_run; the run must be resident or loadable.
+  // Makes value extent e resident. As load_run; the file is pinned. Does nothing where a newer file
+  // has taken the extent over: whoever finds bases[e] still null starts again from the directory,
+  // or reads what it needs by read_values.
   Status load_values(RunFile* file, uint32_t extent);
   // Whether there is room for a whole extent without evicting.
   bool roomy(size_t bytes) const;
-  // Reads `size` bytes at `offset` of value extent e into `to`, verifying the blocks. Small reads
-  // go through frames.
+  // Reads `size` bytes at `offset` of value extent e into `to`, verifying the blocks. The file is
+  // pinned.
   Status read_values(RunFile* file, uint32_t extent, uint32_t offset, uint32_t size, char* to);
   // Reads a piece of an extent of its own (large value).
   Status read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to);
@@ -84,6 +87,10 @@ class Residency {
     Run* run;  // that was attached to it, or null
     uint64_t epoch;
   };
+  void keep_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
+  void release_run(Run* run);
+  bool attach_present(RunFile* file);
+  Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory);
   void evict(RunFile* file, Extent* extent) REQUIRES(mutex_);
   size_t evict_pass(size_t bytes) REQUIRES(mutex_);
   void collect_evicted() REQUIRES(mutex_);

@@ -10,6 +10,10 @@
 // only change under the
 //    residency's lock.
 // 2. A pinned RunFile (pin()) keeps all its extents' memory where it is.
+// 3. Extents may be shared with a newer file, which alone is told of their evictions. So `run` and
+// `bases` of a file are
+//    used inside the guard in which its descriptor was found, or under a pin taken there; a mere
+//    reference does not do.
 
 #include <array>
 #include <atomic>
