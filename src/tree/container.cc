@@ -58,10 +58,9 @@ std::string key_range_text(uint32_t tree, std::string_view low, std::string_view
 
 // ---- Point reads
 
-PointRead read_point(const Container& container, const Descriptor& descriptor, std::string_view key,
-                     const ReadView& view, const TxnSlots& slots, bool registered) {
+PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
+                     const TxnSlots& slots, bool registered) {
   PointRead result;
-  const uint64_t head = key_head(key, container.skip);
   uint64_t hash = 0;
   if (!descriptor.active->empty()) {
     hash = Delta::hash(key);
@@ -70,10 +69,10 @@ PointRead read_point(const Container& container, const Descriptor& descriptor, s
   RunFile* file = descriptor.run;
   const Run* run = file->run.load(std::memory_order_acquire);
   uint32_t group = 0;
-  uint64_t run_head = head;
+  uint64_t run_head = 0;
   if (run != nullptr) {
     // A run that was kept through a split has a shorter prefix than its container now.
-    if (run->skip() != container.skip) run_head = key_head(key, run->skip());
+    run_head = key_head(key, run->skip());
     group = run->locate(run_head);
     run->prefetch(group);
   }
@@ -168,22 +167,29 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
     if (entry == nullptr) continue;
     for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
          v = v->older.load(std::memory_order_acquire)) {
-      const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
-      if (stamp == (kIntentBit | own)) continue;
-      if ((v->flags.load(std::memory_order_acquire) & kMoved) != 0) {
+      const uint8_t flags = v->flags.load(std::memory_order_acquire);
+      if ((flags & kMoved) != 0) {
         if (delta == descriptor.frozen) continue;
         result.state = PointRead::State::kStale;
         return result;
+      }
+      const bool ordered = (flags & kUnordered) == 0;
+      if (v->stamp.load(std::memory_order_acquire) == (kIntentBit | own)) {
+        // What lay below it was looked at when it was made.
+        if (ordered) break;
+        continue;
       }
       const Resolved r = resolve(v, slots);
       if (r.outcome == TxnSlots::Outcome::kGone) {
         result.state = PointRead::State::kStale;
         return result;
       }
-      if (r.outcome == TxnSlots::Outcome::kCommitted && r.cts > floor && r.cts > result.cts) {
+      if (r.outcome != TxnSlots::Outcome::kCommitted) continue;
+      if (r.cts > floor && r.cts > result.cts) {
         result.state = PointRead::State::kFound;
         result.cts = r.cts;
       }
+      if (ordered) break;
     }
   }
   if (result.state == PointRead::State::kFound) return result;
@@ -209,71 +215,70 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
 // ---- Cuts and splits
 
 namespace {
-// Copies what is kept of one entry's chain, oldest first.
-bool copy_entry(DeltaEntry* entry, Delta& to, Lsn cut, const TxnSlots& slots,
-                std::vector<Version*>& keep, std::vector<Version*>* moved, DeltaEntry** copied) {
-  keep.clear();
-  *copied = nullptr;
-  for (Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
-       v = v->older.load(std::memory_order_acquire)) {
-    if ((v->flags.load(std::memory_order_relaxed) & kMoved) != 0) continue;
-    const Resolved r = resolve(v, slots);
-    if (r.outcome == TxnSlots::Outcome::kCommitted) {
-      // Its transaction will not look for it in this delta any more, so it is stamped here.
-      v->stamp.store(r.cts, std::memory_order_release);
-      if (r.cts <= cut) continue;
-    } else if (r.outcome != TxnSlots::Outcome::kActive) {
-      if (moved != nullptr) moved->push_back(v);  // rolled back: nobody reads it again
-      continue;
+// Sorts one entry's chain: what stays and is to be stamped, what is copied (newest first), what was
+// rolled back.
+struct Sorted {
+  std::vector<std::pair<Version*, Lsn>> settled;
+  std::vector<Version*> kept;
+  std::vector<Version*> dead;
+
+  void take(const DeltaEntry* entry, Lsn cut, const TxnSlots& slots) {
+    kept.clear();
+    for (Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
+         v = v->older.load(std::memory_order_acquire)) {
+      if ((v->flags.load(std::memory_order_relaxed) & kMoved) != 0) continue;
+      const Resolved r = resolve(v, slots);
+      if (r.outcome == TxnSlots::Outcome::kCommitted && r.cts <= cut) {
+        settled.emplace_back(v, r.cts);
+      } else if (r.outcome == TxnSlots::Outcome::kCommitted ||
+                 r.outcome == TxnSlots::Outcome::kActive) {
+        kept.push_back(v);
+      } else {
+        dead.push_back(v);
+      }
     }
-    keep.push_back(v);
   }
-  if (keep.empty()) return true;
-  DeltaEntry* copy = to.find_or_add(entry->key(), key_head(entry->key(), to.skip()));
-  if (copy == nullptr) return false;
-  *copied = copy;
-  for (size_t k = keep.size(); k > 0; --k) {
-    Version* v = keep[k - 1];
+};
+
+// Copies versions, oldest first, as they are: one that was committed meanwhile, but above the cut,
+// stays an intent. Whatever is stamped must be visible, or a cut at an older visible_ts would have
+// to look for it.
+bool copy_chain(const std::vector<Version*>& kept, DeltaEntry* copy, Delta& to, Moved* moved) {
+  for (size_t k = kept.size(); k > 0; --k) {
+    Version* v = kept[k - 1];
     Version* fresh = to.new_version(v->size);
     if (fresh == nullptr) return false;
-    fresh->stamp.store(v->stamp.load(std::memory_order_acquire), std::memory_order_relaxed);
+    const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
+    fresh->stamp.store(stamp, std::memory_order_relaxed);
     fresh->seq = v->seq;
     fresh->kind = v->kind;
     fresh->flags.store(v->flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    std::memcpy(fresh->bytes(), v->value().data(), v->size);
+    if (v->size > 0) std::memcpy(fresh->bytes(), v->bytes(), v->size);
     to.link(copy, fresh);
-    if (moved != nullptr) moved->push_back(v);
+    moved->versions.push_back(v);
+    if ((stamp & kIntentBit) != 0) moved->intents.push_back(stamp & ~kIntentBit);
   }
   return true;
 }
 }  // namespace
 
 bool copy_unflushed(std::span<DeltaEntry* const> entries, Delta& to, Lsn cut, const TxnSlots& slots,
-                    std::vector<Version*>* moved, std::vector<DeltaEntry*>* copies) {
-  std::vector<Version*> keep;
+                    Moved* moved) {
+  Sorted sorted;
   for (DeltaEntry* entry : entries) {
-    DeltaEntry* copied = nullptr;
-    if (!copy_entry(entry, to, cut, slots, keep, moved, &copied)) return false;
-    if (copied != nullptr && copies != nullptr) copies->push_back(copied);
+    sorted.take(entry, cut, slots);
+    if (sorted.kept.empty()) continue;
+    DeltaEntry* copy = to.find_or_add(entry->key(), key_head(entry->key(), to.skip()));
+    if (copy == nullptr || !copy_chain(sorted.kept, copy, to, moved)) return false;
+    moved->copies.push_back(copy);
   }
-  return true;
-}
-
-bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
-                    std::string_view low, std::string_view high, bool has_high,
-                    std::vector<Version*>* moved) {
-  DeltaEntry* batch[32];
-  size_t count = from.collect(Delta::Seek::kGreaterEqual, low, key_head(low, from.skip()), batch);
-  std::vector<Version*> keep;
-  while (count > 0) {
-    for (size_t i = 0; i < count; ++i) {
-      if (has_high && batch[i]->key() >= high) return true;
-      DeltaEntry* copied = nullptr;
-      if (!copy_entry(batch[i], to, cut, slots, keep, moved, &copied)) return false;
-    }
-    const std::string_view last = batch[count - 1]->key();
-    count = from.collect(Delta::Seek::kGreater, last, batch[count - 1]->head, batch);
+  // Nothing can fail any more. Their transactions will not look for these versions in this delta
+  // again; had one been stamped and the cut failed, it could have been pruned before its
+  // transaction came to stamp it.
+  for (const auto& [version, cts] : sorted.settled) {
+    version->stamp.store(cts, std::memory_order_release);
   }
+  moved->versions.insert(moved->versions.end(), sorted.dead.begin(), sorted.dead.end());
   return true;
 }
 

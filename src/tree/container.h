@@ -65,10 +65,10 @@ struct Container {
 
   Lsn frozen_cut = 0;    // of the descriptor's frozen delta; under the latch
   uint32_t intents = 0;  // versions in the active delta that are not stamped yet; under the latch
-  // What the log is needed for beyond the present deltas: flushed, but not durable in the manifest
   // The active delta's entries that may carry intents; repeats happen. Empty when `intents` is 0.
   // Under the latch.
   std::vector<DeltaEntry*> open_entries;
+  // What the log is needed for beyond the present deltas: flushed, but not durable in the manifest
   // before this batch.
   Lsn pending_first_lsn = format::kLsnMax;  // under the latch
   uint64_t pending_batch = 0;               // under the latch
@@ -101,8 +101,8 @@ struct PointRead {
 
 // Reads a key as `view` sees it. `registered`: view.ts is in the registry of snapshots; otherwise a
 // version that may have been pruned gives kStale. Inside an epoch guard.
-PointRead read_point(const Container& container, const Descriptor& descriptor, std::string_view key,
-                     const ReadView& view, const TxnSlots& slots, bool registered);
+PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
+                     const TxnSlots& slots, bool registered);
 
 // The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18).
 // kNeedRun as above. `own` intents are skipped; *foreign_intent tells whether another transaction's
@@ -116,18 +116,18 @@ struct ConflictRead {
 ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
                           const TxnSlots& slots);
 
-// Copies every version of `from` with a key in [low, high) that is not committed with a cts <= cut
-// into `to` (R11), oldest first, and stamps all that are committed. The caller holds the latch.
-// Returns false when memory ran out (`to` is then useless). The versions of `from` that readers
-// must skip once the new descriptor stands are added to *moved: the caller marks them kMoved after
-// it was installed.
-bool copy_unflushed(const Delta& from, Delta& to, Lsn cut, const TxnSlots& slots,
-                    std::string_view low, std::string_view high, bool has_high,
-                    std::vector<Version*>* moved);
+// What a cut or a split took out of a delta.
+struct Moved {
+  std::vector<Version*> versions;   // to be marked kMoved once the new descriptor stands
+  std::vector<DeltaEntry*> copies;  // the entries of the new delta
+  std::vector<TxnId> intents;       // of the copies that are not stamped, one for each
+};
 
-// The same for chosen entries, each once: at a cut, those with intents, as everything else is
-// committed at or below it. Their copies are added to *copies.
+// Copies every version of these entries (each given once) that is not committed with a cts <= cut
+// into `to` (R11), oldest first, and stamps those that are. The caller holds the latch. At a cut
+// the entries are those that carry intents: everything else is committed at or below it. Returns
+// false when memory ran out: `to` and *moved are then useless, and nothing else was changed.
 bool copy_unflushed(std::span<DeltaEntry* const> entries, Delta& to, Lsn cut, const TxnSlots& slots,
-                    std::vector<Version*>* moved, std::vector<DeltaEntry*>* copies);
+                    Moved* moved);
 
 }  // namespace hawthorn::tree

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "format/run_layout.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/large_read.h"
 #include "tree/value_access.h"
 
 namespace hawthorn::tree {
@@ -92,6 +94,33 @@ void TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
   }
 }
 
+// Looks at the chain that a new intent is about to head: marks both sides where it meets another
+// transaction's intent, and returns the new version's flags.
+uint8_t TreeState::meet_intents(const DeltaEntry* entry, const WriteContext& context) {
+  uint8_t flags = 0;
+  for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
+       v = v->older.load(std::memory_order_relaxed)) {
+    const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
+    const bool unordered = (v->flags.load(std::memory_order_relaxed) & kUnordered) != 0;
+    if (stamp == (kIntentBit | context.id)) {
+      // It has met everything below it.
+      return unordered ? kUnordered : flags;
+    }
+    if ((stamp & kIntentBit) != 0) {
+      flags = kUnordered;
+      // Also when it has committed meanwhile: the conflict check may have come just before (R18).
+      if (store_->slots->find(stamp & ~kIntentBit).outcome != TxnSlots::Outcome::kAborted) {
+        store_->slots->mark_contended(stamp & ~kIntentBit);
+        store_->slots->mark_contended(context.id);
+      }
+    }
+    // What is stamped committed before this intent will. So the rest need not be looked at once
+    // everything below is known to rank lower.
+    if (!unordered) break;
+  }
+  return flags;
+}
+
 Status TreeState::write(WriteContext& context, std::string_view key, VersionKind kind,
                         std::string_view value) {
   bool grown = false;
@@ -127,30 +156,12 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
           container->latch.unlock();
           return Status(StatusCode::kOutOfMemory);
         }
-        uint8_t flags = 0;
-        for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
-             v = v->older.load(std::memory_order_relaxed)) {
-          const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
-          if ((stamp & kIntentBit) != 0 && stamp != (kIntentBit | context.id)) {
-            const TxnSlots::Outcome outcome = store_->slots->find(stamp & ~kIntentBit).outcome;
-            if (outcome == TxnSlots::Outcome::kActive) {
-              store_->slots->mark_contended(stamp & ~kIntentBit);
-            }
-            // Committed by now, perhaps after the conflict check above looked at it: then the
-            // commit finds out.
-            if (outcome != TxnSlots::Outcome::kAborted) {
-              store_->slots->mark_contended(context.id);
-            }
-            flags = kUnordered;
-          }
-          if ((v->flags.load(std::memory_order_relaxed) & kUnordered) == 0) break;
-          flags = kUnordered;
-        }
+        const uint8_t flags = meet_intents(entry, context);
         version->stamp.store(kIntentBit | context.id, std::memory_order_relaxed);
         version->seq = context.seq;
         version->kind = kind;
         version->flags.store(flags, std::memory_order_relaxed);
-        std::memcpy(version->bytes(), value.data(), value.size());
+        if (!value.empty()) std::memcpy(version->bytes(), value.data(), value.size());
         if (delta->first_lsn == format::kLsnMax) {
           delta->first_lsn = store_->log->head();
         }
@@ -197,7 +208,7 @@ Status TreeState::replay(std::string_view key, VersionKind kind, std::string_vie
       version->seq = seq;
       version->kind = kind;
       version->flags.store(0, std::memory_order_relaxed);
-      std::memcpy(version->bytes(), value.data(), value.size());
+      if (!value.empty()) std::memcpy(version->bytes(), value.data(), value.size());
       delta->first_lsn = std::min(delta->first_lsn, first_lsn);
       delta->link(entry, version);
       prune(delta, entry, *store_->snapshots->view());
@@ -223,7 +234,9 @@ Version* TreeState::find_intent(Container* container, const Undo& undo, TxnId id
   Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
   if (delta->id == undo.delta) {
     *entry = undo.entry;
-    return undo.version;
+    const bool intent = undo.version->stamp.load(std::memory_order_relaxed) == (kIntentBit | id);
+    HAWTHORN_ASSERT(intent && undo.version->seq == undo.seq);
+    return intent ? undo.version : nullptr;
   }
   *entry = delta->find(undo.key, Delta::hash(undo.key));
   if (*entry == nullptr) return nullptr;
@@ -284,9 +297,8 @@ Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId ow
 
 // ---- Reading
 
-// After a point read that found something outside of memory: loads it. `read.file` was referenced
-// by the caller.
-Status TreeState::fetch(PointRead& read, const ReadView&, Value& value, bool* again) {
+// After a point read that found something outside of memory: loads it. `read.file` is pinned.
+Status TreeState::fetch(const PointRead& read, Value& value, bool* again) {
   *again = true;
   RunFile* file = read.file;
   if (read.state == PointRead::State::kNeedRun) return store_->residency->load_run(file);
@@ -298,20 +310,35 @@ Status TreeState::fetch(PointRead& read, const ReadView&, Value& value, bool* ag
   return store_->residency->read_values(file, read.extent, read.offset, read.size, room);
 }
 
+PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
+                             bool registered) {
+  const TxnSlots& slots = *store_->slots;
+  if (registered) return read_point(descriptor, key, view, slots, true);
+  view.ts = store_->visible->load(std::memory_order_acquire);
+  PointRead read = read_point(descriptor, key, view, slots, false);
+  if (read.state != PointRead::State::kStale) return read;
+  // A commit above view.ts was passed over. Nothing that view.ts needs has been pruned as long as
+  // visible_ts has not moved: to wait for that commit to become visible would be spinning.
+  read = read_point(descriptor, key, view, slots, true);
+  if (store_->visible->load(std::memory_order_acquire) != view.ts) {
+    read.state = PointRead::State::kStale;
+  }
+  return read;
+}
+
 Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
                               Value& value, bool* large) {
   *large = false;
   for (;;) {
     PointRead read;
+    PinnedRunFile pinned;
     {
       os::epoch::Guard guard;
       const Container* container = directory_.find(key);
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-      ReadView at = view;
       // The descriptor comes before the timestamp (R15).
       HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
-      if (!registered) at.ts = store_->visible->load(std::memory_order_acquire);
-      read = read_point(*container, *descriptor, key, at, *store_->slots, registered);
+      read = read_at(*descriptor, key, view, registered);
       switch (read.state) {
         case PointRead::State::kAbsent:
           return Status::not_found();
@@ -324,7 +351,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
           break;
         case PointRead::State::kNeedRun:
         case PointRead::State::kNeedValue:
-          read.file->ref();
+          pinned = PinnedRunFile(read.file);
           break;
       }
     }
@@ -332,38 +359,35 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
       os::cpu_relax();
       continue;
     }
+    HAWTHORN_TEST_POINT("tree.get.before_fetch");
     bool again = false;
-    Status status = fetch(read, view, value, &again);
-    read.file->unref();
-    if (!status.ok()) return status;
-    if (!again) return {};
+    Status status = fetch(read, value, &again);
+    if (!status.ok() || !again) return status;
   }
 }
 
 Status TreeState::get(std::string_view key, const ReadView& view, bool registered, Value& value) {
-  bool large = false;
-  Status status = get_encoded(key, view, registered, value, &large);
-  if (!status.ok() || !large) return status;
-  const std::string encoded = value.to_string();
-  Result<format::LargeValue> described = format::decode_large_value(encoded);
-  if (!described.ok()) return described.status();
-  char* to = internal::ValueAccess::room(value, described->size);
-  size_t done = 0;
-  for (const ExtentAddress& extent : described->extents) {
-    const size_t piece = std::min<size_t>(described->size - done, size_t{extent.blocks} * 4096);
-    if (Status s = store_->residency->read_raw(extent, 0, piece, to + done); !s.ok()) return s;
-    done += piece;
+  std::string before;
+  for (;;) {
+    bool large = false;
+    Status status = get_encoded(key, view, registered, value, &large);
+    if (!status.ok() || !large) return status;
+    std::string encoded = value.to_string();
+    const Result<format::LargeValue> described = format::decode_large_value(encoded);
+    if (!described.ok()) return described.status();
+    if (described->size > kLargeValueBytesMax) {
+      return Status(StatusCode::kNotSupported,
+                    "a value of " + std::to_string(described->size) +
+                        " bytes is too large to be read as a whole: read it by parts");
+    }
+    HAWTHORN_TEST_POINT("tree.get.before_large");
+    char* room = internal::ValueAccess::room(value, described->size);
+    status = read_large_value(*store_->residency, *described, room);
+    // The extents may have been dropped and used again meanwhile. Damage is declared only of what
+    // the key still refers to (R24).
+    if (!status.is(StatusCode::kCorruption) || encoded == before) return status;
+    before = std::move(encoded);
   }
-  uint64_t checksum = 0;
-  for (size_t at = 0; at < done; at += format::kLargeChunkBytes) {
-    checksum = format::extend_large_checksum(
-        checksum, {to + at, std::min(done - at, format::kLargeChunkBytes)});
-  }
-  if (done != described->size || checksum != described->checksum) {
-    return Status(StatusCode::kCorruption,
-                  "a large value in tree " + std::to_string(id_) + " does not match its checksum");
-  }
-  return {};
 }
 
 namespace {
@@ -409,22 +433,25 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
         l.run = l.descriptor->run->run.load(std::memory_order_acquire);
-        l.slow = l.run == nullptr || l.descriptor->frozen != nullptr || l.run->has_versions();
-        l.head = key_head(keys[base + i], l.container->skip);
+        l.slow = l.run == nullptr;
         if (l.run != nullptr) {
-          if (l.run->skip() != l.container->skip) l.slow = true;
+          l.head = key_head(keys[base + i], l.run->skip());
           l.run->prefetch_tables();
         }
         // A delta that is empty now will hold nothing for the registered timestamp later.
-        l.unflushed = !l.descriptor->active->empty();
+        const Delta* frozen = l.descriptor->frozen;
+        l.unflushed = !l.descriptor->active->empty() || frozen != nullptr;
         if (l.unflushed) {
           l.hash = Delta::hash(keys[base + i]);
           l.descriptor->active->prefetch(l.hash);
+          if (frozen != nullptr) frozen->prefetch(l.hash);
         }
       }
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
-        l.slow = l.slow || (l.unflushed && l.descriptor->active->may_contain(l.hash));
+        const Delta* frozen = l.descriptor->frozen;
+        l.slow = l.slow || (l.unflushed && l.descriptor->active->may_contain(l.hash)) ||
+                 (frozen != nullptr && frozen->may_contain(l.hash));
         if (l.slow) continue;
         l.group = l.run->locate(l.head);
         l.run->prefetch(l.group);
@@ -489,29 +516,22 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
 // Copies what transactions still have open in `entries` (of the delta that a cut at `cut` freezes)
 // into the new active delta of `target`, and counts it there. False: no memory; the entries are
 // back in the container then.
-bool TreeState::move_open(Container& from, std::vector<DeltaEntry*> entries, Lsn cut, Delta* to,
-                          Container* target, std::vector<Version*>* moved) {
+bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
+                          std::vector<Version*>* moved) {
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-  const size_t before = moved->size();
-  std::vector<DeltaEntry*> copies;
-  if (!copy_unflushed(entries, *to, cut, *store_->slots, moved, &copies)) {
-    from.open_entries = std::move(entries);
-    return false;
-  }
+  Moved found;
+  if (!copy_unflushed(entries, *to, cut, *store_->slots, &found)) return false;
   // What moved is not committed at visible_ts, so its record lies above; but for chunks logged
   // before (R8).
   if (!to->empty()) to->first_lsn = cut + 1;
-  target->intents = 0;
-  for (size_t i = before; i < moved->size(); ++i) {
-    const uint64_t stamp = (*moved)[i]->stamp.load(std::memory_order_relaxed);
-    if ((stamp & kIntentBit) == 0) continue;
-    to->first_lsn = std::min(to->first_lsn, store_->slots->first_lsn(stamp & ~kIntentBit));
-    if (resolve((*moved)[i], *store_->slots).outcome != TxnSlots::Outcome::kAborted)
-      ++target->intents;
+  for (const TxnId id : found.intents) {
+    to->first_lsn = std::min(to->first_lsn, store_->slots->first_lsn(id));
   }
-  target->open_entries = std::move(copies);
+  target->intents = static_cast<uint32_t>(found.intents.size());
+  target->open_entries = std::move(found.copies);
   if (target->intents == 0) target->open_entries.clear();
+  moved->insert(moved->end(), found.versions.begin(), found.versions.end());
   return true;
 }
 
@@ -564,8 +584,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
         }
         auto* fresh = new Delta(store_->arena, container->skip);
         if (container->intents > 0) {
-          if (!move_open(*container, std::move(container->open_entries), result.cut, fresh,
-                         container, &moved)) {
+          if (!move_open(container->open_entries, result.cut, fresh, container, &moved)) {
             delete fresh;
             container->flushing.store(false, std::memory_order_release);
             return std::nullopt;
@@ -660,7 +679,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
       }
       // These few bytes must not fail: the edit that names the parts is under way.
       own->active->must_fit = true;
-      static_cast<void>(move_open(*part, std::move(mine), second_cut, own->active, part, &moved));
+      static_cast<void>(move_open(std::move(mine), second_cut, own->active, part, &moved));
       own->active->must_fit = false;
       if (!active->empty()) {
         active->ref();

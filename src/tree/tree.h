@@ -86,7 +86,7 @@ class TreeState {
 
   // ---- Reading
 
-  // Errors: kNotFound; kCorruption; kIoError; kOutOfMemory.
+  // Errors: kNotFound; kCorruption; kIoError; kOutOfMemory; kNotSupported for a value over 64 MB.
   Status get(std::string_view key, const ReadView& view, bool registered, Value& value);
   // The encoded format::LargeValue when the value is large: get follows it up to 64 MB, streams
   // read by parts.
@@ -132,10 +132,13 @@ class TreeState {
   Container* lock_container(std::string_view key);
   static Container* lock_undo(const Undo& undo);
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
-  bool move_open(Container& from, std::vector<DeltaEntry*> entries, Lsn cut, Delta* to,
-                 Container* target, std::vector<Version*>* moved);
+  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
+                 std::vector<Version*>* moved);
+  uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   void prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
-  Status fetch(PointRead& read, const ReadView& view, Value& value, bool* again);
+  PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
+                    bool registered);
+  Status fetch(const PointRead& read, Value& value, bool* again);
 
   Store* const store_;
   const uint32_t id_;
