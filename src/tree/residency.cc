@@ -373,6 +373,8 @@ Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, u
 
 Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {
   os::File* disk = space_->file(address.file);
+  if (disk == nullptr)
+    return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
   const uint64_t start = offset / kBlock * kBlock;
   const size_t bytes = align_up(offset - start + size, kBlock);
   char* memory = allocate(os::Quota::kMerge, bytes);

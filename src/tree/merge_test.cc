@@ -1,0 +1,230 @@
+#include "tree/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tree/delta_test_keys.h"
+#include "tree/store_test_fixture.h"
+
+namespace hawthorn::tree {
+namespace {
+
+using namespace fixture;
+
+// What shapes a history's merges took, so that a test can say that it met them all.
+struct Shapes {
+  uint32_t index_only = 0;
+  uint32_t rewrites = 0;
+  uint32_t splits = 0;
+  uint32_t appends = 0;
+};
+
+enum class Values { kInline, kFixed, kSeparated, kMixed };
+
+// A tree with random transactions, snapshots and flushes, and the model of it.
+class History {
+ public:
+  History(uint64_t seed, Values values, bool append_keys)
+      : prng_(seed),
+        values_(values),
+        append_keys_(append_keys),
+        store_({.seed = seed}),
+        tree_(store_.make_tree()),
+        flusher_(store_) {
+    policy_.target_bytes = prng_.one_in(2) ? 48 << 10 : 256 << 10;
+    policy_.extents_max = static_cast<uint32_t>(prng_.between(2, 6));
+  }
+  ~History() { tree_.reset(); }
+
+  void run(int steps) {
+    for (int step = 0; step < steps; ++step) {
+      SCOPED_TRACE(::testing::Message() << "step " << step);
+      switch (prng_.below(12)) {
+        case 0:
+          take_snapshot();
+          break;
+        case 1:
+          drop_snapshot();
+          break;
+        case 2:
+        case 3:
+          ASSERT_NO_FATAL_FAILURE(flush_one());
+          break;
+        default:
+          ASSERT_NO_FATAL_FAILURE(transaction());
+          break;
+      }
+      if (!prng_.one_in(30)) continue;
+      ASSERT_NO_FATAL_FAILURE(expect_all());
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_all());
+    flusher_.flush_all(*tree_, policy_);
+    ASSERT_NO_FATAL_FAILURE(expect_all());
+    ASSERT_NO_FATAL_FAILURE(expect_gone());
+  }
+  const Shapes& shapes() const { return shapes_; }
+
+ private:
+  std::string random_key() {
+    if (append_keys_ && prng_.one_in(2)) return delta_keys::big_endian(++last_key_ * 7);
+    if (append_keys_) return delta_keys::big_endian(prng_.between(1, last_key_ + 1) * 7);
+    if (prng_.one_in(20)) return delta_keys::make_key(prng_, delta_keys::KeyShape::kEdges, 0);
+    return "key" + delta_keys::big_endian(prng_.below(3000)).substr(5) +
+           (prng_.one_in(4) ? "longer tail" : "");
+  }
+  std::string random_value() {
+    size_t size = 0;
+    switch (values_) {
+      case Values::kInline:
+        size = prng_.below(60);
+        break;
+      case Values::kFixed:
+        size = 200;
+        break;
+      case Values::kSeparated:
+        size = prng_.between(130, 700);
+        break;
+      case Values::kMixed:
+        size = prng_.one_in(2) ? 8 : prng_.between(0, 2000);
+        break;
+    }
+    return delta_keys::random_bytes(prng_, size);
+  }
+
+  void transaction() {
+    TestTxn txn(store_);
+    std::map<std::string, std::optional<std::string>> writes;
+    std::vector<std::string> large;
+    for (uint64_t n = prng_.between(1, prng_.one_in(5) ? 400 : 20); n > 0; --n) {
+      const std::string key = random_key();
+      if (prng_.one_in(4)) {
+        must(txn.remove(*tree_, key));
+        writes[key] = std::nullopt;
+      } else if (values_ == Values::kMixed && prng_.one_in(40)) {
+        const std::string value = delta_keys::random_bytes(prng_, prng_.between(66000, 150000));
+        large.push_back(store_.make_large(value));
+        must(txn.write(*tree_, key, VersionKind::kLarge, large.back()));
+        writes[key] = value;
+      } else {
+        const std::string value = random_value();
+        must(txn.put(*tree_, key, value));
+        writes[key] = value;
+      }
+    }
+    if (prng_.one_in(8)) {
+      txn.undo_all();
+      for (const std::string& encoded : large) store_.drop_large(encoded);
+      return;
+    }
+    std::vector<VersionModel::Written> written;
+    for (const auto& [key, value] : writes) written.push_back({key, value});
+    model_.commit(txn.commit(), written);
+  }
+  void take_snapshot() {
+    if (snapshots_.size() < 5) snapshots_.push_back(store_.snapshots.add(store_.visible));
+  }
+  void drop_snapshot() {
+    if (snapshots_.empty()) return;
+    const size_t at = prng_.below(snapshots_.size());
+    store_.snapshots.remove(snapshots_[at].slot);
+    snapshots_.erase(snapshots_.begin() + static_cast<ptrdiff_t>(at));
+  }
+  void flush_one() {
+    MergePolicy policy = policy_;
+    policy.recluster = prng_.one_in(6);
+    const Flushed flushed = flusher_.flush(*tree_, random_key(), policy);
+    must(flushed.status);
+    if (flushed.unchanged_run && flushed.pieces > 1) {
+      ++shapes_.appends;
+    } else if (flushed.pieces > 1) {
+      ++shapes_.splits;
+    } else if (flushed.reclustered) {
+      ++shapes_.rewrites;
+    } else {
+      ++shapes_.index_only;
+    }
+    if (!prng_.one_in(4)) return;
+    ASSERT_NO_FATAL_FAILURE(expect_space());
+  }
+
+  // Space of extents that only large versions in deltas refer to.
+  uint64_t blocks_of_deltas() {
+    uint64_t blocks = store_.space->used_blocks() - recorded_blocks(*tree_);
+    if (values_ != Values::kMixed) return 0;
+    return blocks;
+  }
+  void expect_space() {
+    os::epoch::drain();
+    ASSERT_NO_FATAL_FAILURE(expect_accounts(store_, {tree_.get()}, blocks_of_deltas()));
+  }
+  void expect_all() {
+    for (const auto& snapshot : snapshots_) {
+      ASSERT_NO_FATAL_FAILURE(model_.expect_at(*tree_, snapshot.ts));
+    }
+    const auto now = store_.snapshots.add(store_.visible);
+    model_.expect_at(*tree_, now.ts);
+    store_.snapshots.remove(now.slot);
+    ASSERT_FALSE(::testing::Test::HasFatalFailure());
+    ASSERT_NO_FATAL_FAILURE(model_.expect_now(*tree_, store_.visible));
+    ASSERT_NO_FATAL_FAILURE(expect_space());
+  }
+
+  // Without snapshots, when all is deleted and flushed, nothing is left (attack 25).
+  void expect_gone() {
+    while (!snapshots_.empty()) drop_snapshot();
+    TestTxn txn(store_);
+    std::vector<VersionModel::Written> written;
+    for (const auto& [key, versions] : model_.versions()) {
+      must(txn.remove(*tree_, key));
+      written.push_back({key, std::nullopt});
+    }
+    model_.commit(txn.commit(), written);
+    flusher_.flush_all(*tree_, policy_);
+    ASSERT_NO_FATAL_FAILURE(expect_all());
+    os::epoch::drain();
+    ASSERT_EQ(store_.space->used_blocks(), 0u);
+  }
+
+  Prng prng_;
+  const Values values_;
+  const bool append_keys_;
+  TestStore store_;
+  std::unique_ptr<TreeState> tree_;
+  Flusher flusher_;
+  MergePolicy policy_;
+  VersionModel model_;
+  std::vector<Snapshots::Registration> snapshots_;
+  uint64_t last_key_ = 0;
+  Shapes shapes_;
+};
+
+// Rules R10, R14 and attack 25, by a model of all versions: histories of transactions, roll-backs,
+// snapshots and flushes in all shapes, compared at every registered timestamp.
+class RandomHistories : public ::testing::TestWithParam<std::tuple<Values, bool>> {};
+
+TEST_P(RandomHistories, ReadTheSameAtEveryRegisteredTimestamp) {
+  const auto [values, append_keys] = GetParam();
+  Shapes shapes;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    History history(seed * 10 + static_cast<uint64_t>(values), values, append_keys);
+    ASSERT_NO_FATAL_FAILURE(history.run(250));
+    shapes.index_only += history.shapes().index_only;
+    shapes.rewrites += history.shapes().rewrites;
+    shapes.splits += history.shapes().splits;
+    shapes.appends += history.shapes().appends;
+  }
+  EXPECT_GT(shapes.index_only, 0u);
+  EXPECT_GT(shapes.rewrites, 0u);
+  EXPECT_GT(shapes.splits + shapes.appends, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, RandomHistories,
+                         ::testing::Combine(::testing::Values(Values::kInline, Values::kFixed,
+                                                              Values::kSeparated, Values::kMixed),
+                                            ::testing::Bool()));
+
+}  // namespace
+}  // namespace hawthorn::tree

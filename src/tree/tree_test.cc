@@ -1,0 +1,104 @@
+#include "tree/tree.h"
+
+#include <gtest/gtest.h>
+
+#include "os/test_point.h"
+#include "tree/store_test_fixture.h"
+
+namespace hawthorn::tree {
+namespace {
+
+using namespace fixture;
+
+class TreeTest : public ::testing::Test {
+ protected:
+  ~TreeTest() override {
+#if defined(HAWTHORN_TEST_POINTS)
+    os::clear_test_points();
+#endif
+    tree.reset();
+  }
+  Descriptor* descriptor(std::string_view key = "") {
+    return container_of(*tree, key)->descriptor.load();
+  }
+
+  TestStore store;
+  std::unique_ptr<TreeState> tree = store.make_tree();
+  Flusher flusher{store};
+};
+
+TEST_F(TreeTest, WritesAreSeenFromTheirCommitOn) {
+  EXPECT_EQ(get_now(*tree, "a"), "<absent>");
+  TestTxn txn(store);
+  must(txn.put(*tree, "a", "1"));
+  must(txn.put(*tree, "b", "2"));
+  must(txn.remove(*tree, "b"));
+  EXPECT_EQ(get_now(*tree, "a"), "<absent>");
+  EXPECT_EQ(get(*tree, "a", txn.view()), "1");
+  EXPECT_EQ(get(*tree, "b", txn.view()), "<absent>");
+  txn.sequence();
+  EXPECT_EQ(get_now(*tree, "a"), "<absent>") << "visible_ts has not passed it";
+  txn.publish();
+  EXPECT_EQ(get_now(*tree, "a"), "1");
+  txn.stamp();
+  EXPECT_EQ(get_now(*tree, "a"), "1");
+  txn.release();
+  EXPECT_EQ(get_now(*tree, "a"), "1");
+  EXPECT_EQ(get_now(*tree, "b"), "<absent>");
+  EXPECT_EQ(container_of(*tree, "a")->intents, 0u);
+}
+
+TEST_F(TreeTest, RollBackLeavesNothing) {
+  put(store, *tree, "a", "old");
+  {
+    TestTxn txn(store);
+    must(txn.put(*tree, "a", "new"));
+    must(txn.put(*tree, "a", "newer"));
+    must(txn.put(*tree, "fresh", "new"));
+    const size_t savepoint = txn.undo().size();
+    must(txn.remove(*tree, "a"));
+    EXPECT_EQ(get(*tree, "a", txn.view()), "<absent>");
+    txn.roll_back(savepoint);
+    EXPECT_EQ(get(*tree, "a", txn.view()), "newer");
+    txn.abort();
+    EXPECT_EQ(get_now(*tree, "a"), "old");
+    txn.roll_back();
+    txn.release();
+  }
+  EXPECT_EQ(get_now(*tree, "a"), "old");
+  EXPECT_EQ(get_now(*tree, "fresh"), "<absent>");
+  EXPECT_EQ(container_of(*tree, "a")->intents, 0u);
+  must(flusher.flush(*tree, "").status);
+  EXPECT_EQ(get_now(*tree, "a"), "old");
+}
+
+TEST_F(TreeTest, FlushedValuesOfAllKinds) {
+  const std::string large(200000, 'L');
+  put(store, *tree, "inline", "small");
+  put(store, *tree, "empty", "");
+  put(store, *tree, "separated", std::string(500, 's'));
+  {
+    TestTxn txn(store);
+    must(txn.write(*tree, "large", VersionKind::kLarge, store.make_large(large)));
+    txn.commit();
+  }
+  const auto expect = [&] {
+    EXPECT_EQ(get_now(*tree, "inline"), "small");
+    EXPECT_EQ(get_now(*tree, "empty"), "");
+    EXPECT_EQ(get_now(*tree, "separated"), std::string(500, 's'));
+    EXPECT_EQ(get_now(*tree, "large"), large);
+    EXPECT_EQ(get_now(*tree, "nothing"), "<absent>");
+  };
+  expect();
+  must(flusher.flush(*tree, "").status);
+  EXPECT_TRUE(descriptor()->active->empty());
+  expect();
+  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}));
+  remove(store, *tree, "large");
+  must(flusher.flush(*tree, "").status);
+  EXPECT_EQ(get_now(*tree, "large"), "<absent>");
+  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}));
+}
+
+}  // namespace
+}  // namespace hawthorn::tree
