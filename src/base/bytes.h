@@ -75,6 +75,11 @@ inline const char* get_varint(const char* from, const char* end, uint64_t* value
 inline uint64_t key_head(std::string_view key, size_t skip) {
   if (key.size() >= skip + 8) return __builtin_bswap64(load<uint64_t>(key.data() + skip));
   if (key.size() <= skip) return 0;
+  // The key's last 8 bytes end where the head does: no copy of a variable length.
+  if (key.size() >= 8) {
+    return __builtin_bswap64(load<uint64_t>(key.data() + key.size() - 8))
+           << (8 * (skip + 8 - key.size()));
+  }
   uint64_t head = 0;
   std::memcpy(&head, key.data() + skip, key.size() - skip);
   return __builtin_bswap64(head);

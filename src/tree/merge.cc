@@ -514,6 +514,11 @@ Result<ExtentRef> Merger::Work::make_extent(size_t bytes, bool index, char** mem
   const auto blocks = static_cast<uint32_t>((bytes + kBlock - 1) / kBlock);
   const os::Quota quota = index ? os::Quota::kIndex : os::Quota::kValues;
   *memory = store->residency->allocate(quota, size_t{blocks} * kBlock);
+  if (*memory == nullptr && size_t{blocks} * kBlock <= store->arena->budget() / 16) {
+    // Everything else is held by readers. A flush gives back more than it takes, so it may go
+    // beyond the budget a little.
+    *memory = store->arena->allocate(quota, size_t{blocks} * kBlock, true);
+  }
   if (*memory == nullptr) {
     const os::Arena& arena = *store->arena;
     return Status(StatusCode::kOutOfMemory,

@@ -10,6 +10,7 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
+constexpr size_t kRawBufferBytes = 256 << 10;
 
 os::Quota quota_of(const Extent* extent) {
   return extent->is_index ? os::Quota::kIndex : os::Quota::kValues;
@@ -373,18 +374,30 @@ Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, u
 
 Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {
   os::File* disk = space_->file(address.file);
-  if (disk == nullptr)
+  if (disk == nullptr) {
     return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
-  const uint64_t start = offset / kBlock * kBlock;
-  const size_t bytes = align_up(offset - start + size, kBlock);
-  char* memory = allocate(os::Quota::kMerge, bytes);
-  if (memory == nullptr) return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
-  Status status = disk->read_at(uint64_t{address.block} * kBlock + start, {memory, bytes});
-  if (status.ok()) {
-    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
-    std::memcpy(to, memory + (offset - start), size);
   }
-  release(os::Quota::kMerge, memory, bytes);
+  // Through a small buffer: the caller's memory is not aligned for direct I/O, and may be large.
+  const size_t buffer_bytes = std::min(kRawBufferBytes, align_up(size, kBlock) + kBlock);
+  char* buffer = allocate(os::Quota::kMerge, buffer_bytes);
+  if (buffer == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
+  }
+  Status status;
+  while (size > 0 && status.ok()) {
+    const uint64_t start = offset / kBlock * kBlock;
+    const size_t before = offset - start;
+    const size_t piece = std::min(size, buffer_bytes - before);
+    const size_t bytes = align_up(before + piece, kBlock);
+    status = disk->read_at(uint64_t{address.block} * kBlock + start, {buffer, bytes});
+    if (!status.ok()) break;
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+    std::memcpy(to, buffer + before, piece);
+    to += piece;
+    offset += piece;
+    size -= piece;
+  }
+  release(os::Quota::kMerge, buffer, buffer_bytes);
   return status;
 }
 
