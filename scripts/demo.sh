@@ -62,8 +62,9 @@ echo
 # The first interpreter that has matplotlib: another Python may come before Debian's in the path.
 for python in python3 /usr/bin/python3; do
   if "$python" -c 'import matplotlib' 2>/dev/null; then
+    title="Bank, $accounts accounts, $batch transfers per commit, memory $memory GB"
     "$python" scripts/plot_demo.py "$data/bank.json" "$data/bank.png" \
-      "Bank, $accounts accounts, $batch transfers per commit, memory $memory GB, no sync (survives kill -9)"
+      "$title, no sync (survives kill -9)"
     break
   fi
 done

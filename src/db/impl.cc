@@ -180,7 +180,19 @@ Status Db::Impl::drop_tree(std::string_view name) {
   publisher_->add(std::move(edit));
   format::ManifestBatch batch;
   batch.trees_dropped.push_back(state->id());
-  return publisher_->publish_now(std::move(batch));
+  Status dropped = publisher_->publish_now(std::move(batch));
+  // The handle keeps the tree's object alive, but not its memory.
+  os::epoch::Guard guard;
+  for (tree::Container* container : state->directory().all()) {
+    auto* empty = new tree::RunFile;
+    residency_->adopt(empty, nullptr);
+    os::MutexLock lock(container->latch);
+    container->install(
+        new tree::Descriptor{new tree::Delta(arena_.get(), container->skip), nullptr, empty});
+    container->open_entries.clear();
+    container->intents = 0;
+  }
+  return dropped;
 }
 
 // ---- Writing

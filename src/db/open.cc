@@ -466,6 +466,9 @@ Status Db::Impl::close() {
     return {};
   }
   if (Status s = scheduler_->flush_all(); !s.ok()) return s;
+  if (!scheduler_->all_flushed()) {
+    return Status(StatusCode::kBusy, path_ + ": not everything could be flushed yet");
+  }
   if (Status s = publisher_->publish(); !s.ok()) return s;
   closed_.store(true, std::memory_order_release);
   scheduler_->stop();

@@ -19,6 +19,7 @@ constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
 constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much runs one step
 constexpr uint32_t kRelieveAttempts = 2000;
+constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 
 // Each thread that flushes keeps its merger, with its buffers.
@@ -331,43 +332,69 @@ Status Scheduler::relieve() {
 
 // ---- The whole database
 
-Status Scheduler::flush_all() {
+std::vector<std::string> Scheduler::unflushed(tree::TreeState* tree, Lsn end) const {
+  std::vector<std::string> lows;
+  if (tree->dropped.load(std::memory_order_acquire)) return lows;
+  os::epoch::Guard guard;
+  for (const tree::Container* container : tree->directory().all()) {
+    const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+    const bool active = !d->active->empty() && d->active->first_lsn < end;
+    const bool frozen = d->frozen != nullptr && d->frozen->first_lsn < end;
+    if (active || frozen) lows.push_back(container->low);
+  }
+  return lows;
+}
+
+bool Scheduler::all_flushed() const {
   for (tree::TreeState* tree : trees_()) {
-    std::vector<std::string> lows;
-    {
+    if (!unflushed(tree, format::kLsnMax).empty()) return false;
+  }
+  return true;
+}
+
+// One flush of a container leaves what was written while it ran, and what was frozen before goes
+// alone; one that splits leaves the same to each part. So there are passes, until one finds nothing
+// from before this call. An open transaction that logged chunks is found by each: hence the bound.
+Status Scheduler::flush_all() {
+  const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
+  for (tree::TreeState* tree : trees_()) {
+    for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
+      const std::vector<std::string> lows = unflushed(tree, end);
+      if (lows.empty()) break;
+      if (Status s = flush_each(tree, lows); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
+Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
+  for (const std::string& low : lows) {
+    for (uint32_t attempt = 0;; ++attempt) {
+      bool flushed = false;
+      const Status s = flush_container(tree, low, true, true, policy(), &flushed);
+      if (!s.ok()) {
+        if (s.is(StatusCode::kOutOfMemory) && attempt < kMemoryAttempts) {
+          // What was flushed and not published yet cannot be evicted.
+          if (Status published = publisher_->publish(); !published.ok()) return published;
+          os::epoch::collect();
+          machine_.clock->sleep_us(500);
+          continue;
+        }
+        return s;
+      }
+      if (flushed) break;
+      if (tree->dropped.load(std::memory_order_acquire)) break;
+      // Not flushed: somebody else is at it (wait), or nothing is left of it.
       os::epoch::Guard guard;
-      for (const tree::Container* container : tree->directory().all()) {
-        const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-        if (!d->active->empty() || d->frozen != nullptr) lows.push_back(container->low);
+      const tree::Container* container = tree->directory().find(low);
+      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      if (!container->flushing.load(std::memory_order_acquire) && d->frozen == nullptr &&
+          (d->active->empty() || attempt > 10)) {
+        break;
       }
+      os::cpu_relax();
     }
-    for (const std::string& low : lows) {
-      for (uint32_t attempt = 0;; ++attempt) {
-        bool flushed = false;
-        const Status s = flush_container(tree, low, true, true, policy(), &flushed);
-        if (!s.ok()) {
-          if (s.is(StatusCode::kOutOfMemory) && attempt < kMemoryAttempts) {
-            // What was flushed and not published yet cannot be evicted.
-            if (Status published = publisher_->publish(); !published.ok()) return published;
-            os::epoch::collect();
-            machine_.clock->sleep_us(500);
-            continue;
-          }
-          return s;
-        }
-        if (flushed) break;
-        // Not flushed: somebody else is at it (wait), or nothing is left of it.
-        os::epoch::Guard guard;
-        const tree::Container* container = tree->directory().find(low);
-        const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-        if (!container->flushing.load(std::memory_order_acquire) && d->frozen == nullptr &&
-            (d->active->empty() || attempt > 10)) {
-          break;
-        }
-        os::cpu_relax();
-      }
-      os::epoch::collect();
-    }
+    os::epoch::collect();
   }
   return {};
 }

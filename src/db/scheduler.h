@@ -54,8 +54,10 @@ class Scheduler : public txn::Admission {
   }
   Status relieve() override;
 
-  // Flushes every container that has unflushed data now; does not publish.
+  // Flushes all that is committed now; does not publish.
   Status flush_all();
+  // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
+  bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.
   Status recluster_all();
   // Waits until nothing is due and everything flushed is published.
@@ -73,6 +75,10 @@ class Scheduler : public txn::Admission {
     std::string low;
     double worth;
   };
+  // The low keys of the containers that hold something logged before `end`.
+  std::vector<std::string> unflushed(tree::TreeState* tree, Lsn end) const;
+  // Flushes each of these containers at least once.
+  Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
   void run();

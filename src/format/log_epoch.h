@@ -1,9 +1,10 @@
 #pragma once
 // Log positions, and the epochs that the manifest records of the log.
 //
-// An lsn is a byte position in one endless log; it only grows over the life of a database. The commit timestamp (cts) of
-// a transaction is the lsn of its commit record, so position and timestamp are issued in one step (R1).
-// Each open starts a new epoch in a new segment (R6): its records are salted with the epoch's salt.
+// An lsn is a byte position in one endless log; it only grows over the life of a database. The
+// commit timestamp (cts) of a transaction is the lsn of its commit record, so position and
+// timestamp are issued in one step (R1). Each open starts a new epoch in a new segment (R6): its
+// records are salted with the epoch's salt.
 
 #include <cstdint>
 

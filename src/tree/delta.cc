@@ -218,8 +218,6 @@ uint32_t Delta::child_index(const Inner* inner, uint32_t count, std::string_view
   return low - 1;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-
 DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   const uint64_t key_hash = hash(key);
   if (DeltaEntry* found = find(key, key_hash); found != nullptr) return found;
@@ -496,8 +494,6 @@ void Delta::discard(Version* version) {
   if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
   retired_->push_front({version, 0});
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
 
 bool Delta::read_begin(const Node* node, uint32_t* version) {
   *version = node->version.load(std::memory_order_acquire);

@@ -76,7 +76,8 @@ class Model {
     if (!delta_.empty() && found != entries_.end()) {
       ASSERT_TRUE(delta_.may_contain(Delta::hash(key)));
     }
-    ASSERT_EQ(delta_.find(key, Delta::hash(key)), found == entries_.end() ? nullptr : found->second);
+    ASSERT_EQ(delta_.find(key, Delta::hash(key)),
+              found == entries_.end() ? nullptr : found->second);
     std::vector<DeltaEntry*> out(room);
     for (const auto seek : {Delta::Seek::kGreaterEqual, Delta::Seek::kGreater}) {
       auto at =

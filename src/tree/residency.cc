@@ -336,10 +336,13 @@ Status Residency::read_verified(RunFile* file, uint32_t extent, uint32_t first_b
                                              std::to_string(file->record.id));
 }
 
-Status Residency::load_values(RunFile* file, uint32_t extent) {
+Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
   Extent* target = file->values[extent].get();
   if (file->bases[extent].load(std::memory_order_acquire) != nullptr) return {};
   char* memory = allocate(os::Quota::kValues, target->disk_bytes());
+  if (memory == nullptr && must) {
+    memory = arena_->allocate(os::Quota::kValues, target->disk_bytes(), true);
+  }
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory for a value extent of " +
                                                 std::to_string(target->disk_bytes()) + " bytes");

@@ -64,7 +64,8 @@ class Residency {
   // Makes value extent e resident. As load_run; the file is pinned. Does nothing where a newer file
   // has taken the extent over: whoever finds bases[e] still null starts again from the directory,
   // or reads what it needs by read_values.
-  Status load_values(RunFile* file, uint32_t extent);
+  // `must`: also a little beyond the budget, for a merge that gives memory back.
+  Status load_values(RunFile* file, uint32_t extent, bool must = false);
   // Whether there is room for a whole extent without evicting.
   bool roomy(size_t bytes) const;
   // Reads `size` bytes at `offset` of value extent e into `to`, verifying the blocks. The file is

@@ -51,8 +51,8 @@ struct Store {
   Snapshots* snapshots = nullptr;
   LargeExtents* large = nullptr;
   std::atomic<Lsn>* visible =
-      nullptr;  // visible_ts: everything up to it is committed and may be read
-  wal::Log* log = nullptr;              // null while the log is replayed, and in a read-only database
+      nullptr;              // visible_ts: everything up to it is committed and may be read
+  wal::Log* log = nullptr;  // null while the log is replayed, and in a read-only database
   std::atomic<uint64_t> next_container{1};
 };
 

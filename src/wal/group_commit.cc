@@ -1,6 +1,6 @@
-// Group commit: whoever waits for durability syncs for all who wait. The first one to come leads, the
-// others sleep until it is done: that spares the change of threads which a thread of its own for
-// syncing would cost each commit. While a sync runs, the next group fills.
+// Group commit: whoever waits for durability syncs for all who wait. The first one to come leads,
+// the others sleep until it is done: that spares the change of threads which a thread of its own
+// for syncing would cost each commit. While a sync runs, the next group fills.
 
 #include <algorithm>
 #include <utility>
@@ -48,8 +48,9 @@ Status Log::State::sync_once() {
 
 // When a sync ends, the threads that it served come back with their next commits, while those that
 // came too late for it are waiting already. Who leads the next sync waits a moment for the former:
-// otherwise two halves of the threads would take turns, each sync serving one of them. Where they do
-// not come back that soon (they have other things to do), the leader gives this up for ever longer.
+// otherwise two halves of the threads would take turns, each sync serving one of them. Where they
+// do not come back that soon (they have other things to do), the leader gives this up for ever
+// longer.
 void Log::State::gather_group() {
   if (group.skip_next != 0) {
     --group.skip_next;

@@ -14,12 +14,13 @@
 // 2. A record is never larger than ring / 8; ring space is reused only after its drain was written
 //    (R9).
 // 3. A drain writes whole 4 KB blocks straight from the ring and never writes a block twice. For a
-//    sync it ends them with a pad record first; when the rest of the block is too small for a record
-//    header, the pad reaches to the end of the next block. A drain for room leaves the last,
+//    sync it ends them with a pad record first; when the rest of the block is too small for a
+//    record header, the pad reaches to the end of the next block. A drain for room leaves the last,
 //    incomplete block in the ring.
 // 4. Segment number n holds the lsns [n * segment_bytes, (n + 1) * segment_bytes) and nothing else:
 //    no header in it. A record may lie across two segments.
-// 5. The disk space of a segment is reserved before its first use; a recycled one is renamed and the
+// 5. The disk space of a segment is reserved before its first use; a recycled one is renamed and
+// the
 //    directory synced before any byte of its new number is written. Ring and segments are never
 //    resized. Blocks that a sync waits for are written with zeros about 1 MB ahead; what is drained
 //    without a sync goes into reserved, unwritten blocks, which the next fdatasync commits as well,
@@ -117,8 +118,8 @@ class Log {
   void set_reserved(Lsn lsn) EXCLUDES(mutex());
   Lsn reserved() const;
   // Nothing below lsn is needed any more (durable in the manifest): whole segments below it are
-  // recycled or removed. Renames files and syncs the directory: not for a committer's path. lsn need
-  // not be a record's.
+  // recycled or removed. Renames files and syncs the directory: not for a committer's path. lsn
+  // need not be a record's.
   void trim(Lsn lsn) EXCLUDES(mutex());
   Lsn trimmed() const;
 
@@ -160,16 +161,16 @@ class Recovery {
 
   // Calls fn for every valid record with lsn >= from, in lsn order, pads excluded. May be called
   // several times. Takes each record from segment or ring, whichever validates; ends at the first
-  // lsn with neither. The first call reads all of the log from `trimmed` on, later ones from `from`.
-  // Errors: kCorruption when a record is missing below a durable_lsn that any later or earlier
-  // record carries, or inside a closed epoch (names segment file and offset); kNotSupported for a
-  // record type of a newer version; whatever fn returns.
+  // lsn with neither. The first call reads all of the log from `trimmed` on, later ones from
+  // `from`. Errors: kCorruption when a record is missing below a durable_lsn that any later or
+  // earlier record carries, or inside a closed epoch (names segment file and offset); kNotSupported
+  // for a record type of a newer version; whatever fn returns.
   Status replay(Lsn from, const std::function<Status(const RecordView&)>& fn);
 
   // First lsn behind the last valid record, known after one replay.
   Lsn end() const;
-  // Copies what only the ring holds into segments, writes again what no record proves to be durable,
-  // and syncs log and directory (attack 5). After this a new epoch may start.
+  // Copies what only the ring holds into segments, writes again what no record proves to be
+  // durable, and syncs log and directory (attack 5). After this a new epoch may start.
   Status make_durable();
   // Length of the needed log, known after one replay.
   uint64_t bytes() const;

@@ -1,0 +1,364 @@
+#include "tree/merge_work.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::tree {
+
+// Collects the committed versions <= cut of every key, newest first.
+void Merger::Work::gather(const Delta* delta) {
+  records.clear();
+  versions.clear();
+  if (delta == nullptr) return;
+  DeltaEntry* batch[32];
+  // A delta may be shared by the parts of a split: only this container's range counts.
+  const std::string_view low = container->low;
+  size_t count =
+      delta->collect(Delta::Seek::kGreaterEqual, low, key_head(low, delta->skip()), batch);
+  while (count > 0) {
+    for (size_t i = 0; i < count; ++i)
+      __builtin_prefetch(batch[i]->newest.load(std::memory_order_relaxed));
+    for (size_t i = 0; i < count; ++i) {
+      if (container->has_high && batch[i]->key() >= container->high) return;
+      const auto first = static_cast<uint32_t>(versions.size());
+      bool sorted = true;
+      for (const Version* v = batch[i]->newest.load(std::memory_order_acquire); v != nullptr;
+           v = v->older.load(std::memory_order_acquire)) {
+        if ((v->flags.load(std::memory_order_acquire) & kMoved) != 0) continue;
+        const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
+        // The cut stamped what it left here, and moved the rest.
+        const bool settled = (stamp & kIntentBit) == 0 && stamp <= cut;
+        HAWTHORN_ASSERT(settled);
+        if (!settled) continue;
+        if (versions.size() > first) {
+          const Kept& above = versions.back();
+          sorted =
+              sorted && (above.cts > stamp || (above.cts == stamp && above.version->seq > v->seq));
+        }
+        versions.push_back({v, 0, stamp});
+      }
+      if (versions.size() == first) continue;
+      if (!sorted) {
+        std::sort(versions.begin() + first, versions.end(), [](const Kept& a, const Kept& b) {
+          return a.cts != b.cts ? a.cts > b.cts : a.version->seq > b.version->seq;
+        });
+      }
+      records.push_back({batch[i]->key(), first, static_cast<uint32_t>(versions.size()) - first});
+    }
+    count = delta->collect(Delta::Seek::kGreater, batch[count - 1]->key(), batch[count - 1]->head,
+                           batch);
+  }
+}
+
+// The bytes that the newest versions of all records will take.
+size_t Merger::Work::gathered_bytes() const {
+  size_t bytes = 0;
+  for (const Record& record : records) {
+    bytes += kEntryBytes + record.key.size() + versions[record.first].version->size;
+  }
+  return bytes;
+}
+
+// Plain entries have fixed sizes: those of the old run, or of the first records.
+void Merger::Work::choose_shape() {
+  shape = RunShape{};
+  shape.container = old_file->record.id;
+  shape.tree = container->tree;
+  if (run != nullptr && run->fixed_key_size() != 0) {
+    shape.fixed_key_size = run->fixed_key_size();
+    shape.fixed_value_size = run->fixed_value_size();
+    shape.fixed_inline_size = run->fixed_inline_size();
+    shape.plain_inline = (run->header().flags & format::kRunFlagPlainInline) != 0;
+  }
+  for (size_t i = 0; i < std::min<size_t>(records.size(), 16); ++i) {
+    const Kept& newest = versions[records[i].first];
+    if (newest.version->kind != VersionKind::kPut) continue;
+    if (shape.fixed_key_size == 0)
+      shape.fixed_key_size = static_cast<uint32_t>(records[i].key.size());
+    if (separates(records[i].key, newest.version->size)) {
+      if (shape.fixed_value_size == 0) shape.fixed_value_size = newest.version->size;
+    } else if (!shape.plain_inline) {
+      shape.plain_inline = true;
+      shape.fixed_inline_size = newest.version->size;
+    }
+  }
+}
+
+// Fills key_versions with what is kept of one key: a delta record (or null) and the run's entries
+// [from, to).
+void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t to) {
+  key_versions.clear();
+  Lsn newer = 0;
+  bool first = true;
+  const auto consider = [&](const Kept& kept) {
+    // Of several writes of one transaction only the last counts, also above the view's horizon.
+    const bool keep = first || (kept.cts != newer && !view->dead(kept.cts, newer));
+    newer = kept.cts;
+    first = false;
+    if (keep) {
+      key_versions.push_back(kept);
+    } else if (kept.version == nullptr) {
+      drop_run_entry(kept.index);
+    } else if (kept.version->kind == VersionKind::kLarge) {
+      note_large(kept.version->value(), false);
+    }
+  };
+  if (record != nullptr) {
+    for (uint32_t i = 0; i < record->count; ++i) consider(versions[record->first + i]);
+  }
+  for (uint32_t i = from; i < to; ++i)
+    consider({nullptr, i, run->has_versions() ? run->entry(i).cts : 0});
+  while (!key_versions.empty()) {
+    const Kept& oldest = key_versions.back();
+    const bool tombstone =
+        oldest.version != nullptr
+            ? oldest.version->kind == VersionKind::kTombstone
+            : run->has_versions() && run->entry(oldest.index).kind == EntryKind::kTombstone;
+    if (!tombstone) break;
+    key_versions.pop_back();
+  }
+}
+
+void Merger::Work::note_large(std::string_view encoded, bool keep) {
+  const Result<format::LargeValue> value = format::decode_large_value(encoded);
+  if (!value.ok()) return;  // checked when it was written and when the run was attached
+  for (const ExtentAddress& address : value->extents)
+    (keep ? large_kept : large_dropped).push_back(address);
+}
+
+void Merger::Work::drop_run_entry(uint32_t index) {
+  const char* inline_value = nullptr;
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  if (run->plain(index, &inline_value, &extent, &offset)) {
+    if (inline_value == nullptr) garbage[extent] += run->fixed_value_size();
+    return;
+  }
+  const RunEntry entry = run->entry(index);
+  if (entry.kind == EntryKind::kSeparated) garbage[entry.extent] += entry.size;
+  if (entry.kind == EntryKind::kLarge) note_large(entry.inline_value, false);
+}
+
+void Merger::Work::emit_version(std::string_view key, const Kept& kept) {
+  const Lsn cts = kept.cts > floor ? kept.cts : 0;
+  max_ts = std::max(max_ts, kept.cts);
+  const Version* v = kept.version;
+  switch (v->kind) {
+    case VersionKind::kTombstone:
+      builder.add_tombstone(key, kept.cts);
+      return;
+    case VersionKind::kLarge:
+      note_large(v->value(), true);
+      builder.add_large(key, v->value(), cts, 0);
+      return;
+    case VersionKind::kPut:
+      break;
+  }
+  if (!separates(key, v->size)) {
+    builder.add_inline(key, v->value(), cts, 0);
+    return;
+  }
+  builder.add_separated(key, new_extent, static_cast<uint32_t>(copied_bytes), v->size, cts, 0);
+  copies.push_back({v->value().data(), v->size});
+  copied_bytes += v->size;
+}
+
+// An entry of the old run, its value moved to the new extent.
+void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
+  const Lsn cts = kept.cts > floor ? kept.cts : 0;
+  max_ts = std::max(max_ts, kept.cts);
+  const char* value = nullptr;
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  uint32_t size = run->fixed_value_size();
+  uint64_t expiry = 0;
+  if (run->plain(kept.index, &value, &extent, &offset)) {
+    if (value != nullptr) {
+      builder.add_inline(key, {value, run->fixed_inline_size()}, 0, 0);
+      return;
+    }
+  } else {
+    const RunEntry entry = run->entry(kept.index);
+    expiry = entry.expiry;
+    switch (entry.kind) {
+      case EntryKind::kTombstone:
+        builder.add_tombstone(key, kept.cts);
+        return;
+      case EntryKind::kInline:
+        builder.add_inline(key, entry.inline_value, cts, expiry);
+        return;
+      case EntryKind::kLarge:
+        note_large(entry.inline_value, true);
+        builder.add_large(key, entry.inline_value, cts, expiry);
+        return;
+      case EntryKind::kSeparated:
+        extent = entry.extent;
+        offset = entry.offset;
+        size = entry.size;
+        break;
+    }
+  }
+  builder.add_separated(key, new_extent, static_cast<uint32_t>(copied_bytes), size, cts, expiry);
+  copies.push_back({old_file->bases[extent].load(std::memory_order_acquire) + offset, size});
+  copied_bytes += size;
+}
+
+std::string_view Merger::Work::run_key(uint32_t index) {
+  const uint32_t size = run->key_size(index);
+  if (key_buffer.size() < size + 64) key_buffer.resize(size + 64);
+  run->copy_key(index, key_buffer.data());
+  return {key_buffer.data(), size};
+}
+
+// The end of the versions of entry index's key.
+uint32_t Merger::Work::same_key_end(uint32_t index) const {
+  uint32_t end = index + 1;
+  if (!run->has_versions()) return end;
+  std::string key(run->key_size(index), '\0');
+  run->copy_key(index, key.data());
+  const uint64_t head = key_head(key, run->skip());
+  while (end < run->entries() && run->compare(end, key, head) == 0) ++end;
+  return end;
+}
+
+// ---- The three shapes
+
+// Old extents keep their numbers; the delta's values go to one more.
+void Merger::Work::merge_index() {
+  const uint32_t entries = run == nullptr ? 0 : run->entries();
+  new_extent = static_cast<uint32_t>(old_file->values.size());
+  start_piece(container->low, container->high, container->has_high);
+  uint32_t next = 0;
+  const auto copy_run_keys = [&](uint32_t to) {
+    if (run == nullptr || next >= to) return;
+    if (!run->has_versions()) {
+      builder.append_range(*run, next, to, {}, floor);
+      next = to;
+      return;
+    }
+    while (next < to) {
+      const uint32_t end = same_key_end(next);
+      keep_versions(nullptr, next, end);
+      for (const Kept& kept : key_versions) {
+        max_ts = std::max(max_ts, kept.cts);
+        builder.append_range(*run, kept.index, kept.index + 1, {}, floor);
+      }
+      next = end;
+    }
+  };
+  for (const Record& record : records) {
+    uint32_t at = 0;
+    uint32_t end = 0;
+    if (run != nullptr) {
+      const uint64_t head = key_head(record.key, run->skip());
+      at = run->lower_bound(record.key, head);
+      copy_run_keys(at);
+      end = at;
+      while (end < entries && run->compare(end, record.key, head) == 0) ++end;
+      next = end;
+    }
+    keep_versions(&record, at, end);
+    for (const Kept& kept : key_versions) {
+      if (kept.version != nullptr) {
+        emit_version(record.key, kept);
+      } else {
+        builder.append_range(*run, kept.index, kept.index + 1, {}, floor);
+      }
+    }
+  }
+  copy_run_keys(entries);
+}
+
+// All values are rewritten, in `pieces` runs of about equal size.
+Status Merger::Work::merge_rewrite(size_t pieces, size_t total) {
+  output.reclustered = run != nullptr;
+  new_extent = 0;
+  const size_t piece_bytes = total / pieces + 1;
+  size_t piece_used = 0;
+  size_t made = 0;
+  const uint32_t entries = run == nullptr ? 0 : run->entries();
+  uint32_t next = 0;
+  size_t r = 0;
+  start_piece(container->low, container->high, container->has_high && pieces == 1);
+  while (next < entries || r < records.size()) {
+    int order = 0;
+    if (next == entries) {
+      order = 1;
+    } else if (r == records.size()) {
+      order = -1;
+    } else {
+      order = run->compare(next, records[r].key, key_head(records[r].key, run->skip()));
+    }
+    const Record* record = order >= 0 ? &records[r] : nullptr;
+    uint32_t end = next;
+    if (order <= 0) end = same_key_end(next);
+    const std::string_view key = record != nullptr ? record->key : run_key(next);
+    keep_versions(record, next, end);
+    if (!key_versions.empty() && piece_used >= piece_bytes && made + 1 < pieces) {
+      if (Status s = finish_piece(false); !s.ok()) return s;
+      ++made;
+      piece_used = 0;
+      start_piece(key, container->high, container->has_high && made + 1 == pieces);
+    }
+    const size_t copied_before = copied_bytes;
+    for (const Kept& kept : key_versions) {
+      if (kept.version != nullptr) {
+        emit_version(key, kept);
+      } else {
+        emit_rewritten(key, kept);
+      }
+      piece_used += kEntryBytes + (copied_bytes > copied_before ? 0 : key.size() + 8);
+      if (kept.version != nullptr && copied_bytes == copied_before)
+        piece_used += kept.version->size;
+    }
+    piece_used += copied_bytes - copied_before;
+    next = end;
+    if (record != nullptr) ++r;
+  }
+  return finish_piece(false);
+}
+
+// The delta lies behind the run (appended keys): the run stays as it is, and new containers follow
+// it.
+Status Merger::Work::merge_append(size_t pieces, size_t total) {
+  MergePiece left;
+  left.low = container->low;
+  left.unchanged_run = true;
+  left.file = new RunFile;
+  left.file->record = old_file->record;
+  left.file->record.cut = cut;
+  left.file->image = old_file->image;
+  left.file->values = old_file->values;
+  left.file->large = old_file->large;
+  output.pieces.push_back(std::move(left));
+
+  new_extent = 0;
+  const size_t piece_bytes = total / pieces + 1;
+  size_t piece_used = 0;
+  bool open = false;
+  for (const Record& record : records) {
+    keep_versions(&record, 0, 0);
+    if (key_versions.empty()) continue;
+    if (open && piece_used >= piece_bytes) {
+      if (Status s = finish_piece(false); !s.ok()) return s;
+      open = false;
+    }
+    if (!open) {
+      start_piece(record.key, container->high, container->has_high);
+      open = true;
+      piece_used = 0;
+    }
+    for (const Kept& kept : key_versions) {
+      emit_version(record.key, kept);
+      piece_used += kEntryBytes + record.key.size() + kept.version->size;
+    }
+  }
+  return open ? finish_piece(false) : Status();
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,87 @@
+#pragma once
+// A merge under way: what merge.cc decides, this does. Entries are gathered, chosen per key and
+// emitted (merge_work.cc); pieces are begun and finished with their extents (merge_pieces.cc).
+//
+// Not here: which shape a merge takes, and what it drops at its end (merge.cc).
+// Threads: one thread; see Merger.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/run_layout.h"
+#include "tree/merge.h"
+#include "tree/snapshots.h"
+
+namespace hawthorn::tree {
+
+inline constexpr size_t kEntryBytes = 14;  // of an index entry, with its share of headers
+
+// Whether a value goes to a value extent; smaller ones stand in the run.
+inline bool separates(std::string_view key, size_t value_size) {
+  return value_size >= 128 && value_size >= 6 * key.size();
+}
+
+struct Merger::Work {
+  struct Kept {
+    const Version* version = nullptr;  // of the delta; null: entry `index` of the old run
+    uint32_t index = 0;
+    Lsn cts = 0;
+  };
+  struct Record {
+    std::string_view key;
+    uint32_t first = 0;  // in versions
+    uint32_t count = 0;
+  };
+  struct Copy {
+    const char* from;
+    uint32_t size;
+  };
+
+  explicit Work(Store* s) : store(s) {}
+
+  Store* store;
+  RunBuilder builder;
+  std::vector<Record> records;
+  std::vector<Kept> versions;
+  std::vector<Kept> key_versions;
+  std::vector<Copy> copies;  // values of the piece's new extent, in order
+  size_t copied_bytes = 0;
+  std::vector<uint32_t> garbage;  // per old extent, added by this merge
+  std::vector<ExtentAddress> large_kept;
+  std::vector<ExtentAddress> large_dropped;
+  std::vector<ExtentRef> large_refs;  // of large_kept, taken from the delta's values
+  std::string key_buffer;
+
+  // Of the merge under way.
+  const Container* container = nullptr;
+  RunFile* old_file = nullptr;
+  const Run* run = nullptr;
+  const PruneView* view = nullptr;
+  Lsn cut = 0;
+  Lsn floor = 0;
+  Lsn max_ts = 0;
+  RunShape shape;
+  uint32_t new_extent = 0;  // its number in the piece under construction
+  std::string piece_low;
+  MergeOutput output;
+
+  void gather(const Delta* delta);
+  size_t gathered_bytes() const;
+  void choose_shape();
+  void keep_versions(const Record* record, uint32_t from, uint32_t to);
+  void emit_version(std::string_view key, const Kept& kept);
+  void emit_rewritten(std::string_view key, const Kept& kept);
+  void drop_run_entry(uint32_t index);
+  void note_large(std::string_view encoded, bool keep);
+  uint32_t same_key_end(uint32_t index) const;
+  std::string_view run_key(uint32_t index);
+  void merge_index();
+  Status merge_rewrite(size_t pieces, size_t total);
+  Status merge_append(size_t pieces, size_t total);
+  void start_piece(std::string_view low, std::string_view high, bool has_high);
+  Status finish_piece(bool keep_extents);
+  Result<ExtentRef> make_extent(size_t bytes, bool index, char** memory);
+};
+
+}  // namespace hawthorn::tree
