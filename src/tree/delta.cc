@@ -228,7 +228,7 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   entry->newest.store(nullptr, std::memory_order_relaxed);
   entry->head = head;
   entry->key_size = static_cast<uint32_t>(key.size());
-  entry->unused = 0;
+  entry->writes_to_prune = 0;
   std::memcpy(memory + sizeof(DeltaEntry), key.data(), key.size());
   entry->next_pending = pending_.load(std::memory_order_relaxed);
   // Against settle(), which takes the whole list.

@@ -146,16 +146,12 @@ class TestStore {
 //   release
 class TestTxn {
  public:
-  explicit TestTxn(TestStore& store, bool check_conflicts = false) : store_(store) {
+  explicit TestTxn(TestStore& store, bool check_conflicts = false)
+      : store_(store), registration_(store.snapshots.add(store.visible)) {
     context_.id = store.slots.acquire();
     context_.undo = &undo_;
     context_.check_conflicts = check_conflicts;
-    context_.read_ts = store.visible.load();
-    if (check_conflicts) {
-      registration_ = store.snapshots.add(store.visible);
-      context_.read_ts = registration_.ts;
-    }
-    registered_ = check_conflicts;
+    context_.read_ts = registration_.ts;
   }
   ~TestTxn() {
     if (context_.id == 0) return;
@@ -192,13 +188,23 @@ class TestTxn {
   void stamp() {
     for (const Undo& undo : undo_) TreeState::stamp(undo, id(), cts_);
   }
+  bool contended() const { return store_.slots.contended(id()); }
+  // Whether somebody else committed a key of this transaction since it began (R18).
+  bool valid() {
+    for (const Undo& undo : undo_) {
+      Result<bool> newer = undo.tree->newer_commit(undo.key, context_.read_ts, id());
+      must(newer.status());
+      if (*newer) return false;
+    }
+    return true;
+  }
   void abort() { store_.slots.abort(id()); }
   void roll_back(size_t from = 0) {
     for (size_t i = undo_.size(); i > from; --i) TreeState::roll_back(undo_[i - 1], id());
     undo_.resize(from);
   }
   void release() {
-    if (registered_) store_.snapshots.remove(registration_.slot);
+    store_.snapshots.remove(registration_.slot);
     store_.slots.release(id());
     context_.id = 0;
   }
@@ -220,8 +226,7 @@ class TestTxn {
   WriteContext context_;
   std::vector<Undo> undo_;
   std::deque<std::string> keys_;
-  Snapshots::Registration registration_;
-  bool registered_ = false;
+  const Snapshots::Registration registration_;
   Lsn cts_ = 0;
 };
 

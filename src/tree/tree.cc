@@ -14,6 +14,8 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kLargeDeltaBytes = 6 << 20;  // such a delta is split whatever the budget says
 constexpr uint32_t kPruneSteps = 4;
+constexpr uint32_t kWholeChainWrites = 16;
+constexpr uint32_t kWholeChainSteps = 1024;
 constexpr size_t kOpenEntriesMin = 1024;
 }  // namespace
 
@@ -77,21 +79,33 @@ void remove_intent(Container* container) {
 }  // namespace
 
 // Takes versions out of a chain that nobody can see any more. Only stamped ones: an unstamped
-// version's transaction will come back for it.
-void TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
+// version's transaction will come back for it. Mostly near the head; now and then the whole chain
+// is walked, since what a snapshot held back, or what lay above the view's horizon, dies further
+// down. Returns whether a newer view would let more go.
+bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
+  const bool whole = entry->writes_to_prune == 0;
+  const uint32_t steps = whole ? kWholeChainSteps : kPruneSteps;
+  uint32_t kept = 0;
+  bool beyond_horizon = false;
   Version* newer = entry->newest.load(std::memory_order_relaxed);
-  for (uint32_t step = 0; step < kPruneSteps && newer != nullptr; ++step) {
+  for (uint32_t step = 0; step < steps && newer != nullptr; ++step) {
     Version* older = newer->older.load(std::memory_order_relaxed);
-    if (older == nullptr) return;
+    if (older == nullptr) break;
     const uint64_t newer_stamp = newer->stamp.load(std::memory_order_acquire);
     const uint64_t older_stamp = older->stamp.load(std::memory_order_acquire);
-    if (((newer_stamp | older_stamp) & kIntentBit) == 0 && older_stamp <= newer_stamp &&
-        older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp)) {
+    const bool stamped = ((newer_stamp | older_stamp) & kIntentBit) == 0;
+    beyond_horizon = beyond_horizon || (stamped && newer_stamp > view.horizon);
+    if (stamped && older_stamp <= newer_stamp && older->kind != VersionKind::kLarge &&
+        view.dead(older_stamp, newer_stamp)) {
       delta->unlink(entry, older);
     } else {
       newer = older;
+      ++kept;
     }
   }
+  // As many writes as versions were kept: the walk costs each of them a step.
+  entry->writes_to_prune = whole ? std::max(kept, kWholeChainWrites) : entry->writes_to_prune - 1;
+  return whole && beyond_horizon && kept >= kWholeChainWrites / 2;
 }
 
 // Looks at the chain that a new intent is about to head: marks both sides where it meets another
@@ -109,10 +123,11 @@ uint8_t TreeState::meet_intents(const DeltaEntry* entry, const WriteContext& con
     if ((stamp & kIntentBit) != 0) {
       flags = kUnordered;
       // Also when it has committed meanwhile: the conflict check may have come just before (R18).
-      if (store_->slots->find(stamp & ~kIntentBit).outcome != TxnSlots::Outcome::kAborted) {
+      const TxnSlots::Outcome outcome = store_->slots->find(stamp & ~kIntentBit).outcome;
+      if (outcome == TxnSlots::Outcome::kActive) {
         store_->slots->mark_contended(stamp & ~kIntentBit);
-        store_->slots->mark_contended(context.id);
       }
+      if (outcome != TxnSlots::Outcome::kAborted) store_->slots->mark_contended(context.id);
     }
     // What is stamped committed before this intent will. So the rest need not be looked at once
     // everything below is known to rank lower.
@@ -124,6 +139,7 @@ uint8_t TreeState::meet_intents(const DeltaEntry* entry, const WriteContext& con
 Status TreeState::write(WriteContext& context, std::string_view key, VersionKind kind,
                         std::string_view value) {
   bool grown = false;
+  bool old_view = false;
   for (;;) {
     RunFile* needed = nullptr;
     {
@@ -156,6 +172,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
           container->latch.unlock();
           return Status(StatusCode::kOutOfMemory);
         }
+        HAWTHORN_TEST_POINT("tree.write.after_conflict_check");
         const uint8_t flags = meet_intents(entry, context);
         version->stamp.store(kIntentBit | context.id, std::memory_order_relaxed);
         version->seq = context.seq;
@@ -167,7 +184,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         }
         delta->link(entry, version);
         add_intent(container, entry);
-        prune(delta, entry, *store_->snapshots->view());
+        old_view = prune(delta, entry, *store_->snapshots->view());
         context.undo->push_back(
             {this, container, structure, delta->id, version, entry, key, context.seq});
         ++context.seq;
@@ -181,6 +198,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
     }
     if (needed == nullptr) {
       if (grown && large_delta) large_delta(this);
+      if (old_view) store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
       return {};
     }
     Status loaded = store_->residency->load_run(needed);

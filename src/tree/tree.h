@@ -135,7 +135,7 @@ class TreeState {
   bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
                  std::vector<Version*>* moved);
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
-  void prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
+  static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
                     bool registered);
   Status fetch(const PointRead& read, Value& value, bool* again);

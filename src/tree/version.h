@@ -54,7 +54,7 @@ struct DeltaEntry {
   std::atomic<Version*> newest;  // null after the only version was rolled back
   uint64_t head;
   uint32_t key_size;
-  uint32_t unused;
+  uint32_t writes_to_prune;  // until the whole chain is looked at; under the latch
   DeltaEntry* next_pending;  // of those that are not in the delta's tree yet
 
   std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
