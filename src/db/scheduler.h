@@ -106,7 +106,6 @@ class Scheduler : public txn::Admission {
   os::CondVar wake_;
   os::CondVar progress_;
   std::vector<Candidate> candidates_ GUARDED_BY(mutex_);
-  bool refilled_empty_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::atomic<uint32_t> working_{0};

@@ -68,19 +68,19 @@ class TreeState {
   static Container* make_container(Store* store, const format::ContainerRecord& record,
                                    std::string high, bool has_high, RunFile* file);
 
-  // ---- Writing
+  // ---- Writing (the latch passes between functions with its container, beyond clang's analysis)
 
   // Installs one intent. `key` must stay in memory until the undo entry is used. Errors: kConflict;
   // kOutOfMemory when the arena is full (nothing was done; make room and try again); kCorruption,
   // kIoError of a conflict check.
   Status write(WriteContext& context, std::string_view key, VersionKind kind,
-               std::string_view value);
+               std::string_view value) NO_THREAD_SAFETY_ANALYSIS;
   // Replay: installs a committed version, unless the container's cut already covers it.
   // kOutOfMemory as above.
   Status replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                uint32_t seq, Lsn first_lsn);
-  static void stamp(const Undo& undo, TxnId id, Lsn cts);
-  static void roll_back(const Undo& undo, TxnId id);
+                uint32_t seq, Lsn first_lsn) NO_THREAD_SAFETY_ANALYSIS;
+  static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
+  static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
   // Whether a commit newer than read_ts wrote the key. Errors as write.
   Result<bool> newer_commit(std::string_view key, Lsn read_ts, TxnId own);
 
@@ -129,8 +129,8 @@ class TreeState {
 
  private:
   // Finds the container for writing and locks its latch.
-  Container* lock_container(std::string_view key);
-  static Container* lock_undo(const Undo& undo);
+  Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
+  static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
   bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
                  std::vector<Version*>* moved);
