@@ -192,13 +192,18 @@ void KilledBank::check(Report& report, bool last) {
   }
   if (!advance(sink.log_entries(), shared_->logged, report)) return;
   uint64_t bytes_raw = 0;
-  const auto error =
-      compare_bank(*engine, options_, names_, {{{{source_, position_.attempts}}}}, bytes_raw);
+  const std::vector<ThreadHistory> history{{{{source_, position_.attempts}}}};
+  const auto error = compare_bank(*engine, options_, names_, history, bytes_raw);
   if (error) report.fail(*error);
   if (!last) return;
-  report.add("verify", "bytes_raw", static_cast<double>(bytes_raw));
   engine->close();
+  report.add("verify", "bytes_raw", static_cast<double>(bytes_raw));
   report.add("verify", "bytes_on_disk", static_cast<double>(disk_bytes(config_.path)));
+  // Once more after an orderly close: this is what stays.
+  engine->open(config_);
+  const auto later = compare_bank(*engine, options_, names_, history, bytes_raw);
+  if (later) report.fail("after close and open: " + *later);
+  engine->close();
 }
 
 void KilledBank::validate(unsigned round, Report& report) {

@@ -105,10 +105,14 @@ void Program::print_head() const {
             << ". Runs of each engine: " << command_.repeat << ", interleaved.\n";
   if (command_.workload == Workload::kBank) {
     std::cout << "Bank: " << with_commas(command_.bank.accounts) << " accounts ("
-              << with_commas(names_->words()) << " named by words), "
-              << with_commas(command_.bank.transactions) << " transfers tried in each phase, "
-              << command_.bank.threads << (command_.bank.threads == 1 ? " writer" : " writers")
-              << ", seed " << command_.bank.seed << ".\n";
+              << with_commas(names_->words()) << " named by words), ";
+    if (command_.kill) {
+      std::cout << "killed " << command_.kill_rounds << " times";
+    } else {
+      std::cout << with_commas(command_.bank.transactions) << " transfers tried in each phase, "
+                << command_.bank.threads << (command_.bank.threads == 1 ? " writer" : " writers");
+    }
+    std::cout << ", seed " << command_.bank.seed << ".\n";
   } else if (command_.workload == Workload::kUpsert) {
     std::cout << "Upsert: " << command_.upsert.rounds << " rounds of "
               << with_commas(command_.upsert.items) << " random keys of 8 bytes, values of "

@@ -4,8 +4,23 @@
 
 #include "bench/clock.h"
 #include "bench/machine.h"
+#include "bench/text.h"
 
 namespace hawthorn::bench {
+namespace {
+
+class ByteCounter : public EntrySink {
+ public:
+  void add(std::string_view key, std::string_view value) override {
+    bytes_ += key.size() + value.size();
+  }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
 
 void progress(const RunContext& run, const std::string& text) {
   if (run.verbose) std::fprintf(stderr, "  %s: %s\n", run.engine_name.c_str(), text.c_str());
@@ -29,6 +44,18 @@ void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw) {
   const Stopwatch watch;
   engine.open(run.config);
   report.add("open", "avg_us", watch.seconds() * 1e6);
+  // A size counts only if all is still there.
+  ByteCounter counter;
+  {
+    const std::unique_ptr<Reader> reader = engine.reader();
+    reader->begin(View::kSnapshot);
+    reader->iterate(counter);
+    reader->end();
+  }
+  if (counter.bytes() != bytes_raw) {
+    report.fail(print_text("after close and open there are %s bytes of keys and values, not %s",
+                           with_commas(counter.bytes()).c_str(), with_commas(bytes_raw).c_str()));
+  }
   engine.close();
 }
 

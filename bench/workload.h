@@ -23,9 +23,9 @@ struct RunContext {
 // A line of progress on standard error, when it is wanted.
 void progress(const RunContext& run, const std::string& text);
 
-// Sizes and memory at the end of the measured part, the close, and the time that an open takes
-// after it: the phases `drain`, `verify` and `open` of the report. The engine is open before and
-// closed afterwards. bytes_raw: keys and values of all live entries.
+// Sizes, the close, the time that an open takes after it, and whether everything is still there:
+// the phases `verify` and `open` of the report. The engine is open before and closed afterwards.
+// bytes_raw: keys and values of all live entries.
 void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw);
 
 // Opens the engine and notes its version and settings.
