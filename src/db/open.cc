@@ -100,7 +100,9 @@ Status Db::Impl::open() {
   if (*there) {
     std::string warning;
     Result<db::LoadedManifest> result = db::Manifest::load(machine_, path_, &warning);
-    if (!result.ok()) return result.status();
+    if (!result.ok()) {
+      return Status(result.status().code(), path_ + ": " + std::string(result.status().message()));
+    }
     loaded = std::move(result).value();
     if (!warning.empty()) log(LogLevel::kWarning, warning);
     if (loaded.must_not_write && !options_.read_only) {

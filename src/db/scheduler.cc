@@ -338,8 +338,10 @@ std::vector<std::string> Scheduler::unflushed(tree::TreeState* tree, Lsn end) co
   os::epoch::Guard guard;
   for (const tree::Container* container : tree->directory().all()) {
     const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-    const bool active = !d->active->empty() && d->active->first_lsn < end;
-    const bool frozen = d->frozen != nullptr && d->frozen->first_lsn < end;
+    // Entries without versions are what rolled-back transactions leave.
+    const bool active = d->active->versions() > 0 && d->active->first_lsn < end;
+    const bool frozen =
+        d->frozen != nullptr && d->frozen->versions() > 0 && d->frozen->first_lsn < end;
     if (active || frozen) lows.push_back(container->low);
   }
   return lows;
