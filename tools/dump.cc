@@ -22,7 +22,7 @@ class Dumper {
         snapshot_(db.snapshot()),
         writer_(output, options.base64 ? Encoding::kBase64 : Encoding::kEscaped),
         progress_("dumped", Progress::Unit::kEntries, common.progress),
-        buffer_(kInlineValueBytesMax + 1) {}
+        buffer_(kValuePartBytes) {}
 
   Status run(const std::vector<std::string>& names) {
     uint64_t total = 0;
@@ -46,13 +46,10 @@ class Dumper {
   double seconds() const { return progress_.seconds(); }
 
  private:
-  // The cursor gives keys alone: values are read in parts, so that a large one never has to fit.
   Status dump_tree(const Tree& tree, uint64_t total) {
-    Cursor cursor = db_.cursor(
-        tree,
-        {.lower = std::nullopt, .upper = std::nullopt, .snapshot = &snapshot_, .key_only = true});
+    Cursor cursor = db_.cursor(tree, {.snapshot = &snapshot_});
     for (bool more = cursor.first(); more; more = cursor.next()) {
-      Status status = dump_entry(tree, cursor.key());
+      Status status = dump_entry(tree, cursor);
       if (!status.ok()) return status;
       if (!output_.status().ok()) return output_.status();
       progress_.update(++entries_, total);
@@ -60,18 +57,32 @@ class Dumper {
     return cursor.status();
   }
 
-  Status dump_entry(const Tree& tree, std::string_view key) {
-    Result<size_t> got = read(tree, key, 0, buffer_.size());
-    if (!got.ok()) return got.status();
-    if (*got <= kInlineValueBytesMax) {
-      writer_.entry(key, std::string_view(buffer_.data(), *got));
+  Status dump_entry(const Tree& tree, const Cursor& cursor) {
+    const std::string_view key = cursor.key();
+    const std::string_view value = cursor.value();
+    if (value.empty()) {
+      // Empty, or too large to be shown as a whole; then the cursor says so and goes on.
+      Status status = cursor.status();
+      if (status.is(StatusCode::kNotSupported)) return dump_in_parts(tree, key);
+      if (!status.ok()) return status;
+    }
+    if (value.size() <= kInlineValueBytesMax) {
+      writer_.entry(key, value);
       return {};
     }
+    writer_.begin_value(key, value.size());
+    for (size_t offset = 0; offset < value.size(); offset += kValuePartBytes) {
+      writer_.value_part(value.substr(offset, kValuePartBytes));
+    }
+    return {};
+  }
+
+  Status dump_in_parts(const Tree& tree, std::string_view key) {
     Result<uint64_t> bytes = value_bytes(tree, key);
     if (!bytes.ok()) return bytes.status();
     writer_.begin_value(key, *bytes);
     for (uint64_t offset = 0; offset < *bytes; offset += kValuePartBytes) {
-      got = read(tree, key, offset, kValuePartBytes);
+      Result<size_t> got = read(tree, key, offset, kValuePartBytes);
       if (!got.ok()) return got.status();
       writer_.value_part(std::string_view(buffer_.data(), *got));
       if (!output_.status().ok()) return output_.status();
@@ -84,8 +95,8 @@ class Dumper {
                          {.snapshot = &snapshot_});
   }
 
-  // The size of a value above kInlineValueBytesMax, found by probing for its last byte: a read at
-  // an offset gives a byte exactly when the value is longer than that.
+  // The size of a value, found by probing for its last byte: a read at an offset gives a byte
+  // exactly when the value is longer than that.
   Result<uint64_t> value_bytes(const Tree& tree, std::string_view key) {
     uint64_t size = 0;
     for (uint64_t bit = std::bit_floor(Db::limits().stream_value_bytes_max); bit > 0; bit /= 2) {

@@ -78,15 +78,20 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
                                         .upper = range->upper,
                                         .snapshot = nullptr,
                                         .key_only = options.keys_only});
+  Status status;
   uint64_t left = options.limit;
   for (bool more = options.reverse ? cursor.last() : cursor.first();
        more && left > 0 && printer.ok(); more = options.reverse ? cursor.prev() : cursor.next()) {
+    // A value that is too large to be read as a whole comes as an empty one, with an error.
+    if (cursor.value().empty() && !options.keys_only) status = cursor.status();
+    if (!status.ok()) break;
     printer.print(cursor.key(), cursor.value());
     --left;
   }
   // What was read before an error is printed before the error is.
   Status printed = printer.finish();
-  return cursor.status().ok() ? printed : cursor.status();
+  if (status.ok()) status = cursor.status();
+  return status.ok() ? printed : status;
 }
 
 Status run_count(const CommonOptions& common, const RangeOptions& range_options) {

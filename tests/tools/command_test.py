@@ -107,6 +107,9 @@ class Entries(CommandCase):
         self.hawthorn("put", self.db, "large", "--file", self.file("value", value))
         self.hawthorn("get", self.db, "large", "--output", self.scratch / "back")
         self.assertEqual((self.scratch / "back").read_bytes(), value)
+        self.hawthorn("scan", self.db, code=ERROR)
+        self.assertIn("too large", self.stderr)
+        self.assertEqual(self.hawthorn("scan", self.db, "--keys-only"), b"large\n")
         self.hawthorn("put", self.db, "large", "--file", "-", stdin=value, code=USAGE)
         self.assertIn("has to come from a file", self.stderr)
 

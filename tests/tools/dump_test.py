@@ -151,6 +151,19 @@ class Malformed(CommandCase):
             self.hawthorn("dump", self.db, code=ERROR, stdout=full)
 
 
+class Many(CommandCase):
+    def test_nothing_is_lost_of_many_entries_in_a_small_budget(self):
+        count = 400_000
+        value = os.urandom(128).hex().encode()
+        lines = [b"%09d\t%s\n" % (i, value) for i in range(count)]
+        end = b"#end entries=%d\n#end-of-dump trees=1\n" % count
+        dump = self.file("dump", HEAD + b"#tree name=main\n" + b"".join(lines) + end)
+        self.hawthorn("load", self.db, dump, "--memory", "64MB")
+        self.assertEqual(self.hawthorn("count", self.db), b"%d\n" % count)
+        again = self.hawthorn("dump", self.db, "--memory", "64MB").splitlines(keepends=True)
+        self.assertEqual(again[2:-2], lines)
+
+
 class Memory(CommandCase):
     BUDGET = 64 << 20
 
