@@ -111,8 +111,9 @@ Status Log::State::wait_in_group(Lsn goal) {
     if (prewrite_due.load(std::memory_order_relaxed)) {
       if (background) {
         work.signal();
-      } else if (Status s = prewrite(); !s.ok()) {
-        return s;
+      } else {
+        // Its failure ends the log, but takes back nothing of what has just become durable.
+        static_cast<void>(prewrite());
       }
     }
     ticket = durable_moved.ticket();
