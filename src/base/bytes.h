@@ -37,6 +37,11 @@ inline void append(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
+// As memcpy, but an empty view may have no address.
+inline void copy_bytes(void* to, std::string_view from) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
 // LEB128, 7 bits a byte, low bits first; at most 10 bytes.
 inline constexpr size_t kVarintBytesMax = 10;
 inline char* put_varint(char* to, uint64_t value) {

@@ -229,7 +229,7 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   entry->head = head;
   entry->key_size = static_cast<uint32_t>(key.size());
   entry->writes_to_prune = 0;
-  std::memcpy(memory + sizeof(DeltaEntry), key.data(), key.size());
+  copy_bytes(memory + sizeof(DeltaEntry), key);
   entry->next_pending = pending_.load(std::memory_order_relaxed);
   // Against settle(), which takes the whole list.
   while (!pending_.compare_exchange_weak(entry->next_pending, entry, std::memory_order_release,

@@ -178,7 +178,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         version->seq = context.seq;
         version->kind = kind;
         version->flags.store(flags, std::memory_order_relaxed);
-        if (!value.empty()) std::memcpy(version->bytes(), value.data(), value.size());
+        if (!value.empty()) copy_bytes(version->bytes(), value);
         if (delta->first_lsn == format::kLsnMax) {
           delta->first_lsn = store_->log->head();
         }
@@ -226,7 +226,7 @@ Status TreeState::replay(std::string_view key, VersionKind kind, std::string_vie
       version->seq = seq;
       version->kind = kind;
       version->flags.store(0, std::memory_order_relaxed);
-      if (!value.empty()) std::memcpy(version->bytes(), value.data(), value.size());
+      if (!value.empty()) copy_bytes(version->bytes(), value);
       delta->first_lsn = std::min(delta->first_lsn, first_lsn);
       delta->link(entry, version);
       prune(delta, entry, *store_->snapshots->view());

@@ -63,7 +63,7 @@ std::string_view Txn::keep_key(std::string_view key) {
     key_used_ = 0;
   }
   char* to = key_blocks_.back().get() + key_used_;
-  std::memcpy(to, key.data(), key.size());
+  copy_bytes(to, key);
   key_used_ += key.size();
   return {to, key.size()};
 }

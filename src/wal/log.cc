@@ -143,7 +143,7 @@ Lsn Log::State::append(RecordType type, uint32_t operations,
   if (payload_bytes != 0) store<uint64_t>(at + length - sizeof(uint64_t), 0);
   char* to = at + sizeof(RecordHeader);
   for (const std::string_view piece : payload) {
-    std::memcpy(to, piece.data(), piece.size());
+    copy_bytes(to, piece);
     to += piece.size();
   }
   RecordHeader header{};
