@@ -140,6 +140,7 @@ bool TreeCursor::enter(Where where, std::string_view key) {
         return fail(std::move(status));
       }
       take_run();
+      if (run_ == nullptr) continue;  // an eviction that had begun before the pin
     }
     file_->touch();
     HAWTHORN_TEST_POINT("tree.cursor.entered");

@@ -35,7 +35,7 @@ std::vector<std::string> keys_backward(TreeCursor& cursor) {
 TEST(Cursor, EmptyTree) {
   TestTree test({});
   for (const bool flushed : {false, true}) {
-    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+    TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
     EXPECT_FALSE(cursor.first());
     EXPECT_FALSE(cursor.last());
     EXPECT_FALSE(cursor.seek(""));
@@ -56,7 +56,7 @@ TEST(Cursor, TheEmptyKeyIsAKey) {
   test.commit({{"", "nothing"}, {std::string(1, '\0'), "zero"}});
   for (const bool flushed : {false, true}) {
     if (flushed) test.flush("");
-    CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()), {});
+    CheckedCursor cursor(&test, {test.visible(), 0}, test.contents(), {});
     cursor.first();
     cursor.next();
     cursor.next();
@@ -66,7 +66,7 @@ TEST(Cursor, TheEmptyKeyIsAKey) {
     cursor.seek("");
     cursor.seek_for_prev("");
     cursor.batches(1, 10);
-    CheckedCursor above(&test, {test.visible().load(), 0}, test.contents(test.visible()),
+    CheckedCursor above(&test, {test.visible(), 0}, test.contents(),
                         {.lower = "", .upper = std::string(1, '\0'), .key_only = true});
     above.first();
     above.next();
@@ -88,7 +88,7 @@ TEST(Cursor, WalksThroughEmptyContainers) {
   test.commit({changes.begin() + 100, changes.begin() + 2900});
   const auto snapshot = test.snapshot();
   for (int round = 0; round < 2; ++round) {
-    TreeCursor cursor(test.tree(), {snapshot.ts(), 0}, {});
+    TreeCursor cursor(test.tree(), {snapshot.ts, 0}, {});
     EXPECT_EQ(keys_forward(cursor).size(), 200u);
     EXPECT_EQ(keys_backward(cursor).size(), 200u);
     EXPECT_TRUE(cursor.seek(Generator::number(150)));
@@ -107,7 +107,7 @@ TEST(Cursor, BoundsThatLeaveNothing) {
   test.commit({{"a", "1"}, {"b", "2"}, {"c", "3"}});
   for (const auto& [lower, upper] : std::vector<std::pair<std::string, std::string>>{
            {"b", "b"}, {"c", "a"}, {"d", "e"}, {"0", "1"}, {"a\x01", "b"}}) {
-    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {.lower = lower, .upper = upper});
+    TreeCursor cursor(test.tree(), {test.visible(), 0}, {.lower = lower, .upper = upper});
     EXPECT_FALSE(cursor.first());
     EXPECT_FALSE(cursor.last());
     EXPECT_FALSE(cursor.seek("a"));
@@ -120,33 +120,30 @@ TEST(Cursor, OwnWritesAfterItWasOpened) {
   TestTree test({});
   test.commit({{"a", "1"}, {"c", "3"}, {"e", "5"}});
   test.flush("");
-  const auto snapshot = test.snapshot();
-  TestTree::Writer writer(&test);
-  TreeCursor cursor(test.tree(), {snapshot.ts(), writer.id()}, {});
+  fixture::TestTxn txn(test.store());
+  TreeCursor cursor(test.tree(), txn.view(), {});
   ASSERT_TRUE(cursor.first());
-  writer.put("b", "own");
+  test.write(txn, {{"b", "own"}});
   ASSERT_TRUE(cursor.next());
   EXPECT_EQ(cursor.key(), "b");
-  writer.del("c");
-  writer.put("d", "own too");
+  test.write(txn, {{"c", std::nullopt}, {"d", "own too"}});
   // A flush in between: the intents move to another delta.
   test.flush("");
   ASSERT_TRUE(cursor.next());
   EXPECT_EQ(cursor.key(), "d");
-  writer.put("c", "again");
+  test.write(txn, {{"c", "again"}});
   ASSERT_TRUE(cursor.prev());
   EXPECT_EQ(cursor.key(), "c");
   EXPECT_EQ(cursor.value(), "again");
-  writer.del("c");
+  test.write(txn, {{"c", std::nullopt}});
   ASSERT_TRUE(cursor.next());
   EXPECT_EQ(cursor.key(), "d");
   Entry entries[10];
   EXPECT_EQ(cursor.next_batch(entries), 1u);
-  writer.put("f", "last");
+  test.write(txn, {{"f", "last"}});
   EXPECT_EQ(cursor.next_batch(entries), 2u);
   EXPECT_EQ(entries[1].key, "f");
   EXPECT_EQ(cursor.next_batch(entries), 0u);
-  test.drop(snapshot);
 }
 
 TEST(Cursor, LargeValues) {
@@ -155,8 +152,7 @@ TEST(Cursor, LargeValues) {
   for (const bool flushed : {false, true}) {
     if (flushed) test.flush("");
     for (const bool key_only : {false, true}) {
-      CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()),
-                           {.key_only = key_only});
+      CheckedCursor cursor(&test, {test.visible(), 0}, test.contents(), {.key_only = key_only});
       const uint64_t read = test.residency().bytes_read();
       cursor.first();
       for (int i = 0; i < 4; ++i) cursor.next();
@@ -176,14 +172,12 @@ TEST(Cursor, ValuesTooLargeToBeReadAsAWhole) {
   value.extents.push_back({0, 1 << 20, 1 << 15});
   std::string encoded;
   format::append_large_value(encoded, value);
-  {
-    TestTree::Writer writer(&test);
-    writer.put("a", "1");
-    writer.write("b", VersionKind::kLarge, encoded);
-    writer.put("c", "3");
-    writer.commit();
-  }
-  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  fixture::TestTxn txn(test.store());
+  fixture::must(txn.put(*test.tree(), "a", "1"));
+  fixture::must(txn.write(*test.tree(), "b", VersionKind::kLarge, encoded));
+  fixture::must(txn.put(*test.tree(), "c", "3"));
+  txn.commit();
+  TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
   ASSERT_TRUE(cursor.first());
   ASSERT_TRUE(cursor.next());
   EXPECT_EQ(cursor.key(), "b");
@@ -206,7 +200,7 @@ TEST(Cursor, ValuesTooLargeToBeReadAsAWhole) {
   EXPECT_EQ(cursor.next_batch(entries), 0u);
   EXPECT_TRUE(cursor.status().ok());
 
-  TreeCursor keys(test.tree(), {test.visible().load(), 0}, {.key_only = true});
+  TreeCursor keys(test.tree(), {test.visible(), 0}, {.key_only = true});
   EXPECT_EQ(keys_forward(keys), (std::vector<std::string>{"a", "b", "c"}));
 }
 
@@ -230,7 +224,7 @@ TEST(Cursor, DamageNamesItsRange) {
     ASSERT_TRUE(test.disk().flip_bit("/db/data." + std::to_string(at.file),
                                      uint64_t{at.block} * 4096 + 4096 + 100, 3));
   }
-  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
   size_t seen = 0;
   for (bool more = cursor.first(); more; more = cursor.next()) ++seen;
   EXPECT_TRUE(cursor.status().is(StatusCode::kCorruption));
@@ -265,7 +259,7 @@ TEST(Cursor, ReadErrorsAreErrors) {
   for (uint64_t nth = 1; nth <= 2; ++nth) {
     test.evict_all();
     test.disk().fail(testing::SimOp::kRead, nth, StatusCode::kIoError, true);
-    TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+    TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
     EXPECT_FALSE(cursor.first());
     EXPECT_TRUE(cursor.status().is(StatusCode::kIoError)) << cursor.status().to_string();
     test.disk().clear_faults();
@@ -289,8 +283,7 @@ TEST(Cursor, NotResident) {
       test.flush_all();
     }
     for (const bool key_only : {false, true}) {
-      CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()),
-                           {.key_only = key_only});
+      CheckedCursor cursor(&test, {test.visible(), 0}, test.contents(), {.key_only = key_only});
       for (int i = 0; i < 60; ++i) {
         test.evict_all();
         cursor.random_move(generator.prng(), generator.key());
@@ -327,20 +320,14 @@ TEST(Cursor, ContainersReplacedDuringAMove) {
         test.commit(changes_of(600));
         test.flush_all();
         test.commit(changes_of(300));
-        const auto snapshot = test.snapshot();
-        TestTree::Writer writer(&test);
-        Contents contents = test.contents(snapshot.ts());
         // Intents, own or foreign, are what moves at a cut.
-        for (const auto& [key, value] : changes_of(100)) {
-          test.write_as_model(writer, key, value);
-          if (!own) continue;
-          if (value.has_value()) {
-            contents[key] = *value;
-          } else {
-            contents.erase(key);
-          }
-        }
-        CheckedCursor cursor(&test, {snapshot.ts(), own ? writer.id() : 0}, contents, {});
+        fixture::TestTxn txn(test.store());
+        const ReadView view = txn.view();
+        Contents contents = test.contents(view.ts);
+        const TestTree::Changes intents = changes_of(100);
+        test.write(txn, intents);
+        if (own) TestTree::apply(intents, &contents);
+        CheckedCursor cursor(&test, {view.ts, own ? view.own : 0}, contents, {});
         int countdown = 3;
         bool inside = false;
         os::set_test_point(point, [&] {
@@ -355,8 +342,6 @@ TEST(Cursor, ContainersReplacedDuringAMove) {
           cursor.random_move(generator.prng(), generator.key());
         }
         os::clear_test_points();
-        writer.abort();
-        test.drop(snapshot);
         if (HasFatalFailure()) return;
       }
     }
@@ -389,7 +374,7 @@ TEST(Cursor, DamageOfAReplacedFileIsNone) {
     old->active->ref();
     container->install(new Descriptor{old->active, nullptr, file});
   });
-  TreeCursor cursor(test.tree(), {test.visible().load(), 0}, {});
+  TreeCursor cursor(test.tree(), {test.visible(), 0}, {});
   EXPECT_EQ(keys_forward(cursor).size(), 500u);
   EXPECT_GE(calls, 2);
   os::clear_test_points();
@@ -408,20 +393,23 @@ void random_walks(uint64_t seed, int steps) {
                             .garbage_max = 0.3,
                             .target_bytes = (size_t{4} + generator.below(60)) << 10}});
   struct Open {
-    TestTree::Snapshot snapshot;
-    std::unique_ptr<TestTree::Writer> writer;
+    std::unique_ptr<fixture::TestTxn> txn;  // holds the snapshot; its writes are seen if `own`
+    bool own;
     std::unique_ptr<CheckedCursor> cursor;
   };
   std::vector<Open> open;
   const auto close = [&](size_t index) {
     open[index].cursor.reset();
-    open[index].writer.reset();
-    test.drop(open[index].snapshot);
     open.erase(open.begin() + static_cast<ptrdiff_t>(index));
   };
   const auto change = [&] {
     return std::pair(generator.key(),
                      generator.chance(4) ? std::nullopt : std::optional(generator.value()));
+  };
+  test.after_cut = [&] {
+    TestTree::Changes changes;
+    for (uint64_t i = generator.below(30); i > 0; --i) changes.push_back(change());
+    if (generator.chance(2)) test.commit(changes);
   };
   for (int step = 0; step < steps && !::testing::Test::HasFatalFailure(); ++step) {
     switch (generator.below(16)) {
@@ -448,18 +436,15 @@ void random_walks(uint64_t seed, int steps) {
       case 7: {
         if (open.size() >= 6) close(generator.below(open.size()));
         Open fresh;
-        fresh.snapshot = test.snapshot();
-        ReadView view{fresh.snapshot.ts(), 0};
-        if (generator.chance(3)) {
-          fresh.writer = std::make_unique<TestTree::Writer>(&test);
-          view.own = fresh.writer->id();
-        }
+        fresh.txn = std::make_unique<fixture::TestTxn>(test.store());
+        fresh.own = generator.chance(3);
+        const ReadView view{fresh.txn->view().ts, fresh.own ? fresh.txn->id() : 0};
         TreeCursor::Options options;
         if (generator.chance(3)) options.lower = generator.key();
         if (generator.chance(3)) options.upper = generator.key();
         options.key_only = generator.chance(4);
-        fresh.cursor = std::make_unique<CheckedCursor>(
-            &test, view, test.contents(fresh.snapshot.ts()), std::move(options));
+        fresh.cursor = std::make_unique<CheckedCursor>(&test, view, test.contents(view.ts),
+                                                       std::move(options));
         open.push_back(std::move(fresh));
         break;
       }
@@ -469,16 +454,11 @@ void random_walks(uint64_t seed, int steps) {
       case 9:
       case 10:
         for (Open& one : open) {
-          if (one.writer == nullptr) continue;
-          for (uint64_t i = generator.below(8); i > 0; --i) {
-            const auto [key, value] = change();
-            test.write_as_model(*one.writer, key, value);
-            if (value.has_value()) {
-              one.cursor->expect_put(key, *value);
-            } else {
-              one.cursor->expect_del(key);
-            }
-          }
+          if (!one.own) continue;
+          TestTree::Changes changes;
+          for (uint64_t i = generator.below(8); i > 0; --i) changes.push_back(change());
+          test.write(*one.txn, changes);
+          one.cursor->expect(changes);
         }
         break;
       default:
@@ -488,7 +468,7 @@ void random_walks(uint64_t seed, int steps) {
   }
   while (!open.empty()) close(0);
   // At the end everything is read once more, forwards, backwards and in batches.
-  CheckedCursor cursor(&test, {test.visible().load(), 0}, test.contents(test.visible()), {});
+  CheckedCursor cursor(&test, {test.visible(), 0}, test.contents(), {});
   test.evict_all();
   cursor.first();
   cursor.batches(50, 100000);

@@ -1,13 +1,13 @@
 #pragma once
-// For tests of the cursor: one tree with all that it stands on, on a simulated machine, next to a
-// model that knows every version of every key.
+// For tests of the cursor: a tree next to a model that knows every version of every key, a cursor
+// beside what it must show, keys and values of all shapes.
 //
-// Commits go through intents, slots and visible_ts as a transaction's do, without log records.
-// Not here: the tests (cursor_test.cc, cursor_concurrency_test.cc).
-// Threads: one for TestTree; a TestTree::Writer may run beside readers and a flusher.
+// Not here: the tests (cursor_test.cc, cursor_concurrency_test.cc), the parts below a tree
+// (store_test_fixture.h). Threads: one, but for what cursor_concurrency_test.cc does.
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,10 +18,8 @@
 
 #include "base/prng.h"
 #include "os/epoch.h"
-#include "testing/sim_machine.h"
 #include "tree/cursor.h"
-#include "tree/merge.h"
-#include "tree/tree.h"
+#include "tree/store_test_fixture.h"
 
 namespace hawthorn::tree::cursor_test {
 
@@ -47,117 +45,44 @@ class TestTree {
   };
 
   explicit TestTree(const Setup& setup)
-      : setup_(setup), disk_(setup.seed), machine_(disk_, setup.seed) {
-    EXPECT_TRUE(disk_.make_directory("/db").ok());
-    arena_ = os::Arena::create(setup.budget).value();
-    space::SpaceOptions options;
-    options.file_bytes_first = size_t{8} << 20;
-    space_ = space::Space::open(machine_.machine(), "/db", options).value();
-    residency_ = std::make_unique<Residency>(machine_.machine(), arena_.get(), space_.get());
-    residency_->set_reserve(setup.reserve);
-    const wal::LogOptions log_options{.ring_bytes = size_t{64} << 10,
-                                      .segment_bytes = size_t{128} << 10};
-    log_ = wal::Log::start(machine_.machine(), "/db", log_options,
-                           {.number = 1, .start = log_options.segment_bytes, .salt = 1},
-                           format::kLsnMax, 0)
-               .value();
-    store_.machine = &machine_.machine();
-    store_.arena = arena_.get();
-    store_.space = space_.get();
-    store_.residency = residency_.get();
-    store_.slots = &slots_;
-    store_.snapshots = &snapshots_;
-    store_.large = &large_;
-    store_.visible = &visible_;
-    store_.log = log_.get();
-    format::ContainerRecord record;
-    record.id = store_.next_container.fetch_add(1);
-    record.tree = 7;
-    tree_ = std::make_unique<TreeState>(
-        &store_, 7, "test", std::vector<Container*>{TreeState::empty_container(&store_, record)});
-    merger_ = std::make_unique<Merger>(&store_);
+      : setup_(setup),
+        store_({.seed = setup.seed, .budget = setup.budget}),
+        tree_(store_.make_tree(7)),
+        flusher_(store_) {
+    store_.residency->set_reserve(setup.reserve);
   }
   ~TestTree() {
-    merger_.reset();
     tree_.reset();
     os::epoch::drain();
   }
 
   TreeState* tree() { return tree_.get(); }
-  Store& store() { return store_; }
-  testing::SimDisk& disk() { return disk_; }
-  Residency& residency() { return *residency_; }
-  Snapshots& snapshots() { return snapshots_; }
-  std::atomic<Lsn>& visible() { return visible_; }
+  fixture::TestStore& store() { return store_; }
+  testing::SimDisk& disk() { return store_.disk; }
+  Residency& residency() { return *store_.residency; }
+  Lsn visible() const { return store_.visible.load(); }
 
   // ---- Writing
-
-  // A transaction from the inside. Keys stay in the object.
-  class Writer {
-   public:
-    explicit Writer(TestTree* test) : test_(test), id_(test->slots_.acquire()) {
-      context_.id = id_;
-      context_.undo = &undo_;
-    }
-    ~Writer() {
-      if (id_ != 0) abort();
-    }
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
-
-    TxnId id() const { return id_; }
-    void write(std::string_view key, VersionKind kind, std::string_view value) {
-      keys_.push_back(std::make_unique<std::string>(key));
-      Status status = test_->tree_->write(context_, *keys_.back(), kind, value);
-      EXPECT_TRUE(status.ok()) << status.to_string();
-      if (!status.ok()) keys_.pop_back();
-    }
-    void put(std::string_view key, std::string_view value) { write(key, VersionKind::kPut, value); }
-    void del(std::string_view key) { write(key, VersionKind::kTombstone, ""); }
-    Lsn commit() {
-      const Lsn cts = test_->visible_.load() + 10;
-      test_->slots_.commit(id_, cts);
-      test_->visible_.store(cts, std::memory_order_release);
-      for (const Undo& undo : undo_) TreeState::stamp(undo, id_, cts);
-      end();
-      return cts;
-    }
-    void abort() {
-      test_->slots_.abort(id_);
-      for (size_t i = undo_.size(); i > 0; --i) TreeState::roll_back(undo_[i - 1], id_);
-      end();
-    }
-
-   private:
-    void end() {
-      test_->slots_.release(id_);
-      id_ = 0;
-      undo_.clear();
-    }
-    TestTree* const test_;
-    TxnId id_;
-    WriteContext context_;
-    std::vector<Undo> undo_;
-    std::vector<std::unique_ptr<std::string>> keys_;
-  };
 
   // One committed write of each pair; a value of nullopt deletes.
   using Changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
   void commit(const Changes& changes) {
-    Writer writer(this);
-    for (const auto& [key, value] : changes) write_as_model(writer, key, value);
-    const Lsn cts = writer.commit();
+    fixture::TestTxn txn(store_);
+    write(txn, changes);
+    const Lsn cts = txn.commit();
     for (const auto& [key, value] : changes) model_[key][cts] = value;
   }
-  // Writes the value that the model has as "large:NUMBER:SIZE" into extents of its own.
-  void write_as_model(Writer& writer, const std::string& key,
-                      const std::optional<std::string>& value) {
-    if (!value.has_value()) {
-      writer.del(key);
-    } else if (value->starts_with(kLargeMark)) {
-      writer.write(key, VersionKind::kLarge, encode_large(*value));
-    } else {
-      writer.put(key, *value);
+  // The value "large:NUMBER:SIZE" goes into extents of its own.
+  void write(fixture::TestTxn& txn, const Changes& changes) {
+    for (const auto& [key, value] : changes) {
+      if (!value.has_value()) {
+        fixture::must(txn.remove(*tree_, key));
+      } else if (value->starts_with(kLargeMark)) {
+        fixture::must(
+            txn.write(*tree_, key, VersionKind::kLarge, store_.make_large(shown(*value))));
+      } else {
+        fixture::must(txn.put(*tree_, key, *value));
+      }
     }
   }
   // What a cursor must show for a value of the model.
@@ -179,112 +104,68 @@ class TestTree {
     }
     return result;
   }
+  Contents contents() const { return contents(visible()); }
+  static void apply(const Changes& changes, Contents* contents) {
+    for (const auto& [key, value] : changes) {
+      if (value.has_value()) {
+        (*contents)[key] = *value;
+      } else {
+        contents->erase(key);
+      }
+    }
+  }
 
   // ---- Background work, done by hand
 
+  // Called between a cut and its merge: what writers do meanwhile.
+  std::function<void()> after_cut;
   // Merges what the container of a key holds. Returns whether something was merged.
   bool flush(std::string_view key, bool recluster = false, bool force = true) {
     MergePolicy policy = setup_.policy;
     policy.recluster = recluster;
-    std::optional<TreeState::Cut> cut;
-    {
-      os::epoch::Guard guard;
-      cut = tree_->cut(tree_->directory().find(key), force);
-    }
+    std::optional<TreeState::Cut> cut = this->cut(key, force);
     if (!cut.has_value()) return false;
-    Result<MergeOutput> merged =
-        merger_->merge(*cut->container, cut->frozen, cut->file, cut->cut, policy);
-    EXPECT_TRUE(merged.ok()) << merged.status().to_string();
-    if (!merged.ok()) {
-      tree_->give_up(*cut);
-      return false;
-    }
-    for (const ExtentRef& extent : merged->fresh) {
-      EXPECT_TRUE(space_->file(extent->address.file)
-                      ->write_at(uint64_t{extent->address.block} * 4096,
-                                 {extent->memory.load(), extent->disk_bytes()})
-                      .ok());
-      extent->writing.store(false);
-    }
-    tree_->install(*cut, *merged, ++batch_);
-    for (ExtentRef& extent : merged->dropped) extent->dropped.store(true);
+    if (after_cut) after_cut();
+    const fixture::Flushed flushed = flusher_.finish(*tree_, *cut, policy);
+    fixture::must(flushed.status);
     os::epoch::collect();
-    return true;
+    return flushed.status.ok();
   }
+  // A flush whose merge fails: the frozen delta stays.
   void freeze_only(std::string_view key) {
-    std::optional<TreeState::Cut> cut;
-    {
-      os::epoch::Guard guard;
-      cut = tree_->cut(tree_->directory().find(key), true);
-    }
+    std::optional<TreeState::Cut> cut = this->cut(key, true);
     if (cut.has_value()) tree_->give_up(*cut);
   }
   void flush_all(bool recluster = false) {
     for (const std::string& low : lows()) flush(low, recluster);
   }
   std::vector<std::string> lows() {
-    os::epoch::Guard guard;
+    const os::epoch::Guard guard;
     std::vector<std::string> result;
     for (const Container* container : tree_->directory().all()) result.push_back(container->low);
     return result;
   }
   // Throws all out of memory that nobody pins.
   void evict_all() {
-    while (residency_->make_room(size_t{1} << 40)) {
+    while (store_.residency->make_room(size_t{1} << 40)) {
     }
   }
 
   // ---- Snapshots
 
-  struct Snapshot {
-    Snapshots::Registration registration;
-    Lsn ts() const { return registration.ts; }
-  };
-  Snapshot snapshot() { return {snapshots_.add(visible_)}; }
-  void drop(const Snapshot& snapshot) { snapshots_.remove(snapshot.registration.slot); }
+  Snapshots::Registration snapshot() { return store_.snapshots.add(store_.visible); }
+  void drop(const Snapshots::Registration& snapshot) { store_.snapshots.remove(snapshot.slot); }
 
  private:
-  std::string encode_large(const std::string& mark) {
-    const std::string bytes = shown(mark);
-    format::LargeValue value;
-    value.size = bytes.size();
-    for (size_t at = 0; at < bytes.size(); at += format::kLargeChunkBytes) {
-      value.checksum = format::extend_large_checksum(
-          value.checksum, std::string_view(bytes).substr(at, format::kLargeChunkBytes));
-    }
-    const size_t padded = align_up(bytes.size(), 4096);
-    const ExtentAddress address = space_->allocate(static_cast<uint32_t>(padded / 4096)).value();
-    char* memory = residency_->allocate(os::Quota::kMerge, padded);
-    EXPECT_NE(memory, nullptr);
-    std::memset(memory, 0, padded);
-    std::memcpy(memory, bytes.data(), bytes.size());
-    EXPECT_TRUE(space_->file(address.file)
-                    ->write_at(uint64_t{address.block} * 4096, {memory, padded})
-                    .ok());
-    residency_->release(os::Quota::kMerge, memory, padded);
-    value.extents.push_back(address);
-    large_.add(ExtentRef(
-        new Extent(residency_.get(), address, static_cast<uint32_t>(bytes.size()), false)));
-    std::string encoded;
-    format::append_large_value(encoded, value);
-    return encoded;
+  std::optional<TreeState::Cut> cut(std::string_view key, bool force) {
+    const os::epoch::Guard guard;
+    return tree_->cut(tree_->directory().find(key), force);
   }
 
   const Setup setup_;
-  testing::SimDisk disk_;
-  testing::SimMachine machine_;
-  std::unique_ptr<os::Arena> arena_;
-  std::unique_ptr<space::Space> space_;
-  std::unique_ptr<Residency> residency_;
-  std::unique_ptr<wal::Log> log_;
-  TxnSlots slots_;
-  Snapshots snapshots_;
-  LargeExtents large_;
-  std::atomic<Lsn> visible_{100};
-  Store store_;
+  fixture::TestStore store_;
   std::unique_ptr<TreeState> tree_;
-  std::unique_ptr<Merger> merger_;
-  uint64_t batch_ = 0;
+  fixture::Flusher flusher_;
   std::map<std::string, std::map<Lsn, std::optional<std::string>>> model_;
 };
 
@@ -299,13 +180,9 @@ class CheckedCursor {
         cursor_(test->tree(), view, std::move(options)) {}
 
   TreeCursor& cursor() { return cursor_; }
-  // Own writes go here as well.
-  void expect_put(const std::string& key, const std::string& value) {
-    contents_[key] = value;
-    touched_ = true;
-  }
-  void expect_del(const std::string& key) {
-    contents_.erase(key);
+  // What the cursor's transaction wrote goes here as well.
+  void expect(const TestTree::Changes& changes) {
+    TestTree::apply(changes, &contents_);
     touched_ = true;
   }
 
