@@ -51,7 +51,10 @@ Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access ac
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };
-  return Db::open(common.directory, options);
+  Result<std::unique_ptr<Db>> db = Db::open(common.directory, options);
+  // The engine names the file; which database it belongs to is known here.
+  if (db.ok() || db.status().message().find(common.directory) != std::string_view::npos) return db;
+  return Status(db.status().code(), common.directory + ": " + std::string(db.status().message()));
 }
 
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,
