@@ -112,6 +112,11 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
   return nullptr;
 }
 
+char* Residency::allocate_for_read(os::Quota quota, size_t bytes) {
+  if (char* memory = allocate(quota, bytes); memory != nullptr) return memory;
+  return arena_->allocate(quota, align_up(bytes, kBlock), true);
+}
+
 void Residency::release(os::Quota quota, char* memory, size_t bytes) {
   arena_->release(quota, memory, align_up(bytes, kBlock));
 }
@@ -281,7 +286,7 @@ Status Residency::load_run(RunFile* file) {
   }
   if (attach_present(file)) return {};
   const size_t bytes = file->image->disk_bytes();
-  char* memory = allocate(os::Quota::kIndex, bytes);
+  char* memory = allocate_for_read(os::Quota::kIndex, bytes);
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory for an index run of " + std::to_string(bytes) + " bytes");
@@ -367,7 +372,7 @@ Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, u
   const uint32_t first = offset / kBlock;
   const auto blocks =
       static_cast<uint32_t>((uint64_t{offset} + size + kBlock - 1) / kBlock - first);
-  char* memory = allocate(os::Quota::kMerge, size_t{blocks} * kBlock);
+  char* memory = allocate_for_read(os::Quota::kMerge, size_t{blocks} * kBlock);
   if (memory == nullptr) return Status(StatusCode::kOutOfMemory, "no memory to read a value");
   Status status = read_verified(file, extent, first, blocks, memory);
   if (status.ok()) std::memcpy(to, memory + (offset - first * kBlock), size);
@@ -382,7 +387,7 @@ Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t
   }
   // Through a small buffer: the caller's memory is not aligned for direct I/O, and may be large.
   const size_t buffer_bytes = std::min(kRawBufferBytes, align_up(size, kBlock) + kBlock);
-  char* buffer = allocate(os::Quota::kMerge, buffer_bytes);
+  char* buffer = allocate_for_read(os::Quota::kMerge, buffer_bytes);
   if (buffer == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
   }
