@@ -31,7 +31,8 @@ struct EngineConfig {
   size_t memory_bytes = 0;  // the memory figure M of the comparison
   size_t map_bytes = 0;     // address space, for engines that must be told before they start
   SyncMode sync = SyncMode::kNone;
-  unsigned writers = 1;  // threads that write at the same time
+  unsigned writers = 1;   // threads that write at the same time
+  bool pretouch = false;  // engines that manage memory themselves make theirs resident at open
 };
 
 class EngineError : public std::runtime_error {

@@ -182,6 +182,7 @@ class HawthornEngine : public Engine {
     Options options;
     options.memory_budget_bytes = config.memory_bytes;
     options.durability = durability_of(config.sync);
+    options.preallocate_memory = config.pretouch;
     Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
     check(db.status());
     db_ = std::move(db).value();

@@ -34,7 +34,7 @@ class Program {
 
  private:
   std::vector<Case> make_cases();
-  void touch();
+  size_t pretouch_bytes() const;
   void print_head() const;
   Report run_one(const Case& one, const EngineInfo& info, bool keep);
   void write_files() const;
@@ -84,16 +84,9 @@ std::vector<Case> Program::make_cases() {
   return cases;
 }
 
-void Program::touch() {
-  size_t bytes = command_.pretouch_bytes;
-  if (command_.pretouch_default) {
-    bytes = std::min<size_t>(2 * command_.memory_bytes, available_memory_bytes() / 2);
-  }
-  if (bytes == 0) return;
-  if (!command_.quiet) {
-    std::cerr << "touching " << size_text(static_cast<double>(bytes)) << " of memory\n";
-  }
-  touch_memory(bytes);
+size_t Program::pretouch_bytes() const {
+  if (!command_.pretouch_default) return command_.pretouch_bytes;
+  return std::min<size_t>(2 * command_.memory_bytes, available_memory_bytes() / 2);
 }
 
 void Program::print_head() const {
@@ -137,8 +130,12 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   run.verbose = !command_.quiet;
   const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup};
 
+  run.config.pretouch = pretouch_bytes() != 0;
+
   make_database_directory(base_, run.config.path);
   sync_file_system(base_);
+  // Before each run: what an earlier one freed may have gone back to a hypervisor meanwhile.
+  touch_memory(pretouch_bytes());
   Report report;
   if (command_.kill) {
     const KillOptions kill{.rounds = command_.kill_rounds};
@@ -172,7 +169,6 @@ int Program::run() {
   }
   const std::vector<Case> cases = make_cases();
   print_head();
-  touch();
   for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {
     for (size_t i = 0; i < cases.size(); ++i) {
       for (const std::string& engine : command_.engines) {

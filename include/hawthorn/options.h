@@ -13,8 +13,8 @@ namespace hawthorn {
 // What a commit survives. Each level includes the ones before it.
 enum class Durability : uint8_t {
   kDefault = 0,  // what Options::durability says
-  kNone = 1,  // the death of the process (kill -9) and a later clean reboot; after a power loss a
-              // prefix of the commit order remains, never shorter than the last kFull commit
+  kNone = 1,   // the death of the process (kill -9) and a later clean reboot; after a power loss a
+               // prefix of the commit order remains, never shorter than the last kFull commit
   kAsync = 2,  // as kNone, and a power loss takes no more than the last few milliseconds
   kFull =
       3,  // everything that the hardware itself survives: the commit returns when the log is synced
@@ -32,6 +32,11 @@ struct Options {
   // Everything that the library allocates stays within this budget: unflushed writes, cached data,
   // the log ring. At least 16 MB. Can be changed while running: Db::set_memory_budget.
   size_t memory_budget_bytes = size_t{256} << 20;
+
+  // Makes the whole budget resident at open, which then takes longer (a tenth of a second per GB,
+  // or several seconds where a hypervisor has to find the memory). Without it memory becomes
+  // resident as it is first needed, and is then kept.
+  bool preallocate_memory = false;
 
   // The level of commits that do not name one.
   Durability durability = Durability::kFull;

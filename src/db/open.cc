@@ -16,8 +16,9 @@ constexpr char kLockName[] = "/lock";
 
 wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   wal::LogOptions options;
-  // 8 MB, less in small budgets: the ring counts (R9).
-  options.ring_bytes = 8 << 20;
+  // 16 MB, which outlast a slow sync of the segments' directory; less in small budgets: the ring
+  // counts (R9).
+  options.ring_bytes = budget_bytes < (size_t{512} << 20) ? 8 << 20 : 16 << 20;
   while (options.ring_bytes > budget_bytes / 8) options.ring_bytes /= 2;
   options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
@@ -117,6 +118,10 @@ Status Db::Impl::open() {
   Result<std::unique_ptr<os::Arena>> arena = os::Arena::create(options_.memory_budget_bytes);
   if (!arena.ok()) return arena.status();
   arena_ = std::move(arena).value();
+  if (options_.preallocate_memory) {
+    while (arena_->touch_ahead(options_.memory_budget_bytes)) {
+    }
+  }
   if (!options_.read_only) {
     arena_->charge(os::Quota::kLog, static_cast<ptrdiff_t>(log_options_used.ring_bytes));
   }
@@ -225,6 +230,7 @@ Status Db::Impl::open() {
     sequencer_->visible().store(keep, std::memory_order_release);
     if (Status s = replay_log(*recovery, keep); !s.ok()) return s;
     sequencer_->visible().store(recovered_visible_, std::memory_order_release);
+    for (tree::TreeState* tree : all_trees()) tree->end_replay();
     if (recovery->bytes() > 0) {
       log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
     }
@@ -419,6 +425,7 @@ Status Db::Impl::apply_operations(std::string_view operations, format::Lsn lsn, 
   const char* at = operations.data();
   const char* end = at + operations.size();
   uint32_t seq = first_seq;
+  bool open = cts > lsn;
   tree::TreeState* tree = nullptr;
   for (; at < end; ++seq) {
     format::Operation operation;
@@ -440,7 +447,7 @@ Status Db::Impl::apply_operations(std::string_view operations, format::Lsn lsn, 
     const format::Lsn first_lsn =
         outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : lsn;
     for (;;) {
-      Status s = tree->replay(operation.key, kind, operation.value, cts, seq, first_lsn);
+      Status s = tree->replay(operation.key, kind, operation.value, cts, seq, first_lsn, open);
       if (s.ok()) break;
       if (!s.is(StatusCode::kOutOfMemory)) return s;
       if (options_.read_only) {
@@ -448,10 +455,27 @@ Status Db::Impl::apply_operations(std::string_view operations, format::Lsn lsn, 
             StatusCode::kOutOfMemory,
             "the log does not fit the memory budget; open with a larger one, or once for writing");
       }
+      // What makes room flushes what is visible: none of this commit yet.
+      if (!open) hold_replayed(operations, operation.key);
+      open = true;
       if (Status relieved = scheduler_->relieve(); !relieved.ok()) return relieved;
     }
   }
   return {};
+}
+
+// The operations of a record before `next`, which points into it.
+void Db::Impl::hold_replayed(std::string_view operations, std::string_view next) {
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  while (at < end) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr || operation.key.data() == next.data()) return;
+    if (tree::TreeState* tree = find_id(operation.tree); tree != nullptr) {
+      tree->hold_replayed(operation.key);
+    }
+  }
 }
 
 // ---- Closing

@@ -8,7 +8,9 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr double kDeltaShare = 0.20;  // of the budget
+constexpr double kDeltaShare = 0.20;     // of the budget
+constexpr double kDeltaShareMax = 0.45;  // while extents leave it
+constexpr double kSlackShare = 0.10;
 constexpr size_t kDeltaQuotaMin = 2 << 20;
 constexpr double kFlushFrom = 0.50;  // of the quota
 constexpr double kFreeBelow = 0.70;
@@ -17,6 +19,9 @@ constexpr size_t kLogBytesMin = 128 << 20;
 constexpr size_t kLargeDeltaBytes = 6 << 20;
 constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
+constexpr size_t kTouchedAheadBytes = size_t{16} << 20;
+constexpr uint64_t kTouchTickUs = 50'000;
+constexpr size_t kWriterStepBytes = 4 << 20;   // a writer leaves larger deltas to the background
 constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much runs one step
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
@@ -46,15 +51,35 @@ Scheduler::~Scheduler() { stop(); }
 void Scheduler::set_budget(size_t budget_bytes) {
   const size_t quota = std::max(
       kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
-  quota_.store(quota, std::memory_order_relaxed);
-  free_below_.store(static_cast<size_t>(static_cast<double>(quota) * kFreeBelow),
-                    std::memory_order_relaxed);
+  base_quota_.store(quota, std::memory_order_relaxed);
+  set_quota(quota);
   // Several containers must fit what is left of a small budget while one is merged.
   target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
                       std::memory_order_relaxed);
   // Deltas may grow past their quota while one transaction holds most of it; log ring and small
   // objects come on top.
   store_->residency->set_reserve(quota + quota / 8 + std::min(size_t{10} << 20, budget_bytes / 6));
+}
+
+void Scheduler::set_quota(size_t bytes) {
+  quota_.store(bytes, std::memory_order_relaxed);
+  free_below_.store(static_cast<size_t>(static_cast<double>(bytes) * kFreeBelow),
+                    std::memory_order_relaxed);
+}
+
+// Deltas may take what extents leave: the longer a delta lives, the less a flush costs per record.
+// As extents grow the quota shrinks with them, down to its share.
+void Scheduler::adapt_quota() {
+  const os::Arena& arena = *store_->arena;
+  const auto budget = static_cast<double>(arena.budget());
+  double others = 0;
+  for (size_t q = 0; q < os::kQuotaCount; ++q) {
+    const auto quota = static_cast<os::Quota>(q);
+    if (quota != os::Quota::kDelta) others += static_cast<double>(arena.used(quota));
+  }
+  const double left = std::min((1 - kSlackShare) * budget - others, kDeltaShareMax * budget);
+  set_quota(std::max(base_quota_.load(std::memory_order_relaxed),
+                     static_cast<size_t>(std::max(left, 0.0))));
 }
 
 tree::MergePolicy Scheduler::policy() const {
@@ -64,7 +89,10 @@ tree::MergePolicy Scheduler::policy() const {
 }
 
 void Scheduler::start() {
-  if (machine_.background_threads) thread_ = os::Thread("hw-flush", [this] { run(); }, true);
+  started_.store(true, std::memory_order_release);
+  if (!machine_.background_threads) return;
+  thread_ = os::Thread("hw-flush", [this] { run(); }, true);
+  toucher_ = os::Thread("hw-touch", [this] { run_toucher(); });
 }
 
 void Scheduler::stop() {
@@ -75,6 +103,7 @@ void Scheduler::stop() {
   wake_.notify_all();
   progress_.notify_all();
   if (thread_.joinable()) thread_.join();
+  if (toucher_.joinable()) toucher_.join();
 }
 
 Status Scheduler::status() const {
@@ -93,7 +122,8 @@ void Scheduler::large_delta() {
 }
 
 bool Scheduler::log_pressure() const {
-  const size_t limit = std::max(kLogBytesMin, kLogQuotas * quota_.load(std::memory_order_relaxed));
+  const size_t limit =
+      std::max(kLogBytesMin, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
   return store_->log != nullptr && store_->log->head() - store_->log->trimmed() > limit;
 }
 
@@ -131,6 +161,10 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
     tree->give_up(*cut);
     return {};
   }
+  if (!policy.recluster && tree::TreeState::drop_empty(*cut)) {
+    *flushed = true;
+    return {};
+  }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
   Result<tree::MergeOutput> merged =
       this_thread_merger(store_).merge(*cut->container, cut->frozen, cut->file, cut->cut, jittered);
@@ -142,6 +176,10 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
   for (const tree::MergePiece& piece : merged->pieces) edit.set.push_back(piece.file->record);
   edit.fresh = merged->fresh;
   edit.dropped = merged->dropped;
+  // What was written meanwhile may be large itself, and its writer could not say so.
+  if (cut->container->large.load(std::memory_order_relaxed)) {
+    large_due_.store(true, std::memory_order_release);
+  }
   const bool split = merged->pieces.size() > 1;
   const bool reclustered = merged->reclustered;
   const uint64_t batch = publisher_->add(std::move(edit));
@@ -185,7 +223,7 @@ void Scheduler::refill(bool by_log) {
               : 1.0 - static_cast<double>(first - log_start) / static_cast<double>(log_size);
       if (by_log) worth += 4 * age;
       if (large) worth += 8;
-      found.push_back({tree, container->low, worth});
+      found.push_back({tree, container->low, worth, delta->bytes()});
     }
   }
   const size_t keep = std::min(kCandidates, found.size());
@@ -197,7 +235,7 @@ void Scheduler::refill(bool by_log) {
   candidates_ = std::move(found);
 }
 
-Scheduler::Step Scheduler::flush_step(bool allow_io) {
+Scheduler::Step Scheduler::flush_step(bool by_writer) {
   for (int refills = 0; refills < 2;) {
     Candidate candidate{};
     bool empty = false;
@@ -206,8 +244,13 @@ Scheduler::Step Scheduler::flush_step(bool allow_io) {
       if (candidates_.empty()) {
         empty = true;
       } else {
-        candidate = std::move(candidates_.back());
-        candidates_.pop_back();
+        auto next = candidates_.end() - 1;
+        if (by_writer) {
+          while (next != candidates_.begin() && next->bytes > kWriterStepBytes) --next;
+          if (next->bytes > kWriterStepBytes) return Step::kNothing;
+        }
+        candidate = std::move(*next);
+        candidates_.erase(next);
       }
     }
     if (empty) {
@@ -217,7 +260,8 @@ Scheduler::Step Scheduler::flush_step(bool allow_io) {
     bool flushed = false;
     working_.fetch_add(1, std::memory_order_acq_rel);
     const Status status =
-        flush_container(candidate.tree, candidate.low, allow_io, false, policy(), &flushed);
+        flush_container(candidate.tree, candidate.low, !by_writer,
+                        !started_.load(std::memory_order_acquire), policy(), &flushed);
     working_.fetch_sub(1, std::memory_order_acq_rel);
     progress_.notify_all();
     if (!status.ok()) {
@@ -249,14 +293,32 @@ void Scheduler::run() {
     }
     store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
     os::epoch::collect();
+    adapt_quota();
     if (!due()) continue;
-    large_due_.store(false, std::memory_order_release);
-    const Step step = flush_step(true);
+    if (large_due_.exchange(false, std::memory_order_acq_rel)) {
+      // What has just become large comes before what was found to pay earlier.
+      os::MutexLock lock(mutex_);
+      candidates_.clear();
+    }
+    const Step step = flush_step(false);
     if (step == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
     os::MutexLock lock(mutex_);
     if (stopping_) return;
     static_cast<void>(wake_.wait_for(mutex_, step == Step::kFailed ? 20 * kTickUs : kTickUs / 10));
+  }
+}
+
+// As long as deltas may grow, some memory for them is kept ready.
+void Scheduler::run_toucher() {
+  for (;;) {
+    {
+      os::MutexLock lock(mutex_);
+      if (stopping_) return;
+    }
+    os::Arena& arena = *store_->arena;
+    const size_t ahead = std::min(kTouchedAheadBytes, arena.budget() / 32);
+    if (!arena.touch_ahead(ahead)) arena.wait_for_allocation(ahead, kTouchTickUs);
   }
 }
 
@@ -284,7 +346,7 @@ Status Scheduler::pace(size_t bytes) {
   const uint64_t started = machine_.clock->monotonic_us();
   Status result;
   for (uint32_t attempt = 0;; ++attempt) {
-    const Step step = flush_step(!machine_.background_threads);
+    const Step step = flush_step(machine_.background_threads);
     os::epoch::collect();
     if (store_->arena->used(os::Quota::kDelta) < quota) break;
     if (step == Step::kDone) continue;
@@ -314,7 +376,7 @@ Status Scheduler::relieve() {
     attempts = 0;
     return {};
   }
-  const Step step = flush_step(true);
+  const Step step = flush_step(false);
   os::epoch::collect();
   if (step == Step::kDone) {
     attempts = 0;
@@ -371,7 +433,9 @@ Status Scheduler::flush_all() {
 
 Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
   for (const std::string& low : lows) {
+    os::SpinWait wait;
     for (uint32_t attempt = 0;; ++attempt) {
+      if (attempt > 0) wait.once();
       bool flushed = false;
       const Status s = flush_container(tree, low, true, true, policy(), &flushed);
       if (!s.ok()) {
@@ -394,7 +458,6 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
           (d->active->empty() || attempt > 10)) {
         break;
       }
-      os::cpu_relax();
     }
     os::epoch::collect();
   }
@@ -427,7 +490,7 @@ Status Scheduler::drain() {
     if (Status s = publisher_->status(); !s.ok()) return s;
     if (Status s = status(); !s.ok()) return s;
     large_due_.store(false, std::memory_order_release);
-    const Step step = flush_step(true);
+    const Step step = flush_step(false);
     os::epoch::collect();
     if (step == Step::kFailed) break;
     if (step == Step::kNothing) {
@@ -446,7 +509,7 @@ Status Scheduler::drain() {
 
 Status Scheduler::flush_when_full() {
   while (store_->arena->used(os::Quota::kDelta) > quota_.load(std::memory_order_relaxed)) {
-    const Step step = flush_step(true);
+    const Step step = flush_step(false);
     os::epoch::collect();
     if (step == Step::kFailed) return status();
     if (step == Step::kNothing) break;

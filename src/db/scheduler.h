@@ -3,7 +3,8 @@
 // delta's quota.
 //
 // Not here: merging (tree/merge), durability (publisher).
-// Threads: one background thread flushes; writers help in bounded steps when it falls behind.
+// Threads: one background thread flushes, another makes memory resident ahead of its use; writers
+// help in bounded steps when the first falls behind.
 //
 //   delta memory   0 .......... 50% .......... 70% ................ 100%
 //   background     nothing      flushes the containers that pay most
@@ -74,6 +75,7 @@ class Scheduler : public txn::Admission {
     tree::TreeState* tree;
     std::string low;
     double worth;
+    size_t bytes;  // of its delta
   };
   // The low keys of the containers that hold something logged before `end`.
   std::vector<std::string> unflushed(tree::TreeState* tree, Lsn end) const;
@@ -81,12 +83,16 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
+  void set_quota(size_t bytes);
+  void adapt_quota();
   void run();
+  void run_toucher();
   Status pace(size_t bytes);
   // Flushes one container. allow_io: may read from disk; force: also with many open intents.
   Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                          const tree::MergePolicy& policy, bool* flushed);
-  Step flush_step(bool allow_io);
+  // by_writer: a bounded step without I/O.
+  Step flush_step(bool by_writer);
   void refill(bool log_pressure);
   bool log_pressure() const;
   bool due() const;
@@ -98,9 +104,11 @@ class Scheduler : public txn::Admission {
   const TreeList trees_;
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
+  std::atomic<size_t> base_quota_{0};          // the share of the budget that is always theirs
   std::atomic<size_t> quota_{0};
   std::atomic<size_t> free_below_{0};
   std::atomic<bool> large_due_{false};
+  std::atomic<bool> started_{false};  // before it the log is replayed
 
   mutable os::Mutex mutex_;
   os::CondVar wake_;
@@ -111,6 +119,7 @@ class Scheduler : public txn::Admission {
   std::atomic<uint32_t> working_{0};
   SchedulerStats stats_;
   os::Thread thread_;
+  os::Thread toucher_;
 };
 
 }  // namespace hawthorn::db

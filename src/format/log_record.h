@@ -48,6 +48,9 @@ static_assert(sizeof(RecordHeader) == 48);
 static_assert(offsetof(RecordHeader, payload_checksum) == 24 && offsetof(RecordHeader, type) == 40);
 
 inline constexpr size_t kRecordAlign = 8;
+// No record is larger, whatever the size of the ring that it was written through: a log may be read
+// with another one.
+inline constexpr size_t kRecordBytesMax = size_t{2} << 20;
 
 // The length of a record: 64 bits, so that a payload_bytes read from disk cannot wrap around.
 inline constexpr uint64_t record_bytes(uint64_t payload_bytes) {

@@ -120,6 +120,11 @@ struct Arena::Heap {
     }
   }
 
+  bool wants_touched(size_t bytes, size_t budget) const REQUIRES(mutex) {
+    return pages->wholly_free_count() * kHugeBytes < bytes && fresh_allowed(budget) > 0 &&
+           pages->first_fresh() < pages->huge_count();
+  }
+
   char* const mapping;
   const size_t mapping_bytes;
   char* const base;
@@ -127,6 +132,8 @@ struct Arena::Heap {
   const std::unique_ptr<PageHeap> pages;
   std::atomic<size_t> touched_bytes{0};
   std::atomic<ptrdiff_t> charged{0};
+  CondVar taken;                               // of touched huge pages, while somebody waits for it
+  size_t awaited_bytes GUARDED_BY(mutex) = 0;  // fewer free ones wake that thread; 0: nobody waits
 };
 
 Result<std::unique_ptr<Arena>> Arena::create(size_t budget_bytes) {
@@ -174,6 +181,10 @@ char* Arena::allocate(Quota quota, size_t size, bool beyond_budget) {
       bool found = false;
       page = heap_->allocate_fresh(count, beyond_budget ? heap_->mapping_bytes : budget(), &found);
       if (!found) return nullptr;
+    }
+    if (heap_->wants_touched(heap_->awaited_bytes, budget())) {
+      heap_->awaited_bytes = 0;
+      heap_->taken.notify_one();
     }
   }
   char* const span = heap_->base + page * kPageBytes;
@@ -234,6 +245,36 @@ void Arena::set_budget(size_t budget_bytes) {
   MutexLock lock(heap_->mutex);
   budget_.store(budget_bytes, std::memory_order_relaxed);
   heap_->trim(budget_bytes);
+}
+
+bool Arena::touch_ahead(size_t bytes) {
+  size_t huge = 0;
+  {
+    MutexLock lock(heap_->mutex);
+    if (!heap_->wants_touched(bytes, budget())) return false;
+    huge = heap_->pages->first_fresh();
+    heap_->pages->touch(huge, 1);
+    heap_->publish_touched();
+    heap_->pages->allocate_at(huge * PageHeap::kPagesPerHuge, PageHeap::kPagesPerHuge);
+  }
+  char* const data = heap_->base + huge * kHugeBytes;
+  unpoison(data, kHugeBytes);
+  for (size_t at = 0; at < kHugeBytes; at += kPageBytes) {
+    static_cast<volatile char*>(data)[at] = 0;
+  }
+  poison(data, kHugeBytes);
+  MutexLock lock(heap_->mutex);
+  heap_->pages->release(huge * PageHeap::kPagesPerHuge, PageHeap::kPagesPerHuge);
+  heap_->trim(budget());
+  return true;
+}
+
+void Arena::wait_for_allocation(size_t bytes, uint64_t timeout_us) {
+  MutexLock lock(heap_->mutex);
+  if (heap_->wants_touched(bytes, budget())) return;
+  heap_->awaited_bytes = bytes;
+  static_cast<void>(heap_->taken.wait_for(heap_->mutex, timeout_us));
+  heap_->awaited_bytes = 0;
 }
 
 size_t Arena::largest_free() const {

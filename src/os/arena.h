@@ -53,6 +53,12 @@ class Arena {
   // Of those, what the kernel really backs with huge pages. Reads /proc: slow.
   size_t huge_page_bytes() const;
   void set_budget(size_t budget_bytes);
+  // Makes one more huge page resident while less than `bytes` of touched memory lies free in whole
+  // huge pages and the budget allows it; false: there was nothing to do. Clearing a page takes the
+  // kernel so long that whoever allocates should find it done.
+  bool touch_ahead(size_t bytes);
+  // Waits until an allocation has left less than that, or for timeout_us. One thread at a time.
+  void wait_for_allocation(size_t bytes, uint64_t timeout_us);
   // The largest span that allocate would give now.
   size_t largest_free() const;
 

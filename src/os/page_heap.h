@@ -49,6 +49,10 @@ class PageHeap {
   std::optional<FreshFit> find_fresh(size_t pages, size_t fresh) const;
   // Makes the fresh huge pages touched; the run is allocated by allocate_at.
   void touch(size_t first_huge, size_t huge_count);
+  // The first fresh huge page; huge_count() when there is none.
+  size_t first_fresh() const {
+    return fresh_runs_.empty() ? touched_.size() : fresh_runs_.begin()->first;
+  }
   void allocate_at(size_t page, size_t pages);
   void release(size_t page, size_t pages);
 

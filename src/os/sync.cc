@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -21,7 +22,7 @@ constexpr uint64_t kUsPerSecond = 1000000;
 
 // Threads here outnumber cores: a holder that is not done within about a microsecond has probably
 // lost its core, and spinning on would keep it from getting one back.
-constexpr int kSpinsMax = 40;
+constexpr uint32_t kSpinsMax = 40;
 
 uint32_t* futex_word(std::atomic<uint32_t>* word) {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
@@ -61,8 +62,20 @@ void cpu_relax() {
 #endif
 }
 
+void SpinWait::once() {
+  if (tries_ < kSpinsMax) {
+    ++tries_;
+    cpu_relax();
+    return;
+  }
+  constexpr long kSleepNsMax = 100'000;
+  const timespec pause{0, std::min(long{1000} << std::min(tries_ - kSpinsMax, 7U), kSleepNsMax)};
+  ++tries_;
+  nanosleep(&pause, nullptr);
+}
+
 void Mutex::lock_slow() {
-  for (int spin = 0; spin < kSpinsMax; ++spin) {
+  for (uint32_t spin = 0; spin < kSpinsMax; ++spin) {
     uint32_t seen = word_.load(std::memory_order_relaxed);
     if (seen == 0 && word_.compare_exchange_weak(seen, 1, std::memory_order_acquire)) return;
     if (seen == 2) break;  // others are parked already: the wait is a long one

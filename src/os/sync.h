@@ -22,6 +22,16 @@ void futex_wake(std::atomic<uint32_t>* word, int count);
 // A pause of a spinning thread.
 void cpu_relax();
 
+// For loops that try again until another thread has finished its step: spins first, then sleeps
+// for longer and longer (up to 100 us), since that thread may need this one's core.
+class SpinWait {
+ public:
+  void once();
+
+ private:
+  uint32_t tries_ = 0;
+};
+
 class CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;

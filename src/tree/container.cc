@@ -70,12 +70,15 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
   const Run* run = file->run.load(std::memory_order_acquire);
   uint32_t group = 0;
   uint64_t run_head = 0;
-  if (run != nullptr) {
+  const auto locate = [&] {
     // A run that was kept through a split has a shorter prefix than its container now.
     run_head = key_head(key, run->skip());
     group = run->locate(run_head);
     run->prefetch(group);
-  }
+  };
+  // Both at once where the run is the likelier place; else it is not even looked at.
+  const bool run_first = run != nullptr && descriptor.active->entries() <= run->entries() / 2;
+  if (run_first) locate();
   // Active before frozen: everything in the active delta ranks above what is left in the frozen
   // one.
   for (Delta* delta : {descriptor.active, descriptor.frozen}) {
@@ -111,6 +114,7 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     result.state = PointRead::State::kNeedRun;
     return result;
   }
+  if (!run_first) locate();
   file->touch();
   const uint32_t index = run->find_from(group, key, run_head, view.ts);
   if (index == Run::kNone) {
@@ -246,7 +250,7 @@ struct Sorted {
 bool copy_chain(const std::vector<Version*>& kept, DeltaEntry* copy, Delta& to, Moved* moved) {
   for (size_t k = kept.size(); k > 0; --k) {
     Version* v = kept[k - 1];
-    Version* fresh = to.new_version(v->size);
+    Version* fresh = to.new_version(copy, v->size);
     if (fresh == nullptr) return false;
     const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
     fresh->stamp.store(stamp, std::memory_order_relaxed);
@@ -256,7 +260,11 @@ bool copy_chain(const std::vector<Version*>& kept, DeltaEntry* copy, Delta& to, 
     if (v->size > 0) std::memcpy(fresh->bytes(), v->bytes(), v->size);
     to.link(copy, fresh);
     moved->versions.push_back(v);
-    if ((stamp & kIntentBit) != 0) moved->intents.push_back(stamp & ~kIntentBit);
+    if ((stamp & kIntentBit) != 0) {
+      moved->intents.push_back(stamp & ~kIntentBit);
+    } else {
+      ++moved->replayed;
+    }
   }
   return true;
 }

@@ -121,6 +121,7 @@ struct Moved {
   std::vector<Version*> versions;   // to be marked kMoved once the new descriptor stands
   std::vector<DeltaEntry*> copies;  // the entries of the new delta
   std::vector<TxnId> intents;       // of the copies that are not stamped, one for each
+  uint32_t replayed = 0;  // copies that are: of commits whose record comes later in a replay
 };
 
 // Copies every version of these entries (each given once) that is not committed with a cts <= cut

@@ -261,8 +261,9 @@ void TreeCursor::update_limit() {
 
 // Begins again at key_, which was not passed, with a fresh descriptor.
 bool TreeCursor::restart() {
+  if (anchor_ != key_) restart_wait_ = {};
   anchor_.assign(key_);
-  os::cpu_relax();
+  restart_wait_.once();
   const Seek mode = forward_ ? Seek::kGreaterEqual : Seek::kLessEqual;
   if (!enter(Where::kCovering, anchor_)) return false;
   place(mode, anchor_);

@@ -183,6 +183,7 @@ class TreeCursor {
   uint8_t misses_[RunFile::kExtentsMax] = {};  // values read singly, per extent
 
   std::string anchor_;  // the key of a seek under way
+  os::SpinWait restart_wait_;
   std::unique_ptr<char[]> key_buffer_;
   size_t key_capacity_ = 0;
   std::unique_ptr<char[]> value_buffer_;

@@ -1,6 +1,7 @@
 #include "tree/delta.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace {
 constexpr size_t kFirstChunkBytes = 4096;
 constexpr size_t kChunkBytesMax = 64 << 10;
 constexpr size_t kReuseTries = 4;
+constexpr uint64_t kMoveSlots = 16;  // that an insert moves to a table that has grown
 }  // namespace
 
 struct Delta::Node {
@@ -128,49 +130,79 @@ void Delta::place(const Table& table, uint64_t hash, const DeltaEntry* entry) {
   table.slots[at].store(slot_of(entry, hash), std::memory_order_release);
 }
 
+// Moves the next slots of the table before, whose entries were fetched by the call before this one.
+void Delta::move_slots(Table& table) {
+  const Table& previous = *table.previous.load(std::memory_order_relaxed);
+  const uint64_t size = previous.mask + 1;
+  const uint64_t end = std::min(table.moved + kMoveSlots, size);
+  for (uint64_t i = end; i < std::min(end + kMoveSlots, size); ++i) {
+    const uint64_t slot = previous.slots[i].load(std::memory_order_relaxed) & kAddressMask;
+    if (slot != 0) __builtin_prefetch(reinterpret_cast<const void*>(slot));
+  }
+  for (; table.moved < end; ++table.moved) {
+    const uint64_t slot = previous.slots[table.moved].load(std::memory_order_relaxed);
+    if (slot == 0) continue;
+    const auto* entry = reinterpret_cast<const DeltaEntry*>(slot & kAddressMask);
+    place(table, hash(entry->key()), entry);
+  }
+  if (table.moved == size) table.previous.store(nullptr, std::memory_order_release);
+}
+
 // Keeps the table at most half full. False: no memory, and nothing changed.
 bool Delta::reserve_slot() {
-  const Table* table = table_.load(std::memory_order_relaxed);
+  Table* table = table_.load(std::memory_order_relaxed);
+  const bool moving =
+      table != nullptr && table->previous.load(std::memory_order_relaxed) != nullptr;
+  if (moving) move_slots(*table);
   const uint64_t needed = (uint64_t{entries()} + 1) * 2;
   if (table != nullptr && needed <= table->mask + 1) return true;
+  // A table is filled by as many inserts as a quarter of its slots, of which each moved many more.
+  HAWTHORN_ASSERT(table == nullptr || table->previous.load(std::memory_order_relaxed) == nullptr);
   const uint64_t slots = table == nullptr ? kTableSlotsMin : (table->mask + 1) * 2;
   char* memory = allocate(pool_, sizeof(Table) + slots * sizeof(uint64_t), must_fit);
   if (memory == nullptr) return false;
   auto* words = reinterpret_cast<std::atomic<uint64_t>*>(memory + sizeof(Table));
   for (uint64_t i = 0; i < slots; ++i) new (&words[i]) std::atomic<uint64_t>(0);
-  auto* grown = new (memory) Table{slots - 1, words};
-  if (table != nullptr) {
-    for (uint64_t i = 0; i <= table->mask; ++i) {
-      const uint64_t slot = table->slots[i].load(std::memory_order_relaxed);
-      if (slot == 0) continue;
-      const auto* entry = reinterpret_cast<const DeltaEntry*>(slot & kAddressMask);
-      place(*grown, hash(entry->key()), entry);
-    }
-  }
+  auto* grown = new (memory) Table{slots - 1, words, table, 0};
+  if (table != nullptr) move_slots(*grown);
   table_.store(grown, std::memory_order_release);
   return true;
+}
+
+DeltaEntry* Delta::probe(const Table& table, std::string_view key, uint64_t key_hash) {
+  for (uint64_t at = key_hash & table.mask;; at = (at + 1) & table.mask) {
+    const uint64_t slot = table.slots[at].load(std::memory_order_acquire);
+    if (slot == 0) return nullptr;
+    if (((slot ^ key_hash) & ~kAddressMask) != 0) continue;
+    auto* entry = reinterpret_cast<DeltaEntry*>(slot & kAddressMask);
+    // The first version often lies behind the key.
+    __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64);
+    if (entry->key() == key) return entry;
+  }
 }
 
 DeltaEntry* Delta::find(std::string_view key, uint64_t key_hash) const {
   const Table* table = table_.load(std::memory_order_acquire);
   if (table == nullptr) return nullptr;
-  for (uint64_t at = key_hash & table->mask;; at = (at + 1) & table->mask) {
-    const uint64_t slot = table->slots[at].load(std::memory_order_acquire);
-    if (slot == 0) return nullptr;
-    if (((slot ^ key_hash) & ~kAddressMask) != 0) continue;
-    auto* entry = reinterpret_cast<DeltaEntry*>(slot & kAddressMask);
-    if (entry->key() == key) return entry;
+  // Before the probe: when it is null, everything was in the table already.
+  const Table* previous = table->previous.load(std::memory_order_acquire);
+  DeltaEntry* found = probe(*table, key, key_hash);
+  return found == nullptr && previous != nullptr ? probe(*previous, key, key_hash) : found;
+}
+
+bool Delta::probe_tag(const Table& table, uint64_t key_hash) {
+  for (uint64_t at = key_hash & table.mask;; at = (at + 1) & table.mask) {
+    const uint64_t slot = table.slots[at].load(std::memory_order_relaxed);
+    if (slot == 0) return false;
+    if (((slot ^ key_hash) & ~kAddressMask) == 0) return true;
   }
 }
 
 bool Delta::may_contain(uint64_t key_hash) const {
   const Table* table = table_.load(std::memory_order_acquire);
   if (table == nullptr) return false;
-  for (uint64_t at = key_hash & table->mask;; at = (at + 1) & table->mask) {
-    const uint64_t slot = table->slots[at].load(std::memory_order_relaxed);
-    if (slot == 0) return false;
-    if (((slot ^ key_hash) & ~kAddressMask) == 0) return true;
-  }
+  const Table* previous = table->previous.load(std::memory_order_acquire);
+  return probe_tag(*table, key_hash) || (previous != nullptr && probe_tag(*previous, key_hash));
 }
 
 // ---- The tree
@@ -227,7 +259,9 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   auto* entry = new (memory) DeltaEntry;
   entry->newest.store(nullptr, std::memory_order_relaxed);
   entry->head = head;
-  entry->key_size = static_cast<uint32_t>(key.size());
+  entry->spare = nullptr;
+  entry->spare_unlink = 0;
+  entry->key_size = static_cast<uint16_t>(key.size());
   entry->writes_to_prune = 0;
   copy_bytes(memory + sizeof(DeltaEntry), key);
   entry->next_pending = pending_.load(std::memory_order_relaxed);
@@ -253,9 +287,14 @@ void Delta::settle() const {
        entry != nullptr; entry = entry->next_pending) {
     entries.emplace_back(entry->head, entry);
   }
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+  // The last one added came first: appended keys are in order when that is turned around.
+  std::reverse(entries.begin(), entries.end());
+  const auto before = [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
-  });
+  };
+  if (!std::is_sorted(entries.begin(), entries.end(), before)) {
+    std::sort(entries.begin(), entries.end(), before);
+  }
   for (const auto& [head, entry] : entries) self->insert(entry);
   self->settled_.store(
       settled_.load(std::memory_order_relaxed) + static_cast<uint32_t>(entries.size()),
@@ -424,37 +463,48 @@ void Delta::insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, N
   for (uint32_t i = splits; i > 0; --i) path[levels - i]->write_end();
 }
 
-// A retired version that nobody can see any more, with room for `want` bytes in all.
-Version* Delta::reuse(uint32_t want) {
-  if (retired_ == nullptr || retired_->empty()) return nullptr;
-  if (retired_->front().epoch > passed_epoch_) {
-    // Asking costs a barrier on all threads: once for many, and more seldom when it was in vain.
-    if (retired_->size() < ask_at_) return nullptr;
-    const uint64_t epoch = retired_->front().epoch;
-    if (!os::epoch::passed(epoch)) {
-      ask_at_ = retired_->size() + kReuseBatch;
-      return nullptr;
-    }
-    passed_epoch_ = epoch;
-    ask_at_ = kReuseBatch;
+// Numbers an unlink; for many of them at once asks whether nobody can see the earlier ones any
+// more: that costs a barrier on all threads.
+void Delta::note_unlink() {
+  ++unlinks_;
+  if (unlinks_ < ask_at_) return;
+  ask_at_ = unlinks_ + kReuseBatch;
+  if (asked_epoch_ != 0) {
+    if (!os::epoch::passed(asked_epoch_)) return;
+    passed_unlinks_ = asked_unlinks_;
   }
+  asked_unlinks_ = unlinks_;
+  asked_epoch_ = os::epoch::stamp();
+}
+
+// An unlinked version that nobody can see any more, with room for `want` bytes in all.
+Version* Delta::reuse(DeltaEntry* entry, uint32_t want) {
   // After the epoch: a reader pins inside of its guard, so one that pinned later cannot have come
   // to a version that was unlinked before.
-  if (pins() != 0) return nullptr;
+  if (passed_unlinks_ == 0 || pins() != 0) return nullptr;
+  const auto fits = [&](const Version* version) {
+    return version->allocated >= want && version->allocated <= 2 * want;
+  };
+  if (Version* spare = entry->spare; spare != nullptr && entry->spare_unlink <= passed_unlinks_) {
+    entry->spare = nullptr;
+    if (fits(spare)) return spare;
+    if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
+    retired_->push_back({spare, entry->spare_unlink});
+  }
+  if (retired_ == nullptr) return nullptr;
   for (size_t tried = std::min(kReuseTries, retired_->size()); tried > 0; --tried) {
     const Retired front = retired_->front();
-    if (front.epoch > passed_epoch_) return nullptr;
+    if (front.unlink > passed_unlinks_) return nullptr;
     retired_->pop_front();
-    const uint32_t room = front.version->allocated;
-    if (room >= want && room <= 2 * want) return front.version;
+    if (fits(front.version)) return front.version;
     retired_->push_back(front);
   }
   return nullptr;
 }
 
-Version* Delta::new_version(uint32_t size) {
+Version* Delta::new_version(DeltaEntry* entry, uint32_t size) {
   const auto want = static_cast<uint32_t>(align_up(sizeof(Version) + size, 8));
-  if (Version* version = reuse(want); version != nullptr) {
+  if (Version* version = reuse(entry, want); version != nullptr) {
     version->size = size;
     return version;
   }
@@ -481,18 +531,21 @@ bool Delta::unlink(DeltaEntry* entry, Version* version) {
       link->store(version->older.load(std::memory_order_relaxed), std::memory_order_release);
       versions_.store(versions_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
       live_bytes_.fetch_sub(version->size, std::memory_order_relaxed);
-      if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
-      retired_->push_back({version, os::epoch::stamp()});
+      // Past the last number nothing is used again until the next flush.
+      if (unlinks_ == std::numeric_limits<uint32_t>::max()) return true;
+      note_unlink();
+      if (entry->spare == nullptr) {
+        entry->spare = version;
+        entry->spare_unlink = unlinks_;
+      } else {
+        if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
+        retired_->push_back({version, unlinks_});
+      }
       return true;
     }
     link = &at->older;
   }
   return false;
-}
-
-void Delta::discard(Version* version) {
-  if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
-  retired_->push_front({version, 0});
 }
 
 bool Delta::read_begin(const Node* node, uint32_t* version) {
@@ -566,11 +619,11 @@ size_t Delta::collect(Seek seek, std::string_view key, uint64_t head,
   settle();
   if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
   const bool forward = seek == Seek::kGreaterEqual || seek == Seek::kGreater;
-  for (;;) {
+  for (os::SpinWait wait;;) {
     size_t found = 0;
     const DeltaEntry* next = nullptr;
     if (!try_collect(seek, key, head, out, &found, &next)) {
-      os::cpu_relax();
+      wait.once();
       continue;
     }
     if (found > 0 || !forward || next == nullptr) return found;
@@ -590,7 +643,7 @@ size_t Delta::collect_last(std::span<DeltaEntry*> out) const {
   // be followed by longer ones, so the walk goes by position.
   settle();
   if (root_.load(std::memory_order_acquire) == nullptr || out.empty()) return 0;
-  for (;; os::cpu_relax()) {
+  for (os::SpinWait wait;; wait.once()) {
     const Node* node = root_.load(std::memory_order_acquire);
     HAWTHORN_TEST_POINT("delta.collect_last.after_root");
     uint32_t version;

@@ -44,15 +44,13 @@ class Delta {
 
   // The entry of a key, made when missing. nullptr: the arena has no memory left (nothing changed).
   DeltaEntry* find_or_add(std::string_view key, uint64_t head);
-  // A version with room for `size` bytes, not linked yet; nullptr: no memory.
-  Version* new_version(uint32_t size);
+  // A version for this entry with room for `size` bytes, not linked yet; nullptr: no memory.
+  Version* new_version(DeltaEntry* entry, uint32_t size);
   // Links it as the newest in its chain.
   void link(DeltaEntry* entry, Version* version);
   // Takes a version out of its chain; its memory is used again later. False when it is not in the
   // chain.
   bool unlink(DeltaEntry* entry, Version* version);
-  // Gives back a version that was never linked.
-  void discard(Version* version);
 
   // ---- Any thread, inside an epoch guard.
 
@@ -116,28 +114,32 @@ class Delta {
   static constexpr uint32_t kInnerChildren = 32;
   static constexpr uint64_t kTableSlotsMin = 32;
   static constexpr uint32_t kLevelsMax = 12;
-  static constexpr size_t kReuseBatch = 64;
+  static constexpr uint32_t kReuseBatch = 64;
 
   struct Node;
   struct Leaf;
   struct Inner;
   struct Retired {
     Version* version;
-    uint64_t epoch;
+    uint32_t unlink;
   };
 
-  // Open addressing; a slot is 0 or an entry's address with 16 bits of its hash above. Grown by
-  // building a new one; the old one stays where it is for readers that are in it.
+  // Open addressing; a slot is 0 or an entry's address with 16 bits of its hash above. It grows
+  // into a new one, to which every insert moves a few slots: what is not found there is in
+  // `previous`, which stays as it is.
   struct Table {
     uint64_t mask;
     std::atomic<uint64_t>* slots;
+    std::atomic<const Table*> previous;  // null once everything has been moved
+    uint64_t moved;                      // slots of it that have been; of the writer
   };
 
   char* allocate(Pool& pool, size_t size, bool must);
   char* allocate_slow(Pool& pool, size_t size, bool must);
   void release(Pool& pool);
   void settle() const;
-  Version* reuse(uint32_t want);
+  Version* reuse(DeltaEntry* entry, uint32_t want);
+  void note_unlink();
   static int compare(const DeltaEntry* entry, std::string_view key, uint64_t head);
   static uint32_t leaf_lower_bound(const Leaf* leaf, uint32_t count, std::string_view key,
                                    uint64_t head);
@@ -146,6 +148,9 @@ class Delta {
   template <typename T>
   T* new_node() REQUIRES(settle_mutex_);
   bool reserve_slot();
+  static void move_slots(Table& table);
+  static DeltaEntry* probe(const Table& table, std::string_view key, uint64_t hash);
+  static bool probe_tag(const Table& table, uint64_t hash);
   static void place(const Table& table, uint64_t hash, const DeltaEntry* entry);
   void insert(DeltaEntry* entry) REQUIRES(settle_mutex_);
   void insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child)
@@ -168,15 +173,20 @@ class Delta {
   std::atomic<uint64_t> versions_{0};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};
-  std::atomic<const Table*> table_{nullptr};
+  std::atomic<Table*> table_{nullptr};
   Pool pool_;                                  // entries, versions, tables: of the writer
   std::atomic<DeltaEntry*> pending_{nullptr};  // a stack; not in the tree yet
   mutable os::Mutex settle_mutex_;             // whoever brings the tree up to date
   Pool node_pool_ GUARDED_BY(settle_mutex_);
   Leaf* last_leaf_ GUARDED_BY(settle_mutex_) = nullptr;  // where appended keys go
   std::unique_ptr<std::deque<Retired>> retired_;         // made at the first unlink
-  uint64_t passed_epoch_ = 0;                            // nobody sees what was retired up to it
-  size_t ask_at_ = kReuseBatch;                          // versions to gather before asking again
+  // Unlinks are numbered from 1. Nobody sees what was unlinked up to `passed_unlinks_`; the ones up
+  // to `asked_unlinks_` were made before `asked_epoch_`.
+  uint32_t unlinks_ = 0;
+  uint32_t passed_unlinks_ = 0;
+  uint32_t asked_unlinks_ = 0;
+  uint64_t asked_epoch_ = 0;
+  uint32_t ask_at_ = kReuseBatch;
 };
 
 }  // namespace hawthorn::tree

@@ -132,9 +132,8 @@ Order make_order(Pattern pattern, uint64_t seed) {
   if (pattern == Pattern::kDescending) std::reverse(numbers.begin(), numbers.end());
   if (pattern == Pattern::kBlocks) {
     // Every 64th first, then the gaps: splits in the middle of a deep tree.
-    std::sort(numbers.begin(), numbers.end(), [](uint32_t a, uint32_t b) {
-      return a % 64 != b % 64 ? a % 64 < b % 64 : a < b;
-    });
+    std::sort(numbers.begin(), numbers.end(),
+              [](uint32_t a, uint32_t b) { return a % 64 != b % 64 ? a % 64 < b % 64 : a < b; });
   }
   return Order(std::move(numbers));
 }
@@ -219,7 +218,7 @@ TEST(DeltaConcurrencyTest, VersionsStayWhatTheyAreWhileAReaderHoldsThem) {
   for (uint32_t k = 0; k < kHot; ++k) {
     const std::string key = big_endian(k);
     entries[k] = delta.find_or_add(key, key_head(key, 0));
-    Version* version = delta.new_version(48);
+    Version* version = delta.new_version(entries[k], 48);
     fill(version, 1);
     delta.link(entries[k], version);
   }
@@ -261,7 +260,7 @@ TEST(DeltaConcurrencyTest, VersionsStayWhatTheyAreWhileAReaderHoldsThem) {
   for (uint64_t i = 2; !passed(400) || used_again < kUsedAgain || pinned.load() < 5; ++i) {
     if (delta.bytes() > size_t{200} << 20 || passed(30000)) break;
     DeltaEntry* entry = entries[prng.below(kHot)];
-    Version* version = delta.new_version(48);
+    Version* version = delta.new_version(entry, 48);
     ASSERT_NE(version, nullptr);
     used_again = i - std::min(i, delta.bytes() / 80);
     fill(version, i);

@@ -31,8 +31,9 @@ DeltaEntry* add(Delta& delta, std::string_view key) {
   return delta.find_or_add(key, key_head(key, delta.skip()));
 }
 
-Version* make_version(Delta& delta, std::string_view value, uint64_t stamp = 1, uint32_t seq = 0) {
-  Version* version = delta.new_version(static_cast<uint32_t>(value.size()));
+Version* make_version(Delta& delta, DeltaEntry* entry, std::string_view value, uint64_t stamp = 1,
+                      uint32_t seq = 0) {
+  Version* version = delta.new_version(entry, static_cast<uint32_t>(value.size()));
   if (version == nullptr) return nullptr;
   version->stamp.store(stamp);
   version->seq = seq;
@@ -213,7 +214,7 @@ TEST(DeltaTest, ChainsLinkAndUnlinkAnywhere) {
   const size_t empty_bytes = delta.live_bytes();
   std::vector<Version*> versions;
   for (const char* value : {"one", "two2", "three", "four"}) {
-    versions.push_back(make_version(delta, value));
+    versions.push_back(make_version(delta, entry, value));
     delta.link(entry, versions.back());
   }
   EXPECT_EQ(chain(entry), (std::vector<std::string>{"four", "three", "two2", "one"}));
@@ -236,10 +237,10 @@ TEST(DeltaTest, EmptyAndLargeValues) {
   auto arena = make_arena();
   Delta delta(arena.get(), 0);
   DeltaEntry* entry = add(delta, "");
-  delta.link(entry, make_version(delta, ""));
+  delta.link(entry, make_version(delta, entry, ""));
   const std::string large(100000, 'x');
-  delta.link(entry, make_version(delta, large));
-  delta.link(entry, make_version(delta, "after"));
+  delta.link(entry, make_version(delta, entry, large));
+  delta.link(entry, make_version(delta, entry, "after"));
   EXPECT_EQ(chain(entry), (std::vector<std::string>{"after", large, ""}));
 }
 
@@ -252,7 +253,7 @@ TEST(DeltaTest, UnlinkedVersionsAreUsedAgain) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < 100000; ++i) {
     // Sizes vary within one allocation class.
-    Version* version = make_version(delta, std::string(80 + i % 8, 'v'));
+    Version* version = make_version(delta, entry, std::string(80 + i % 8, 'v'));
     delta.link(entry, version);
     ASSERT_TRUE(last == nullptr || delta.unlink(entry, last));
     last = version;
@@ -270,7 +271,7 @@ TEST(DeltaTest, VersionsOfMixedSizesAreUsedAgain) {
   Version* last = nullptr;
   for (uint32_t i = 0; i < 100000; ++i) {
     const std::string value(prng.between(100, 200), static_cast<char>('a' + i % 26));
-    Version* version = make_version(delta, value);
+    Version* version = make_version(delta, entry, value);
     delta.link(entry, version);
     ASSERT_TRUE(last == nullptr || delta.unlink(entry, last));
     last = version;
@@ -285,7 +286,7 @@ TEST(DeltaTest, MemoryThatAReaderMayHoldIsNotUsedAgain) {
     auto arena = make_arena();
     Delta delta(arena.get(), 0);
     DeltaEntry* entry = add(delta, "key");
-    Version* seen = make_version(delta, "what the reader sees");
+    Version* seen = make_version(delta, entry, "what the reader sees");
     delta.link(entry, seen);
     auto guard = std::make_unique<os::epoch::Guard>();
     if (by_pin) {
@@ -296,7 +297,7 @@ TEST(DeltaTest, MemoryThatAReaderMayHoldIsNotUsedAgain) {
     const auto churn = [&] {
       bool again = false;
       for (int i = 0; i < 1000; ++i) {
-        Version* version = make_version(delta, "something of its size");
+        Version* version = make_version(delta, entry, "something of its size");
         again = again || !used.insert(version).second;
         delta.link(entry, version);
         delta.unlink(entry, version->older.load());
@@ -312,16 +313,6 @@ TEST(DeltaTest, MemoryThatAReaderMayHoldIsNotUsedAgain) {
     }
     EXPECT_TRUE(churn());
   }
-}
-
-TEST(DeltaTest, DiscardedVersionsAreUsedAgainAtOnce) {
-  auto arena = make_arena();
-  Delta delta(arena.get(), 0);
-  add(delta, "key");
-  Version* version = make_version(delta, "never linked");
-  delta.discard(version);
-  EXPECT_EQ(make_version(delta, "linked later"), version);
-  EXPECT_EQ(delta.versions(), 0u);
 }
 
 // Memory runs out at every possible place: what was there stays, and when there is memory again the

@@ -25,16 +25,14 @@ size_t Directory::Keys::find(std::string_view key) const {
   if (skip > 0 && key.substr(0, skip) != prefix) return key < prefix ? 0 : count - 1;
   const uint64_t head = key_head(key, skip);
   const uint64_t* base = heads.data();
-  // The number of heads in [1, count) that are <= head.
-  size_t low = 1;
-  size_t size = count - 1;
-  while (size > 0) {
+  // The last one of [1, count) that is <= head, without branches: each would be a guess.
+  const uint64_t* from = base + 1;
+  for (size_t size = count - 1; size > 1;) {
     const size_t half = size / 2;
-    const bool below = base[low + half] <= head;
-    low = below ? low + half + 1 : low;
-    size = below ? size - half - 1 : half;
+    from += half * static_cast<size_t>(from[half - 1] <= head);
+    size -= half;
   }
-  size_t at = low - 1;
+  size_t at = static_cast<size_t>(from - base) - static_cast<size_t>(*from > head);
   while (at > 0 && base[at] == head && lows[at] > key) --at;
   return at;
 }

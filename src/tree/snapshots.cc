@@ -17,6 +17,7 @@ Snapshots::~Snapshots() {
 uint32_t Snapshots::take_slot(Lsn ts) {
   static std::atomic<uint32_t> next_thread{0};
   thread_local uint32_t hint = next_thread.fetch_add(1, std::memory_order_relaxed) * 5;
+  os::SpinWait wait;
   for (uint32_t chunks = chunk_count_.load(std::memory_order_acquire);;) {
     const uint32_t total = chunks * kChunkSlots;
     for (uint32_t tried = 0; tried < total; ++tried) {
@@ -30,7 +31,7 @@ uint32_t Snapshots::take_slot(Lsn ts) {
     }
     if (chunks == kChunks) {
       hint = 0;
-      os::cpu_relax();
+      wait.once();
       continue;  // a million snapshots are open: wait for one to go
     }
     auto* fresh = new Slot[kChunkSlots];

@@ -43,13 +43,12 @@ Container* TreeState::make_container(Store* store, const format::ContainerRecord
 // ---- Writing
 
 Container* TreeState::lock_container(std::string_view key) {
-  for (;;) {
+  for (os::SpinWait wait;; wait.once()) {
     Container* container = directory_.find(key);
     HAWTHORN_TEST_POINT("tree.write.before_latch");
     container->latch.lock();
     if (!container->dead) return container;
     container->latch.unlock();
-    os::cpu_relax();
   }
 }
 
@@ -104,7 +103,8 @@ bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
     }
   }
   // As many writes as versions were kept: the walk costs each of them a step.
-  entry->writes_to_prune = whole ? std::max(kept, kWholeChainWrites) : entry->writes_to_prune - 1;
+  entry->writes_to_prune = static_cast<uint16_t>(whole ? std::max(kept, kWholeChainWrites)
+                                                       : entry->writes_to_prune - 1U);
   return whole && beyond_horizon && kept >= kWholeChainWrites / 2;
 }
 
@@ -166,8 +166,9 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       }
       if (needed == nullptr) {
         DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
-        Version* version =
-            entry == nullptr ? nullptr : delta->new_version(static_cast<uint32_t>(value.size()));
+        Version* version = entry == nullptr
+                               ? nullptr
+                               : delta->new_version(entry, static_cast<uint32_t>(value.size()));
         if (version == nullptr) {
           container->latch.unlock();
           return Status(StatusCode::kOutOfMemory);
@@ -207,8 +208,11 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
   }
 }
 
+// The versions of one commit become visible together, as its record has been replayed as a whole;
+// those of a transaction that was logged in chunks long before that record. A flush in between cuts
+// at what is visible, so that they must move on, as intents do.
 Status TreeState::replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                         uint32_t seq, Lsn first_lsn) {
+                         uint32_t seq, Lsn first_lsn, bool open) {
   os::epoch::Guard guard;
   Container* container = lock_container(key);
   Status status;
@@ -218,22 +222,46 @@ Status TreeState::replay(std::string_view key, VersionKind kind, std::string_vie
     Delta* delta = descriptor->active;
     DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
     Version* version =
-        entry == nullptr ? nullptr : delta->new_version(static_cast<uint32_t>(value.size()));
+        entry == nullptr ? nullptr : delta->new_version(entry, static_cast<uint32_t>(value.size()));
     if (version == nullptr) {
       status = Status(StatusCode::kOutOfMemory);
     } else {
       version->stamp.store(cts, std::memory_order_relaxed);
       version->seq = seq;
       version->kind = kind;
-      version->flags.store(0, std::memory_order_relaxed);
+      const Version* below = entry->newest.load(std::memory_order_relaxed);
+      const bool unordered =
+          below != nullptr && (below->stamp.load(std::memory_order_relaxed) > cts ||
+                               (below->flags.load(std::memory_order_relaxed) & kUnordered) != 0);
+      version->flags.store(unordered ? kUnordered : 0, std::memory_order_relaxed);
       if (!value.empty()) copy_bytes(version->bytes(), value);
       delta->first_lsn = std::min(delta->first_lsn, first_lsn);
       delta->link(entry, version);
+      if (open) add_intent(container, entry);
       prune(delta, entry, *store_->snapshots->view());
     }
   }
   container->latch.unlock();
   return status;
+}
+
+void TreeState::hold_replayed(std::string_view key) {
+  os::epoch::Guard guard;
+  Container* container = lock_container(key);
+  Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+  if (DeltaEntry* entry = delta->find(key, Delta::hash(key)); entry != nullptr) {
+    add_intent(container, entry);
+  }
+  container->latch.unlock();
+}
+
+void TreeState::end_replay() {
+  os::epoch::Guard guard;
+  for (Container* container : directory_.all()) {
+    os::MutexLock lock(container->latch);
+    container->intents = 0;
+    container->open_entries.clear();
+  }
 }
 
 // The container that covers an undo's key now, latched. Inside an epoch guard.
@@ -289,7 +317,7 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
 }
 
 Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own) {
-  for (;;) {
+  for (os::SpinWait wait;;) {
     RunFile* needed = nullptr;
     {
       os::epoch::Guard guard;
@@ -304,7 +332,7 @@ Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId ow
       }
     }
     if (needed == nullptr) {
-      os::cpu_relax();
+      wait.once();
       continue;
     }
     Status loaded = store_->residency->load_run(needed);
@@ -318,8 +346,8 @@ Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId ow
 // Copies what transactions still have open in `entries` (of the delta that a cut at `cut` freezes)
 // into the new active delta of `target`, and counts it there. False: no memory; the entries are
 // back in the container then.
-bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
-                          std::vector<Version*>* moved) {
+bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta& from, Delta* to,
+                          Container* target, std::vector<Version*>* moved) {
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   Moved found;
@@ -330,7 +358,8 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, 
   for (const TxnId id : found.intents) {
     to->first_lsn = std::min(to->first_lsn, store_->slots->first_lsn(id));
   }
-  target->intents = static_cast<uint32_t>(found.intents.size());
+  if (found.replayed > 0) to->first_lsn = std::min(to->first_lsn, from.first_lsn);
+  target->intents = static_cast<uint32_t>(found.intents.size()) + found.replayed;
   target->open_entries = std::move(found.copies);
   if (target->intents == 0) target->open_entries.clear();
   moved->insert(moved->end(), found.versions.begin(), found.versions.end());
@@ -386,7 +415,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
         }
         auto* fresh = new Delta(store_->arena, container->skip);
         if (container->intents > 0) {
-          if (!move_open(container->open_entries, result.cut, fresh, container, &moved)) {
+          if (!move_open(container->open_entries, result.cut, *active, fresh, container, &moved)) {
             delete fresh;
             container->flushing.store(false, std::memory_order_release);
             return std::nullopt;
@@ -409,6 +438,23 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
     container->large.store(false, std::memory_order_relaxed);
   }
   return result;
+}
+
+bool TreeState::drop_empty(Cut& cut) {
+  Container* container = cut.container;
+  if (cut.frozen == nullptr) return false;
+  DeltaEntry* first[1];
+  const std::string& low = container->low;
+  const size_t found = cut.frozen->collect(Delta::Seek::kGreaterEqual, low,
+                                           key_head(low, cut.frozen->skip()), first);
+  if (found > 0 && (!container->has_high || first[0]->key() < container->high)) return false;
+  os::MutexLock lock(container->latch);
+  const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+  descriptor->active->ref();
+  descriptor->run->ref();
+  container->install(new Descriptor{descriptor->active, nullptr, descriptor->run});
+  container->flushing.store(false, std::memory_order_release);
+  return true;
 }
 
 void TreeState::give_up(Cut& cut) {
@@ -481,7 +527,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
       }
       // These few bytes must not fail: the edit that names the parts is under way.
       own->active->must_fit = true;
-      static_cast<void>(move_open(std::move(mine), second_cut, own->active, part, &moved));
+      static_cast<void>(move_open(std::move(mine), second_cut, *active, own->active, part, &moved));
       own->active->must_fit = false;
       if (!active->empty()) {
         active->ref();

@@ -75,10 +75,15 @@ class TreeState {
   // kIoError of a conflict check.
   Status write(WriteContext& context, std::string_view key, VersionKind kind,
                std::string_view value) NO_THREAD_SAFETY_ANALYSIS;
-  // Replay: installs a committed version, unless the container's cut already covers it.
+  // Replay: installs a committed version, unless the container's cut already covers it. `open`: its
+  // commit will become visible only later; a cut carries it on, as it does an open transaction's.
   // kOutOfMemory as above.
   Status replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                uint32_t seq, Lsn first_lsn) NO_THREAD_SAFETY_ANALYSIS;
+                uint32_t seq, Lsn first_lsn, bool open) NO_THREAD_SAFETY_ANALYSIS;
+  // The same for what has just been replayed of a commit and would not wait for the rest of it.
+  void hold_replayed(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
+  // All commits are visible now.
+  void end_replay();
   static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
   // Whether a commit newer than read_ts wrote the key. Errors as write.
@@ -109,8 +114,11 @@ class TreeState {
   };
   // Freezes the active delta at visible_ts. Nothing when the container died, is being flushed, or
   // most of its versions belong to open transactions (force: freezes all the same). Ended by
-  // install or give_up.
+  // install, drop_empty or give_up.
   std::optional<Cut> cut(Container* container, bool force);
+  // Where the frozen delta, shared with other parts of a split, holds no key of this container:
+  // lets go of it, and true.
+  static bool drop_empty(Cut& cut);
   // Puts the merged result in place; `batch` is the manifest batch that will make it durable.
   void install(Cut& cut, MergeOutput& output, uint64_t batch);
   // After a failed merge: the frozen delta stays; the next cut takes it along.
@@ -132,8 +140,8 @@ class TreeState {
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
-  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Delta* to, Container* target,
-                 std::vector<Version*>* moved);
+  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta& from, Delta* to,
+                 Container* target, std::vector<Version*>* moved);
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,

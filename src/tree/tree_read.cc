@@ -43,7 +43,7 @@ PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key,
 Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
                               Value& value, bool* large) {
   *large = false;
-  for (;;) {
+  for (os::SpinWait wait;;) {
     PointRead read;
     PinnedRunFile pinned;
     {
@@ -70,7 +70,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
       }
     }
     if (read.state == PointRead::State::kStale) {
-      os::cpu_relax();
+      wait.once();
       continue;
     }
     HAWTHORN_TEST_POINT("tree.get.before_fetch");

@@ -53,12 +53,16 @@ static_assert(sizeof(Version) == 32);
 struct DeltaEntry {
   std::atomic<Version*> newest;  // null after the only version was rolled back
   uint64_t head;
-  uint32_t key_size;
-  uint32_t writes_to_prune;  // until the whole chain is looked at; under the latch
   DeltaEntry* next_pending;  // of those that are not in the delta's tree yet
+  // Under the latch: a version that was unlinked, and as which of the delta's. Its memory takes the
+  // next version of this key, since it is likely to be in the cache.
+  Version* spare;
+  uint32_t spare_unlink;
+  uint16_t writes_to_prune;  // until the whole chain is looked at; under the latch
+  uint16_t key_size;
 
   std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
 };
-static_assert(sizeof(DeltaEntry) == 32);
+static_assert(sizeof(DeltaEntry) == 40);
 
 }  // namespace hawthorn::tree

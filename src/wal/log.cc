@@ -37,7 +37,7 @@ Log::State::State(const LogDirectory& log_directory, const LogOptions& log_optio
     : directory(log_directory),
       options(log_options),
       epoch(log_epoch),
-      record_bytes_max(log_options.ring_bytes / 8),
+      record_bytes_max(std::min(log_options.ring_bytes / 8, format::kRecordBytesMax)),
       background(log_directory.machine().background_threads),
       segments(log_directory),
       head(log_epoch.start),

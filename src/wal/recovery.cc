@@ -135,7 +135,7 @@ bool Recovery::State::plausible(const LogEpoch& epoch, const RecordHeader& heade
 bool Recovery::State::ring_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header) const {
   if (ring == nullptr) return false;
   std::memcpy(header, ring->data() + lsn % ring->size(), sizeof(RecordHeader));
-  return plausible(epoch, *header, lsn);
+  return plausible(epoch, *header, lsn) && header->length <= ring->size() / 8;
 }
 
 // The record at `lsn`, whole and with the right checksum, from the segments or else from the ring.

@@ -24,7 +24,7 @@ struct Recovery::State {
         epochs(std::move(log_epochs)),
         trimmed(log_trimmed),
         read_only(log_read_only),
-        record_bytes_max(log_directory.ring_bytes() / 8),
+        record_bytes_max(format::kRecordBytesMax),
         reader(directory, std::move(numbers), std::max(record_bytes_max, kScanBytes)),
         copy(record_bytes_max, '\0') {}
 

@@ -1,0 +1,105 @@
+// Recovery within a budget that is much smaller than the log: it flushes while it replays, also
+// between the chunks of a large transaction and its commit record, and amid the operations of one
+// record (R7, R10, R11).
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+constexpr size_t kLarge = size_t{256} << 20;  // nothing is flushed before the crash
+constexpr size_t kSmall = size_t{16} << 20;
+
+Options with_budget(size_t bytes) {
+  Options options;
+  options.memory_budget_bytes = bytes;
+  options.durability = Durability::kNone;
+  return options;
+}
+
+// Several trees: a delta of more than some megabytes is flushed whatever the budget.
+constexpr size_t kTrees = 4;
+using Key = std::pair<size_t, std::string>;  // the tree's number, the key
+using Contents = std::map<Key, std::string>;
+
+void expect_contents(Db& db, const Contents& expected) {
+  Contents found;
+  for (size_t t = 0; t < kTrees; ++t) {
+    const Result<Tree> tree = db.find_tree("tree" + std::to_string(t));
+    ASSERT_OK(tree.status());
+    ASSERT_OK(db.scan(*tree, "", std::nullopt, [&](std::span<const Entry> entries) {
+      for (const Entry& entry : entries) found.emplace(Key(t, entry.key), entry.value);
+      return true;
+    }));
+  }
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(found == expected);
+  EXPECT_TRUE(clean(db));
+}
+
+// Leaves the contents only in the log: small commits, and between them the writes of one large
+// transaction.
+Contents write_log(const std::string& path, Prng& prng) {
+  Contents expected;
+  Contents large;
+  Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kLarge));
+  EXPECT_OK(db.status());
+  std::vector<Tree> trees;
+  for (size_t t = 0; t < kTrees; ++t) {
+    Result<Tree> tree = (*db)->tree("tree" + std::to_string(t));
+    EXPECT_OK(tree.status());
+    trees.push_back(std::move(tree).value());
+  }
+  Result<Transaction> transaction = (*db)->begin(TxnMode::kOptimistic);
+  EXPECT_OK(transaction.status());
+  for (uint64_t round = 0; round < 400; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      const Key key(prng.below(kTrees), "large" + std::to_string(prng.below(4000)));
+      const std::string value = value_of(prng.next(), 600);
+      EXPECT_OK(transaction->put(trees[key.first], key.second, value));
+      large[key] = value;
+    }
+    WriteBatch batch;
+    const uint64_t count = round % 50 == 7 ? 400 : 20;
+    for (uint64_t i = 0; i < count; ++i) {
+      const Key key(prng.below(kTrees), "small" + std::to_string(prng.below(20000)));
+      const std::string value = value_of(prng.next(), 900);
+      batch.put(trees[key.first], key.second, value);
+      expected[key] = value;
+    }
+    EXPECT_OK((*db)->write(batch));
+  }
+  EXPECT_OK(transaction->commit());
+  for (const auto& [key, value] : large) expected[key] = value;
+  EXPECT_EQ((*db)->stats().flushes, 0u) << "the log must hold everything";
+  return expected;
+}
+
+TEST(Recovery, flushes_between_the_chunks_of_a_commit) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(seed);
+    Prng prng(seed);
+    const TempDirectory directory;
+    const std::string path = directory / "db";
+    const Contents expected = write_log(path, prng);
+    {
+      Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+      ASSERT_OK(db.status());
+      EXPECT_GT((*db)->stats().flushes, 0u) << "the replay must not fit the budget";
+      expect_contents(**db, expected);
+    }
+    // Once more from what the first recovery flushed and logged, and after a clean close.
+    for (int i = 0; i < 2; ++i) {
+      Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+      ASSERT_OK(db.status());
+      expect_contents(**db, expected);
+      ASSERT_OK((*db)->close());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
