@@ -26,13 +26,23 @@ Container::Container(uint32_t tree_id, std::string low_key, std::string high_key
       tree(tree_id),
       has_high(bounded),
       low(std::move(low_key)),
-      high(std::move(high_key)) {}
+      high(std::move(high_key)) {
+  if (first != nullptr) note_near(*first);  // null: a directory's tests
+}
 
 Container::~Container() { delete descriptor.load(std::memory_order_relaxed); }
 
 void Container::install(Descriptor* next) {
+  note_near(*next);
   Descriptor* old = descriptor.exchange(next, std::memory_order_acq_rel);
   os::epoch::retire(old);
+}
+
+void Container::note_near(const Descriptor& next) {
+  near_delta.store(next.active, std::memory_order_relaxed);
+  near_file.store(next.run, std::memory_order_relaxed);
+  const Run* run = next.run != nullptr ? next.run->run.load(std::memory_order_relaxed) : nullptr;
+  near_run.store(run, std::memory_order_relaxed);
 }
 
 std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
@@ -75,6 +85,12 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     run_head = key_head(key, run->skip());
     group = run->locate(run_head);
     run->prefetch(group);
+    uint32_t extent = 0;
+    uint32_t offset = 0;
+    if (run->guess_value(group, &extent, &offset)) {
+      const char* base = file->bases[extent].load(std::memory_order_relaxed);
+      if (base != nullptr) __builtin_prefetch(base + offset);
+    }
   };
   // Both at once where the run is the likelier place; else it is not even looked at.
   const bool run_first = run != nullptr && descriptor.active->entries() <= run->entries() / 2;

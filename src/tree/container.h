@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "os/small_objects.h"
 #include "os/sync.h"
 #include "tree/delta.h"
 #include "tree/run_file.h"
@@ -33,7 +34,9 @@
 
 namespace hawthorn::tree {
 
-struct Descriptor {
+struct Descriptor : os::InHugePages {
+  Descriptor(Delta* active_delta, Delta* frozen_delta, RunFile* file)
+      : active(active_delta), frozen(frozen_delta), run(file) {}
   Delta* active;
   Delta* frozen;  // may be null
   RunFile* run;
@@ -45,7 +48,7 @@ struct Descriptor {
 std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
                            bool has_high);
 
-struct Container {
+struct alignas(64) Container : os::InHugePages {
   Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
             Descriptor* first);
   ~Container();
@@ -53,6 +56,10 @@ struct Container {
   Container& operator=(const Container&) = delete;
 
   std::atomic<Descriptor*> descriptor;
+  // What the descriptor leads to, for prefetches only: it may be gone.
+  std::atomic<const Delta*> near_delta{nullptr};
+  std::atomic<const RunFile*> near_file{nullptr};
+  std::atomic<const Run*> near_run{nullptr};
   os::Mutex latch;
   bool dead = false;                  // under the latch
   std::atomic<bool> flushing{false};  // one flush at a time
@@ -78,6 +85,14 @@ struct Container {
 
   // Swaps the descriptor; the old one is retired. REQUIRES the latch.
   void install(Descriptor* next);
+  void note_near(const Descriptor& next);
+  // Starts to fetch all that a point read of this container goes through.
+  void prefetch_read() const {
+    __builtin_prefetch(descriptor.load(std::memory_order_relaxed));
+    __builtin_prefetch(near_delta.load(std::memory_order_relaxed));
+    __builtin_prefetch(near_file.load(std::memory_order_relaxed));
+    Run::prefetch_tables(near_run.load(std::memory_order_relaxed));
+  }
 };
 
 // What a point read found.

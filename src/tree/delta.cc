@@ -1,6 +1,7 @@
 #include "tree/delta.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 #include <vector>
@@ -24,6 +25,8 @@ namespace {
 constexpr size_t kFirstChunkBytes = 4096;
 constexpr size_t kChunkBytesMax = 64 << 10;
 constexpr size_t kReuseTries = 4;
+constexpr size_t kLineBytes = 64;
+constexpr size_t kWriteAheadBytes = 256;
 constexpr uint64_t kMoveSlots = 16;  // that an insert moves to a table that has grown
 }  // namespace
 
@@ -62,8 +65,11 @@ namespace {
 std::atomic<uint64_t> next_delta_id{1};
 }
 
-Delta::Delta(os::Arena* arena, uint32_t skip)
-    : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)), arena_(arena), skip_(skip) {}
+Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
+    : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)),
+      arena_(arena),
+      skip_(skip),
+      expected_entries_(expected_entries) {}
 
 Delta::~Delta() {
   release(pool_);
@@ -85,6 +91,7 @@ char* Delta::allocate(Pool& pool, size_t size, bool must) {
   if (static_cast<size_t>(pool.free_end - pool.free) < size) return allocate_slow(pool, size, must);
   char* result = pool.free;
   pool.free += size;
+  __builtin_prefetch(pool.free + kWriteAheadBytes, 1);
   return result;
 }
 
@@ -148,17 +155,20 @@ void Delta::move_slots(Table& table) {
   if (table.moved == size) table.previous.store(nullptr, std::memory_order_release);
 }
 
-// Keeps the table at most half full. False: no memory, and nothing changed.
+// Keeps the table at most three quarters full. False: no memory, and nothing changed.
 bool Delta::reserve_slot() {
   Table* table = table_.load(std::memory_order_relaxed);
   const bool moving =
       table != nullptr && table->previous.load(std::memory_order_relaxed) != nullptr;
   if (moving) move_slots(*table);
-  const uint64_t needed = (uint64_t{entries()} + 1) * 2;
+  const uint64_t needed = (uint64_t{entries()} + 1) * 4 / 3;
   if (table != nullptr && needed <= table->mask + 1) return true;
   // A table is filled by as many inserts as a quarter of its slots, of which each moved many more.
   HAWTHORN_ASSERT(table == nullptr || table->previous.load(std::memory_order_relaxed) == nullptr);
-  const uint64_t slots = table == nullptr ? kTableSlotsMin : (table->mask + 1) * 2;
+  // At first for half of what is expected: most of the moving is saved, and little memory wasted.
+  const uint64_t slots = table == nullptr ? std::clamp(std::bit_ceil(uint64_t{expected_entries_}),
+                                                       kTableSlotsMin, kTableSlotsFirst)
+                                          : (table->mask + 1) * 2;
   char* memory = allocate(pool_, sizeof(Table) + slots * sizeof(uint64_t), must_fit);
   if (memory == nullptr) return false;
   auto* words = reinterpret_cast<std::atomic<uint64_t>*>(memory + sizeof(Table));
@@ -254,7 +264,12 @@ DeltaEntry* Delta::find_or_add(std::string_view key, uint64_t head) {
   const uint64_t key_hash = hash(key);
   if (DeltaEntry* found = find(key, key_hash); found != nullptr) return found;
   if (!reserve_slot()) return nullptr;
-  char* memory = allocate(pool_, sizeof(DeltaEntry) + key.size(), must_fit);
+  // In one line where it fits into one: a lookup needs all of it.
+  const size_t size = sizeof(DeltaEntry) + key.size();
+  const size_t rest = kLineBytes - reinterpret_cast<uintptr_t>(pool_.free) % kLineBytes;
+  const auto room = static_cast<size_t>(pool_.free_end - pool_.free);
+  if (size > rest && size <= kLineBytes && room >= rest + size) pool_.free += rest;
+  char* memory = allocate(pool_, size, must_fit);
   if (memory == nullptr) return nullptr;
   auto* entry = new (memory) DeltaEntry;
   entry->newest.store(nullptr, std::memory_order_relaxed);
@@ -281,21 +296,30 @@ void Delta::settle() const {
   if (settled_.load(std::memory_order_acquire) == entries_.load(std::memory_order_acquire)) return;
   auto* self = const_cast<Delta*>(this);
   os::MutexLock lock(self->settle_mutex_);
-  // Sorted by heads that stand beside the pointers: entries are all over memory.
-  std::vector<std::pair<uint64_t, DeltaEntry*>> entries;
+  // Sorted by the first 16 bytes, which stand beside the pointers: entries are all over memory.
+  struct Item {
+    uint64_t head;
+    uint64_t next;  // the 8 bytes behind
+    DeltaEntry* entry;
+  };
+  std::vector<Item> entries;
+  // An entry is on the list before it is counted.
+  const uint32_t settled = settled_.load(std::memory_order_relaxed);
+  entries.reserve(std::max(entries_.load(std::memory_order_relaxed), settled) - settled);
   for (DeltaEntry* entry = self->pending_.exchange(nullptr, std::memory_order_acquire);
        entry != nullptr; entry = entry->next_pending) {
-    entries.emplace_back(entry->head, entry);
+    entries.push_back({entry->head, key_head(entry->key(), size_t{skip_} + 8), entry});
   }
   // The last one added came first: appended keys are in order when that is turned around.
   std::reverse(entries.begin(), entries.end());
-  const auto before = [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
+  const auto before = [](const Item& a, const Item& b) {
+    if (a.head != b.head) return a.head < b.head;
+    return a.next != b.next ? a.next < b.next : a.entry->key() < b.entry->key();
   };
   if (!std::is_sorted(entries.begin(), entries.end(), before)) {
     std::sort(entries.begin(), entries.end(), before);
   }
-  for (const auto& [head, entry] : entries) self->insert(entry);
+  for (const Item& item : entries) self->insert(item.entry);
   self->settled_.store(
       settled_.load(std::memory_order_relaxed) + static_cast<uint32_t>(entries.size()),
       std::memory_order_release);

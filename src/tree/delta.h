@@ -28,14 +28,21 @@
 #include <string_view>
 
 #include "os/arena.h"
+#include "os/small_objects.h"
 #include "os/sync.h"
 #include "tree/version.h"
 
 namespace hawthorn::tree {
 
-class Delta {
+class alignas(64) Delta : public os::InHugePages {
+  struct Table;
+  // What lookups need comes first, so that one prefetch brings it.
+  std::atomic<Table*> table_{nullptr};
+  std::atomic<uint32_t> entries_{0};
+
  public:
-  Delta(os::Arena* arena, uint32_t skip);
+  // `expected_entries`: how many the table is made for at first.
+  Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries = 0);
   ~Delta();
   Delta(const Delta&) = delete;
   Delta& operator=(const Delta&) = delete;
@@ -113,6 +120,7 @@ class Delta {
   static constexpr uint32_t kLeafEntries = 24;
   static constexpr uint32_t kInnerChildren = 32;
   static constexpr uint64_t kTableSlotsMin = 32;
+  static constexpr uint64_t kTableSlotsFirst = 16 << 10;  // whatever is expected
   static constexpr uint32_t kLevelsMax = 12;
   static constexpr uint32_t kReuseBatch = 64;
 
@@ -165,15 +173,14 @@ class Delta {
 
   os::Arena* const arena_;
   const uint32_t skip_;
+  const uint32_t expected_entries_;
   std::atomic<Node*> root_{nullptr};
-  std::atomic<uint32_t> entries_{0};
   std::atomic<uint32_t> settled_{0};  // of entries_, those in the tree
   std::atomic<uint32_t> pins_{0};
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint64_t> versions_{0};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};
-  std::atomic<Table*> table_{nullptr};
   Pool pool_;                                  // entries, versions, tables: of the writer
   std::atomic<DeltaEntry*> pending_{nullptr};  // a stack; not in the tree yet
   mutable os::Mutex settle_mutex_;             // whoever brings the tree up to date

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/checksum.h"
+#include "os/small_objects.h"
 
 namespace hawthorn::tree {
 
@@ -79,13 +80,17 @@ Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
     if (Status s = format::check_run_entries(view); !s.ok()) return s;
   }
   const size_t bytes = align_up(TableOffsets(view.header->groups).end, alignof(Run));
-  void* place = ::operator new(bytes, std::align_val_t{alignof(Run)}, std::nothrow);
+  void* place = os::allocate_small(bytes);
   if (place == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
   return std::unique_ptr<Run>(new (place) Run(view, bytes));
 }
 
-void Run::operator delete(void* run) { ::operator delete(run, std::align_val_t{alignof(Run)}); }
+void Run::operator delete(Run* run, std::destroying_delete_t) {
+  const size_t bytes = run->allocated_bytes_;
+  run->~Run();
+  os::release_small(run, bytes);
+}
 
 Run::Run(const format::RunView& view, size_t allocated_bytes)
     : heap_(view.heap),

@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -114,9 +115,10 @@ class Run {
   // The same as find in stages, for groups of keys: prefetch_tables; locate touches only the
   // accelerators; prefetch the group; then find_from (continues into neighbouring groups where
   // heads tie).
-  void prefetch_tables() const {
-    for (size_t offset = 0; offset < 512; offset += 64)
-      __builtin_prefetch(reinterpret_cast<const char*>(this) + offset);
+  static void prefetch_tables(const Run* run) {
+    if (run == nullptr) return;
+    for (size_t offset = 0; offset < 192; offset += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(run) + offset);
   }
   uint32_t locate(uint64_t head) const { return table_.kernels.locate(table_, head); }
   void prefetch(uint32_t group) const {
@@ -182,7 +184,7 @@ class Run {
   const char* heap() const { return heap_; }
   const format::RunView& view() const { return view_; }
 
-  static void operator delete(void* run);
+  static void operator delete(Run* run, std::destroying_delete_t);
   ~Run() = default;
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;

@@ -21,20 +21,23 @@
 #include <vector>
 
 #include "format/manifest_state.h"
+#include "os/small_objects.h"
 #include "tree/extent.h"
 #include "tree/run.h"
 
 namespace hawthorn::tree {
 
-struct RunFile {
+struct alignas(64) RunFile : os::InHugePages {
   static constexpr uint32_t kExtentsMax = 14;
 
-  format::ContainerRecord record;  // as the manifest has it, or will have it
+  // The line that every read needs; with many extents, the next one, too.
   std::atomic<Run*> run{nullptr};
-  std::array<std::atomic<const char*>, kExtentsMax> bases{};
-  std::atomic<uint8_t> hot{0};
   std::atomic<uint32_t> refs{1};
-  ExtentRef image;  // empty when the run has no entries
+  std::atomic<uint8_t> hot{0};
+  std::array<std::atomic<const char*>, kExtentsMax> bases{};
+
+  format::ContainerRecord record;  // as the manifest has it, or will have it
+  ExtentRef image;                 // empty when the run has no entries
   std::vector<ExtentRef> values;
   std::vector<ExtentRef> large;    // extents of large values that the run refers to
   Residency* residency = nullptr;  // set by adopt

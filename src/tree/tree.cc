@@ -413,7 +413,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
           container->flushing.store(false, std::memory_order_release);
           return std::nullopt;
         }
-        auto* fresh = new Delta(store_->arena, container->skip);
+        auto* fresh = new Delta(store_->arena, container->skip, active->entries());
         if (container->intents > 0) {
           if (!move_open(container->open_entries, result.cut, *active, fresh, container, &moved)) {
             delete fresh;

@@ -49,6 +49,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
     {
       os::epoch::Guard guard;
       const Container* container = directory_.find(key);
+      container->prefetch_read();
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
       // The descriptor comes before the timestamp (R15).
       HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
@@ -136,13 +137,8 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
         __builtin_prefetch(group[i].container);
       }
       for (size_t i = 0; i < count; ++i) {
+        group[i].container->prefetch_read();
         group[i].descriptor = group[i].container->descriptor.load(std::memory_order_acquire);
-        __builtin_prefetch(group[i].descriptor);
-      }
-      for (size_t i = 0; i < count; ++i) {
-        const Descriptor& d = *group[i].descriptor;
-        __builtin_prefetch(d.run);
-        __builtin_prefetch(d.active);
       }
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
@@ -150,7 +146,6 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
         l.slow = l.run == nullptr;
         if (l.run != nullptr) {
           l.head = key_head(keys[base + i], l.run->skip());
-          l.run->prefetch_tables();
         }
         // A delta that is empty now will hold nothing for the registered timestamp later.
         const Delta* frozen = l.descriptor->frozen;
@@ -188,7 +183,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
           l.slow = bytes == nullptr;
           l.value = l.slow ? nullptr : bytes + offset;
           l.size = l.run->fixed_value_size();
-          for (uint32_t line = 0; line < std::min<uint32_t>(l.size + 63, 512); line += 64) {
+          for (uint32_t line = 0; line < std::min<uint32_t>(l.size + 63, 512); line += 512) {
             __builtin_prefetch(l.value + line);
           }
         } else {

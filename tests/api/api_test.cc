@@ -463,5 +463,23 @@ TEST_F(Api, a_child_of_fork_is_refused) {
   ASSERT_OK(db_->close());
 }
 
+TEST(Memory, is_resident_from_open_where_asked) {
+  const auto resident_pages = [] {
+    size_t size = 0;
+    size_t resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident;
+  };
+  const TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = size_t{128} << 20;
+  options.preallocate_memory = true;
+  const size_t before = resident_pages();
+  Result<std::unique_ptr<Db>> db = Db::open(directory / "db", options);
+  ASSERT_OK(db.status());
+  EXPECT_GT((resident_pages() - before) * 4096, size_t{100} << 20);
+  ASSERT_OK((*db)->close());
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

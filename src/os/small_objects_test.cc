@@ -1,0 +1,86 @@
+#include "os/small_objects.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/prng.h"
+
+namespace hawthorn::os {
+namespace {
+
+TEST(SmallObjectsTest, ObjectsOfAllSizesDoNotOverlap) {
+  struct Object {
+    char* data;
+    size_t size;
+    char mark;
+  };
+  std::vector<Object> objects;
+  Prng prng(1);
+  const auto check = [](const Object& object) {
+    for (size_t i = 0; i < object.size; ++i) ASSERT_EQ(object.data[i], object.mark);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    if (prng.one_in(3) && !objects.empty()) {
+      std::swap(objects[prng.below(objects.size())], objects.back());
+      check(objects.back());
+      release_small(objects.back().data, objects.back().size);
+      objects.pop_back();
+      continue;
+    }
+    const size_t size = prng.one_in(50) ? prng.between(1, 100000) : prng.between(1, 600);
+    auto* data = static_cast<char*>(allocate_small(size));
+    ASSERT_NE(data, nullptr);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0u);
+    objects.push_back({data, size, static_cast<char>(i)});
+    std::memset(data, objects.back().mark, size);
+  }
+  for (const Object& object : objects) {
+    check(object);
+    release_small(object.data, object.size);
+  }
+  release_small(nullptr, 64);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(SmallObjectsTest, ReleasedMemoryServesItsSizeAgain) {
+  std::set<void*> first;
+  for (int i = 0; i < 100; ++i) first.insert(allocate_small(320));
+  for (void* object : first) release_small(object, 320);
+  std::vector<void*> again;
+  for (int i = 0; i < 100; ++i) {
+    again.push_back(allocate_small(300));  // of the same class
+    EXPECT_TRUE(first.contains(again.back()));
+  }
+  for (void* object : again) release_small(object, 300);
+}
+#endif
+
+TEST(SmallObjectsTest, ThreadsReleaseWhatOthersAllocated) {
+  std::vector<uint64_t*> objects(1000);
+  std::thread maker([&] {
+    for (uint64_t i = 0; i < objects.size(); ++i) {
+      objects[i] = static_cast<uint64_t*>(allocate_small(128));
+      *objects[i] = i;
+    }
+  });
+  maker.join();
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = t; i < objects.size(); i += 4) {
+        EXPECT_EQ(*objects[i], i);
+        release_small(objects[i], 128);
+        release_small(allocate_small(128), 128);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace hawthorn::os
