@@ -8,9 +8,13 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr double kDeltaShare = 0.20;     // of the budget
-constexpr double kDeltaShareMax = 0.45;  // while extents leave it
+constexpr double kDeltaShare = 0.20;  // of the budget
+constexpr double kDeltaShareMax = 0.45;
 constexpr double kSlackShare = 0.10;
+constexpr size_t kAdaptBudgetMin = size_t{64} << 20;
+constexpr uint64_t kAdaptUs = 100'000;
+constexpr size_t kMissedPart = 2000;  // of the budget, read in that time, is reading
+constexpr size_t kMakeRoomBytes = size_t{16} << 20;
 constexpr size_t kDeltaQuotaMin = 2 << 20;
 constexpr double kFlushFrom = 0.50;  // of the quota
 constexpr double kFreeBelow = 0.70;
@@ -52,34 +56,51 @@ void Scheduler::set_budget(size_t budget_bytes) {
   const size_t quota = std::max(
       kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
+  budget_.store(budget_bytes, std::memory_order_relaxed);
   set_quota(quota);
   // Several containers must fit what is left of a small budget while one is merged.
   target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
                       std::memory_order_relaxed);
-  // Deltas may grow past their quota while one transaction holds most of it; log ring and small
-  // objects come on top.
-  store_->residency->set_reserve(quota + quota / 8 + std::min(size_t{10} << 20, budget_bytes / 6));
 }
 
 void Scheduler::set_quota(size_t bytes) {
   quota_.store(bytes, std::memory_order_relaxed);
   free_below_.store(static_cast<size_t>(static_cast<double>(bytes) * kFreeBelow),
                     std::memory_order_relaxed);
+  // Deltas may grow past their quota while one transaction holds most of it; log ring and small
+  // objects come on top.
+  const size_t budget = budget_.load(std::memory_order_relaxed);
+  store_->residency->set_reserve(bytes + bytes / 8 + std::min(size_t{10} << 20, budget / 6));
 }
 
-// Deltas may take what extents leave: the longer a delta lives, the less a flush costs per record.
-// As extents grow the quota shrinks with them, down to its share.
+// The longer a delta lives, the less its flush costs per record. So deltas may take more than their
+// share as long as readers find what they read in memory: values that nobody reads make way.
+// Otherwise deltas have what extents leave.
 void Scheduler::adapt_quota() {
-  const os::Arena& arena = *store_->arena;
-  const auto budget = static_cast<double>(arena.budget());
-  double others = 0;
-  for (size_t q = 0; q < os::kQuotaCount; ++q) {
-    const auto quota = static_cast<os::Quota>(q);
-    if (quota != os::Quota::kDelta) others += static_cast<double>(arena.used(quota));
+  const uint64_t now = machine_.clock->monotonic_us();
+  if (now - adapted_us_ < kAdaptUs) return;
+  adapted_us_ = now;
+  os::Arena& arena = *store_->arena;
+  const size_t budget = budget_.load(std::memory_order_relaxed);
+  const size_t base = base_quota_.load(std::memory_order_relaxed);
+  if (budget < kAdaptBudgetMin) return;
+  const uint64_t missed = store_->residency->bytes_missed();
+  const bool reading = missed - seen_missed_ > budget / kMissedPart;
+  seen_missed_ = missed;
+  const auto most = static_cast<size_t>(static_cast<double>(budget) * kDeltaShareMax);
+  size_t target = most;
+  if (reading) {
+    const auto usable = static_cast<size_t>(static_cast<double>(budget) * (1 - kSlackShare));
+    const size_t others = arena.used() - arena.used(os::Quota::kDelta);
+    target = std::clamp(usable - std::min(usable, others), base, most);
   }
-  const double left = std::min((1 - kSlackShare) * budget - others, kDeltaShareMax * budget);
-  set_quota(std::max(base_quota_.load(std::memory_order_relaxed),
-                     static_cast<size_t>(std::max(left, 0.0))));
+  // Slowly: the other side has to give up what it holds.
+  const size_t present = quota_.load(std::memory_order_relaxed);
+  const size_t step = budget / 64;
+  set_quota(std::clamp(target, present - std::min(present, step), present + step));
+  if (const size_t excess = store_->residency->excess(); excess > 0) {
+    store_->residency->make_room(std::min(excess, kMakeRoomBytes));
+  }
 }
 
 tree::MergePolicy Scheduler::policy() const {

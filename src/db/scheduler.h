@@ -83,6 +83,8 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
+  uint64_t adapted_us_ = 0;  // of the background thread, as the next
+  uint64_t seen_missed_ = 0;
   void set_quota(size_t bytes);
   void adapt_quota();
   void run();
@@ -104,7 +106,8 @@ class Scheduler : public txn::Admission {
   const TreeList trees_;
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
-  std::atomic<size_t> base_quota_{0};          // the share of the budget that is always theirs
+  std::atomic<size_t> budget_{0};
+  std::atomic<size_t> base_quota_{0};  // the share of the budget that is always theirs
   std::atomic<size_t> quota_{0};
   std::atomic<size_t> free_below_{0};
   std::atomic<bool> large_due_{false};

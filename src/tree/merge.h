@@ -29,7 +29,7 @@
 namespace hawthorn::tree {
 
 struct MergePolicy {
-  uint32_t extents_max = 6;       // T: more value extents than this are re-clustered into one
+  uint32_t extents_max = 12;      // T: more value extents than this are re-clustered into one
   double garbage_max = 0.15;      // or more garbage than this part of the value bytes
   size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 4 MB
   bool recluster = false;         // rewrite all values in any case

@@ -73,10 +73,18 @@ void Residency::release_run(Run* run) {
   delete run;
 }
 
+size_t Residency::extent_bytes() const {
+  return arena_->used(os::Quota::kIndex) + arena_->used(os::Quota::kValues) +
+         arena_->used(os::Quota::kFrames) + arena_->used(os::Quota::kMerge);
+}
+
 bool Residency::within_limit(size_t bytes) const {
-  const size_t extents = arena_->used(os::Quota::kIndex) + arena_->used(os::Quota::kValues) +
-                         arena_->used(os::Quota::kFrames) + arena_->used(os::Quota::kMerge);
-  return extents + bytes + reserve_.load(std::memory_order_relaxed) <= arena_->budget();
+  return extent_bytes() + bytes + reserve_.load(std::memory_order_relaxed) <= arena_->budget();
+}
+
+size_t Residency::excess() const {
+  const size_t wanted = extent_bytes() + reserve_.load(std::memory_order_relaxed);
+  return wanted - std::min(wanted, arena_->budget());
 }
 
 bool Residency::roomy(size_t bytes) const {
@@ -352,6 +360,7 @@ Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
     return Status(StatusCode::kOutOfMemory, "no memory for a value extent of " +
                                                 std::to_string(target->disk_bytes()) + " bytes");
   }
+  if (!must) bytes_missed_.fetch_add(target->disk_bytes(), std::memory_order_relaxed);
   if (Status s = read_verified(file, extent, 0, target->address.blocks, memory); !s.ok()) {
     release(os::Quota::kValues, memory, target->disk_bytes());
     return s;
@@ -374,6 +383,7 @@ Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, u
       static_cast<uint32_t>((uint64_t{offset} + size + kBlock - 1) / kBlock - first);
   char* memory = allocate_for_read(os::Quota::kMerge, size_t{blocks} * kBlock);
   if (memory == nullptr) return Status(StatusCode::kOutOfMemory, "no memory to read a value");
+  bytes_missed_.fetch_add(size_t{blocks} * kBlock, std::memory_order_relaxed);
   Status status = read_verified(file, extent, first, blocks, memory);
   if (status.ok()) std::memcpy(to, memory + (offset - first * kBlock), size);
   release(os::Quota::kMerge, memory, size_t{blocks} * kBlock);

@@ -74,6 +74,10 @@ class Residency {
   // Reads a piece of an extent of its own (large value).
   Status read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to);
 
+  // Of what was read, the values that readers (not merges) had to wait for.
+  uint64_t bytes_missed() const { return bytes_missed_.load(std::memory_order_relaxed); }
+  // How far extents are above what they may take, after a larger reserve was set.
+  size_t excess() const;
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 
   // Told by the destructors of RunFile and Extent.
@@ -95,6 +99,7 @@ class Residency {
   void evict(RunFile* file, Extent* extent) REQUIRES(mutex_);
   size_t evict_pass(size_t bytes) REQUIRES(mutex_);
   void collect_evicted() REQUIRES(mutex_);
+  size_t extent_bytes() const;
   bool within_limit(size_t bytes) const;
   // As allocate, but a little beyond the budget where nothing can go at this moment: merges and
   // cursors may have pinned everything that is resident, and a read must not fail for that.
@@ -107,6 +112,7 @@ class Residency {
   space::Space* const space_;
   std::atomic<size_t> reserve_{0};
   std::atomic<uint64_t> bytes_read_{0};
+  std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;
   std::vector<RunFile*> files_
       GUARDED_BY(mutex_);  // candidates, in clock order; each knows its place
