@@ -37,9 +37,48 @@ inline void append(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// As memcpy, but an empty view may have no address.
-inline void copy_bytes(void* to, std::string_view from) {
-  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+namespace internal {
+// The first and the last word of what has `size` bytes, from one to two words.
+template <typename Word>
+inline void copy_words(char* to, const char* from, size_t size) {
+  const Word first = load<Word>(from);
+  const Word last = load<Word>(from + size - sizeof(Word));
+  store(to, first);
+  store(to + size - sizeof(Word), last);
+}
+template <typename Word>
+inline bool equal_words(const char* a, const char* b, size_t size) {
+  const size_t last = size - sizeof(Word);
+  return load<Word>(a) == load<Word>(b) && load<Word>(a + last) == load<Word>(b + last);
+}
+}  // namespace internal
+
+// As memcpy, but an empty view may have no address, and keys and small values cost no call.
+inline void copy_bytes(void* target, std::string_view from) {
+  char* const to = static_cast<char*>(target);
+  const size_t size = from.size();
+  if (size > 16) {
+    std::memcpy(to, from.data(), size);
+  } else if (size >= 8) {
+    internal::copy_words<uint64_t>(to, from.data(), size);
+  } else if (size >= 4) {
+    internal::copy_words<uint32_t>(to, from.data(), size);
+  } else {
+    for (size_t i = 0; i < size; ++i) to[i] = from[i];
+  }
+}
+
+// As a == b, without a call where they are small.
+inline bool equal_bytes(std::string_view a, std::string_view b) {
+  const size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  if (size >= 8) return internal::equal_words<uint64_t>(a.data(), b.data(), size);
+  if (size >= 4) return internal::equal_words<uint32_t>(a.data(), b.data(), size);
+  for (size_t i = 0; i < size; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
 }
 
 // LEB128, 7 bits a byte, low bits first; at most 10 bytes.

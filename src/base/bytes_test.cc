@@ -83,5 +83,25 @@ TEST(BytesTest, CommonPrefixAndAlignment) {
   EXPECT_EQ(align_up(4096, 4096), 4096u);
 }
 
+TEST(BytesTest, CopiesAndComparesAllSmallSizes) {
+  const std::string from = "0123456789abcdefghijklmnopqrstuvwxyz";
+  for (size_t size = 0; size <= from.size(); ++size) {
+    const std::string_view view = std::string_view(from).substr(0, size);
+    std::string to(size + 2, '.');
+    copy_bytes(to.data() + 1, view);
+    EXPECT_EQ(to, "." + std::string(view) + ".");
+    std::string other(view);
+    EXPECT_TRUE(equal_bytes(view, other));
+    EXPECT_FALSE(equal_bytes(view, other + "x"));
+    for (size_t at = 0; at < size; ++at) {
+      other[at] ^= 1;
+      EXPECT_FALSE(equal_bytes(view, other)) << size << " " << at;
+      other[at] ^= 1;
+    }
+  }
+  copy_bytes(nullptr, {});
+  EXPECT_TRUE(equal_bytes({}, {}));
+}
+
 }  // namespace
 }  // namespace hawthorn

@@ -13,6 +13,7 @@ constexpr double kDeltaShareMax = 0.45;
 constexpr double kSlackShare = 0.10;
 constexpr size_t kAdaptBudgetMin = size_t{64} << 20;
 constexpr uint64_t kAdaptUs = 100'000;
+constexpr uint64_t kModestUs = 60'000'000;
 constexpr size_t kMissedPart = 2000;  // of the budget, read in that time, is reading
 constexpr size_t kMakeRoomBytes = size_t{16} << 20;
 constexpr size_t kDeltaQuotaMin = 2 << 20;
@@ -67,15 +68,20 @@ void Scheduler::set_quota(size_t bytes) {
   quota_.store(bytes, std::memory_order_relaxed);
   free_below_.store(static_cast<size_t>(static_cast<double>(bytes) * kFreeBelow),
                     std::memory_order_relaxed);
-  // Deltas may grow past their quota while one transaction holds most of it; log ring and small
-  // objects come on top.
+  reserve_for(bytes);
+}
+
+// Deltas may grow past their quota while one transaction holds most of it; log ring and small
+// objects come on top.
+void Scheduler::reserve_for(size_t delta_bytes) {
   const size_t budget = budget_.load(std::memory_order_relaxed);
-  store_->residency->set_reserve(bytes + bytes / 8 + std::min(size_t{10} << 20, budget / 6));
+  store_->residency->set_reserve(delta_bytes + delta_bytes / 8 +
+                                 std::min(size_t{10} << 20, budget / 6));
 }
 
 // The longer a delta lives, the less its flush costs per record. So deltas may take more than their
-// share as long as readers find what they read in memory: values that nobody reads make way.
-// Otherwise deltas have what extents leave.
+// share while readers find what they read in memory: values that nobody reads make way. When
+// readers miss, deltas go back to their share, and for a while take no more than extents leave.
 void Scheduler::adapt_quota() {
   const uint64_t now = machine_.clock->monotonic_us();
   if (now - adapted_us_ < kAdaptUs) return;
@@ -87,17 +93,23 @@ void Scheduler::adapt_quota() {
   const uint64_t missed = store_->residency->bytes_missed();
   const bool reading = missed - seen_missed_ > budget / kMissedPart;
   seen_missed_ = missed;
+  if (reading) modest_until_us_ = now + kModestUs;
   const auto most = static_cast<size_t>(static_cast<double>(budget) * kDeltaShareMax);
+  const size_t used = arena.used(os::Quota::kDelta);
   size_t target = most;
   if (reading) {
+    target = base;
+  } else if (now < modest_until_us_) {
     const auto usable = static_cast<size_t>(static_cast<double>(budget) * (1 - kSlackShare));
-    const size_t others = arena.used() - arena.used(os::Quota::kDelta);
+    const size_t others = arena.used() - used;
     target = std::clamp(usable - std::min(usable, others), base, most);
   }
   // Slowly: the other side has to give up what it holds.
   const size_t present = quota_.load(std::memory_order_relaxed);
   const size_t step = budget / 64;
   set_quota(std::clamp(target, present - std::min(present, step), present + step));
+  // Readers need not wait for that: what deltas do not hold at this moment is theirs.
+  if (now < modest_until_us_) reserve_for(std::max(base, used));
   if (const size_t excess = store_->residency->excess(); excess > 0) {
     store_->residency->make_room(std::min(excess, kMakeRoomBytes));
   }

@@ -85,7 +85,9 @@ class Scheduler : public txn::Admission {
 
   uint64_t adapted_us_ = 0;  // of the background thread, as the next
   uint64_t seen_missed_ = 0;
+  uint64_t modest_until_us_ = 0;
   void set_quota(size_t bytes);
+  void reserve_for(size_t delta_bytes);
   void adapt_quota();
   void run();
   void run_toucher();

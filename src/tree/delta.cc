@@ -187,7 +187,7 @@ DeltaEntry* Delta::probe(const Table& table, std::string_view key, uint64_t key_
     auto* entry = reinterpret_cast<DeltaEntry*>(slot & kAddressMask);
     // The first version often lies behind the key.
     __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64);
-    if (entry->key() == key) return entry;
+    if (equal_bytes(entry->key(), key)) return entry;
   }
 }
 

@@ -9,6 +9,7 @@ namespace hawthorn::txn {
 
 namespace {
 constexpr size_t kKeyBlockBytes = 64 << 10;
+constexpr size_t kStampsAhead = 8;
 constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
@@ -213,7 +214,14 @@ Status Txn::commit(Durability durability) {
     return s;
   }
   HAWTHORN_TEST_POINT("txn.commit.before_stamp");
-  for (const tree::Undo& undo : undo_) tree::TreeState::stamp(undo, id_, cts);
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    // Of a large transaction they have left the cache meanwhile.
+    if (i + kStampsAhead < undo_.size()) {
+      __builtin_prefetch(undo_[i + kStampsAhead].version, 1);
+      __builtin_prefetch(undo_[i + kStampsAhead].container, 1);
+    }
+    tree::TreeState::stamp(undo_[i], id_, cts);
+  }
   finish();
   return services_.sequencer->make_durable(cts, durability);
 }
