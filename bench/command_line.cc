@@ -57,7 +57,7 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
                  "The memory figure M of all engines, in GB or with a unit (512M)");
   app.add_option("--map-size", texts.map_size, "Address space of LMDB and libmdbx, in GB");
   app.add_option("--pretouch", texts.pretouch,
-                 "RAM to touch once before the first run, in GB (default: 2 M, 0 for none)");
+                 "RAM to touch before each run, in GB (default: 2 M, 0 for none)");
   app.add_option("--sync-mode", texts.sync_mode, "Durability of commits: none, async, sync (full)")
       ->check(CLI::IsMember({"none", "async", "sync", "full"}));
   app.add_option("-d,--db-path,--db-dir", command.db_path,

@@ -45,7 +45,7 @@ baseline=${baseline%%,*}
 echo
 echo "== A bank of $accounts accounts, $batch transfers per commit, with and without a reader"
 "$bench" bank --engines "$engines" --baseline "$baseline" --num-accounts "$accounts" \
-  --num-transactions "$transactions" --batch-size "$batch" --memory "$memory" \
+  --num-transactions "$transactions" --batch-size "$batch" --memory "$memory" --pretouch "$memory" \
   --db-path "$data/bank" --keep --json "$data/bank.json" --csv "$data/bank.csv"
 # Ours stays for a look at it.
 for engine in ${engines//,/ }; do

@@ -33,7 +33,7 @@ struct CursorOptions {
 
 class HAWTHORN_EXPORT Cursor {
  public:
-  class Impl;
+  class HAWTHORN_HIDDEN Impl;
   Cursor();
   explicit Cursor(Status error);
   explicit Cursor(std::unique_ptr<Impl> impl);

@@ -95,7 +95,7 @@ struct CheckOptions {
 
 class HAWTHORN_EXPORT Db {
  public:
-  class Impl;
+  class HAWTHORN_HIDDEN Impl;
 
   // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database).
   // Errors: kNotFound; kBusy when another process has it open; kNotSupported for a newer format;

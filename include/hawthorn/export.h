@@ -3,6 +3,8 @@
 
 #if defined(__GNUC__)
 #define HAWTHORN_EXPORT [[gnu::visibility("default")]]
+#define HAWTHORN_HIDDEN [[gnu::visibility("hidden")]]  // inside of what is shown
 #else
 #define HAWTHORN_EXPORT
+#define HAWTHORN_HIDDEN
 #endif

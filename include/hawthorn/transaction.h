@@ -42,7 +42,7 @@ using StreamSource = std::function<Result<size_t>(std::span<char>)>;
 
 class HAWTHORN_EXPORT Transaction {
  public:
-  class Impl;
+  class HAWTHORN_HIDDEN Impl;
   Transaction();
   explicit Transaction(std::unique_ptr<Impl> impl);
   ~Transaction();

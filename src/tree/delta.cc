@@ -310,6 +310,8 @@ void Delta::settle() const {
        entry != nullptr; entry = entry->next_pending) {
     entries.push_back({entry->head, key_head(entry->key(), size_t{skip_} + 8), entry});
   }
+  const auto charged = static_cast<ptrdiff_t>(entries.capacity() * sizeof(Item));
+  arena_->charge(os::Quota::kMerge, charged);
   // The last one added came first: appended keys are in order when that is turned around.
   std::reverse(entries.begin(), entries.end());
   const auto before = [](const Item& a, const Item& b) {
@@ -320,6 +322,7 @@ void Delta::settle() const {
     std::sort(entries.begin(), entries.end(), before);
   }
   for (const Item& item : entries) self->insert(item.entry);
+  arena_->charge(os::Quota::kMerge, -charged);
   self->settled_.store(
       settled_.load(std::memory_order_relaxed) + static_cast<uint32_t>(entries.size()),
       std::memory_order_release);

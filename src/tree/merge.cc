@@ -13,6 +13,7 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
+constexpr size_t kWorkBytesKept = size_t{1} << 20;
 constexpr size_t kGarbageBytesMin = 64 << 10;  // less is not worth a rewrite
 constexpr double kSplitAt = 1.6;               // of the target size
 constexpr double kSplitInto = 0.8;
@@ -88,6 +89,32 @@ bool Merger::needs_io(const Container&, const Delta* delta, const RunFile& old_f
   return false;
 }
 
+// Counts what was gathered against the budget while the merge runs. What a large delta needed is
+// not kept.
+class Merger::WorkMemory {
+ public:
+  explicit WorkMemory(Work& work)
+      : work_(work),
+        bytes_(work.records.capacity() * sizeof(Work::Record) +
+               work.versions.capacity() * sizeof(Work::Kept)) {
+    work_.store->arena->charge(os::Quota::kMerge, static_cast<ptrdiff_t>(bytes_));
+  }
+  ~WorkMemory() {
+    if (bytes_ > kWorkBytesKept) {
+      work_.records = {};
+      work_.versions = {};
+      work_.copies = {};
+    }
+    work_.store->arena->charge(os::Quota::kMerge, -static_cast<ptrdiff_t>(bytes_));
+  }
+  WorkMemory(const WorkMemory&) = delete;
+  WorkMemory& operator=(const WorkMemory&) = delete;
+
+ private:
+  Work& work_;
+  const size_t bytes_;
+};
+
 Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta, RunFile* old_file,
                                   Lsn cut, const MergePolicy& policy) {
   Work& work = *work_;
@@ -121,6 +148,7 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   work.large_refs.clear();
   work.output = MergeOutput();
   work.gather(delta);
+  const WorkMemory memory(work);
   const size_t added = work.gathered_bytes();
   Plan plan = make_plan(added, *old_file, policy);
   work.choose_shape();

@@ -72,6 +72,7 @@ class Merger {
   struct Work;
 
  private:
+  class WorkMemory;
   std::unique_ptr<Work> work_;
 };
 
