@@ -61,9 +61,7 @@ struct Delta::Inner : Node {
   std::atomic<Node*> children[kInnerChildren];
 };
 
-namespace {
-std::atomic<uint64_t> next_delta_id{1};
-}
+static std::atomic<uint64_t> next_delta_id{1};
 
 Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
     : id(next_delta_id.fetch_add(1, std::memory_order_relaxed)),
