@@ -31,6 +31,15 @@ Txn::~Txn() {
   if (open()) abort();
 }
 
+// Undo lists lie on the heap; large ones count against the budget, until the transaction ends.
+void Txn::count_memory() {
+  const size_t bytes = undo_.capacity() > kUndoKept ? undo_.capacity() * sizeof(tree::Undo) : 0;
+  if (bytes == counted_bytes_) return;
+  services_.store->arena->charge(
+      os::Quota::kOther, static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));
+  counted_bytes_ = bytes;
+}
+
 Status Txn::begin(Mode mode) {
   mode_ = mode;
   id_ = services_.store->slots->acquire();
@@ -75,7 +84,10 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     return s;
   for (;;) {
     Status s = tree->write(context_, key, version_kind(type), value);
-    if (s.ok()) return s;
+    if (s.ok()) {
+      count_memory();
+      return s;
+    }
     if (s.is_conflict()) services_.sequencer->count_conflict();
     if (!s.is(StatusCode::kOutOfMemory)) return s;
     if (Status relieved = services_.admission->relieve(); !relieved.ok()) return relieved;
@@ -101,6 +113,7 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
   const char* end = at + operations.size();
   tree::TreeState* tree = nullptr;
   undo_.reserve(count);
+  count_memory();
   while (at < end) {
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
@@ -259,6 +272,7 @@ void Txn::finish() {
   id_ = 0;
   undo_.clear();
   if (undo_.capacity() > kUndoKept) undo_ = {};
+  count_memory();
   operations_.clear();
   borrowed_ = {};
   large_.clear();

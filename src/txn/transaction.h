@@ -89,6 +89,7 @@ class Txn {
   Result<bool> validate();
   void roll_back();
   void finish();
+  void count_memory();
   std::string_view keep_key(std::string_view key);
 
   const Services services_;
@@ -99,6 +100,7 @@ class Txn {
   bool registered_ = false;
   tree::WriteContext context_;
   std::vector<tree::Undo> undo_;
+  size_t counted_bytes_ = 0;      // of it, against the budget
   std::string operations_;        // not logged yet
   std::string_view borrowed_;     // of write_all
   uint32_t operation_count_ = 0;  // of either
