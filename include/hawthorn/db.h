@@ -182,8 +182,9 @@ class HAWTHORN_EXPORT Db {
 
   // As open, on another machine than the real one. For the project's own tests: it needs headers
   // that are not installed.
-  static Result<std::unique_ptr<Db>> open_on(const os::Machine& machine, const std::string& path,
-                                             const Options& options);
+  HAWTHORN_HIDDEN static Result<std::unique_ptr<Db>> open_on(const os::Machine& machine,
+                                                             const std::string& path,
+                                                             const Options& options);
 
  private:
   explicit Db(std::unique_ptr<Impl> impl);
