@@ -57,9 +57,17 @@ if(HAWTHORN_LTO)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # Machine code beside the intermediate code: the archive that we install then links with any
     # compiler, and the test programs link without optimising the whole engine once more.
-    target_compile_options(hawthorn_flags INTERFACE -ffat-lto-objects)
+    target_compile_options(hawthorn_warnings INTERFACE -ffat-lto-objects)
   endif()
 endif()
+
+# For programs whose speed nobody measures.
+function(hawthorn_without_lto target)
+  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+  if(HAWTHORN_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_link_options(${target} PRIVATE -fno-lto)
+  endif()
+endfunction()
 
 set_property(GLOBAL PROPERTY HAWTHORN_LAYER_OBJECTS "")
 
@@ -86,8 +94,8 @@ function(hawthorn_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hawthorn_flags ${arg_LINK} GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  hawthorn_without_lto(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   if("concurrency" IN_LIST arg_LABELS)
     add_dependencies(hawthorn_concurrency_tests ${name})
