@@ -21,7 +21,6 @@ constexpr double kFlushFrom = 0.50;  // of the quota
 constexpr double kFreeBelow = 0.70;
 constexpr size_t kLogQuotas = 2;  // the log may hold this many delta quotas
 constexpr size_t kLogBytesMin = 128 << 20;
-constexpr size_t kLargeDeltaBytes = 6 << 20;
 constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
 constexpr size_t kTouchedAheadBytes = size_t{16} << 20;
@@ -135,6 +134,7 @@ void Scheduler::stop() {
   }
   wake_.notify_all();
   progress_.notify_all();
+  store_->arena->stop_waiting();
   if (thread_.joinable()) thread_.join();
   if (toucher_.joinable()) toucher_.join();
 }
@@ -240,7 +240,7 @@ void Scheduler::refill(bool by_log) {
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
-      const bool large = delta->bytes() > kLargeDeltaBytes;
+      const bool large = delta->bytes() > tree::kLargeDeltaBytes;
       if (!full && !by_log && !large) continue;
       const auto bytes = static_cast<double>(delta->bytes());
       const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
@@ -249,7 +249,7 @@ void Scheduler::refill(bool by_log) {
         cost += static_cast<double>(d->run->value_bytes());
       double worth = bytes / cost;
       // Records in the oldest quarter of the log come first when the log is what must shrink.
-      const Lsn first = delta->first_lsn;
+      const Lsn first = delta->first_lsn();
       const double age =
           first == format::kLsnMax || first < log_start
               ? 1.0
@@ -434,9 +434,9 @@ std::vector<std::string> Scheduler::unflushed(tree::TreeState* tree, Lsn end) co
   for (const tree::Container* container : tree->directory().all()) {
     const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
     // Entries without versions are what rolled-back transactions leave.
-    const bool active = d->active->versions() > 0 && d->active->first_lsn < end;
+    const bool active = d->active->versions() > 0 && d->active->first_lsn() < end;
     const bool frozen =
-        d->frozen != nullptr && d->frozen->versions() > 0 && d->frozen->first_lsn < end;
+        d->frozen != nullptr && d->frozen->versions() > 0 && d->frozen->first_lsn() < end;
     if (active || frozen) lows.push_back(container->low);
   }
   return lows;

@@ -34,6 +34,9 @@
 
 namespace hawthorn::tree {
 
+// A delta above this is flushed, and its container split, whatever the budget says.
+inline constexpr size_t kLargeDeltaBytes = size_t{6} << 20;
+
 class alignas(64) Delta : public os::InHugePages {
   struct Table;
   // What lookups need comes first, so that one prefetch brings it.
@@ -104,9 +107,12 @@ class alignas(64) Delta : public os::InHugePages {
   // Unlike an address, never used again in a process.
   const uint64_t id;
 
-  // The first lsn that may hold a record of this delta; set at the first insert (L(F) of R8). Under
-  // the latch.
-  Lsn first_lsn = format::kLsnMax;
+  // The first lsn that may hold a record of this delta; set at the first insert (L(F) of R8).
+  Lsn first_lsn() const { return first_lsn_.load(std::memory_order_relaxed); }
+  // Lowers it to that at most. Under the latch.
+  void needs_log_from(Lsn lsn) {
+    if (lsn < first_lsn()) first_lsn_.store(lsn, std::memory_order_relaxed);
+  }
 
  private:
   struct Chunk;
@@ -179,6 +185,7 @@ class alignas(64) Delta : public os::InHugePages {
   std::atomic<uint32_t> pins_{0};
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint64_t> versions_{0};
+  std::atomic<Lsn> first_lsn_{format::kLsnMax};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};
   Pool pool_;                                  // entries, versions, tables: of the writer

@@ -12,7 +12,6 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kLargeDeltaBytes = 6 << 20;  // such a delta is split whatever the budget says
 constexpr uint32_t kPruneSteps = 4;
 constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
@@ -180,9 +179,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         version->kind = kind;
         version->flags.store(flags, std::memory_order_relaxed);
         if (!value.empty()) copy_bytes(version->bytes(), value);
-        if (delta->first_lsn == format::kLsnMax) {
-          delta->first_lsn = store_->log->head();
-        }
+        if (delta->first_lsn() == format::kLsnMax) delta->needs_log_from(store_->log->head());
         delta->link(entry, version);
         add_intent(container, entry);
         old_view = prune(delta, entry, *store_->snapshots->view());
@@ -235,7 +232,7 @@ Status TreeState::replay(std::string_view key, VersionKind kind, std::string_vie
                                (below->flags.load(std::memory_order_relaxed) & kUnordered) != 0);
       version->flags.store(unordered ? kUnordered : 0, std::memory_order_relaxed);
       if (!value.empty()) copy_bytes(version->bytes(), value);
-      delta->first_lsn = std::min(delta->first_lsn, first_lsn);
+      delta->needs_log_from(first_lsn);
       delta->link(entry, version);
       if (open) add_intent(container, entry);
       prune(delta, entry, *store_->snapshots->view());
@@ -354,11 +351,11 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta
   if (!copy_unflushed(entries, *to, cut, *store_->slots, &found)) return false;
   // What moved is not committed at visible_ts, so its record lies above; but for chunks logged
   // before (R8).
-  if (!to->empty()) to->first_lsn = cut + 1;
+  if (!to->empty()) to->needs_log_from(cut + 1);
   for (const TxnId id : found.intents) {
-    to->first_lsn = std::min(to->first_lsn, store_->slots->first_lsn(id));
+    to->needs_log_from(store_->slots->first_lsn(id));
   }
-  if (found.replayed > 0) to->first_lsn = std::min(to->first_lsn, from.first_lsn);
+  if (found.replayed > 0) to->needs_log_from(from.first_lsn());
   target->intents = static_cast<uint32_t>(found.intents.size()) + found.replayed;
   target->open_entries = std::move(found.copies);
   if (target->intents == 0) target->open_entries.clear();
@@ -480,7 +477,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
   }
   const auto settle = [&](Container* target) {
     if (cut.frozen != nullptr)
-      target->pending_first_lsn = std::min(target->pending_first_lsn, cut.frozen->first_lsn);
+      target->pending_first_lsn = std::min(target->pending_first_lsn, cut.frozen->first_lsn());
     target->pending_batch = batch;
   };
 
@@ -555,9 +552,9 @@ Lsn TreeState::log_needed(uint64_t durable_batch) {
     os::MutexLock lock(container->latch);
     if (container->pending_batch <= durable_batch) container->pending_first_lsn = format::kLsnMax;
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-    needed =
-        std::min({needed, container->pending_first_lsn, descriptor->active->first_lsn,
-                  descriptor->frozen != nullptr ? descriptor->frozen->first_lsn : format::kLsnMax});
+    needed = std::min(
+        {needed, container->pending_first_lsn, descriptor->active->first_lsn(),
+         descriptor->frozen != nullptr ? descriptor->frozen->first_lsn() : format::kLsnMax});
   }
   return needed;
 }
