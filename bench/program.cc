@@ -130,12 +130,12 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   run.verbose = !command_.quiet;
   const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup};
 
-  run.config.pretouch = pretouch_bytes() != 0;
-
   make_database_directory(base_, run.config.path);
   sync_file_system(base_);
   // Before each run: what an earlier one freed may have gone back to a hypervisor meanwhile.
-  touch_memory(pretouch_bytes());
+  const size_t touched = pretouch_bytes();
+  touch_memory(touched);
+  run.config.pretouch = touched != 0;
   Report report;
   if (command_.kill) {
     const KillOptions kill{.rounds = command_.kill_rounds};

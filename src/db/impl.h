@@ -102,8 +102,8 @@ class Db::Impl {
   Status present_ring_bytes(size_t* bytes);
   Status scan_log(wal::Recovery& recovery, format::Lsn from);
   Status replay_log(wal::Recovery& recovery, format::Lsn from);
-  // Replays the operations of one record at `lsn` of the transaction that committed with `cts`.
   void hold_replayed(std::string_view operations, std::string_view next);
+  // Replays the operations of one record at `lsn` of the transaction that committed with `cts`.
   Status apply_operations(std::string_view operations, format::Lsn lsn, uint32_t first_seq,
                           format::Lsn cts, const ChunkedOutcome* outcome);
   ChunkedOutcome* chunked(format::Lsn lsn, std::string_view payload);

@@ -11,8 +11,8 @@
 //   writers        free         free           owe flush work       run flush steps or wait
 //
 // 1. A step that a writer runs does no I/O reads and covers one container (R28).
-// 2. The log is kept below a multiple of the quota: past it the containers with the oldest records
-// go first (pitfall 7).
+// 2. The log is kept below a multiple of the deltas' share of the budget: past it the containers
+// with the oldest records go first (pitfall 7). Their quota may be larger than the share.
 // 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
 
 #include <atomic>
@@ -83,9 +83,6 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
-  uint64_t adapted_us_ = 0;  // of the background thread, as the next
-  uint64_t seen_missed_ = 0;
-  uint64_t modest_until_us_ = 0;
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
@@ -112,6 +109,9 @@ class Scheduler : public txn::Admission {
   std::atomic<size_t> base_quota_{0};  // the share of the budget that is always theirs
   std::atomic<size_t> quota_{0};
   std::atomic<size_t> free_below_{0};
+  uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
+  uint64_t seen_missed_ = 0;
+  uint64_t modest_until_us_ = 0;
   std::atomic<bool> large_due_{false};
   std::atomic<bool> started_{false};  // before it the log is replayed
 

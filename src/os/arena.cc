@@ -10,16 +10,10 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/sanitizers.h"
 #include "os/page_heap.h"
 #include "os/sync.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAWTHORN_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAWTHORN_ASAN 1
-#endif
-#endif
 #if defined(HAWTHORN_ASAN)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -276,6 +270,8 @@ void Arena::wait_for_allocation(size_t bytes, uint64_t timeout_us) {
   static_cast<void>(heap_->taken.wait_for(heap_->mutex, timeout_us));
   heap_->awaited_bytes = 0;
 }
+
+void Arena::stop_waiting() { heap_->taken.notify_one(); }
 
 size_t Arena::largest_free() const {
   MutexLock lock(heap_->mutex);

@@ -57,8 +57,10 @@ class Arena {
   // huge pages and the budget allows it; false: there was nothing to do. Clearing a page takes the
   // kernel so long that whoever allocates should find it done.
   bool touch_ahead(size_t bytes);
-  // Waits until an allocation has left less than that, or for timeout_us. One thread at a time.
+  // Waits until an allocation has left less than that, stop_waiting is called, or for timeout_us.
+  // One thread at a time.
   void wait_for_allocation(size_t bytes, uint64_t timeout_us);
+  void stop_waiting();
   // The largest span that allocate would give now.
   size_t largest_free() const;
 

@@ -19,14 +19,7 @@
 #include <atomic>
 #include <cstdint>
 
-// ThreadSanitizer does not model fences: it gets sequentially consistent operations in their place.
-#if defined(__SANITIZE_THREAD__)
-#define HAWTHORN_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAWTHORN_TSAN 1
-#endif
-#endif
+#include "base/sanitizers.h"
 
 namespace hawthorn::os::epoch {
 
@@ -53,7 +46,7 @@ class Guard {
     slot_ = this_thread_slot != nullptr ? this_thread_slot : acquire_slot();
     if (slot_->depth++ == 0) {
       const uint64_t now = global_epoch.load(std::memory_order_acquire);
-#if defined(HAWTHORN_TSAN)
+#if defined(HAWTHORN_TSAN)  // it does not model fences
       slot_->entered.store(now, std::memory_order_seq_cst);
 #else
       // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards

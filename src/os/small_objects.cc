@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/bytes.h"
+#include "base/sanitizers.h"
 #include "os/sync.h"
 
 namespace hawthorn::os {
@@ -16,15 +17,8 @@ namespace {
 constexpr size_t kAlign = 64;
 constexpr size_t kChunkBytes = size_t{2} << 20;
 
-// AddressSanitizer must see each object by itself.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kPooledBytesMax = 0;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr size_t kPooledBytesMax = 0;
-#else
-constexpr size_t kPooledBytesMax = kSmallBytesMax;
-#endif
+#if defined(HAWTHORN_ASAN)
+constexpr size_t kPooledBytesMax = 0;  // it must see each object by itself
 #else
 constexpr size_t kPooledBytesMax = kSmallBytesMax;
 #endif

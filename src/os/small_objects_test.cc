@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "base/sanitizers.h"
 
 namespace hawthorn::os {
 namespace {
@@ -46,7 +47,7 @@ TEST(SmallObjectsTest, ObjectsOfAllSizesDoNotOverlap) {
   release_small(nullptr, 64);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(HAWTHORN_ASAN)
 TEST(SmallObjectsTest, ReleasedMemoryServesItsSizeAgain) {
   std::set<void*> first;
   for (int i = 0; i < 100; ++i) first.insert(allocate_small(320));

@@ -352,10 +352,8 @@ Status Residency::read_verified(RunFile* file, uint32_t extent, uint32_t first_b
 Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
   Extent* target = file->values[extent].get();
   if (file->bases[extent].load(std::memory_order_acquire) != nullptr) return {};
-  char* memory = allocate(os::Quota::kValues, target->disk_bytes());
-  if (memory == nullptr && must) {
-    memory = arena_->allocate(os::Quota::kValues, target->disk_bytes(), true);
-  }
+  char* memory = must ? allocate_for_read(os::Quota::kValues, target->disk_bytes())
+                      : allocate(os::Quota::kValues, target->disk_bytes());
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory for a value extent of " +
                                                 std::to_string(target->disk_bytes()) + " bytes");

@@ -102,7 +102,7 @@ class Residency {
   size_t extent_bytes() const;
   bool within_limit(size_t bytes) const;
   // As allocate, but a little beyond the budget where nothing can go at this moment: merges and
-  // cursors may have pinned everything that is resident, and a read must not fail for that.
+  // cursors may have pinned everything that is resident, and nobody must fail for that.
   char* allocate_for_read(os::Quota quota, size_t bytes);
   Status read_verified(RunFile* file, uint32_t extent, uint32_t first_block, uint32_t blocks,
                        char* to);

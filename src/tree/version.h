@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "format/log_epoch.h"
+#include "format/operation.h"
 
 namespace hawthorn::tree {
 
@@ -64,5 +65,6 @@ struct DeltaEntry {
   std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), key_size}; }
 };
 static_assert(sizeof(DeltaEntry) == 40);
+static_assert(format::kKeyBytesMax <= UINT16_MAX);  // of DeltaEntry::key_size
 
 }  // namespace hawthorn::tree

@@ -12,8 +12,7 @@
 //
 // 1. Records are contiguous in lsn order within an epoch; the ring holds [drained, head).
 // 2. A record is never larger than ring / 8, nor than 2 MB; ring space is reused only after its
-// drain was written
-//    (R9).
+//    drain was written (R9).
 // 3. A drain writes whole 4 KB blocks straight from the ring and never writes a block twice. For a
 //    sync it ends them with a pad record first; when the rest of the block is too small for a
 //    record header, the pad reaches to the end of the next block. A drain for room leaves the last,

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "os/epoch.h"  // HAWTHORN_TSAN
+#include "base/sanitizers.h"
 #include "wal/wal_test_support.h"
 
 namespace hawthorn::wal {

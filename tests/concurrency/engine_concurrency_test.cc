@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "os/epoch.h"  // HAWTHORN_TSAN
+#include "base/sanitizers.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {

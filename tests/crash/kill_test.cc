@@ -13,7 +13,7 @@
 #include <map>
 #include <thread>
 
-#include "os/epoch.h"  // HAWTHORN_TSAN
+#include "base/sanitizers.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {

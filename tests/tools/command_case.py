@@ -9,6 +9,7 @@ import unittest
 
 OK, NOT_FOUND, USAGE, CORRUPTION, ERROR, BUSY = range(6)
 PROGRAM = None
+HEAD = b"#hawthorn-dump version=1 encoding=escaped\n"  # of a dump file
 
 
 class CommandCase(unittest.TestCase):

@@ -8,9 +8,8 @@ import re
 import subprocess
 
 import command_case
-from command_case import CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
+from command_case import CORRUPTION, ERROR, HEAD, NOT_FOUND, USAGE, CommandCase
 
-HEAD = b"#hawthorn-dump version=1 encoding=escaped\n"
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "dump-format.md"
 
 

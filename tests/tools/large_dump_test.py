@@ -6,9 +6,7 @@ import subprocess
 import sys
 
 import command_case
-from command_case import CommandCase
-
-HEAD = b"#hawthorn-dump version=1 encoding=escaped\n"
+from command_case import HEAD, CommandCase
 
 
 class Much(CommandCase):
