@@ -1,0 +1,422 @@
+// Whole databases of every format version, kept in tests/compat/v<version>/database: today's code
+// must open them, find all that was written, go on writing, and change nothing that it only reads.
+//
+//   closed   was closed: no log
+//   killed   was killed in its third life, after another kill: flushed containers, two epochs of
+//            log to replay, the end of which only the ring holds
+//
+// They are packed (packed_directory.h), and unpacked into a temporary directory. What they hold
+// follows from the code below, which therefore must not change its bytes: what a new version wants
+// in addition goes to further trees, with a condition on the version.
+//
+// HAWTHORN_WRITE_COMPAT=<directory> writes the databases of today's format there, as `closed` and
+// `killed`: for tests/compat/v<n>/database of a new version n, never over those of an old one.
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "testing/sim_machine.h"
+#include "tests/compat/packed_directory.h"
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Entries = std::map<std::string, std::string>;
+using Contents = std::map<std::string, Entries>;  // by the trees' names
+
+constexpr size_t kBudget = size_t{16} << 20;
+
+Options with(bool read_only) {
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  options.read_only = read_only;
+  return options;
+}
+
+// ---- What the databases hold. Its own functions: others may change, these must not.
+
+std::string frozen_bytes(uint64_t number, size_t size) {
+  std::string bytes(size, '\0');
+  uint64_t state = number;
+  for (char& byte : bytes) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<char>(state >> 56);
+  }
+  return bytes;
+}
+
+std::string frozen_key(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  const size_t some = number % 9;
+  switch (number % 5) {
+    case 0:
+      return number == 0 ? "" : digits;
+    case 1:
+      return "a prefix that many keys have in common/" + digits;
+    case 2:
+      return std::string(some, '\0') + digits;
+    case 3:
+      return std::string(some, '\xff') + digits;
+    default:
+      return digits + std::string(513 + number * 7 % 400, 'k') + digits;
+  }
+}
+
+std::string frozen_number(uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
+// Mostly zeros, which cost nothing where they are kept.
+std::string frozen_wide(uint64_t number, size_t size) {
+  std::string bytes(size, '\0');
+  if (number % 8 == 0) bytes.replace(0, 8, frozen_number(number));
+  return bytes;
+}
+
+std::string odd_name() { return std::string("\0\xff any bytes / at all", 21); }
+
+// Writes to a database and to the model of its contents; without a database to the model only.
+class Writer {
+ public:
+  Writer(Contents& contents, Db* db) : contents_(contents), db_(db) {}
+
+  Tree tree(const std::string& name) {
+    contents_[name];
+    if (db_ == nullptr) return {};
+    const Result<Tree> tree = db_->tree(name);
+    EXPECT_OK(tree.status());
+    return *tree;
+  }
+  void drop(const std::string& name) {
+    contents_.erase(name);
+    if (db_ != nullptr) EXPECT_OK(db_->drop_tree(name));
+  }
+  void put(const std::string& name, const std::string& key, const std::string& value) {
+    const Tree to = tree(name);
+    contents_[name][key] = value;
+    if (db_ != nullptr) EXPECT_OK(db_->put(to, key, value, Durability::kNone));
+  }
+  void del(const std::string& name, const std::string& key) {
+    const Tree to = tree(name);
+    contents_[name].erase(key);
+    if (db_ != nullptr) EXPECT_OK(db_->del(to, key, Durability::kNone));
+  }
+  // Each of the entries in one commit.
+  void transaction(const std::string& name, const Entries& entries) {
+    const Tree to = tree(name);
+    for (const auto& [key, value] : entries) contents_[name][key] = value;
+    if (db_ == nullptr) return;
+    Result<Transaction> transaction = db_->begin(TxnMode::kOptimistic);
+    EXPECT_OK(transaction.status());
+    for (const auto& [key, value] : entries) EXPECT_OK(transaction->put(to, key, value));
+    EXPECT_OK(transaction->commit(Durability::kNone));
+  }
+  void batch(const std::string& name, const Entries& entries, const std::string& deleted) {
+    const Tree to = tree(name);
+    WriteBatch batch;
+    for (const auto& [key, value] : entries) {
+      batch.put(to, key, value);
+      contents_[name][key] = value;
+    }
+    batch.del(to, deleted);
+    contents_[name].erase(deleted);
+    if (db_ != nullptr) EXPECT_OK(db_->write(batch, Durability::kNone));
+  }
+  void stream(const std::string& name, const std::string& key, const std::string& value) {
+    const Tree to = tree(name);
+    contents_[name][key] = value;
+    if (db_ == nullptr) return;
+    Result<Transaction> transaction = db_->begin(TxnMode::kOptimistic);
+    EXPECT_OK(transaction.status());
+    size_t given = 0;
+    EXPECT_OK(transaction->put_stream(
+        to, key, value.size(), [&](std::span<char> buffer) -> Result<size_t> {
+          const size_t count = std::min(buffer.size(), value.size() - given);
+          std::memcpy(buffer.data(), value.data() + given, count);
+          given += count;
+          return count;
+        }));
+    EXPECT_OK(transaction->commit(Durability::kNone));
+  }
+
+ private:
+  Contents& contents_;
+  Db* const db_;
+};
+
+// The first life. The wide values are more than a container holds.
+void write_first(Writer writer) {
+  writer.put("dropped", "key", "value");
+  writer.tree("empty");
+  for (uint64_t i = 0; i < 300; ++i) writer.put("numbers", frozen_number(i), frozen_bytes(i, 8));
+  for (uint64_t i = 0; i < 60; ++i) {
+    writer.put("mixed", frozen_key(i), frozen_bytes(i, i % 10 == 0 ? 0 : i * 37 % 300));
+  }
+  for (uint64_t i = 0; i < 16; ++i) {
+    writer.put("wide", frozen_number(i * i), frozen_wide(i, 60'000 + i));
+  }
+  writer.put(odd_name(), "", "");
+  writer.drop("dropped");
+}
+
+// The second life, while a snapshot holds what the first one wrote.
+void write_second(Writer writer) {
+  for (uint64_t i = 0; i < 300; i += 7) writer.put("numbers", frozen_number(i), "overwritten");
+  for (uint64_t i = 3; i < 300; i += 11) writer.del("numbers", frozen_number(i));
+  for (uint64_t i = 1; i < 60; i += 9) writer.del("mixed", frozen_key(i));
+  for (uint64_t i = 2; i < 60; i += 8) writer.put("mixed", frozen_key(i), frozen_bytes(i, 1200));
+  writer.del("mixed", "was never there");
+  writer.put("wide", frozen_number(4), "");
+  writer.stream("large", "kept", frozen_bytes(1, 5000) + std::string(140'000, '\0') + "end");
+  writer.stream("large", "overwritten", frozen_bytes(2, 100) + std::string(70'000, '\0'));
+}
+
+// And behind its flush.
+void write_third(Writer writer) {
+  for (uint64_t i = 60; i < 80; ++i) writer.put("mixed", frozen_key(i), frozen_bytes(i, 50));
+  writer.put("mixed", "", "the empty key has a value now");
+  for (uint64_t i = 5; i < 300; i += 13) writer.put("numbers", frozen_number(i), "");
+  writer.del("numbers", frozen_number(0));
+  writer.stream("large", "overwritten", std::string(66'000, '\0') + "by another one");
+  writer.stream("large", "logged", frozen_bytes(4, 2000) + std::string(100'000, '\0') + "logged");
+}
+
+// The third life: a transaction of several chunks, and others.
+void write_fourth(Writer writer) {
+  Entries chunks;
+  for (uint64_t i = 0; i < 6; ++i) chunks[frozen_number(1000 + i)] = frozen_wide(i, 64'000);
+  chunks[frozen_number(4)] = "overwritten in a transaction of several chunks";
+  writer.transaction("wide", chunks);
+  writer.batch("mixed", {{"b", "1"}, {"c", frozen_bytes(9, 700)}}, frozen_key(4));
+  writer.put("created late", "key", "value");
+  writer.del("large", "kept");
+}
+
+// What only the ring holds when the process is killed.
+void write_fifth(Writer writer) {
+  for (uint64_t i = 80; i < 90; ++i) writer.put("mixed", frozen_key(i), frozen_bytes(i, 99));
+  writer.del("mixed", frozen_key(2));
+  writer.put("numbers", frozen_number(0), "back again");
+}
+
+Contents contents_of_kept(bool killed) {
+  Contents contents;
+  const Writer writer(contents, nullptr);
+  write_first(writer);
+  write_second(writer);
+  write_third(writer);
+  if (killed) {
+    write_fourth(writer);
+    write_fifth(writer);
+  }
+  return contents;
+}
+
+// ---- Making them
+
+// Real files; one thread, so that what is drained and flushed does not depend on the moment.
+class QuietMachine {
+ public:
+  QuietMachine() : machine_(os::real_machine()) {
+    machine_.background_threads = false;
+    machine_.random = &random_;
+  }
+  Result<std::unique_ptr<Db>> open(const std::string& path) {
+    return Db::open_on(machine_, path, with(false));
+  }
+
+ private:
+  testing::SimRandom random_{1};
+  os::Machine machine_;
+};
+
+// What a killed process leaves, the open one's files being all in the page cache.
+void copy_as_killed(const std::string& from, const std::string& to) {
+  fs::create_directories(to);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    fs::copy_file(entry.path(), to / entry.path().filename());
+  }
+}
+
+void write_database(const std::string& path, const std::string& scratch, bool killed) {
+  QuietMachine machine;
+  Contents unused;
+  {
+    auto db = machine.open(scratch);
+    ASSERT_OK(db.status());
+    write_first(Writer(unused, db->get()));
+    ASSERT_OK((*db)->close());
+  }
+  const std::string second = scratch + ".second";
+  {
+    auto db = machine.open(scratch);
+    ASSERT_OK(db.status());
+    {
+      const Snapshot snapshot = (*db)->snapshot();
+      write_second(Writer(unused, db->get()));
+      ASSERT_OK((*db)->flush());
+    }
+    write_third(Writer(unused, db->get()));
+    if (!killed) {
+      ASSERT_OK((*db)->close());
+      db->reset();
+      fs::rename(scratch, path);
+      return;
+    }
+    copy_as_killed(scratch, second);
+  }
+  auto db = machine.open(second);
+  ASSERT_OK(db.status());
+  write_fourth(Writer(unused, db->get()));
+  // Has logged a chunk when it is killed.
+  const Result<Tree> wide = (*db)->tree("wide");
+  ASSERT_OK(wide.status());
+  Result<Transaction> never_committed = (*db)->begin(TxnMode::kOptimistic);
+  ASSERT_OK(never_committed.status());
+  for (uint64_t i = 0; i < 5; ++i) {
+    ASSERT_OK(never_committed->put(*wide, frozen_number(2000 + i), frozen_wide(i, 64'000)));
+  }
+  ASSERT_OK((*db)->sync());
+  write_fifth(Writer(unused, db->get()));
+  copy_as_killed(second, path);
+}
+
+// ---- Looking at them
+
+Contents read_all(Db& db) {
+  Contents contents;
+  const Result<std::vector<std::string>> names = db.list_trees();
+  EXPECT_OK(names.status());
+  for (const std::string& name : *names) {
+    Entries& entries = contents[name];
+    const Result<Tree> tree = db.find_tree(name);
+    EXPECT_OK(tree.status());
+    EXPECT_OK(db.scan(*tree, "", std::nullopt, [&](std::span<const Entry> found) {
+      for (const Entry& entry : found) entries.emplace(entry.key, entry.value);
+      return true;
+    }));
+    // The large ones are followed by get.
+    for (auto& [key, value] : entries) {
+      Value found;
+      EXPECT_OK(db.get(*tree, key, found));
+      value = found.to_string();
+    }
+  }
+  return contents;
+}
+
+void expect_contents(Db& db, const Contents& expected) {
+  const Contents found = read_all(db);
+  for (const auto& [name, entries] : expected) {
+    ASSERT_TRUE(found.contains(name)) << "tree " << name << " is missing";
+    const Entries& present = found.at(name);
+    EXPECT_EQ(present.size(), entries.size()) << "in tree " << name;
+    for (const auto& [key, value] : entries) {
+      const auto at = present.find(key);
+      ASSERT_TRUE(at != present.end()) << "key " << key << " is missing in tree " << name;
+      ASSERT_TRUE(at->second == value) << "wrong value of key " << key << " in tree " << name;
+    }
+  }
+  EXPECT_EQ(found.size(), expected.size()) << "trees";
+  EXPECT_TRUE(clean(db));
+}
+
+// Name, size and bytes of every file.
+std::map<std::string, std::string> files_of(const std::string& path, const std::string& scratch) {
+  EXPECT_EQ(pack_directory(path, scratch), "");
+  std::map<std::string, std::string> files;
+  for (const char* name : {"contents", "sectors"}) {
+    std::ifstream file(scratch + "/" + name, std::ios::binary);
+    files[name] = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  return files;
+}
+
+void expect_database(const std::string& packed, bool killed) {
+  SCOPED_TRACE(packed);
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  ASSERT_EQ(unpack_directory(packed, path), "");
+  EXPECT_EQ(fs::exists(path + "/wal.ring"), killed);
+  Contents expected = contents_of_kept(killed);
+
+  // Read-only first: it must leave every byte as it is, a log that must be replayed included.
+  const auto before = files_of(path, directory / "before");
+  {
+    auto db = Db::open(path, with(true));
+    ASSERT_OK(db.status());
+    expect_contents(**db, expected);
+    ASSERT_OK((*db)->close());
+  }
+  EXPECT_TRUE(files_of(path, directory / "after") == before) << "a reader changed a file";
+
+  {
+    auto db = Db::open(path, with(false));
+    ASSERT_OK(db.status());
+    expect_contents(**db, expected);
+    for (const TreeStats& tree : (*db)->stats().trees) {
+      if (tree.name != "wide") continue;
+      EXPECT_GT(tree.containers, 2u) << "the sample should have several";
+    }
+    // Go on: over what is there, in new trees, and behind a flush into the log again.
+    Writer writer(expected, db->get());
+    for (uint64_t i = 0; i < 200; ++i) {
+      if (i == 150) ASSERT_OK((*db)->flush());
+      writer.put("mixed", frozen_key(i), frozen_bytes(i + 1, i * 11 % 2000));
+      if (i % 3 == 0) writer.del("numbers", frozen_number(i));
+      if (i % 10 == 0) writer.put("new", frozen_number(i), frozen_wide(i, 50'000));
+    }
+    writer.stream("large", "overwritten", frozen_bytes(7, 100'000));
+    writer.drop("empty");
+    expect_contents(**db, expected);
+  }
+  // Not closed: what was logged is replayed. Then closed, and opened once more.
+  for (int i = 0; i < 2; ++i) {
+    auto db = Db::open(path, with(false));
+    ASSERT_OK(db.status());
+    expect_contents(**db, expected);
+    ASSERT_OK((*db)->close());
+  }
+}
+
+std::string kept_versions() {
+  const fs::path here = __FILE__;
+  return here.parent_path().lexically_normal().string();
+}
+
+TEST(CompatDatabase, every_version_opens) {
+  size_t versions = 0;
+  for (const auto& entry : fs::directory_iterator(kept_versions())) {
+    if (!entry.is_directory()) continue;
+    ++versions;
+    const std::string kept = entry.path().string() + "/database";
+    expect_database(kept + "/closed", false);
+    expect_database(kept + "/killed", true);
+  }
+  EXPECT_GE(versions, 1u);
+}
+
+// What the next version's sample would be: the code above still makes what it describes.
+TEST(CompatDatabase, todays_version_is_written_and_opens) {
+  const char* const wish = getenv("HAWTHORN_WRITE_COMPAT");
+  const TempDirectory directory;
+  for (const bool killed : {false, true}) {
+    const std::string name = killed ? "killed" : "closed";
+    const std::string path = directory / name;
+    write_database(path, directory / ("making-" + name), killed);
+    if (HasFatalFailure()) return;
+    const std::string packed = (wish != nullptr ? wish : directory / "packed") + ("/" + name);
+    ASSERT_EQ(pack_directory(path, packed), "");
+    expect_database(packed, killed);
+  }
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
