@@ -175,6 +175,57 @@ TEST_F(Faults, full_disk) {
   ASSERT_TRUE(clean(**db));
 }
 
+// The kernel remounts a file system read-only when it meets an error in it: from one moment on
+// nothing can be written or synced. Writes say so, reads go on, and nothing acknowledged is lost.
+TEST_F(Faults, file_system_turns_read_only) {
+  for (const bool while_open : {true, false}) {
+    SCOPED_TRACE(while_open ? "while it is open" : "before it is opened");
+    SimDisk disk(4);
+    SimMachine machine(disk, 1);
+    auto db = open(machine);
+    ASSERT_OK(db.status());
+    Contents sure = fill(**db);
+    if (!while_open) db->reset();
+    for (const SimOp op :
+         {SimOp::kWrite, SimOp::kSync, SimOp::kSyncDirectory, SimOp::kName, SimOp::kAllocate}) {
+      disk.fail(op, 1, StatusCode::kReadOnly, true);
+    }
+    if (while_open) {
+      Result<Tree> tree = (*db)->find_tree("t");
+      ASSERT_OK(tree.status());
+      const Status first = (*db)->put(*tree, "unsure", "");
+      EXPECT_TRUE(first.is(StatusCode::kUnknownOutcome)) << first.to_string();
+      EXPECT_NE(first.message().find("/db"), std::string_view::npos) << first.to_string();
+      for (const Durability level : {Durability::kNone, Durability::kAsync, Durability::kFull}) {
+        EXPECT_FALSE((*db)->put(*tree, "unsure", "", level).ok());
+      }
+      EXPECT_FALSE((*db)->flush().ok());
+      EXPECT_FALSE((*db)->tree("new").ok());
+      EXPECT_FALSE((*db)->close().ok());
+      for (const auto& [key, value] : sure) {
+        Value found;
+        ASSERT_OK((*db)->get(*tree, key, found));
+        ASSERT_TRUE(found.view() == value);
+      }
+      db->reset();
+    }
+    const Status refused = open(machine).status();
+    EXPECT_TRUE(refused.is(StatusCode::kReadOnly)) << refused.to_string();
+    EXPECT_NE(refused.message().find("/db"), std::string_view::npos) << refused.to_string();
+    for (const bool read_only : {true, false}) {
+      if (!read_only) disk.clear_faults();
+      auto again = open(machine, read_only);
+      ASSERT_OK(again.status());
+      Contents found;
+      ASSERT_OK(read_all(**again, &found));
+      found.erase("unsure");
+      EXPECT_TRUE(found == sure);
+      ASSERT_TRUE(clean(**again));
+      ASSERT_OK((*again)->close());
+    }
+  }
+}
+
 // One bit of any file flips while the database is closed or was killed: opening, reading or the
 // checker says so; nothing that is read is wrong.
 TEST_F(Faults, flipped_bits_are_reported) {
