@@ -13,12 +13,14 @@ namespace hawthorn {
 
 namespace {
 constexpr char kLockName[] = "/lock";
+constexpr size_t kRingBytesMin = size_t{64} << 10;
+constexpr size_t kRingBytesMax = size_t{16} << 20;
 
 wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   wal::LogOptions options;
   // 16 MB, which outlast a slow sync of the segments' directory; less in small budgets: the ring
   // counts (R9).
-  options.ring_bytes = budget_bytes < (size_t{512} << 20) ? 8 << 20 : 16 << 20;
+  options.ring_bytes = budget_bytes < (size_t{512} << 20) ? kRingBytesMax / 2 : kRingBytesMax;
   while (options.ring_bytes > budget_bytes / 8) options.ring_bytes /= 2;
   options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
@@ -53,7 +55,7 @@ Status Db::Impl::present_ring_bytes(size_t* bytes) {
   if (!ring.ok()) return ring.status().is_not_found() ? Status() : ring.status();
   Result<uint64_t> size = (*ring)->size();
   if (!size.ok()) return size.status();
-  for (size_t known = size_t{64} << 10; known <= (size_t{8} << 20); known *= 2) {
+  for (size_t known = kRingBytesMin; known <= kRingBytesMax; known *= 2) {
     if (*size == known) *bytes = known;
   }
   return {};

@@ -101,5 +101,22 @@ TEST(Recovery, flushes_between_the_chunks_of_a_commit) {
   }
 }
 
+// The log's ring follows the budget; the one that a killed process left is read whatever its size.
+TEST(Recovery, with_another_budget_than_before) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  uint64_t lives = 0;
+  for (const size_t megabytes : {600, 16, 64, 600, 128, 16}) {
+    SCOPED_TRACE(std::to_string(megabytes) + " MB in life " + std::to_string(lives));
+    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(megabytes << 20));
+    ASSERT_OK(db.status());
+    const Result<Tree> tree = (*db)->tree("t");
+    ASSERT_OK(tree.status());
+    Value value;
+    for (uint64_t i = 0; i < lives; ++i) ASSERT_OK((*db)->get(*tree, big_endian(i), value));
+    ASSERT_OK((*db)->put(*tree, big_endian(lives++), "in the ring"));
+  }
+}
+
 }  // namespace
 }  // namespace hawthorn::tests
