@@ -1,14 +1,19 @@
 #pragma once
-// How large the segments of the log are.
+// How large the segments of the log are, and how much of it is kept at least.
 //
-// Not here: the ring, which follows the memory budget (open.cc). Used by open.cc; the whole-engine
-// tests set a smaller size, so that a simulated disk holds little and segments change often.
-// Threads: set before the first database is opened. One database is always opened with one size.
+// Not here: the ring, which follows the memory budget (open.cc). Used by open.cc and the scheduler;
+// the whole-engine tests set smaller sizes, so that a simulated disk holds little, segments change
+// often and the log is soon too long.
+// Threads: set before the first database is opened. One database is always opened with one segment
+// size.
 
 #include <cstddef>
 
 namespace hawthorn::db {
 
 inline size_t log_segment_bytes = size_t{64} << 20;
+// Containers are flushed for the log's sake when it is longer than this, and than two deltas'
+// shares of the budget.
+inline size_t log_bytes_min = size_t{128} << 20;
 
 }  // namespace hawthorn::db

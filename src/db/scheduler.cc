@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "db/log_sizing.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
 
@@ -20,7 +21,6 @@ constexpr size_t kDeltaQuotaMin = 2 << 20;
 constexpr double kFlushFrom = 0.50;  // of the quota
 constexpr double kFreeBelow = 0.70;
 constexpr size_t kLogQuotas = 2;  // the log may hold this many delta quotas
-constexpr size_t kLogBytesMin = 128 << 20;
 constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
 constexpr size_t kTouchedAheadBytes = size_t{16} << 20;
@@ -154,10 +154,28 @@ void Scheduler::large_delta() {
   wake_.notify_one();
 }
 
+// Flushes can give the log back up to here: to the newest commit, and not what an open transaction
+// has logged in chunks (R8).
+Lsn Scheduler::log_end_flushable() const {
+  return std::min(store_->visible->load(std::memory_order_acquire),
+                  store_->slots->oldest_first_lsn());
+}
+
 bool Scheduler::log_pressure() const {
+  if (store_->log == nullptr) return false;
   const size_t limit =
-      std::max(kLogBytesMin, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
-  return store_->log != nullptr && store_->log->head() - store_->log->trimmed() > limit;
+      std::max(log_bytes_min, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
+  const Lsn start = store_->log->trimmed();
+  return store_->log->head() > start + limit && log_end_flushable() > start + limit;
+}
+
+// Whether the log is too long and this delta among those that need its older half. A cut lifts what
+// it needs to the end of that log at least, so it is not among them again at once.
+bool Scheduler::holds_log(const tree::Delta& delta) const {
+  if (!log_pressure()) return false;
+  const Lsn start = store_->log->trimmed();
+  const Lsn end = log_end_flushable();
+  return end > start && delta.first_lsn() < start + (end - start) / 2;
 }
 
 bool Scheduler::due() const {
@@ -183,7 +201,9 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
     }
     if (!force && !policy.recluster && descriptor->active->empty() && descriptor->frozen == nullptr)
       return {};
-    cut = tree->cut(container, force);
+    // Intents of a transaction that is idle must not hold the log: they move on to where it is now,
+    // since their commit record will stand behind that (R8, attack 9).
+    cut = tree->cut(container, force || holds_log(*descriptor->active));
   }
   if (!cut.has_value()) return {};
   const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);

@@ -95,7 +95,9 @@ class Scheduler : public txn::Admission {
   // by_writer: a bounded step without I/O.
   Step flush_step(bool by_writer);
   void refill(bool log_pressure);
+  Lsn log_end_flushable() const;
   bool log_pressure() const;
+  bool holds_log(const tree::Delta& delta) const;
   bool due() const;
   void fail(const Status& status);
 
