@@ -7,8 +7,8 @@
 // Not here: what the parts do. Threads: the members are set by open and taken apart by close; in
 // between every part is thread-safe by itself; `trees_` has its own lock.
 //
-// 1. Order of opening: lock, manifest, space, log scan, log made durable, manifest N+1, log epoch,
-// replay, threads (R7).
+// 1. Order of opening: lock, manifest, space, log scanned and applied as far as that goes, log made
+// durable, manifest N+1, log epoch, the rest of the log, threads (R7).
 // 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
 
 #include <atomic>
@@ -90,28 +90,9 @@ class Db::Impl {
   const uint64_t instance_;
 
  private:
-  struct ChunkedOutcome {
-    format::Lsn cts = 0;  // 0: no commit seen
-    format::Lsn first_lsn = 0;
-    // Operations with a seq >= .second that were logged before .first do not count.
-    std::vector<std::pair<format::Lsn, uint32_t>> masks;
-  };
-
   Status lock_directory(bool exists);
   Status build_trees(const format::ManifestState& state);
   Status present_ring_bytes(size_t* bytes);
-  Status scan_log(wal::Recovery& recovery, format::Lsn from);
-  Status replay_log(wal::Recovery& recovery, format::Lsn from);
-  void hold_replayed(std::string_view operations, std::string_view next);
-  // Replays the operations of one record at `lsn` of the transaction that committed with `cts`.
-  Status apply_operations(std::string_view operations, format::Lsn lsn, uint32_t first_seq,
-                          format::Lsn cts, const ChunkedOutcome* outcome);
-  ChunkedOutcome* chunked(format::Lsn lsn, std::string_view payload);
-
-  std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome>
-      chunked_;  // by (epoch start, transaction id), during recovery
-  std::vector<format::LogEpoch> epochs_;
-  format::Lsn recovered_visible_ = 0;
 
   os::Mutex trees_mutex_;
   std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(trees_mutex_);

@@ -6,6 +6,7 @@
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
+#include "db/replay.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
 
@@ -161,22 +162,24 @@ Status Db::Impl::open() {
   services_ = {&store_, sequencer_.get(), scheduler_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 
-  // The log: one scan for its end, the outcomes of large transactions and the extents of large
-  // values.
+  // The log: its end, and most of what it holds.
   const format::ManifestState& state = loaded.state;
   format::Lsn flushed = 0;
   for (const auto& [id, record] : state.containers) flushed = std::max(flushed, record.cut);
-  recovered_visible_ = std::max(state.log_trim, flushed);
-  epochs_ = state.epochs;
+  format::Lsn visible = std::max(state.log_trim, flushed);
   wal::LogOptions recovery_options = log_options_used;
   if (Status s = present_ring_bytes(&recovery_options.ring_bytes); !s.ok()) return s;
   std::unique_ptr<wal::Recovery> recovery;
-  if (!epochs_.empty()) {
+  db::Replay replay(
+      &store_, scheduler_.get(), [this](uint32_t id) { return find_id(id); }, state.epochs,
+      options_.read_only);
+  if (!state.epochs.empty()) {
     Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(
-        machine_, path_, recovery_options, epochs_, state.log_trim, options_.read_only);
+        machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
     if (!opened.ok()) return opened.status();
     recovery = std::move(opened).value();
-    if (Status s = scan_log(*recovery, state.log_trim); !s.ok()) return s;
+    if (Status s = replay.scan(*recovery, state.log_trim); !s.ok()) return s;
+    visible = std::max(visible, replay.newest());
     // What was flushed was durable in the log first: a log that ends before it has lost commits.
     if (flushed >= state.log_trim && flushed > 0 && recovery->end() <= flushed) {
       return Status(StatusCode::kCorruption,
@@ -185,15 +188,14 @@ Status Db::Impl::open() {
     }
   }
   if (options_.read_only) {
-    sequencer_->start(nullptr, recovered_visible_);
-    if (recovery == nullptr) return {};
-    return replay_log(*recovery, state.log_trim);
+    sequencer_->start(nullptr, visible);
+    return recovery == nullptr ? Status() : replay.finish(*recovery);
   }
 
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
   // epoch (R6, R7).
   format::Lsn bound =
-      std::max<format::Lsn>({state.lsn_reserved, recovered_visible_ + 1, db::log_segment_bytes});
+      std::max<format::Lsn>({state.lsn_reserved, visible + 1, db::log_segment_bytes});
   if (recovery != nullptr) {
     if (Status s = recovery->make_durable(); !s.ok()) return s;
     if (Status s = space_->sync(); !s.ok()) return s;
@@ -206,7 +208,7 @@ Status Db::Impl::open() {
       return s;
   }
   format::LogEpoch epoch;
-  epoch.number = epochs_.empty() ? 1 : epochs_.back().number + 1;
+  epoch.number = state.epochs.empty() ? 1 : state.epochs.back().number + 1;
   epoch.start = align_up(bound, db::log_segment_bytes);
   epoch.salt = machine_.random->next();
   loaded.state.epochs.push_back(epoch);
@@ -224,21 +226,23 @@ Status Db::Impl::open() {
   if (!started.ok()) return started.status();
   log_ = std::move(started).value();
   store_.log = log_.get();
-  sequencer_->start(log_.get(), recovered_visible_);
+  sequencer_->start(log_.get(), visible);
   publisher_->hold_trim(true);
   publisher_->start(manifest_.get(), log_.get());
   if (recovery != nullptr) {
     // visible_ts follows the replay, so that a flush that it needs cuts at what is replayed.
     sequencer_->visible().store(keep, std::memory_order_release);
-    if (Status s = replay_log(*recovery, keep); !s.ok()) return s;
-    sequencer_->visible().store(recovered_visible_, std::memory_order_release);
+    scheduler_->keep_replayed();
+    if (Status s = replay.finish(*recovery); !s.ok()) return s;
+    sequencer_->visible().store(visible, std::memory_order_release);
     for (tree::TreeState* tree : all_trees()) tree->end_replay();
+    if (Status s = scheduler_->flush_when_full(); !s.ok()) return s;
     if (recovery->bytes() > 0) {
       log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
     }
   }
   publisher_->hold_trim(false);
-  snapshots_->refresh(recovered_visible_);
+  snapshots_->refresh(visible);
   scheduler_->start();
   return {};
 }
@@ -290,194 +294,6 @@ Status Db::Impl::build_trees(const format::ManifestState& state) {
     if (!status.ok()) return status;
   }
   return {};
-}
-
-// ---- Replay
-
-Db::Impl::ChunkedOutcome* Db::Impl::chunked(format::Lsn lsn, std::string_view payload) {
-  if (payload.size() < 8) return nullptr;
-  uint64_t epoch_start = 0;
-  for (const format::LogEpoch& epoch : epochs_) {
-    if (epoch.start <= lsn) epoch_start = std::max(epoch_start, epoch.start);
-  }
-  return &chunked_[{epoch_start, load<uint64_t>(payload.data())}];
-}
-
-Status Db::Impl::scan_log(wal::Recovery& recovery, format::Lsn from) {
-  // Extents that only the log names: the first pass finds which operations count, the second marks
-  // their extents, so that nothing is allocated over them (R22).
-  if (Status s = recovery.replay(
-          from,
-          [&](const wal::RecordView& record) -> Status {
-            const auto damaged = [&] {
-              return Status(StatusCode::kCorruption,
-                            "log record at lsn " + std::to_string(record.lsn) + " is too short");
-            };
-            switch (record.type) {
-              case format::RecordType::kPad:
-                return {};
-              case format::RecordType::kCommit:
-                recovered_visible_ = std::max(recovered_visible_, record.lsn);
-                return {};
-              case format::RecordType::kChunk: {
-                if (record.payload.size() < 12) return damaged();
-                ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
-                if (outcome->first_lsn == 0) outcome->first_lsn = record.lsn;
-                return {};
-              }
-              case format::RecordType::kChunkedCommit:
-                if (record.payload.size() < 20) return damaged();
-                chunked(record.lsn, record.payload)->cts = record.lsn;
-                recovered_visible_ = std::max(recovered_visible_, record.lsn);
-                return {};
-              case format::RecordType::kAbort:
-                if (record.payload.size() < 8) return damaged();
-                return {};
-              case format::RecordType::kRollbackTo:
-                if (record.payload.size() < 12) return damaged();
-                chunked(record.lsn, record.payload)
-                    ->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
-                return {};
-            }
-            return {};
-          });
-      !s.ok()) {
-    return s;
-  }
-  return recovery.replay(from, [&](const wal::RecordView& record) -> Status {
-    std::string_view operations = record.payload;
-    if (record.type == format::RecordType::kChunk) {
-      if (chunked(record.lsn, record.payload)->cts == 0) return {};
-      operations.remove_prefix(12);
-    } else if (record.type == format::RecordType::kChunkedCommit) {
-      operations.remove_prefix(20);
-    } else if (record.type != format::RecordType::kCommit) {
-      return {};
-    }
-    const char* at = operations.data();
-    const char* end = at + operations.size();
-    while (at < end) {
-      format::Operation operation;
-      at = format::decode_operation(at, end, &operation);
-      if (at == nullptr) {
-        return Status(StatusCode::kCorruption, "log record at lsn " + std::to_string(record.lsn) +
-                                                   " holds no valid operations");
-      }
-      if (operation.type != format::OperationType::kPutLarge) continue;
-      tree::TreeState* tree = find_id(operation.tree);
-      if (tree == nullptr) continue;
-      const format::Lsn cts = record.type == format::RecordType::kChunk
-                                  ? chunked(record.lsn, record.payload)->cts
-                                  : record.lsn;
-      {
-        os::epoch::Guard guard;
-        const tree::Container* container = tree->directory().find(operation.key);
-        if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) continue;
-      }
-      Result<format::LargeValue> value = format::decode_large_value(operation.value);
-      if (!value.ok()) return value.status();
-      for (const tree::ExtentAddress& address : value->extents) {
-        if (Status s = space_->mark_used(address); !s.ok()) return s;
-        large_->add(tree::ExtentRef(
-            new tree::Extent(residency_.get(), address, address.blocks * 4096, false)));
-      }
-    }
-    return {};
-  });
-}
-
-Status Db::Impl::replay_log(wal::Recovery& recovery, format::Lsn from) {
-  return recovery.replay(from, [&](const wal::RecordView& record) -> Status {
-    switch (record.type) {
-      case format::RecordType::kCommit: {
-        if (Status s = apply_operations(record.payload, record.lsn, 0, record.lsn, nullptr);
-            !s.ok())
-          return s;
-        break;
-      }
-      case format::RecordType::kChunk: {
-        const ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
-        if (outcome->cts == 0) return {};
-        const auto seq = load<uint32_t>(record.payload.data() + 8);
-        return apply_operations(record.payload.substr(12), record.lsn, seq, outcome->cts, outcome);
-      }
-      case format::RecordType::kChunkedCommit: {
-        const ChunkedOutcome* outcome = chunked(record.lsn, record.payload);
-        const auto seq = load<uint32_t>(record.payload.data() + 16);
-        if (Status s =
-                apply_operations(record.payload.substr(20), record.lsn, seq, record.lsn, outcome);
-            !s.ok()) {
-          return s;
-        }
-        break;
-      }
-      case format::RecordType::kPad:
-      case format::RecordType::kAbort:
-      case format::RecordType::kRollbackTo:
-        return {};
-    }
-    if (options_.read_only) return {};
-    sequencer_->visible().store(record.lsn, std::memory_order_release);
-    return scheduler_->flush_when_full();
-  });
-}
-
-Status Db::Impl::apply_operations(std::string_view operations, format::Lsn lsn, uint32_t first_seq,
-                                  format::Lsn cts, const ChunkedOutcome* outcome) {
-  const char* at = operations.data();
-  const char* end = at + operations.size();
-  uint32_t seq = first_seq;
-  bool open = cts > lsn;
-  tree::TreeState* tree = nullptr;
-  for (; at < end; ++seq) {
-    format::Operation operation;
-    at = format::decode_operation(at, end, &operation);
-    if (at == nullptr) {
-      return Status(StatusCode::kCorruption,
-                    "log record at lsn " + std::to_string(lsn) + " holds no valid operations");
-    }
-    if (outcome != nullptr &&
-        std::any_of(outcome->masks.begin(), outcome->masks.end(),
-                    [&](const auto& mask) { return lsn < mask.first && seq >= mask.second; })) {
-      continue;
-    }
-    if (tree == nullptr || tree->id() != operation.tree) tree = find_id(operation.tree);
-    if (tree == nullptr) continue;  // dropped since
-    tree::VersionKind kind = tree::VersionKind::kPut;
-    if (operation.type == format::OperationType::kDelete) kind = tree::VersionKind::kTombstone;
-    if (operation.type == format::OperationType::kPutLarge) kind = tree::VersionKind::kLarge;
-    const format::Lsn first_lsn =
-        outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : lsn;
-    for (;;) {
-      Status s = tree->replay(operation.key, kind, operation.value, cts, seq, first_lsn, open);
-      if (s.ok()) break;
-      if (!s.is(StatusCode::kOutOfMemory)) return s;
-      if (options_.read_only) {
-        return Status(
-            StatusCode::kOutOfMemory,
-            "the log does not fit the memory budget; open with a larger one, or once for writing");
-      }
-      // What makes room flushes what is visible: none of this commit yet.
-      if (!open) hold_replayed(operations, operation.key);
-      open = true;
-      if (Status relieved = scheduler_->relieve(); !relieved.ok()) return relieved;
-    }
-  }
-  return {};
-}
-
-// The operations of a record before `next`, which points into it.
-void Db::Impl::hold_replayed(std::string_view operations, std::string_view next) {
-  const char* at = operations.data();
-  const char* end = at + operations.size();
-  while (at < end) {
-    format::Operation operation;
-    at = format::decode_operation(at, end, &operation);
-    if (at == nullptr || operation.key.data() == next.data()) return;
-    if (tree::TreeState* tree = find_id(operation.tree); tree != nullptr) {
-      tree->hold_replayed(operation.key);
-    }
-  }
 }
 
 // ---- Closing

@@ -288,7 +288,7 @@ void Scheduler::refill(bool by_log) {
   candidates_ = std::move(found);
 }
 
-Scheduler::Step Scheduler::flush_step(bool by_writer) {
+Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
   for (int refills = 0; refills < 2;) {
     Candidate candidate{};
     bool empty = false;
@@ -313,8 +313,7 @@ Scheduler::Step Scheduler::flush_step(bool by_writer) {
     bool flushed = false;
     working_.fetch_add(1, std::memory_order_acq_rel);
     const Status status =
-        flush_container(candidate.tree, candidate.low, !by_writer,
-                        !started_.load(std::memory_order_acquire), policy(), &flushed);
+        flush_container(candidate.tree, candidate.low, !by_writer, force, policy(), &flushed);
     working_.fetch_sub(1, std::memory_order_acq_rel);
     progress_.notify_all();
     if (!status.ok()) {
@@ -429,7 +428,8 @@ Status Scheduler::relieve() {
     attempts = 0;
     return {};
   }
-  const Step step = flush_step(false);
+  // During recovery most of a delta may belong to a transaction whose commit record comes later.
+  const Step step = flush_step(false, !started_.load(std::memory_order_acquire));
   os::epoch::collect();
   if (step == Step::kDone) {
     attempts = 0;
@@ -558,6 +558,13 @@ Status Scheduler::drain() {
   while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
   if (Status s = publisher_->publish(); !s.ok()) return s;
   return publisher_->publish_now({});
+}
+
+void Scheduler::keep_replayed() {
+  const size_t budget = budget_.load(std::memory_order_relaxed);
+  if (budget < kAdaptBudgetMin) return;
+  set_quota(std::max(static_cast<size_t>(static_cast<double>(budget) * kDeltaShareMax),
+                     store_->arena->used(os::Quota::kDelta)));
 }
 
 Status Scheduler::flush_when_full() {

@@ -63,6 +63,9 @@ class Scheduler : public txn::Admission {
   Status recluster_all();
   // Waits until nothing is due and everything flushed is published.
   Status drain();
+  // What the log's scan has put into deltas may stay there: as much as readers that miss nothing
+  // would leave them, or what it is. Their quota shrinks later, by and by.
+  void keep_replayed();
   // During recovery: flushes in the foreground when the deltas have reached their quota.
   Status flush_when_full();
   void large_delta();
@@ -92,8 +95,8 @@ class Scheduler : public txn::Admission {
   // Flushes one container. allow_io: may read from disk; force: also with many open intents.
   Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                          const tree::MergePolicy& policy, bool* flushed);
-  // by_writer: a bounded step without I/O.
-  Step flush_step(bool by_writer);
+  // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.
+  Step flush_step(bool by_writer, bool force = false);
   void refill(bool log_pressure);
   Lsn log_end_flushable() const;
   bool log_pressure() const;

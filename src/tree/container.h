@@ -86,6 +86,11 @@ struct alignas(64) Container : os::InHugePages {
   // Swaps the descriptor; the old one is retired. REQUIRES the latch.
   void install(Descriptor* next);
   void note_near(const Descriptor& next);
+  // Starts to fetch what a write of this container needs first.
+  void prefetch_write() const {
+    __builtin_prefetch(descriptor.load(std::memory_order_relaxed));
+    __builtin_prefetch(near_delta.load(std::memory_order_relaxed));
+  }
   // Starts to fetch all that a point read of this container goes through.
   void prefetch_read() const {
     __builtin_prefetch(descriptor.load(std::memory_order_relaxed));

@@ -16,6 +16,7 @@ constexpr uint32_t kPruneSteps = 4;
 constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
 constexpr size_t kOpenEntriesMin = 1024;
+constexpr size_t kReplayGroup = 32;
 }  // namespace
 
 TreeState::TreeState(Store* store, uint32_t id, std::string name,
@@ -205,36 +206,66 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
   }
 }
 
+// In stages, so that the misses of many operations are waited for together.
+Status TreeState::replay(std::span<Replayed> operations, size_t* done) {
+  os::epoch::Guard guard;
+  for (*done = 0; *done < operations.size();) {
+    const std::span<Replayed> group =
+        operations.subspan(*done, std::min(kReplayGroup, operations.size() - *done));
+    for (Replayed& operation : group) {
+      operation.container = operation.tree->directory_.find(operation.key);
+      __builtin_prefetch(operation.container);
+    }
+    for (const Replayed& operation : group) operation.container->prefetch_write();
+    for (const Replayed& operation : group) {
+      const Descriptor* descriptor =
+          operation.container->descriptor.load(std::memory_order_acquire);
+      descriptor->active->prefetch(Delta::hash(operation.key));
+      __builtin_prefetch(descriptor->run);
+    }
+    for (const Replayed& operation : group) {
+      if (Status s = operation.tree->replay_one(operation); !s.ok()) return s;
+      ++*done;
+    }
+  }
+  return {};
+}
+
 // The versions of one commit become visible together, as its record has been replayed as a whole;
 // those of a transaction that was logged in chunks long before that record. A flush in between cuts
 // at what is visible, so that they must move on, as intents do.
-Status TreeState::replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                         uint32_t seq, Lsn first_lsn, bool open) {
-  os::epoch::Guard guard;
-  Container* container = lock_container(key);
+Status TreeState::replay_one(const Replayed& operation) {
+  Container* container = operation.container;
+  container->latch.lock();
+  if (container->dead) {
+    container->latch.unlock();
+    container = lock_container(operation.key);
+  }
   Status status;
   Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-  if (cts > descriptor->run->record.cut &&
-      (descriptor->frozen == nullptr || cts > container->frozen_cut)) {
+  if (operation.cts > descriptor->run->record.cut &&
+      (descriptor->frozen == nullptr || operation.cts > container->frozen_cut)) {
     Delta* delta = descriptor->active;
-    DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
+    DeltaEntry* entry = delta->find_or_add(operation.key, key_head(operation.key, container->skip));
     Version* version =
-        entry == nullptr ? nullptr : delta->new_version(entry, static_cast<uint32_t>(value.size()));
+        entry == nullptr ? nullptr
+                         : delta->new_version(entry, static_cast<uint32_t>(operation.value.size()));
+    delta->must_fit = false;
     if (version == nullptr) {
       status = Status(StatusCode::kOutOfMemory);
     } else {
-      version->stamp.store(cts, std::memory_order_relaxed);
-      version->seq = seq;
-      version->kind = kind;
+      version->stamp.store(operation.cts, std::memory_order_relaxed);
+      version->seq = operation.seq;
+      version->kind = operation.kind;
       const Version* below = entry->newest.load(std::memory_order_relaxed);
       const bool unordered =
-          below != nullptr && (below->stamp.load(std::memory_order_relaxed) > cts ||
+          below != nullptr && (below->stamp.load(std::memory_order_relaxed) > operation.cts ||
                                (below->flags.load(std::memory_order_relaxed) & kUnordered) != 0);
       version->flags.store(unordered ? kUnordered : 0, std::memory_order_relaxed);
-      if (!value.empty()) copy_bytes(version->bytes(), value);
-      delta->needs_log_from(first_lsn);
+      if (!operation.value.empty()) copy_bytes(version->bytes(), operation.value);
+      delta->needs_log_from(operation.first_lsn);
       delta->link(entry, version);
-      if (open) add_intent(container, entry);
+      if (operation.open) add_intent(container, entry);
       prune(delta, entry, *store_->snapshots->view());
     }
   }

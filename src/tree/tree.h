@@ -51,6 +51,25 @@ struct WriteContext {
   std::vector<Undo>* undo = nullptr;
 };
 
+class TreeState;
+
+// An operation of the log that is applied again.
+struct Replayed {
+  TreeState* tree = nullptr;
+  std::string_view key;
+  std::string_view value;
+  VersionKind kind = VersionKind::kPut;
+  // Its commit will become visible only later: a cut carries it on, as it does an open
+  // transaction's.
+  bool open = false;
+  bool beyond_budget = false;  // take memory all the same
+  uint32_t seq = 0;
+  uint32_t source = 0;  // the caller's
+  Lsn cts = 0;
+  Lsn first_lsn = 0;
+  Container* container = nullptr;  // replay's
+};
+
 class TreeState {
  public:
   // Takes over the containers (in key order, covering all keys).
@@ -75,12 +94,10 @@ class TreeState {
   // kIoError of a conflict check.
   Status write(WriteContext& context, std::string_view key, VersionKind kind,
                std::string_view value) NO_THREAD_SAFETY_ANALYSIS;
-  // Replay: installs a committed version, unless the container's cut already covers it. `open`: its
-  // commit will become visible only later; a cut carries it on, as it does an open transaction's.
-  // kOutOfMemory as above.
-  Status replay(std::string_view key, VersionKind kind, std::string_view value, Lsn cts,
-                uint32_t seq, Lsn first_lsn, bool open) NO_THREAD_SAFETY_ANALYSIS;
-  // The same for what has just been replayed of a commit and would not wait for the rest of it.
+  // Installs committed versions in this order, each unless its container's cut already covers it.
+  // kOutOfMemory as above: the first *done of them are installed.
+  static Status replay(std::span<Replayed> operations, size_t* done) NO_THREAD_SAFETY_ANALYSIS;
+  // What has just been replayed of this key would not wait for the rest of its commit: now it does.
   void hold_replayed(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   // All commits are visible now.
   void end_replay();
@@ -136,6 +153,7 @@ class TreeState {
   std::atomic<bool> dropped{false};
 
  private:
+  Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;
   // Finds the container for writing and locks its latch.
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;

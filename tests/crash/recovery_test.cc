@@ -1,6 +1,6 @@
-// Recovery within a budget that is much smaller than the log: it flushes while it replays, also
-// between the chunks of a large transaction and its commit record, and amid the operations of one
-// record (R7, R10, R11).
+// Recovery with more memory than the log needs, and with much less: then it flushes while it
+// replays, also between the chunks of a large transaction and its commit record, and amid the
+// operations of one record (R7, R10, R11).
 #include <map>
 #include <utility>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr size_t kLarge = size_t{256} << 20;  // nothing is flushed before the crash
+constexpr size_t kLarge = size_t{512} << 20;  // nothing is flushed before the crash
 constexpr size_t kSmall = size_t{16} << 20;
 
 Options with_budget(size_t bytes) {
@@ -21,7 +21,7 @@ Options with_budget(size_t bytes) {
 }
 
 // Several trees: a delta of more than some megabytes is flushed whatever the budget.
-constexpr size_t kTrees = 4;
+constexpr size_t kTrees = 8;
 using Key = std::pair<size_t, std::string>;  // the tree's number, the key
 using Contents = std::map<Key, std::string>;
 
@@ -40,9 +40,9 @@ void expect_contents(Db& db, const Contents& expected) {
   EXPECT_TRUE(clean(db));
 }
 
-// Leaves the contents only in the log: small commits, and between them the writes of one large
-// transaction.
-Contents write_log(const std::string& path, Prng& prng) {
+// Leaves the contents only in the log: small commits, and where asked for the writes of one large
+// transaction between them.
+Contents write_log(const std::string& path, Prng& prng, bool chunks) {
   Contents expected;
   Contents large;
   Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kLarge));
@@ -55,8 +55,8 @@ Contents write_log(const std::string& path, Prng& prng) {
   }
   Result<Transaction> transaction = (*db)->begin(TxnMode::kOptimistic);
   EXPECT_OK(transaction.status());
-  for (uint64_t round = 0; round < 400; ++round) {
-    for (int i = 0; i < 8; ++i) {
+  for (uint64_t round = 0; round < 1200; ++round) {
+    for (int i = 0; chunks && i < 8; ++i) {
       const Key key(prng.below(kTrees), "large" + std::to_string(prng.below(4000)));
       const std::string value = value_of(prng.next(), 600);
       EXPECT_OK(transaction->put(trees[key.first], key.second, value));
@@ -65,7 +65,7 @@ Contents write_log(const std::string& path, Prng& prng) {
     WriteBatch batch;
     const uint64_t count = round % 50 == 7 ? 400 : 20;
     for (uint64_t i = 0; i < count; ++i) {
-      const Key key(prng.below(kTrees), "small" + std::to_string(prng.below(20000)));
+      const Key key(prng.below(kTrees), "small" + std::to_string(prng.below(60000)));
       const std::string value = value_of(prng.next(), 900);
       batch.put(trees[key.first], key.second, value);
       expected[key] = value;
@@ -78,14 +78,18 @@ Contents write_log(const std::string& path, Prng& prng) {
   return expected;
 }
 
-TEST(Recovery, flushes_between_the_chunks_of_a_commit) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+void recover_in_little_memory(bool chunks) {
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
     SCOPED_TRACE(seed);
     Prng prng(seed);
     const TempDirectory directory;
     const std::string path = directory / "db";
-    const Contents expected = write_log(path, prng);
+    const Contents expected = write_log(path, prng, chunks);
     {
+      Options reading = with_budget(kSmall);
+      reading.read_only = true;
+      const Status refused = Db::open(path, reading).status();
+      EXPECT_TRUE(refused.is(StatusCode::kOutOfMemory)) << refused.to_string();
       Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
       ASSERT_OK(db.status());
       EXPECT_GT((*db)->stats().flushes, 0u) << "the replay must not fit the budget";
@@ -115,6 +119,30 @@ TEST(Recovery, with_another_budget_than_before) {
     Value value;
     for (uint64_t i = 0; i < lives; ++i) ASSERT_OK((*db)->get(*tree, big_endian(i), value));
     ASSERT_OK((*db)->put(*tree, big_endian(lives++), "in the ring"));
+  }
+}
+
+// The scan applies what memory allows, and stops amid the log.
+TEST(Recovery, flushes_after_the_scan) { recover_in_little_memory(false); }
+
+// The scan stops at the first chunk.
+TEST(Recovery, flushes_between_the_chunks_of_a_commit) { recover_in_little_memory(true); }
+
+TEST(Recovery, all_is_applied_where_memory_allows) {
+  for (const bool chunks : {false, true}) {
+    SCOPED_TRACE(chunks);
+    Prng prng(7);
+    const TempDirectory directory;
+    const std::string path = directory / "db";
+    const Contents expected = write_log(path, prng, chunks);
+    Options reading = with_budget(kLarge);
+    reading.read_only = true;
+    for (const Options& options : {reading, with_budget(kLarge)}) {
+      Result<std::unique_ptr<Db>> db = Db::open(path, options);
+      ASSERT_OK(db.status());
+      EXPECT_EQ((*db)->stats().flushes, 0u);
+      expect_contents(**db, expected);
+    }
   }
 }
 

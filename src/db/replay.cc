@@ -1,0 +1,310 @@
+#include "db/replay.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "os/epoch.h"
+
+namespace hawthorn::db {
+
+using format::Lsn;
+using format::RecordType;
+
+namespace {
+// Of the budget; the rest is for what the records of one batch need, and for runs and values.
+constexpr double kScanShare = 0.70;
+
+constexpr uint32_t kRoomAttempts = 1000;
+
+constexpr size_t kChunkHeader = 12;          // transaction, seq
+constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
+
+Status damaged(const wal::RecordView& record, const char* what) {
+  return Status(StatusCode::kCorruption,
+                "log record at lsn " + std::to_string(record.lsn) + " " + what);
+}
+
+tree::VersionKind version_kind(format::OperationType type) {
+  switch (type) {
+    case format::OperationType::kPut:
+      return tree::VersionKind::kPut;
+    case format::OperationType::kDelete:
+      return tree::VersionKind::kTombstone;
+    case format::OperationType::kPutLarge:
+      return tree::VersionKind::kLarge;
+  }
+  return tree::VersionKind::kPut;
+}
+}  // namespace
+
+Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+               std::vector<format::LogEpoch> epochs, bool read_only)
+    : store_(store),
+      scheduler_(scheduler),
+      find_tree_(std::move(find_tree)),
+      epochs_(std::move(epochs)),
+      read_only_(read_only),
+      scan_bytes_max_(
+          static_cast<size_t>(static_cast<double>(store->arena->budget()) * kScanShare)),
+      kept_(std::make_unique_for_overwrite<char[]>(kKeptBytes)) {
+  batch_.reserve(kBatch);
+}
+
+tree::TreeState* Replay::find_tree(uint32_t id) {
+  if (last_tree_ == nullptr || last_tree_->id() != id) last_tree_ = find_tree_(id);
+  return last_tree_;
+}
+
+Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
+  uint64_t epoch_start = 0;
+  for (const format::LogEpoch& epoch : epochs_) {
+    if (epoch.start <= record.lsn) epoch_start = std::max(epoch_start, epoch.start);
+  }
+  return &chunked_[{epoch_start, load<uint64_t>(record.payload.data())}];
+}
+
+// ---- The scan
+
+Status Replay::scan(wal::Recovery& recovery, Lsn from) {
+  Status status =
+      recovery.replay(from, [this](const wal::RecordView& record) { return scan_record(record); });
+  if (status.ok()) status = apply();
+  scanning_ = false;
+  if (!status.ok() || first_chunk_ == format::kLsnMax) return status;
+  // Which chunks count is known now.
+  return recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
+    if (record.type == RecordType::kChunk) {
+      const Lsn cts = chunked(record)->cts;
+      return cts == 0 ? Status()
+                      : scan_operations(record, record.payload.substr(kChunkHeader), cts);
+    }
+    if (record.type != RecordType::kChunkedCommit) return {};
+    return scan_operations(record, record.payload.substr(kChunkedCommitHeader), record.lsn);
+  });
+}
+
+Status Replay::scan_record(const wal::RecordView& record) {
+  switch (record.type) {
+    case RecordType::kPad:
+      return {};
+    case RecordType::kCommit:
+      newest_ = std::max(newest_, record.lsn);
+      if (resume_ == format::kLsnMax &&
+          store_->arena->used() + 2 * record.payload.size() > scan_bytes_max_) {
+        resume_ = record.lsn;
+      }
+      if (resume_ == format::kLsnMax) return add(record, record.payload, 0, record.lsn, nullptr);
+      return scan_operations(record, record.payload, record.lsn);
+    case RecordType::kChunk:
+    case RecordType::kChunkedCommit: {
+      const bool commits = record.type == RecordType::kChunkedCommit;
+      if (record.payload.size() < (commits ? kChunkedCommitHeader : kChunkHeader))
+        return damaged(record, "is too short");
+      resume_ = std::min(resume_, record.lsn);
+      first_chunk_ = std::min(first_chunk_, record.lsn);
+      ChunkedOutcome* outcome = chunked(record);
+      if (commits) {
+        outcome->cts = record.lsn;
+        newest_ = std::max(newest_, record.lsn);
+      } else if (outcome->first_lsn == 0) {
+        outcome->first_lsn = record.lsn;
+      }
+      return {};
+    }
+    case RecordType::kAbort:
+      return record.payload.size() < 8 ? damaged(record, "is too short") : Status();
+    case RecordType::kRollbackTo:
+      if (record.payload.size() < kChunkHeader) return damaged(record, "is too short");
+      chunked(record)->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
+      return {};
+  }
+  return {};
+}
+
+Status Replay::scan_operations(const wal::RecordView& record, std::string_view operations,
+                               Lsn cts) {
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  while (at < end) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr) return damaged(record, "holds no valid operations");
+    if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+  }
+  return {};
+}
+
+// Nothing may be allocated over an extent that only the log names (R22).
+Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
+  if (operation.type != format::OperationType::kPutLarge) return {};
+  tree::TreeState* tree = find_tree(operation.tree);
+  if (tree == nullptr) return {};
+  {
+    os::epoch::Guard guard;
+    const tree::Container* container = tree->directory().find(operation.key);
+    if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) return {};
+  }
+  Result<format::LargeValue> value = format::decode_large_value(operation.value);
+  if (!value.ok()) return value.status();
+  for (const tree::ExtentAddress& address : value->extents) {
+    if (Status s = store_->space->mark_used(address); !s.ok()) return s;
+    store_->large->add(tree::ExtentRef(
+        new tree::Extent(store_->residency, address, address.blocks * 4096, false)));
+  }
+  return {};
+}
+
+// ---- The rest
+
+Status Replay::finish(wal::Recovery& recovery) {
+  if (resume_ == format::kLsnMax) return {};
+  if (Status s = recovery.replay(
+          resume_, [this](const wal::RecordView& record) { return finish_record(record); });
+      !s.ok()) {
+    return s;
+  }
+  return apply();
+}
+
+Status Replay::finish_record(const wal::RecordView& record) {
+  switch (record.type) {
+    case RecordType::kCommit:
+      if (Status s = add(record, record.payload, 0, record.lsn, nullptr); !s.ok()) return s;
+      break;
+    case RecordType::kChunk: {
+      const ChunkedOutcome* outcome = chunked(record);
+      if (outcome->cts == 0) return {};
+      return add(record, record.payload.substr(kChunkHeader),
+                 load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
+    }
+    case RecordType::kChunkedCommit:
+      if (Status s = add(record, record.payload.substr(kChunkedCommitHeader),
+                         load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
+          !s.ok()) {
+        return s;
+      }
+      break;
+    case RecordType::kPad:
+    case RecordType::kAbort:
+    case RecordType::kRollbackTo:
+      return {};
+  }
+  if (batch_.size() < kBatch / 8 && !batch_.empty()) return {};
+  if (Status s = apply(); !s.ok()) return s;
+  return reached(record.lsn);
+}
+
+// All commits up to lsn are applied: a flush may cut there.
+Status Replay::reached(Lsn lsn) {
+  if (read_only_) return {};
+  store_->visible->store(lsn, std::memory_order_release);
+  return scheduler_->flush_when_full();
+}
+
+// ---- Operations
+
+Status Replay::add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
+                   Lsn cts, const ChunkedOutcome* outcome) {
+  const bool keeps = operations.size() <= kKeptBytes;
+  if (batch_.empty()) kept_used_ = 0;
+  if (keeps) {
+    if (kKeptBytes - kept_used_ < operations.size()) {
+      if (Status s = apply(); !s.ok()) return s;
+      kept_used_ = 0;
+    }
+    char* const kept = kept_.get() + kept_used_;
+    copy_bytes(kept, operations);
+    kept_used_ += operations.size();
+    operations = {kept, operations.size()};
+  }
+  const Lsn first_lsn =
+      outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : record.lsn;
+  sources_.push_back({record.lsn, first_seq, operations});
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  for (uint32_t seq = first_seq; at < end; ++seq) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr) return damaged(record, "holds no valid operations");
+    if (scanning_) {
+      if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+    }
+    if (outcome != nullptr &&
+        std::any_of(outcome->masks.begin(), outcome->masks.end(), [&](const auto& mask) {
+          return record.lsn < mask.first && seq >= mask.second;
+        })) {
+      continue;
+    }
+    tree::TreeState* tree = find_tree(operation.tree);
+    if (tree == nullptr) continue;  // dropped since
+    batch_.push_back({.tree = tree,
+                      .key = operation.key,
+                      .value = operation.value,
+                      .kind = version_kind(operation.type),
+                      .open = cts > record.lsn || held_ == record.lsn,
+                      .beyond_budget = scanning_,
+                      .seq = seq,
+                      .source = static_cast<uint32_t>(sources_.size() - 1),
+                      .cts = cts,
+                      .first_lsn = first_lsn});
+    if (batch_.size() < kBatch) continue;
+    if (Status s = apply(); !s.ok()) return s;
+    if (at < end) sources_.push_back({record.lsn, first_seq, operations});
+  }
+  // The bytes of others go with the record.
+  return keeps ? Status() : apply();
+}
+
+// In the scan there is memory: it stops well before the budget, which a batch may exceed.
+Status Replay::apply() {
+  Status status;
+  uint32_t attempts = 0;
+  for (size_t done = 0; done < batch_.size() && status.ok();) {
+    size_t applied = 0;
+    status = tree::TreeState::replay(std::span(batch_).subspan(done), &applied);
+    done += applied;
+    attempts = applied > 0 ? 0 : attempts + 1;
+    if (status.is(StatusCode::kOutOfMemory) && !scanning_ && attempts < kRoomAttempts) {
+      status = make_room(done);
+    }
+  }
+  batch_.clear();
+  sources_.clear();
+  return status;
+}
+
+// So that batch_[next] can be applied.
+Status Replay::make_room(size_t next) {
+  if (read_only_) {
+    return Status(
+        StatusCode::kOutOfMemory,
+        "the log does not fit the memory budget; open with a larger one, or once for writing");
+  }
+  // What makes room flushes what is visible: all records before this one, and none of it yet.
+  const Source& source = sources_[batch_[next].source];
+  store_->visible->store(source.lsn - 1, std::memory_order_release);
+  if (!batch_[next].open) hold(source, batch_[next].key);
+  held_ = source.lsn;
+  for (size_t i = next; i < batch_.size(); ++i) {
+    if (sources_[batch_[i].source].lsn == source.lsn) batch_[i].open = true;
+  }
+  return scheduler_->relieve();
+}
+
+// What was applied of a record, up to the key `next`, which points into it, does not wait for the
+// rest: cuts must carry it on.
+void Replay::hold(const Source& source, std::string_view next) {
+  const char* at = source.operations.data();
+  const char* end = at + source.operations.size();
+  while (at < end) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr || operation.key.data() == next.data()) return;
+    if (tree::TreeState* tree = find_tree(operation.tree); tree != nullptr) {
+      tree->hold_replayed(operation.key);
+    }
+  }
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,96 @@
+#pragma once
+// The log on its way back into the trees, when a database is opened.
+//
+// The pass that finds where the log ends applies commits as it meets them: most logs are read once.
+// It stops applying at the first part of a transaction that was logged in chunks, whose outcome
+// stands further on, and where memory gets short: to make room is to flush, for which the log must
+// be durable (R7) and every extent that it alone names be known (R22). finish() goes on from there.
+//
+// Operations are applied by the batch, so that the misses of one overlap those of the others.
+//
+// Not here: reading the log (wal::Recovery), the order of opening (db/impl.h). One thread.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "db/scheduler.h"
+#include "tree/tree.h"
+#include "wal/log.h"
+
+namespace hawthorn::db {
+
+class Replay {
+ public:
+  using FindTree = std::function<tree::TreeState*(uint32_t)>;
+
+  // `epochs`: of the log.
+  Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+         std::vector<format::LogEpoch> epochs, bool read_only);
+  // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
+  // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
+  Status scan(wal::Recovery& recovery, format::Lsn from);
+  // Applies the rest. After scan; unless read only, the log is durable and flushes are possible.
+  // Errors: those of a flush; kOutOfMemory when it is read only and the budget too small.
+  Status finish(wal::Recovery& recovery);
+
+  // The newest commit of the log, known after scan; 0: none.
+  format::Lsn newest() const { return newest_; }
+
+ private:
+  static constexpr size_t kBatch = 256;
+  static constexpr size_t kKeptBytes = size_t{128} << 10;
+
+  struct ChunkedOutcome {
+    format::Lsn cts = 0;  // 0: no commit seen
+    format::Lsn first_lsn = 0;
+    // Operations with a seq >= .second that were logged before .first do not count.
+    std::vector<std::pair<format::Lsn, uint32_t>> masks;
+  };
+  // A record some of whose operations wait in the batch.
+  struct Source {
+    format::Lsn lsn = 0;
+    uint32_t first_seq = 0;
+    std::string_view operations;
+  };
+
+  ChunkedOutcome* chunked(const wal::RecordView& record);
+  Status scan_record(const wal::RecordView& record);
+  Status scan_operations(const wal::RecordView& record, std::string_view operations,
+                         format::Lsn cts);
+  Status mark_extents(const format::Operation& operation, format::Lsn cts);
+  Status finish_record(const wal::RecordView& record);
+  Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
+             format::Lsn cts, const ChunkedOutcome* outcome);
+  Status apply();
+  Status make_room(size_t next);
+  void hold(const Source& source, std::string_view next);
+  Status reached(format::Lsn lsn);
+  tree::TreeState* find_tree(uint32_t id);
+
+  tree::Store* const store_;
+  Scheduler* const scheduler_;
+  const FindTree find_tree_;
+  const std::vector<format::LogEpoch> epochs_;
+  const bool read_only_;
+  const size_t scan_bytes_max_;  // of memory in use, while the scan applies
+
+  std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome> chunked_;  // by (epoch start, id)
+  format::Lsn first_chunk_ = format::kLsnMax;
+  format::Lsn newest_ = 0;
+
+  bool scanning_ = true;
+  format::Lsn resume_ = format::kLsnMax;  // where finish() begins: the first that scan left out
+  format::Lsn held_ = 0;                  // the record that a flush found half applied
+
+  tree::TreeState* last_tree_ = nullptr;
+  std::vector<tree::Replayed> batch_;
+  std::vector<Source> sources_;
+  std::unique_ptr<char[]> kept_;  // operations of small records, which a batch may outlive
+  size_t kept_used_ = 0;
+};
+
+}  // namespace hawthorn::db
