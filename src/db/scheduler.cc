@@ -30,6 +30,14 @@ constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much r
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
+// The disk reserve: what one merge may take before it gives anything back, in containers, and the
+// least that is made ready for unflushed data.
+constexpr size_t kReserveContainers = 4;
+constexpr size_t kExtentContainers = 2;
+constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
+constexpr size_t kCoverBytesMin = size_t{4} << 20;
+constexpr size_t kBlockBytes = 4096;
+constexpr size_t kRecordBytes = 512;  // of a container in the manifest
 
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
@@ -64,9 +72,9 @@ void Scheduler::set_budget(size_t budget_bytes) {
 }
 
 void Scheduler::set_quota(size_t bytes) {
+  os::MutexLock lock(cover_mutex_);
   quota_.store(bytes, std::memory_order_relaxed);
-  free_below_.store(static_cast<size_t>(static_cast<double>(bytes) * kFreeBelow),
-                    std::memory_order_relaxed);
+  set_covered(covered_.load(std::memory_order_relaxed));
   reserve_for(bytes);
 }
 
@@ -169,8 +177,34 @@ bool Scheduler::due() const {
 
 // ---- One container
 
+// What earlier flushes have replaced is free only when they are published. When that is not enough
+// the index alone is rewritten, which takes little more than it replaces; garbage stays for later.
+// Where free space is in small pieces, so is what a container is then split into.
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
+  Status status = try_flush(tree, low, allow_io, force, policy, flushed);
+  if (status.is(StatusCode::kNoSpace)) {
+    if (Status s = publisher_->publish(); !s.ok()) return s;
+    os::epoch::collect();
+    status = try_flush(tree, low, allow_io, force, policy, flushed);
+  }
+  tree::MergePolicy least = policy;
+  least.recluster = false;
+  least.keep_extents = true;
+  if (status.is(StatusCode::kNoSpace)) {
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  least.keep_extents = false;
+  for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
+    least.target_bytes /= 2;
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  if (*flushed) uncover();
+  return status;
+}
+
+Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
+                            bool force, const tree::MergePolicy& policy, bool* flushed) {
   *flushed = false;
   std::optional<tree::TreeState::Cut> cut;
   {
@@ -327,6 +361,10 @@ void Scheduler::run() {
     store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
     os::epoch::collect();
     adapt_quota();
+    // Ahead of writers. What it cannot get they will be told.
+    if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {
+      static_cast<void>(cover().ok());
+    }
     if (!due()) continue;
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
@@ -359,14 +397,18 @@ void Scheduler::run_toucher() {
 
 // Past the free part of the quota a writer owes flush work in proportion to what it adds and to how
 // full the deltas are; it pays in whole steps. At the quota it waits for room.
-Status Scheduler::pace(size_t bytes) {
+Status Scheduler::pace(size_t bytes, bool insert) {
   if (Status s = publisher_->status(); !s.ok()) {
     return Status(StatusCode::kReadOnly,
                   "the database is read-only since an error: " + s.to_string());
   }
+  if (insert &&
+      store_->arena->used(os::Quota::kDelta) >= covered_.load(std::memory_order_relaxed)) {
+    if (Status s = make_space(); !s.ok()) return s;
+  }
   thread_local uint64_t debt = 0;
   const size_t quota = quota_.load(std::memory_order_relaxed);
-  const size_t free_below = free_below_.load(std::memory_order_relaxed);
+  const auto free_below = static_cast<size_t>(static_cast<double>(quota) * kFreeBelow);
   const size_t used = store_->arena->used(os::Quota::kDelta);
   if (used < free_below) return {};
   const double fill =
@@ -401,6 +443,106 @@ Status Scheduler::pace(size_t bytes) {
   stats_.write_wait_us.fetch_add(machine_.clock->monotonic_us() - started,
                                  std::memory_order_relaxed);
   return result;
+}
+
+// ---- The disk reserve
+
+size_t Scheduler::merge_bytes() const {
+  return kReserveContainers * target_bytes_.load(std::memory_order_relaxed);
+}
+
+void Scheduler::set_covered(size_t bytes) {
+  covered_.store(bytes, std::memory_order_relaxed);
+  const auto quota = static_cast<double>(quota_.load(std::memory_order_relaxed));
+  free_below_.store(std::min(static_cast<size_t>(quota * kFreeBelow), bytes),
+                    std::memory_order_relaxed);
+  store_->space->reserve((merge_bytes() + bytes) / kBlockBytes);
+}
+
+// What a flush writes takes less than it took in memory, so bytes of deltas are a bound. Twice what
+// they hold now is made ready, so that this is done seldom.
+Status Scheduler::cover() {
+  os::MutexLock lock(cover_mutex_);
+  space::Space& space = *store_->space;
+  const size_t quota = quota_.load(std::memory_order_relaxed);
+  const size_t least = std::min(kCoverBytesMin, quota / 16);
+  const size_t wanted = std::clamp(2 * store_->arena->used(os::Quota::kDelta), least, quota);
+  const size_t target = target_bytes_.load(std::memory_order_relaxed);
+  const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+  Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
+  size_t covered = wanted;
+  if (!status.ok()) {
+    const bool some = space.keep_ready(merge_bytes() / kBlockBytes, contiguous).ok();
+    const size_t ready = space.ready_blocks() * kBlockBytes;
+    covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
+  }
+  const size_t records = space.ready_blocks() * kBlockBytes / target * kRecordBytes;
+  if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
+    status = std::move(s);
+    covered = 0;
+  }
+  set_covered(covered);
+  return status;
+}
+
+void Scheduler::uncover() {
+  os::MutexLock lock(cover_mutex_);
+  const size_t ready = store_->space->ready_blocks() * kBlockBytes;
+  const size_t left = ready - std::min(ready, merge_bytes());
+  if (left < covered_.load(std::memory_order_relaxed)) set_covered(left);
+}
+
+// The disk may be full. All that is unflushed has its space: flushed and published, it needs less,
+// and what it deleted is free. Only when that does not help an insert is refused.
+Status Scheduler::make_space() {
+  const auto fits = [this] {
+    return store_->arena->used(os::Quota::kDelta) < covered_.load(std::memory_order_relaxed);
+  };
+  if (cover().ok() || fits()) return {};
+  os::MutexLock lock(space_mutex_);
+  Status status = cover();
+  if (status.ok() || fits()) return {};
+  if (flush_news()) {
+    if (Status s = publisher_->status(); !s.ok()) return s;
+    status = cover();
+    if (status.ok() || fits()) return {};
+  }
+  if (!status.is(StatusCode::kNoSpace)) return status;
+  return Status(StatusCode::kNoSpace, "no space for more data (reads and deletes go on): " +
+                                          std::string(status.message()));
+}
+
+bool Scheduler::free_space() {
+  os::MutexLock lock(space_mutex_);
+  return flush_news();
+}
+
+// False: nothing was written since the last time.
+bool Scheduler::flush_news() {
+  flushed_used_ = std::min(flushed_used_, store_->arena->used(os::Quota::kDelta));
+  if (store_->arena->used(os::Quota::kDelta) == flushed_used_) return false;
+  flush_and_publish();
+  return true;
+}
+
+// As much of it as goes: whoever calls looks at what came of it.
+void Scheduler::flush_and_publish() {
+  static_cast<void>(flush_all().ok());
+  // Twice: only what was durable before lets the log go.
+  static_cast<void>(publisher_->publish_now({}).ok());
+  static_cast<void>(publisher_->publish_now({}).ok());
+  os::epoch::collect();
+  flushed_used_ = store_->arena->used(os::Quota::kDelta);
+}
+
+// The log has no room, and the disk none for its next segment. Everything in it can be flushed, so
+// its own segments serve again: the last one, too, when the rest of it is given up.
+Status Scheduler::free_log() {
+  os::MutexLock lock(space_mutex_);
+  if (!store_->log->at_its_end()) return {};
+  if (Status s = store_->log->finish_segment(); !s.ok()) return s;
+  flush_and_publish();
+  return publisher_->status();
 }
 
 Status Scheduler::relieve() {
@@ -454,17 +596,22 @@ bool Scheduler::all_flushed() const {
 // from before this call. An open transaction that logged chunks is found by each: hence the bound.
 Status Scheduler::flush_all() {
   const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
+  Status full;
   for (tree::TreeState* tree : trees_()) {
     for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
       const std::vector<std::string> lows = unflushed(tree, end);
       if (lows.empty()) break;
-      if (Status s = flush_each(tree, lows); !s.ok()) return s;
+      Status s = flush_each(tree, lows);
+      if (!s.ok() && !s.is(StatusCode::kNoSpace)) return s;
+      if (!s.ok() && pass + 1 == kFlushPasses) full = std::move(s);
     }
   }
-  return {};
+  return full;
 }
 
+// A container that finds no space leaves it to the others to make some.
 Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
+  Status full;
   for (const std::string& low : lows) {
     os::SpinWait wait;
     for (uint32_t attempt = 0;; ++attempt) {
@@ -479,7 +626,9 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
           machine_.clock->sleep_us(500);
           continue;
         }
-        return s;
+        if (!s.is(StatusCode::kNoSpace)) return s;
+        full = s;
+        break;
       }
       if (flushed) break;
       if (tree->dropped.load(std::memory_order_acquire)) break;
@@ -494,7 +643,7 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
     }
     os::epoch::collect();
   }
-  return {};
+  return full;
 }
 
 Status Scheduler::recluster_all() {
