@@ -53,9 +53,8 @@ struct Manifest::Files {
   std::string path_of(uint64_t number) const { return join(directory, manifest_name(number)); }
   Status write_file(uint64_t number, ManifestFile& file);
   Status begin_next(bool new_database);
-  void keep_one_other();
+  void remove_others(uint64_t spare);
   void find_spare();
-  Status recover_spare();
   Status keep_spare(uint64_t bytes);
   Status make_room(uint64_t bytes);
   Status start_over(const format::ManifestBatch& batch);
@@ -126,16 +125,17 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
 }
 
 // Writes and syncs the file and its name, over the spare where there is one. The superblock does
-// not name it yet: a crash leaves it behind as litter, which the next start makes the spare.
+// not name it yet: a crash leaves it behind as litter, which the next start removes.
 Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   os::FileSystem& files = *machine.files;
   const std::string path = path_of(number);
   if (Status status = files.remove(path); !status.ok() && !status.is_not_found()) return status;
-  if (spare_bytes != 0) {
-    if (Status s = files.rename(join(directory, kManifestSpareName), path); !s.ok()) return s;
+  const std::string spare = join(directory, kManifestSpareName);
+  const bool create = spare_bytes == 0;
+  if (!create) {
+    if (Status s = files.rename(spare, path); !s.ok()) return s;
     file.allocated = std::exchange(spare_bytes, 0);
   }
-  const bool create = file.allocated == 0;
   auto opened = files.open_file(path, {.create = create, .exclusive = create});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
@@ -143,6 +143,7 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
                                              machine.random->next()};
   Status status = file.write_snapshot(identity, state);
   if (status.ok() && !create) status = file.write_zeros(file.end, file.allocated);
+  if (status.is(StatusCode::kNoSpace) && !create && files.rename(path, spare).ok()) find_spare();
   if (status.ok()) status = file.file->sync_data();
   if (status.ok()) status = files.sync_directory(directory);
   return status;
@@ -156,7 +157,8 @@ Status Manifest::Files::begin_next(bool new_database) {
   ManifestFile next;
   if (Status status = write_file(number, next); !status.ok()) {
     next.file.reset();
-    keep_one_other();
+    // Litter if this fails as well.
+    static_cast<void>(machine.files->remove(path_of(number)).ok());
     return status;
   }
   superblock.manifest_number = number;
@@ -164,27 +166,29 @@ Status Manifest::Files::begin_next(bool new_database) {
   failed = new_database ? create_superblock(*machine.files, directory, superblock)
                         : update_superblock(*machine.files, directory, superblock);
   if (!failed.ok()) return failed;
+  const uint64_t replaced = current.file != nullptr ? number - 1 : 0;
   current = std::move(next);
   rewrite_at = std::max(2 * current.snapshot_bytes, kRewriteBytesMin);
-  keep_one_other();
+  remove_others(replaced);
   // Where there is no space for it, the one that there is will do as long as the state fits.
   static_cast<void>(keep_spare(current.allocated).ok());
   return {};
 }
 
-// Of the files that are not the current one, one is the spare. What cannot be removed now is
-// removed by the next start.
-void Manifest::Files::keep_one_other() {
-  const std::string spare = join(directory, kManifestSpareName);
+// Of the files that are not the current one, the one before it becomes the spare, when this process
+// wrote it and so knows that no sync of it has failed. What cannot be removed now is removed by the
+// next start.
+void Manifest::Files::remove_others(uint64_t spare) {
   Result<std::vector<uint64_t>> numbers = list_manifests(*machine.files, directory);
   if (!numbers.ok()) return;
+  const std::string spare_path = join(directory, kManifestSpareName);
   for (const uint64_t number : *numbers) {
     if (number == superblock.manifest_number) continue;
-    if (spare_bytes != 0 || !machine.files->rename(path_of(number), spare).ok()) {
-      static_cast<void>(machine.files->remove(path_of(number)).ok());
+    if (number == spare && machine.files->rename(path_of(number), spare_path).ok()) {
+      find_spare();
       continue;
     }
-    find_spare();
+    static_cast<void>(machine.files->remove(path_of(number)).ok());
   }
 }
 
@@ -195,29 +199,20 @@ void Manifest::Files::find_spare() {
   if (size.ok()) spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
 }
 
-// What a crash left instead of a spare may be named by the older slot, until both name the newer.
-Status Manifest::Files::recover_spare() {
-  find_spare();
-  if (spare_bytes != 0) return {};
-  Result<std::vector<uint64_t>> numbers = list_manifests(*machine.files, directory);
-  if (!numbers.ok()) return numbers.status();
-  if (superblock.manifest_number == 0 || numbers->size() < 2) return {};
-  if (Status status = update_superblock(*machine.files, directory, superblock); !status.ok()) {
-    return status;
-  }
-  keep_one_other();
-  return {};
-}
-
 // Its space must survive a power loss, its name comes with the next sync of the directory.
 Status Manifest::Files::keep_spare(uint64_t bytes) {
   if (spare_bytes >= bytes) return {};
-  auto file = machine.files->open_file(join(directory, kManifestSpareName), {.create = true});
+  const std::string path = join(directory, kManifestSpareName);
+  auto file = machine.files->open_file(path, {.create = true});
   if (!file.ok()) return file.status();
-  Status status = (*file)->allocate(0, bytes);
-  if (status.ok()) status = (*file)->sync_data();
-  if (status.ok()) spare_bytes = bytes;
-  return status;
+  if (Status status = (*file)->allocate(0, bytes); !status.ok()) return status;
+  if (Status status = (*file)->sync_data(); !status.ok()) {
+    spare_bytes = 0;
+    static_cast<void>(machine.files->remove(path).ok());
+    return status;
+  }
+  spare_bytes = bytes;
+  return {};
 }
 
 // Room for `bytes` and a margin behind them, in the spare as well. kNoSpace: not even the least
@@ -279,8 +274,17 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.generation = previous.generation;
   files->superblock.manifest_number = previous.number;
   files->superblock.features = previous.features;
-  if (Status status = files->recover_spare(); !status.ok()) return status;
-  if (Status status = files->begin_next(new_database); !status.ok()) return status;
+  files->find_spare();
+  Status status = files->begin_next(new_database);
+  if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {
+    // A crash may have left the one before, named by the older slot, in the place of the spare.
+    files->superblock.format_version = kFormatVersion;
+    status = update_superblock(*machine.files, directory, files->superblock);
+    if (!status.ok()) return status;
+    files->remove_others(0);
+    status = files->begin_next(false);
+  }
+  if (!status.ok()) return status;
   return std::unique_ptr<Manifest>(new Manifest(std::move(files)));
 }
 

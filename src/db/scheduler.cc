@@ -30,14 +30,7 @@ constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much r
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
-// The disk reserve: what one merge may take before it gives anything back, in containers, and the
-// least that is made ready for unflushed data.
-constexpr size_t kReserveContainers = 4;
-constexpr size_t kExtentContainers = 2;
-constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
-constexpr size_t kCoverBytesMin = size_t{4} << 20;
-constexpr size_t kBlockBytes = 4096;
-constexpr size_t kRecordBytes = 512;  // of a container in the manifest
+constexpr int kSmallestPart = 4;            // a container is split into no less than its 16th
 
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
@@ -65,10 +58,10 @@ void Scheduler::set_budget(size_t budget_bytes) {
       kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
   budget_.store(budget_bytes, std::memory_order_relaxed);
-  set_quota(quota);
   // Several containers must fit what is left of a small budget while one is merged.
   target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
                       std::memory_order_relaxed);
+  set_quota(quota);
 }
 
 void Scheduler::set_quota(size_t bytes) {
@@ -76,6 +69,14 @@ void Scheduler::set_quota(size_t bytes) {
   quota_.store(bytes, std::memory_order_relaxed);
   set_covered(covered_.load(std::memory_order_relaxed));
   reserve_for(bytes);
+}
+
+void Scheduler::set_covered(size_t bytes) {
+  covered_.store(bytes, std::memory_order_relaxed);
+  const auto quota = static_cast<double>(quota_.load(std::memory_order_relaxed));
+  free_below_.store(std::min(static_cast<size_t>(quota * kFreeBelow), bytes),
+                    std::memory_order_relaxed);
+  store_->space->reserve((merge_bytes() + bytes) / os::kBlockBytes);
 }
 
 // Deltas may grow past their quota while one transaction holds most of it; log ring and small
@@ -443,106 +444,6 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   stats_.write_wait_us.fetch_add(machine_.clock->monotonic_us() - started,
                                  std::memory_order_relaxed);
   return result;
-}
-
-// ---- The disk reserve
-
-size_t Scheduler::merge_bytes() const {
-  return kReserveContainers * target_bytes_.load(std::memory_order_relaxed);
-}
-
-void Scheduler::set_covered(size_t bytes) {
-  covered_.store(bytes, std::memory_order_relaxed);
-  const auto quota = static_cast<double>(quota_.load(std::memory_order_relaxed));
-  free_below_.store(std::min(static_cast<size_t>(quota * kFreeBelow), bytes),
-                    std::memory_order_relaxed);
-  store_->space->reserve((merge_bytes() + bytes) / kBlockBytes);
-}
-
-// What a flush writes takes less than it took in memory, so bytes of deltas are a bound. Twice what
-// they hold now is made ready, so that this is done seldom.
-Status Scheduler::cover() {
-  os::MutexLock lock(cover_mutex_);
-  space::Space& space = *store_->space;
-  const size_t quota = quota_.load(std::memory_order_relaxed);
-  const size_t least = std::min(kCoverBytesMin, quota / 16);
-  const size_t wanted = std::clamp(2 * store_->arena->used(os::Quota::kDelta), least, quota);
-  const size_t target = target_bytes_.load(std::memory_order_relaxed);
-  const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
-  Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
-  size_t covered = wanted;
-  if (!status.ok()) {
-    const bool some = space.keep_ready(merge_bytes() / kBlockBytes, contiguous).ok();
-    const size_t ready = space.ready_blocks() * kBlockBytes;
-    covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
-  }
-  const size_t records = space.ready_blocks() * kBlockBytes / target * kRecordBytes;
-  if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
-    status = std::move(s);
-    covered = 0;
-  }
-  set_covered(covered);
-  return status;
-}
-
-void Scheduler::uncover() {
-  os::MutexLock lock(cover_mutex_);
-  const size_t ready = store_->space->ready_blocks() * kBlockBytes;
-  const size_t left = ready - std::min(ready, merge_bytes());
-  if (left < covered_.load(std::memory_order_relaxed)) set_covered(left);
-}
-
-// The disk may be full. All that is unflushed has its space: flushed and published, it needs less,
-// and what it deleted is free. Only when that does not help an insert is refused.
-Status Scheduler::make_space() {
-  const auto fits = [this] {
-    return store_->arena->used(os::Quota::kDelta) < covered_.load(std::memory_order_relaxed);
-  };
-  if (cover().ok() || fits()) return {};
-  os::MutexLock lock(space_mutex_);
-  Status status = cover();
-  if (status.ok() || fits()) return {};
-  if (flush_news()) {
-    if (Status s = publisher_->status(); !s.ok()) return s;
-    status = cover();
-    if (status.ok() || fits()) return {};
-  }
-  if (!status.is(StatusCode::kNoSpace)) return status;
-  return Status(StatusCode::kNoSpace, "no space for more data (reads and deletes go on): " +
-                                          std::string(status.message()));
-}
-
-bool Scheduler::free_space() {
-  os::MutexLock lock(space_mutex_);
-  return flush_news();
-}
-
-// False: nothing was written since the last time.
-bool Scheduler::flush_news() {
-  flushed_used_ = std::min(flushed_used_, store_->arena->used(os::Quota::kDelta));
-  if (store_->arena->used(os::Quota::kDelta) == flushed_used_) return false;
-  flush_and_publish();
-  return true;
-}
-
-// As much of it as goes: whoever calls looks at what came of it.
-void Scheduler::flush_and_publish() {
-  static_cast<void>(flush_all().ok());
-  // Twice: only what was durable before lets the log go.
-  static_cast<void>(publisher_->publish_now({}).ok());
-  static_cast<void>(publisher_->publish_now({}).ok());
-  os::epoch::collect();
-  flushed_used_ = store_->arena->used(os::Quota::kDelta);
-}
-
-// The log has no room, and the disk none for its next segment. Everything in it can be flushed, so
-// its own segments serve again: the last one, too, when the rest of it is given up.
-Status Scheduler::free_log() {
-  os::MutexLock lock(space_mutex_);
-  if (!store_->log->at_its_end()) return {};
-  if (Status s = store_->log->finish_segment(); !s.ok()) return s;
-  flush_and_publish();
-  return publisher_->status();
 }
 
 Status Scheduler::relieve() {

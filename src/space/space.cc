@@ -22,7 +22,7 @@ constexpr uint32_t kPunchBlocksMin = 16;
 // On a full disk: how many free ranges one allocation asks for their space.
 constexpr size_t kRangesTriedMax = 256;
 // A file system that had no space is asked again when it has more, or after this time.
-constexpr uint64_t kAskAgainUs = 100'000;
+constexpr uint64_t kAskAgainUs = 1'000'000;
 
 std::string where(const ExtentAddress& extent) {
   return data_file_name(extent.file) + " at " +
