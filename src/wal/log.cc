@@ -266,7 +266,7 @@ Lsn Log::drained() const { return state_->drained.load(std::memory_order_acquire
 Lsn Log::reserved() const { return state_->reserved.load(std::memory_order_acquire); }
 Lsn Log::trimmed() const { return state_->trimmed.load(std::memory_order_acquire); }
 
-bool Log::at_its_end() const {
+bool Log::at_its_end() {
   MutexLock lock(state_->append_mutex);
   return end_with_pad(state_->head.load(std::memory_order_relaxed) + state_->record_bytes_max) >
          state_->segments_end();

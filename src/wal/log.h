@@ -125,7 +125,7 @@ class Log {
   Lsn trimmed() const;
 
   // Whether the largest record would need another segment than those that are ready.
-  bool at_its_end() const EXCLUDES(mutex());
+  bool at_its_end() EXCLUDES(mutex());
   // Gives up the rest of the last ready segment when it is smaller than that, so that a trim to
   // head() frees it as well: on a full disk the log goes round in the segments that it has.
   Status finish_segment() EXCLUDES(mutex());

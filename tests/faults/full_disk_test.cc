@@ -16,6 +16,7 @@ namespace {
 using testing::CrashKind;
 using testing::SimDisk;
 using testing::SimMachine;
+using testing::SimOp;
 
 using Contents = std::map<std::string, std::string>;
 
@@ -241,6 +242,80 @@ TEST_F(FullDisk, killed_and_opened) {
         disk = disk->crash(life + 1, kind);
       }
     }
+  }
+}
+
+// At any operation of the disk, in opening, filling, deleting and the log's rounds.
+TEST_F(FullDisk, killed_at_any_operation) {
+  db::log_segment_bytes = kMB;
+  const uint64_t lives = 150 * environment_number("HAWTHORN_SCALE", 1);
+  for (const CrashKind kind : {CrashKind::kProcessKill, CrashKind::kPowerLoss}) {
+    SCOPED_TRACE(kind == CrashKind::kProcessKill ? "killed" : "power loss");
+    Prng prng(11);
+    auto disk = std::make_unique<SimDisk>(11);
+    disk->set_capacity(9 * kMB);
+    Contents sure;
+    Contents maybe;  // of the operation under way
+    uint64_t next = 0;
+    uint64_t refused = 0;
+    for (uint64_t life = 0; life < lives; ++life) {
+      SCOPED_TRACE("life " + std::to_string(life));
+      {
+        SimMachine machine(*disk, life);
+        auto db = open(machine);
+        ASSERT_OK(db.status());
+        Filled filled = this->filled(**db);
+        Contents found = read_all(**db);
+        for (const auto& [key, value] : maybe) {
+          if (found.contains(key)) {
+            sure[key] = found[key];
+          } else {
+            sure.erase(key);
+          }
+        }
+        ASSERT_TRUE(found == sure);
+        ASSERT_TRUE(clean(**db));
+        maybe.clear();
+        filled.sure = std::move(sure);
+        filled.next = next;
+        filled.durability = kind == CrashKind::kProcessKill ? Durability::kNone : Durability::kFull;
+        const uint64_t operations = prng.one_in(3) ? 30 : 600;
+        disk->stop_at(SimOp::kAny, 1 + prng.below(refused == 0 ? 40'000 : operations));
+        const bool fill = life % 3 != 2;
+        for (int i = 0; i < 12'000 && !disk->stopped(); ++i) {
+          const bool put = fill ? !prng.one_in(4) : prng.one_in(8);
+          if (!put && filled.sure.empty()) continue;
+          maybe.clear();
+          Status status;
+          if (put) {
+            maybe[filled.key(filled.next)];
+            status = filled.put(600);
+            refused += status.is(StatusCode::kNoSpace) ? 1 : 0;
+          } else {
+            maybe[filled.sure.begin()->first];
+            status = filled.delete_some(1);
+            ASSERT_TRUE(status.ok() || disk->stopped()) << status.to_string();
+          }
+          ASSERT_TRUE(status.ok() || put || disk->stopped()) << status.to_string();
+          // What is acknowledged after the disk has stopped comes from a process that is dead.
+          if (!disk->stopped()) maybe.clear();
+        }
+        sure = std::move(filled.sure);
+        next = filled.next;
+        if (disk->stopped()) db->reset();
+      }
+      disk = disk->crash(prng.next(), kind);
+      // Opening is cut short as well, now and then.
+      if (prng.one_in(2)) {
+        disk->stop_at(SimOp::kAny, 1 + prng.below(60));
+        {
+          SimMachine machine(*disk, life);
+          static_cast<void>(open(machine).ok());
+        }
+        disk = disk->crash(prng.next(), kind);
+      }
+    }
+    EXPECT_GT(refused, 100u) << "the disk was hardly ever full";
   }
 }
 
