@@ -135,13 +135,14 @@ class HAWTHORN_EXPORT Db {
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
                    const ReadOptions& options = {});
 
-  // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace; kReadOnly; kUnknownOutcome
-  // (kFull only).
+  // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace (nothing was written;
+  // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only).
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
-  // Deleting a missing key is no error.
+  // Deleting a missing key is no error, and a full disk none either.
   Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);
-  // All operations of the batch in one commit.
+  // All operations of the batch in one commit. On a full disk one put makes it an insert; a batch
+  // of deletes alone is refused (kNoSpace) only when it is larger than the log.
   Status write(const WriteBatch& batch, Durability durability = Durability::kDefault);
 
   // Errors: kReadOnly. kExclusive waits for the exclusive transaction before it.

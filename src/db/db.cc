@@ -371,7 +371,8 @@ Status Transaction::put(const Tree& tree, std::string_view key, std::string_view
   if (value.size() <= db::kLargeValueBytes) {
     return impl_->txn_.write(state, format::OperationType::kPut, key, value);
   }
-  Result<std::string> encoded = db::write_large_value(&impl_->db_->store_, value);
+  Result<std::string> encoded =
+      db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), value);
   if (!encoded.ok()) return encoded.status();
   status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
   if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);
@@ -402,7 +403,8 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
     }
     return impl_->txn_.write(state, format::OperationType::kPut, key, bytes);
   }
-  Result<std::string> encoded = db::write_large_value(&impl_->db_->store_, size, source);
+  Result<std::string> encoded =
+      db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), size, source);
   if (!encoded.ok()) return encoded.status();
   status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
   if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);

@@ -228,7 +228,8 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
         return Status(StatusCode::kInvalidArgument, "a write batch holds no valid operations");
       if (operation.type == format::OperationType::kPut &&
           operation.value.size() > db::kLargeValueBytes) {
-        Result<std::string> encoded = db::write_large_value(&store_, operation.value);
+        Result<std::string> encoded =
+            db::write_large_value(&store_, scheduler_.get(), operation.value);
         if (!encoded.ok()) return encoded.status();
         format::append_operation(
             rewritten, {format::OperationType::kPutLarge, operation.tree, operation.key, *encoded});

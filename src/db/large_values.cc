@@ -22,17 +22,19 @@ void drop_large_value(tree::Store* store, std::string_view encoded) {
   }
 }
 
-Result<std::string> write_large_value(tree::Store* store, std::string_view bytes) {
+Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler,
+                                      std::string_view bytes) {
   size_t given = 0;
-  return write_large_value(store, bytes.size(), [&](std::span<char> to) -> Result<size_t> {
-    const size_t count = std::min(to.size(), bytes.size() - given);
-    std::memcpy(to.data(), bytes.data() + given, count);
-    given += count;
-    return count;
-  });
+  return write_large_value(store, scheduler, bytes.size(),
+                           [&](std::span<char> to) -> Result<size_t> {
+                             const size_t count = std::min(to.size(), bytes.size() - given);
+                             std::memcpy(to.data(), bytes.data() + given, count);
+                             given += count;
+                             return count;
+                           });
 }
 
-Result<std::string> write_large_value(tree::Store* store, uint64_t size,
+Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
                                       const StreamSource& source) {
   size_t buffer_bytes = kBufferBytes;
   char* buffer = store->residency->allocate(os::Quota::kMerge, buffer_bytes);
@@ -49,8 +51,11 @@ Result<std::string> write_large_value(tree::Store* store, uint64_t size,
   uint64_t done = 0;
   while (status.ok() && done < size) {
     const auto extent_bytes = static_cast<size_t>(std::min<uint64_t>(size - done, kExtentBytesMax));
-    Result<tree::ExtentAddress> address =
-        store->space->allocate(static_cast<uint32_t>((extent_bytes + kBlock - 1) / kBlock));
+    const auto blocks = static_cast<uint32_t>((extent_bytes + kBlock - 1) / kBlock);
+    Result<tree::ExtentAddress> address = store->space->allocate(blocks, space::Use::kInsert);
+    if (address.status().is(StatusCode::kNoSpace) && scheduler->free_space()) {
+      address = store->space->allocate(blocks, space::Use::kInsert);
+    }
     if (!address.ok()) {
       status = address.status();
       break;

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "db/scheduler.h"
 #include "format/run_layout.h"
 #include "hawthorn/transaction.h"
 #include "tree/store.h"
@@ -20,11 +21,13 @@ namespace hawthorn::db {
 
 inline constexpr size_t kLargeValueBytes = 64 << 10;
 
-// Writes `size` bytes from the source; returns the encoded format::LargeValue.
+// Writes `size` bytes from the source; returns the encoded format::LargeValue. Where there is no
+// space for them the scheduler may find some.
 // Errors: kInvalidArgument when the source gives less; kNoSpace; kIoError; what the source returns.
-Result<std::string> write_large_value(tree::Store* store, uint64_t size,
+Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
                                       const StreamSource& source);
-Result<std::string> write_large_value(tree::Store* store, std::string_view bytes);
+Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler,
+                                      std::string_view bytes);
 void drop_large_value(tree::Store* store, std::string_view encoded);
 // Reads [offset, offset + buffer.size()), less at its end. The checksum covers whole values only
 // and is not checked here.

@@ -1,6 +1,7 @@
 #include "db/manifest.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,8 @@ namespace {
 constexpr uint64_t kRewriteBytesMin = uint64_t{1} << 20;
 constexpr uint64_t kExtendBytesMin = uint64_t{64} << 10;
 constexpr uint64_t kExtendBytesMax = uint64_t{16} << 20;
+// By so much a batch may make the state larger.
+constexpr uint64_t kMarginBytesMin = uint64_t{16} << 10;
 constexpr size_t kChunkBytes = size_t{1} << 20;  // of a snapshot, and of zeros
 
 }  // namespace
@@ -27,7 +30,9 @@ struct ManifestFile {
   uint64_t allocated = 0;       // size of the file
   uint64_t snapshot_bytes = 0;  // header included
 
+  uint64_t goal(uint64_t bytes) const;  // the size that has room for so much more
   Status make_room(uint64_t bytes);
+  Status write_zeros(uint64_t from, uint64_t to);
   Status write_pending();
   Status write_snapshot(const format::ManifestIdentity& identity,
                         const format::ManifestState& state);
@@ -40,31 +45,50 @@ struct Manifest::Files {
   format::Superblock superblock;
   ManifestFile current;
   uint64_t rewrite_at = 0;
+  uint64_t spare_bytes = 0;  // 0: there is none
+  std::atomic<bool> short_of_room{false};
+  uint64_t growth = 0;  // expected
   Status failed;
 
   std::string path_of(uint64_t number) const { return join(directory, manifest_name(number)); }
   Status write_file(uint64_t number, ManifestFile& file);
   Status begin_next(bool new_database);
-  void remove_others();
+  void remove_others(uint64_t spare);
+  void find_spare();
+  Status keep_spare(uint64_t bytes);
+  Status make_room(uint64_t bytes);
+  Status start_over(const format::ManifestBatch& batch);
   Status rewrite_when_due();
 };
 
 // Extends the file in steps and fills the steps with zeros, so that an append changes neither the
 // file's size nor its map of blocks, and its fdatasync need not commit the file system's journal.
 Status ManifestFile::make_room(uint64_t bytes) {
-  const uint64_t needed = end + bytes;
-  if (needed <= allocated) return {};
-  const uint64_t step = std::clamp(end / 4, kExtendBytesMin, kExtendBytesMax);
-  const uint64_t goal = align_up(std::max(needed, allocated + step), kExtendBytesMin);
-  if (Status status = file->allocate(allocated, goal - allocated); !status.ok()) return status;
+  const uint64_t size = goal(bytes);
+  if (size <= allocated) return {};
+  if (Status status = file->allocate(allocated, size - allocated); !status.ok()) return status;
   // What is about to be written needs no zeros before.
-  static const std::string zeros(kChunkBytes, '\0');
-  for (uint64_t at = std::max(allocated, needed); at < goal;) {
-    const auto size = static_cast<size_t>(std::min<uint64_t>(goal - at, zeros.size()));
-    if (Status status = file->write_at(at, {zeros.data(), size}); !status.ok()) return status;
-    at += size;
+  if (Status status = write_zeros(std::max(allocated, end + bytes), size); !status.ok()) {
+    return status;
   }
-  allocated = goal;
+  allocated = size;
+  return {};
+}
+
+uint64_t ManifestFile::goal(uint64_t bytes) const {
+  const uint64_t needed = end + bytes;
+  if (needed <= allocated) return allocated;
+  const uint64_t step = std::clamp(end / 4, kExtendBytesMin, kExtendBytesMax);
+  return align_up(std::max(needed, allocated + step), kExtendBytesMin);
+}
+
+Status ManifestFile::write_zeros(uint64_t from, uint64_t to) {
+  static const std::string zeros(kChunkBytes, '\0');
+  while (from < to) {
+    const auto size = static_cast<size_t>(std::min<uint64_t>(to - from, zeros.size()));
+    if (Status status = file->write_at(from, {zeros.data(), size}); !status.ok()) return status;
+    from += size;
+  }
   return {};
 }
 
@@ -100,18 +124,26 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   return {};
 }
 
-// Writes and syncs the file and its name. The superblock does not name it yet: a crash leaves it
-// behind as litter, which the next start removes.
+// Writes and syncs the file and its name, over the spare where there is one. The superblock does
+// not name it yet: a crash leaves it behind as litter, which the next start removes.
 Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   os::FileSystem& files = *machine.files;
   const std::string path = path_of(number);
   if (Status status = files.remove(path); !status.ok() && !status.is_not_found()) return status;
-  auto opened = files.open_file(path, {.create = true, .exclusive = true});
+  const std::string spare = join(directory, kManifestSpareName);
+  const bool create = spare_bytes == 0;
+  if (!create) {
+    if (Status s = files.rename(spare, path); !s.ok()) return s;
+    file.allocated = std::exchange(spare_bytes, 0);
+  }
+  auto opened = files.open_file(path, {.create = create, .exclusive = create});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
   const format::ManifestIdentity identity = {superblock.uuid_low, superblock.uuid_high, number,
                                              machine.random->next()};
   Status status = file.write_snapshot(identity, state);
+  if (status.ok() && !create) status = file.write_zeros(file.end, file.allocated);
+  if (status.is(StatusCode::kNoSpace) && !create && files.rename(path, spare).ok()) find_spare();
   if (status.ok()) status = file.file->sync_data();
   if (status.ok()) status = files.sync_directory(directory);
   return status;
@@ -134,20 +166,67 @@ Status Manifest::Files::begin_next(bool new_database) {
   failed = new_database ? create_superblock(*machine.files, directory, superblock)
                         : update_superblock(*machine.files, directory, superblock);
   if (!failed.ok()) return failed;
+  const uint64_t replaced = current.file != nullptr ? number - 1 : 0;
   current = std::move(next);
   rewrite_at = std::max(2 * current.snapshot_bytes, kRewriteBytesMin);
-  remove_others();
+  remove_others(replaced);
+  // Where there is no space for it, the one that there is will do as long as the state fits.
+  static_cast<void>(keep_spare(current.allocated).ok());
   return {};
 }
 
-// What cannot be removed now is removed by the next start.
-void Manifest::Files::remove_others() {
+// Of the files that are not the current one, the one before it becomes the spare, when this process
+// wrote it and so knows that no sync of it has failed. What cannot be removed now is removed by the
+// next start.
+void Manifest::Files::remove_others(uint64_t spare) {
   Result<std::vector<uint64_t>> numbers = list_manifests(*machine.files, directory);
   if (!numbers.ok()) return;
+  const std::string spare_path = join(directory, kManifestSpareName);
   for (const uint64_t number : *numbers) {
     if (number == superblock.manifest_number) continue;
+    if (number == spare && machine.files->rename(path_of(number), spare_path).ok()) {
+      find_spare();
+      continue;
+    }
     static_cast<void>(machine.files->remove(path_of(number)).ok());
   }
+}
+
+void Manifest::Files::find_spare() {
+  auto file = machine.files->open_file(join(directory, kManifestSpareName), {.read_only = true});
+  if (!file.ok()) return;
+  const Result<uint64_t> size = (*file)->size();
+  if (size.ok()) spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
+}
+
+// Its space must survive a power loss, its name comes with the next sync of the directory.
+Status Manifest::Files::keep_spare(uint64_t bytes) {
+  if (spare_bytes >= bytes) return {};
+  const std::string path = join(directory, kManifestSpareName);
+  auto file = machine.files->open_file(path, {.create = true});
+  if (!file.ok()) return file.status();
+  if (Status status = (*file)->allocate(0, bytes); !status.ok()) return status;
+  if (Status status = (*file)->sync_data(); !status.ok()) {
+    spare_bytes = 0;
+    static_cast<void>(machine.files->remove(path).ok());
+    return status;
+  }
+  spare_bytes = bytes;
+  return {};
+}
+
+// Room for `bytes` and a margin behind them, in the spare as well. kNoSpace: not even the least
+// margin is there.
+Status Manifest::Files::make_room(uint64_t bytes) {
+  const uint64_t least = std::max(kMarginBytesMin, current.end / 4);
+  Status status;
+  for (const uint64_t margin : {std::max(least, growth), least}) {
+    status = keep_spare(current.goal(bytes + margin));
+    if (status.ok()) status = current.make_room(bytes + margin);
+    if (!status.is(StatusCode::kNoSpace)) break;
+  }
+  short_of_room.store(status.is(StatusCode::kNoSpace), std::memory_order_relaxed);
+  return status;
 }
 
 Status Manifest::Files::rewrite_when_due() {
@@ -195,7 +274,17 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.generation = previous.generation;
   files->superblock.manifest_number = previous.number;
   files->superblock.features = previous.features;
-  if (Status status = files->begin_next(new_database); !status.ok()) return status;
+  files->find_spare();
+  Status status = files->begin_next(new_database);
+  if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {
+    // A crash may have left the one before, named by the older slot, in the place of the spare.
+    files->superblock.format_version = kFormatVersion;
+    status = update_superblock(*machine.files, directory, files->superblock);
+    if (!status.ok()) return status;
+    files->remove_others(0);
+    status = files->begin_next(false);
+  }
+  if (!status.ok()) return status;
   return std::unique_ptr<Manifest>(new Manifest(std::move(files)));
 }
 
@@ -211,9 +300,11 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   // Encoded on a copy, so that a batch that found no space leaves no gap in the sequence numbers.
   format::ManifestEncoder encoder = *current.encoder;
   encoder.add_batch(files.state.last_batch + 1, batch);
-  if (Status status = current.make_room(encoder.pending_bytes()); !status.ok()) {
-    if (!status.is(StatusCode::kNoSpace)) files.failed = status;
-    return status;
+  const uint64_t bytes = encoder.pending_bytes();
+  if (Status status = files.make_room(bytes); !status.ok()) {
+    if (!status.is(StatusCode::kNoSpace)) return files.failed = status;
+    // All batches so far and this one give way to a snapshot, in the spare.
+    if (current.end + bytes > current.allocated) return files.start_over(batch);
   }
   *current.encoder = std::move(encoder);
   Status status = current.write_pending();
@@ -221,6 +312,31 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   if (status.ok()) status = apply(batch, files.state);
   if (!status.ok()) files.failed = status;
   return status;
+}
+
+Status Manifest::Files::start_over(const format::ManifestBatch& batch) {
+  format::ManifestState before = state;
+  Status status = apply(batch, state);
+  if (status.ok()) status = begin_next(false);
+  if (!status.ok()) state = std::move(before);
+  return status;
+}
+
+void Manifest::expect_growth(uint64_t bytes) { files_->growth = bytes; }
+
+bool Manifest::short_of_room() const {
+  return files_->short_of_room.load(std::memory_order_relaxed);
+}
+
+Status Manifest::keep_room() {
+  if (!files_->failed.ok()) return files_->failed;
+  Status status = files_->make_room(0);
+  if (!status.is(StatusCode::kNoSpace) ||
+      files_->current.end < 2 * files_->current.snapshot_bytes) {
+    return status;
+  }
+  if (status = files_->begin_next(false); !status.ok()) return status;
+  return files_->make_room(0);
 }
 
 const format::ManifestState& Manifest::state() const { return files_->state; }

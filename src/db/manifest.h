@@ -15,6 +15,8 @@
 // 4. After a failed append or sync the manifest is failed for good. kNoSpace is no failure when it
 //    comes before the first byte of the batch: then nothing has changed and the append may be tried
 //    again.
+// 5. manifest.spare is as large as manifest N: on a full disk N+1 is written into it, and N becomes
+//    the next spare. So only a state that outgrows both meets kNoSpace (R28).
 
 #include <cstdint>
 #include <memory>
@@ -60,6 +62,12 @@ class Manifest {
   // its snapshot (1 MB at least). Errors: kCorruption when the batch does not fit the state
   // (nothing changed); kNoSpace (nothing changed); everything else is final.
   Status append(const format::ManifestBatch& batch);
+  // By how much the state may grow before the disk is full: while it is not, room for that is kept.
+  void expect_growth(uint64_t bytes);
+  // Whether a batch that makes the state much larger may meet kNoSpace; any thread may ask.
+  bool short_of_room() const;
+  // Tries to change that. Errors: kNoSpace; as append.
+  Status keep_room();
   const format::ManifestState& state() const;
   uint64_t bytes() const;
   uint64_t number() const;

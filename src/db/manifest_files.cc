@@ -47,7 +47,8 @@ uint64_t manifest_number(std::string_view name) {
 }
 
 bool is_manifest_file(std::string_view name) {
-  return name == kSuperblockName || name == kSuperblockNewName || manifest_number(name) != 0;
+  return name == kSuperblockName || name == kSuperblockNewName || name == kManifestSpareName ||
+         manifest_number(name) != 0;
 }
 
 std::string join(const std::string& directory, std::string_view name) {

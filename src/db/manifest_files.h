@@ -20,6 +20,9 @@ inline constexpr char kSuperblockName[] = "superblock";
 inline constexpr char kSuperblockNewName[] =
     "superblock.new";  // until its first two slots are durable
 
+// Space for the next manifest: a file of zeros, or one that was replaced.
+inline constexpr char kManifestSpareName[] = "manifest.spare";
+
 std::string manifest_name(uint64_t number);
 // 0 when the name is not that of a manifest.
 uint64_t manifest_number(std::string_view name);

@@ -1,6 +1,7 @@
 #include "db/publisher.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -131,6 +132,20 @@ Status Publisher::publish_now(format::ManifestBatch batch) {
   return publish_locked(std::move(batch), true);
 }
 
+Status Publisher::keep_manifest_room(uint64_t growth_bytes) {
+  if (manifest_ == nullptr) return {};
+  // In powers of two: this waits for the batch that is being published.
+  growth_bytes = std::bit_ceil(growth_bytes);
+  if (!manifest_->short_of_room() && growth_bytes <= growth_asked_.load()) return {};
+  os::MutexLock lock(publish_mutex_);
+  if (Status s = status(); !s.ok()) return s;
+  growth_asked_.store(std::max(growth_asked_.load(), growth_bytes));
+  manifest_->expect_growth(growth_bytes);
+  Status kept = manifest_->keep_room();
+  if (!kept.ok() && !kept.is(StatusCode::kNoSpace)) fail(kept);
+  return kept;
+}
+
 Status Publisher::publish_locked(format::ManifestBatch extra, bool even_empty) {
   std::unique_ptr<Batch> batch;
   {
@@ -150,7 +165,7 @@ Status Publisher::publish_locked(format::ManifestBatch extra, bool even_empty) {
 Lsn Publisher::trim_point() {
   if (trim_held_.load(std::memory_order_acquire)) return 0;
   // The bound is taken first: what is inserted later lies above it.
-  const Lsn bound = store_->visible->load(std::memory_order_acquire);
+  const Lsn bound = log_->head();
   Lsn needed = std::min(bound, store_->slots->oldest_first_lsn());
   return std::min(needed, log_needed_(durable_batch()));
 }

@@ -61,6 +61,9 @@ class Publisher {
   // A batch of its own for trees created and dropped; durable when it returns.
   Status publish_now(format::ManifestBatch batch);
 
+  // OK when the manifest has room for more than what makes it smaller. growth: how much there will
+  // be. Errors: kNoSpace; status().
+  Status keep_manifest_room(uint64_t growth_bytes);
   // While held, the log is not trimmed (recovery).
   void hold_trim(bool hold) { trim_held_.store(hold, std::memory_order_release); }
   uint64_t durable_batch() const { return durable_batch_.load(std::memory_order_acquire); }
@@ -103,6 +106,7 @@ class Publisher {
   std::atomic<uint64_t> durable_batch_{0};
   std::atomic<uint64_t> batches_{0};
   std::atomic<uint64_t> bytes_written_{0};
+  std::atomic<uint64_t> growth_asked_{0};
   os::Thread thread_;
 };
 

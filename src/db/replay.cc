@@ -16,6 +16,7 @@ namespace {
 constexpr double kScanShare = 0.70;
 
 constexpr uint32_t kRoomAttempts = 1000;
+constexpr uint32_t kPublishedAttempts = 8;
 
 constexpr size_t kChunkHeader = 12;          // transaction, seq
 constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
@@ -266,7 +267,7 @@ Status Replay::apply() {
     done += applied;
     attempts = applied > 0 ? 0 : attempts + 1;
     if (status.is(StatusCode::kOutOfMemory) && !scanning_ && attempts < kRoomAttempts) {
-      status = make_room(done);
+      status = make_room(done, attempts);
     }
   }
   batch_.clear();
@@ -275,7 +276,7 @@ Status Replay::apply() {
 }
 
 // So that batch_[next] can be applied.
-Status Replay::make_room(size_t next) {
+Status Replay::make_room(size_t next, uint32_t attempt) {
   if (read_only_) {
     return Status(
         StatusCode::kOutOfMemory,
@@ -288,6 +289,10 @@ Status Replay::make_room(size_t next) {
   held_ = source.lsn;
   for (size_t i = next; i < batch_.size(); ++i) {
     if (sources_[batch_[i].source].lsn == source.lsn) batch_[i].open = true;
+  }
+  // What is flushed and not published cannot be evicted.
+  if (attempt % kPublishedAttempts == kPublishedAttempts - 1) {
+    if (Status s = scheduler_->publish(); !s.ok()) return s;
   }
   return scheduler_->relieve();
 }

@@ -30,6 +30,7 @@ constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much r
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
+constexpr int kSmallestPart = 4;            // a container is split into no less than its 16th
 
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
@@ -57,17 +58,25 @@ void Scheduler::set_budget(size_t budget_bytes) {
       kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
   budget_.store(budget_bytes, std::memory_order_relaxed);
-  set_quota(quota);
   // Several containers must fit what is left of a small budget while one is merged.
   target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
                       std::memory_order_relaxed);
+  set_quota(quota);
 }
 
 void Scheduler::set_quota(size_t bytes) {
+  os::MutexLock lock(cover_mutex_);
   quota_.store(bytes, std::memory_order_relaxed);
-  free_below_.store(static_cast<size_t>(static_cast<double>(bytes) * kFreeBelow),
-                    std::memory_order_relaxed);
+  set_covered(covered_.load(std::memory_order_relaxed));
   reserve_for(bytes);
+}
+
+void Scheduler::set_covered(size_t bytes) {
+  covered_.store(bytes, std::memory_order_relaxed);
+  const auto quota = static_cast<double>(quota_.load(std::memory_order_relaxed));
+  free_below_.store(std::min(static_cast<size_t>(quota * kFreeBelow), bytes),
+                    std::memory_order_relaxed);
+  store_->space->reserve((merge_bytes() + bytes) / os::kBlockBytes);
 }
 
 // Deltas may grow past their quota while one transaction holds most of it; log ring and small
@@ -187,8 +196,34 @@ bool Scheduler::due() const {
 
 // ---- One container
 
+// What earlier flushes have replaced is free only when they are published. When that is not enough
+// the index alone is rewritten, which takes little more than it replaces; garbage stays for later.
+// Where free space is in small pieces, so is what a container is then split into.
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
+  Status status = try_flush(tree, low, allow_io, force, policy, flushed);
+  if (status.is(StatusCode::kNoSpace)) {
+    if (Status s = publisher_->publish(); !s.ok()) return s;
+    os::epoch::collect();
+    status = try_flush(tree, low, allow_io, force, policy, flushed);
+  }
+  tree::MergePolicy least = policy;
+  least.recluster = false;
+  least.keep_extents = true;
+  if (status.is(StatusCode::kNoSpace)) {
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  least.keep_extents = false;
+  for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
+    least.target_bytes /= 2;
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  if (*flushed) uncover();
+  return status;
+}
+
+Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
+                            bool force, const tree::MergePolicy& policy, bool* flushed) {
   *flushed = false;
   std::optional<tree::TreeState::Cut> cut;
   {
@@ -346,6 +381,10 @@ void Scheduler::run() {
     store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
     os::epoch::collect();
     adapt_quota();
+    // Ahead of writers. What it cannot get they will be told.
+    if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {
+      static_cast<void>(cover().ok());
+    }
     if (!due()) continue;
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
@@ -378,14 +417,18 @@ void Scheduler::run_toucher() {
 
 // Past the free part of the quota a writer owes flush work in proportion to what it adds and to how
 // full the deltas are; it pays in whole steps. At the quota it waits for room.
-Status Scheduler::pace(size_t bytes) {
+Status Scheduler::pace(size_t bytes, bool insert) {
   if (Status s = publisher_->status(); !s.ok()) {
     return Status(StatusCode::kReadOnly,
                   "the database is read-only since an error: " + s.to_string());
   }
+  if (insert &&
+      store_->arena->used(os::Quota::kDelta) >= covered_.load(std::memory_order_relaxed)) {
+    if (Status s = make_space(); !s.ok()) return s;
+  }
   thread_local uint64_t debt = 0;
   const size_t quota = quota_.load(std::memory_order_relaxed);
-  const size_t free_below = free_below_.load(std::memory_order_relaxed);
+  const auto free_below = static_cast<size_t>(static_cast<double>(quota) * kFreeBelow);
   const size_t used = store_->arena->used(os::Quota::kDelta);
   if (used < free_below) return {};
   const double fill =
@@ -474,17 +517,22 @@ bool Scheduler::all_flushed() const {
 // from before this call. An open transaction that logged chunks is found by each: hence the bound.
 Status Scheduler::flush_all() {
   const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
+  Status full;
   for (tree::TreeState* tree : trees_()) {
     for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
       const std::vector<std::string> lows = unflushed(tree, end);
       if (lows.empty()) break;
-      if (Status s = flush_each(tree, lows); !s.ok()) return s;
+      Status s = flush_each(tree, lows);
+      if (!s.ok() && !s.is(StatusCode::kNoSpace)) return s;
+      if (!s.ok() && pass + 1 == kFlushPasses) full = std::move(s);
     }
   }
-  return {};
+  return full;
 }
 
+// A container that finds no space leaves it to the others to make some.
 Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
+  Status full;
   for (const std::string& low : lows) {
     os::SpinWait wait;
     for (uint32_t attempt = 0;; ++attempt) {
@@ -499,7 +547,9 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
           machine_.clock->sleep_us(500);
           continue;
         }
-        return s;
+        if (!s.is(StatusCode::kNoSpace)) return s;
+        full = s;
+        break;
       }
       if (flushed) break;
       if (tree->dropped.load(std::memory_order_acquire)) break;
@@ -514,7 +564,7 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
     }
     os::epoch::collect();
   }
-  return {};
+  return full;
 }
 
 Status Scheduler::recluster_all() {

@@ -14,6 +14,10 @@
 // 2. The log is kept below a multiple of the deltas' share of the budget: past it the containers
 // with the oldest records go first (pitfall 7). Their quota may be larger than the share.
 // 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
+// 4. Inserts are admitted while all that is unflushed, and one merge on top, fits what the data
+//    files have ready: that is the disk reserve (R28). So on a full disk every delta can still be
+//    flushed, and the log behind it recycled; deletes are admitted in any case, and what they free
+//    admits inserts again.
 
 #include <atomic>
 #include <functional>
@@ -48,13 +52,19 @@ class Scheduler : public txn::Admission {
   void set_budget(size_t budget_bytes);
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
-  Status admit(size_t bytes) override {
+  Status admit(size_t bytes, bool insert) override {
     if (store_->arena->used(os::Quota::kDelta) < free_below_.load(std::memory_order_relaxed))
       return {};
-    return pace(bytes);
+    return pace(bytes, insert);
   }
   Status relieve() override;
+  Status free_log() override;
+  // An insert found no space outside the deltas: flushes, so that what was deleted gives some.
+  // False: there is nothing new to flush.
+  bool free_space();
 
+  // Makes what was flushed durable.
+  Status publish() { return publisher_->publish(); }
   // Flushes all that is committed now; does not publish.
   Status flush_all();
   // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
@@ -91,10 +101,20 @@ class Scheduler : public txn::Admission {
   void adapt_quota();
   void run();
   void run_toucher();
-  Status pace(size_t bytes);
+  Status pace(size_t bytes, bool insert);
   // Flushes one container. allow_io: may read from disk; force: also with many open intents.
   Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                          const tree::MergePolicy& policy, bool* flushed);
+  Status try_flush(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
+                   const tree::MergePolicy& policy, bool* flushed);
+  // The reserve: makes space ready for what is unflushed; after a flush, takes back what it used.
+  Status cover() EXCLUDES(cover_mutex_);
+  void uncover() EXCLUDES(cover_mutex_);
+  void set_covered(size_t bytes) REQUIRES(cover_mutex_);
+  size_t merge_bytes() const;
+  Status make_space() EXCLUDES(space_mutex_);
+  bool flush_news() REQUIRES(space_mutex_);
+  void flush_and_publish() REQUIRES(space_mutex_);
   // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.
   Step flush_step(bool by_writer, bool force = false);
   void refill(bool log_pressure);
@@ -114,6 +134,10 @@ class Scheduler : public txn::Admission {
   std::atomic<size_t> base_quota_{0};  // the share of the budget that is always theirs
   std::atomic<size_t> quota_{0};
   std::atomic<size_t> free_below_{0};
+  os::Mutex cover_mutex_;
+  std::atomic<size_t> covered_{0};  // so much unflushed data has its space; under cover_mutex_
+  os::Mutex space_mutex_;           // on a full disk one thread flushes for all
+  size_t flushed_used_ GUARDED_BY(space_mutex_) = 0;  // what was left when it last did
   uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;

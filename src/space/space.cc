@@ -1,6 +1,7 @@
 #include "space/space.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -20,6 +21,8 @@ constexpr uint64_t kNewFileBytesMin = uint64_t{1} << 20;
 constexpr uint32_t kPunchBlocksMin = 16;
 // On a full disk: how many free ranges one allocation asks for their space.
 constexpr size_t kRangesTriedMax = 256;
+// A file system that had no space is asked again when it has more, or after this time.
+constexpr uint64_t kAskAgainUs = 1'000'000;
 
 std::string where(const ExtentAddress& extent) {
   return data_file_name(extent.file) + " at " +
@@ -45,10 +48,12 @@ Status overlap(const ExtentAddress& extent) {
 // only on files that a clean close has trimmed. To do it when the file is opened would save that,
 // but a process that only reads would then blow up every trimmed file, and fail on a full disk.
 struct Space::State {
-  State(const os::Machine& machine, const std::string& directory, const SpaceOptions& opts)
-      : options(opts), files(machine, directory, opts) {}
+  State(const os::Machine& on, const std::string& in, const SpaceOptions& opts)
+      : options(opts), machine(on), directory(in), files(on, in, opts) {}
 
   const SpaceOptions options;
+  const os::Machine machine;
+  const std::string directory;
   DataFiles files;
 
   struct FileInfo {
@@ -64,6 +69,11 @@ struct Space::State {
   FreeMap cold GUARDED_BY(mutex);
   std::vector<FileInfo> infos GUARDED_BY(mutex);
   uint64_t used_blocks GUARDED_BY(mutex) = 0;
+  std::atomic<uint64_t> reserved_blocks{0};
+  // When keep_ready last found the disk full: what it said, what was free then, and when.
+  Status full GUARDED_BY(grow_mutex);
+  uint64_t full_free_bytes GUARDED_BY(grow_mutex) = 0;
+  uint64_t full_since_us GUARDED_BY(grow_mutex) = 0;
 
   uint64_t step_blocks(uint32_t number) const;
   Status mark_used(const ExtentAddress& extent) EXCLUDES(mutex);
@@ -72,7 +82,9 @@ struct Space::State {
   Status warm(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm_file(uint32_t number) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm_range(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
-  Status add_file(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
+  Status add_file(uint64_t blocks, bool small = false) REQUIRES(grow_mutex) EXCLUDES(mutex);
+  bool holds(uint64_t blocks, uint32_t contiguous) REQUIRES(mutex);
+  Status keep_ready(uint64_t blocks, uint32_t contiguous) EXCLUDES(grow_mutex, mutex);
   Status trim_file(uint32_t number, const std::vector<ExtentAddress>& free, uint64_t blocks);
 };
 
@@ -154,13 +166,76 @@ std::optional<ExtentAddress> Space::State::take_ready(uint32_t blocks) {
   return extent;
 }
 
-Result<ExtentAddress> Space::allocate(uint32_t blocks) {
+Result<ExtentAddress> Space::allocate(uint32_t blocks, Use use) {
   if (state_->options.read_only) {
     return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
   }
   if (blocks == 0) return Status(StatusCode::kInvalidArgument, "space: an extent of no blocks");
+  if (use == Use::kInsert) {
+    const uint64_t left = state_->reserved_blocks.load(std::memory_order_relaxed);
+    if (Status status = state_->keep_ready(left + blocks, blocks); !status.ok()) return status;
+  }
   if (std::optional<ExtentAddress> extent = state_->take_ready(blocks)) return *extent;
   return state_->grow(blocks);
+}
+
+Status Space::keep_ready(uint64_t blocks, uint32_t contiguous) {
+  if (state_->options.read_only) {
+    return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
+  }
+  return state_->keep_ready(blocks, contiguous);
+}
+
+void Space::reserve(uint64_t blocks) {
+  state_->reserved_blocks.store(blocks, std::memory_order_relaxed);
+}
+
+uint64_t Space::ready_blocks() const {
+  os::MutexLock lock(state_->mutex);
+  return state_->ready.blocks();
+}
+
+bool Space::State::holds(uint64_t blocks, uint32_t contiguous) {
+  return ready.blocks() >= blocks && ready.largest() >= contiguous;
+}
+
+Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
+  {
+    os::MutexLock lock(mutex);
+    if (holds(blocks, contiguous)) return {};
+  }
+  os::MutexLock growing(grow_mutex);
+  const uint64_t now_us = machine.clock->monotonic_us();
+  const Result<uint64_t> free_bytes = machine.files->free_bytes(directory);
+  if (!full.ok() && free_bytes.ok() && *free_bytes <= full_free_bytes &&
+      now_us - full_since_us < kAskAgainUs) {
+    return full;
+  }
+  full = Status();
+  for (;;) {
+    bool first = false;
+    uint64_t missing = 0;
+    {
+      os::MutexLock lock(mutex);
+      if (holds(blocks, contiguous)) return {};
+      first = infos.empty();
+      missing = blocks - std::min(blocks, ready.blocks());
+    }
+    // The first file begins with what is asked for: a small database needs no more.
+    Status status(StatusCode::kNoSpace);
+    if (!first) status = warm(contiguous);
+    if (status.is(StatusCode::kNoSpace)) {
+      status = add_file(std::max<uint64_t>(contiguous, first ? missing : 0), first);
+    }
+    if (!status.ok()) {
+      if (status.is(StatusCode::kNoSpace)) {
+        full = status;
+        full_free_bytes = free_bytes.ok() ? *free_bytes : 0;
+        full_since_us = now_us;
+      }
+      return status;
+    }
+  }
 }
 
 Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
@@ -235,7 +310,8 @@ Status Space::State::warm_range(uint32_t blocks) {
   return Status(StatusCode::kNoSpace);
 }
 
-Status Space::State::add_file(uint32_t blocks) {
+// `small`: takes no more than asked for, and the rest of the file's usual size at first need.
+Status Space::State::add_file(uint64_t blocks, bool small) {
   uint32_t number = 0;
   {
     os::MutexLock lock(mutex);
@@ -245,14 +321,18 @@ Status Space::State::add_file(uint32_t blocks) {
     return Status(StatusCode::kNoSpace,
                   "space: no more than " + std::to_string(kFilesMax) + " data files");
   }
-  const uint64_t bytes_needed = uint64_t{blocks} * kBlockBytes;
-  uint64_t bytes = std::max(step_blocks(number) * kBlockBytes, bytes_needed);
+  const uint64_t bytes_needed = blocks * kBlockBytes;
+  const uint64_t step = step_blocks(number);
+  uint64_t bytes = small ? bytes_needed : std::max(step * kBlockBytes, bytes_needed);
   const uint64_t bytes_min = std::min(bytes, std::max(bytes_needed, kNewFileBytesMin));
   if (Status status = files.create(number, bytes_min, &bytes); !status.ok()) return status;
   os::MutexLock lock(mutex);
   if (infos.size() <= number) infos.resize(size_t{number} + 1);
-  infos[number] = {true, bytes / kBlockBytes};
-  ready.add({number, 0, static_cast<uint32_t>(bytes / kBlockBytes)});
+  const uint64_t made = bytes / kBlockBytes;
+  infos[number] = {true, small ? std::max(made, step) : made};
+  ready.add({number, 0, static_cast<uint32_t>(made)});
+  cold.add(
+      {number, static_cast<uint32_t>(made), static_cast<uint32_t>(infos[number].blocks - made)});
   return {};
 }
 

@@ -15,6 +15,8 @@
 // 5. A file that is opened for writing is locked first (R30): the lock of a killed process goes
 //    only when its last write in flight has landed, so that write cannot hit an extent that this
 //    process has reused.
+// 6. What is reserved is given to flushes only: a value that is inserted straight into extents of
+//    its own leaves that much ready (R28).
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +33,9 @@ namespace hawthorn::space {
 using format::ExtentAddress;
 
 inline constexpr uint32_t kFilesMax = 16384;  // data.0 to data.16383
+
+// Who takes an extent. A flush makes room for others by what it replaces; an insert does not.
+enum class Use : uint8_t { kFlush, kInsert };
 
 struct SpaceOptions {
   bool direct = true;
@@ -57,7 +62,14 @@ class Space {
 
   // A contiguous extent of `blocks` 4 KB blocks, the smallest free range that holds it. Errors:
   // kNoSpace; kReadOnly.
-  Result<ExtentAddress> allocate(uint32_t blocks);
+  Result<ExtentAddress> allocate(uint32_t blocks, Use use = Use::kFlush);
+  // Grows the files until `blocks` are free and backed by disk space, `contiguous` of them in one
+  // range. On a full disk it asks the file system again when there is more space than before, or
+  // after a while. Errors: kNoSpace naming the file; kReadOnly.
+  Status keep_ready(uint64_t blocks, uint32_t contiguous);
+  uint64_t ready_blocks() const;
+  // What inserts must leave ready.
+  void reserve(uint64_t blocks);
   // Extents of no blocks are ignored.
   void release(const ExtentAddress& extent);
 

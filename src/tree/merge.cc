@@ -36,8 +36,13 @@ size_t delta_bytes(const Delta* delta) {
 }
 
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
-Plan make_plan(size_t added, const RunFile& old_file, const MergePolicy& policy) {
+// `new_extents`: 0 when the delta surely needs none.
+Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
+               const MergePolicy& policy) {
   Plan plan;
+  if (policy.keep_extents && old_file.values.size() + new_extents <= RunFile::kExtentsMax) {
+    return plan;
+  }
   const size_t total = live_bytes(added, old_file);
   if (static_cast<double>(total) > kSplitAt * static_cast<double>(policy.target_bytes)) {
     plan.shape = Shape::kRewrite;
@@ -82,7 +87,7 @@ bool Merger::needs_io(const Container&, const Delta* delta, const RunFile& old_f
                       const MergePolicy& policy) {
   if (old_file.empty()) return false;
   if (old_file.run.load(std::memory_order_acquire) == nullptr) return true;
-  if (make_plan(delta_bytes(delta), old_file, policy).shape == Shape::kIndexOnly) return false;
+  if (make_plan(delta_bytes(delta), 1, old_file, policy).shape == Shape::kIndexOnly) return false;
   for (size_t e = 0; e < old_file.values.size(); ++e) {
     if (old_file.bases[e].load(std::memory_order_acquire) == nullptr) return true;
   }
@@ -150,7 +155,7 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
   work.gather(delta);
   const WorkMemory memory(work);
   const size_t added = work.gathered_bytes();
-  Plan plan = make_plan(added, *old_file, policy);
+  Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, *old_file, policy);
   work.choose_shape();
 
   if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.recluster) {

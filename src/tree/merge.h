@@ -33,6 +33,7 @@ struct MergePolicy {
   double garbage_max = 0.15;      // or more garbage than this part of the value bytes
   size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 4 MB
   bool recluster = false;         // rewrite all values in any case
+  bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
 };
 
 struct MergePiece {

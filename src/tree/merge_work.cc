@@ -65,6 +65,15 @@ size_t Merger::Work::gathered_bytes() const {
 }
 
 // Plain entries have fixed sizes: those of the old run, or of the first records.
+bool Merger::Work::adds_extent() const {
+  return std::any_of(records.begin(), records.end(), [this](const Record& record) {
+    const auto from = versions.begin() + record.first;
+    return std::any_of(from, from + record.count, [&record](const Kept& kept) {
+      return kept.version->kind == VersionKind::kPut && separates(record.key, kept.version->size);
+    });
+  });
+}
+
 void Merger::Work::choose_shape() {
   shape = RunShape{};
   shape.container = old_file->record.id;

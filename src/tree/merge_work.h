@@ -68,6 +68,7 @@ struct Merger::Work {
 
   void gather(const Delta* delta);
   size_t gathered_bytes() const;
+  bool adds_extent() const;
   void choose_shape();
   void keep_versions(const Record* record, uint32_t from, uint32_t to);
   void emit_version(std::string_view key, const Kept& kept);

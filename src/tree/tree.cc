@@ -374,15 +374,15 @@ Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId ow
 // Copies what transactions still have open in `entries` (of the delta that a cut at `cut` freezes)
 // into the new active delta of `target`, and counts it there. False: no memory; the entries are
 // back in the container then.
-bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta& from, Delta* to,
-                          Container* target, std::vector<Version*>* moved) {
+bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged, const Delta& from,
+                          Delta* to, Container* target, std::vector<Version*>* moved) {
   std::sort(entries.begin(), entries.end());
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
   Moved found;
   if (!copy_unflushed(entries, *to, cut, *store_->slots, &found)) return false;
-  // What moved is not committed at visible_ts, so its record lies above; but for chunks logged
-  // before (R8).
-  if (!to->empty()) to->needs_log_from(cut + 1);
+  // What moved is not committed at the cut, so its record lies at `logged` or above; but for chunks
+  // logged before (R8).
+  if (!to->empty()) to->needs_log_from(logged);
   for (const TxnId id : found.intents) {
     to->needs_log_from(store_->slots->first_lsn(id));
   }
@@ -392,6 +392,19 @@ bool TreeState::move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta
   if (target->intents == 0) target->open_entries.clear();
   moved->insert(moved->end(), found.versions.begin(), found.versions.end());
   return true;
+}
+
+// visible_ts; *logged: no record of a commit above it stands below that. A commit moves both in one
+// step, under the log's mutex.
+Lsn TreeState::visible_now(Lsn* logged) const {
+  if (store_->log == nullptr) {
+    const Lsn visible = store_->visible->load(std::memory_order_acquire);
+    *logged = visible + 1;
+    return visible;
+  }
+  os::MutexLock lock(store_->log->mutex());
+  *logged = store_->log->head();
+  return store_->visible->load(std::memory_order_acquire);
 }
 
 TreeState::Cut::Cut(Cut&& other) noexcept
@@ -433,8 +446,10 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
       Delta* active = descriptor->active;
       // Whatever is stamped was visible before; unstamped versions are the business of
       // copy_unflushed.
-      result.cut =
-          std::max(store_->visible->load(std::memory_order_acquire), descriptor->run->record.cut);
+      Lsn logged = 0;
+      const Lsn visible = container->intents > 0 ? visible_now(&logged)
+                                                 : store_->visible->load(std::memory_order_acquire);
+      result.cut = std::max(visible, descriptor->run->record.cut);
       if (!active->empty()) {
         if (!force && container->intents > 0 && container->intents * 2 > active->versions()) {
           container->large.store(false, std::memory_order_relaxed);  // the next write asks again
@@ -443,7 +458,8 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
         }
         auto* fresh = new Delta(store_->arena, container->skip, active->entries());
         if (container->intents > 0) {
-          if (!move_open(container->open_entries, result.cut, *active, fresh, container, &moved)) {
+          if (!move_open(container->open_entries, result.cut, logged, *active, fresh, container,
+                         &moved)) {
             delete fresh;
             container->flushing.store(false, std::memory_order_release);
             return std::nullopt;
@@ -544,7 +560,8 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
     // What was written during the merge stays where it is: the old active delta becomes the frozen
     // one of all parts, each of which will flush its own range of it. Only what transactions have
     // open moves on.
-    const Lsn second_cut = std::max(store_->visible->load(std::memory_order_acquire), cut.cut);
+    Lsn logged = 0;
+    const Lsn second_cut = std::max(visible_now(&logged), cut.cut);
     std::vector<Version*> moved;
     std::vector<DeltaEntry*> open = std::move(container->open_entries);
     for (Container* part : fresh) {
@@ -555,7 +572,8 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
       }
       // These few bytes must not fail: the edit that names the parts is under way.
       own->active->must_fit = true;
-      static_cast<void>(move_open(std::move(mine), second_cut, *active, own->active, part, &moved));
+      static_cast<void>(
+          move_open(std::move(mine), second_cut, logged, *active, own->active, part, &moved));
       own->active->must_fit = false;
       if (!active->empty()) {
         active->ref();
@@ -583,9 +601,11 @@ Lsn TreeState::log_needed(uint64_t durable_batch) {
     os::MutexLock lock(container->latch);
     if (container->pending_batch <= durable_batch) container->pending_first_lsn = format::kLsnMax;
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-    needed = std::min(
-        {needed, container->pending_first_lsn, descriptor->active->first_lsn(),
-         descriptor->frozen != nullptr ? descriptor->frozen->first_lsn() : format::kLsnMax});
+    needed = std::min(needed, container->pending_first_lsn);
+    for (const Delta* delta : {descriptor->active, descriptor->frozen}) {
+      // Entries without versions are what rolled-back transactions leave.
+      if (delta != nullptr && delta->versions() > 0) needed = std::min(needed, delta->first_lsn());
+    }
   }
   return needed;
 }

@@ -158,8 +158,9 @@ class TreeState {
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
-  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, const Delta& from, Delta* to,
-                 Container* target, std::vector<Version*>* moved);
+  Lsn visible_now(Lsn* logged) const;
+  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged, const Delta& from,
+                 Delta* to, Container* target, std::vector<Version*>* moved);
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kKeyBlockBytes = 64 << 10;
 constexpr size_t kStampsAhead = 8;
 constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
+constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
 
@@ -80,8 +81,11 @@ std::string_view Txn::keep_key(std::string_view key) {
 
 Status Txn::install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                     std::string_view value) {
-  if (Status s = services_.admission->admit(key.size() + value.size() + kVersionOverhead); !s.ok())
+  if (Status s = services_.admission->admit(key.size() + value.size() + kVersionOverhead,
+                                            type != format::OperationType::kDelete);
+      !s.ok()) {
     return s;
+  }
   for (;;) {
     Status s = tree->write(context_, key, version_kind(type), value);
     if (s.ok()) {
@@ -158,6 +162,16 @@ Status Txn::log_in_chunks(std::string_view operations) {
   return {};
 }
 
+template <typename Call>
+Status Txn::with_log_space(Call call) {
+  Status status = call();
+  for (int attempt = 0; status.is(StatusCode::kNoSpace) && attempt < kLogSpaceAttempts; ++attempt) {
+    if (Status s = services_.admission->free_log(); !s.ok()) return s;
+    status = call();
+  }
+  return status;
+}
+
 Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq) {
   if (first_chunk_ == 0) {
     // Before the record: whoever cuts a container meanwhile keeps the log for it (R8).
@@ -168,9 +182,12 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   store(header + 8, first_seq);
   const std::string_view payload[] = {{header, sizeof(header)}, operations};
   Lsn lsn = 0;
-  if (Status s = services_.sequencer->append(format::RecordType::kChunk, count, payload, &lsn);
-      !s.ok())
+  if (Status s = with_log_space([&] {
+        return services_.sequencer->append(format::RecordType::kChunk, count, payload, &lsn);
+      });
+      !s.ok()) {
     return s;
+  }
   if (first_chunk_ == 0) first_chunk_ = lsn;
   return {};
 }
@@ -221,7 +238,8 @@ Status Txn::commit(Durability durability) {
     request.payload = {payload, 2};
   }
   Lsn cts = 0;
-  if (Status s = services_.sequencer->commit(request, &cts); !s.ok()) {
+  if (Status s = with_log_space([&] { return services_.sequencer->commit(request, &cts); });
+      !s.ok()) {
     roll_back();
     finish();
     return s;

@@ -33,11 +33,14 @@ class Admission {
  public:
   virtual ~Admission() = default;
   // Before `bytes` are added to deltas; may do a bounded piece of flushing, or wait. Errors:
-  // kNoSpace, kReadOnly.
-  virtual Status admit(size_t bytes) = 0;
+  // kNoSpace (inserts only: what deletes add can be flushed on a full disk), kReadOnly.
+  virtual Status admit(size_t bytes, bool insert) = 0;
   // The arena is full: makes room or waits for it. Errors: kOutOfMemory when waiting would not
   // help.
   virtual Status relieve() = 0;
+  // The log found no space: flushes so that its segments serve again. Errors: those of the log and
+  // of publishing; OK says only that it is worth another try.
+  virtual Status free_log() = 0;
 };
 
 struct Services {
@@ -84,6 +87,9 @@ class Txn {
 
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                  std::string_view value);
+  // What the log answers, asked again when it had no space.
+  template <typename Call>
+  Status with_log_space(Call call);
   Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
   Status log_in_chunks(std::string_view operations);
   Result<bool> validate();

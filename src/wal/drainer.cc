@@ -111,6 +111,22 @@ Status Log::State::drain_once(bool pad) {
   return drain(pad);
 }
 
+// With everything drained there is ring room for the pads, unless the drain is held back.
+Status Log::State::finish_segment() {
+  MutexLock lock(drain_mutex);
+  while (true) {
+    if (failed.load()) return failure();
+    if (Status s = drain(true); !s.ok()) return s;
+    MutexLock append(append_mutex);
+    const Lsn from = head.load(std::memory_order_relaxed);
+    const Lsn left = std::min<Lsn>(left_at_end(), block_of(record_bytes_max));
+    const bool fits_ring =
+        from + left <= drained.load(std::memory_order_relaxed) + options.ring_bytes;
+    if (left == 0 || from % kBlockBytes != 0 || !fits_ring) return Status();
+    append_pad(left);
+  }
+}
+
 Status Log::State::prepare_segments(Lsn end) {
   Status status = segments.prepare(directory.segment_of(end - 1));
   prepare_failed.store(!status.ok());

@@ -170,12 +170,16 @@ void Log::State::append_pad() {
   size_t gap = align_up(lsn, os::kBlockBytes) - lsn;
   if (gap == 0) return;
   if (gap < kPadBytesMin) gap += os::kBlockBytes;
+  append_pad(gap);
+}
+
+void Log::State::append_pad(size_t bytes) {
   char* const at = ring_data + position;
-  const size_t zeros = gap - sizeof(RecordHeader);
+  const size_t zeros = bytes - sizeof(RecordHeader);
   std::memset(at + sizeof(RecordHeader), 0, zeros);
   RecordHeader header{};
-  header.length = static_cast<uint32_t>(gap);
-  header.lsn = lsn;
+  header.length = static_cast<uint32_t>(bytes);
+  header.lsn = head.load(std::memory_order_relaxed);
   header.durable_lsn = durable.load(std::memory_order_relaxed);
   header.payload_checksum = XXH3_64bits(at + sizeof(RecordHeader), zeros);
   header.payload_bytes = static_cast<uint32_t>(zeros);
@@ -202,6 +206,12 @@ void Log::State::update_limits() {
   if (!prepare_failed.load(std::memory_order_relaxed)) {
     wake_at = std::min(wake_at, space - options.segment_bytes / 2);
   }
+}
+
+Lsn Log::State::left_at_end() const {
+  const Lsn from = head.load(std::memory_order_relaxed);
+  const Lsn end = segments_end();
+  return end_with_pad(from + record_bytes_max) > end ? end - from : 0;
 }
 
 Log::State::Shortage Log::State::shortage(uint64_t length) {
@@ -255,6 +265,14 @@ Lsn Log::durable() const { return state_->durable.load(std::memory_order_acquire
 Lsn Log::drained() const { return state_->drained.load(std::memory_order_acquire); }
 Lsn Log::reserved() const { return state_->reserved.load(std::memory_order_acquire); }
 Lsn Log::trimmed() const { return state_->trimmed.load(std::memory_order_acquire); }
+
+bool Log::at_its_end() {
+  MutexLock lock(state_->append_mutex);
+  return end_with_pad(state_->head.load(std::memory_order_relaxed) + state_->record_bytes_max) >
+         state_->segments_end();
+}
+
+Status Log::finish_segment() { return state_->finish_segment(); }
 
 Status Log::drain_now() { return state_->drain_once(true); }
 

@@ -26,7 +26,8 @@
 //    without a sync goes into reserved, unwritten blocks, which the next fdatasync commits as well,
 //    only a little slower (R9, attack 11).
 // 6. After a failed write or sync the log is failed for good: every later append and wait returns
-//    that error. A full disk fails wait_room only, until there is space.
+//    that error. A full disk fails wait_room only, until there is space or a trim: a log starts
+//    without a segment if need be.
 // 7. All that a record and the pad behind it need (ring space, a segment's disk space, reserved
 //    lsns) is there before try_append accepts it (R4).
 
@@ -122,6 +123,12 @@ class Log {
   // need not be a record's.
   void trim(Lsn lsn) EXCLUDES(mutex());
   Lsn trimmed() const;
+
+  // Whether the largest record would need another segment than those that are ready.
+  bool at_its_end() EXCLUDES(mutex());
+  // Gives up the rest of the last ready segment when it is smaller than that, so that a trim to
+  // head() frees it as well: on a full disk the log goes round in the segments that it has.
+  Status finish_segment() EXCLUDES(mutex());
 
   // The error that ended the log, or OK.
   Status status() const;

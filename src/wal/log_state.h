@@ -40,6 +40,8 @@ struct Log::State {
   Lsn append(RecordType type, uint32_t operations, std::span<const std::string_view> payload,
              size_t payload_bytes, uint64_t payload_checksum) REQUIRES(append_mutex);
   void append_pad() REQUIRES(append_mutex);
+  void append_pad(size_t bytes) REQUIRES(append_mutex);
+  Lsn left_at_end() const REQUIRES(append_mutex);  // 0: enough for any record
   void write_record(format::RecordHeader& header, char* at) REQUIRES(append_mutex);
   bool fits(uint64_t length) const REQUIRES(append_mutex);
   void update_limits() REQUIRES(append_mutex);
@@ -54,6 +56,7 @@ struct Log::State {
   Status write_blocks(Lsn from, Lsn to) REQUIRES(drain_mutex);
   Lsn last_boundary(Lsn from, Lsn to) const;
   Status drain_once(bool pad) EXCLUDES(drain_mutex);
+  Status finish_segment() EXCLUDES(drain_mutex);
   Status prepare_segments(Lsn end);  // makes the segments ready that hold lsns below `end`
   bool wants_prewriting() const REQUIRES(drain_mutex);
   Status prewrite() EXCLUDES(drain_mutex);

@@ -38,7 +38,9 @@ Status Segments::start(uint64_t first, uint64_t keep) {
   if (Status s = directory_.files().sync_directory(directory_.path()); !s.ok()) return s;
   for (std::shared_ptr<Segment>& segment : ready) publish(std::move(segment));
   if (end_number() > first) return Status();
-  if (Status s = directory_.create_segment(first); !s.ok()) return s;
+  if (Status s = directory_.create_segment(first); !s.ok()) {
+    return s.is(StatusCode::kNoSpace) ? Status() : s;
+  }
   Result<std::unique_ptr<os::File>> file = directory_.open_segment(first, true);
   if (!file.ok()) return file.status();
   publish(std::make_shared<Segment>(std::move(*file)));

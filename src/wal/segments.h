@@ -40,7 +40,8 @@ class Segments {
   explicit Segments(LogDirectory directory) : directory_(std::move(directory)) {}
 
   // Makes `first` ready, from a segment below `keep` where there is one, and removes what an older
-  // log left at or above it.
+  // log left at or above it. On a full disk none is ready when it returns OK: prepare or a trim
+  // will give one.
   Status start(uint64_t first, uint64_t keep);
 
   // The segment of that number, or nullptr when it is not ready. Lifetime: shared, it may be

@@ -1,0 +1,112 @@
+// The disk reserve (R28), a part of the scheduler: what inserts must leave ready in the data files,
+// and what is done when a disk is full.
+
+#include <algorithm>
+
+#include "db/scheduler.h"
+#include "os/epoch.h"
+
+namespace hawthorn::db {
+
+namespace {
+using os::kBlockBytes;
+
+// What one merge may take before it gives anything back, in containers, and the least that is made
+// ready for unflushed data.
+constexpr size_t kReserveContainers = 4;
+constexpr size_t kExtentContainers = 2;
+constexpr size_t kCoverBytesMin = size_t{4} << 20;
+constexpr size_t kRecordBytes = 512;  // of a container in the manifest
+}  // namespace
+
+size_t Scheduler::merge_bytes() const {
+  return kReserveContainers * target_bytes_.load(std::memory_order_relaxed);
+}
+
+// What a flush writes takes less than it took in memory, so bytes of deltas are a bound. Twice what
+// they hold now is made ready, so that this is done seldom.
+Status Scheduler::cover() {
+  os::MutexLock lock(cover_mutex_);
+  space::Space& space = *store_->space;
+  const size_t quota = quota_.load(std::memory_order_relaxed);
+  const size_t least = std::min(kCoverBytesMin, quota / 16);
+  const size_t wanted = std::clamp(2 * store_->arena->used(os::Quota::kDelta), least, quota);
+  const size_t target = target_bytes_.load(std::memory_order_relaxed);
+  const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+  Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
+  size_t covered = wanted;
+  if (!status.ok()) {
+    const bool some = space.keep_ready(merge_bytes() / kBlockBytes, contiguous).ok();
+    const size_t ready = space.ready_blocks() * kBlockBytes;
+    covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
+  }
+  const size_t records = space.ready_blocks() * kBlockBytes / target * kRecordBytes;
+  if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
+    status = std::move(s);
+    covered = 0;
+  }
+  set_covered(covered);
+  return status;
+}
+
+void Scheduler::uncover() {
+  os::MutexLock lock(cover_mutex_);
+  const size_t ready = store_->space->ready_blocks() * kBlockBytes;
+  const size_t left = ready - std::min(ready, merge_bytes());
+  if (left < covered_.load(std::memory_order_relaxed)) set_covered(left);
+}
+
+// The disk may be full. All that is unflushed has its space: flushed and published, it needs less,
+// and what it deleted is free. Only when that does not help an insert is refused.
+Status Scheduler::make_space() {
+  const auto fits = [this] {
+    return store_->arena->used(os::Quota::kDelta) < covered_.load(std::memory_order_relaxed);
+  };
+  if (cover().ok() || fits()) return {};
+  os::MutexLock lock(space_mutex_);
+  Status status = cover();
+  if (status.ok() || fits()) return {};
+  if (flush_news()) {
+    if (Status s = publisher_->status(); !s.ok()) return s;
+    status = cover();
+    if (status.ok() || fits()) return {};
+  }
+  if (!status.is(StatusCode::kNoSpace)) return status;
+  return Status(StatusCode::kNoSpace, "no space for more data (reads and deletes go on): " +
+                                          std::string(status.message()));
+}
+
+bool Scheduler::free_space() {
+  os::MutexLock lock(space_mutex_);
+  return flush_news();
+}
+
+// False: nothing was written since the last time.
+bool Scheduler::flush_news() {
+  flushed_used_ = std::min(flushed_used_, store_->arena->used(os::Quota::kDelta));
+  if (store_->arena->used(os::Quota::kDelta) == flushed_used_) return false;
+  flush_and_publish();
+  return true;
+}
+
+// As much of it as goes: whoever calls looks at what came of it.
+void Scheduler::flush_and_publish() {
+  static_cast<void>(flush_all().ok());
+  // Twice: only what was durable before lets the log go.
+  static_cast<void>(publisher_->publish_now({}).ok());
+  static_cast<void>(publisher_->publish_now({}).ok());
+  os::epoch::collect();
+  flushed_used_ = store_->arena->used(os::Quota::kDelta);
+}
+
+// The log has no room, and the disk none for its next segment. Everything in it can be flushed, so
+// its own segments serve again: the last one, too, when the rest of it is given up.
+Status Scheduler::free_log() {
+  os::MutexLock lock(space_mutex_);
+  if (!store_->log->at_its_end()) return {};
+  if (Status s = store_->log->finish_segment(); !s.ok()) return s;
+  flush_and_publish();
+  return publisher_->status();
+}
+
+}  // namespace hawthorn::db
