@@ -87,10 +87,9 @@ void Delta::release(Pool& pool) {
 char* Delta::allocate(Pool& pool, size_t size, bool must) {
   size = align_up(size, 8);
   if (static_cast<size_t>(pool.free_end - pool.free) < size) return allocate_slow(pool, size, must);
-  char* result = pool.free;
   pool.free += size;
   __builtin_prefetch(pool.free + kWriteAheadBytes, 1);
-  return result;
+  return pool.free - size;
 }
 
 char* Delta::allocate_slow(Pool& pool, size_t size, bool must) {
@@ -198,19 +197,20 @@ DeltaEntry* Delta::find(std::string_view key, uint64_t key_hash) const {
   return found == nullptr && previous != nullptr ? probe(*previous, key, key_hash) : found;
 }
 
-bool Delta::probe_tag(const Table& table, uint64_t key_hash) {
+const DeltaEntry* Delta::probe_tag(const Table& table, uint64_t key_hash) {
   for (uint64_t at = key_hash & table.mask;; at = (at + 1) & table.mask) {
-    const uint64_t slot = table.slots[at].load(std::memory_order_relaxed);
-    if (slot == 0) return false;
-    if (((slot ^ key_hash) & ~kAddressMask) == 0) return true;
+    const uint64_t slot = table.slots[at].load(std::memory_order_acquire);
+    if (slot != 0 && ((slot ^ key_hash) & ~kAddressMask) != 0) continue;
+    return reinterpret_cast<const DeltaEntry*>(slot & kAddressMask);
   }
 }
 
-bool Delta::may_contain(uint64_t key_hash) const {
+const DeltaEntry* Delta::candidate(uint64_t key_hash) const {
   const Table* table = table_.load(std::memory_order_acquire);
-  if (table == nullptr) return false;
+  if (table == nullptr) return nullptr;
   const Table* previous = table->previous.load(std::memory_order_acquire);
-  return probe_tag(*table, key_hash) || (previous != nullptr && probe_tag(*previous, key_hash));
+  const DeltaEntry* found = probe_tag(*table, key_hash);
+  return found == nullptr && previous != nullptr ? probe_tag(*previous, key_hash) : found;
 }
 
 // ---- The tree

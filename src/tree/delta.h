@@ -72,8 +72,9 @@ class alignas(64) Delta : public os::InHugePages {
     const Table* table = table_.load(std::memory_order_acquire);
     if (table != nullptr) __builtin_prefetch(&table->slots[hash & table->mask]);
   }
-  // False: surely absent. Touches the table only.
-  bool may_contain(uint64_t hash) const;
+  // An entry that may be the key's, null: surely absent. Touches the table only.
+  const DeltaEntry* candidate(uint64_t hash) const;
+  bool may_contain(uint64_t hash) const { return candidate(hash) != nullptr; }
 
   // Copies up to out.size() entries in key order into `out`; returns how many. ge/gt: the first
   // entries with a key
@@ -164,7 +165,7 @@ class alignas(64) Delta : public os::InHugePages {
   bool reserve_slot();
   static void move_slots(Table& table);
   static DeltaEntry* probe(const Table& table, std::string_view key, uint64_t hash);
-  static bool probe_tag(const Table& table, uint64_t hash);
+  static const DeltaEntry* probe_tag(const Table& table, uint64_t hash);
   static void place(const Table& table, uint64_t hash, const DeltaEntry* entry);
   void insert(DeltaEntry* entry) REQUIRES(settle_mutex_);
   void insert_child(Inner** path, uint32_t levels, DeltaEntry* separator, Node* child)
