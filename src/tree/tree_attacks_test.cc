@@ -90,6 +90,32 @@ TEST_F(TreeAttacks, Row17_AGetWithoutRegistrationFindsAnExistingKey) {
   EXPECT_EQ(reached, 2);
 }
 
+// Attack 17, once more: the get has passed over an open transaction's version. Before it goes on to
+// the one below, that transaction commits and the one below is pruned; what is left was kept for an
+// older snapshot.
+TEST_F(TreeAttacks, Row17_AGetPassesOverAnIntentThatCommits) {
+  put(store, *tree, "key", "old");
+  const Snapshots::Registration held = store.snapshots.add(store.visible);
+  put(store, *tree, "key", "1");
+  {
+    TestTxn txn(store);
+    must(txn.put(*tree, "key", "2"));
+    at("visibility.skipped_intent", [&] {
+      txn.commit();
+      store.snapshots.refresh(store.visible.load());
+      put(store, *tree, "key", "3");
+      store.snapshots.refresh(store.visible.load());
+      put(store, *tree, "key", "4");
+    });
+    const std::set<std::string> newest_once{"1", "2", "3", "4"};
+    const std::string found = get_now(*tree, "key");
+    EXPECT_TRUE(newest_once.contains(found)) << found;
+    EXPECT_EQ(reached, 1);
+  }
+  EXPECT_EQ(get(*tree, "key", {held.ts, 0}), "old");
+  store.snapshots.remove(held.slot);
+}
+
 // Attack 18: a reader holds {delta, old run}; the flush installs a new run and lets the delta go.
 TEST_F(TreeAttacks, Row18_AReaderOfTheOldDescriptorSeesAllOfIt) {
   put(store, *tree, "in the run", "1");

@@ -10,6 +10,7 @@
 // stamp did not
 //    change, the whole read starts again with a fresh descriptor (kStale).
 
+#include "os/test_point.h"
 #include "tree/slots.h"
 #include "tree/version.h"
 
@@ -41,7 +42,9 @@ struct ChainRead {
   const Version* version = nullptr;  // what the reader sees, or null
   Lsn cts = 0;                       // of it; kLsnMax for an own intent
   bool stale = false;                // start again with a fresh descriptor
-  bool skipped_newer = false;        // a committed version above ts was passed over
+  // A version above ts was passed over, or one of a transaction that is open: an unregistered
+  // reader may miss what was pruned below it.
+  bool skipped_newer = false;
 };
 
 // `frozen`: the chain belongs to the frozen delta of the descriptor, whose moved versions stand in
@@ -66,6 +69,11 @@ inline ChainRead read_chain(const Version* newest, const ReadView& view, const T
     if (r.outcome == TxnSlots::Outcome::kGone) {
       result.stale = true;
       return result;
+    }
+    if (r.outcome == TxnSlots::Outcome::kActive) {
+      // From here to the next version it may commit, and what lies below be pruned for it.
+      result.skipped_newer = true;
+      HAWTHORN_TEST_POINT("visibility.skipped_intent");
     }
     if (r.outcome != TxnSlots::Outcome::kCommitted) continue;
     if (r.cts > view.ts) {
