@@ -56,7 +56,8 @@ class HAWTHORN_EXPORT Transaction {
 
   // Writes become visible to others at commit. Errors: kConflict (optimistic); kInvalidArgument for
   // sizes over the limits; kNoSpace (deletes only when what is logged of the transaction fills the
-  // log); kReadOnly. After an error the transaction can go on with other keys, or abort.
+  // log); kReadOnly. After an error the transaction can go on with other keys, or abort; where
+  // kNoSpace met one that had logged much already, commit answers the same and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
   Status del(const Tree& tree, std::string_view key);
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.

@@ -374,9 +374,7 @@ Status Transaction::put(const Tree& tree, std::string_view key, std::string_view
   Result<std::string> encoded =
       db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), value);
   if (!encoded.ok()) return encoded.status();
-  status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
-  if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);
-  return status;
+  return impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
 }
 
 Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
@@ -406,9 +404,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
   Result<std::string> encoded =
       db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), size, source);
   if (!encoded.ok()) return encoded.status();
-  status = impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
-  if (!status.ok()) db::drop_large_value(&impl_->db_->store_, *encoded);
-  return status;
+  return impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
 }
 
 Status Transaction::del(const Tree& tree, std::string_view key) {

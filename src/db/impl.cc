@@ -181,6 +181,7 @@ Status Db::Impl::drop_tree(std::string_view name) {
   format::ManifestBatch batch;
   batch.trees_dropped.push_back(state->id());
   Status dropped = publisher_->publish_now(std::move(batch));
+  if (dropped.ok()) state->drop_durable.store(true, std::memory_order_release);
   // The handle keeps the tree's object alive, but not its memory.
   os::epoch::Guard guard;
   for (tree::Container* container : state->directory().all()) {

@@ -152,8 +152,15 @@ Status Db::Impl::open() {
   store_.visible = &sequencer_->visible();
   store_.next_container.store(loaded.state.next_container, std::memory_order_relaxed);
   publisher_ = std::make_unique<db::Publisher>(machine_, &store_, [this](uint64_t durable) {
+    std::vector<tree::TreeState*> trees;
+    {
+      os::MutexLock lock(trees_mutex_);
+      for (const auto& [id, tree] : trees_) {
+        if (!tree->drop_durable.load(std::memory_order_acquire)) trees.push_back(tree.get());
+      }
+    }
     format::Lsn needed = format::kLsnMax;
-    for (tree::TreeState* tree : all_trees()) needed = std::min(needed, tree->log_needed(durable));
+    for (tree::TreeState* tree : trees) needed = std::min(needed, tree->log_needed(durable));
     return needed;
   });
   scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),

@@ -26,6 +26,11 @@ Status damaged(const wal::RecordView& record, const char* what) {
                 "log record at lsn " + std::to_string(record.lsn) + " " + what);
 }
 
+// What applying it may take at most, about: a container's first chunk of memory for each operation.
+size_t memory_of(const wal::RecordView& record) {
+  return 2 * record.payload.size() + size_t{record.operations} * 4096;
+}
+
 tree::VersionKind version_kind(format::OperationType type) {
   switch (type) {
     case format::OperationType::kPut:
@@ -92,7 +97,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
     case RecordType::kCommit:
       newest_ = std::max(newest_, record.lsn);
       if (resume_ == format::kLsnMax &&
-          store_->arena->used() + 2 * record.payload.size() > scan_bytes_max_) {
+          store_->arena->used() + memory_of(record) > scan_bytes_max_) {
         resume_ = record.lsn;
       }
       if (resume_ == format::kLsnMax) return add(record, record.payload, 0, record.lsn, nullptr);
@@ -208,7 +213,10 @@ Status Replay::reached(Lsn lsn) {
 Status Replay::add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
                    Lsn cts, const ChunkedOutcome* outcome) {
   const bool keeps = operations.size() <= kKeptBytes;
-  if (batch_.empty()) kept_used_ = 0;
+  if (batch_.empty()) {
+    kept_used_ = 0;
+    sources_.clear();
+  }
   if (keeps) {
     if (kKeptBytes - kept_used_ < operations.size()) {
       if (Status s = apply(); !s.ok()) return s;

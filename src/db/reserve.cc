@@ -30,7 +30,8 @@ Status Scheduler::cover() {
   space::Space& space = *store_->space;
   const size_t quota = quota_.load(std::memory_order_relaxed);
   const size_t least = std::min(kCoverBytesMin, quota / 16);
-  const size_t wanted = std::clamp(2 * store_->arena->used(os::Quota::kDelta), least, quota);
+  const size_t used = store_->arena->used(os::Quota::kDelta);
+  const size_t wanted = std::max(std::clamp(2 * used, least, quota), used + least);
   const size_t target = target_bytes_.load(std::memory_order_relaxed);
   const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
   Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
@@ -40,7 +41,7 @@ Status Scheduler::cover() {
     const size_t ready = space.ready_blocks() * kBlockBytes;
     covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
   }
-  const size_t records = space.ready_blocks() * kBlockBytes / target * kRecordBytes;
+  const size_t records = (merge_bytes() + wanted) / target * kRecordBytes;
   if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
     status = std::move(s);
     covered = 0;

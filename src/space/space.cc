@@ -72,6 +72,8 @@ struct Space::State {
   std::atomic<uint64_t> reserved_blocks{0};
   // When keep_ready last found the disk full: what it said, what was free then, and when.
   Status full GUARDED_BY(grow_mutex);
+  uint64_t full_blocks GUARDED_BY(grow_mutex) = 0;  // what was asked for
+  uint32_t full_contiguous GUARDED_BY(grow_mutex) = 0;
   uint64_t full_free_bytes GUARDED_BY(grow_mutex) = 0;
   uint64_t full_since_us GUARDED_BY(grow_mutex) = 0;
 
@@ -207,8 +209,8 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
   os::MutexLock growing(grow_mutex);
   const uint64_t now_us = machine.clock->monotonic_us();
   const Result<uint64_t> free_bytes = machine.files->free_bytes(directory);
-  if (!full.ok() && free_bytes.ok() && *free_bytes <= full_free_bytes &&
-      now_us - full_since_us < kAskAgainUs) {
+  if (!full.ok() && blocks >= full_blocks && contiguous >= full_contiguous && free_bytes.ok() &&
+      *free_bytes <= full_free_bytes && now_us - full_since_us < kAskAgainUs) {
     return full;
   }
   full = Status();
@@ -230,6 +232,8 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
     if (!status.ok()) {
       if (status.is(StatusCode::kNoSpace)) {
         full = status;
+        full_blocks = blocks;
+        full_contiguous = contiguous;
         full_free_bytes = free_bytes.ok() ? *free_bytes : 0;
         full_since_us = now_us;
       }

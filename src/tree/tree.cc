@@ -246,6 +246,7 @@ Status TreeState::replay_one(const Replayed& operation) {
   if (operation.cts > descriptor->run->record.cut &&
       (descriptor->frozen == nullptr || operation.cts > container->frozen_cut)) {
     Delta* delta = descriptor->active;
+    delta->must_fit = operation.beyond_budget;
     DeltaEntry* entry = delta->find_or_add(operation.key, key_head(operation.key, container->skip));
     Version* version =
         entry == nullptr ? nullptr

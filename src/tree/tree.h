@@ -151,6 +151,7 @@ class TreeState {
   // whatever the budget.
   std::function<void(TreeState*)> large_delta;
   std::atomic<bool> dropped{false};
+  std::atomic<bool> drop_durable{false};  // only then the log may go
 
  private:
   Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;

@@ -64,6 +64,7 @@ Status Txn::begin(Mode mode) {
   chunk_seq_ = 0;
   first_chunk_ = 0;
   operation_count_ = 0;
+  broken_ = {};
   return {};
 }
 
@@ -100,13 +101,18 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
 
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                   std::string_view value) {
+  const bool large = type == format::OperationType::kPutLarge;
   const std::string_view kept = keep_key(key);
-  if (Status s = install(tree, type, kept, value); !s.ok()) return s;
+  if (Status s = broken_.ok() ? install(tree, type, kept, value) : broken_; !s.ok()) {
+    if (large && drop_large) drop_large(value);
+    return s;
+  }
   format::append_operation(operations_, {type, tree->id(), key, value});
   ++operation_count_;
-  if (type == format::OperationType::kPutLarge) large_.emplace_back(value);
+  if (large) large_.emplace_back(value);
   if (operations_.size() < kChunkBytes) return {};
-  if (Status s = log_in_chunks(operations_); !s.ok()) return s;
+  // Some chunks may be in the log, and this operation installed: it cannot be taken back alone.
+  if (broken_ = log_in_chunks(operations_); !broken_.ok()) return broken_;
   operations_.clear();
   return {};
 }
@@ -173,16 +179,17 @@ Status Txn::with_log_space(Call call) {
 }
 
 Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq) {
-  if (first_chunk_ == 0) {
-    // Before the record: whoever cuts a container meanwhile keeps the log for it (R8).
-    services_.store->slots->set_first_lsn(id_, services_.sequencer->log()->head());
-  }
   char header[12];
   store(header, static_cast<uint64_t>(id_));
   store(header + 8, first_seq);
   const std::string_view payload[] = {{header, sizeof(header)}, operations};
   Lsn lsn = 0;
   if (Status s = with_log_space([&] {
+        // Before the record: whoever cuts a container meanwhile keeps the log for it (R8). Anew
+        // each time, so that a log without space need not keep what comes before the first chunk.
+        if (first_chunk_ == 0) {
+          services_.store->slots->set_first_lsn(id_, services_.sequencer->log()->head());
+        }
         return services_.sequencer->append(format::RecordType::kChunk, count, payload, &lsn);
       });
       !s.ok()) {
@@ -204,6 +211,10 @@ Result<bool> Txn::validate() {
 }
 
 Status Txn::commit(Durability durability) {
+  if (!broken_.ok()) {
+    abort();
+    return broken_;
+  }
   if (undo_.empty()) {
     finish();
     return {};

@@ -64,7 +64,8 @@ class Txn {
   bool open() const { return id_ != 0; }
 
   // Buffers the operation and installs its intent. The bytes are copied. Errors: kConflict and
-  // those of TreeState::write.
+  // those of TreeState::write; those of the log when it takes a chunk: then commit answers the same
+  // and rolls back. A large value that is refused is dropped.
   Status write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                std::string_view value);
   // Installs the intents of encoded operations that stay in memory until the transaction ended, and
@@ -112,6 +113,7 @@ class Txn {
   uint32_t operation_count_ = 0;  // of either
   uint32_t chunk_seq_ = 0;        // seq of the first operation that is not logged
   Lsn first_chunk_ = 0;
+  Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
   std::vector<std::unique_ptr<char[]>> key_blocks_;
   size_t key_used_ = 0;

@@ -20,6 +20,7 @@ constexpr size_t kWriteBytesMax = size_t{2} << 20;
 // pieces gains nothing from it and would be written twice.
 constexpr size_t kPrewriteBytes = size_t{1} << 20;
 constexpr size_t kPrewriteChunkBytes = size_t{256} << 10;
+constexpr int kFinishAttempts = 16;  // each ends a block, which a busy log may begin anew
 
 constexpr Lsn block_of(Lsn lsn) { return lsn / kBlockBytes * kBlockBytes; }
 
@@ -114,7 +115,7 @@ Status Log::State::drain_once(bool pad) {
 // With everything drained there is ring room for the pads, unless the drain is held back.
 Status Log::State::finish_segment() {
   MutexLock lock(drain_mutex);
-  while (true) {
+  for (int attempt = 0; attempt < kFinishAttempts; ++attempt) {
     if (failed.load()) return failure();
     if (Status s = drain(true); !s.ok()) return s;
     MutexLock append(append_mutex);
@@ -122,9 +123,11 @@ Status Log::State::finish_segment() {
     const Lsn left = std::min<Lsn>(left_at_end(), block_of(record_bytes_max));
     const bool fits_ring =
         from + left <= drained.load(std::memory_order_relaxed) + options.ring_bytes;
-    if (left == 0 || from % kBlockBytes != 0 || !fits_ring) return Status();
-    append_pad(left);
+    if (left == 0 || !fits_ring) return Status();
+    // Otherwise somebody has appended since the drain.
+    if (from % kBlockBytes == 0) append_pad(left);
   }
+  return Status();
 }
 
 Status Log::State::prepare_segments(Lsn end) {

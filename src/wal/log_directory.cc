@@ -100,11 +100,31 @@ Result<std::unique_ptr<os::File>> LogDirectory::open_segment(uint64_t number, bo
   return std::move(file).value();
 }
 
+namespace {
+Status fill_with_zeros(os::File& file, size_t size) {
+  alignas(os::kBlockBytes) static constexpr char zeros[256 << 10] = {};
+  for (size_t at = 0; at < size; at += sizeof(zeros)) {
+    if (Status s = file.write_at(at, {zeros, std::min(sizeof(zeros), size - at)}); !s.ok())
+      return s;
+  }
+  return Status();
+}
+}  // namespace
+
 Status LogDirectory::create_segment(uint64_t number) const {
-  if (Status s = remove(kNewName); !s.ok()) return s;
-  Result<std::unique_ptr<os::File>> file = open(kNewName, {.create = true});
-  if (!file.ok()) return file.status();
+  Result<std::unique_ptr<os::File>> file = open(kNewName, {});
+  bool kept = false;  // by keep_as_new
+  if (file.ok()) {
+    const Result<uint64_t> size = (*file)->size();
+    kept = size.ok() && *size == segment_bytes();
+  }
+  if (!kept) {
+    if (Status s = remove(kNewName); !s.ok()) return s;
+    file = open(kNewName, {.create = true});
+    if (!file.ok()) return file.status();
+  }
   Status status = (*file)->allocate(0, segment_bytes());
+  if (status.ok() && kept) status = fill_with_zeros(**file, segment_bytes());
   if (status.ok()) status = (*file)->sync_data();
   if (!status.ok()) {
     file->reset();
@@ -114,6 +134,11 @@ Status LogDirectory::create_segment(uint64_t number) const {
     return status;
   }
   return finish_new(segment_name(number));
+}
+
+Status LogDirectory::keep_as_new(uint64_t number) const {
+  if (Status s = remove(kNewName); !s.ok()) return s;
+  return files().rename(path_of(segment_name(number)), path_of(kNewName));
 }
 
 Status LogDirectory::rename_segment(uint64_t from, uint64_t to) const {

@@ -50,9 +50,11 @@ class LogDirectory {
   // Opens a segment that must exist (kNotFound) and have its size (kCorruption). Direct where asked
   // for and possible. `writable` takes the file's lock too (R30).
   Result<std::unique_ptr<os::File>> open_segment(uint64_t number, bool writable) const;
-  // Makes a segment of zeros: its disk space is reserved, its blocks may be unwritten extents.
-  // kNoSpace leaves nothing.
+  // Makes a segment of zeros, of what keep_as_new kept where it did: its disk space is reserved,
+  // its blocks may be unwritten extents. kNoSpace leaves nothing.
   Status create_segment(uint64_t number) const;
+  // A segment that is not needed gives its space to the next one that is made.
+  Status keep_as_new(uint64_t number) const;
   Status rename_segment(uint64_t from, uint64_t to) const;
   Status remove(std::string_view name) const;  // fine when it is missing
 

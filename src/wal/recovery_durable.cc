@@ -35,18 +35,15 @@ Status Recovery::make_durable() {
   const Lsn first = std::max(epoch.start, state.trimmed);
   Result<std::vector<uint64_t>> numbers = directory.segments();
   if (!numbers.ok()) return numbers.status();
-  uint64_t unneeded = directory.segment_of(state.trimmed);
+  bool kept = false;
   for (const uint64_t number : *numbers) {
     if (number < directory.segment_of(first)) continue;
     if (number * directory.segment_bytes() >= std::max(epoch.end, first)) {
-      // Made ready ahead and never reached. A second walk over the log must not look for it; under
-      // a number that nothing needs it is recycled, so that on a full disk the log keeps its space.
-      while (unneeded > 0 && std::binary_search(numbers->begin(), numbers->end(), unneeded - 1)) {
-        --unneeded;
-      }
-      Status s = unneeded > 0 ? directory.rename_segment(number, --unneeded)
-                              : directory.remove(segment_name(number));
+      // Made ready ahead and never reached. A second walk over the log must not look for it; the
+      // space of one of them is for the new epoch, since a full disk may have no other.
+      Status s = kept ? directory.remove(segment_name(number)) : directory.keep_as_new(number);
       if (!s.ok()) return s;
+      kept = true;
       state.reader.forget_segment(number);
       continue;
     }

@@ -10,7 +10,6 @@ Status Segments::start(uint64_t first, uint64_t keep) {
   MutexLock names(names_mutex_);
   Result<std::vector<uint64_t>> numbers = directory_.segments();
   if (!numbers.ok()) return numbers.status();
-  if (Status s = directory_.remove(kNewName); !s.ok()) return s;
   std::vector<uint64_t> unneeded;
   for (const uint64_t number : *numbers) {
     if (number >= first) {
@@ -37,7 +36,7 @@ Status Segments::start(uint64_t first, uint64_t keep) {
   }
   if (Status s = directory_.files().sync_directory(directory_.path()); !s.ok()) return s;
   for (std::shared_ptr<Segment>& segment : ready) publish(std::move(segment));
-  if (end_number() > first) return Status();
+  if (end_number() > first) return directory_.remove(kNewName);
   if (Status s = directory_.create_segment(first); !s.ok()) {
     return s.is(StatusCode::kNoSpace) ? Status() : s;
   }

@@ -146,5 +146,40 @@ TEST(Recovery, all_is_applied_where_memory_allows) {
   }
 }
 
+// Each operation of the batch is the first one of its container: it takes far more memory than its
+// own bytes, where the scan has little left.
+TEST(Recovery, a_batch_over_all_containers) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  constexpr uint64_t kKeys = 120'000;
+  const std::string wide(500, 'w');
+  {
+    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+    ASSERT_OK(db.status());
+    const Result<Tree> tree = (*db)->tree("t");
+    ASSERT_OK(tree.status());
+    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK((*db)->put(*tree, big_endian(i), wide));
+    ASSERT_OK((*db)->close());
+  }
+  {
+    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kLarge));
+    ASSERT_OK(db.status());
+    const Tree tree = (*db)->find_tree("t").value();
+    for (uint64_t i = 0; i < 16'000; ++i) ASSERT_OK((*db)->put(tree, big_endian(i), wide));
+    WriteBatch batch;
+    for (uint64_t i = 0; i < kKeys; i += 20) batch.put(tree, big_endian(i), "narrow");
+    ASSERT_OK((*db)->write(batch));
+  }
+  Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+  ASSERT_OK(db.status());
+  const Tree tree = (*db)->find_tree("t").value();
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    Value value;
+    ASSERT_OK((*db)->get(tree, big_endian(i), value));
+    ASSERT_EQ(value.view(), i % 20 == 0 ? std::string_view("narrow") : std::string_view(wide));
+  }
+  EXPECT_TRUE(clean(**db));
+}
+
 }  // namespace
 }  // namespace hawthorn::tests
