@@ -17,6 +17,7 @@ constexpr size_t kReserveContainers = 4;
 constexpr size_t kExtentContainers = 2;
 constexpr size_t kCoverBytesMin = size_t{4} << 20;
 constexpr size_t kRecordBytes = 512;  // of a container in the manifest
+constexpr int kFreedAttempts = 8;
 }  // namespace
 
 size_t Scheduler::merge_bytes() const {
@@ -69,6 +70,15 @@ Status Scheduler::make_space() {
   if (status.ok() || fits()) return {};
   if (flush_news()) {
     if (Status s = publisher_->status(); !s.ok()) return s;
+    status = cover();
+    if (status.ok() || fits()) return {};
+  }
+  // What the background has flushed gives its space back only when it is published, and when nobody
+  // reads what it replaced any more.
+  for (int attempt = 0; attempt < kFreedAttempts && status.is(StatusCode::kNoSpace); ++attempt) {
+    if (attempt > 0) machine_.clock->sleep_us(500);
+    if (Status s = publisher_->publish(); !s.ok()) return s;
+    os::epoch::collect();
     status = cover();
     if (status.ok() || fits()) return {};
   }
