@@ -92,6 +92,7 @@ TEST_F(IdleTransaction, holds_no_log) {
   EXPECT_TRUE(read(quiet_).empty());
   EXPECT_EQ(read(mixed_).size(), 20u);
   ASSERT_OK(transaction->commit());
+  *transaction = Transaction();  // it must not outlive its database
   Contents mixed;
   for (uint64_t i = 0; i < 25; ++i) mixed[big_endian(i)] = "late";
   for (uint64_t i = 30; i < 40; ++i) mixed[big_endian(i)] = "meanwhile";
@@ -169,6 +170,7 @@ TEST_F(IdleTransaction, of_chunks_holds_the_log_from_the_first_one) {
   EXPECT_EQ(db_->stats().flushes, flushes) << "flushes that give no log back";
 
   ASSERT_OK(transaction->commit());
+  *transaction = Transaction();  // it must not outlive its database
   write_log(kLogLimit / 2);
   EXPECT_LT(db_->stats().log_bytes, 2 * kLogLimit);
   for (int i = 0; i < 2; ++i) {
