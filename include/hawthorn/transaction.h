@@ -40,6 +40,8 @@ enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1 };
 // the stream.
 using StreamSource = std::function<Result<size_t>(std::span<char>)>;
 
+// Reads and writes of one snapshot, committed together. One thread at a time; it must not outlive
+// its Db.
 class HAWTHORN_EXPORT Transaction {
  public:
   class HAWTHORN_HIDDEN Impl;
