@@ -30,18 +30,6 @@ Status damaged(const wal::RecordView& record, const char* what) {
 size_t memory_of(const wal::RecordView& record) {
   return 2 * record.payload.size() + size_t{record.operations} * 4096;
 }
-
-tree::VersionKind version_kind(format::OperationType type) {
-  switch (type) {
-    case format::OperationType::kPut:
-      return tree::VersionKind::kPut;
-    case format::OperationType::kDelete:
-      return tree::VersionKind::kTombstone;
-    case format::OperationType::kPutLarge:
-      return tree::VersionKind::kLarge;
-  }
-  return tree::VersionKind::kPut;
-}
 }  // namespace
 
 Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
@@ -229,7 +217,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
   }
   const Lsn first_lsn =
       outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : record.lsn;
-  sources_.push_back({record.lsn, first_seq, operations});
+  sources_.push_back({record.lsn, operations});
   const char* at = operations.data();
   const char* end = at + operations.size();
   for (uint32_t seq = first_seq; at < end; ++seq) {
@@ -250,7 +238,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     batch_.push_back({.tree = tree,
                       .key = operation.key,
                       .value = operation.value,
-                      .kind = version_kind(operation.type),
+                      .kind = tree::version_kind(operation.type),
                       .open = cts > record.lsn || held_ == record.lsn,
                       .beyond_budget = scanning_,
                       .seq = seq,
@@ -259,7 +247,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
                       .first_lsn = first_lsn});
     if (batch_.size() < kBatch) continue;
     if (Status s = apply(); !s.ok()) return s;
-    if (at < end) sources_.push_back({record.lsn, first_seq, operations});
+    if (at < end) sources_.push_back({record.lsn, operations});
   }
   // The bytes of others go with the record.
   return keeps ? Status() : apply();

@@ -53,7 +53,6 @@ class Replay {
   // A record some of whose operations wait in the batch.
   struct Source {
     format::Lsn lsn = 0;
-    uint32_t first_seq = 0;
     std::string_view operations;
   };
 

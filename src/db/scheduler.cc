@@ -32,6 +32,10 @@ constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 constexpr int kSmallestPart = 4;            // a container is split into no less than its 16th
 
+size_t part_of(size_t bytes, double share) {
+  return static_cast<size_t>(static_cast<double>(bytes) * share);
+}
+
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
   struct Keeper {
@@ -54,8 +58,7 @@ Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* 
 Scheduler::~Scheduler() { stop(); }
 
 void Scheduler::set_budget(size_t budget_bytes) {
-  const size_t quota = std::max(
-      kDeltaQuotaMin, static_cast<size_t>(static_cast<double>(budget_bytes) * kDeltaShare));
+  const size_t quota = std::max(kDeltaQuotaMin, part_of(budget_bytes, kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
   budget_.store(budget_bytes, std::memory_order_relaxed);
   // Several containers must fit what is left of a small budget while one is merged.
@@ -73,9 +76,8 @@ void Scheduler::set_quota(size_t bytes) {
 
 void Scheduler::set_covered(size_t bytes) {
   covered_.store(bytes, std::memory_order_relaxed);
-  const auto quota = static_cast<double>(quota_.load(std::memory_order_relaxed));
-  free_below_.store(std::min(static_cast<size_t>(quota * kFreeBelow), bytes),
-                    std::memory_order_relaxed);
+  const size_t quota = quota_.load(std::memory_order_relaxed);
+  free_below_.store(std::min(part_of(quota, kFreeBelow), bytes), std::memory_order_relaxed);
   store_->space->reserve((merge_bytes() + bytes) / os::kBlockBytes);
 }
 
@@ -102,13 +104,13 @@ void Scheduler::adapt_quota() {
   const bool reading = missed - seen_missed_ > budget / kMissedPart;
   seen_missed_ = missed;
   if (reading) modest_until_us_ = now + kModestUs;
-  const auto most = static_cast<size_t>(static_cast<double>(budget) * kDeltaShareMax);
+  const size_t most = part_of(budget, kDeltaShareMax);
   const size_t used = arena.used(os::Quota::kDelta);
   size_t target = most;
   if (reading) {
     target = base;
   } else if (now < modest_until_us_) {
-    const auto usable = static_cast<size_t>(static_cast<double>(budget) * (1 - kSlackShare));
+    const size_t usable = part_of(budget, 1 - kSlackShare);
     const size_t others = arena.used() - used;
     target = std::clamp(usable - std::min(usable, others), base, most);
   }
@@ -428,7 +430,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   }
   thread_local uint64_t debt = 0;
   const size_t quota = quota_.load(std::memory_order_relaxed);
-  const auto free_below = static_cast<size_t>(static_cast<double>(quota) * kFreeBelow);
+  const size_t free_below = part_of(quota, kFreeBelow);
   const size_t used = store_->arena->used(os::Quota::kDelta);
   if (used < free_below) return {};
   const double fill =
@@ -613,8 +615,7 @@ Status Scheduler::drain() {
 void Scheduler::keep_replayed() {
   const size_t budget = budget_.load(std::memory_order_relaxed);
   if (budget < kAdaptBudgetMin) return;
-  set_quota(std::max(static_cast<size_t>(static_cast<double>(budget) * kDeltaShareMax),
-                     store_->arena->used(os::Quota::kDelta)));
+  set_quota(std::max(part_of(budget, kDeltaShareMax), store_->arena->used(os::Quota::kDelta)));
 }
 
 Status Scheduler::flush_when_full() {

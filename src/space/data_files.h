@@ -46,6 +46,7 @@ class DataFiles {
   void mark_written(uint32_t number);
   Status sync() EXCLUDES(sync_mutex_);
   Status sync_directory() { return machine_.files->sync_directory(directory_); }
+  Result<uint64_t> free_bytes() const { return machine_.files->free_bytes(directory_); }
 
  private:
   std::string path_of(uint32_t number) const { return directory_ + "/" + data_file_name(number); }

@@ -48,12 +48,11 @@ Status overlap(const ExtentAddress& extent) {
 // only on files that a clean close has trimmed. To do it when the file is opened would save that,
 // but a process that only reads would then blow up every trimmed file, and fail on a full disk.
 struct Space::State {
-  State(const os::Machine& on, const std::string& in, const SpaceOptions& opts)
-      : options(opts), machine(on), directory(in), files(on, in, opts) {}
+  State(const os::Machine& machine, const std::string& directory, const SpaceOptions& opts)
+      : options(opts), clock(machine.clock), files(machine, directory, opts) {}
 
   const SpaceOptions options;
-  const os::Machine machine;
-  const std::string directory;
+  os::Clock* const clock;
   DataFiles files;
 
   struct FileInfo {
@@ -207,8 +206,8 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
     if (holds(blocks, contiguous)) return {};
   }
   os::MutexLock growing(grow_mutex);
-  const uint64_t now_us = machine.clock->monotonic_us();
-  const Result<uint64_t> free_bytes = machine.files->free_bytes(directory);
+  const uint64_t now_us = clock->monotonic_us();
+  const Result<uint64_t> free_bytes = files.free_bytes();
   if (!full.ok() && blocks >= full_blocks && contiguous >= full_contiguous && free_bytes.ok() &&
       *free_bytes <= full_free_bytes && now_us - full_since_us < kAskAgainUs) {
     return full;

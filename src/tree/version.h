@@ -32,6 +32,18 @@ enum class VersionKind : uint8_t {
   kLarge = 2,  // the bytes are an encoded format::LargeValue
 };
 
+inline VersionKind version_kind(format::OperationType type) {
+  switch (type) {
+    case format::OperationType::kPut:
+      return VersionKind::kPut;
+    case format::OperationType::kDelete:
+      return VersionKind::kTombstone;
+    case format::OperationType::kPutLarge:
+      return VersionKind::kLarge;
+  }
+  return VersionKind::kPut;
+}
+
 inline constexpr uint8_t kUnordered =
     1;  // another transaction's intent was in the chain when it was added
 inline constexpr uint8_t kMoved = 2;

@@ -14,18 +14,6 @@ constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction k
 constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
-
-tree::VersionKind version_kind(format::OperationType type) {
-  switch (type) {
-    case format::OperationType::kPut:
-      return tree::VersionKind::kPut;
-    case format::OperationType::kDelete:
-      return tree::VersionKind::kTombstone;
-    case format::OperationType::kPutLarge:
-      return tree::VersionKind::kLarge;
-  }
-  return tree::VersionKind::kPut;
-}
 }  // namespace
 
 Txn::~Txn() {
@@ -88,7 +76,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     return s;
   }
   for (;;) {
-    Status s = tree->write(context_, key, version_kind(type), value);
+    Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.ok()) {
       count_memory();
       return s;

@@ -15,20 +15,13 @@ using os::MutexLock;
 namespace {
 
 constexpr size_t kWriteBytesMax = size_t{2} << 20;
-// How far blocks are written with zeros before commits reach them, and in which pieces (each holds
+// How far blocks are written with zeros before commits reach them, in pieces of zeros() (each holds
 // up drains for about 0.2 ms). Only a log that is synced pre-writes: what is drained in large
 // pieces gains nothing from it and would be written twice.
 constexpr size_t kPrewriteBytes = size_t{1} << 20;
-constexpr size_t kPrewriteChunkBytes = size_t{256} << 10;
 constexpr int kFinishAttempts = 16;  // each ends a block, which a busy log may begin anew
 
 constexpr Lsn block_of(Lsn lsn) { return lsn / kBlockBytes * kBlockBytes; }
-
-// Zeros fit for a direct write. Lifetime: static.
-std::span<const char> zeros() {
-  alignas(kBlockBytes) static const char bytes[kPrewriteChunkBytes] = {};
-  return bytes;
-}
 
 // Stores into a page what is in it, so that it is mapped and dirty before an append needs it.
 // Appends may be storing into the same page at the same time, so this must be one atomic
@@ -120,7 +113,8 @@ Status Log::State::finish_segment() {
     if (Status s = drain(true); !s.ok()) return s;
     MutexLock append(append_mutex);
     const Lsn from = head.load(std::memory_order_relaxed);
-    const Lsn left = std::min<Lsn>(left_at_end(), block_of(record_bytes_max));
+    const Lsn rest = at_its_end() ? segments_end() - from : 0;
+    const Lsn left = std::min<Lsn>(rest, block_of(record_bytes_max));
     const bool fits_ring =
         from + left <= drained.load(std::memory_order_relaxed) + options.ring_bytes;
     if (left == 0 || !fits_ring) return Status();
@@ -155,14 +149,14 @@ bool Log::State::wants_prewriting() const {
 // Writes zeros ahead of the drain, in pieces between which drains may go on.
 Status Log::State::prewrite() {
   prewrite_due.store(false, std::memory_order_relaxed);
-  for (size_t done = 0; done < kPrewriteBytes; done += kPrewriteChunkBytes) {
+  for (size_t done = 0; done < kPrewriteBytes; done += zeros().size()) {
     MutexLock lock(drain_mutex);
     if (failed.load()) return failure();
     const Lsn at = written.load(std::memory_order_relaxed);
     const std::shared_ptr<Segment> segment = segments.find(directory.segment_of(at));
     if (segment == nullptr) return Status();
     const uint64_t from = std::max<uint64_t>(segment->prewritten_bytes, at % options.segment_bytes);
-    const uint64_t to = std::min<uint64_t>(from + kPrewriteChunkBytes, options.segment_bytes);
+    const uint64_t to = std::min<uint64_t>(from + zeros().size(), options.segment_bytes);
     if (from >= to) return Status();
     Status status = segment->file->write_at(from, zeros().first(to - from));
     if (!status.ok()) return fail(std::move(status));

@@ -208,10 +208,8 @@ void Log::State::update_limits() {
   }
 }
 
-Lsn Log::State::left_at_end() const {
-  const Lsn from = head.load(std::memory_order_relaxed);
-  const Lsn end = segments_end();
-  return end_with_pad(from + record_bytes_max) > end ? end - from : 0;
+bool Log::State::at_its_end() const {
+  return end_with_pad(head.load(std::memory_order_relaxed) + record_bytes_max) > segments_end();
 }
 
 Log::State::Shortage Log::State::shortage(uint64_t length) {
@@ -268,8 +266,7 @@ Lsn Log::trimmed() const { return state_->trimmed.load(std::memory_order_acquire
 
 bool Log::at_its_end() {
   MutexLock lock(state_->append_mutex);
-  return end_with_pad(state_->head.load(std::memory_order_relaxed) + state_->record_bytes_max) >
-         state_->segments_end();
+  return state_->at_its_end();
 }
 
 Status Log::finish_segment() { return state_->finish_segment(); }

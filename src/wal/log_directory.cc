@@ -100,12 +100,16 @@ Result<std::unique_ptr<os::File>> LogDirectory::open_segment(uint64_t number, bo
   return std::move(file).value();
 }
 
+std::span<const char> zeros() {
+  alignas(os::kBlockBytes) static const char bytes[size_t{256} << 10] = {};
+  return bytes;
+}
+
 namespace {
 Status fill_with_zeros(os::File& file, size_t size) {
-  alignas(os::kBlockBytes) static constexpr char zeros[256 << 10] = {};
-  for (size_t at = 0; at < size; at += sizeof(zeros)) {
-    if (Status s = file.write_at(at, {zeros, std::min(sizeof(zeros), size - at)}); !s.ok())
-      return s;
+  for (size_t at = 0; at < size; at += zeros().size()) {
+    const size_t piece = std::min(zeros().size(), size - at);
+    if (Status s = file.write_at(at, zeros().first(piece)); !s.ok()) return s;
   }
   return Status();
 }

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ namespace hawthorn::wal {
 
 inline constexpr std::string_view kRingName = "wal.ring";
 inline constexpr std::string_view kNewName = "wal.new";
+
+// 256 KB of zeros, fit for a direct write. Lifetime: static.
+std::span<const char> zeros();
 
 std::string segment_name(uint64_t number);
 std::optional<uint64_t> segment_number(std::string_view name);

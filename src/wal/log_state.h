@@ -41,7 +41,7 @@ struct Log::State {
              size_t payload_bytes, uint64_t payload_checksum) REQUIRES(append_mutex);
   void append_pad() REQUIRES(append_mutex);
   void append_pad(size_t bytes) REQUIRES(append_mutex);
-  Lsn left_at_end() const REQUIRES(append_mutex);  // 0: enough for any record
+  bool at_its_end() const REQUIRES(append_mutex);
   void write_record(format::RecordHeader& header, char* at) REQUIRES(append_mutex);
   bool fits(uint64_t length) const REQUIRES(append_mutex);
   void update_limits() REQUIRES(append_mutex);
