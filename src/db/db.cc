@@ -521,6 +521,7 @@ Stats Db::stats() {
   stats.flushes = flushing.flushes.load(std::memory_order_relaxed);
   stats.reclusters = flushing.reclusters.load(std::memory_order_relaxed);
   stats.splits = flushing.splits.load(std::memory_order_relaxed);
+  stats.joins = flushing.joins.load(std::memory_order_relaxed);
   stats.write_waits = flushing.write_waits.load(std::memory_order_relaxed);
   stats.write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
   stats.bytes_written_data = impl_->publisher_->bytes_written();

@@ -215,13 +215,13 @@ Status Manifest::Files::keep_spare(uint64_t bytes) {
   return {};
 }
 
-// Room for `bytes` and a margin behind them, in the spare as well. kNoSpace: not even the least
-// margin is there.
+// Room for `bytes` and a margin behind them, and a spare that takes the snapshot of what then
+// stands in the file: it is no longer than that. kNoSpace: not even the least margin is there.
 Status Manifest::Files::make_room(uint64_t bytes) {
   const uint64_t least = std::max(kMarginBytesMin, current.end / 4);
   Status status;
   for (const uint64_t margin : {std::max(least, growth), least}) {
-    status = keep_spare(current.goal(bytes + margin));
+    status = keep_spare(align_up(current.end + bytes + margin, kExtendBytesMin));
     if (status.ok()) status = current.make_room(bytes + margin);
     if (!status.is(StatusCode::kNoSpace)) break;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -184,10 +185,15 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   if (!batch->edit.fresh.empty()) {
     if (Status s = store_->space->sync(); !s.ok()) return s;
   }
-  extra.containers_set.insert(extra.containers_set.end(), batch->edit.set.begin(),
-                              batch->edit.set.end());
-  extra.containers_deleted.insert(extra.containers_deleted.end(), batch->edit.deleted.begin(),
-                                  batch->edit.deleted.end());
+  // A container may have been made, flushed and joined to another one within this batch. Ids are
+  // never used again, so whatever was deleted stays so.
+  const std::unordered_set<uint64_t> gone(batch->edit.deleted.begin(), batch->edit.deleted.end());
+  for (const format::ContainerRecord& record : batch->edit.set) {
+    if (!gone.contains(record.id)) extra.containers_set.push_back(record);
+  }
+  for (const uint64_t id : gone) {
+    if (manifest_->state().containers.contains(id)) extra.containers_deleted.push_back(id);
+  }
   if (const Lsn trim = trim_point(); trim > manifest_->state().log_trim) extra.log_trim = trim;
   if (extra.log_trim != 0) {
     for (const format::LogEpoch& epoch : manifest_->state().epochs) {

@@ -18,6 +18,11 @@ constexpr uint64_t kModestUs = 60'000'000;
 constexpr size_t kMissedPart = 2000;  // of the budget, read in that time, is reading
 constexpr size_t kMakeRoomBytes = size_t{16} << 20;
 constexpr size_t kDeltaQuotaMin = 2 << 20;
+constexpr size_t kContainerBytesMin = 64 << 10;
+constexpr size_t kContainerBytes = 1 << 20;  // as long as the database is small
+constexpr size_t kContainerBytesMax = size_t{64} << 20;
+constexpr double kContainersShare = 0.04;  // of the budget, for what every container takes:
+constexpr double kContainerMemory = 2048;
 constexpr double kFlushFrom = 0.50;  // of the quota
 constexpr double kFreeBelow = 0.70;
 constexpr size_t kLogQuotas = 2;  // the log may hold this many delta quotas
@@ -30,26 +35,19 @@ constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much r
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
-constexpr int kSmallestPart = 4;            // a container is split into no less than its 16th
 
 size_t part_of(size_t bytes, double share) {
   return static_cast<size_t>(static_cast<double>(bytes) * share);
 }
-
-// Each thread that flushes keeps its merger, with its buffers.
-tree::Merger& this_thread_merger(tree::Store* store) {
-  struct Keeper {
-    tree::Store* store = nullptr;
-    std::unique_ptr<tree::Merger> merger;
-  };
-  thread_local Keeper keeper;
-  if (keeper.store != store) {
-    keeper.store = store;
-    keeper.merger = std::make_unique<tree::Merger>(store);
-  }
-  return *keeper.merger;
-}
 }  // namespace
+
+size_t container_bytes(size_t budget, uint64_t database_bytes) {
+  const size_t most = std::max(budget / 64, kContainerBytesMin);
+  const double share = kContainersShare * static_cast<double>(budget);
+  const double needed = static_cast<double>(database_bytes) * kContainerMemory / share;
+  return std::clamp(static_cast<size_t>(needed), std::min(most, kContainerBytes),
+                    std::min(most, kContainerBytesMax));
+}
 
 Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher,
                      TreeList trees)
@@ -61,10 +59,14 @@ void Scheduler::set_budget(size_t budget_bytes) {
   const size_t quota = std::max(kDeltaQuotaMin, part_of(budget_bytes, kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
   budget_.store(budget_bytes, std::memory_order_relaxed);
-  // Several containers must fit what is left of a small budget while one is merged.
-  target_bytes_.store(std::clamp<size_t>(budget_bytes / 64, 64 << 10, 1 << 20),
-                      std::memory_order_relaxed);
+  size_containers();
   set_quota(quota);
+}
+
+void Scheduler::size_containers() {
+  target_bytes_.store(container_bytes(budget_.load(std::memory_order_relaxed),
+                                      store_->space->used_blocks() * os::kBlockBytes),
+                      std::memory_order_relaxed);
 }
 
 void Scheduler::set_quota(size_t bytes) {
@@ -196,92 +198,6 @@ bool Scheduler::due() const {
          log_pressure();
 }
 
-// ---- One container
-
-// What earlier flushes have replaced is free only when they are published. When that is not enough
-// the index alone is rewritten, which takes little more than it replaces; garbage stays for later.
-// Where free space is in small pieces, so is what a container is then split into.
-Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
-                                  bool force, const tree::MergePolicy& policy, bool* flushed) {
-  Status status = try_flush(tree, low, allow_io, force, policy, flushed);
-  if (status.is(StatusCode::kNoSpace)) {
-    if (Status s = publisher_->publish(); !s.ok()) return s;
-    os::epoch::collect();
-    status = try_flush(tree, low, allow_io, force, policy, flushed);
-  }
-  tree::MergePolicy least = policy;
-  least.recluster = false;
-  least.keep_extents = true;
-  if (status.is(StatusCode::kNoSpace)) {
-    status = try_flush(tree, low, allow_io, force, least, flushed);
-  }
-  least.keep_extents = false;
-  for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
-    least.target_bytes /= 2;
-    status = try_flush(tree, low, allow_io, force, least, flushed);
-  }
-  if (*flushed) uncover();
-  return status;
-}
-
-Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
-                            bool force, const tree::MergePolicy& policy, bool* flushed) {
-  *flushed = false;
-  std::optional<tree::TreeState::Cut> cut;
-  {
-    os::epoch::Guard guard;
-    tree::Container* container = tree->directory().find(low);
-    const tree::Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-    if (!allow_io && tree::Merger::needs_io(*container, descriptor->active, *descriptor->run,
-                                            tree::jittered(policy, descriptor->run->record.id))) {
-      return {};
-    }
-    if (!force && !policy.recluster && descriptor->active->empty() && descriptor->frozen == nullptr)
-      return {};
-    // Intents of a transaction that is idle must not hold the log: they move on to where it is now,
-    // since their commit record will stand behind that (R8, attack 9).
-    cut = tree->cut(container, force || holds_log(*descriptor->active));
-  }
-  if (!cut.has_value()) return {};
-  const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
-  // Checked after the container was marked as being flushed: a drop waits for such marks before it
-  // takes stock.
-  const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
-  if (dropped || (cut->frozen == nullptr && !policy.recluster)) {
-    tree->give_up(*cut);
-    return {};
-  }
-  if (!policy.recluster && tree::TreeState::drop_empty(*cut)) {
-    *flushed = true;
-    return {};
-  }
-  HAWTHORN_TEST_POINT("scheduler.before_merge");
-  Result<tree::MergeOutput> merged =
-      this_thread_merger(store_).merge(*cut->container, cut->frozen, cut->file, cut->cut, jittered);
-  if (!merged.ok()) {
-    tree->give_up(*cut);
-    return merged.status();
-  }
-  Edit edit;
-  for (const tree::MergePiece& piece : merged->pieces) edit.set.push_back(piece.file->record);
-  edit.fresh = merged->fresh;
-  edit.dropped = merged->dropped;
-  // What was written meanwhile may be large itself, and its writer could not say so.
-  if (cut->container->large.load(std::memory_order_relaxed)) {
-    large_due_.store(true, std::memory_order_release);
-  }
-  const bool split = merged->pieces.size() > 1;
-  const bool reclustered = merged->reclustered;
-  const uint64_t batch = publisher_->add(std::move(edit));
-  HAWTHORN_TEST_POINT("scheduler.before_install");
-  tree->install(*cut, *merged, batch);
-  stats_.flushes.fetch_add(1, std::memory_order_relaxed);
-  if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
-  if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);
-  *flushed = true;
-  return {};
-}
-
 // Looks at all containers and keeps those that pay most.
 void Scheduler::refill(bool by_log) {
   std::vector<Candidate> found;
@@ -299,7 +215,7 @@ void Scheduler::refill(bool by_log) {
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;
       if (!full && !by_log && !large) continue;
-      const auto bytes = static_cast<double>(delta->bytes());
+      const auto bytes = static_cast<double>(delta->bytes_each());
       const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
       double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
       if (d->run->values.size() + 1 > jittered.extents_max)
@@ -313,7 +229,7 @@ void Scheduler::refill(bool by_log) {
               : 1.0 - static_cast<double>(first - log_start) / static_cast<double>(log_size);
       if (by_log) worth += 4 * age;
       if (large) worth += 8;
-      found.push_back({tree, container->low, worth, delta->bytes()});
+      found.push_back({tree, container->low, worth, delta->bytes_each()});
     }
   }
   const size_t keep = std::min(kCandidates, found.size());
@@ -387,6 +303,7 @@ void Scheduler::run() {
     if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {
       static_cast<void>(cover().ok());
     }
+    size_containers();
     if (!due()) continue;
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.

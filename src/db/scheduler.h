@@ -37,9 +37,16 @@ struct SchedulerStats {
   std::atomic<uint64_t> flushes{0};
   std::atomic<uint64_t> reclusters{0};
   std::atomic<uint64_t> splits{0};
+  std::atomic<uint64_t> joins{0};
   std::atomic<uint64_t> write_waits{0};
   std::atomic<uint64_t> write_wait_us{0};
 };
+
+// How large a container shall be on disk. Every one takes memory whether its data are in memory or
+// not, so they grow with the database: all together take no more than a share of the budget (R28).
+// But several must fit what is left of a small budget while one is merged, so its 64th bounds them
+// in the end.
+size_t container_bytes(size_t budget, uint64_t database_bytes);
 
 class Scheduler : public txn::Admission {
  public:
@@ -96,6 +103,7 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
+  void size_containers();
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
@@ -105,6 +113,11 @@ class Scheduler : public txn::Admission {
   // Flushes one container. allow_io: may read from disk; force: also with many open intents.
   Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                          const tree::MergePolicy& policy, bool* flushed);
+  Result<bool> divide(tree::TreeState* tree, const std::string& low,
+                      const tree::MergePolicy& policy);
+  std::vector<tree::Container*> small_neighbours(tree::TreeState* tree, const std::string& low,
+                                                 size_t target) const;
+  void join_around(tree::TreeState* tree, const std::string& low, const tree::MergePolicy& policy);
   Status try_flush(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                    const tree::MergePolicy& policy, bool* flushed);
   // The reserve: makes space ready for what is unflushed; after a flush, takes back what it used.

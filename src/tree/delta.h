@@ -20,6 +20,7 @@
 // has passed and the
 //    delta carries no pins.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -83,12 +84,21 @@ class alignas(64) Delta : public os::InHugePages {
   size_t collect(Seek seek, std::string_view key, uint64_t head, std::span<DeltaEntry*> out) const;
   size_t collect_first(std::span<DeltaEntry*> out) const;
   size_t collect_last(std::span<DeltaEntry*> out) const;
+  // Up to out.size() entries, in key order, with about as many entries between each two and before
+  // the first; fewer when there are not that many to choose from. Looks at inner nodes only.
+  size_t sample(std::span<DeltaEntry*> out) const;
+  // Puts new entries into the tree now: a delta that grows for long pays for order by and by.
+  void keep_order() const { settle(); }
 
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
   uint32_t entries() const { return entries_.load(std::memory_order_relaxed); }
   uint64_t versions() const { return versions_.load(std::memory_order_relaxed); }
   // Bytes taken from the arena.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // The part of one of those that share it.
+  size_t bytes_each() const {
+    return bytes() / std::max<uint32_t>(1, refs_.load(std::memory_order_relaxed));
+  }
   // Bytes of keys and values that were added and not unlinked.
   size_t live_bytes() const { return live_bytes_.load(std::memory_order_relaxed); }
   uint32_t skip() const { return skip_; }

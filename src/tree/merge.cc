@@ -25,16 +25,6 @@ struct Plan {
   size_t pieces = 1;
 };
 
-// Of the run's live entries and values, and `delta_bytes` of new ones.
-size_t live_bytes(size_t delta_bytes, const RunFile& old_file) {
-  return old_file.value_bytes() - old_file.garbage_bytes() +
-         size_t{old_file.record.run.blocks} * kBlock + delta_bytes;
-}
-
-size_t delta_bytes(const Delta* delta) {
-  return delta == nullptr ? 0 : delta->live_bytes() + delta->entries() * kEntryBytes;
-}
-
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
 // `new_extents`: 0 when the delta surely needs none.
 Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
@@ -43,7 +33,7 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
   if (policy.keep_extents && old_file.values.size() + new_extents <= RunFile::kExtentsMax) {
     return plan;
   }
-  const size_t total = live_bytes(added, old_file);
+  const size_t total = live_bytes(old_file) + added;
   if (static_cast<double>(total) > kSplitAt * static_cast<double>(policy.target_bytes)) {
     plan.shape = Shape::kRewrite;
     plan.pieces = std::max<size_t>(
@@ -61,6 +51,10 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
   return plan;
 }
 }  // namespace
+
+size_t live_bytes(const RunFile& file) {
+  return file.value_bytes() - file.garbage_bytes() + size_t{file.record.run.blocks} * kBlock;
+}
 
 MergePolicy jittered(const MergePolicy& policy, uint64_t container_id) {
   const double unit = static_cast<double>((container_id * 0x9E3779B97F4A7C15u) >> 40) /
@@ -83,11 +77,11 @@ MergeOutput::~MergeOutput() {
 Merger::Merger(Store* store) : work_(std::make_unique<Work>(store)) {}
 Merger::~Merger() = default;
 
-bool Merger::needs_io(const Container&, const Delta* delta, const RunFile& old_file,
-                      const MergePolicy& policy) {
+bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePolicy& policy) {
   if (old_file.empty()) return false;
   if (old_file.run.load(std::memory_order_acquire) == nullptr) return true;
-  if (make_plan(delta_bytes(delta), 1, old_file, policy).shape == Shape::kIndexOnly) return false;
+  const size_t added = delta == nullptr ? 0 : delta->bytes_each();
+  if (make_plan(added, 1, old_file, policy).shape == Shape::kIndexOnly) return false;
   for (size_t e = 0; e < old_file.values.size(); ++e) {
     if (old_file.bases[e].load(std::memory_order_acquire) == nullptr) return true;
   }
@@ -120,48 +114,33 @@ class Merger::WorkMemory {
   const size_t bytes_;
 };
 
-Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta, RunFile* old_file,
-                                  Lsn cut, const MergePolicy& policy) {
+// While they are read, nothing of the inputs' runs can be evicted.
+class Merger::PinnedInputs {
+ public:
+  explicit PinnedInputs(std::span<const MergeInput> inputs) {
+    for (const MergeInput& input : inputs) files_.emplace_back(input.file);
+    HAWTHORN_TEST_POINT("merge.after_pin");
+  }
+
+ private:
+  std::vector<PinnedRunFile> files_;
+};
+
+Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergePolicy& policy) {
   Work& work = *work_;
-  Store* store = work.store;
-  store->snapshots->refresh(store->visible->load(std::memory_order_acquire));
-
-  // Pinned, nothing of the old run can be evicted while it is read; an eviction that was under way
-  // before may still take it, once.
-  PinnedRunFile pinned(old_file);
-  HAWTHORN_TEST_POINT("merge.after_pin");
-  const Run* run = old_file->run.load(std::memory_order_acquire);
-  while (!old_file->empty() && run == nullptr) {
-    if (Status s = store->residency->load_run(old_file); !s.ok()) return s;
-    run = old_file->run.load(std::memory_order_acquire);
-  }
-
-  PruneView view;
-  {
-    os::epoch::Guard guard;
-    view = *store->snapshots->view();
-  }
-  work.container = &container;
-  work.old_file = old_file;
-  work.run = run;
-  work.view = &view;
-  work.cut = cut;
-  work.floor = view.oldest();
-  work.max_ts = old_file->record.max_ts;
-  work.garbage.assign(old_file->values.size(), 0);
-  work.large_dropped.clear();
-  work.large_refs.clear();
-  work.output = MergeOutput();
-  work.gather(delta);
+  const PinnedInputs pinned({&input, 1});
+  if (Status s = work.begin({&input, 1}, cut); !s.ok()) return s;
+  const RunFile& old_file = *input.file;
+  work.gather(input.delta);
   const WorkMemory memory(work);
   const size_t added = work.gathered_bytes();
-  Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, *old_file, policy);
+  Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
   work.choose_shape();
 
   if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.recluster) {
     const std::string_view first = work.records.front().key;
     if (work.run->compare(work.run->entries() - 1, first, key_head(first, work.run->skip())) < 0 &&
-        live_bytes(0, *old_file) * 2 > policy.target_bytes) {
+        live_bytes(old_file) * 2 > policy.target_bytes) {
       plan.shape = Shape::kAppend;
     }
   }
@@ -173,23 +152,44 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
       status = work.finish_piece(true);
       break;
     case Shape::kRewrite:
-      for (uint32_t e = 0; e < old_file->values.size() && status.ok(); ++e) {
-        // Twice, as above. The file is its container's newest: what is loaded for it stays with it.
-        for (int attempt = 0; attempt < 2 && status.ok(); ++attempt) {
-          status = store->residency->load_values(old_file, e, true);
-        }
-        if (status.ok() && old_file->bases[e].load(std::memory_order_acquire) == nullptr) {
-          status = Status(StatusCode::kOutOfMemory,
-                          "a value extent could not be kept in memory for a merge");
-        }
-      }
-      if (status.ok()) status = work.merge_rewrite(plan.pieces, live_bytes(added, *old_file));
+      status = work.load_values();
+      if (status.ok()) status = work.merge_rewrite(plan.pieces, live_bytes(old_file) + added);
       break;
-    case Shape::kAppend: {
+    case Shape::kAppend:
       status = work.merge_append(std::max<size_t>(1, added / policy.target_bytes), added);
       break;
-    }
   }
+  return finish(status);
+}
+
+Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
+  Work& work = *work_;
+  const PinnedInputs pinned(inputs);
+  if (Status s = work.begin(inputs, cut); !s.ok()) return s;
+  std::vector<size_t> records_of;
+  for (const MergeInput& input : inputs) {
+    work.take(input);
+    if (Status s = work.load_values(); !s.ok()) return s;
+    work.gather(input.delta);
+    records_of.push_back(work.records.size());
+  }
+  const WorkMemory memory(work);
+  work.take(inputs.front());
+  work.choose_shape();
+  return finish(work.merge_join(records_of));
+}
+
+Result<MergeOutput> Merger::divide(const MergeInput& input, std::span<const std::string> lows) {
+  Work& work = *work_;
+  const PinnedInputs pinned({&input, 1});
+  if (Status s = work.begin({&input, 1}, input.file->record.cut); !s.ok()) return s;
+  work.choose_shape();
+  return finish(work.merge_divide(lows));
+}
+
+Result<MergeOutput> Merger::finish(const Status& status) {
+  Work& work = *work_;
+  Store* store = work.store;
   MergeOutput output = std::move(work.output);
   if (!status.ok()) {
     // Large extents go back to where they came from; everything else is given up with the output.
@@ -198,7 +198,7 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
     return status;
   }
 
-  // What the old file referred to and no piece does.
+  // What the old files referred to and no piece does.
   const auto still_used = [&](const Extent* extent) {
     for (const MergePiece& piece : output.pieces) {
       if (piece.file->image.get() == extent) return true;
@@ -211,13 +211,16 @@ Result<MergeOutput> Merger::merge(const Container& container, const Delta* delta
     }
     return false;
   };
-  if (old_file->image && !still_used(old_file->image.get()))
-    output.dropped.push_back(old_file->image);
-  for (const ExtentRef& value : old_file->values) {
-    if (!still_used(value.get())) output.dropped.push_back(value);
-  }
-  for (const ExtentRef& large : old_file->large) {
-    if (!still_used(large.get())) output.dropped.push_back(large);
+  for (const MergeInput& input : work.inputs) {
+    const RunFile& old_file = *input.file;
+    if (old_file.image && !still_used(old_file.image.get())) {
+      output.dropped.push_back(old_file.image);
+    }
+    for (const std::vector<ExtentRef>* extents : {&old_file.values, &old_file.large}) {
+      for (const ExtentRef& extent : *extents) {
+        if (!still_used(extent.get())) output.dropped.push_back(extent);
+      }
+    }
   }
   for (const ExtentAddress& address : work.large_dropped) {
     if (ExtentRef extent = store->large->take(address); extent)

@@ -8,6 +8,10 @@
 //   old run ──────┘                 └─ split: the same in several pieces, each a container of its
 //   own
 //
+// Two more shapes make steps of what would be too much or too little: divide cuts a run at given
+// keys, before a delta that is much larger is merged part by part; join makes one container of
+// small neighbours.
+//
 // Not here: the cut before, writing and installing after (db/flusher). Which container:
 // db/scheduler. Threads: one Merger per thread; it keeps its buffers.
 //
@@ -18,6 +22,7 @@
 // 3. A failure (space, memory, damage) leaves nothing behind: extents taken so far are given back.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,27 +60,41 @@ struct MergeOutput {
   ~MergeOutput();
 };
 
+struct MergeInput {
+  const Container* container = nullptr;
+  const Delta* delta = nullptr;  // may be null
+  RunFile* file = nullptr;
+};
+
 class Merger {
  public:
   explicit Merger(Store* store);
   ~Merger();
 
-  // `delta` may be null (re-cluster only). The run of `old_file` and, where values are rewritten,
-  // its value extents are made resident if need be (I/O). The caller keeps both alive. Errors:
-  // kNoSpace; kOutOfMemory; kCorruption of the old run or its values; kIoError.
-  Result<MergeOutput> merge(const Container& container, const Delta* delta, RunFile* old_file,
-                            Lsn cut, const MergePolicy& policy);
+  // The run of the old file and, where values are rewritten, its value extents are made resident if
+  // need be (I/O). The caller keeps both alive. Errors: kNoSpace; kOutOfMemory; kCorruption of the
+  // old run or its values; kIoError.
+  Result<MergeOutput> merge(const MergeInput& input, Lsn cut, const MergePolicy& policy);
+  // One piece of neighbours in key order, all cut at `cut` (R12).
+  Result<MergeOutput> join(std::span<const MergeInput> inputs, Lsn cut);
+  // The run alone, in pieces that begin at the container's low key and at `lows`; their cut is the
+  // run's. Pieces may be empty.
+  Result<MergeOutput> divide(const MergeInput& input, std::span<const std::string> lows);
 
-  // Whether the merge would need to read from disk.
-  static bool needs_io(const Container& container, const Delta* delta, const RunFile& old_file,
-                       const MergePolicy& policy);
+  // Whether a merge would need to read from disk.
+  static bool needs_io(const Delta* delta, const RunFile& old_file, const MergePolicy& policy);
 
   struct Work;
 
  private:
   class WorkMemory;
+  class PinnedInputs;
+  Result<MergeOutput> finish(const Status& status);
   std::unique_ptr<Work> work_;
 };
+
+// What a container takes on disk, garbage left out.
+size_t live_bytes(const RunFile& file);
 
 // The policy with the container's jitter applied (25% up or down, by its id), so that not all come
 // due together.

@@ -13,14 +13,17 @@ namespace {
 constexpr size_t kBlock = 4096;
 }
 
-// `high` bounds the piece's keys where known; a piece in the middle learns its end only when the
-// next one starts, so its prefix is taken from the container.
-void Merger::Work::start_piece(std::string_view low, std::string_view high, bool has_high) {
+// Of the container's last piece. A piece in the middle learns its end only when the next one
+// starts, so its prefix is taken from the container.
+size_t Merger::Work::skip_from(std::string_view low) const {
+  return container->has_high ? common_prefix(low, container->high) : container->skip;
+}
+
+void Merger::Work::start_piece(std::string_view low, size_t skip) {
   piece_low = low;
   copies.clear();
   copied_bytes = 0;
   large_kept.clear();
-  const size_t skip = has_high ? common_prefix(piece_low, high) : container->skip;
   shape.prefix = std::string_view(piece_low).substr(0, std::min<size_t>(skip, piece_low.size()));
   RunShape used = shape;
   if (used.fixed_key_size > used.prefix.size() + 8) used.fixed_key_size = 0;
@@ -58,6 +61,16 @@ Result<ExtentRef> Merger::Work::make_extent(size_t bytes, bool index, char** mem
       true, std::memory_order_relaxed);  // until it is installed: a failure gives the space back
   store->residency->admit(extent, *memory);
   return ExtentRef(extent);
+}
+
+// The extent of a large value that an input's run refers to already.
+const ExtentRef* Merger::Work::old_large(const ExtentAddress& address) const {
+  for (const MergeInput& input : inputs) {
+    for (const ExtentRef& extent : input.file->large) {
+      if (extent->address == address) return &extent;
+    }
+  }
+  return nullptr;
 }
 
 Status Merger::Work::finish_piece(bool keep_extents) {
@@ -137,10 +150,7 @@ Status Merger::Work::finish_piece(bool keep_extents) {
     }
   }
   for (const ExtentAddress& address : large_kept) {
-    const auto old =
-        std::find_if(old_file->large.begin(), old_file->large.end(),
-                     [&](const ExtentRef& extent) { return extent->address == address; });
-    if (old != old_file->large.end()) {
+    if (const ExtentRef* old = old_large(address); old != nullptr) {
       if (!keep_extents) file->large.push_back(*old);
     } else if (ExtentRef taken = store->large->take(address); taken) {
       large_refs.push_back(taken);

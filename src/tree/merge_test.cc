@@ -19,6 +19,8 @@ struct Shapes {
   uint32_t rewrites = 0;
   uint32_t splits = 0;
   uint32_t appends = 0;
+  uint32_t divisions = 0;
+  uint32_t joins = 0;
 };
 
 enum class Values { kInline, kFixed, kSeparated, kMixed };
@@ -41,7 +43,7 @@ class History {
   void run(int steps) {
     for (int step = 0; step < steps; ++step) {
       SCOPED_TRACE(::testing::Message() << "step " << step);
-      switch (prng_.below(12)) {
+      switch (prng_.below(14)) {
         case 0:
           take_snapshot();
           break;
@@ -51,6 +53,12 @@ class History {
         case 2:
         case 3:
           ASSERT_NO_FATAL_FAILURE(flush_one());
+          break;
+        case 4:
+          if (prng_.one_in(3)) ASSERT_NO_FATAL_FAILURE(divide_one());
+          break;
+        case 5:
+          ASSERT_NO_FATAL_FAILURE(join_some());
           break;
         default:
           ASSERT_NO_FATAL_FAILURE(transaction());
@@ -149,6 +157,19 @@ class History {
     ASSERT_NO_FATAL_FAILURE(expect_space());
   }
 
+  // Both with transactions beside them, before they are installed.
+  void divide_one() {
+    const auto beside = [&] { write_beside(); };
+    if (flusher_.divide(*tree_, random_key(), prng_.between(1, 5), beside)) ++shapes_.divisions;
+  }
+  void join_some() {
+    const auto beside = [&] { write_beside(); };
+    if (flusher_.join(*tree_, random_key(), prng_.between(2, 5), beside) > 1) ++shapes_.joins;
+  }
+  void write_beside() {
+    for (uint64_t n = prng_.below(4); n > 0; --n) transaction();
+  }
+
   // Space of extents that only large versions in deltas refer to.
   uint64_t blocks_of_deltas() {
     uint64_t blocks = store_.space->used_blocks() - recorded_blocks(*tree_);
@@ -215,10 +236,14 @@ TEST_P(RandomHistories, ReadTheSameAtEveryRegisteredTimestamp) {
     shapes.rewrites += history.shapes().rewrites;
     shapes.splits += history.shapes().splits;
     shapes.appends += history.shapes().appends;
+    shapes.divisions += history.shapes().divisions;
+    shapes.joins += history.shapes().joins;
   }
   EXPECT_GT(shapes.index_only, 0u);
   EXPECT_GT(shapes.rewrites, 0u);
   EXPECT_GT(shapes.splits + shapes.appends, 0u);
+  EXPECT_GT(shapes.divisions, 0u);
+  EXPECT_GT(shapes.joins, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RandomHistories,

@@ -10,10 +10,58 @@
 
 namespace hawthorn::tree {
 
-// Collects the committed versions <= cut of every key, newest first.
-void Merger::Work::gather(const Delta* delta) {
+Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
+  store->snapshots->refresh(store->visible->load(std::memory_order_acquire));
+  {
+    os::epoch::Guard guard;
+    view = *store->snapshots->view();
+  }
+  inputs = from;
+  cut = cut_at;
+  floor = view.oldest();
+  max_ts = 0;
+  garbage.assign(RunFile::kExtentsMax, 0);
   records.clear();
   versions.clear();
+  large_dropped.clear();
+  large_refs.clear();
+  output = MergeOutput();
+  for (const MergeInput& input : inputs) {
+    // Pinned, nothing of it can be evicted; an eviction that was under way before may still take
+    // it, once.
+    while (!input.file->empty() && input.file->run.load(std::memory_order_acquire) == nullptr) {
+      if (Status s = store->residency->load_run(input.file); !s.ok()) return s;
+    }
+    max_ts = std::max(max_ts, input.file->record.max_ts);
+  }
+  take(inputs.front());
+  return {};
+}
+
+void Merger::Work::take(const MergeInput& input) {
+  container = input.container;
+  old_file = input.file;
+  run = old_file->run.load(std::memory_order_acquire);
+}
+
+// Makes the values of the input at hand resident.
+Status Merger::Work::load_values() {
+  for (uint32_t e = 0; e < old_file->values.size(); ++e) {
+    // Twice, as above. The file is its container's newest: what is loaded for it stays with it.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      if (Status s = store->residency->load_values(old_file, e, true); !s.ok()) return s;
+    }
+    if (old_file->bases[e].load(std::memory_order_acquire) == nullptr) {
+      return Status(StatusCode::kOutOfMemory,
+                    "a value extent could not be kept in memory for a merge");
+    }
+  }
+  return {};
+}
+
+// Collects the committed versions <= cut of every key, newest first, behind what was gathered
+// before.
+void Merger::Work::gather(const Delta* delta) {
   if (delta == nullptr) return;
   DeltaEntry* batch[32];
   // A delta may be shared by the parts of a split: only this container's range counts.
@@ -106,7 +154,7 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
   bool first = true;
   const auto consider = [&](const Kept& kept) {
     // Of several writes of one transaction only the last counts, also above the view's horizon.
-    const bool keep = first || (kept.cts != newer && !view->dead(kept.cts, newer));
+    const bool keep = first || (kept.cts != newer && !view.dead(kept.cts, newer));
     newer = kept.cts;
     first = false;
     if (keep) {
@@ -241,7 +289,7 @@ uint32_t Merger::Work::same_key_end(uint32_t index) const {
 void Merger::Work::merge_index() {
   const uint32_t entries = run == nullptr ? 0 : run->entries();
   new_extent = static_cast<uint32_t>(old_file->values.size());
-  start_piece(container->low, container->high, container->has_high);
+  start_piece(container->low, container->skip);
   uint32_t next = 0;
   const auto copy_run_keys = [&](uint32_t to) {
     if (run == nullptr || next >= to) return;
@@ -283,22 +331,17 @@ void Merger::Work::merge_index() {
   copy_run_keys(entries);
 }
 
-// All values are rewritten, in `pieces` runs of about equal size.
-Status Merger::Work::merge_rewrite(size_t pieces, size_t total) {
-  output.reclustered = run != nullptr;
-  new_extent = 0;
-  const size_t piece_bytes = total / pieces + 1;
-  size_t piece_used = 0;
-  size_t made = 0;
+// Every key of the run at hand and of records [from, to), with what is kept of it in key_versions.
+template <typename Visit>
+Status Merger::Work::each_key(size_t from, size_t to, Visit visit) {
   const uint32_t entries = run == nullptr ? 0 : run->entries();
   uint32_t next = 0;
-  size_t r = 0;
-  start_piece(container->low, container->high, container->has_high && pieces == 1);
-  while (next < entries || r < records.size()) {
+  size_t r = from;
+  while (next < entries || r < to) {
     int order = 0;
     if (next == entries) {
       order = 1;
-    } else if (r == records.size()) {
+    } else if (r == to) {
       order = -1;
     } else {
       order = run->compare(next, records[r].key, key_head(records[r].key, run->skip()));
@@ -308,44 +351,123 @@ Status Merger::Work::merge_rewrite(size_t pieces, size_t total) {
     if (order <= 0) end = same_key_end(next);
     const std::string_view key = record != nullptr ? record->key : run_key(next);
     keep_versions(record, next, end);
+    if (Status s = visit(key); !s.ok()) return s;
+    next = end;
+    if (record != nullptr) ++r;
+  }
+  return {};
+}
+
+// Emits what is kept of a key, its values moved to the new extent; returns the bytes it takes.
+size_t Merger::Work::emit_key(std::string_view key) {
+  const size_t copied_before = copied_bytes;
+  size_t bytes = 0;
+  for (const Kept& kept : key_versions) {
+    if (kept.version != nullptr) {
+      emit_version(key, kept);
+    } else {
+      emit_rewritten(key, kept);
+    }
+    bytes += kEntryBytes + (copied_bytes > copied_before ? 0 : key.size() + 8);
+    if (kept.version != nullptr && copied_bytes == copied_before) bytes += kept.version->size;
+  }
+  return bytes + copied_bytes - copied_before;
+}
+
+// All values are rewritten, in `pieces` runs of about equal size.
+Status Merger::Work::merge_rewrite(size_t pieces, size_t total) {
+  output.reclustered = run != nullptr;
+  new_extent = 0;
+  const size_t piece_bytes = total / pieces + 1;
+  size_t piece_used = 0;
+  size_t made = 0;
+  start_piece(container->low, container->skip);
+  Status status = each_key(0, records.size(), [&](std::string_view key) -> Status {
     if (!key_versions.empty() && piece_used >= piece_bytes && made + 1 < pieces) {
       if (Status s = finish_piece(false); !s.ok()) return s;
       ++made;
       piece_used = 0;
-      start_piece(key, container->high, container->has_high && made + 1 == pieces);
+      start_piece(key, made + 1 == pieces ? skip_from(key) : container->skip);
     }
-    const size_t copied_before = copied_bytes;
-    for (const Kept& kept : key_versions) {
-      if (kept.version != nullptr) {
-        emit_version(key, kept);
-      } else {
-        emit_rewritten(key, kept);
+    piece_used += emit_key(key);
+    return {};
+  });
+  return status.ok() ? finish_piece(false) : status;
+}
+
+// One piece of all inputs; those of input i end before record records_of[i].
+Status Merger::Work::merge_join(std::span<const size_t> records_of) {
+  output.reclustered = true;
+  new_extent = 0;
+  const Container& last = *inputs.back().container;
+  const std::string_view low = inputs.front().container->low;
+  take(inputs.front());
+  start_piece(low, last.has_high ? common_prefix(low, last.high) : 0);
+  size_t from = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    take(inputs[i]);
+    Status status = each_key(from, records_of[i], [&](std::string_view key) -> Status {
+      static_cast<void>(emit_key(key));
+      return {};
+    });
+    if (!status.ok()) return status;
+    from = records_of[i];
+  }
+  take(inputs.front());
+  return finish_piece(false);
+}
+
+// The run's keys in pieces that begin at `lows`. Where all lie in the first, it stays as it is.
+Status Merger::Work::merge_divide(std::span<const std::string> lows) {
+  const auto begins = [&](size_t piece) {
+    const std::string_view low = lows[piece];
+    start_piece(low, piece + 1 == lows.size() ? skip_from(low) : container->skip);
+  };
+  new_extent = 0;
+  size_t made = 0;
+  if (run == nullptr ||
+      run->compare(run->entries() - 1, lows[0], key_head(lows[0], run->skip())) < 0) {
+    keep_run(old_file->record.cut);
+    begins(made++);
+  } else {
+    output.reclustered = true;
+    if (Status s = load_values(); !s.ok()) return s;
+    start_piece(container->low, container->skip);
+    Status status = each_key(0, 0, [&](std::string_view key) -> Status {
+      while (made < lows.size() && key >= lows[made]) {
+        if (Status s = finish_piece(false); !s.ok()) return s;
+        begins(made++);
       }
-      piece_used += kEntryBytes + (copied_bytes > copied_before ? 0 : key.size() + 8);
-      if (kept.version != nullptr && copied_bytes == copied_before)
-        piece_used += kept.version->size;
-    }
-    piece_used += copied_bytes - copied_before;
-    next = end;
-    if (record != nullptr) ++r;
+      static_cast<void>(emit_key(key));
+      return {};
+    });
+    if (!status.ok()) return status;
+  }
+  while (made < lows.size()) {
+    if (Status s = finish_piece(false); !s.ok()) return s;
+    begins(made++);
   }
   return finish_piece(false);
 }
 
-// The delta lies behind the run (appended keys): the run stays as it is, and new containers follow
-// it.
-Status Merger::Work::merge_append(size_t pieces, size_t total) {
+// A first piece that refers to the old run as it is.
+void Merger::Work::keep_run(Lsn cut_at) {
   MergePiece left;
   left.low = container->low;
   left.unchanged_run = true;
   left.file = new RunFile;
   left.file->record = old_file->record;
-  left.file->record.cut = cut;
+  left.file->record.cut = cut_at;
   left.file->image = old_file->image;
   left.file->values = old_file->values;
   left.file->large = old_file->large;
   output.pieces.push_back(std::move(left));
+}
 
+// The delta lies behind the run (appended keys): the run stays as it is, and new containers follow
+// it.
+Status Merger::Work::merge_append(size_t pieces, size_t total) {
+  keep_run(cut);
   new_extent = 0;
   const size_t piece_bytes = total / pieces + 1;
   size_t piece_used = 0;
@@ -358,7 +480,7 @@ Status Merger::Work::merge_append(size_t pieces, size_t total) {
       open = false;
     }
     if (!open) {
-      start_piece(record.key, container->high, container->has_high);
+      start_piece(record.key, skip_from(record.key));
       open = true;
       piece_used = 0;
     }

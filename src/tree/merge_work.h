@@ -5,6 +5,7 @@
 // Not here: which shape a merge takes, and what it drops at its end (merge.cc).
 // Threads: one thread; see Merger.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,10 +55,11 @@ struct Merger::Work {
   std::string key_buffer;
 
   // Of the merge under way.
-  const Container* container = nullptr;
+  std::span<const MergeInput> inputs;
+  const Container* container = nullptr;  // this and the next two: of the input at hand
   RunFile* old_file = nullptr;
   const Run* run = nullptr;
-  const PruneView* view = nullptr;
+  PruneView view;
   Lsn cut = 0;
   Lsn floor = 0;
   Lsn max_ts = 0;
@@ -66,6 +68,10 @@ struct Merger::Work {
   std::string piece_low;
   MergeOutput output;
 
+  // In this order for each input: take, gather.
+  Status begin(std::span<const MergeInput> from, Lsn cut_at);
+  void take(const MergeInput& input);
+  Status load_values();
   void gather(const Delta* delta);
   size_t gathered_bytes() const;
   bool adds_extent() const;
@@ -80,8 +86,17 @@ struct Merger::Work {
   void merge_index();
   Status merge_rewrite(size_t pieces, size_t total);
   Status merge_append(size_t pieces, size_t total);
-  void start_piece(std::string_view low, std::string_view high, bool has_high);
+  Status merge_join(std::span<const size_t> records_of);
+  Status merge_divide(std::span<const std::string> lows);
+  void keep_run(Lsn cut_at);
+  template <typename Visit>
+  Status each_key(size_t from, size_t to, Visit visit);
+  size_t emit_key(std::string_view key);
+  // `skip`: how many bytes all keys of the piece share with `low`.
+  void start_piece(std::string_view low, size_t skip);
+  size_t skip_from(std::string_view low) const;
   Status finish_piece(bool keep_extents);
+  const ExtentRef* old_large(const ExtentAddress& address) const;
   Result<ExtentRef> make_extent(size_t bytes, bool index, char** memory);
 };
 

@@ -301,7 +301,7 @@ class Flusher {
     Flushed result;
     result.cut = true;
     Result<MergeOutput> merged =
-        merger_.merge(*cut.container, cut.frozen, cut.file, cut.cut, policy);
+        merger_.merge({cut.container, cut.frozen, cut.file}, cut.cut, policy);
     if (!merged.ok()) {
       tree.give_up(cut);
       result.status = merged.status();
@@ -314,6 +314,65 @@ class Flusher {
     tree.install(cut, *merged, ++batch_);
     for (const ExtentRef& extent : merged->dropped) extent->dropped.store(true);
     return result;
+  }
+  // Divides the container that covers `key` at samples of its delta, and leaves the delta to the
+  // parts. `beside` runs when the parts are made and not installed. False: it was not possible.
+  template <typename Beside>
+  bool divide(TreeState& tree, std::string_view key, size_t parts, Beside beside) {
+    std::optional<TreeState::Cut> cut;
+    std::vector<std::string> lows;
+    {
+      const os::epoch::Guard guard;
+      Container* container = tree.directory().find(key);
+      cut = tree.cut_to_divide(container, 0);
+      if (!cut.has_value()) return false;
+      std::vector<DeltaEntry*> bounds(parts);
+      bounds.resize(container->descriptor.load()->active->sample(bounds));
+      for (const DeltaEntry* bound : bounds) lows.emplace_back(bound->key());
+    }
+    EXPECT_TRUE(std::is_sorted(lows.begin(), lows.end()));
+    EXPECT_TRUE(std::adjacent_find(lows.begin(), lows.end()) == lows.end());
+    // A delta shared with neighbours goes beyond the container.
+    std::erase_if(lows, [&](const std::string& low) {
+      return low == cut->container->low || !cut->container->covers(low);
+    });
+    if (lows.empty()) {
+      tree.give_up(*cut);
+      return false;
+    }
+    Result<MergeOutput> divided = merger_.divide({cut->container, nullptr, cut->file}, lows);
+    must(divided.status());
+    EXPECT_EQ(divided->pieces.size(), lows.size() + 1);
+    must(write_fresh(store_, *divided));
+    beside();
+    tree.install(*cut, *divided, ++batch_);
+    for (const ExtentRef& extent : divided->dropped) extent->dropped.store(true);
+    return true;
+  }
+  // Joins up to `count` containers from the one that covers `key` on. Returns how many.
+  template <typename Beside>
+  size_t join(TreeState& tree, std::string_view key, size_t count, Beside beside) {
+    std::vector<TreeState::Cut> cuts;
+    {
+      const os::epoch::Guard guard;
+      std::vector<Container*> group{tree.directory().find(key)};
+      while (group.size() < count && group.back()->has_high) {
+        group.push_back(tree.directory().find(group.back()->high));
+      }
+      if (group.size() < 2) return 0;
+      cuts = tree.cut_to_join(group);
+    }
+    if (cuts.empty()) return 0;
+    std::vector<MergeInput> inputs;
+    for (const TreeState::Cut& cut : cuts) inputs.push_back({cut.container, cut.frozen, cut.file});
+    Result<MergeOutput> joined = merger_.join(inputs, cuts.front().cut);
+    must(joined.status());
+    EXPECT_EQ(joined->pieces.size(), 1u);
+    must(write_fresh(store_, *joined));
+    beside();
+    tree.install_joined(cuts, *joined, ++batch_);
+    for (const ExtentRef& extent : joined->dropped) extent->dropped.store(true);
+    return cuts.size();
   }
   // Every container, until no delta has anything left.
   void flush_all(TreeState& tree, const MergePolicy& policy = {}) {

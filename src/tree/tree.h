@@ -133,11 +133,21 @@ class TreeState {
   // most of its versions belong to open transactions (force: freezes all the same). Ended by
   // install, drop_empty or give_up.
   std::optional<Cut> cut(Container* container, bool force);
+  // The run of a container whose active delta is larger than `bytes`, to be divided: nothing is
+  // frozen before the parts stand. Nothing when it is not, or a large part of it is open.
+  std::optional<Cut> cut_to_divide(Container* container, size_t bytes);
+  // Freezes neighbours (in key order) at one timestamp (R12). Empty when that cannot be now. Ended
+  // by install_joined or give_up of each.
+  std::vector<Cut> cut_to_join(std::span<Container* const> containers) NO_THREAD_SAFETY_ANALYSIS;
   // Where the frozen delta, shared with other parts of a split, holds no key of this container:
   // lets go of it, and true.
   static bool drop_empty(Cut& cut);
   // Puts the merged result in place; `batch` is the manifest batch that will make it durable.
   void install(Cut& cut, MergeOutput& output, uint64_t batch);
+  // What is written meanwhile to the containers is copied: few_written tells when that is little.
+  static bool few_written(std::span<const Cut> cuts);
+  void install_joined(std::span<Cut> cuts, MergeOutput& output,
+                      uint64_t batch) NO_THREAD_SAFETY_ANALYSIS;
   // After a failed merge: the frozen delta stays; the next cut takes it along.
   void give_up(Cut& cut);
 
@@ -160,8 +170,10 @@ class TreeState {
   static Container* lock_undo(const Undo& undo) NO_THREAD_SAFETY_ANALYSIS;
   static Version* find_intent(Container* container, const Undo& undo, TxnId id, DeltaEntry** entry);
   Lsn visible_now(Lsn* logged) const;
-  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged, const Delta& from,
-                 Delta* to, Container* target, std::vector<Version*>* moved);
+  bool move_open(std::vector<DeltaEntry*> entries, Lsn cut, Lsn logged, Lsn from_first, Delta* to,
+                 Container* target, std::vector<Version*>* moved);
+  bool freeze(Container* container, Lsn cut, Lsn logged, Cut* result);
+  void settle(Container* target, const Cut& cut, uint64_t batch);
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,

@@ -33,6 +33,8 @@ class Interleavings {
     finish();
   }
   uint64_t conflicts() const { return conflicts_met_; }
+  uint64_t divisions() const { return divisions_; }
+  uint64_t joins() const { return joins_; }
   size_t containers() const { return tree_->directory().size(); }
 
  private:
@@ -210,7 +212,52 @@ class Interleavings {
       snapshots_.erase(snapshots_.begin() + static_cast<ptrdiff_t>(at));
     }
   }
+  // As far as three steps: the cut, the merge, the installation.
+  void join_step() {
+    if (cuts_.empty()) {
+      const os::epoch::Guard guard;
+      std::vector<Container*> group{tree_->directory().find(random_key())};
+      for (uint64_t n = prng_.between(1, 4); n > 0 && group.back()->has_high; --n) {
+        group.push_back(tree_->directory().find(group.back()->high));
+      }
+      if (group.size() > 1) cuts_ = tree_->cut_to_join(group);
+      return;
+    }
+    if (!merged_.has_value()) {
+      std::vector<MergeInput> inputs;
+      for (const TreeState::Cut& cut : cuts_) {
+        inputs.push_back({cut.container, cut.frozen, cut.file});
+      }
+      Result<MergeOutput> joined = merger_.join(inputs, cuts_.front().cut);
+      must(joined.status());
+      if (prng_.one_in(4)) {
+        for (TreeState::Cut& cut : cuts_) tree_->give_up(cut);
+        cuts_.clear();
+        return;
+      }
+      merged_.emplace(std::move(joined).value());
+      return;
+    }
+    must(write_fresh(store_, *merged_));
+    tree_->install_joined(cuts_, *merged_, ++batch_);
+    for (const ExtentRef& extent : merged_->dropped) extent->dropped.store(true);
+    merged_.reset();
+    cuts_.clear();
+    ++joins_;
+  }
+  void divide() {
+    Flusher flusher(store_);
+    if (flusher.divide(*tree_, random_key(), prng_.between(1, 4), [] {})) ++divisions_;
+  }
   void flush_step() {
+    if (!cuts_.empty() || (!cut_.has_value() && prng_.one_in(3))) {
+      join_step();
+      return;
+    }
+    if (!cut_.has_value() && prng_.one_in(4)) {
+      divide();
+      return;
+    }
     if (!cut_.has_value()) {
       const os::epoch::Guard guard;
       cut_ = tree_->cut(tree_->directory().find(random_key()), prng_.one_in(2));
@@ -220,7 +267,7 @@ class Interleavings {
       MergePolicy policy = policy_;
       policy.recluster = prng_.one_in(8);
       Result<MergeOutput> merged =
-          merger_.merge(*cut_->container, cut_->frozen, cut_->file, cut_->cut, policy);
+          merger_.merge({cut_->container, cut_->frozen, cut_->file}, cut_->cut, policy);
       must(merged.status());
       if (prng_.one_in(6)) {
         // As after a failure: nothing is left of the output, and the frozen delta waits.
@@ -267,7 +314,7 @@ class Interleavings {
       publish();
       settle();
     }
-    while (cut_.has_value()) ASSERT_NO_FATAL_FAILURE(flush_step());
+    while (cut_.has_value() || !cuts_.empty()) ASSERT_NO_FATAL_FAILURE(flush_step());
     {
       const os::epoch::Guard guard;
       for (Container* container : tree_->directory().all()) {
@@ -294,7 +341,10 @@ class Interleavings {
   std::vector<Snapshots::Registration> snapshots_;
   std::list<Open> open_;
   std::optional<TreeState::Cut> cut_;
+  std::vector<TreeState::Cut> cuts_;  // of a join
   std::optional<MergeOutput> merged_;
+  uint64_t divisions_ = 0;
+  uint64_t joins_ = 0;
   uint64_t batch_ = 0;
   VersionModel model_;
   // Of every key: who committed it in the log, and whether it left a value.
@@ -304,15 +354,21 @@ class Interleavings {
 
 TEST(TreeModelTest, StepsInRandomOrder) {
   uint64_t conflicts = 0;
+  uint64_t divisions = 0;
+  uint64_t joins = 0;
   size_t containers = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Interleavings interleavings(seed);
     ASSERT_NO_FATAL_FAILURE(interleavings.run(1500));
     conflicts += interleavings.conflicts();
+    divisions += interleavings.divisions();
+    joins += interleavings.joins();
     containers = std::max(containers, interleavings.containers());
   }
   EXPECT_GT(conflicts, 100u);
+  EXPECT_GT(divisions, 100u);
+  EXPECT_GT(joins, 30u);
   EXPECT_GT(containers, 3u);
 }
 

@@ -438,6 +438,44 @@ TEST_F(Api, upkeep_stats_and_budget) {
   EXPECT_EQ(report->entries, 5000u);
 }
 
+// One transaction that fills a tree at once is flushed as many containers; when nearly all is
+// deleted, few are left.
+TEST_F(Api, containers_follow_the_data) {
+  ASSERT_OK(db_->set_memory_budget(size_t{256} << 20));
+  constexpr uint64_t kKeys = 60'000;
+  const auto containers = [&] { return db_->stats().trees[0].containers; };
+  for (const bool in_order : {false, true}) {
+    Result<Transaction> txn = db_->begin(TxnMode::kExclusive);
+    ASSERT_OK(txn.status());
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      const uint64_t number = in_order ? i : i * 7919 % kKeys;
+      ASSERT_OK(txn->put(tree_, big_endian(number), value_of(number, 700)));
+    }
+    ASSERT_OK(txn->commit());
+    ASSERT_OK(db_->flush());
+    EXPECT_GT(containers(), 20u);
+    EXPECT_LT(containers(), 80u);
+    ASSERT_TRUE(clean(*db_));
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      if (i % 1000 != 0) ASSERT_OK(db_->del(tree_, big_endian(i)));
+    }
+    ASSERT_OK(db_->flush());
+    EXPECT_LT(containers(), 8u);
+    EXPECT_GT(db_->stats().joins, 2u);
+    ASSERT_OK(db_->scan(tree_, "", std::nullopt, [&](std::span<const Entry> entries) {
+      for (const Entry& entry : entries) {
+        EXPECT_EQ(entry.key, big_endian(1000 * kept));
+        EXPECT_EQ(entry.value, value_of(1000 * kept, 700));
+        ++kept;
+      }
+      return true;
+    }));
+    EXPECT_EQ(kept, kKeys / 1000);
+    ASSERT_TRUE(clean(*db_));
+  }
+}
+
 TEST_F(Api, a_child_of_fork_is_refused) {
 #if defined(HAWTHORN_TSAN)
   GTEST_SKIP() << "ThreadSanitizer does not like forks of programs with threads";

@@ -42,6 +42,13 @@ std::vector<Write> commit_of(uint32_t writer, uint64_t number) {
   std::vector<Write> writes;
   uint64_t count = prng.between(1, prng.one_in(20) ? 200 : 8);
   if (prng.one_in(300)) count = 3000;  // several chunks
+  if (prng.one_in(300)) {
+    // Nearly all of a tree is deleted: what is left of its containers is joined.
+    const auto tree = static_cast<uint32_t>(prng.below(2));
+    for (uint64_t key = 1; key < 20000; ++key) {
+      if (key % 50 != 0) writes.push_back({tree, key_of(key), true, {}});
+    }
+  }
   for (uint64_t i = 0; i < count; ++i) {
     Write write;
     write.tree = static_cast<uint32_t>(prng.below(2));

@@ -43,6 +43,7 @@ struct Shape {
   uint64_t operations = 150;
   bool large = false;        // values over 64 KB
   bool big_batches = false;  // transactions of several chunks
+  bool waves = false;        // all keys written, nearly all deleted, in one commit
 };
 
 class Lives {
@@ -250,7 +251,9 @@ class Lives {
 
   void step(std::unique_ptr<Db>& db, const os::Machine& machine) {
     const uint64_t pick = prng_.below(100);
-    if (pick < 40) {
+    if (shape_.waves && prng_.one_in(8)) {
+      wave(*db);
+    } else if (pick < 40) {
       write_batch(*db);
     } else if (pick < 60) {
       write_one(*db);
@@ -346,6 +349,28 @@ class Lives {
       } else {
         batch.put(tree, write.key, write.value);
       }
+    }
+    const Durability level = random_level();
+    outcome(db.write(batch, level), std::move(commit), level);
+  }
+
+  // Containers are divided, and what is left of them is joined.
+  void wave(Db& db) {
+    WriteBatch batch;
+    Commit commit;
+    const Incarnation incarnation = random_write().tree;
+    const Tree tree = handle(db, incarnation);
+    const bool deletes = prng_.one_in(2);
+    for (uint64_t number = 0; number < shape_.keys; ++number) {
+      if (deletes && number % 40 == 7) continue;
+      Write write{incarnation, key_of(number), deletes, {}};
+      if (deletes) {
+        batch.del(tree, write.key);
+      } else {
+        write.value = value_of(prng_.next(), prng_.below(1500));
+        batch.put(tree, write.key, write.value);
+      }
+      commit.push_back(std::move(write));
     }
     const Durability level = random_level();
     outcome(db.write(batch, level), std::move(commit), level);
@@ -447,6 +472,8 @@ TEST(PowerCut, large_values) { run("large_values", 25, 4, {.keys = 60, .large = 
 TEST(PowerCut, transactions_of_many_chunks) {
   run("chunks", 20, 4, {.keys = 3000, .operations = 60, .big_batches = true});
 }
+
+TEST(PowerCut, waves) { run("waves", 30, 4, {.keys = 3000, .operations = 60, .waves = true}); }
 
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }
 

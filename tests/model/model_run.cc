@@ -64,7 +64,8 @@ void ModelRun::step() {
   if (pick < 7350) return exclusive();
   if (pick < 7550) return open_cursor();
   if (pick < 9800) return move_cursor();
-  if (pick < 9960) return manage_snapshots();
+  if (pick < 9956) return manage_snapshots();
+  if (pick < 9960) return wave();
   if (pick < 9996 || !prng_.one_in(8)) return upkeep();
   if (prng_.one_in(3)) return trees();
   reopen();
@@ -165,29 +166,45 @@ void ModelRun::write_one() {
 }
 
 void ModelRun::write_batch() {
-  WriteBatch batch;
   uint64_t count = prng_.between(1, 20);
   if (prng_.one_in(100)) count = prng_.between(100, 3000);
-  std::vector<std::tuple<uint64_t, Rank, ModelValue>> writes;
-  for (uint64_t i = 0; i < count; ++i) {
-    OpenTree& tree = any_tree();
-    const Rank rank = any_key();
-    const ModelValue value = any_value();
-    writes.emplace_back(tree.id, rank, value);
+  std::vector<Write> writes;
+  for (uint64_t i = 0; i < count; ++i) writes.push_back({&any_tree(), any_key(), any_value()});
+  done_ += count;
+  write_all(writes);
+}
+
+// Neighbouring keys are all written, or nearly all deleted: containers are divided and joined.
+void ModelRun::wave() {
+  OpenTree& tree = any_tree();
+  const Rank from = any_key();
+  const uint64_t count = std::min<uint64_t>(pool_.size() - from, prng_.between(500, 6000));
+  const bool clears = !prng_.one_in(3);
+  std::vector<Write> writes;
+  for (Rank rank = from; rank < from + count; ++rank) {
+    if (clears && prng_.one_in(50)) continue;
+    writes.push_back({&tree, rank, {}});
+    if (clears) continue;
+    writes.back().value = {true, static_cast<uint32_t>(prng_.between(0, 1200)), prng_.next()};
+  }
+  done_ += count / 8;  // they are cheap
+  write_all(writes);
+}
+
+void ModelRun::write_all(const std::vector<Write>& writes) {
+  WriteBatch batch;
+  for (const auto& [tree, rank, value] : writes) {
     if (value.present) {
-      batch.put(tree.handle, pool_[rank], value_of(value.number, value.size));
+      batch.put(tree->handle, pool_[rank], value_of(value.number, value.size));
     } else {
-      batch.del(tree.handle, pool_[rank]);
+      batch.del(tree->handle, pool_[rank]);
     }
   }
-  ASSERT_EQ(batch.count(), count);
-  done_ += count;
+  ASSERT_EQ(batch.count(), writes.size());
   ASSERT_OK(db_->write(batch, any_level()));
   ++commit_;
   const uint64_t keep = oldest();
-  for (const auto& [tree, rank, value] : writes) {
-    tree_by_id(tree)->model->write(rank, commit_, value, keep);
-  }
+  for (const auto& [tree, rank, value] : writes) tree->model->write(rank, commit_, value, keep);
 }
 
 // ---- Reads

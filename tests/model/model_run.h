@@ -39,6 +39,11 @@ class ModelRun {
     std::shared_ptr<ModelTree> model;
     uint64_t id = 0;
   };
+  struct Write {
+    OpenTree* tree = nullptr;
+    Rank rank = 0;
+    ModelValue value;
+  };
   struct OpenTxn {
     uint64_t number = 0;
     Transaction txn;
@@ -65,6 +70,8 @@ class ModelRun {
   void step();
   void write_one();
   void write_batch();
+  void wave();
+  void write_all(const std::vector<Write>& writes);
   void read();
   void multi_get();
   void scan();

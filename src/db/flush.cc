@@ -1,0 +1,266 @@
+// Flushing one container, a part of the scheduler: which shape that takes, what is tried on a full
+// disk, divisions before and joins behind it.
+
+#include <algorithm>
+
+#include "db/scheduler.h"
+#include "os/epoch.h"
+#include "os/test_point.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
+// A delta larger than that is not merged in one step.
+constexpr size_t kStepContainers = 8;
+constexpr size_t kStepBytesMax = 2 * tree::kLargeDeltaBytes;
+constexpr size_t kPartsMax = 1024;
+constexpr double kPartBytes = 0.8;  // of a container's target size
+// Containers below the first part of it are joined, into one of the second at most.
+constexpr size_t kJoinPart = 4;
+constexpr size_t kJoinedPart = 2;
+constexpr size_t kJoinMax = 8;
+
+// Each thread that flushes keeps its merger, with its buffers.
+tree::Merger& this_thread_merger(tree::Store* store) {
+  struct Keeper {
+    tree::Store* store = nullptr;
+    std::unique_ptr<tree::Merger> merger;
+  };
+  thread_local Keeper keeper;
+  if (keeper.store != store) {
+    keeper.store = store;
+    keeper.merger = std::make_unique<tree::Merger>(store);
+  }
+  return *keeper.merger;
+}
+
+Edit edit_of(const tree::MergeOutput& output) {
+  Edit edit;
+  for (const tree::MergePiece& piece : output.pieces) edit.set.push_back(piece.file->record);
+  edit.fresh = output.fresh;
+  edit.dropped = output.dropped;
+  return edit;
+}
+
+size_t part_of(size_t bytes, double share) {
+  return static_cast<size_t>(static_cast<double>(bytes) * share);
+}
+
+size_t step_bytes(const tree::MergePolicy& policy) {
+  return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
+}
+}  // namespace
+
+// What earlier flushes have replaced is free only when they are published. When that is not enough
+// the index alone is rewritten, which takes little more than it replaces; garbage stays for later.
+// Where free space is in small pieces, so is what a container is then split into.
+Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
+                                  bool force, const tree::MergePolicy& policy, bool* flushed) {
+  Status status = try_flush(tree, low, allow_io, force, policy, flushed);
+  if (status.is(StatusCode::kNoSpace)) {
+    if (Status s = publisher_->publish(); !s.ok()) return s;
+    os::epoch::collect();
+    status = try_flush(tree, low, allow_io, force, policy, flushed);
+  }
+  tree::MergePolicy least = policy;
+  least.recluster = false;
+  least.keep_extents = true;
+  if (status.is(StatusCode::kNoSpace)) {
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  least.keep_extents = false;
+  for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
+    least.target_bytes /= 2;
+    status = try_flush(tree, low, allow_io, force, least, flushed);
+  }
+  if (*flushed) uncover();
+  return status;
+}
+
+// The parts of a container whose delta is far too large for one step: each has a part of the run,
+// shares the delta, and is flushed as a step of its own. Nothing is read of the delta but where the
+// parts shall begin. False: goes the ordinary way.
+Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
+                               const tree::MergePolicy& policy) {
+  std::optional<tree::TreeState::Cut> cut;
+  std::vector<std::string> lows;
+  {
+    os::epoch::Guard guard;
+    tree::Container* container = tree->directory().find(low);
+    const tree::Delta* delta = container->descriptor.load(std::memory_order_acquire)->active;
+    if (delta->bytes() <= step_bytes(policy)) return false;
+    cut = tree->cut_to_divide(container, step_bytes(policy));
+    if (!cut.has_value()) return false;
+    const size_t parts =
+        delta->bytes() / std::max<size_t>(1, part_of(policy.target_bytes, kPartBytes));
+    std::vector<tree::DeltaEntry*> bounds(std::min(parts, kPartsMax));
+    bounds.resize(delta->sample(bounds));
+    for (const tree::DeltaEntry* bound : bounds) {
+      if (bound->key() > cut->container->low) lows.emplace_back(bound->key());
+    }
+  }
+  if (lows.empty() || tree->dropped.load(std::memory_order_seq_cst)) {
+    tree->give_up(*cut);
+    return false;
+  }
+  HAWTHORN_TEST_POINT("scheduler.before_divide");
+  Result<tree::MergeOutput> divided =
+      this_thread_merger(store_).divide({cut->container, nullptr, cut->file}, lows);
+  if (!divided.ok()) {
+    tree->give_up(*cut);
+    const StatusCode code = divided.status().code();
+    if (code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory) return false;
+    return divided.status();
+  }
+  const uint64_t batch = publisher_->add(edit_of(*divided));
+  tree->install(*cut, *divided, batch);
+  stats_.splits.fetch_add(1, std::memory_order_relaxed);
+  large_due_.store(true, std::memory_order_release);
+  return true;
+}
+
+// What lies around a container that has become small, as far as it fits one of half the size. The
+// container covers `low`.
+std::vector<tree::Container*> Scheduler::small_neighbours(tree::TreeState* tree,
+                                                          const std::string& low,
+                                                          size_t target) const {
+  const tree::Directory& directory = tree->directory();
+  size_t left = target / kJoinedPart;
+  const auto fits = [&left](const tree::Container* container) {
+    const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+    const size_t bytes = tree::live_bytes(*d->run) + d->active->bytes();
+    if (d->frozen != nullptr || bytes > left ||
+        container->flushing.load(std::memory_order_relaxed) ||
+        d->run->damaged.load(std::memory_order_relaxed)) {
+      return false;
+    }
+    left -= bytes;
+    return true;
+  };
+  tree::Container* middle = directory.find(low);
+  if (!fits(middle)) return {};
+  std::vector<tree::Container*> group{middle};
+  while (group.size() < kJoinMax / 2) {
+    tree::Container* before =
+        group.front()->low.empty() ? nullptr : directory.before(group.front()->low);
+    if (before == nullptr || !fits(before)) break;
+    group.insert(group.begin(), before);
+  }
+  while (group.size() < kJoinMax && group.back()->has_high) {
+    tree::Container* next = directory.find(group.back()->high);
+    if (!fits(next)) break;
+    group.push_back(next);
+  }
+  return group;
+}
+
+// Where most has been deleted, one container is made of several. No join is ever needed: what
+// stands in its way, errors too, is met again by those who need it.
+void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
+                            const tree::MergePolicy& policy) {
+  std::vector<tree::TreeState::Cut> cuts;
+  {
+    os::epoch::Guard guard;
+    const std::vector<tree::Container*> group = small_neighbours(tree, low, policy.target_bytes);
+    if (group.size() < 2) return;
+    cuts = tree->cut_to_join(group);
+  }
+  if (cuts.empty()) return;
+  const auto give_up = [&] {
+    for (tree::TreeState::Cut& cut : cuts) tree->give_up(cut);
+  };
+  if (tree->dropped.load(std::memory_order_seq_cst)) {
+    give_up();
+    return;
+  }
+  HAWTHORN_TEST_POINT("scheduler.before_join");
+  std::vector<tree::MergeInput> inputs;
+  for (const tree::TreeState::Cut& cut : cuts) {
+    inputs.push_back({cut.container, cut.frozen, cut.file});
+  }
+  Result<tree::MergeOutput> joined = this_thread_merger(store_).join(inputs, cuts.front().cut);
+  if (!joined.ok() || !tree::TreeState::few_written(cuts)) {
+    give_up();
+    return;
+  }
+  Edit edit = edit_of(*joined);
+  for (size_t i = 1; i < cuts.size(); ++i) edit.deleted.push_back(cuts[i].file->record.id);
+  const uint64_t batch = publisher_->add(std::move(edit));
+  HAWTHORN_TEST_POINT("scheduler.before_install_joined");
+  tree->install_joined(cuts, *joined, batch);
+  stats_.joins.fetch_add(1, std::memory_order_relaxed);
+}
+
+Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
+                            bool force, const tree::MergePolicy& policy, bool* flushed) {
+  *flushed = false;
+  if (allow_io && !policy.recluster && !policy.keep_extents) {
+    Result<bool> divided = divide(tree, low, policy);
+    if (!divided.ok()) return divided.status();
+    *flushed = *divided;
+    if (*flushed) return {};
+  }
+  std::optional<tree::TreeState::Cut> cut;
+  {
+    os::epoch::Guard guard;
+    tree::Container* container = tree->directory().find(low);
+    const tree::Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+    const tree::Delta* delta =
+        descriptor->frozen != nullptr ? descriptor->frozen : descriptor->active;
+    if (!allow_io && tree::Merger::needs_io(delta, *descriptor->run,
+                                            tree::jittered(policy, descriptor->run->record.id))) {
+      return {};
+    }
+    if (!force && !policy.recluster && descriptor->active->empty() && descriptor->frozen == nullptr)
+      return {};
+    // Intents of a transaction that is idle must not hold the log: they move on to where it is now,
+    // since their commit record will stand behind that (R8, attack 9).
+    cut = tree->cut(container, force || holds_log(*descriptor->active));
+    // Most of it is open: when that is committed it will be large, but in order.
+    if (!cut.has_value() && descriptor->frozen == nullptr && delta->bytes() > step_bytes(policy)) {
+      delta->keep_order();
+    }
+  }
+  if (!cut.has_value()) return {};
+  const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
+  // Checked after the container was marked as being flushed: a drop waits for such marks before it
+  // takes stock.
+  const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
+  if (dropped || (cut->frozen == nullptr && !policy.recluster)) {
+    tree->give_up(*cut);
+    return {};
+  }
+  if (!policy.recluster && tree::TreeState::drop_empty(*cut)) {
+    *flushed = true;
+    return {};
+  }
+  HAWTHORN_TEST_POINT("scheduler.before_merge");
+  Result<tree::MergeOutput> merged = this_thread_merger(store_).merge(
+      {cut->container, cut->frozen, cut->file}, cut->cut, jittered);
+  if (!merged.ok()) {
+    tree->give_up(*cut);
+    return merged.status();
+  }
+  // What was written meanwhile may be large itself, and its writer could not say so.
+  if (cut->container->large.load(std::memory_order_relaxed)) {
+    large_due_.store(true, std::memory_order_release);
+  }
+  const bool split = merged->pieces.size() > 1;
+  const bool reclustered = merged->reclustered;
+  const bool small =
+      !split && tree::live_bytes(*merged->pieces.front().file) < policy.target_bytes / kJoinPart;
+  const uint64_t batch = publisher_->add(edit_of(*merged));
+  HAWTHORN_TEST_POINT("scheduler.before_install");
+  tree->install(*cut, *merged, batch);
+  stats_.flushes.fetch_add(1, std::memory_order_relaxed);
+  if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
+  if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);
+  *flushed = true;
+  if (small && allow_io && !policy.recluster && !policy.keep_extents) {
+    join_around(tree, low, policy);
+  }
+  return {};
+}
+
+}  // namespace hawthorn::db
