@@ -35,6 +35,9 @@ Status Scheduler::cover() {
   const size_t wanted = std::max(std::clamp(2 * used, least, quota), used + least);
   const size_t target = target_bytes_.load(std::memory_order_relaxed);
   const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+  // Before it is ready, so that no large value takes of it (6 of space.h).
+  const size_t held = std::max(wanted, covered_.load(std::memory_order_relaxed));
+  space.reserve((merge_bytes() + held) / kBlockBytes);
   Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
   size_t covered = wanted;
   if (!status.ok()) {
