@@ -75,7 +75,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
       !s.ok()) {
     return s;
   }
-  for (;;) {
+  for (uint32_t futile = 0;;) {
     Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.ok()) {
       count_memory();
@@ -83,7 +83,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     }
     if (s.is_conflict()) services_.sequencer->count_conflict();
     if (!s.is(StatusCode::kOutOfMemory)) return s;
-    if (Status relieved = services_.admission->relieve(); !relieved.ok()) return relieved;
+    if (Status relieved = services_.admission->relieve(&futile); !relieved.ok()) return relieved;
   }
 }
 
@@ -124,7 +124,6 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
                                                       ", which does not exist (any more)");
     }
     if (Status s = install(tree, operation.type, operation.key, operation.value); !s.ok()) return s;
-    if (operation.type == format::OperationType::kPutLarge) large_.emplace_back(operation.value);
   }
   borrowed_ = operations;
   operation_count_ = count;
@@ -262,7 +261,13 @@ void Txn::abort() {
 }
 
 void Txn::roll_back() {
-  if (undo_.empty()) return;
+  if (!undo_.empty()) unlink_all();
+  if (drop_large) {
+    for (const std::string& encoded : large_) drop_large(encoded);
+  }
+}
+
+void Txn::unlink_all() {
   if (first_chunk_ != 0) {
     // Chunks without an outcome count as aborted at recovery; the record only spares it the wait
     // until the log's end.
@@ -276,9 +281,6 @@ void Txn::roll_back() {
   services_.store->slots->abort(id_);
   HAWTHORN_TEST_POINT("txn.abort.before_unlink");
   for (size_t i = undo_.size(); i > 0; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
-  if (drop_large) {
-    for (const std::string& encoded : large_) drop_large(encoded);
-  }
 }
 
 void Txn::finish() {
