@@ -227,6 +227,7 @@ Status Db::Impl::open() {
       db::Manifest::start(machine_, path_, std::move(loaded), !*there);
   if (!manifest.ok()) return manifest.status();
   manifest_ = std::move(manifest).value();
+  manifest_->on_warning([this](std::string_view message) { log(LogLevel::kWarning, message); });
   HAWTHORN_TEST_POINT("open.after_manifest");
   Result<std::unique_ptr<wal::Log>> started =
       wal::Log::start(machine_, path_, log_options_used, epoch, reserved, keep);
