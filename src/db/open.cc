@@ -34,8 +34,14 @@ Status Db::Impl::lock_directory(bool exists) {
   flags.create = !options_.read_only && !exists;
   flags.read_only = options_.read_only;
   Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_ + kLockName, flags);
-  if (!file.ok() && file.status().is_not_found() && exists && !options_.read_only) {
-    flags.create = true;  // lost, but not needed for anything that it holds
+  if (!file.ok() && file.status().is_not_found() && exists) {
+    // Lost, but not needed for anything that it holds. A reader makes no file.
+    if (options_.read_only) {
+      log(LogLevel::kWarning,
+          path_ + " has no lock file: nothing keeps a writing process out while this one reads");
+      return {};
+    }
+    flags.create = true;
     file = machine_.files->open_file(path_ + kLockName, flags);
   }
   if (!file.ok()) return file.status();
