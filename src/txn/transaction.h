@@ -51,10 +51,10 @@ struct Services {
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
 
-class Txn {
+class Txn : private CommitCheck {
  public:
   explicit Txn(const Services& services) : services_(services) {}
-  ~Txn();
+  ~Txn() override;
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
 
@@ -98,7 +98,8 @@ class Txn {
   Status with_log_space(Call call);
   Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
   Status log_in_chunks(std::string_view operations);
-  Result<bool> validate();
+  Verdict validate() override;
+  Result<bool> read_ahead() override;
   void roll_back();
   void unlink_all();
   void finish();
@@ -119,6 +120,13 @@ class Txn {
   uint32_t operation_count_ = 0;  // of either
   uint32_t chunk_seq_ = 0;        // seq of the first operation that is not logged
   Lsn first_chunk_ = 0;
+  // Runs that hold no newer commit of what undo_[of] wrote, in its order.
+  struct Searched {
+    size_t of;
+    tree::RunFileRef run;
+  };
+  std::vector<Searched> searched_;
+  uint32_t reads_ahead_ = 0;
   Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
   std::vector<std::unique_ptr<char[]>> key_blocks_;
