@@ -44,7 +44,8 @@ struct Options {
   IoMode io_mode = IoMode::kAuto;
 
   // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is
-  // replayed in memory.
+  // replayed in memory. Without its lock file (a copy may have none) the database opens all the
+  // same, but then nothing keeps a writing process out.
   bool read_only = false;
 
   // Creates the database when the directory holds none. When false, open returns kNotFound.

@@ -8,6 +8,7 @@ namespace hawthorn {
 
 namespace {
 std::atomic<uint64_t> next_instance{1};
+constexpr uint64_t kTreeRecordBytes = 1024;  // in the manifest, with its first container
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
@@ -137,6 +138,8 @@ Result<tree::TreeState*> Db::Impl::create_tree(std::string_view name) {
   container.tree = record.id;
   // No cut: older records in the log cannot be this tree's, whose id is new.
   batch.containers_set.push_back(container);
+  // On a full disk the manifest's last room is for what flushes change.
+  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   std::vector<tree::Container*> containers{tree::TreeState::empty_container(&store_, container)};
   auto state =
@@ -198,6 +201,30 @@ Status Db::Impl::drop_tree(std::string_view name) {
 
 // ---- Writing
 
+// Values over the limit go to extents of their own first; the rewritten operations name those.
+Status Db::Impl::write_large_values(std::string_view operations, txn::Txn& txn,
+                                    std::string* rewritten) {
+  const char* at = operations.data();
+  const char* end = at + operations.size();
+  while (at < end) {
+    format::Operation operation;
+    at = format::decode_operation(at, end, &operation);
+    if (at == nullptr)
+      return Status(StatusCode::kInvalidArgument, "a write batch holds no valid operations");
+    if (operation.type != format::OperationType::kPut ||
+        operation.value.size() <= db::kLargeValueBytes) {
+      format::append_operation(*rewritten, operation);
+      continue;
+    }
+    Result<std::string> encoded = db::write_large_value(&store_, scheduler_.get(), operation.value);
+    if (!encoded.ok()) return encoded.status();
+    format::append_operation(
+        *rewritten, {format::OperationType::kPutLarge, operation.tree, operation.key, *encoded});
+    txn.own_large(*std::move(encoded));
+  }
+  return {};
+}
+
 Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,
                                   Durability durability) {
   if (Status s = writable(); !s.ok()) return s;
@@ -217,32 +244,16 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
   }
   txn::Txn& txn = *keeper.txn;
 
+  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
   std::string rewritten;
+  Status status;
   if (large) {
-    // Values over the limit go to extents of their own first; the operations then name those.
-    const char* at = operations.data();
-    const char* end = at + operations.size();
-    while (at < end) {
-      format::Operation operation;
-      at = format::decode_operation(at, end, &operation);
-      if (at == nullptr)
-        return Status(StatusCode::kInvalidArgument, "a write batch holds no valid operations");
-      if (operation.type == format::OperationType::kPut &&
-          operation.value.size() > db::kLargeValueBytes) {
-        Result<std::string> encoded =
-            db::write_large_value(&store_, scheduler_.get(), operation.value);
-        if (!encoded.ok()) return encoded.status();
-        format::append_operation(
-            rewritten, {format::OperationType::kPutLarge, operation.tree, operation.key, *encoded});
-      } else {
-        format::append_operation(rewritten, operation);
-      }
-    }
+    status = write_large_values(operations, txn, &rewritten);
     operations = rewritten;
   }
-
-  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
-  Status status = txn.write_all(operations, count, [this](uint32_t id) { return find_id(id); });
+  if (status.ok()) {
+    status = txn.write_all(operations, count, [this](uint32_t id) { return find_id(id); });
+  }
   if (!status.ok()) {
     txn.abort();
     return status;

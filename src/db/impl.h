@@ -91,6 +91,7 @@ class Db::Impl {
 
  private:
   Status lock_directory(bool exists);
+  Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   Status build_trees(const format::ManifestState& state);
   Status present_ring_bytes(size_t* bytes);
 

@@ -34,16 +34,41 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler,
                            });
 }
 
+namespace {
+// What the bytes pass through: of what is for extents, or a small one of what is left to deltas,
+// which make room for it as for any write.
+Status take_buffer(tree::Store* store, Scheduler* scheduler, char** buffer, size_t* bytes) {
+  for (*bytes = kBufferBytes; *bytes > format::kLargeChunkBytes; *bytes /= 2) {
+    *buffer = store->residency->allocate(os::Quota::kMerge, *bytes);
+    if (*buffer != nullptr) return {};
+  }
+  for (uint32_t futile = 0;;) {
+    *buffer = store->arena->allocate(os::Quota::kMerge, *bytes);
+    if (*buffer != nullptr) return {};
+    if (Status s = scheduler->relieve(&futile); !s.ok()) return s;
+  }
+}
+
+// Where there is no space the scheduler may find some.
+Result<tree::ExtentAddress> take_extent(tree::Store* store, Scheduler* scheduler, uint32_t blocks) {
+  tree::ExtentAddress address;
+  const auto take = [&]() -> Status {
+    Result<tree::ExtentAddress> taken = store->space->allocate(blocks, space::Use::kInsert);
+    if (taken.ok()) address = *taken;
+    return taken.status();
+  };
+  Status status = take();
+  if (status.is(StatusCode::kNoSpace)) status = scheduler->free_space(take);
+  if (!status.ok()) return status;
+  return address;
+}
+}  // namespace
+
 Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
                                       const StreamSource& source) {
-  size_t buffer_bytes = kBufferBytes;
-  char* buffer = store->residency->allocate(os::Quota::kMerge, buffer_bytes);
-  while (buffer == nullptr && buffer_bytes > format::kLargeChunkBytes) {
-    buffer_bytes /= 2;
-    buffer = store->residency->allocate(os::Quota::kMerge, buffer_bytes);
-  }
-  if (buffer == nullptr)
-    return Status(StatusCode::kOutOfMemory, "no memory for the buffer of a large value");
+  size_t buffer_bytes = 0;
+  char* buffer = nullptr;
+  if (Status s = take_buffer(store, scheduler, &buffer, &buffer_bytes); !s.ok()) return s;
   format::LargeValue value;
   value.size = size;
   std::vector<tree::ExtentRef> extents;
@@ -52,10 +77,7 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, 
   while (status.ok() && done < size) {
     const auto extent_bytes = static_cast<size_t>(std::min<uint64_t>(size - done, kExtentBytesMax));
     const auto blocks = static_cast<uint32_t>((extent_bytes + kBlock - 1) / kBlock);
-    Result<tree::ExtentAddress> address = store->space->allocate(blocks, space::Use::kInsert);
-    if (address.status().is(StatusCode::kNoSpace) && scheduler->free_space()) {
-      address = store->space->allocate(blocks, space::Use::kInsert);
-    }
+    Result<tree::ExtentAddress> address = take_extent(store, scheduler, blocks);
     if (!address.ok()) {
       status = address.status();
       break;

@@ -22,8 +22,9 @@ namespace hawthorn::db {
 inline constexpr size_t kLargeValueBytes = 64 << 10;
 
 // Writes `size` bytes from the source; returns the encoded format::LargeValue. Where there is no
-// space for them the scheduler may find some.
-// Errors: kInvalidArgument when the source gives less; kNoSpace; kIoError; what the source returns.
+// space for them, or no memory for a buffer, the scheduler may find some.
+// Errors: kInvalidArgument when the source gives less; kNoSpace; kOutOfMemory when waiting would
+// not help; kIoError; what the source returns.
 Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
                                       const StreamSource& source);
 Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler,

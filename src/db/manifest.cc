@@ -19,6 +19,7 @@ constexpr uint64_t kExtendBytesMax = uint64_t{16} << 20;
 // By so much a batch may make the state larger.
 constexpr uint64_t kMarginBytesMin = uint64_t{16} << 10;
 constexpr size_t kChunkBytes = size_t{1} << 20;  // of a snapshot, and of zeros
+constexpr uint64_t kSpareAgainUs = 1'000'000;
 
 }  // namespace
 
@@ -45,7 +46,11 @@ struct Manifest::Files {
   format::Superblock superblock;
   ManifestFile current;
   uint64_t rewrite_at = 0;
-  uint64_t spare_bytes = 0;  // 0: there is none
+  uint64_t spare_bytes = 0;   // 0: there is none
+  bool spare_failed = false;  // for another reason than space; then, when to try again
+  uint64_t spare_again_us = 0;
+  bool spare_told = false;
+  std::function<void(std::string_view)> warn;
   std::atomic<bool> short_of_room{false};
   uint64_t growth = 0;  // expected
   Status failed;
@@ -56,6 +61,7 @@ struct Manifest::Files {
   void remove_others(uint64_t spare);
   void find_spare();
   Status keep_spare(uint64_t bytes);
+  Status make_spare(uint64_t bytes);
   Status make_room(uint64_t bytes);
   Status start_over(const format::ManifestBatch& batch);
   Status rewrite_when_due();
@@ -131,11 +137,10 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   const std::string path = path_of(number);
   if (Status status = files.remove(path); !status.ok() && !status.is_not_found()) return status;
   const std::string spare = join(directory, kManifestSpareName);
-  const bool create = spare_bytes == 0;
-  if (!create) {
-    if (Status s = files.rename(spare, path); !s.ok()) return s;
-    file.allocated = std::exchange(spare_bytes, 0);
-  }
+  const uint64_t allocated = std::exchange(spare_bytes, 0);
+  // A spare that somebody has removed is none.
+  const bool create = allocated == 0 || !files.rename(spare, path).ok();
+  if (!create) file.allocated = allocated;
   auto opened = files.open_file(path, {.create = create, .exclusive = create});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
@@ -199,9 +204,31 @@ void Manifest::Files::find_spare() {
   if (size.ok()) spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
 }
 
-// Its space must survive a power loss, its name comes with the next sync of the directory.
+// Only a precaution: where it fails for another reason than space, that is told once and tried
+// again after a while. Errors: kNoSpace.
 Status Manifest::Files::keep_spare(uint64_t bytes) {
   if (spare_bytes >= bytes) return {};
+  const uint64_t now_us = machine.clock->monotonic_us();
+  if (spare_failed && now_us < spare_again_us) return {};
+  Status status = make_spare(bytes);
+  if (status.ok() || status.is(StatusCode::kNoSpace)) {
+    spare_failed = spare_told = false;
+    return status;
+  }
+  if (!spare_told && warn) {
+    warn(
+        "no file for the next manifest can be made ready, so that a full disk may end in a "
+        "read-only database: " +
+        status.to_string());
+    spare_told = true;
+  }
+  spare_failed = true;
+  spare_again_us = now_us + kSpareAgainUs;
+  return {};
+}
+
+// Its space must survive a power loss, its name comes with the next sync of the directory.
+Status Manifest::Files::make_spare(uint64_t bytes) {
   const std::string path = join(directory, kManifestSpareName);
   auto file = machine.files->open_file(path, {.create = true});
   if (!file.ok()) return file.status();
@@ -320,6 +347,10 @@ Status Manifest::Files::start_over(const format::ManifestBatch& batch) {
   if (status.ok()) status = begin_next(false);
   if (!status.ok()) state = std::move(before);
   return status;
+}
+
+void Manifest::on_warning(std::function<void(std::string_view)> warn) {
+  files_->warn = std::move(warn);
 }
 
 void Manifest::expect_growth(uint64_t bytes) { files_->growth = bytes; }

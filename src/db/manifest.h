@@ -19,6 +19,7 @@
 //    the next spare. So only a state that outgrows both meets kNoSpace (R28).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -62,6 +63,10 @@ class Manifest {
   // its snapshot (1 MB at least). Errors: kCorruption when the batch does not fit the state
   // (nothing changed); kNoSpace (nothing changed); everything else is final.
   Status append(const format::ManifestBatch& batch);
+  // Told when the next manifest's file could not be made ready in advance, for another reason than
+  // a full disk, and that reason. Nothing is lost by that, and it is tried again. Set before the
+  // first append; called by appending threads.
+  void on_warning(std::function<void(std::string_view)> warn);
   // By how much the state may grow before the disk is full: while it is not, room for that is kept.
   void expect_growth(uint64_t bytes);
   // Whether a batch that makes the state much larger may meet kNoSpace; any thread may ask.

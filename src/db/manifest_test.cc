@@ -268,6 +268,57 @@ TEST(ManifestTest, ARewriteWithoutSpaceIsPutOff) {
   EXPECT_EQ(f.load()->state, manifest->state());
 }
 
+// It is a precaution only.
+TEST(ManifestTest, ASpareThatCannotBeMadeIsToldAndTriedAgain) {
+  for (const SimOp op : {SimOp::kAny, SimOp::kSync, SimOp::kAllocate}) {
+    for (const StatusCode code : {StatusCode::kIoError, StatusCode::kReadOnly}) {
+      Fixture f;
+      auto manifest = f.create();
+      std::vector<std::string> warnings;
+      manifest->on_warning([&](std::string_view message) { warnings.emplace_back(message); });
+      f.disk.fail_path("manifest.spare", op, 1, code, true);
+      manifest->expect_growth(uint64_t{1} << 20);
+      ManifestBatch reserve;
+      for (uint64_t i = 1; i <= 400; ++i) {
+        reserve.lsn_reserved = i;
+        must(manifest->append(reserve));
+        must(manifest->keep_room());
+      }
+      ASSERT_EQ(warnings.size(), 1u);
+      EXPECT_NE(warnings[0].find("manifest.spare"), std::string::npos) << warnings[0];
+      EXPECT_FALSE(manifest->short_of_room());
+      // Beyond a rewrite, which needs a new file.
+      for (uint64_t i = 401; manifest->number() == 1 && i < 200'000; ++i) {
+        reserve.lsn_reserved = i;
+        must(manifest->append(reserve));
+      }
+      EXPECT_EQ(f.load()->state, manifest->state());
+      f.disk.clear_faults();
+      f.sim.clock().advance_us(2'000'000);
+      must(manifest->keep_room());
+      EXPECT_EQ(warnings.size(), 1u);
+      const std::vector<std::string> names = f.names();
+      EXPECT_TRUE(std::count(names.begin(), names.end(), "manifest.spare") == 1);
+      manifest = f.reopen();
+      must(manifest->append(reserve));
+    }
+  }
+}
+
+TEST(ManifestTest, ASpareThatIsGoneIsNone) {
+  Fixture f;
+  auto manifest = f.create();
+  ManifestBatch reserve;
+  for (uint64_t i = 1; manifest->number() == 1 && i < 200'000; ++i) {
+    if (manifest->bytes() > 1'000'000) {
+      static_cast<void>(f.disk.remove("/db/manifest.spare").ok());
+    }
+    reserve.lsn_reserved = i;
+    must(manifest->append(reserve));
+  }
+  EXPECT_EQ(f.load()->state, manifest->state());
+}
+
 TEST(ManifestTest, AfterAFailedSyncItIsFailedForGood) {
   for (const SimOp op : {SimOp::kSync, SimOp::kWrite}) {
     Fixture f;

@@ -34,8 +34,14 @@ Status Db::Impl::lock_directory(bool exists) {
   flags.create = !options_.read_only && !exists;
   flags.read_only = options_.read_only;
   Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_ + kLockName, flags);
-  if (!file.ok() && file.status().is_not_found() && exists && !options_.read_only) {
-    flags.create = true;  // lost, but not needed for anything that it holds
+  if (!file.ok() && file.status().is_not_found() && exists) {
+    // Lost, but not needed for anything that it holds. A reader makes no file.
+    if (options_.read_only) {
+      log(LogLevel::kWarning,
+          path_ + " has no lock file: nothing keeps a writing process out while this one reads");
+      return {};
+    }
+    flags.create = true;
     file = machine_.files->open_file(path_ + kLockName, flags);
   }
   if (!file.ok()) return file.status();
@@ -227,6 +233,7 @@ Status Db::Impl::open() {
       db::Manifest::start(machine_, path_, std::move(loaded), !*there);
   if (!manifest.ok()) return manifest.status();
   manifest_ = std::move(manifest).value();
+  manifest_->on_warning([this](std::string_view message) { log(LogLevel::kWarning, message); });
   HAWTHORN_TEST_POINT("open.after_manifest");
   Result<std::unique_ptr<wal::Log>> started =
       wal::Log::start(machine_, path_, log_options_used, epoch, reserved, keep);

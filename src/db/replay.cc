@@ -257,13 +257,15 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
 Status Replay::apply() {
   Status status;
   uint32_t attempts = 0;
+  uint32_t futile = 0;
   for (size_t done = 0; done < batch_.size() && status.ok();) {
     size_t applied = 0;
     status = tree::TreeState::replay(std::span(batch_).subspan(done), &applied);
     done += applied;
     attempts = applied > 0 ? 0 : attempts + 1;
+    if (applied > 0) futile = 0;
     if (status.is(StatusCode::kOutOfMemory) && !scanning_ && attempts < kRoomAttempts) {
-      status = make_room(done, attempts);
+      status = make_room(done, attempts, &futile);
     }
   }
   batch_.clear();
@@ -272,7 +274,7 @@ Status Replay::apply() {
 }
 
 // So that batch_[next] can be applied.
-Status Replay::make_room(size_t next, uint32_t attempt) {
+Status Replay::make_room(size_t next, uint32_t attempt, uint32_t* futile) {
   if (read_only_) {
     return Status(
         StatusCode::kOutOfMemory,
@@ -290,7 +292,7 @@ Status Replay::make_room(size_t next, uint32_t attempt) {
   if (attempt % kPublishedAttempts == kPublishedAttempts - 1) {
     if (Status s = scheduler_->publish(); !s.ok()) return s;
   }
-  return scheduler_->relieve();
+  return scheduler_->relieve(futile);
 }
 
 // What was applied of a record, up to the key `next`, which points into it, does not wait for the

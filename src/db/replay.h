@@ -65,7 +65,7 @@ class Replay {
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
              format::Lsn cts, const ChunkedOutcome* outcome);
   Status apply();
-  Status make_room(size_t next, uint32_t attempt);
+  Status make_room(size_t next, uint32_t attempt, uint32_t* futile);
   void hold(const Source& source, std::string_view next);
   Status reached(format::Lsn lsn);
   tree::TreeState* find_tree(uint32_t id);

@@ -35,6 +35,9 @@ Status Scheduler::cover() {
   const size_t wanted = std::max(std::clamp(2 * used, least, quota), used + least);
   const size_t target = target_bytes_.load(std::memory_order_relaxed);
   const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
+  // Before it is ready, so that no large value takes of it (6 of space.h).
+  const size_t held = std::max(wanted, covered_.load(std::memory_order_relaxed));
+  space.reserve((merge_bytes() + held) / kBlockBytes);
   Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
   size_t covered = wanted;
   if (!status.ok()) {
@@ -42,7 +45,8 @@ Status Scheduler::cover() {
     const size_t ready = space.ready_blocks() * kBlockBytes;
     covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
   }
-  const size_t records = (merge_bytes() + wanted) / target * kRecordBytes;
+  // What is flushed on a full disk may be split as small as that.
+  const size_t records = (merge_bytes() + wanted) / (target >> kSmallestPart) * kRecordBytes;
   if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
     status = std::move(s);
     covered = 0;
@@ -61,17 +65,26 @@ void Scheduler::uncover() {
 // The disk may be full. All that is unflushed has its space: flushed and published, it needs less,
 // and what it deleted is free. Only when that does not help an insert is refused.
 Status Scheduler::make_space() {
-  const auto fits = [this] {
-    return store_->arena->used(os::Quota::kDelta) < covered_.load(std::memory_order_relaxed);
+  const auto fits = [this]() -> Status {
+    Status status = cover();
+    const size_t used = store_->arena->used(os::Quota::kDelta);
+    return used < covered_.load(std::memory_order_relaxed) ? Status() : status;
   };
-  if (cover().ok() || fits()) return {};
+  if (fits().ok()) return {};
   os::MutexLock lock(space_mutex_);
-  Status status = cover();
-  if (status.ok() || fits()) return {};
-  if (flush_news()) {
+  return free_until(fits);
+}
+
+Status Scheduler::free_space(const std::function<Status()>& take) {
+  os::MutexLock lock(space_mutex_);
+  return free_until(take);
+}
+
+Status Scheduler::free_until(const std::function<Status()>& enough) {
+  Status status = enough();
+  if (status.is(StatusCode::kNoSpace) && flush_news()) {
     if (Status s = publisher_->status(); !s.ok()) return s;
-    status = cover();
-    if (status.ok() || fits()) return {};
+    status = enough();
   }
   // What the background has flushed gives its space back only when it is published, and when nobody
   // reads what it replaced any more.
@@ -79,17 +92,11 @@ Status Scheduler::make_space() {
     if (attempt > 0) machine_.clock->sleep_us(500);
     if (Status s = publisher_->publish(); !s.ok()) return s;
     os::epoch::collect();
-    status = cover();
-    if (status.ok() || fits()) return {};
+    status = enough();
   }
   if (!status.is(StatusCode::kNoSpace)) return status;
   return Status(StatusCode::kNoSpace, "no space for more data (reads and deletes go on): " +
                                           std::string(status.message()));
-}
-
-bool Scheduler::free_space() {
-  os::MutexLock lock(space_mutex_);
-  return flush_news();
 }
 
 // False: nothing was written since the last time.

@@ -384,21 +384,19 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   return result;
 }
 
-Status Scheduler::relieve() {
-  thread_local uint32_t attempts = 0;
+Status Scheduler::relieve(uint32_t* futile) {
   if (store_->residency->make_room(size_t{2} << 20)) {
-    attempts = 0;
+    *futile = 0;
     return {};
   }
   // During recovery most of a delta may belong to a transaction whose commit record comes later.
   const Step step = flush_step(false, !started_.load(std::memory_order_acquire));
   os::epoch::collect();
   if (step == Step::kDone) {
-    attempts = 0;
+    *futile = 0;
     return {};
   }
-  if (++attempts > kRelieveAttempts) {
-    attempts = 0;
+  if (++*futile > kRelieveAttempts) {
     return Status(StatusCode::kOutOfMemory,
                   "the memory budget of " + std::to_string(store_->arena->budget()) +
                       " bytes is held by open transactions, snapshots and values");

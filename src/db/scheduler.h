@@ -64,11 +64,12 @@ class Scheduler : public txn::Admission {
       return {};
     return pace(bytes, insert);
   }
-  Status relieve() override;
+  Status relieve(uint32_t* futile) override;
   Status free_log() override;
-  // An insert found no space outside the deltas: flushes, so that what was deleted gives some.
-  // False: there is nothing new to flush.
-  bool free_space();
+  // An insert found no space outside the deltas: flushes and publishes, so that what was deleted
+  // gives some, until `take` finds it or fails with another error. Errors: kNoSpace; those of
+  // publishing.
+  Status free_space(const std::function<Status()>& take) EXCLUDES(space_mutex_);
 
   // Makes what was flushed durable.
   Status publish() { return publisher_->publish(); }
@@ -91,6 +92,7 @@ class Scheduler : public txn::Admission {
   Status status() const;
 
  private:
+  static constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
   struct Candidate {
     tree::TreeState* tree;
     std::string low;
@@ -126,6 +128,7 @@ class Scheduler : public txn::Admission {
   void set_covered(size_t bytes) REQUIRES(cover_mutex_);
   size_t merge_bytes() const;
   Status make_space() EXCLUDES(space_mutex_);
+  Status free_until(const std::function<Status()>& enough) REQUIRES(space_mutex_);
   bool flush_news() REQUIRES(space_mutex_);
   void flush_and_publish() REQUIRES(space_mutex_);
   // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.

@@ -1,13 +1,13 @@
 #include "space/space.h"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/sync.h"
+#include "os/test_point.h"
 #include "space/data_files.h"
 #include "space/free_map.h"
 
@@ -68,7 +68,7 @@ struct Space::State {
   FreeMap cold GUARDED_BY(mutex);
   std::vector<FileInfo> infos GUARDED_BY(mutex);
   uint64_t used_blocks GUARDED_BY(mutex) = 0;
-  std::atomic<uint64_t> reserved_blocks{0};
+  uint64_t reserved_blocks GUARDED_BY(mutex) = 0;
   // When keep_ready last found the disk full: what it said, what was free then, and when.
   Status full GUARDED_BY(grow_mutex);
   uint64_t full_blocks GUARDED_BY(grow_mutex) = 0;  // what was asked for
@@ -78,7 +78,8 @@ struct Space::State {
 
   uint64_t step_blocks(uint32_t number) const;
   Status mark_used(const ExtentAddress& extent) EXCLUDES(mutex);
-  std::optional<ExtentAddress> take_ready(uint32_t blocks) EXCLUDES(mutex);
+  std::optional<ExtentAddress> take_ready(uint32_t blocks, Use use) EXCLUDES(mutex);
+  Result<ExtentAddress> insert(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
   Result<ExtentAddress> grow(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
   Status warm(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
   Status warm_file(uint32_t number) REQUIRES(grow_mutex) EXCLUDES(mutex);
@@ -160,8 +161,9 @@ Status Space::State::mark_used(const ExtentAddress& extent) {
   return {};
 }
 
-std::optional<ExtentAddress> Space::State::take_ready(uint32_t blocks) {
+std::optional<ExtentAddress> Space::State::take_ready(uint32_t blocks, Use use) {
   os::MutexLock lock(mutex);
+  if (use == Use::kInsert && ready.blocks() < reserved_blocks + blocks) return std::nullopt;
   std::optional<ExtentAddress> extent = ready.take(blocks);
   if (extent) used_blocks += blocks;
   return extent;
@@ -172,11 +174,8 @@ Result<ExtentAddress> Space::allocate(uint32_t blocks, Use use) {
     return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
   }
   if (blocks == 0) return Status(StatusCode::kInvalidArgument, "space: an extent of no blocks");
-  if (use == Use::kInsert) {
-    const uint64_t left = state_->reserved_blocks.load(std::memory_order_relaxed);
-    if (Status status = state_->keep_ready(left + blocks, blocks); !status.ok()) return status;
-  }
-  if (std::optional<ExtentAddress> extent = state_->take_ready(blocks)) return *extent;
+  if (use == Use::kInsert) return state_->insert(blocks);
+  if (std::optional<ExtentAddress> extent = state_->take_ready(blocks, Use::kFlush)) return *extent;
   return state_->grow(blocks);
 }
 
@@ -187,8 +186,24 @@ Status Space::keep_ready(uint64_t blocks, uint32_t contiguous) {
   return state_->keep_ready(blocks, contiguous);
 }
 
+// Whether the reserve stays whole is seen under the lock under which the extent is taken: other
+// inserts may take what has just been made ready for this one, which then makes more.
+Result<ExtentAddress> Space::State::insert(uint32_t blocks) {
+  for (;;) {
+    uint64_t left = 0;
+    {
+      os::MutexLock lock(mutex);
+      left = reserved_blocks;
+    }
+    if (Status status = keep_ready(left + blocks, blocks); !status.ok()) return status;
+    HAWTHORN_TEST_POINT("space.insert.before_take");
+    if (std::optional<ExtentAddress> extent = take_ready(blocks, Use::kInsert)) return *extent;
+  }
+}
+
 void Space::reserve(uint64_t blocks) {
-  state_->reserved_blocks.store(blocks, std::memory_order_relaxed);
+  os::MutexLock lock(state_->mutex);
+  state_->reserved_blocks = blocks;
 }
 
 uint64_t Space::ready_blocks() const {
@@ -245,7 +260,7 @@ Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
   os::MutexLock growing(grow_mutex);
   // In a loop: other threads may take what has just been made ready.
   for (;;) {
-    if (std::optional<ExtentAddress> extent = take_ready(blocks)) return *extent;
+    if (std::optional<ExtentAddress> extent = take_ready(blocks, Use::kFlush)) return *extent;
     Status status = warm(blocks);
     if (status.is(StatusCode::kNoSpace)) status = add_file(blocks);
     if (!status.ok()) return status;

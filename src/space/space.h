@@ -68,7 +68,7 @@ class Space {
   // after a while. Errors: kNoSpace naming the file; kReadOnly.
   Status keep_ready(uint64_t blocks, uint32_t contiguous);
   uint64_t ready_blocks() const;
-  // What inserts must leave ready.
+  // What inserts must leave ready. Raised before it is made ready, none of them takes from it.
   void reserve(uint64_t blocks);
   // Extents of no blocks are ignored.
   void release(const ExtentAddress& extent);

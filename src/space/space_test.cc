@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "os/test_point.h"
 #include "space/data_files.h"
 #include "testing/sim_machine.h"
 
@@ -332,6 +334,50 @@ TEST(SpaceTest, AFullDiskIsReportedAndChangesNothing) {
 }
 
 // After a clean close the holes have gone to others; what still has its space can be used.
+#if defined(HAWTHORN_TEST_POINTS)
+// Each of two inserts finds enough for itself alone.
+TEST(SpaceTest, TwoInsertsDoNotTakeOfTheReserveWhatOneMay) {
+  Fixture f;
+  auto space = f.open();
+  must(space->keep_ready(250, 100));
+  f.disk->set_capacity(f.disk->used_bytes());
+  const uint64_t ready = space->ready_blocks();
+  space->reserve(ready - 100);
+  Status other;
+  os::set_test_point("space.insert.before_take", [&] {
+    os::set_test_point("space.insert.before_take", {});
+    other = space->allocate(100, Use::kInsert).status();
+  });
+  const Status status = space->allocate(100, Use::kInsert).status();
+  os::clear_test_points();
+  must(other);
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  EXPECT_EQ(space->ready_blocks(), ready - 100);
+  must(space->allocate(100).status());  // a flush may take of it
+}
+#endif
+
+TEST(SpaceTest, ThreadsThatInsertLeaveTheReserve) {
+  for (uint64_t round = 0; round < 20; ++round) {
+    Fixture f(round);
+    auto space = f.open();
+    must(space->keep_ready(2000, 10));
+    f.disk->set_capacity(f.disk->used_bytes());
+    const uint64_t reserved = space->ready_blocks() - 100;
+    space->reserve(reserved);
+    std::atomic<uint64_t> taken{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        while (space->allocate(3, Use::kInsert).ok()) taken += 3;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(taken, 99u);
+    EXPECT_EQ(space->ready_blocks(), reserved + 1);
+  }
+}
+
 TEST(SpaceTest, AFullDiskAfterATrim) {
   Fixture f;
   auto space = f.open();

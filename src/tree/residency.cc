@@ -263,6 +263,7 @@ Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory) {
   os::File* disk = space_->file(image->address.file);
   const uint64_t offset = uint64_t{image->address.block} * kBlock;
   Status status;
+  HAWTHORN_TEST_POINT("residency.before_run_is_read");
   for (int attempt = 0; attempt < 2; ++attempt) {
     status = disk->read_at(offset, {memory, bytes});
     if (!status.ok()) return status;

@@ -18,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "format/manifest_state.h"
@@ -69,6 +70,24 @@ struct alignas(64) RunFile : os::InHugePages {
   void unpin();
 
   ~RunFile();
+};
+
+// A reference alone: the file stays, its memory may go.
+class RunFileRef {
+ public:
+  explicit RunFileRef(RunFile* file) : file_(file) { file_->ref(); }
+  RunFileRef(RunFileRef&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+  RunFileRef& operator=(RunFileRef&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~RunFileRef() {
+    if (file_ != nullptr) file_->unref();
+  }
+  RunFile* get() const { return file_; }
+
+ private:
+  RunFile* file_;
 };
 
 // A reference with pins, for cursors and values.

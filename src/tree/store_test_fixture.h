@@ -192,9 +192,13 @@ class TestTxn {
   // Whether somebody else committed a key of this transaction since it began (R18).
   bool valid() {
     for (const Undo& undo : undo_) {
-      Result<bool> newer = undo.tree->newer_commit(undo.key, context_.read_ts, id());
-      must(newer.status());
-      if (*newer) return false;
+      TreeState::Newer newer;
+      PinnedRunFile run;
+      while ((newer = undo.tree->newer_commit(undo.key, context_.read_ts, id(), nullptr, &run)) ==
+             TreeState::Newer::kNeedRun) {
+        must(store_.residency->load_run(run.get()));
+      }
+      if (newer == TreeState::Newer::kYes) return false;
     }
     return true;
   }

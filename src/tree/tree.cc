@@ -345,28 +345,18 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
   container->latch.unlock();
 }
 
-Result<bool> TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own) {
-  for (os::SpinWait wait;;) {
-    RunFile* needed = nullptr;
-    {
-      os::epoch::Guard guard;
-      const Container* container = directory_.find(key);
-      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-      const ConflictRead found = newest_above(*descriptor, key, read_ts, own, *store_->slots);
-      if (found.state == PointRead::State::kFound) return true;
-      if (found.state == PointRead::State::kAbsent) return false;
-      if (found.state == PointRead::State::kNeedRun) {
-        needed = found.file;
-        needed->ref();
-      }
-    }
-    if (needed == nullptr) {
-      wait.once();
-      continue;
-    }
-    Status loaded = store_->residency->load_run(needed);
-    needed->unref();
-    if (!loaded.ok()) return loaded;
+TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own,
+                                         const RunFile* searched, PinnedRunFile* run) const {
+  for (os::SpinWait wait;; wait.once()) {
+    os::epoch::Guard guard;
+    const Container* container = directory_.find(key);
+    const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+    const ConflictRead found = newest_above(*descriptor, key, read_ts, own, *store_->slots);
+    if (found.state == PointRead::State::kStale) continue;
+    if (found.state == PointRead::State::kFound) return Newer::kYes;
+    if (run != nullptr) *run = PinnedRunFile(found.file);
+    const bool unknown = found.state == PointRead::State::kNeedRun && found.file != searched;
+    return unknown ? Newer::kNeedRun : Newer::kNo;
   }
 }
 

@@ -103,8 +103,12 @@ class TreeState {
   void end_replay();
   static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
-  // Whether a commit newer than read_ts wrote the key. Errors as write.
-  Result<bool> newer_commit(std::string_view key, Lsn read_ts, TxnId own);
+  enum class Newer : uint8_t { kNo, kYes, kNeedRun };
+  // Whether a commit newer than read_ts wrote the key; reads nothing from disk. kNeedRun: a run
+  // would tell that is not in memory, and not `searched`, which is known to hold none. *run, unless
+  // null: that run, or the one that was searched; empty where deltas alone told.
+  Newer newer_commit(std::string_view key, Lsn read_ts, TxnId own, const RunFile* searched,
+                     PinnedRunFile* run) const;
 
   // ---- Reading
 

@@ -29,6 +29,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
   for (const std::string_view piece : request.payload) payload_bytes += piece.size();
   for (;;) {
     HAWTHORN_TEST_POINT("sequencer.commit.before_lock");
+    bool must_read = false;
     {
       os::MutexLock lock(log_->mutex());
       while (exclusive_ != 0 && exclusive_ != request.id) {
@@ -37,15 +38,14 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         exclusive_ended_.wait(log_->mutex());
         --exclusive_waiters_;
       }
-      if (request.validate != nullptr && slots_->contended(request.id)) {
-        Result<bool> valid = (*request.validate)();
-        if (!valid.ok()) return valid.status();
-        if (!*valid) {
-          count_conflict();
-          return Status(StatusCode::kConflict);
-        }
+      if (request.check != nullptr && slots_->contended(request.id)) {
+        const CommitCheck::Verdict verdict = request.check->validate();
+        if (verdict == CommitCheck::Verdict::kConflict) return conflict();
+        must_read = verdict == CommitCheck::Verdict::kMustRead;
       }
-      const Lsn lsn = log_->try_append(request.type, request.operations, request.payload, checksum);
+      const Lsn lsn =
+          must_read ? 0
+                    : log_->try_append(request.type, request.operations, request.payload, checksum);
       if (lsn != 0) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
         slots_->commit(request.id, lsn);
@@ -55,8 +55,19 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         return {};
       }
     }
-    if (Status s = log_->wait_room(payload_bytes); !s.ok()) return s;
+    if (must_read) {
+      Result<bool> valid = request.check->read_ahead();
+      if (!valid.ok()) return valid.status();
+      if (!*valid) return conflict();
+    } else if (Status s = log_->wait_room(payload_bytes); !s.ok()) {
+      return s;
+    }
   }
+}
+
+Status Sequencer::conflict() {
+  count_conflict();
+  return Status(StatusCode::kConflict);
 }
 
 Status Sequencer::append(format::RecordType type, uint32_t operations,

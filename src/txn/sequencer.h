@@ -11,13 +11,12 @@
 // 1. cts = lsn of the commit record; both are issued under the log's mutex, so cts order is log
 // order (R1), and each
 //    commit is visible before the next one is issued (R3).
-// 2. All that can wait (ring room, the exclusive transaction) comes before the append; after it
-// nothing can fail (R4).
+// 2. All that can wait (ring room, the exclusive transaction, reads from disk) comes before the
+// append; after it nothing can fail (R4). Nobody reads from disk under the log's mutex.
 // 3. While a transaction is exclusive, all other commits wait.
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 
@@ -33,13 +32,23 @@ namespace hawthorn::txn {
 using format::Lsn;
 using tree::TxnId;
 
+// What a commit asks its transaction when another one's intent was met on a key of it (R18).
+class CommitCheck {
+ public:
+  enum class Verdict : uint8_t { kValid, kConflict, kMustRead };
+  virtual ~CommitCheck() = default;
+  // Under the log's mutex, from memory alone. kMustRead: ask again after read_ahead.
+  virtual Verdict validate() = 0;
+  // Reads from disk what validate lacked. False: conflict.
+  virtual Result<bool> read_ahead() = 0;
+};
+
 struct CommitRequest {
   TxnId id = 0;
   format::RecordType type = format::RecordType::kCommit;
   uint32_t operations = 0;
   std::span<const std::string_view> payload;
-  // Called under the log's mutex when another transaction's intent was met; false: conflict.
-  std::function<Result<bool>()>* validate = nullptr;
+  CommitCheck* check = nullptr;
 };
 
 class Sequencer {
@@ -70,6 +79,8 @@ class Sequencer {
   void count_conflict() { conflicts_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  Status conflict();
+
   tree::TxnSlots* const slots_;
   wal::Log* log_ = nullptr;
   std::atomic<Lsn> visible_{0};

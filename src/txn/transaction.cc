@@ -1,6 +1,7 @@
 #include "txn/transaction.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "os/test_point.h"
@@ -12,6 +13,7 @@ constexpr size_t kKeyBlockBytes = 64 << 10;
 constexpr size_t kStampsAhead = 8;
 constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
 constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
+constexpr uint32_t kReadsAheadMax = 32;
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
 }  // namespace
@@ -75,7 +77,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
       !s.ok()) {
     return s;
   }
-  for (;;) {
+  for (uint32_t futile = 0;;) {
     Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.ok()) {
       count_memory();
@@ -83,7 +85,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     }
     if (s.is_conflict()) services_.sequencer->count_conflict();
     if (!s.is(StatusCode::kOutOfMemory)) return s;
-    if (Status relieved = services_.admission->relieve(); !relieved.ok()) return relieved;
+    if (Status relieved = services_.admission->relieve(&futile); !relieved.ok()) return relieved;
   }
 }
 
@@ -124,7 +126,6 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
                                                       ", which does not exist (any more)");
     }
     if (Status s = install(tree, operation.type, operation.key, operation.value); !s.ok()) return s;
-    if (operation.type == format::OperationType::kPutLarge) large_.emplace_back(operation.value);
   }
   borrowed_ = operations;
   operation_count_ = count;
@@ -187,13 +188,50 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   return {};
 }
 
-// Called when another transaction's intent was met on some key. First committer wins (R18).
-Result<bool> Txn::validate() {
-  if (mode_ != Mode::kOptimistic) return true;
-  for (const tree::Undo& undo : undo_) {
-    Result<bool> newer = undo.tree->newer_commit(undo.key, read_ts_, id_);
-    if (!newer.ok()) return newer;
-    if (*newer) return false;
+// First committer wins (R18).
+CommitCheck::Verdict Txn::validate() {
+  auto known = searched_.begin();
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    const bool searched = known != searched_.end() && known->of == i;
+    switch (undo_[i].tree->newer_commit(undo_[i].key, read_ts_, id_,
+                                        searched ? known->run.get() : nullptr, nullptr)) {
+      case tree::TreeState::Newer::kYes:
+        return Verdict::kConflict;
+      case tree::TreeState::Newer::kNeedRun:
+        return Verdict::kMustRead;
+      case tree::TreeState::Newer::kNo:
+        break;
+    }
+    if (searched) ++known;
+  }
+  return Verdict::kValid;
+}
+
+// A run never changes, so what it was found not to hold counts for as long as its container has it,
+// in memory or not. So this comes again only when a container was flushed in between and its new
+// run evicted: who meets that time after time gives up.
+Result<bool> Txn::read_ahead() {
+  if (++reads_ahead_ > kReadsAheadMax) return false;
+  std::vector<Searched> before = std::exchange(searched_, {});
+  auto known = before.begin();
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    while (known != before.end() && known->of < i) ++known;
+    const bool searched = known != before.end() && known->of == i;
+    const tree::RunFile* file = searched ? known->run.get() : nullptr;
+    for (;;) {
+      // Pinned, so that it is still there when it is looked at after it was loaded.
+      tree::PinnedRunFile run;
+      const tree::TreeState& tree = *undo_[i].tree;
+      tree::TreeState::Newer newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, &run);
+      if (newer == tree::TreeState::Newer::kNeedRun) {
+        if (Status s = services_.store->residency->load_run(run.get()); !s.ok()) return s;
+        newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, nullptr);
+      }
+      if (newer == tree::TreeState::Newer::kYes) return false;
+      if (newer == tree::TreeState::Newer::kNeedRun) continue;
+      if (run.get() != nullptr) searched_.push_back({i, tree::RunFileRef(run.get())});
+      break;
+    }
   }
   return true;
 }
@@ -220,8 +258,7 @@ Status Txn::commit(Durability durability) {
   CommitRequest request;
   request.id = id_;
   request.operations = operation_count_;
-  std::function<Result<bool>()> check = [this] { return validate(); };
-  if (mode_ == Mode::kOptimistic) request.validate = &check;
+  if (mode_ == Mode::kOptimistic) request.check = this;
   char header[20];
   std::string_view payload[2];
   if (first_chunk_ == 0) {
@@ -262,7 +299,13 @@ void Txn::abort() {
 }
 
 void Txn::roll_back() {
-  if (undo_.empty()) return;
+  if (!undo_.empty()) unlink_all();
+  if (drop_large) {
+    for (const std::string& encoded : large_) drop_large(encoded);
+  }
+}
+
+void Txn::unlink_all() {
   if (first_chunk_ != 0) {
     // Chunks without an outcome count as aborted at recovery; the record only spares it the wait
     // until the log's end.
@@ -276,9 +319,6 @@ void Txn::roll_back() {
   services_.store->slots->abort(id_);
   HAWTHORN_TEST_POINT("txn.abort.before_unlink");
   for (size_t i = undo_.size(); i > 0; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
-  if (drop_large) {
-    for (const std::string& encoded : large_) drop_large(encoded);
-  }
 }
 
 void Txn::finish() {
@@ -293,6 +333,8 @@ void Txn::finish() {
   operations_.clear();
   borrowed_ = {};
   large_.clear();
+  searched_.clear();
+  reads_ahead_ = 0;
   if (key_blocks_.size() > 1) {
     key_blocks_.clear();
     key_capacity_ = 0;

@@ -35,9 +35,9 @@ class Admission {
   // Before `bytes` are added to deltas; may do a bounded piece of flushing, or wait. Errors:
   // kNoSpace (inserts only: what deletes add can be flushed on a full disk), kReadOnly.
   virtual Status admit(size_t bytes, bool insert) = 0;
-  // The arena is full: makes room or waits for it. Errors: kOutOfMemory when waiting would not
-  // help.
-  virtual Status relieve() = 0;
+  // The arena is full: makes room or waits for it. *futile: how often in a row there was none, 0
+  // when the caller begins. Errors: kOutOfMemory when waiting would not help.
+  virtual Status relieve(uint32_t* futile) = 0;
   // The log found no space: flushes so that its segments serve again. Errors: those of the log and
   // of publishing; OK says only that it is worth another try.
   virtual Status free_log() = 0;
@@ -51,10 +51,10 @@ struct Services {
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
 
-class Txn {
+class Txn : private CommitCheck {
  public:
   explicit Txn(const Services& services) : services_(services) {}
-  ~Txn();
+  ~Txn() override;
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
 
@@ -69,9 +69,14 @@ class Txn {
   Status write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                std::string_view value);
   // Installs the intents of encoded operations that stay in memory until the transaction ended, and
-  // are its only ones. `find_tree` gives the tree of an id, or null.
+  // are its only ones. `find_tree` gives the tree of an id, or null. Its large values are given
+  // before, by own_large.
   Status write_all(std::string_view operations, uint32_t count,
                    const std::function<tree::TreeState*(uint32_t)>& find_tree);
+
+  // A large value that write_all is to name: dropped when the transaction is rolled back, however
+  // far it came.
+  void own_large(std::string encoded) { large_.push_back(std::move(encoded)); }
 
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
@@ -93,8 +98,10 @@ class Txn {
   Status with_log_space(Call call);
   Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
   Status log_in_chunks(std::string_view operations);
-  Result<bool> validate();
+  Verdict validate() override;
+  Result<bool> read_ahead() override;
   void roll_back();
+  void unlink_all();
   void finish();
   void count_memory();
   std::string_view keep_key(std::string_view key);
@@ -113,6 +120,13 @@ class Txn {
   uint32_t operation_count_ = 0;  // of either
   uint32_t chunk_seq_ = 0;        // seq of the first operation that is not logged
   Lsn first_chunk_ = 0;
+  // Runs that hold no newer commit of what undo_[of] wrote, in its order.
+  struct Searched {
+    size_t of;
+    tree::RunFileRef run;
+  };
+  std::vector<Searched> searched_;
+  uint32_t reads_ahead_ = 0;
   Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
   std::vector<std::unique_ptr<char[]>> key_blocks_;

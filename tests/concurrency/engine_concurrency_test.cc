@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/sanitizers.h"
+#include "os/test_point.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -421,6 +422,140 @@ TEST_F(Concurrency, trees_come_and_go) {
   join(2);
   reopen_and_check();
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// A contended commit that needs a run which is not in memory (R4).
+class ContendedCommit : public Concurrency {
+ protected:
+  void SetUp() override {
+    Concurrency::SetUp();
+    tree_ = tree("t");
+    other_ = tree("other");
+    ASSERT_OK(db_->put(tree_, "key", "0"));
+    ASSERT_OK(db_->put(tree_, "beside", "0"));
+    for (uint64_t written = 0; written < 60'000;) {
+      WriteBatch batch;
+      for (int n = 0; n < 1000; ++n, ++written) batch.put(other_, value_of(written, 400), "v");
+      ASSERT_OK(db_->write(batch));
+    }
+    ASSERT_OK(db_->flush());
+  }
+  void TearDown() override {
+    os::clear_test_points();
+    if (meanwhile_.joinable()) meanwhile_.join();
+  }
+
+  // Others' index runs are larger than the budget.
+  void evict() {
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_OK(db_->scan(other_, "", std::nullopt, [](std::span<const Entry>) { return true; }));
+    }
+  }
+  // An open transaction that has written the key; `overwritten`: so has a later commit.
+  Transaction contended(bool overwritten) {
+    Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+    EXPECT_OK(txn.status());
+    EXPECT_OK(txn->put(tree_, "key", "1"));
+    Result<Transaction> second = db_->begin(TxnMode::kOptimistic);
+    EXPECT_OK(second.status());
+    EXPECT_OK(second->put(tree_, "key", "2"));
+    if (overwritten) {
+      EXPECT_OK(second->commit());
+    } else {
+      second->abort();
+    }
+    EXPECT_OK(db_->put(tree_, "beside", "1"));
+    EXPECT_OK(db_->flush());
+    evict();
+    return std::move(*txn);
+  }
+  // Runs `hook` each time that this thread is about to read a run.
+  void when_it_reads(std::function<void()> hook) {
+    os::set_test_point("residency.before_run_is_read",
+                       [hook = std::move(hook), self = std::this_thread::get_id()] {
+                         if (std::this_thread::get_id() == self) hook();
+                       });
+  }
+  // Others commit while it does.
+  void expect_commits_meanwhile() {
+    when_it_reads([this] {
+      if (++read_ > 1) return;
+      meanwhile_ = std::thread([this] {
+        EXPECT_OK(db_->put(other_, "meanwhile", "v"));
+        committed_ = true;
+      });
+      for (int ms = 0; ms < 5000 && !committed_; ++ms) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      EXPECT_TRUE(committed_) << "the log's mutex is held while a run is read";
+    });
+  }
+  // Runs `other` in a thread of its own when this one, having read, comes back to the mutex.
+  void when_it_has_read(std::function<void()> other) {
+    when_it_reads([this, other = std::move(other), self = std::this_thread::get_id()] {
+      if (++read_ > 1) return;
+      os::set_test_point("sequencer.commit.before_lock", [other, self] {
+        if (std::this_thread::get_id() != self) return;
+        os::set_test_point("sequencer.commit.before_lock", {});
+        std::thread(other).join();
+      });
+    });
+  }
+
+  Tree tree_;
+  Tree other_;
+  int read_ = 0;
+  std::thread meanwhile_;
+  std::atomic<bool> committed_{false};
+};
+
+TEST_F(ContendedCommit, reads_without_the_mutex_of_the_log) {
+  Transaction txn = contended(false);
+  expect_commits_meanwhile();
+  EXPECT_OK(txn.commit());
+  EXPECT_EQ(read_, 1);
+  Value value;
+  ASSERT_OK(db_->get(tree_, "key", value));
+  EXPECT_EQ(value.view(), "1");
+}
+
+TEST_F(ContendedCommit, finds_the_newer_commit_in_the_run) {
+  Transaction txn = contended(true);
+  expect_commits_meanwhile();
+  EXPECT_TRUE(txn.commit().is_conflict());
+  EXPECT_EQ(read_, 1);
+  Value value;
+  ASSERT_OK(db_->get(tree_, "key", value));
+  EXPECT_EQ(value.view(), "2");
+}
+
+// The run that was read is gone again when the commit comes back to the mutex: what it was found
+// not to hold counts all the same.
+TEST_F(ContendedCommit, does_not_read_the_same_run_twice) {
+  Transaction txn = contended(false);
+  when_it_has_read([this] { evict(); });
+  EXPECT_OK(txn.commit());
+  EXPECT_EQ(read_, 1);
+  os::clear_test_points();
+  EXPECT_TRUE(clean(*db_));
+}
+
+// The run that was read is another one by then, and not in memory: it tells of the newer commit.
+TEST_F(ContendedCommit, reads_the_run_of_a_later_flush) {
+  Transaction txn = contended(false);
+  when_it_has_read([this] {
+    EXPECT_OK(db_->put(tree_, "key", "3"));
+    EXPECT_OK(db_->flush());
+    evict();
+  });
+  EXPECT_TRUE(txn.commit().is_conflict());
+  EXPECT_EQ(read_, 2);
+  os::clear_test_points();
+  Value value;
+  ASSERT_OK(db_->get(tree_, "key", value));
+  EXPECT_EQ(value.view(), "3");
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::tests

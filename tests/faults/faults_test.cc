@@ -253,7 +253,7 @@ TEST_F(Faults, flipped_bits_are_reported) {
         size = *(*file)->size();
       }
       Prng prng(size);
-      const uint64_t flips = environment_number("HAWTHORN_SCALE", 1) * 12;
+      const uint64_t flips = environment_number("HAWTHORN_SCALE", 1) * 24;
       for (uint64_t n = 0; n < flips && size > 0; ++n) {
         // The beginnings of files and blocks are the interesting places.
         uint64_t offset = prng.below(size);

@@ -353,6 +353,67 @@ TEST_F(FullDisk, mixed_batches_are_inserts) {
   filled.expect_all();
 }
 
+// Written before the rest of its batch is refused, a large value goes with it.
+TEST_F(FullDisk, refused_batches_leave_no_large_values) {
+  SimDisk disk(5);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  Filled filled = this->filled(**db);
+  Result<Tree> dropped = (*db)->tree("dropped");
+  ASSERT_OK(dropped.status());
+  ASSERT_OK((*db)->drop_tree("dropped"));
+  disk.set_capacity(40 * kMB);
+  for (int round = 0; round < 100; ++round) {
+    WriteBatch batch;
+    if (round % 2 == 0) batch.put(filled.tree, "small", "value");
+    batch.put(*dropped, "key", "value");
+    batch.put(filled.tree, "large", value_of(1, kMB));
+    const Status status = (*db)->write(batch);
+    ASSERT_TRUE(status.is(StatusCode::kInvalidArgument)) << round << ": " << status.to_string();
+  }
+  // The second one of a batch finds no space.
+  for (int round = 0; round < 20; ++round) {
+    WriteBatch batch;
+    for (int i = 0; i < 8; ++i) batch.put(filled.tree, std::to_string(i), value_of(1, 4 * kMB));
+    const Status status = (*db)->write(batch);
+    ASSERT_TRUE(status.is(StatusCode::kNoSpace)) << round << ": " << status.to_string();
+    EXPECT_OK((*db)->put(filled.tree, "still", value_of(2, 4 * kMB)));
+    ASSERT_OK((*db)->del(filled.tree, "still"));
+    ASSERT_OK((*db)->flush());
+  }
+  filled.expect_all();
+  ASSERT_TRUE(clean(**db));
+}
+
+// Trees are made until the manifest has no room for more; what there is takes deletes all the same.
+TEST_F(FullDisk, new_trees_are_inserts) {
+  SimDisk disk(5);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  Filled filled = this->filled(**db);
+  for (int i = 0; i < 3000; ++i) ASSERT_OK(filled.put(1000));
+  disk.set_capacity(disk.used_bytes());
+  filled.fill(1000);
+  const auto make = [&](int number) {
+    return (*db)->tree(std::string(200, 'n') + std::to_string(number)).status();
+  };
+  Status status;
+  int made = 0;
+  for (; status.ok() && made < 20'000; ++made) status = make(made);
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << made << ": " << status.to_string();
+  filled.expect_all();
+  ASSERT_OK(filled.delete_some(filled.sure.size()));
+  filled.expect_all();
+  ASSERT_OK((*db)->flush());
+  for (int i = 0; i < made - 1; ++i) {
+    ASSERT_OK((*db)->drop_tree(std::string(200, 'n') + std::to_string(i)));
+  }
+  EXPECT_OK(make(made));
+  ASSERT_TRUE(clean(**db));
+}
+
 // Threads of its own flush and publish meanwhile.
 TEST_F(FullDisk, with_background_threads) {
   SimDisk disk(7);

@@ -188,6 +188,21 @@ TEST_F(ReadOnlyDirectory, by_permissions) {
   EXPECT_EQ(in_child([this] { return read_database(path_, false); }), "");
 }
 
+// A copy may have none, and where nothing can be written none can be made (R30).
+TEST_F(ReadOnlyDirectory, without_its_lock_file) {
+  ASSERT_TRUE(fs::remove(path_ + "/lock"));
+  std::vector<std::string> before = files_of(path_);
+  EXPECT_EQ(in_child([this] { return read_database(path_, true); }), "");
+  EXPECT_EQ(files_of(path_), before) << "a file was changed";
+  set_modes(0555, 0444);
+  before = files_of(path_);
+  const std::string answer = as_nobody([this] { return opens_for_reading_only(path_); });
+  EXPECT_TRUE(answer.empty() || answer == kCannot) << answer;
+  EXPECT_EQ(files_of(path_), before) << "a file was changed";
+  set_modes(0755, 0644);
+  EXPECT_EQ(in_child([this] { return read_database(path_, false); }), "");
+}
+
 // The files may be written, but none be made or removed.
 TEST_F(ReadOnlyDirectory, with_writable_files) {
   give_to_nobody();
@@ -212,6 +227,9 @@ TEST_F(ReadOnlyDirectory, without_a_database) {
       }
       const Status read = Db::open(path, small_options(true)).status();
       if (!read.is_not_found()) return path + ": " + read.to_string();
+      if (read.message().find(path) == std::string_view::npos) {
+        return "it does not name " + path + ": " + read.to_string();
+      }
     }
     return "";
   });
