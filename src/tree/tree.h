@@ -103,6 +103,9 @@ class TreeState {
   void end_replay();
   static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
+  // Appends the operation behind an intent of an open transaction as the log stores it. False: its
+  // tree was dropped.
+  static bool append_open(const Undo& undo, TxnId id, std::string* out) NO_THREAD_SAFETY_ANALYSIS;
   // Whether a commit newer than read_ts wrote the key. Errors as write.
   Result<bool> newer_commit(std::string_view key, Lsn read_ts, TxnId own);
 
