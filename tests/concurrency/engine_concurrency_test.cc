@@ -5,8 +5,11 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "base/sanitizers.h"
+#include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -374,6 +377,87 @@ TEST_F(Concurrency, threads_read_their_own_writes) {
   start_until_done([&](Prng& prng) { upkeep(prng); });
   join(3);
   reopen_and_check();
+}
+
+// Transactions of many chunks stay open while others fill the log, which moves on all the same:
+// each is seen as a whole or not at all (R8, attack 9).
+TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
+  constexpr uint64_t kKeys = 600;
+  constexpr uint64_t kRounds = 5;
+  db_.reset();
+  const size_t log_bytes_min = std::exchange(db::log_bytes_min, size_t{1} << 20);
+  open();
+  std::atomic<uint64_t> moved{0};
+#if defined(HAWTHORN_TEST_POINTS)
+  os::set_test_point("reappender.after_chunk", [&] { moved.fetch_add(1); });
+#endif
+  const std::array<Tree, 2> trees{tree("left"), tree("right")};
+  const Tree filler = tree("filler");
+  const auto value = [](uint64_t number) {
+    return balance_value(static_cast<int64_t>(number)) + std::string(1500, 'v');
+  };
+  const auto log_end = [&] { return db_->stats().visible_timestamp; };
+  std::array<uint64_t, 2> committed{};
+  for (uint64_t t = 0; t < 2; ++t) {
+    start([&, t](Prng& prng) {
+      for (uint64_t round = 1; round <= kRounds && !HasFailure(); ++round) {
+        Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+        ASSERT_OK(txn.status());
+        // In parts of any size, each followed by a wait.
+        for (uint64_t i = 0; i < kKeys && !HasFailure();) {
+          const uint64_t end = std::min(kKeys, i + prng.between(150, 400));
+          for (; i < end; ++i) ASSERT_OK(txn->put(trees[t], big_endian(i), value(round)));
+          const uint64_t enough = log_end() + prng.between(1, 20) * (size_t{1} << 20);
+          while (log_end() < enough && !HasFailure()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+        }
+        if (prng.one_in(3)) {
+          txn->abort();
+          continue;
+        }
+        ASSERT_OK(txn->commit());
+        committed[t] = round;
+      }
+    });
+  }
+  for (uint64_t t = 0; t < 2; ++t) {
+    start_until_done([&](Prng& prng) {
+      const uint64_t number = prng.next();
+      EXPECT_OK(db_->put(filler, key_of(prng.below(2000)), value_of(number, 10'000)));
+    });
+  }
+  start_until_done([&](Prng& prng) {
+    const Snapshot snapshot = db_->snapshot();
+    for (const Tree& seen : trees) {
+      std::string first;
+      for (uint64_t n = 0; n < 20; ++n) {
+        Value found;
+        const Status status =
+            db_->get(seen, big_endian(prng.below(kKeys)), found, {.snapshot = &snapshot});
+        EXPECT_TRUE(status.ok() || status.is_not_found()) << status.to_string();
+        const std::string text = status.ok() ? std::string(found.view()) : "none";
+        if (n == 0) first = text;
+        EXPECT_TRUE(text == first) << "half a transaction";
+      }
+    }
+  });
+  start_until_done([&](Prng& prng) { upkeep(prng); });
+  join(2);
+#if defined(HAWTHORN_TEST_POINTS)
+  os::clear_test_points();
+  EXPECT_GT(moved.load(), 0u) << "nothing was logged again";
+#endif
+  reopen_and_check();
+  for (uint64_t t = 0; t < 2; ++t) {
+    const Tree reopened = tree(t == 0 ? "left" : "right");
+    for (uint64_t i = 0; i < kKeys && committed[t] > 0; ++i) {
+      Value found;
+      ASSERT_OK(db_->get(reopened, big_endian(i), found));
+      EXPECT_TRUE(found.view() == value(committed[t])) << i;
+    }
+  }
+  db::log_bytes_min = log_bytes_min;
 }
 
 // Trees come and go while others are used; budgets change.
