@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <thread>
-#include <utility>
 
 #include "base/sanitizers.h"
 #include "db/log_sizing.h"
@@ -50,6 +49,17 @@ class Concurrency : public ::testing::Test {
     Result<std::unique_ptr<Db>> db = Db::open(directory_ / "db", options);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
+  }
+
+  // So that the log is too long for some megabytes already.
+  void open_with_short_log() {
+    db_.reset();
+    db::log_bytes_min = size_t{1} << 20;
+    open();
+  }
+  void TearDown() override {
+    db_.reset();
+    db::log_bytes_min = log_bytes_min_;
   }
 
   // Runs the body in a thread of its own until join_all; `number` seeds it.
@@ -113,6 +123,7 @@ class Concurrency : public ::testing::Test {
   }
 
   const TempDirectory directory_;
+  const size_t log_bytes_min_ = db::log_bytes_min;
   std::unique_ptr<Db> db_;
   std::vector<std::thread> threads_;
   std::atomic<bool> done_{false};
@@ -384,9 +395,7 @@ TEST_F(Concurrency, threads_read_their_own_writes) {
 TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
   constexpr uint64_t kKeys = 600;
   constexpr uint64_t kRounds = 5;
-  db_.reset();
-  const size_t log_bytes_min = std::exchange(db::log_bytes_min, size_t{1} << 20);
-  open();
+  open_with_short_log();
   std::atomic<uint64_t> moved{0};
 #if defined(HAWTHORN_TEST_POINTS)
   os::set_test_point("reappender.after_chunk", [&] { moved.fetch_add(1); });
@@ -457,7 +466,48 @@ TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
       EXPECT_TRUE(found.view() == value(committed[t])) << i;
     }
   }
-  db::log_bytes_min = log_bytes_min;
+}
+
+// One that waits in its commit for an exclusive transaction does not move, and nobody waits for it:
+// what others log in chunks meanwhile, and then take back, only makes the log longer.
+TEST_F(Concurrency, a_commit_that_waits_keeps_the_log) {
+  open_with_short_log();
+  const Tree kept = tree("kept");
+  const Tree dropped = tree("dropped");
+  const std::string value(2000, 'v');
+  for (int round = 0; round < 3; ++round) {
+    const std::string prefix = std::to_string(round);
+    Result<Transaction> waiting = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(waiting.status());
+    for (uint64_t i = 0; i < 300; ++i) ASSERT_OK(waiting->put(kept, prefix + big_endian(i), value));
+    Result<Transaction> exclusive = db_->begin(TxnMode::kExclusive);
+    ASSERT_OK(exclusive.status());
+    std::atomic<bool> committed{false};
+    std::thread owner([&] {
+      EXPECT_OK(waiting->commit());
+      committed.store(true);
+    });
+    for (uint64_t i = 0; i < 60; ++i) {
+      Result<Transaction> taken_back = db_->begin(TxnMode::kOptimistic);
+      ASSERT_OK(taken_back.status());
+      for (uint64_t k = 0; k < 200; ++k) ASSERT_OK(taken_back->put(dropped, big_endian(k), value));
+      taken_back->abort();
+    }
+    ASSERT_OK(db_->drain());
+    EXPECT_FALSE(committed.load());
+    exclusive->abort();
+    owner.join();
+    ASSERT_OK(db_->drain());
+  }
+  reopen_and_check();
+  const Tree reopened = tree("kept");
+  for (int round = 0; round < 3; ++round) {
+    for (uint64_t i = 0; i < 300; ++i) {
+      Value found;
+      ASSERT_OK(db_->get(reopened, std::to_string(round) + big_endian(i), found));
+      EXPECT_TRUE(found.view() == value);
+    }
+  }
 }
 
 // Trees come and go while others are used; budgets change.
