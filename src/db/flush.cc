@@ -10,7 +10,6 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr int kSmallestPart = 4;  // a container is split into no less than its 16th
 // A delta larger than that is not merged in one step.
 constexpr size_t kStepContainers = 8;
 constexpr size_t kStepBytesMax = 2 * tree::kLargeDeltaBytes;

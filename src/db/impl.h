@@ -78,6 +78,7 @@ class Db::Impl {
   std::unique_ptr<tree::LargeExtents> large_;
   tree::Store store_;
   std::unique_ptr<txn::Sequencer> sequencer_;
+  std::unique_ptr<txn::Reappender> reappender_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;

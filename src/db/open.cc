@@ -148,6 +148,7 @@ Status Db::Impl::open() {
   snapshots_ = std::make_unique<tree::Snapshots>();
   large_ = std::make_unique<tree::LargeExtents>();
   sequencer_ = std::make_unique<txn::Sequencer>(slots_.get());
+  reappender_ = std::make_unique<txn::Reappender>(slots_.get(), sequencer_.get());
   store_.machine = &machine_;
   store_.arena = arena_.get();
   store_.space = space_.get();
@@ -170,9 +171,9 @@ Status Db::Impl::open() {
     return needed;
   });
   scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),
-                                               [this] { return all_trees(); });
+                                               reappender_.get(), [this] { return all_trees(); });
   scheduler_->set_budget(options_.memory_budget_bytes);
-  services_ = {&store_, sequencer_.get(), scheduler_.get()};
+  services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 
   // The log: its end, and most of what it holds.

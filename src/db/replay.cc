@@ -58,6 +58,32 @@ Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
   return &chunked_[{epoch_start, load<uint64_t>(record.payload.data())}];
 }
 
+bool Replay::counts(const ChunkedOutcome& outcome, Lsn lsn, uint32_t seq) {
+  const auto rolled_back = [&](const auto& mask) { return lsn < mask.first && seq >= mask.second; };
+  const auto holds = [&](const auto& range) { return range.first <= seq && seq < range.second; };
+  return std::none_of(outcome.masks.begin(), outcome.masks.end(), rolled_back) &&
+         std::none_of(outcome.met.begin(), outcome.met.end(), holds);
+}
+
+// The operations [first_seq, end) of the record at `lsn` were looked at. Ranges that touch become
+// one, so there are as many as the transaction was logged again.
+void Replay::meet(ChunkedOutcome* outcome, Lsn lsn, uint32_t first_seq, uint32_t end) {
+  for (const auto& [before, from_seq] : outcome->masks) {
+    if (lsn < before) end = std::min(end, from_seq);
+  }
+  if (first_seq >= end) return;
+  auto& met = outcome->met;
+  std::erase_if(met, [&](const auto& range) {
+    const bool touches = range.first <= end && first_seq <= range.second;
+    if (touches) {
+      first_seq = std::min(first_seq, range.first);
+      end = std::max(end, range.second);
+    }
+    return touches;
+  });
+  met.emplace_back(first_seq, end);
+}
+
 // ---- The scan
 
 Status Replay::scan(wal::Recovery& recovery, Lsn from) {
@@ -67,15 +93,19 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
   scanning_ = false;
   if (!status.ok() || first_chunk_ == format::kLsnMax) return status;
   // Which chunks count is known now.
-  return recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
+  status = recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
     if (record.type == RecordType::kChunk) {
-      const Lsn cts = chunked(record)->cts;
-      return cts == 0 ? Status()
-                      : scan_operations(record, record.payload.substr(kChunkHeader), cts);
+      ChunkedOutcome* outcome = chunked(record);
+      if (outcome->cts == 0 || record.lsn < outcome->from) return {};
+      return scan_operations(record, record.payload.substr(kChunkHeader),
+                             load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
     }
     if (record.type != RecordType::kChunkedCommit) return {};
-    return scan_operations(record, record.payload.substr(kChunkedCommitHeader), record.lsn);
+    return scan_operations(record, record.payload.substr(kChunkedCommitHeader),
+                           load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
+  for (auto& [id, outcome] : chunked_) outcome.met.clear();
+  return status;
 }
 
 Status Replay::scan_record(const wal::RecordView& record) {
@@ -89,7 +119,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
         resume_ = record.lsn;
       }
       if (resume_ == format::kLsnMax) return add(record, record.payload, 0, record.lsn, nullptr);
-      return scan_operations(record, record.payload, record.lsn);
+      return scan_operations(record, record.payload, 0, record.lsn, nullptr);
     case RecordType::kChunk:
     case RecordType::kChunkedCommit: {
       const bool commits = record.type == RecordType::kChunkedCommit;
@@ -100,6 +130,11 @@ Status Replay::scan_record(const wal::RecordView& record) {
       ChunkedOutcome* outcome = chunked(record);
       if (commits) {
         outcome->cts = record.lsn;
+        outcome->from = load<uint64_t>(record.payload.data() + 8);
+        if (outcome->from > record.lsn) return damaged(record, "names a first chunk behind it");
+        if (outcome->first_lsn != 0) {
+          outcome->first_lsn = std::max(outcome->first_lsn, outcome->from);
+        }
         newest_ = std::max(newest_, record.lsn);
       } else if (outcome->first_lsn == 0) {
         outcome->first_lsn = record.lsn;
@@ -117,15 +152,18 @@ Status Replay::scan_record(const wal::RecordView& record) {
 }
 
 Status Replay::scan_operations(const wal::RecordView& record, std::string_view operations,
-                               Lsn cts) {
+                               uint32_t first_seq, Lsn cts, ChunkedOutcome* outcome) {
   const char* at = operations.data();
   const char* end = at + operations.size();
-  while (at < end) {
+  uint32_t seq = first_seq;
+  for (; at < end; ++seq) {
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
+    if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     if (Status s = mark_extents(operation, cts); !s.ok()) return s;
   }
+  if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   return {};
 }
 
@@ -167,8 +205,8 @@ Status Replay::finish_record(const wal::RecordView& record) {
       if (Status s = add(record, record.payload, 0, record.lsn, nullptr); !s.ok()) return s;
       break;
     case RecordType::kChunk: {
-      const ChunkedOutcome* outcome = chunked(record);
-      if (outcome->cts == 0) return {};
+      ChunkedOutcome* outcome = chunked(record);
+      if (outcome->cts == 0 || record.lsn < outcome->from) return {};
       return add(record, record.payload.substr(kChunkHeader),
                  load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
     }
@@ -199,7 +237,7 @@ Status Replay::reached(Lsn lsn) {
 // ---- Operations
 
 Status Replay::add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
-                   Lsn cts, const ChunkedOutcome* outcome) {
+                   Lsn cts, ChunkedOutcome* outcome) {
   const bool keeps = operations.size() <= kKeptBytes;
   if (batch_.empty()) {
     kept_used_ = 0;
@@ -220,19 +258,15 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
   sources_.push_back({record.lsn, operations});
   const char* at = operations.data();
   const char* end = at + operations.size();
-  for (uint32_t seq = first_seq; at < end; ++seq) {
+  uint32_t seq = first_seq;
+  for (; at < end; ++seq) {
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (scanning_) {
       if (Status s = mark_extents(operation, cts); !s.ok()) return s;
     }
-    if (outcome != nullptr &&
-        std::any_of(outcome->masks.begin(), outcome->masks.end(), [&](const auto& mask) {
-          return record.lsn < mask.first && seq >= mask.second;
-        })) {
-      continue;
-    }
+    if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     tree::TreeState* tree = find_tree(operation.tree);
     if (tree == nullptr) continue;  // dropped since
     batch_.push_back({.tree = tree,
@@ -249,6 +283,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     if (Status s = apply(); !s.ok()) return s;
     if (at < end) sources_.push_back({record.lsn, operations});
   }
+  if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   // The bytes of others go with the record.
   return keeps ? Status() : apply();
 }

@@ -45,10 +45,14 @@ class Replay {
   static constexpr size_t kKeptBytes = size_t{128} << 10;
 
   struct ChunkedOutcome {
-    format::Lsn cts = 0;  // 0: no commit seen
-    format::Lsn first_lsn = 0;
+    format::Lsn cts = 0;        // 0: no commit seen
+    format::Lsn from = 0;       // chunks below do not count: they were logged again
+    format::Lsn first_lsn = 0;  // of those that are there, the first one that counts
     // Operations with a seq >= .second that were logged before .first do not count.
     std::vector<std::pair<format::Lsn, uint32_t>> masks;
+    // The operations [.first, .second) were met, in this pass over the log: one whose transaction
+    // committed while it was being logged again stands in two chunks.
+    std::vector<std::pair<uint32_t, uint32_t>> met;
   };
   // A record some of whose operations wait in the batch.
   struct Source {
@@ -57,13 +61,15 @@ class Replay {
   };
 
   ChunkedOutcome* chunked(const wal::RecordView& record);
+  static bool counts(const ChunkedOutcome& outcome, format::Lsn lsn, uint32_t seq);
+  static void meet(ChunkedOutcome* outcome, format::Lsn lsn, uint32_t first_seq, uint32_t end);
   Status scan_record(const wal::RecordView& record);
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
-                         format::Lsn cts);
+                         uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
   Status mark_extents(const format::Operation& operation, format::Lsn cts);
   Status finish_record(const wal::RecordView& record);
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
-             format::Lsn cts, const ChunkedOutcome* outcome);
+             format::Lsn cts, ChunkedOutcome* outcome);
   Status apply();
   Status make_room(size_t next, uint32_t attempt, uint32_t* futile);
   void hold(const Source& source, std::string_view next);

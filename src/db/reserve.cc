@@ -15,6 +15,7 @@ using os::kBlockBytes;
 // ready for unflushed data.
 constexpr size_t kReserveContainers = 4;
 constexpr size_t kExtentContainers = 2;
+constexpr uint32_t kPiecesOfExtent = 4;
 constexpr size_t kCoverBytesMin = size_t{4} << 20;
 constexpr size_t kRecordBytes = 512;  // of a container in the manifest
 constexpr int kFreedAttempts = 8;
@@ -41,7 +42,11 @@ Status Scheduler::cover() {
   Status status = space.keep_ready((merge_bytes() + wanted) / kBlockBytes, contiguous);
   size_t covered = wanted;
   if (!status.ok()) {
-    const bool some = space.keep_ready(merge_bytes() / kBlockBytes, contiguous).ok();
+    // Where free space is in pieces, flushes go in smaller ones, too.
+    bool some = false;
+    for (uint32_t part = contiguous; !some && part >= contiguous / kPiecesOfExtent; part /= 2) {
+      some = space.keep_ready(merge_bytes() / kBlockBytes, part).ok();
+    }
     const size_t ready = space.ready_blocks() * kBlockBytes;
     covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
   }

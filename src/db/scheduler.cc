@@ -50,8 +50,12 @@ size_t container_bytes(size_t budget, uint64_t database_bytes) {
 }
 
 Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher,
-                     TreeList trees)
-    : machine_(machine), store_(store), publisher_(publisher), trees_(std::move(trees)) {}
+                     txn::Reappender* reappender, TreeList trees)
+    : machine_(machine),
+      store_(store),
+      publisher_(publisher),
+      reappender_(reappender),
+      trees_(std::move(trees)) {}
 
 Scheduler::~Scheduler() { stop(); }
 
@@ -174,10 +178,13 @@ Lsn Scheduler::log_end_flushable() const {
                   store_->slots->oldest_first_lsn());
 }
 
+size_t Scheduler::log_limit() const {
+  return std::max(log_bytes_min, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
+}
+
 bool Scheduler::log_pressure() const {
   if (store_->log == nullptr) return false;
-  const size_t limit =
-      std::max(log_bytes_min, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
+  const size_t limit = log_limit();
   const Lsn start = store_->log->trimmed();
   return store_->log->head() > start + limit && log_end_flushable() > start + limit;
 }
@@ -191,7 +198,9 @@ bool Scheduler::holds_log(const tree::Delta& delta) const {
   return end > start && delta.first_lsn() < start + (end - start) / 2;
 }
 
-bool Scheduler::due() const {
+bool Scheduler::reappend_due() const { return reappender_->due(log_limit()); }
+
+bool Scheduler::flush_due() const {
   return large_due_.load(std::memory_order_acquire) ||
          static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
              kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed)) ||
@@ -283,6 +292,17 @@ Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
   return Step::kNothing;
 }
 
+Scheduler::Step Scheduler::reappend_step() {
+  if (!reappend_due()) return Step::kNothing;
+  bool moved = false;
+  working_.fetch_add(1, std::memory_order_acq_rel);
+  const Status status = reappender_->step(&moved);
+  working_.fetch_sub(1, std::memory_order_acq_rel);
+  progress_.notify_all();
+  if (!status.ok()) return Step::kFailed;
+  return moved ? Step::kDone : Step::kNothing;
+}
+
 // ---- Background
 
 void Scheduler::run() {
@@ -310,12 +330,14 @@ void Scheduler::run() {
       os::MutexLock lock(mutex_);
       candidates_.clear();
     }
-    const Step step = flush_step(false);
-    if (step == Step::kDone) continue;
+    const Step moved = reappend_step();
+    const Step step = flush_due() ? flush_step(false) : Step::kNothing;
+    if (step == Step::kDone || moved == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
+    const bool failed = step == Step::kFailed || moved == Step::kFailed;
     os::MutexLock lock(mutex_);
     if (stopping_) return;
-    static_cast<void>(wake_.wait_for(mutex_, step == Step::kFailed ? 20 * kTickUs : kTickUs / 10));
+    static_cast<void>(wake_.wait_for(mutex_, failed ? 20 * kTickUs : kTickUs / 10));
   }
 }
 
@@ -509,6 +531,7 @@ Status Scheduler::drain() {
   while (due()) {
     if (Status s = publisher_->status(); !s.ok()) return s;
     if (Status s = status(); !s.ok()) return s;
+    if (reappend_step() == Step::kDone) continue;
     large_due_.store(false, std::memory_order_release);
     const Step step = flush_step(false);
     os::epoch::collect();

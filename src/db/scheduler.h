@@ -14,6 +14,7 @@
 // 2. The log is kept below a multiple of the deltas' share of the budget: past it the containers
 // with the oldest records go first (pitfall 7). Their quota may be larger than the share.
 // 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
+// What open transactions hold of it beyond that is logged again at its head (txn/reappender.h).
 // 4. Inserts are admitted while all that is unflushed, and one merge on top, fits what the data
 //    files have ready: that is the disk reserve (R28). So on a full disk every delta can still be
 //    flushed, and the log behind it recycled; deletes are admitted in any case, and what they free
@@ -51,7 +52,8 @@ size_t container_bytes(size_t budget, uint64_t database_bytes);
 class Scheduler : public txn::Admission {
  public:
   using TreeList = std::function<std::vector<tree::TreeState*>()>;
-  Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher, TreeList trees);
+  Scheduler(const os::Machine& machine, tree::Store* store, Publisher* publisher,
+            txn::Reappender* reappender, TreeList trees);
   ~Scheduler() override;
 
   void start();
@@ -134,15 +136,20 @@ class Scheduler : public txn::Admission {
   // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.
   Step flush_step(bool by_writer, bool force = false);
   void refill(bool log_pressure);
+  Step reappend_step();
+  size_t log_limit() const;
   Lsn log_end_flushable() const;
   bool log_pressure() const;
   bool holds_log(const tree::Delta& delta) const;
-  bool due() const;
+  bool flush_due() const;
+  bool reappend_due() const;
+  bool due() const { return flush_due() || reappend_due(); }
   void fail(const Status& status);
 
   const os::Machine& machine_;
   tree::Store* const store_;
   Publisher* const publisher_;
+  txn::Reappender* const reappender_;
   const TreeList trees_;
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets

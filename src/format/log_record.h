@@ -26,8 +26,8 @@ enum class RecordType : uint8_t {
   kPad = 1,     // fills a block at a drain; payload: zeros
   kCommit = 2,  // a whole transaction; payload: operations. Its lsn is the cts
   kChunk = 3,   // payload: u64 transaction id, u32 seq of the first operation, then operations
-  kChunkedCommit = 4,  // payload: u64 transaction id, u64 lsn of its first chunk, u32 seq, then its
-                       // last operations
+  kChunkedCommit = 4,  // payload: u64 transaction id, u64 lsn below which its chunks do not count,
+                       // u32 seq, then its last operations
   kAbort = 5,          // payload: u64 transaction id
   kRollbackTo = 6,     // payload: u64 transaction id, u32 seq: its logged operations with a seq >=
                        // this do not count

@@ -17,6 +17,10 @@ constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
 constexpr size_t kOpenEntriesMin = 1024;
 constexpr size_t kReplayGroup = 32;
+
+bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t other_seq) {
+  return stamp < other_stamp || (stamp == other_stamp && seq < other_seq);
+}
 }  // namespace
 
 TreeState::TreeState(Store* store, uint32_t id, std::string name,
@@ -94,8 +98,8 @@ bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
     const uint64_t older_stamp = older->stamp.load(std::memory_order_acquire);
     const bool stamped = ((newer_stamp | older_stamp) & kIntentBit) == 0;
     beyond_horizon = beyond_horizon || (stamped && newer_stamp > view.horizon);
-    if (stamped && older_stamp <= newer_stamp && older->kind != VersionKind::kLarge &&
-        view.dead(older_stamp, newer_stamp)) {
+    if (stamped && ranks_below(older_stamp, older->seq, newer_stamp, newer->seq) &&
+        older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp)) {
       delta->unlink(entry, older);
     } else {
       newer = older;
@@ -259,8 +263,11 @@ Status TreeState::replay_one(const Replayed& operation) {
       version->seq = operation.seq;
       version->kind = operation.kind;
       const Version* below = entry->newest.load(std::memory_order_relaxed);
+      // Chunks come in the order of their records: that of their commits, or of their numbers in a
+      // transaction that was logged again, may be another one.
       const bool unordered =
-          below != nullptr && (below->stamp.load(std::memory_order_relaxed) > operation.cts ||
+          below != nullptr && (!ranks_below(below->stamp.load(std::memory_order_relaxed),
+                                            below->seq, operation.cts, operation.seq) ||
                                (below->flags.load(std::memory_order_relaxed) & kUnordered) != 0);
       version->flags.store(unordered ? kUnordered : 0, std::memory_order_relaxed);
       if (!operation.value.empty()) copy_bytes(version->bytes(), operation.value);
@@ -343,6 +350,19 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
     remove_intent(container);
   }
   container->latch.unlock();
+}
+
+bool TreeState::append_open(const Undo& undo, TxnId id, std::string* out) {
+  os::epoch::Guard guard;
+  Container* container = lock_undo(undo);
+  DeltaEntry* entry = nullptr;
+  const Version* version = find_intent(container, undo, id, &entry);
+  if (version != nullptr) {
+    format::append_operation(
+        *out, {operation_type(version->kind), undo.tree->id_, undo.key, version->value()});
+  }
+  container->latch.unlock();
+  return version != nullptr;
 }
 
 TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own,

@@ -103,6 +103,9 @@ class TreeState {
   void end_replay();
   static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
+  // Appends the operation behind an intent of an open transaction as the log stores it. False: its
+  // tree was dropped.
+  static bool append_open(const Undo& undo, TxnId id, std::string* out) NO_THREAD_SAFETY_ANALYSIS;
   enum class Newer : uint8_t { kNo, kYes, kNeedRun };
   // Whether a commit newer than read_ts wrote the key; reads nothing from disk. kNeedRun: a run
   // would tell that is not in memory, and not `searched`, which is known to hold none. *run, unless

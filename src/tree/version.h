@@ -44,6 +44,18 @@ inline VersionKind version_kind(format::OperationType type) {
   return VersionKind::kPut;
 }
 
+inline format::OperationType operation_type(VersionKind kind) {
+  switch (kind) {
+    case VersionKind::kPut:
+      return format::OperationType::kPut;
+    case VersionKind::kTombstone:
+      return format::OperationType::kDelete;
+    case VersionKind::kLarge:
+      return format::OperationType::kPutLarge;
+  }
+  return format::OperationType::kPut;
+}
+
 inline constexpr uint8_t kUnordered =
     1;  // another transaction's intent was in the chain when it was added
 inline constexpr uint8_t kMoved = 2;

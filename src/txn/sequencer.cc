@@ -1,10 +1,13 @@
 #include "txn/sequencer.h"
 
+#include "base/bytes.h"
 #include "os/test_point.h"
 
 namespace hawthorn::txn {
 
 namespace {
+constexpr size_t kChunkHeaderBytes = 12;  // transaction, number of the first operation
+
 // A number that is this thread's own.
 uint64_t this_thread_number() {
   static std::atomic<uint64_t> next{1};
@@ -84,6 +87,17 @@ Status Sequencer::append(format::RecordType type, uint32_t operations,
     if (Status s = log_->wait_room(payload_bytes); !s.ok()) return s;
   }
 }
+
+Status Sequencer::append_chunk(TxnId id, uint32_t first_seq, uint32_t count,
+                               std::string_view operations, Lsn* lsn) {
+  char header[kChunkHeaderBytes];
+  store(header, static_cast<uint64_t>(id));
+  store(header + 8, first_seq);
+  const std::string_view payload[] = {{header, sizeof(header)}, operations};
+  return append(format::RecordType::kChunk, count, payload, lsn);
+}
+
+size_t Sequencer::chunk_bytes_max() const { return log_->payload_bytes_max() - kChunkHeaderBytes; }
 
 Status Sequencer::make_durable(Lsn cts, Durability durability) {
   switch (durability) {

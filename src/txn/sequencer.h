@@ -66,6 +66,10 @@ class Sequencer {
   // Appends a record that decides nothing (a chunk, an abort). *lsn: where it stands.
   Status append(format::RecordType type, uint32_t operations,
                 std::span<const std::string_view> payload, Lsn* lsn);
+  // A chunk: `count` encoded operations, at most chunk_bytes_max() long.
+  Status append_chunk(TxnId id, uint32_t first_seq, uint32_t count, std::string_view operations,
+                      Lsn* lsn);
+  size_t chunk_bytes_max() const;
   // Returns when a commit is as durable as asked. Errors: kUnknownOutcome when the sync failed.
   Status make_durable(Lsn cts, Durability durability);
 

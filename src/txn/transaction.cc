@@ -52,7 +52,6 @@ Status Txn::begin(Mode mode) {
   context_.check_conflicts = mode == Mode::kOptimistic;
   context_.undo = &undo_;
   chunk_seq_ = 0;
-  first_chunk_ = 0;
   operation_count_ = 0;
   broken_ = {};
   return {};
@@ -78,6 +77,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
     return s;
   }
   for (uint32_t futile = 0;;) {
+    if (logged_ != nullptr && undo_.size() == undo_.capacity()) grow_undo();
     Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.ok()) {
       count_memory();
@@ -102,7 +102,12 @@ Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string
   if (large) large_.emplace_back(value);
   if (operations_.size() < kChunkBytes) return {};
   // Some chunks may be in the log, and this operation installed: it cannot be taken back alone.
-  if (broken_ = log_in_chunks(operations_); !broken_.ok()) return broken_;
+  if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
+    // It will not commit, so it needs no log, for however long it stays.
+    if (logged_ != nullptr) services_.reappender->remove(*logged_);
+    services_.store->slots->set_first_lsn(id_, format::kLsnMax);
+    return broken_;
+  }
   operations_.clear();
   return {};
 }
@@ -135,7 +140,7 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
 // Logs whole operations, in records that fit the ring. What is logged counts only with the commit
 // record.
 Status Txn::log_in_chunks(std::string_view operations) {
-  const size_t room = services_.sequencer->log()->payload_bytes_max() - 64;
+  const size_t room = services_.sequencer->chunk_bytes_max();
   const char* at = operations.data();
   const char* end = at + operations.size();
   while (at < end) {
@@ -168,24 +173,52 @@ Status Txn::with_log_space(Call call) {
 }
 
 Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq) {
-  char header[12];
-  store(header, static_cast<uint64_t>(id_));
-  store(header + 8, first_seq);
-  const std::string_view payload[] = {{header, sizeof(header)}, operations};
+  Sequencer& sequencer = *services_.sequencer;
+  Reappender& reappender = *services_.reappender;
   Lsn lsn = 0;
+  if (logged_ != nullptr) {
+    return with_log_space([&] {
+      os::MutexLock lock(logged_->mutex);
+      Status s = sequencer.append_chunk(id_, first_seq, count, operations, &lsn);
+      if (!s.ok()) return s;
+      logged_->logged += count;
+      reappender.count(*logged_, operations.size());
+      return s;
+    });
+  }
   if (Status s = with_log_space([&] {
         // Before the record: whoever cuts a container meanwhile keeps the log for it (R8). Anew
         // each time, so that a log without space need not keep what comes before the first chunk.
-        if (first_chunk_ == 0) {
-          services_.store->slots->set_first_lsn(id_, services_.sequencer->log()->head());
-        }
-        return services_.sequencer->append(format::RecordType::kChunk, count, payload, &lsn);
+        services_.store->slots->set_first_lsn(id_, sequencer.log()->head());
+        return sequencer.append_chunk(id_, first_seq, count, operations, &lsn);
       });
       !s.ok()) {
     return s;
   }
-  if (first_chunk_ == 0) first_chunk_ = lsn;
+  logged_ = std::make_shared<LoggedTxn>(id_);
+  {
+    os::MutexLock lock(logged_->mutex);
+    logged_->undo = undo_.data();
+    logged_->logged = count;
+    logged_->first_chunk = lsn;
+    reappender.count(*logged_, operations.size());
+  }
+  reappender.add(logged_);
   return {};
+}
+
+void Txn::grow_undo() {
+  os::MutexLock lock(logged_->mutex);
+  undo_.reserve(2 * undo_.capacity());
+  logged_->undo = undo_.data();
+}
+
+// From here on its chunks stay where they are: as the result says, which its commit record repeats.
+// So this does not wait for others while it holds a lock that they may need.
+Lsn Txn::stop_moves() {
+  os::MutexLock lock(logged_->mutex);
+  logged_->undo = nullptr;
+  return logged_->first_chunk;
 }
 
 // First committer wins (R18).
@@ -247,7 +280,7 @@ Status Txn::commit(Durability durability) {
   }
   std::string_view operations = borrowed_.empty() ? std::string_view(operations_) : borrowed_;
   // One record where it fits; a larger batch goes in chunks like a larger transaction.
-  if (first_chunk_ == 0 && operations.size() > kChunkBytes) {
+  if (logged_ == nullptr && operations.size() > kChunkBytes) {
     if (Status s = log_in_chunks(operations); !s.ok()) {
       roll_back();
       finish();
@@ -261,12 +294,12 @@ Status Txn::commit(Durability durability) {
   if (mode_ == Mode::kOptimistic) request.check = this;
   char header[20];
   std::string_view payload[2];
-  if (first_chunk_ == 0) {
+  if (logged_ == nullptr) {
     payload[0] = operations;
     request.payload = {payload, 1};
   } else {
     store(header, static_cast<uint64_t>(id_));
-    store(header + 8, static_cast<uint64_t>(first_chunk_));
+    store(header + 8, static_cast<uint64_t>(stop_moves()));
     store(header + 16, chunk_seq_);
     payload[0] = {header, sizeof(header)};
     payload[1] = operations;
@@ -306,7 +339,8 @@ void Txn::roll_back() {
 }
 
 void Txn::unlink_all() {
-  if (first_chunk_ != 0) {
+  if (logged_ != nullptr) {
+    stop_moves();
     // Chunks without an outcome count as aborted at recovery; the record only spares it the wait
     // until the log's end.
     char header[8];
@@ -325,6 +359,8 @@ void Txn::finish() {
   if (mode_ == Mode::kExclusive) services_.sequencer->end_exclusive(id_);
   if (registered_) services_.store->snapshots->remove(registration_.slot);
   registered_ = false;
+  if (logged_ != nullptr) services_.reappender->remove(*logged_);
+  logged_.reset();
   services_.store->slots->release(id_);
   id_ = 0;
   undo_.clear();

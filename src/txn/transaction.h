@@ -11,6 +11,8 @@
 // 2. Every intent stands in undo_ until it is stamped or rolled back; the slot is released after
 // that (R16).
 // 3. Memory is waited for before the intent is installed, never after the commit record (R4).
+// 4. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
+//    it ends: the list grows, chunks are logged and the end begins under logged_'s mutex.
 
 #include <cstdint>
 #include <functional>
@@ -24,6 +26,7 @@
 #include "hawthorn/status.h"
 #include "tree/snapshots.h"
 #include "tree/tree.h"
+#include "txn/reappender.h"
 #include "txn/sequencer.h"
 
 namespace hawthorn::txn {
@@ -47,6 +50,7 @@ struct Services {
   tree::Store* store = nullptr;
   Sequencer* sequencer = nullptr;
   Admission* admission = nullptr;
+  Reappender* reappender = nullptr;
 };
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
@@ -89,8 +93,6 @@ class Txn : private CommitCheck {
   std::function<void(std::string_view encoded)> drop_large;
 
  private:
-  static constexpr size_t kChunkBytes = 256 << 10;
-
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                  std::string_view value);
   // What the log answers, asked again when it had no space.
@@ -98,6 +100,8 @@ class Txn : private CommitCheck {
   Status with_log_space(Call call);
   Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
   Status log_in_chunks(std::string_view operations);
+  void grow_undo();
+  Lsn stop_moves();
   Verdict validate() override;
   Result<bool> read_ahead() override;
   void roll_back();
@@ -114,12 +118,12 @@ class Txn : private CommitCheck {
   bool registered_ = false;
   tree::WriteContext context_;
   std::vector<tree::Undo> undo_;
-  size_t counted_bytes_ = 0;      // of it, against the budget
-  std::string operations_;        // not logged yet
-  std::string_view borrowed_;     // of write_all
-  uint32_t operation_count_ = 0;  // of either
-  uint32_t chunk_seq_ = 0;        // seq of the first operation that is not logged
-  Lsn first_chunk_ = 0;
+  size_t counted_bytes_ = 0;           // of it, against the budget
+  std::string operations_;             // not logged yet
+  std::string_view borrowed_;          // of write_all
+  uint32_t operation_count_ = 0;       // of either
+  uint32_t chunk_seq_ = 0;             // seq of the first operation that is not logged
+  std::shared_ptr<LoggedTxn> logged_;  // null: no chunk yet
   // Runs that hold no newer commit of what undo_[of] wrote, in its order.
   struct Searched {
     size_t of;

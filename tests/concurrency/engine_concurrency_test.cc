@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/sanitizers.h"
+#include "db/log_sizing.h"
 #include "os/test_point.h"
 #include "tests/support/engine_test.h"
 
@@ -48,6 +49,17 @@ class Concurrency : public ::testing::Test {
     Result<std::unique_ptr<Db>> db = Db::open(directory_ / "db", options);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
+  }
+
+  // So that the log is too long for some megabytes already.
+  void open_with_short_log() {
+    db_.reset();
+    db::log_bytes_min = size_t{1} << 20;
+    open();
+  }
+  void TearDown() override {
+    db_.reset();
+    db::log_bytes_min = log_bytes_min_;
   }
 
   // Runs the body in a thread of its own until join_all; `number` seeds it.
@@ -111,6 +123,7 @@ class Concurrency : public ::testing::Test {
   }
 
   const TempDirectory directory_;
+  const size_t log_bytes_min_ = db::log_bytes_min;
   std::unique_ptr<Db> db_;
   std::vector<std::thread> threads_;
   std::atomic<bool> done_{false};
@@ -375,6 +388,126 @@ TEST_F(Concurrency, threads_read_their_own_writes) {
   start_until_done([&](Prng& prng) { upkeep(prng); });
   join(3);
   reopen_and_check();
+}
+
+// Transactions of many chunks stay open while others fill the log, which moves on all the same:
+// each is seen as a whole or not at all (R8, attack 9).
+TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
+  constexpr uint64_t kKeys = 600;
+  constexpr uint64_t kRounds = 5;
+  open_with_short_log();
+  std::atomic<uint64_t> moved{0};
+#if defined(HAWTHORN_TEST_POINTS)
+  os::set_test_point("reappender.after_chunk", [&] { moved.fetch_add(1); });
+#endif
+  const std::array<Tree, 2> trees{tree("left"), tree("right")};
+  const Tree filler = tree("filler");
+  const auto value = [](uint64_t number) {
+    return balance_value(static_cast<int64_t>(number)) + std::string(1500, 'v');
+  };
+  const auto log_end = [&] { return db_->stats().visible_timestamp; };
+  std::array<uint64_t, 2> committed{};
+  for (uint64_t t = 0; t < 2; ++t) {
+    start([&, t](Prng& prng) {
+      for (uint64_t round = 1; round <= kRounds && !HasFailure(); ++round) {
+        Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+        ASSERT_OK(txn.status());
+        // In parts of any size, each followed by a wait.
+        for (uint64_t i = 0; i < kKeys && !HasFailure();) {
+          const uint64_t end = std::min(kKeys, i + prng.between(150, 400));
+          for (; i < end; ++i) ASSERT_OK(txn->put(trees[t], big_endian(i), value(round)));
+          const uint64_t enough = log_end() + prng.between(1, 20) * (size_t{1} << 20);
+          while (log_end() < enough && !HasFailure()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+        }
+        if (prng.one_in(3)) {
+          txn->abort();
+          continue;
+        }
+        ASSERT_OK(txn->commit());
+        committed[t] = round;
+      }
+    });
+  }
+  for (uint64_t t = 0; t < 2; ++t) {
+    start_until_done([&](Prng& prng) {
+      const uint64_t number = prng.next();
+      EXPECT_OK(db_->put(filler, key_of(prng.below(2000)), value_of(number, 10'000)));
+    });
+  }
+  start_until_done([&](Prng& prng) {
+    const Snapshot snapshot = db_->snapshot();
+    for (const Tree& seen : trees) {
+      std::string first;
+      for (uint64_t n = 0; n < 20; ++n) {
+        Value found;
+        const Status status =
+            db_->get(seen, big_endian(prng.below(kKeys)), found, {.snapshot = &snapshot});
+        EXPECT_TRUE(status.ok() || status.is_not_found()) << status.to_string();
+        const std::string text = status.ok() ? std::string(found.view()) : "none";
+        if (n == 0) first = text;
+        EXPECT_TRUE(text == first) << "half a transaction";
+      }
+    }
+  });
+  start_until_done([&](Prng& prng) { upkeep(prng); });
+  join(2);
+#if defined(HAWTHORN_TEST_POINTS)
+  os::clear_test_points();
+  EXPECT_GT(moved.load(), 0u) << "nothing was logged again";
+#endif
+  reopen_and_check();
+  for (uint64_t t = 0; t < 2; ++t) {
+    const Tree reopened = tree(t == 0 ? "left" : "right");
+    for (uint64_t i = 0; i < kKeys && committed[t] > 0; ++i) {
+      Value found;
+      ASSERT_OK(db_->get(reopened, big_endian(i), found));
+      EXPECT_TRUE(found.view() == value(committed[t])) << i;
+    }
+  }
+}
+
+// One that waits in its commit for an exclusive transaction does not move, and nobody waits for it:
+// what others log in chunks meanwhile, and then take back, only makes the log longer.
+TEST_F(Concurrency, a_commit_that_waits_keeps_the_log) {
+  open_with_short_log();
+  const Tree kept = tree("kept");
+  const Tree dropped = tree("dropped");
+  const std::string value(2000, 'v');
+  for (int round = 0; round < 3; ++round) {
+    const std::string prefix = std::to_string(round);
+    Result<Transaction> waiting = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(waiting.status());
+    for (uint64_t i = 0; i < 300; ++i) ASSERT_OK(waiting->put(kept, prefix + big_endian(i), value));
+    Result<Transaction> exclusive = db_->begin(TxnMode::kExclusive);
+    ASSERT_OK(exclusive.status());
+    std::atomic<bool> committed{false};
+    std::thread owner([&] {
+      EXPECT_OK(waiting->commit());
+      committed.store(true);
+    });
+    for (uint64_t i = 0; i < 60; ++i) {
+      Result<Transaction> taken_back = db_->begin(TxnMode::kOptimistic);
+      ASSERT_OK(taken_back.status());
+      for (uint64_t k = 0; k < 200; ++k) ASSERT_OK(taken_back->put(dropped, big_endian(k), value));
+      taken_back->abort();
+    }
+    ASSERT_OK(db_->drain());
+    EXPECT_FALSE(committed.load());
+    exclusive->abort();
+    owner.join();
+    ASSERT_OK(db_->drain());
+  }
+  reopen_and_check();
+  const Tree reopened = tree("kept");
+  for (int round = 0; round < 3; ++round) {
+    for (uint64_t i = 0; i < 300; ++i) {
+      Value found;
+      ASSERT_OK(db_->get(reopened, std::to_string(round) + big_endian(i), found));
+      EXPECT_TRUE(found.view() == value);
+    }
+  }
 }
 
 // Trees come and go while others are used; budgets change.

@@ -1,8 +1,11 @@
 // Transactions that stay open while others write: what the log is kept for (R8, attack 9). On the
 // simulated disk with one thread, so that every step happens at the same place each time.
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
@@ -12,6 +15,7 @@ namespace {
 using testing::CrashKind;
 using testing::SimDisk;
 using testing::SimMachine;
+using testing::SimOp;
 
 using Contents = std::map<std::string, std::string>;
 
@@ -27,12 +31,16 @@ class IdleTransaction : public ::testing::Test {
     reopen();
   }
 
-  void reopen() {
-    db_.reset();
+  static Options options(size_t budget = kBudget) {
     Options options;
-    options.memory_budget_bytes = kBudget;
+    options.memory_budget_bytes = budget;
     options.durability = Durability::kNone;
-    auto db = Db::open_on(machine_.machine(), "/db", options);
+    return options;
+  }
+
+  void reopen(size_t budget = kBudget) {
+    db_.reset();
+    auto db = Db::open_on(machine_->machine(), "/db", options(budget));
     ASSERT_OK(db.status());
     db_ = std::move(*db);
     for (Tree* tree : {&busy_, &quiet_, &mixed_}) {
@@ -59,23 +67,87 @@ class IdleTransaction : public ::testing::Test {
   }
   uint64_t logged() { return db_->stats().visible_timestamp; }
 
-  Contents read(const Tree& tree) {
+  // Writes to keys [from, from + count) of both trees: some twice, some deleted again, some values
+  // with extents of their own. Returns about how much it logs.
+  uint64_t write_large(Transaction& transaction, uint64_t from, uint64_t count) {
+    uint64_t bytes = 0;
+    for (uint64_t i = from; i < from + count; ++i) {
+      const bool left = i % 3 != 0;
+      const Tree& tree = left ? quiet_ : mixed_;
+      const std::string key = big_endian(i);
+      for (uint64_t again = 0; again < (i % 7 == 0 ? 2 : 1); ++again) {
+        ++salt_;
+        const std::string value = value_of(salt_, i % 151 == 150 ? 70'000 : 1000 + i % 5 * 1000);
+        EXPECT_OK(transaction.put(tree, key, value));
+        late_[left ? 0 : 1][key] = value;
+        bytes += value.size() > 65536 ? 100 : value.size();
+      }
+      if (i % 11 != 0) continue;
+      EXPECT_OK(transaction.del(tree, key));
+      late_[left ? 0 : 1].erase(key);
+    }
+    return bytes;
+  }
+
+  void expect_all(Db& db, bool late) {
+    EXPECT_TRUE(read(db, db.tree("quiet").value()) == (late ? late_[0] : Contents()));
+    EXPECT_TRUE(read(db, db.tree("mixed").value()) == (late ? late_[1] : Contents()));
+    EXPECT_TRUE(clean(db));
+  }
+
+  // What a killed process and a power loss leave, read with the same budget and with another one.
+  // Power loss may take back what was not committed with kFull, as a whole.
+  void expect_all_after_crashes(bool late, Durability level = Durability::kNone) {
+    for (const size_t budget : {kBudget, 4 * kBudget}) {
+      auto after = disk_->after_crash(salt_, CrashKind::kProcessKill);
+      SimMachine machine(*after, 2);
+      auto db = Db::open_on(machine.machine(), "/db", options(budget));
+      ASSERT_OK(db.status());
+      expect_all(**db, late);
+      EXPECT_TRUE(read(**db, (*db)->tree("busy").value()) == busy_contents_);
+    }
+    for (const CrashKind kind : {CrashKind::kPowerLoss, CrashKind::kPowerLossDrop}) {
+      auto after = disk_->after_crash(salt_, kind);
+      SimMachine machine(*after, 2);
+      auto db = Db::open_on(machine.machine(), "/db", options());
+      ASSERT_OK(db.status());
+      const bool there = !read(**db, (*db)->tree("quiet").value()).empty();
+      EXPECT_TRUE(late || !there);
+      EXPECT_TRUE(there || !late || level != Durability::kFull);
+      expect_all(**db, there);
+    }
+  }
+
+  Contents read(const Tree& tree) { return read(*db_, tree); }
+  static Contents read(Db& db, const Tree& tree) {
     Contents contents;
-    EXPECT_OK(db_->scan(tree, "", std::nullopt, [&](std::span<const Entry> entries) {
+    EXPECT_OK(db.scan(tree, "", std::nullopt, [&](std::span<const Entry> entries) {
       for (const Entry& entry : entries) contents.emplace(entry.key, entry.value);
       return true;
     }));
     return contents;
   }
 
-  SimDisk disk_{1};
-  SimMachine machine_{disk_, 1};
+  // On an empty disk.
+  void start_anew() {
+    db_.reset();
+    disk_ = std::make_unique<SimDisk>(1);
+    machine_ = std::make_unique<SimMachine>(*disk_, 1);
+    busy_contents_.clear();
+    for (Contents& contents : late_) contents.clear();
+    reopen();
+  }
+
+  std::unique_ptr<SimDisk> disk_ = std::make_unique<SimDisk>(1);
+  std::unique_ptr<SimMachine> machine_ = std::make_unique<SimMachine>(*disk_, 1);
   std::unique_ptr<Db> db_;
   Tree busy_;
   Tree quiet_;  // nobody but the transaction writes to it
   Tree mixed_;
   Contents busy_contents_;
+  Contents late_[2];  // of write_large: in quiet_, in mixed_
   uint64_t written_ = 0;
+  uint64_t salt_ = 0;
 };
 
 // One that has logged nothing holds nothing, wherever its intents are.
@@ -117,7 +189,7 @@ TEST_F(IdleTransaction, survives_or_not_as_a_whole) {
     ASSERT_OK(transaction->put(i % 2 == 0 ? quiet_ : mixed_, big_endian(i), late[big_endian(i)]));
   }
   const auto crash = [&](bool committed) {
-    auto after = disk_.after_crash(written_, CrashKind::kPowerLoss);
+    auto after = disk_->after_crash(written_, CrashKind::kPowerLoss);
     SimMachine machine(*after, 2);
     Options options;
     options.memory_budget_bytes = kBudget;
@@ -146,40 +218,210 @@ TEST_F(IdleTransaction, survives_or_not_as_a_whole) {
   crash(true);
 }
 
-// One that has logged chunks holds the log from the first of them on, for as long as it is open,
-// and nothing before. No flush would change that, so none is made for it. When it ends the log
-// goes.
-TEST_F(IdleTransaction, of_chunks_holds_the_log_from_the_first_one) {
-  write_log(2 * kLogLimit);
+// One that has logged chunks is logged again at the head, as often as the log is too long for its
+// sake. So others may write as much as they like.
+TEST_F(IdleTransaction, of_chunks_is_logged_again) {
+  reopen(3 * kBudget);
+  const size_t limit = 3 * kLogLimit;
   auto transaction = db_->begin(TxnMode::kOptimistic);
   ASSERT_OK(transaction.status());
-  const uint64_t before = logged();
-  for (uint64_t i = 0; i < 16; ++i) {
-    ASSERT_OK(transaction->put(quiet_, big_endian(i), value_of(i, 20'000)));
-  }
-  const uint64_t most = write_log(6 * kLogLimit);
-  EXPECT_GE(most, 6 * kLogLimit) << "the log that its commit needs is gone";
-  EXPECT_LT(most, logged() - before + 2 * kLogLimit);
+  write_log(limit);
+  const uint64_t bytes = write_large(*transaction, 0, 1200);
+  EXPECT_GT(bytes, size_t{3} << 20);
+  const uint64_t before = db_->stats().bytes_written_log;
+  const uint64_t writes = written_;
+  const size_t most = limit + limit / 2 + 5 * bytes + 4 * kSegment;
+  EXPECT_LT(write_log(6 * limit), most);
+  // Most of that is what others wrote.
+  EXPECT_LT(db_->stats().bytes_written_log - before, (written_ - writes) * 20'200 * 5 / 4 + bytes);
+  EXPECT_TRUE(read(quiet_).empty());
 
+  // What it needs is among the last that was logged; where nobody writes nothing is logged again.
   ASSERT_OK(db_->flush());
+  const uint64_t end = db_->stats().bytes_written_log;
   const uint64_t flushes = db_->stats().flushes;
   for (uint64_t i = 0; i < 10; ++i) {
-    ASSERT_OK(db_->put(mixed_, big_endian(i), "small"));
+    ASSERT_OK(db_->put(busy_, key_of(6), "small"));
     ASSERT_OK(db_->drain());
   }
-  EXPECT_EQ(db_->stats().flushes, flushes) << "flushes that give no log back";
+  busy_contents_[key_of(6)] = "small";
+  EXPECT_LT(db_->stats().bytes_written_log, end + bytes / 2);
+  EXPECT_LE(db_->stats().flushes, flushes + 1) << "flushes that give no log back";
 
-  ASSERT_OK(transaction->commit());
+  // It goes on, and moves again.
+  write_large(*transaction, 900, 400);
+  EXPECT_LT(write_log(3 * limit), most);
+  ASSERT_OK(transaction->commit(Durability::kFull));
   *transaction = Transaction();  // it must not outlive its database
-  write_log(kLogLimit / 2);
-  EXPECT_LT(db_->stats().log_bytes, 2 * kLogLimit);
+  expect_all_after_crashes(true, Durability::kFull);
+  write_log(limit);
+  EXPECT_LT(db_->stats().log_bytes, 2 * limit);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(read(quiet_).size(), 16u);
-    EXPECT_TRUE(read(busy_) == busy_contents_);
-    EXPECT_TRUE(clean(*db_));
-    reopen();
+    expect_all(*db_, true);
+    reopen(3 * kBudget);
   }
 }
+
+TEST_F(IdleTransaction, of_chunks_aborts_after_it_was_logged_again) {
+  auto transaction = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(transaction.status());
+  write_large(*transaction, 0, 300);
+  write_log(4 * kLogLimit);
+  expect_all_after_crashes(false);
+  transaction->abort();
+  *transaction = Transaction();
+  expect_all_after_crashes(false);
+  write_log(kLogLimit);
+  expect_all(*db_, false);
+  EXPECT_LT(db_->stats().log_bytes, 2 * kLogLimit);
+  reopen();
+  expect_all(*db_, false);
+}
+
+// Several of them must not move for the sake of each other's moves.
+TEST_F(IdleTransaction, of_chunks_are_logged_again_for_the_sake_of_others_only) {
+  reopen(2 * kBudget);
+  std::vector<Transaction> transactions;
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < 8; ++i) {
+    auto transaction = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(transaction.status());
+    bytes += write_large(*transaction, i * 1000, 110);
+    transactions.push_back(std::move(*transaction));
+  }
+  const uint64_t before = db_->stats().bytes_written_log;
+  const uint64_t writes = written_;
+  write_log(kLogLimit);  // where this epoch begins is not known before its first commit
+  EXPECT_LT(write_log(12 * kLogLimit), 3 * kLogLimit + 5 * bytes + 4 * kSegment);
+  EXPECT_LT(db_->stats().bytes_written_log - before, (written_ - writes) * 20'200 * 5 / 4 + bytes);
+  const uint64_t end = db_->stats().bytes_written_log;
+  for (int i = 0; i < 10; ++i) ASSERT_OK(db_->drain());
+  EXPECT_LT(db_->stats().bytes_written_log, end + bytes);
+  for (Transaction& transaction : transactions) ASSERT_OK(transaction.commit());
+  transactions.clear();
+  expect_all_after_crashes(true);
+}
+
+// A log that takes nothing more, before a move or amid it, leaves the transaction as it was.
+TEST_F(IdleTransaction, of_chunks_stays_when_the_log_is_full) {
+  int full = 0;
+  [[maybe_unused]] int steps = 0;
+  for (uint64_t part = 0; part < 10; ++part) {
+    SCOPED_TRACE(part);
+    start_anew();
+    auto transaction = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(transaction.status());
+    write_large(*transaction, 0, 300);
+    write_log(kLogLimit / 4 * 3);
+    const auto put = [&](uint64_t i) {
+      const std::string key = key_of(i % 150 * 32 + 6);
+      const std::string value = value_of(i, 20'000);
+      Status status = db_->put(busy_, key, value);
+      if (status.ok()) busy_contents_[key] = value;
+      return status;
+    };
+    for (uint64_t i = 0; i < 80 + 8 * part; ++i) ASSERT_OK(put(i));
+    disk_->fail_path("wal", SimOp::kAllocate, 1, StatusCode::kNoSpace, true);
+#if defined(HAWTHORN_TEST_POINTS)
+    os::set_test_point("reappender.after_chunk", [&] { ++steps; });
+#endif
+    for (uint64_t i = 0; i < 500; ++i) {
+      if (const Status status = put(i); !status.ok()) {
+        EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+        ++full;
+        break;
+      }
+      EXPECT_OK(db_->drain());
+    }
+#if defined(HAWTHORN_TEST_POINTS)
+    os::clear_test_points();
+#endif
+    expect_all_after_crashes(false);
+    disk_->clear_faults();
+    write_log(2 * kLogLimit);
+    EXPECT_LT(db_->stats().log_bytes, 2 * kLogLimit);
+    ASSERT_OK(transaction->commit());
+    *transaction = Transaction();
+    expect_all_after_crashes(true);
+  }
+  EXPECT_GT(full, 0);
+#if defined(HAWTHORN_TEST_POINTS)
+  EXPECT_GT(steps, 0) << "no move was tried";
+#endif
+}
+
+// A dropped tree's operations are left out, and count neither before nor after.
+TEST_F(IdleTransaction, of_chunks_loses_a_tree) {
+  auto transaction = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(transaction.status());
+  write_large(*transaction, 0, 300);
+  ASSERT_OK(db_->drop_tree("mixed"));
+  late_[1].clear();
+  write_log(4 * kLogLimit);
+  ASSERT_OK(transaction->commit());
+  *transaction = Transaction();
+  auto after = disk_->after_crash(1, CrashKind::kProcessKill);
+  SimMachine machine(*after, 2);
+  auto db = Db::open_on(machine.machine(), "/db", options());
+  ASSERT_OK(db.status());
+  EXPECT_TRUE(read(**db, (*db)->tree("quiet").value()) == late_[0]);
+  EXPECT_TRUE(clean(**db));
+}
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Whatever happens between two chunks of a move: the owner goes on, ends it, or all ends.
+TEST_F(IdleTransaction, ends_at_any_step_of_a_move) {
+  enum class Event { kCrash, kWrite, kWriteAndCommit, kCommit, kAbort };
+  for (const Event event :
+       {Event::kCrash, Event::kWrite, Event::kWriteAndCommit, Event::kCommit, Event::kAbort}) {
+    bool reached = true;
+    for (int step = 1; reached; ++step) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(event)) + " at step " + std::to_string(step));
+      start_anew();
+      auto transaction = db_->begin(TxnMode::kOptimistic);
+      ASSERT_OK(transaction.status());
+      write_large(*transaction, 0, 300);
+      int steps = 0;
+      os::set_test_point("reappender.after_chunk", [&] {
+        if (++steps != step) return;
+        switch (event) {
+          case Event::kCrash:
+            expect_all_after_crashes(false);
+            break;
+          case Event::kWrite:
+            write_large(*transaction, 150, 300);
+            break;
+          case Event::kWriteAndCommit:
+            write_large(*transaction, 150, 300);
+            EXPECT_OK(transaction->commit());
+            expect_all_after_crashes(true);
+            break;
+          case Event::kCommit:
+            EXPECT_OK(transaction->commit(Durability::kFull));
+            expect_all_after_crashes(true, Durability::kFull);
+            break;
+          case Event::kAbort:
+            transaction->abort();
+            expect_all_after_crashes(false);
+            break;
+        }
+      });
+      write_log(2 * kLogLimit);
+      reached = steps >= step;
+      os::clear_test_points();
+      const bool commits = event != Event::kAbort;
+      if (event != Event::kAbort && transaction->open()) EXPECT_OK(transaction->commit());
+      *transaction = Transaction();
+      expect_all_after_crashes(commits);
+      write_log(kLogLimit);
+      EXPECT_LT(db_->stats().log_bytes, 2 * kLogLimit);
+      expect_all(*db_, commits);
+      ASSERT_FALSE(HasFailure());
+      if (step > 50) FAIL() << "a move without end";
+    }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::tests
