@@ -486,11 +486,15 @@ Stats Db::stats() {
     TreeStats tree_stats;
     tree_stats.name = state->name();
     os::epoch::Guard guard;
+    const tree::Delta* shared = nullptr;  // by neighbours: counts once
     for (const tree::Container* container : state->directory().all()) {
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
       ++tree_stats.containers;
-      tree_stats.delta_records +=
-          d->active->versions() + (d->frozen != nullptr ? d->frozen->versions() : 0);
+      tree_stats.delta_records += d->active->versions();
+      if (d->frozen != nullptr && d->frozen != shared) {
+        tree_stats.delta_records += d->frozen->versions();
+      }
+      if (d->frozen != nullptr) shared = d->frozen;
       tree_stats.entries_flushed += d->run->record.entries;
       tree_stats.bytes_index += uint64_t{d->run->record.run.blocks} * 4096;
       for (const format::ValueExtentRecord& value : d->run->record.values) {

@@ -115,7 +115,7 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
   const uint64_t batch = publisher_->add(edit_of(*divided));
   tree->install(*cut, *divided, batch);
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
-  large_due_.store(true, std::memory_order_release);
+  parts_due_.store(true, std::memory_order_release);
   return true;
 }
 

@@ -201,7 +201,7 @@ bool Scheduler::holds_log(const tree::Delta& delta) const {
 bool Scheduler::reappend_due() const { return reappender_->due(log_limit()); }
 
 bool Scheduler::flush_due() const {
-  return large_due_.load(std::memory_order_acquire) ||
+  return large_due_.load(std::memory_order_acquire) || parts_due_.load(std::memory_order_acquire) ||
          static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
              kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed)) ||
          log_pressure();
@@ -325,13 +325,15 @@ void Scheduler::run() {
     }
     size_containers();
     if (!due()) continue;
+    const bool flushes = flush_due();
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
       os::MutexLock lock(mutex_);
       candidates_.clear();
     }
     const Step moved = reappend_step();
-    const Step step = flush_due() ? flush_step(false) : Step::kNothing;
+    const Step step = flushes ? flush_step(false) : Step::kNothing;
+    if (step == Step::kNothing) parts_due_.store(false, std::memory_order_release);
     if (step == Step::kDone || moved == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
     const bool failed = step == Step::kFailed || moved == Step::kFailed;
@@ -537,6 +539,7 @@ Status Scheduler::drain() {
     os::epoch::collect();
     if (step == Step::kFailed) break;
     if (step == Step::kNothing) {
+      parts_due_.store(false, std::memory_order_release);
       if (working_.load(std::memory_order_acquire) == 0) {
         // Publishing may be what is left: it trims the log.
         if (Status s = publisher_->publish_now({}); !s.ok()) return s;

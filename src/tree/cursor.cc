@@ -25,12 +25,6 @@ constexpr uint8_t kSingleReads = 3;
 constexpr size_t kBatchKeyBytes = size_t{64} << 10;
 // A buffer for a large value is not kept once a small one needs the room.
 constexpr size_t kValueBytesKept = size_t{1} << 20;
-
-// Whether entry `index` has exactly this key.
-bool has_key(const Run& run, uint32_t index, std::string_view key) {
-  return key.substr(0, run.skip()) == run.prefix() &&
-         run.compare(index, key, key_head(key, run.skip())) == 0;
-}
 }  // namespace
 
 // ---- The deltas
@@ -59,6 +53,7 @@ void TreeCursor::Source::collect(Seek mode, std::string_view key) {
   if (delta == nullptr || delta->empty()) return;
   count = static_cast<uint32_t>(delta->collect(mode, key, key_head(key, delta->skip()), entries));
   for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(entries[i]);
+  for (uint32_t i = 0; i < kVersionsAhead; ++i) prefetch_version(i);
 }
 
 // ---- Containers
@@ -177,7 +172,7 @@ void TreeCursor::place(Seek mode, std::string_view key) {
     const uint32_t entries = run_->entries();
     run_next_ = run_->seek(key);
     if (mode == Seek::kGreater || mode == Seek::kLessEqual) {
-      while (run_next_ < entries && has_key(*run_, run_next_, key)) ++run_next_;
+      while (run_next_ < entries && run_->has_key(run_next_, key)) ++run_next_;
     }
     if (forward_) {
       run_stop_ = high_inside_ ? run_->seek(*options_.upper) : entries;
@@ -241,6 +236,7 @@ void TreeCursor::update_limit() {
   in_frozen_ = frozen != nullptr && order >= 0;
   delta_next_ = in_active_ ? active : frozen;
   run_limit_ = run_stop_;
+  run_same_ = false;
   if (delta_next_ == nullptr) return;
   const std::string_view key = delta_next_->key();
   if (forward_ ? high_inside_ && key >= *options_.upper : low_inside_ && key < *options_.lower) {
@@ -250,11 +246,18 @@ void TreeCursor::update_limit() {
     return;
   }
   if (run_next_ == run_stop_) return;
+  // Where most keys were written again, the run's next one is the delta's.
+  if (forward_ && key.starts_with(run_->prefix())) {
+    const int run_order = run_->compare(run_next_, key, key_head(key, run_->skip()));
+    run_limit_ = run_next_;
+    run_same_ = run_order == 0;
+    if (run_order >= 0) return;
+  }
   uint32_t limit = run_->seek(key);
   if (forward_) {
     run_limit_ = std::clamp(limit, run_next_, run_stop_);
   } else {
-    while (limit < run_next_ && has_key(*run_, limit, key)) ++limit;
+    while (limit < run_next_ && run_->has_key(limit, key)) ++limit;
     run_limit_ = std::clamp(limit, run_stop_, run_next_);
   }
 }
@@ -525,7 +528,9 @@ void TreeCursor::consume() {
   if (!from_delta_) return;
   const Seek mode = forward_ ? Seek::kGreater : Seek::kLess;
   for (Source* source : {in_active_ ? &active_ : nullptr, in_frozen_ ? &frozen_ : nullptr}) {
-    if (source == nullptr || ++source->at < source->count) continue;
+    if (source == nullptr) continue;
+    source->prefetch_version(++source->at + kVersionsAhead - 1);
+    if (source->at < source->count) continue;
     source->collect(mode, source->entries[source->count - 1]->key());
     if (source == &frozen_) clip_frozen();
   }
@@ -549,9 +554,12 @@ TreeCursor::Step TreeCursor::look_delta() {
   if (read.stale) return Step::kStale;
   if (read.version == nullptr) return Step::kHidden;  // the run's versions of the key come next
   if (forward_) {
-    while (run_after_ < run_stop_ && has_key(*run_, run_after_, key_)) ++run_after_;
+    if (run_same_) ++run_after_;
+    if (!run_same_ || run_->has_versions()) {
+      while (run_after_ < run_stop_ && run_->has_key(run_after_, key_)) ++run_after_;
+    }
   } else {
-    while (run_after_ > run_stop_ && has_key(*run_, run_after_ - 1, key_)) --run_after_;
+    while (run_after_ > run_stop_ && run_->has_key(run_after_ - 1, key_)) --run_after_;
   }
   switch (read.version->kind) {
     case VersionKind::kTombstone:

@@ -78,6 +78,7 @@ class TreeCursor {
 
  private:
   static constexpr uint32_t kBatchEntries = 24;
+  static constexpr uint32_t kVersionsAhead = 8;
   using Seek = Delta::Seek;
 
   // One delta, and the next entries of it in the direction of travel.
@@ -91,6 +92,12 @@ class TreeCursor {
     void hold(Delta* held);
     void release();
     void collect(Seek mode, std::string_view key);
+    void prefetch_version(uint32_t number) const {
+      if (number >= count) return;
+      const Version* version = entries[number]->newest.load(std::memory_order_relaxed);
+      __builtin_prefetch(version);
+      __builtin_prefetch(version + 1);  // its header may reach into that line
+    }
   };
   enum class Where : uint8_t { kCovering, kBefore, kLast };
   // What the next entry of the container, which is not passed yet, turned out to be.
@@ -165,6 +172,7 @@ class TreeCursor {
   bool in_active_ = false;  // delta_next_ stands for the next entry of these sources
   bool in_frozen_ = false;
   bool from_delta_ = false;   // the entry looked at is delta_next_
+  bool run_same_ = false;     // the next of the run has the key of delta_next_
   bool own_value_ = false;    // value_ is in value_buffer_
   bool batching_ = false;     // between entries, behind a batch
   bool empty_range_ = false;  // lower >= upper

@@ -149,6 +149,10 @@ class Run {
   uint32_t copy_key(uint32_t index, char* to) const;
   // Compares entry's key with a key that shares prefix(): <0, 0, >0.
   int compare(uint32_t index, std::string_view key, uint64_t head) const;
+  // Whether entry `index` has exactly this key, which need not share prefix().
+  bool has_key(uint32_t index, std::string_view key) const {
+    return key.starts_with(prefix()) && compare(index, key, key_head(key, skip_)) == 0;
+  }
   // Whether entries index and index + 1 (which exist) are versions of one key.
   bool same_key_as_next(uint32_t index) const;
 

@@ -453,6 +453,7 @@ TEST_F(Api, containers_follow_the_data) {
     }
     ASSERT_OK(txn->commit());
     ASSERT_OK(db_->flush());
+    EXPECT_EQ(db_->stats().trees[0].delta_records, 0u);
     EXPECT_GT(containers(), 20u);
     EXPECT_LT(containers(), 80u);
     ASSERT_TRUE(clean(*db_));
@@ -474,6 +475,21 @@ TEST_F(Api, containers_follow_the_data) {
     EXPECT_EQ(kept, kKeys / 1000);
     ASSERT_TRUE(clean(*db_));
   }
+}
+
+// Far below the deltas' quota, and without a drain: in steps, the last of which frees its memory.
+TEST_F(Api, large_deltas_are_flushed_in_the_background) {
+  ASSERT_OK(db_->set_memory_budget(size_t{512} << 20));
+  WriteBatch batch;
+  for (uint64_t i = 0; i < 40'000; ++i) {
+    batch.put(tree_, big_endian(i * 7919 % 40'000), value_of(i, 700));
+  }
+  ASSERT_OK(db_->write(batch));
+  ASSERT_OK(db_->put(tree_, "one more", "looks at the size"));
+  const auto unflushed = [&] { return db_->stats().trees[0].delta_records; };
+  for (int wait = 0; wait < 2000 && unflushed() > 1; ++wait) usleep(10'000);
+  EXPECT_LE(unflushed(), 1u);
+  EXPECT_GT(db_->stats().flushes, 10u);
 }
 
 TEST_F(Api, a_child_of_fork_is_refused) {
