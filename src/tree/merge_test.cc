@@ -55,7 +55,9 @@ class History {
           ASSERT_NO_FATAL_FAILURE(flush_one());
           break;
         case 4:
-          if (prng_.one_in(3)) ASSERT_NO_FATAL_FAILURE(divide_one());
+          if (prng_.one_in(3)) {
+            ASSERT_NO_FATAL_FAILURE(divide_one());
+          }
           break;
         case 5:
           ASSERT_NO_FATAL_FAILURE(join_some());
