@@ -166,6 +166,30 @@ TEST_F(TreeAttacks, Row19_AWriteDuringASplitLandsInAPart) {
   EXPECT_EQ(get_now(*tree, "k1399"), "late");
 }
 
+// The parts can be found, and their shared delta still holds intents that have moved out of it.
+TEST_F(TreeAttacks, Row19_APartIsNotFlushedBeforeItsIntentsHaveMoved) {
+  for (int i = 0; i < 400; ++i) {
+    put(store, *tree, "k" + std::to_string(1000 + i), std::string(200, 'v'));
+  }
+  TestTxn txn(store);
+  must(txn.put(*tree, "k1399", "late"));
+  const auto not_flushed = [&] {
+    const os::epoch::Guard guard;
+    EXPECT_FALSE(tree->cut(tree->directory().find("k1399"), true).has_value());
+  };
+  at("tree.install.before_moved", not_flushed);
+  ASSERT_TRUE(flusher.divide(*tree, "", 4, [] {}));
+  EXPECT_EQ(reached, 1);
+  flusher.flush_all(*tree);
+  at("tree.install.before_moved", not_flushed);
+  EXPECT_EQ(flusher.join(*tree, "", 5, [] {}), 5u);
+  EXPECT_EQ(reached, 2);
+  txn.commit();
+  EXPECT_EQ(get_now(*tree, "k1399"), "late");
+  flusher.flush_all(*tree);
+  EXPECT_EQ(get_now(*tree, "k1399"), "late");
+}
+
 // Attack 20: the cut has copied an intent and not installed yet; its transaction ends, looking for
 // the version that it knows.
 TEST_F(TreeAttacks, Row20_ATransactionEndsBesideACutThatCopiedItsIntent) {

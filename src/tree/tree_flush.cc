@@ -212,6 +212,14 @@ void TreeState::give_up(Cut& cut) {
   cut.container->flushing.store(false, std::memory_order_release);
 }
 
+namespace {
+// In the frozen deltas of containers that can be found now: nobody may flush these before.
+void mark_moved(std::span<Version* const> moved, std::span<Container* const> found) {
+  for (Version* version : moved) version->flags.fetch_or(kMoved, std::memory_order_release);
+  for (Container* container : found) container->flushing.store(false, std::memory_order_release);
+}
+}  // namespace
+
 // What was frozen is not durable before the batch.
 void TreeState::settle(Container* target, const Cut& cut, uint64_t batch) {
   if (cut.frozen != nullptr)
@@ -296,8 +304,10 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
     // Before the replacement retires the old one: an undo that still names it looks its key up from
     // now on.
     structure_.fetch_add(1, std::memory_order_release);
+    for (Container* part : fresh) part->flushing.store(true, std::memory_order_relaxed);
     directory_.replace(old_one, fresh);
-    for (Version* version : moved) version->flags.fetch_or(kMoved, std::memory_order_release);
+    HAWTHORN_TEST_POINT("tree.install.before_moved");
+    mark_moved(moved, fresh);
   }
 }
 
@@ -396,8 +406,10 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
   for (Container* container : old_ones) container->dead = true;
   structure_.fetch_add(1, std::memory_order_release);
   Container* const new_one[] = {joined};
+  joined->flushing.store(true, std::memory_order_relaxed);
   directory_.replace(old_ones, new_one);
-  for (Version* version : moved) version->flags.fetch_or(kMoved, std::memory_order_release);
+  HAWTHORN_TEST_POINT("tree.install.before_moved");
+  mark_moved(moved, new_one);
   for (Container* container : old_ones) container->latch.unlock();
 }
 
