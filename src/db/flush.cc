@@ -19,6 +19,7 @@ constexpr double kPartBytes = 0.8;  // of a container's target size
 constexpr size_t kJoinPart = 4;
 constexpr size_t kJoinedPart = 2;
 constexpr size_t kJoinMax = 8;
+constexpr uint64_t kJoinPauseUs = 1'000'000;  // after one that failed
 
 // Each thread that flushes keeps its merger, with its buffers.
 tree::Merger& this_thread_merger(tree::Store* store) {
@@ -112,6 +113,10 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
     if (code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory) return false;
     return divided.status();
   }
+  if (!tree::TreeState::few_open(*cut)) {
+    tree->give_up(*cut);
+    return false;
+  }
   const uint64_t batch = publisher_->add(edit_of(*divided));
   tree->install(*cut, *divided, batch);
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
@@ -158,6 +163,9 @@ std::vector<tree::Container*> Scheduler::small_neighbours(tree::TreeState* tree,
 // stands in its way, errors too, is met again by those who need it.
 void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
                             const tree::MergePolicy& policy) {
+  // While the log is replayed, its containers' cuts lie apart.
+  if (!started_.load(std::memory_order_acquire)) return;
+  if (machine_.clock->monotonic_us() < no_joins_until_us_.load(std::memory_order_relaxed)) return;
   std::vector<tree::TreeState::Cut> cuts;
   {
     os::epoch::Guard guard;
@@ -178,9 +186,13 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   for (const tree::TreeState::Cut& cut : cuts) {
     inputs.push_back({cut.container, cut.frozen, cut.file});
   }
-  Result<tree::MergeOutput> joined = this_thread_merger(store_).join(inputs, cuts.front().cut);
+  tree::Merger& merger = this_thread_merger(store_);
+  Result<tree::MergeOutput> joined = merger.join(inputs, cuts.front().cut);
   if (!joined.ok() || !tree::TreeState::few_written(cuts)) {
+    if (joined.ok()) merger.give_up(std::move(joined).value());
     give_up();
+    no_joins_until_us_.store(machine_.clock->monotonic_us() + kJoinPauseUs,
+                             std::memory_order_relaxed);
     return;
   }
   Edit edit = edit_of(*joined);

@@ -169,21 +169,20 @@ Status Db::Impl::drop_tree(std::string_view name) {
     if (busy) machine_.clock->sleep_us(100);
   }
   if (Status s = publisher_->publish(); !s.ok()) return s;
-  db::Edit edit;
+  // With the record of the drop, in one batch: it stands for those of the containers.
+  std::vector<tree::ExtentRef> extents;
   {
     os::epoch::Guard guard;
     for (tree::Container* container : state->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-      edit.deleted.push_back(file->record.id);
-      if (file->image) edit.dropped.push_back(file->image);
-      edit.dropped.insert(edit.dropped.end(), file->values.begin(), file->values.end());
-      edit.dropped.insert(edit.dropped.end(), file->large.begin(), file->large.end());
+      if (file->image) extents.push_back(file->image);
+      extents.insert(extents.end(), file->values.begin(), file->values.end());
+      extents.insert(extents.end(), file->large.begin(), file->large.end());
     }
   }
-  publisher_->add(std::move(edit));
   format::ManifestBatch batch;
   batch.trees_dropped.push_back(state->id());
-  Status dropped = publisher_->publish_now(std::move(batch));
+  Status dropped = publisher_->publish_now(std::move(batch), std::move(extents));
   if (dropped.ok()) state->drop_durable.store(true, std::memory_order_release);
   // The handle keeps the tree's object alive, but not its memory.
   os::epoch::Guard guard;

@@ -125,12 +125,12 @@ uint64_t Publisher::add(Edit edit) {
 
 Status Publisher::publish() {
   os::MutexLock lock(publish_mutex_);
-  return publish_locked({}, false);
+  return publish_locked({}, {}, false);
 }
 
-Status Publisher::publish_now(format::ManifestBatch batch) {
+Status Publisher::publish_now(format::ManifestBatch batch, std::vector<tree::ExtentRef> dropped) {
   os::MutexLock lock(publish_mutex_);
-  return publish_locked(std::move(batch), true);
+  return publish_locked(std::move(batch), std::move(dropped), true);
 }
 
 Status Publisher::keep_manifest_room(uint64_t growth_bytes) {
@@ -147,7 +147,8 @@ Status Publisher::keep_manifest_room(uint64_t growth_bytes) {
   return kept;
 }
 
-Status Publisher::publish_locked(format::ManifestBatch extra, bool even_empty) {
+Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
+                                 bool even_empty) {
   std::unique_ptr<Batch> batch;
   {
     os::MutexLock lock(mutex_);
@@ -158,6 +159,8 @@ Status Publisher::publish_locked(format::ManifestBatch extra, bool even_empty) {
     if (!even_empty) return {};
     batch = std::make_unique<Batch>();
   }
+  batch->edit.dropped.insert(batch->edit.dropped.end(), std::make_move_iterator(dropped.begin()),
+                             std::make_move_iterator(dropped.end()));
   Status status = publish_batch(std::move(batch), std::move(extra));
   if (!status.ok()) fail(status);
   return status;
@@ -243,7 +246,7 @@ void Publisher::run() {
     const bool reserve = log_->reserved() < log_->head() + kLsnReserve / 2;
     if (due || reserve) {
       os::MutexLock lock(publish_mutex_);
-      static_cast<void>(publish_locked({}, true).ok());
+      static_cast<void>(publish_locked({}, {}, true).ok());
     }
     os::epoch::collect();
   }

@@ -58,8 +58,8 @@ class Publisher {
   uint64_t add(Edit edit);
   // Publishes everything that was added before the call. Errors: status().
   Status publish();
-  // A batch of its own for trees created and dropped; durable when it returns.
-  Status publish_now(format::ManifestBatch batch);
+  // A batch of its own for trees created and dropped, and what they drop; durable when it returns.
+  Status publish_now(format::ManifestBatch batch, std::vector<tree::ExtentRef> dropped = {});
 
   // OK when the manifest has room for more than what makes it smaller. growth: how much there will
   // be. Errors: kNoSpace; status().
@@ -84,7 +84,8 @@ class Publisher {
   void run();
   Status publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra)
       REQUIRES(publish_mutex_);
-  Status publish_locked(format::ManifestBatch extra, bool even_empty) REQUIRES(publish_mutex_);
+  Status publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
+                        bool even_empty) REQUIRES(publish_mutex_);
   Lsn trim_point();
   void fail(const Status& status);
 

@@ -165,6 +165,7 @@ class Scheduler : public txn::Admission {
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
   std::atomic<bool> large_due_{false};
+  std::atomic<uint64_t> no_joins_until_us_{0};
   std::atomic<bool> parts_due_{false};  // those of a divided delta, which hold it until the last
   std::atomic<bool> started_{false};    // before it the log is replayed
 

@@ -53,7 +53,8 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
 }  // namespace
 
 size_t live_bytes(const RunFile& file) {
-  return file.value_bytes() - file.garbage_bytes() + size_t{file.record.run.blocks} * kBlock;
+  return file.value_bytes() - file.garbage_bytes() + size_t{file.record.run.blocks} * kBlock +
+         file.large.size() * kLargeExtentBytes;
 }
 
 MergePolicy jittered(const MergePolicy& policy, uint64_t container_id) {
@@ -192,9 +193,7 @@ Result<MergeOutput> Merger::finish(const Status& status) {
   Store* store = work.store;
   MergeOutput output = std::move(work.output);
   if (!status.ok()) {
-    // Large extents go back to where they came from; everything else is given up with the output.
-    for (ExtentRef& extent : work.large_refs) store->large->add(std::move(extent));
-    work.large_refs.clear();
+    give_up(std::move(output));
     return status;
   }
 
@@ -223,11 +222,18 @@ Result<MergeOutput> Merger::finish(const Status& status) {
     }
   }
   for (const ExtentAddress& address : work.large_dropped) {
-    if (ExtentRef extent = store->large->take(address); extent)
+    if (ExtentRef extent = store->large->take(address); extent) {
+      output.taken.push_back(extent);
       output.dropped.push_back(std::move(extent));
+    }
   }
-  work.large_refs.clear();
   return output;
+}
+
+// Large extents go back to where they came from; everything else goes with the output.
+void Merger::give_up(MergeOutput output) {
+  for (ExtentRef& extent : output.taken) work_->store->large->add(std::move(extent));
+  output.taken.clear();
 }
 
 }  // namespace hawthorn::tree

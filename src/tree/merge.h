@@ -53,6 +53,9 @@ struct MergeOutput {
   std::vector<MergePiece> pieces;  // in key order; the first begins with the container's low key
   std::vector<ExtentRef> fresh;    // to be written: their memory holds what disk must get
   std::vector<ExtentRef> dropped;  // not referred to any more by this container
+  // Of large values that were in deltas: out of the store's list, since a piece refers to them or
+  // since they are dropped.
+  std::vector<ExtentRef> taken;
   bool reclustered = false;
   MergeOutput() = default;
   MergeOutput(MergeOutput&&) = default;
@@ -77,6 +80,8 @@ class Merger {
   Result<MergeOutput> merge(const MergeInput& input, Lsn cut, const MergePolicy& policy);
   // One piece of neighbours in key order, all cut at `cut` (R12).
   Result<MergeOutput> join(std::span<const MergeInput> inputs, Lsn cut);
+  // An output that will not be installed, although it could be.
+  void give_up(MergeOutput output);
   // The run alone, in pieces that begin at the container's low key and at `lows`; their cut is the
   // run's. Pieces may be empty.
   Result<MergeOutput> divide(const MergeInput& input, std::span<const std::string> lows);

@@ -152,8 +152,12 @@ Status Merger::Work::finish_piece(bool keep_extents) {
   for (const ExtentAddress& address : large_kept) {
     if (const ExtentRef* old = old_large(address); old != nullptr) {
       if (!keep_extents) file->large.push_back(*old);
-    } else if (ExtentRef taken = store->large->take(address); taken) {
-      large_refs.push_back(taken);
+    } else {
+      ExtentRef taken = store->large->take(address);
+      HAWTHORN_ASSERT(taken);
+      if (!taken)
+        return Status(StatusCode::kCorruption, "the extent of a large value is not known");
+      output.taken.push_back(taken);
       file->large.push_back(std::move(taken));
     }
   }

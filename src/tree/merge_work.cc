@@ -24,7 +24,6 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   records.clear();
   versions.clear();
   large_dropped.clear();
-  large_refs.clear();
   output = MergeOutput();
   for (const MergeInput& input : inputs) {
     // Pinned, nothing of it can be evicted; an eviction that was under way before may still take
@@ -361,6 +360,7 @@ Status Merger::Work::each_key(size_t from, size_t to, Visit visit) {
 // Emits what is kept of a key, its values moved to the new extent; returns the bytes it takes.
 size_t Merger::Work::emit_key(std::string_view key) {
   const size_t copied_before = copied_bytes;
+  const size_t large_before = large_kept.size();
   size_t bytes = 0;
   for (const Kept& kept : key_versions) {
     if (kept.version != nullptr) {
@@ -371,7 +371,8 @@ size_t Merger::Work::emit_key(std::string_view key) {
     bytes += kEntryBytes + (copied_bytes > copied_before ? 0 : key.size() + 8);
     if (kept.version != nullptr && copied_bytes == copied_before) bytes += kept.version->size;
   }
-  return bytes + copied_bytes - copied_before;
+  return bytes + copied_bytes - copied_before +
+         (large_kept.size() - large_before) * kLargeExtentBytes;
 }
 
 // All values are rewritten, in `pieces` runs of about equal size.

@@ -16,6 +16,9 @@
 
 namespace hawthorn::tree {
 
+// What an extent of a large value counts towards the size of its container: they lie elsewhere, but
+// the manifest's record names each, and records have a limit.
+inline constexpr size_t kLargeExtentBytes = 256;
 inline constexpr size_t kEntryBytes = 14;  // of an index entry, with its share of headers
 
 // Whether a value goes to a value extent; smaller ones stand in the run.
@@ -51,7 +54,6 @@ struct Merger::Work {
   std::vector<uint32_t> garbage;  // per old extent, added by this merge
   std::vector<ExtentAddress> large_kept;
   std::vector<ExtentAddress> large_dropped;
-  std::vector<ExtentRef> large_refs;  // of large_kept, taken from the delta's values
   std::string key_buffer;
 
   // Of the merge under way.

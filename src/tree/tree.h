@@ -151,7 +151,9 @@ class TreeState {
   static bool drop_empty(Cut& cut);
   // Puts the merged result in place; `batch` is the manifest batch that will make it durable.
   void install(Cut& cut, MergeOutput& output, uint64_t batch);
-  // What is written meanwhile to the containers is copied: few_written tells when that is little.
+  // What is open in a container that is divided, and all that is written meanwhile to those that
+  // are joined, is copied: these tell when that is little.
+  static bool few_open(const Cut& cut);
   static bool few_written(std::span<const Cut> cuts);
   void install_joined(std::span<Cut> cuts, MergeOutput& output,
                       uint64_t batch) NO_THREAD_SAFETY_ANALYSIS;

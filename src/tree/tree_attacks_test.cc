@@ -190,6 +190,56 @@ TEST_F(TreeAttacks, Row19_APartIsNotFlushedBeforeItsIntentsHaveMoved) {
   EXPECT_EQ(get_now(*tree, "k1399"), "late");
 }
 
+// Rule R12: while the log is replayed one run may be newer than what is visible, and the others'
+// commits up to its cut are still to come. Nor is anything joined with itself.
+TEST_F(TreeAttacks, Row19_OnlyContainersThatCanShareACutAreJoined) {
+  for (int i = 0; i < 40; ++i) put(store, *tree, "k" + std::to_string(1000 + i), "v");
+  ASSERT_TRUE(flusher.divide(*tree, "", 1, [] {}));
+  flusher.flush_all(*tree);
+  const os::epoch::Guard guard;
+  Container* left = container_of(*tree, "k1000");
+  Container* right = container_of(*tree, "k1039");
+  ASSERT_NE(left, right);
+  const Lsn now = store.visible;
+  ASSERT_GE(now, right->descriptor.load()->run->record.cut);
+  store.visible = right->descriptor.load()->run->record.cut - 1;
+  EXPECT_TRUE(tree->cut_to_join(std::vector<Container*>{left, right}).empty());
+  store.visible = now;
+  EXPECT_TRUE(tree->cut_to_join(std::vector<Container*>{left, right, left}).empty());
+  EXPECT_FALSE(left->flushing || right->flushing);
+  std::vector<TreeState::Cut> cuts = tree->cut_to_join(std::vector<Container*>{left, right});
+  EXPECT_EQ(cuts.size(), 2u);
+  for (TreeState::Cut& cut : cuts) tree->give_up(cut);
+}
+
+// A join that succeeded and is given up has taken nothing out of what the deltas hold.
+TEST_F(TreeAttacks, Row19_AJoinThatIsGivenUpLosesNoLargeValue) {
+  for (int i = 0; i < 40; ++i) put(store, *tree, "k" + std::to_string(1000 + i), "v");
+  ASSERT_TRUE(flusher.divide(*tree, "", 1, [] {}));
+  flusher.flush_all(*tree);
+  const std::string value(100'000, 'L');
+  for (const char* old : {"old", "new"}) {
+    TestTxn txn(store);
+    must(txn.write(*tree, "k1039", VersionKind::kLarge, store.make_large(value + old)));
+    txn.commit();
+  }
+  {
+    const os::epoch::Guard guard;
+    const std::vector<Container*> both{container_of(*tree, "k1000"), container_of(*tree, "k1039")};
+    std::vector<TreeState::Cut> cuts = tree->cut_to_join(both);
+    ASSERT_EQ(cuts.size(), 2u);
+    std::vector<MergeInput> inputs;
+    for (const TreeState::Cut& cut : cuts) inputs.push_back({cut.container, cut.frozen, cut.file});
+    Result<MergeOutput> joined = flusher.merger().join(inputs, cuts.front().cut);
+    must(joined.status());
+    flusher.merger().give_up(std::move(joined).value());
+    for (TreeState::Cut& cut : cuts) tree->give_up(cut);
+  }
+  flusher.flush_all(*tree);
+  EXPECT_EQ(get_now(*tree, "k1039"), value + "new");
+  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}));
+}
+
 // Attack 20: the cut has copied an intent and not installed yet; its transaction ends, looking for
 // the version that it knows.
 TEST_F(TreeAttacks, Row20_ATransactionEndsBesideACutThatCopiedItsIntent) {

@@ -151,6 +151,14 @@ std::optional<TreeState::Cut> TreeState::cut_to_divide(Container* container, siz
   return result;
 }
 
+namespace {
+void unmark(std::span<Container* const> containers) {
+  for (Container* container : containers) {
+    container->flushing.store(false, std::memory_order_release);
+  }
+}
+}  // namespace
+
 std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> containers) {
   std::vector<Cut> cuts;
   size_t marked = 0;
@@ -158,16 +166,22 @@ std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> c
          !containers[marked]->flushing.exchange(true, std::memory_order_seq_cst)) {
     ++marked;
   }
+  // Who is not marked may be dead, or stand here twice: only then may all latches be held together.
+  // In key order; nobody else holds more than one.
   bool possible = marked == containers.size();
-  // In key order; nobody else holds more than one latch.
+  if (!possible) {
+    unmark(containers.first(marked));
+    return {};
+  }
   for (Container* container : containers) container->latch.lock();
   Lsn logged = 0;
-  Lsn cut = visible_now(&logged);
+  const Lsn cut = visible_now(&logged);
   for (const Container* container : containers) {
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+    // A run can be newer than what is visible while the log is replayed: the others' commits up to
+    // its cut come later (R12).
     possible = possible && !container->dead && descriptor->frozen == nullptr &&
-               container->intents <= kMovedMax;
-    cut = std::max(cut, descriptor->run->record.cut);
+               container->intents <= kMovedMax && descriptor->run->record.cut <= cut;
   }
   for (size_t i = 0; possible && i < containers.size(); ++i) {
     Container* container = containers[i];
@@ -185,9 +199,7 @@ std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> c
   }
   for (Container* container : containers) container->latch.unlock();
   if (possible) return cuts;
-  for (size_t i = 0; i < marked; ++i) {
-    containers[i]->flushing.store(false, std::memory_order_release);
-  }
+  unmark(containers);
   return {};
 }
 
@@ -216,7 +228,7 @@ namespace {
 // In the frozen deltas of containers that can be found now: nobody may flush these before.
 void mark_moved(std::span<Version* const> moved, std::span<Container* const> found) {
   for (Version* version : moved) version->flags.fetch_or(kMoved, std::memory_order_release);
-  for (Container* container : found) container->flushing.store(false, std::memory_order_release);
+  unmark(found);
 }
 }  // namespace
 
@@ -309,6 +321,11 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
     HAWTHORN_TEST_POINT("tree.install.before_moved");
     mark_moved(moved, fresh);
   }
+}
+
+bool TreeState::few_open(const Cut& cut) {
+  os::MutexLock lock(cut.container->latch);
+  return cut.container->intents <= kMovedMax;
 }
 
 bool TreeState::few_written(std::span<const Cut> cuts) {
