@@ -48,10 +48,11 @@ uint64_t available_memory_bytes() { return number_in("/proc/meminfo", "MemAvaila
 uint64_t disk_bytes(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, error)) {
+  // Engines delete files and directories while we look: what is gone counts nothing.
+  std::filesystem::recursive_directory_iterator entries(directory, error);
+  for (; entries != std::filesystem::recursive_directory_iterator(); entries.increment(error)) {
     struct stat status{};
-    // Engines delete files while we look: one that is gone counts nothing.
-    if (lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    if (lstat(entries->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
       bytes += static_cast<uint64_t>(status.st_blocks) * 512;
     }
   }

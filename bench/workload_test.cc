@@ -2,6 +2,7 @@
 // every fault must turn the run into a failure.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -17,9 +18,12 @@ class WorkloadTest : public testing::Test {
  protected:
   WorkloadTest() : names_(2000, 12345, "/nonexistent") {
     context_.engine_name = "double";
-    context_.config.path = std::filesystem::temp_directory_path().string();
+    context_.config.path =
+        std::filesystem::temp_directory_path() / ("hawthorn-workload-" + std::to_string(getpid()));
+    std::filesystem::create_directories(context_.config.path);
     context_.config.memory_bytes = 1 << 30;
   }
+  ~WorkloadTest() override { std::filesystem::remove_all(context_.config.path); }
 
   Report run_bank_on(Fault fault, uint64_t batch_size, unsigned threads = 1) {
     BankOptions options;
