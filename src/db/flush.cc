@@ -43,10 +43,6 @@ Edit edit_of(const tree::MergeOutput& output) {
   return edit;
 }
 
-size_t part_of(size_t bytes, double share) {
-  return static_cast<size_t>(static_cast<double>(bytes) * share);
-}
-
 size_t step_bytes(const tree::MergePolicy& policy) {
   return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
 }
@@ -146,8 +142,7 @@ std::vector<tree::Container*> Scheduler::small_neighbours(tree::TreeState* tree,
   if (!fits(middle)) return {};
   std::vector<tree::Container*> group{middle};
   while (group.size() < kJoinMax / 2) {
-    tree::Container* before =
-        group.front()->low.empty() ? nullptr : directory.before(group.front()->low);
+    tree::Container* before = directory.before(group.front()->low);
     if (before == nullptr || !fits(before)) break;
     group.insert(group.begin(), before);
   }
@@ -206,7 +201,8 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
 Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
                             bool force, const tree::MergePolicy& policy, bool* flushed) {
   *flushed = false;
-  if (allow_io && !policy.recluster && !policy.keep_extents) {
+  const bool reshapes = allow_io && !policy.recluster && !policy.keep_extents;
+  if (reshapes) {
     Result<bool> divided = divide(tree, low, policy);
     if (!divided.ok()) return divided.status();
     *flushed = *divided;
@@ -259,8 +255,9 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   }
   const bool split = merged->pieces.size() > 1;
   const bool reclustered = merged->reclustered;
-  const bool small =
-      !split && tree::live_bytes(*merged->pieces.front().file) < policy.target_bytes / kJoinPart;
+  const bool joins =
+      reshapes && !split &&
+      tree::live_bytes(*merged->pieces.front().file) < policy.target_bytes / kJoinPart;
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
@@ -268,9 +265,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
   if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);
   *flushed = true;
-  if (small && allow_io && !policy.recluster && !policy.keep_extents) {
-    join_around(tree, low, policy);
-  }
+  if (joins) join_around(tree, low, policy);
   return {};
 }
 

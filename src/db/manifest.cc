@@ -46,9 +46,8 @@ struct Manifest::Files {
   format::Superblock superblock;
   ManifestFile current;
   uint64_t rewrite_at = 0;
-  uint64_t spare_bytes = 0;   // 0: there is none
-  bool spare_failed = false;  // for another reason than space; then, when to try again
-  uint64_t spare_again_us = 0;
+  uint64_t spare_bytes = 0;     // 0: there is none
+  uint64_t spare_again_us = 0;  // when to try again what failed for another reason than space
   bool spare_told = false;
   std::function<void(std::string_view)> warn;
   std::atomic<bool> short_of_room{false};
@@ -209,10 +208,10 @@ void Manifest::Files::find_spare() {
 Status Manifest::Files::keep_spare(uint64_t bytes) {
   if (spare_bytes >= bytes) return {};
   const uint64_t now_us = machine.clock->monotonic_us();
-  if (spare_failed && now_us < spare_again_us) return {};
+  if (now_us < spare_again_us) return {};
   Status status = make_spare(bytes);
   if (status.ok() || status.is(StatusCode::kNoSpace)) {
-    spare_failed = spare_told = false;
+    spare_told = false;
     return status;
   }
   if (!spare_told && warn) {
@@ -222,7 +221,6 @@ Status Manifest::Files::keep_spare(uint64_t bytes) {
         status.to_string());
     spare_told = true;
   }
-  spare_failed = true;
   spare_again_us = now_us + kSpareAgainUs;
   return {};
 }

@@ -36,9 +36,6 @@ constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 
-size_t part_of(size_t bytes, double share) {
-  return static_cast<size_t>(static_cast<double>(bytes) * share);
-}
 }  // namespace
 
 size_t container_bytes(size_t budget, uint64_t database_bytes) {

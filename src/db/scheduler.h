@@ -49,6 +49,10 @@ struct SchedulerStats {
 // in the end.
 size_t container_bytes(size_t budget, uint64_t database_bytes);
 
+inline size_t part_of(size_t bytes, double share) {
+  return static_cast<size_t>(static_cast<double>(bytes) * share);
+}
+
 class Scheduler : public txn::Admission {
  public:
   using TreeList = std::function<std::vector<tree::TreeState*>()>;

@@ -234,6 +234,19 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
 
 // ---- Cuts and splits
 
+bool copy_version(const Version& from, uint64_t stamp, uint8_t flags, DeltaEntry* entry,
+                  Delta& to) {
+  Version* copy = to.new_version(entry, from.size);
+  if (copy == nullptr) return false;
+  copy->stamp.store(stamp, std::memory_order_relaxed);
+  copy->seq = from.seq;
+  copy->kind = from.kind;
+  copy->flags.store(flags, std::memory_order_relaxed);
+  if (from.size > 0) std::memcpy(copy->bytes(), from.value().data(), from.size);
+  to.link(entry, copy);
+  return true;
+}
+
 namespace {
 // Sorts one entry's chain: what stays and is to be stamped, what is copied (newest first), what was
 // rolled back.
@@ -266,15 +279,8 @@ struct Sorted {
 bool copy_chain(const std::vector<Version*>& kept, DeltaEntry* copy, Delta& to, Moved* moved) {
   for (size_t k = kept.size(); k > 0; --k) {
     Version* v = kept[k - 1];
-    Version* fresh = to.new_version(copy, v->size);
-    if (fresh == nullptr) return false;
     const uint64_t stamp = v->stamp.load(std::memory_order_acquire);
-    fresh->stamp.store(stamp, std::memory_order_relaxed);
-    fresh->seq = v->seq;
-    fresh->kind = v->kind;
-    fresh->flags.store(v->flags.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    if (v->size > 0) std::memcpy(fresh->bytes(), v->bytes(), v->size);
-    to.link(copy, fresh);
+    if (!copy_version(*v, stamp, v->flags.load(std::memory_order_relaxed), copy, to)) return false;
     moved->versions.push_back(v);
     if ((stamp & kIntentBit) != 0) {
       moved->intents.push_back(stamp & ~kIntentBit);

@@ -136,6 +136,9 @@ struct ConflictRead {
 ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
                           const TxnSlots& slots);
 
+// Links a copy of a version as the newest of `entry`, which is one of `to`. False: no memory.
+bool copy_version(const Version& from, uint64_t stamp, uint8_t flags, DeltaEntry* entry, Delta& to);
+
 // What a cut or a split took out of a delta.
 struct Moved {
   std::vector<Version*> versions;   // to be marked kMoved once the new descriptor stands

@@ -36,7 +36,7 @@ namespace hawthorn::tree {
 struct MergePolicy {
   uint32_t extents_max = 12;      // T: more value extents than this are re-clustered into one
   double garbage_max = 0.15;      // or more garbage than this part of the value bytes
-  size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 4 MB
+  size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 64 MB
   bool recluster = false;         // rewrite all values in any case
   bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
 };
@@ -98,7 +98,8 @@ class Merger {
   std::unique_ptr<Work> work_;
 };
 
-// What a container takes on disk, garbage left out.
+// A container's size: what it takes on disk without garbage, and a little for each extent of a
+// large value.
 size_t live_bytes(const RunFile& file);
 
 // The policy with the container's jitter applied (25% up or down, by its id), so that not all come

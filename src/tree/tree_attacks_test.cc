@@ -33,6 +33,19 @@ class TreeAttacks : public ::testing::Test {
     });
   }
   void flush() { must(flusher.flush(*tree, "").status); }
+  // Keys "k1000", "k1001" and so on.
+  void fill(int keys, size_t size) {
+    for (int i = 0; i < keys; ++i) {
+      put(store, *tree, "k" + std::to_string(1000 + i), std::string(size, 'v'));
+    }
+  }
+  // "k1000" in the first, "k1039" in the second, all flushed.
+  void make_two_containers() {
+    fill(40, 1);
+    ASSERT_TRUE(flusher.divide(*tree, "", 1, [] {}));
+    flusher.flush_all(*tree);
+    ASSERT_EQ(tree->directory().size(), 2u);
+  }
   // Everything that a stale pointer could lead to is given back and used for something else.
   void churn() {
     os::epoch::collect();
@@ -149,9 +162,7 @@ TEST_F(TreeAttacks, Row19_AWriteDuringAFlushLandsInTheNewDelta) {
 
 // The same when the flush splits the container, so that the one that was found is dead.
 TEST_F(TreeAttacks, Row19_AWriteDuringASplitLandsInAPart) {
-  for (int i = 0; i < 400; ++i) {
-    put(store, *tree, "k" + std::to_string(1000 + i), std::string(200, 'v'));
-  }
+  fill(400, 200);
   TestTxn txn(store);
   at("tree.write.before_latch", [&] {
     MergePolicy policy;
@@ -168,9 +179,7 @@ TEST_F(TreeAttacks, Row19_AWriteDuringASplitLandsInAPart) {
 
 // The parts can be found, and their shared delta still holds intents that have moved out of it.
 TEST_F(TreeAttacks, Row19_APartIsNotFlushedBeforeItsIntentsHaveMoved) {
-  for (int i = 0; i < 400; ++i) {
-    put(store, *tree, "k" + std::to_string(1000 + i), std::string(200, 'v'));
-  }
+  fill(400, 200);
   TestTxn txn(store);
   must(txn.put(*tree, "k1399", "late"));
   const auto not_flushed = [&] {
@@ -193,9 +202,7 @@ TEST_F(TreeAttacks, Row19_APartIsNotFlushedBeforeItsIntentsHaveMoved) {
 // Rule R12: while the log is replayed one run may be newer than what is visible, and the others'
 // commits up to its cut are still to come. Nor is anything joined with itself.
 TEST_F(TreeAttacks, Row19_OnlyContainersThatCanShareACutAreJoined) {
-  for (int i = 0; i < 40; ++i) put(store, *tree, "k" + std::to_string(1000 + i), "v");
-  ASSERT_TRUE(flusher.divide(*tree, "", 1, [] {}));
-  flusher.flush_all(*tree);
+  ASSERT_NO_FATAL_FAILURE(make_two_containers());
   const os::epoch::Guard guard;
   Container* left = container_of(*tree, "k1000");
   Container* right = container_of(*tree, "k1039");
@@ -214,9 +221,7 @@ TEST_F(TreeAttacks, Row19_OnlyContainersThatCanShareACutAreJoined) {
 
 // A join that succeeded and is given up has taken nothing out of what the deltas hold.
 TEST_F(TreeAttacks, Row19_AJoinThatIsGivenUpLosesNoLargeValue) {
-  for (int i = 0; i < 40; ++i) put(store, *tree, "k" + std::to_string(1000 + i), "v");
-  ASSERT_TRUE(flusher.divide(*tree, "", 1, [] {}));
-  flusher.flush_all(*tree);
+  ASSERT_NO_FATAL_FAILURE(make_two_containers());
   const std::string value(100'000, 'L');
   for (const char* old : {"old", "new"}) {
     TestTxn txn(store);

@@ -1,7 +1,6 @@
 // The flushes of a tree: cuts, and the installation of what a merge, a division or a join has made.
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "os/epoch.h"
@@ -168,12 +167,12 @@ std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> c
   }
   // Who is not marked may be dead, or stand here twice: only then may all latches be held together.
   // In key order; nobody else holds more than one.
-  bool possible = marked == containers.size();
-  if (!possible) {
+  if (marked < containers.size()) {
     unmark(containers.first(marked));
     return {};
   }
   for (Container* container : containers) container->latch.lock();
+  bool possible = true;
   Lsn logged = 0;
   const Lsn cut = visible_now(&logged);
   for (const Container* container : containers) {
@@ -361,13 +360,9 @@ void copy_settled(const Delta& from, Lsn cut, Delta* to) {
       });
       DeltaEntry* entry = to->find_or_add(batch[i]->key(), key_head(batch[i]->key(), to->skip()));
       for (const Version* v : chain) {
-        Version* copy = to->new_version(entry, v->size);
-        copy->stamp.store(v->stamp.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        copy->seq = v->seq;
-        copy->kind = v->kind;
-        copy->flags.store(0, std::memory_order_relaxed);
-        if (v->size > 0) std::memcpy(copy->bytes(), v->value().data(), v->size);
-        to->link(entry, copy);
+        // `to` must fit.
+        static_cast<void>(
+            copy_version(*v, v->stamp.load(std::memory_order_relaxed), 0, entry, *to));
       }
     }
   }

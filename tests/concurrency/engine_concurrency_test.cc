@@ -602,6 +602,11 @@ class ContendedCommit : public Concurrency {
     evict();
     return std::move(*txn);
   }
+  void expect_key(std::string_view expected) {
+    Value value;
+    ASSERT_OK(db_->get(tree_, "key", value));
+    EXPECT_EQ(value.view(), expected);
+  }
   // Runs `hook` each time that this thread is about to read a run.
   void when_it_reads(std::function<void()> hook) {
     os::set_test_point("residency.before_run_is_read",
@@ -647,9 +652,7 @@ TEST_F(ContendedCommit, reads_without_the_mutex_of_the_log) {
   expect_commits_meanwhile();
   EXPECT_OK(txn.commit());
   EXPECT_EQ(read_, 1);
-  Value value;
-  ASSERT_OK(db_->get(tree_, "key", value));
-  EXPECT_EQ(value.view(), "1");
+  expect_key("1");
 }
 
 TEST_F(ContendedCommit, finds_the_newer_commit_in_the_run) {
@@ -657,9 +660,7 @@ TEST_F(ContendedCommit, finds_the_newer_commit_in_the_run) {
   expect_commits_meanwhile();
   EXPECT_TRUE(txn.commit().is_conflict());
   EXPECT_EQ(read_, 1);
-  Value value;
-  ASSERT_OK(db_->get(tree_, "key", value));
-  EXPECT_EQ(value.view(), "2");
+  expect_key("2");
 }
 
 // The run that was read is gone again when the commit comes back to the mutex: what it was found
@@ -684,9 +685,7 @@ TEST_F(ContendedCommit, reads_the_run_of_a_later_flush) {
   EXPECT_TRUE(txn.commit().is_conflict());
   EXPECT_EQ(read_, 2);
   os::clear_test_points();
-  Value value;
-  ASSERT_OK(db_->get(tree_, "key", value));
-  EXPECT_EQ(value.view(), "3");
+  expect_key("3");
 }
 #endif
 
