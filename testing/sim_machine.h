@@ -51,9 +51,10 @@ class SimRandom : public os::Random {
 class SimMachine {
  public:
   SimMachine(SimDisk& disk, uint64_t seed, bool background_threads = false)
-      : random_(seed), io_(os::make_inline_io()) {
+      : random_(seed), io_(os::make_inline_io()), queues_(os::make_inline_io_queues()) {
     machine_ = {.files = &disk,
                 .io = io_.get(),
+                .queues = queues_.get(),
                 .clock = &clock_,
                 .random = &random_,
                 .background_threads = background_threads};
@@ -68,6 +69,7 @@ class SimMachine {
   SimClock clock_;
   SimRandom random_;
   std::unique_ptr<os::Io> io_;
+  std::unique_ptr<os::IoQueues> queues_;
   os::Machine machine_;
 };
 

@@ -44,6 +44,9 @@ class File {
   virtual Status lock_exclusive() = 0;
   virtual bool direct() const = 0;
   virtual const std::string& path() const = 0;
+  // The system's descriptor, for the queues of io_queue.h, whose reads do what read_at does; -1
+  // when there is none. Lifetime: the file's.
+  virtual int descriptor() const { return -1; }
 };
 
 // A file mapped shared: what is stored in it survives the process at once, a power loss only after

@@ -55,9 +55,11 @@ class RealRandom : public Random {
 
 const Machine& real_machine() {
   // Never destroyed: databases in static variables may outlive anything that is.
+  static Io* const io = make_pool_io(kIoThreads).release();
   static const Machine* const machine = new Machine{
       .files = &posix_file_system(),
-      .io = make_pool_io(kIoThreads).release(),
+      .io = io,
+      .queues = make_io_queues(io).release(),
       .clock = new RealClock,
       .random = new RealRandom,
       .background_threads = true,

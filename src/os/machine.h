@@ -7,6 +7,7 @@
 
 #include "os/file.h"
 #include "os/io.h"
+#include "os/io_queue.h"
 
 namespace hawthorn::os {
 
@@ -27,6 +28,7 @@ class Random {
 struct Machine {
   FileSystem* files = nullptr;
   Io* io = nullptr;
+  IoQueues* queues = nullptr;
   Clock* clock = nullptr;
   Random* random = nullptr;
   // False: the engine starts no threads of its own; its background work runs only when a call asks

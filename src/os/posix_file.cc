@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "base/bytes.h"
+#include "os/posix_error.h"
 
 namespace hawthorn::os {
 namespace {
@@ -22,38 +22,6 @@ constexpr mode_t kFileMode = 0644;
 constexpr mode_t kDirectoryMode = 0755;
 constexpr size_t kZeroChunkBytes = size_t{256} << 10;
 constexpr size_t kMappingUnitBytes = size_t{64} << 10;
-constexpr uint64_t kNoOffset = ~uint64_t{0};
-
-StatusCode code_of(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return StatusCode::kNoSpace;
-    case ENOENT:
-      return StatusCode::kNotFound;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return StatusCode::kReadOnly;
-    case EWOULDBLOCK:
-    case EEXIST:
-    case EBUSY:
-    case ENOTEMPTY:
-      return StatusCode::kBusy;
-    case ENOMEM:
-      return StatusCode::kOutOfMemory;
-    default:
-      return StatusCode::kIoError;
-  }
-}
-
-Status error_status(int error, const std::string& path, const char* doing,
-                    uint64_t offset = kNoOffset) {
-  std::string text = path + ": " + doing;
-  if (offset != kNoOffset) text += " at " + std::to_string(offset);
-  text += ": " + std::generic_category().message(error);
-  return Status(code_of(error), std::move(text));
-}
 
 // Repeats a system call that a signal interrupted.
 template <typename Call>
@@ -119,9 +87,7 @@ class PosixFile : public File {
       // A direct read that ends inside a block has met the end of the file; going on would only
       // be refused for its alignment.
       if (got == 0 || (direct_ && !data.empty() && offset % kBlockBytes != 0)) {
-        return Status(StatusCode::kCorruption, path_ + ": ends at " + std::to_string(offset) +
-                                                   ", " + std::to_string(data.size()) +
-                                                   " bytes short");
+        return ends_early(path_, offset, data.size());
       }
     }
     return Status();
@@ -199,6 +165,7 @@ class PosixFile : public File {
 
   bool direct() const override { return direct_; }
   const std::string& path() const override { return path_; }
+  int descriptor() const override { return fd_; }
 
  private:
   const int fd_;
@@ -366,8 +333,7 @@ class PosixFileSystem : public FileSystem {
     Result<uint64_t> present = size_of(fd, path);
     if (!present.ok()) return present.status();
     if (*present >= size) return Status();
-    return Status(StatusCode::kCorruption, path + ": ends at " + std::to_string(*present) + ", " +
-                                               std::to_string(size - *present) + " bytes short");
+    return ends_early(path, *present, size - *present);
   }
 
   // Gives every page of the file a block of its own on disk. Blocks that are there keep their

@@ -1,0 +1,47 @@
+#include "os/posix_error.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace hawthorn::os {
+namespace {
+
+StatusCode code_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return StatusCode::kNoSpace;
+    case ENOENT:
+      return StatusCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return StatusCode::kReadOnly;
+    case EWOULDBLOCK:
+    case EEXIST:
+    case EBUSY:
+    case ENOTEMPTY:
+      return StatusCode::kBusy;
+    case ENOMEM:
+      return StatusCode::kOutOfMemory;
+    default:
+      return StatusCode::kIoError;
+  }
+}
+
+}  // namespace
+
+Status error_status(int error, const std::string& path, const char* doing, uint64_t offset) {
+  std::string text = path + ": " + doing;
+  if (offset != kNoOffset) text += " at " + std::to_string(offset);
+  text += ": " + std::generic_category().message(error);
+  return Status(code_of(error), std::move(text));
+}
+
+Status ends_early(const std::string& path, uint64_t end, uint64_t missing) {
+  return Status(StatusCode::kCorruption, path + ": ends at " + std::to_string(end) + ", " +
+                                             std::to_string(missing) + " bytes short");
+}
+
+}  // namespace hawthorn::os

@@ -1,0 +1,21 @@
+#pragma once
+// What a system call's error means, in the words that all reads and writes of files use.
+//
+// Used by posix_file.cc and the queues of io_queue.h. Threads: any.
+
+#include <cstdint>
+#include <string>
+
+#include "hawthorn/status.h"
+
+namespace hawthorn::os {
+
+inline constexpr uint64_t kNoOffset = ~uint64_t{0};
+
+// "PATH: DOING at OFFSET: the system's words". `error` is an errno; kNoOffset leaves "at" out.
+Status error_status(int error, const std::string& path, const char* doing,
+                    uint64_t offset = kNoOffset);
+// kCorruption: a file ends at `end`, `missing` bytes before what was asked for.
+Status ends_early(const std::string& path, uint64_t end, uint64_t missing);
+
+}  // namespace hawthorn::os
