@@ -14,6 +14,15 @@ if(TARGET hawthorn-bench)
   install(TARGETS hawthorn-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)
 endif()
 
+# Of other packages, by their names for the linker; hawthorn::static and hawthorn.pc name them.
+set(HAWTHORN_LIBRARIES hwy)
+if(HAWTHORN_URING_FOUND)
+  list(APPEND HAWTHORN_LIBRARIES uring)
+endif()
+list(TRANSFORM HAWTHORN_LIBRARIES PREPEND -l OUTPUT_VARIABLE HAWTHORN_PC_LIBRARIES)
+list(JOIN HAWTHORN_PC_LIBRARIES " " HAWTHORN_PC_LIBRARIES)
+list(JOIN HAWTHORN_LIBRARIES " " HAWTHORN_LIBRARIES)
+
 install(EXPORT hawthornTargets NAMESPACE hawthorn:: DESTINATION ${HAWTHORN_CMAKE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hawthornConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hawthornConfig.cmake INSTALL_DESTINATION ${HAWTHORN_CMAKE_DIR})

@@ -7,6 +7,8 @@ packages=(
   # Build.
   make git cmake ninja-build g++ ccache pkg-config
   libhwy-dev libxxhash-dev libcli11-dev
+  # io_uring; a build without it reads by a pool of threads.
+  liburing-dev
   # Tests: the second compiler and its sanitizers, the formatter, the test scripts, cpack.
   libgtest-dev clang-19 clang-format-19 python3 dpkg-dev file
   # Benchmarks: the peers, the word list of the account names, the charts.

@@ -1,8 +1,9 @@
 #pragma once
-// Asynchronous block I/O: requests are submitted in groups and report to an IoGroup when they are
-// done. Today a pool of threads runs pread and pwrite; the interface leaves room for io_uring
-// behind it.
+// Asynchronous block I/O for many threads: requests are submitted in groups and report to an
+// IoGroup when they are done. A pool of threads runs pread and pwrite.
 //
+// Not here: queues of reads that belong to their caller, by io_uring where it can be had
+// (io_queue.h).
 // Threads: submit may be called from any thread. Completion callbacks run on a pool thread (or
 // inside submit, in the simulated machine): they must be short and take no lock that a submitter
 // holds.

@@ -128,7 +128,11 @@ class Package(unittest.TestCase):
                      "hawthornConfig.cmake", "hawthorn.pc"):
             self.assertIn(path, content)
         self.assertNotIn("hawthorn-bench", content)
-        self.assertIn("libhwy", run("dpkg-deb", "--field", package, "Depends"))
+        depends = run("dpkg-deb", "--field", package, "Depends")
+        self.assertIn("libhwy", depends)
+        # liburing is optional: the package needs it when the library does.
+        needed = run("readelf", "--dynamic", self.library / "libhawthorn.so")
+        self.assertEqual("liburing" in depends, "liburing.so" in needed)
 
 
 if __name__ == "__main__":
