@@ -1,6 +1,5 @@
 // Systems that refuse io_uring, in part or later on: every read is answered all the same.
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -151,10 +150,8 @@ TEST(IoQueueFallback, NoMoreDescriptors) {
     auto io = make_pool_io(3);
     auto queues = make_io_queues(io.get());
     static_cast<void>(queues->backend());
-    const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const rlimit few = {static_cast<rlim_t>(next), static_cast<rlim_t>(next)};
-    close(next);
-    if (setrlimit(RLIMIT_NOFILE, &few) != 0) return "no limit";
+    // As if RLIMIT_NOFILE was reached, once it is known that rings work.
+    if (!deny(SYS_io_uring_setup, EMFILE) || !deny(SYS_eventfd2, EMFILE)) return "no filter";
     if (queues->create(8, IoBackend::kUring).status().ok()) return "a ring without a descriptor";
     auto queue = queues->create(8);
     if (!queue.ok()) return queue.status().to_string();
