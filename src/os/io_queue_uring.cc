@@ -2,9 +2,9 @@
 //
 // The ring is set up with COOP_TASKRUN where the kernel has it, and not with SINGLE_ISSUER and
 // DEFER_TASKRUN: these bind a ring to one thread for good, and leased queues serve one thread after
-// the other. Measured with direct reads of 4 KB on a virtual disk, they would save 3% to 5% of the
-// processor time per read. Registered files would save as much, and are left out: each ring would
-// hold every data file open beyond the life of its File.
+// the other: 2% to 5% of the processor time per read, as measured. Registered files would save up
+// to 6%, and are left out: each ring would hold every data file open beyond the life of its File
+// (docs/decisions/0012-reads-by-io-uring.md).
 //
 // Threads: as IoQueue. Completions are worked up by the thread that submitted them, at its next
 // entry into the kernel; a queue that changes hands with reads in flight may see them late while
