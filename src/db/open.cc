@@ -1,6 +1,7 @@
 // Opening and recovery, closing, destroying: in the order that impl.h states.
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "db/impl.h"
@@ -26,6 +27,14 @@ wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
   return options;
+}
+
+// How many blocks of a container's run lie before its heap; 0: what the record says cannot be.
+uint32_t front_blocks_of(const format::ContainerRecord& record) {
+  if (record.entries > std::numeric_limits<uint32_t>::max()) return 0;
+  std::vector<uint32_t> bytes;
+  for (const format::ValueExtentRecord& value : record.values) bytes.push_back(value.bytes);
+  return format::run_front_blocks(record.run.blocks, static_cast<uint32_t>(record.entries), bytes);
 }
 }  // namespace
 
@@ -290,7 +299,16 @@ Status Db::Impl::build_trees(const format::ManifestState& state) {
         if (status.ok()) status = space_->mark_used(address);
         return tree::ExtentRef(new tree::Extent(residency_.get(), address, bytes, index));
       };
-      if (record.run.blocks != 0) file->image = extent(record.run, record.run.blocks * 4096, true);
+      if (record.run.blocks != 0) {
+        file->image = extent(record.run, record.run.blocks * 4096, true);
+        const uint32_t front = front_blocks_of(record);
+        if (front == 0 && status.ok()) {
+          status =
+              Status(StatusCode::kCorruption, "the manifest contradicts itself about container " +
+                                                  std::to_string(record.id));
+        }
+        if (front != 0) file->image->set_front(front);
+      }
       for (const format::ValueExtentRecord& value : record.values) {
         file->values.push_back(extent(value.address, value.bytes, false));
       }

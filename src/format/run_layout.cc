@@ -107,6 +107,7 @@ class EntryChecker {
       if (Status s = check_group(number); !s.ok()) return s;
     }
     if (Status s = check_padding(); !s.ok()) return s;
+    if (view_.heap == nullptr) return {};
     if (expected_offset_ != h_.heap_bytes)
       return corrupt("the heap holds bytes that no entry refers to");
     const size_t heap_bytes = size_t{h_.heap_blocks} * kRunBlockBytes;
@@ -156,6 +157,14 @@ class EntryChecker {
     const uint32_t tag = location_tag(location);
     const uint32_t offset = location_offset(location);
     HeapRecord record;
+    if (tag == kTagRecord && view_.heap == nullptr) {
+      if (offset < expected_offset_ || offset >= h_.heap_bytes) {
+        return bad(index, "its record is not where it belongs in the heap");
+      }
+      expected_offset_ = offset + 1;
+      exact_offset_ = false;
+      return check_head(index, head);
+    }
     if (tag == kTagRecord) {
       if (Status s = check_record(index, offset, &record); !s.ok()) return s;
     } else {
@@ -164,10 +173,13 @@ class EntryChecker {
       if (tag == kTagPlainInline) {
         if ((h_.flags & kRunFlagPlainInline) == 0)
           return bad(index, "plain inline, but the run has no such entries");
-        if (offset != expected_offset_ || h_.fixed_inline_size > h_.heap_bytes - expected_offset_) {
+        const bool in_place = exact_offset_ ? offset == expected_offset_
+                                            : offset >= expected_offset_ && offset < h_.heap_bytes;
+        if (!in_place || h_.fixed_inline_size > h_.heap_bytes - offset) {
           return bad(index, "its value is not where it belongs in the heap");
         }
-        expected_offset_ += h_.fixed_inline_size;
+        expected_offset_ = offset + h_.fixed_inline_size;
+        exact_offset_ = true;
         ++plain_inline_count_;
       } else if (h_.fixed_value_size == 0 || !value_fits(tag, offset, h_.fixed_value_size)) {
         return bad(index, "its value does not lie within a value extent");
@@ -180,11 +192,19 @@ class EntryChecker {
     if (record.rest_size > h_.key_size_max - h_.skip) {
       return bad(index, "its key is longer than the header says");
     }
+    if (view_.heap == nullptr) return check_head(index, head);
     if (index != 0) {
       if (Status s = check_order(index, head, record); !s.ok()) return s;
     }
     head_ = head;
     previous_ = record;
+    return {};
+  }
+
+  // All that is known of the order without the heap.
+  Status check_head(uint32_t index, uint64_t head) {
+    if (index != 0 && head < head_) return bad(index, "its key is below the one before it");
+    head_ = head;
     return {};
   }
 
@@ -250,6 +270,7 @@ class EntryChecker {
   const RunView& view_;
   const RunHeader& h_;
   uint32_t expected_offset_;  // the heap's content follows the entries' order without gaps
+  bool exact_offset_ = true;  // false: without the heap, behind a record of unknown size
   uint64_t head_ = 0;
   HeapRecord previous_;
   uint32_t plain_inline_count_ = 0;
@@ -332,6 +353,65 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
 }
 
 Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
+
+uint32_t run_front_blocks(uint32_t image_blocks, uint32_t entries,
+                          std::span<const uint32_t> extent_bytes) {
+  const uint32_t index = run_index_blocks(run_group_count(entries));
+  uint64_t values = 0;
+  for (const uint32_t bytes : extent_bytes) {
+    values += align_up(uint64_t{bytes}, kRunBlockBytes) / kRunBlockBytes;
+  }
+  // The table has a checksum for each block behind the header area, so one equation gives both.
+  uint64_t header = 1;
+  while (header < image_blocks && header != run_header_blocks(image_blocks - header + values)) {
+    ++header;
+  }
+  return header + index > image_blocks ? 0 : static_cast<uint32_t>(header) + index;
+}
+
+HeapRange heap_range(const RunView& view, uint32_t begin, uint32_t end) {
+  const RunHeader& h = *view.header;
+  const auto first_from = [&](uint32_t index, uint32_t stop) {
+    for (; index < stop; ++index) {
+      const uint32_t at = view.group(index / kGroupEntries).locations[index % kGroupEntries];
+      if (location_tag(at) >= kTagPlainInline) return location_offset(at);
+    }
+    return ~uint32_t{0};
+  };
+  HeapRange range;
+  range.begin = first_from(begin, end);
+  if (range.begin == ~uint32_t{0}) return {};
+  range.end = std::min(first_from(end, h.entries), h.heap_bytes);
+  return range;
+}
+
+Status check_run_records(const RunView& view, uint32_t begin, uint32_t end, const char* heap) {
+  const HeapRange range = heap_range(view, begin, end);
+  if (range.empty()) return {};
+  const RunHeader& h = *view.header;
+  const auto bad = [&h](uint32_t index) {
+    return corrupt("entry " + std::to_string(index) + " of " + std::to_string(h.entries) +
+                   ": its record is malformed");
+  };
+  for (uint32_t index = begin; index < end; ++index) {
+    const uint32_t at = view.group(index / kGroupEntries).locations[index % kGroupEntries];
+    if (location_tag(at) != kTagRecord) continue;
+    HeapRecord record;
+    if (!decode_untrusted_record(heap + location_offset(at), heap + range.end, &record) ||
+        record.rest_size > h.key_size_max - h.skip || record.cts > h.max_ts) {
+      return bad(index);
+    }
+    if (record.kind == RecordKind::kSeparated &&
+        (record.extent >= h.extent_count ||
+         uint64_t{record.offset} + record.size > view.extents[record.extent].bytes)) {
+      return bad(index);
+    }
+    if (record.kind == RecordKind::kLarge && !decode_large_value(record.value).ok()) {
+      return bad(index);
+    }
+  }
+  return {};
+}
 
 void append_large_value(std::string& to, const LargeValue& value) {
   append_varint(to, value.size);

@@ -27,6 +27,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -280,14 +281,31 @@ inline uint64_t run_header_blocks(uint64_t checksum_count) {
   return align_up(kRunTableOffset + 4 * checksum_count, kRunBlockBytes) / kRunBlockBytes;
 }
 
-// Checks that a header, found at the start of `image_bytes` bytes, describes them, and gives the
-// places of the parts. The image lies at a multiple of 64 bytes. Errors: kCorruption; kNotSupported
-// for what a newer version may write.
+// Checks that a header, found at the start of an image of `image_bytes` bytes, describes it, and
+// gives the places of the parts. The image lies at a multiple of 64 bytes; of its parts only the
+// header area is looked at. Errors: kCorruption; kNotSupported for what a newer version may write.
 Status parse_run(const char* image, size_t image_bytes, RunView* view);
 
+// How many of an image's blocks are its header area and its index blocks, from what the manifest
+// says of it: `extent_bytes` of each of its value extents. 0 when that contradicts itself.
+uint32_t run_front_blocks(uint32_t image_blocks, uint32_t entries,
+                          std::span<const uint32_t> extent_bytes);
+
 // Checks everything behind the header area: order and uniqueness of the keys, locations, records,
-// padding, counts. Errors: kCorruption.
+// padding, counts. With view.heap == nullptr all that can be seen without the heap. Errors:
+// kCorruption.
 Status check_run_entries(const RunView& view);
+
+// The bytes of the heap that belong to entries [begin, end).
+struct HeapRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  bool empty() const { return begin == end; }
+};
+HeapRange heap_range(const RunView& view, uint32_t begin, uint32_t end);
+// Checks the records of entries [begin, end) where only their bytes are at hand: `heap` is where
+// the whole heap would begin. Errors: kCorruption.
+Status check_run_records(const RunView& view, uint32_t begin, uint32_t end, const char* heap);
 
 // A value of more than 64 KB, in extents of its own, filled in their order.
 struct LargeValue {

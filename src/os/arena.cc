@@ -199,6 +199,17 @@ void Arena::release(Quota quota, char* span, size_t size) {
   heap_->trim(budget());
 }
 
+void Arena::split(Quota quota, char* span, size_t size, size_t first, Quota rest) {
+  const size_t count = std::max<size_t>(1, (size + kPageBytes - 1) / kPageBytes);
+  HAWTHORN_ASSERT(first % kPageBytes == 0);
+  const size_t moved = count - first / kPageBytes;
+  used_[static_cast<size_t>(rest)].fetch_add(moved * kPageBytes, std::memory_order_relaxed);
+  used_[static_cast<size_t>(quota)].fetch_sub(moved * kPageBytes, std::memory_order_relaxed);
+  MutexLock lock(heap_->mutex);
+  heap_->pages->split(static_cast<size_t>(span - heap_->base) / kPageBytes, count,
+                      first / kPageBytes);
+}
+
 void Arena::charge(Quota quota, ptrdiff_t bytes) {
   // Negative charges wrap around on purpose: the sums come out right.
   used_[static_cast<size_t>(quota)].fetch_add(static_cast<size_t>(bytes),

@@ -40,6 +40,10 @@ class Arena {
   char* allocate(Quota quota, size_t size, bool beyond_budget = false);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
 
+  // Makes two spans of one: the first `first` bytes (a multiple of 4 KB) stay with `quota`, the
+  // rest goes over to `rest`. Each is released by itself.
+  void split(Quota quota, char* span, size_t size, size_t first, Quota rest);
+
   // Counts heap memory against the budget. Never fails; used() may exceed the budget by what is
   // charged.
   void charge(Quota quota, ptrdiff_t bytes);

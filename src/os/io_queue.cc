@@ -31,6 +31,7 @@ class InlineQueue : public IoQueueBase {
   size_t in_flight() const override { return ready_.size(); }
   uint32_t depth() const override { return depth_; }
   int event_fd() override { return -1; }
+  void wake() override {}
   IoBackend backend() const override { return IoBackend::kInline; }
 
  private:

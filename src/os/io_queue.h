@@ -83,6 +83,8 @@ class IoQueue {
   // With io_uring a wait of the submitting thread in epoll_wait may end with EINTR. -1 with an
   // inline queue, and where the system refuses one more descriptor. Lifetime: the queue's.
   virtual int event_fd() = 0;
+  // Makes event_fd readable until the next reap, for what its owner has to do besides.
+  virtual void wake() = 0;
   // Never kAuto.
   virtual IoBackend backend() const = 0;
 };

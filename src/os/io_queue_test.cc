@@ -241,6 +241,10 @@ TEST_P(IoQueueTest, EventDescriptorIsReadableWhileThereIsSomethingToReap) {
   EXPECT_EQ(queue->reap(done, 1), 1u);
   EXPECT_TRUE(done[0].status.ok());
   EXPECT_FALSE(readable(queue->event_fd(), 0));
+  queue->wake();
+  EXPECT_TRUE(readable(queue->event_fd(), 0));
+  EXPECT_EQ(queue->reap({}, 0), 0u);
+  EXPECT_FALSE(readable(queue->event_fd(), 0));
 }
 
 TEST_P(IoQueueTest, NobodyWritesIntoTheBuffersOfADestroyedQueue) {

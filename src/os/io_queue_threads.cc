@@ -57,6 +57,11 @@ class ThreadQueue : public IoQueueBase {
 
   uint32_t depth() const override { return static_cast<uint32_t>(slots_.size()); }
 
+  void wake() override {
+    MutexLock lock(mutex_);
+    if (event_.is_open()) event_.signal();
+  }
+
   int event_fd() override {
     if (forked()) return -1;
     MutexLock lock(mutex_);

@@ -164,6 +164,10 @@ class UringQueue : public IoQueueBase {
 
   uint32_t depth() const override { return static_cast<uint32_t>(operations_.size()); }
 
+  void wake() override {
+    if (event_.is_open()) event_.signal();
+  }
+
   int event_fd() override {
     if (forked()) return -1;
     if (event_.is_open()) return event_.fd();

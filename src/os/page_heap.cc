@@ -130,6 +130,15 @@ void PageHeap::release(size_t page, size_t pages) {
   insert_span(page - before, before + pages + after);
 }
 
+void PageHeap::split(size_t page, size_t pages, size_t first) {
+  HAWTHORN_ASSERT(tags_[page].length == (static_cast<uint32_t>(pages) | kAllocated));
+  HAWTHORN_ASSERT(first > 0 && first < pages);
+  // The second run ends where both ended; of a run of one page the one tag is both of its ends.
+  tags_[page + first - 1].length = kAllocated;
+  tags_[page].length = static_cast<uint32_t>(first) | kAllocated;
+  tags_[page + first].length = static_cast<uint32_t>(pages - first) | kAllocated;
+}
+
 void PageHeap::give_back(size_t huge) {
   HAWTHORN_ASSERT(wholly_free(huge));
   const size_t begin = huge * kPagesPerHuge;

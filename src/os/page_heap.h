@@ -55,6 +55,8 @@ class PageHeap {
   }
   void allocate_at(size_t page, size_t pages);
   void release(size_t page, size_t pages);
+  // Makes two allocated runs of one: [page, page + first) and [page + first, page + pages).
+  void split(size_t page, size_t pages, size_t first);
 
   bool wholly_free(size_t huge) const { return touched_[huge] != 0 && used_pages_[huge] == 0; }
   // Turns a touched, wholly free huge page fresh.

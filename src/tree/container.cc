@@ -68,8 +68,75 @@ std::string key_range_text(uint32_t tree, std::string_view low, std::string_view
 
 // ---- Point reads
 
+namespace {
+
+// The run's part of a point read, once the entries with the key's head are known: `run` tells where
+// things lie; its heap may be missing.
+PointRead read_entry(RunFile* file, const Run& run, Run::Range range, std::string_view key,
+                     const ReadView& view, bool registered, ColdBlocks* cold) {
+  PointRead result;
+  result.file = file;
+  const auto need = [&](const Extent* extent, uint64_t offset, uint32_t size) -> const char* {
+    result.needed = {extent, static_cast<uint32_t>(offset), size};
+    const char* bytes = cold == nullptr ? nullptr : cold->bytes(result.needed);
+    if (bytes == nullptr) result.state = PointRead::State::kNeedBlocks;
+    return bytes;
+  };
+  // The records of those entries alone.
+  const auto with_records = [&](const format::HeapRange& heap) -> const char* {
+    const char* bytes =
+        need(file->image.get(), file->image->front_bytes() + heap.begin, heap.end - heap.begin);
+    return bytes == nullptr ? nullptr : bytes - heap.begin;
+  };
+  Run bare = run;
+  if (run.heap() == nullptr && !range.empty()) {
+    if (const format::HeapRange heap = run.heap_range(range.begin, range.end); !heap.empty()) {
+      const char* at = with_records(heap);
+      if (at == nullptr) return result;
+      if (!format::check_run_records(run.view(), range.begin, range.end, at).ok()) {
+        result.state = PointRead::State::kDamaged;
+        return result;
+      }
+      bare = run.with_heap(at);
+    }
+  }
+  const uint32_t index = bare.find_in(range, key, view.ts);
+  if (index == Run::kNone) {
+    // The run may have dropped what an unregistered reader's older timestamp needs (R15).
+    if (!registered && run.cut() > view.ts) result.state = PointRead::State::kStale;
+    return result;
+  }
+  const RunEntry entry = bare.entry(index);
+  switch (entry.kind) {
+    case EntryKind::kTombstone:
+      return result;
+    case EntryKind::kInline:
+      result.state = PointRead::State::kFound;
+      result.value = entry.inline_value;
+      return result;
+    case EntryKind::kLarge:
+      result.state = PointRead::State::kLarge;
+      result.value = entry.inline_value;
+      return result;
+    case EntryKind::kSeparated:
+      break;
+  }
+  const char* value = file->bases[entry.extent].load(std::memory_order_acquire);
+  if (value != nullptr) {
+    value += entry.offset;
+  } else {
+    value = need(file->values[entry.extent].get(), entry.offset, entry.size);
+    if (value == nullptr) return result;
+  }
+  result.state = PointRead::State::kFound;
+  result.value = {value, entry.size};
+  return result;
+}
+
+}  // namespace
+
 PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
-                     const TxnSlots& slots, bool registered) {
+                     const TxnSlots& slots, bool registered, ColdBlocks* cold) {
   PointRead result;
   uint64_t hash = 0;
   if (!descriptor.active->empty()) {
@@ -93,7 +160,8 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     }
   };
   // Both at once where the run is the likelier place; else it is not even looked at.
-  const bool run_first = run != nullptr && descriptor.active->entries() <= run->entries() / 2;
+  const bool run_first = run != nullptr && run->heap() != nullptr &&
+                         descriptor.active->entries() <= run->entries() / 2;
   if (run_first) locate();
   // Active before frozen: everything in the active delta ranks above what is left in the frozen
   // one.
@@ -130,8 +198,11 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     result.state = PointRead::State::kNeedRun;
     return result;
   }
-  if (!run_first) locate();
   file->touch();
+  if (run->heap() == nullptr) {
+    return read_entry(file, *run, run->heads_of(key), key, view, registered, cold);
+  }
+  if (!run_first) locate();
   const uint32_t index = run->find_from(group, key, run_head, view.ts);
   if (index == Run::kNone) {
     // The run may have dropped what an unregistered reader's older timestamp needs (R15).
@@ -139,13 +210,15 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     return result;
   }
   const char* value = nullptr;
-  if (run->plain(index, &value, &result.extent, &result.offset)) {
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  uint32_t size = run->fixed_value_size();
+  if (run->plain(index, &value, &extent, &offset)) {
     if (value != nullptr) {
       result.state = PointRead::State::kFound;
       result.value = {value, run->fixed_inline_size()};
       return result;
     }
-    result.size = run->fixed_value_size();
   } else {
     const RunEntry entry = run->entry(index);
     switch (entry.kind) {
@@ -160,19 +233,22 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
         result.value = entry.inline_value;
         return result;
       case EntryKind::kSeparated:
-        result.extent = entry.extent;
-        result.offset = entry.offset;
-        result.size = entry.size;
+        extent = entry.extent;
+        offset = entry.offset;
+        size = entry.size;
         break;
     }
   }
-  const char* base = file->bases[result.extent].load(std::memory_order_acquire);
+  const char* base = file->bases[extent].load(std::memory_order_acquire);
   if (base == nullptr) {
-    result.state = PointRead::State::kNeedValue;
+    result.needed = {file->values[extent].get(), offset, size};
+    const char* bytes = cold == nullptr ? nullptr : cold->bytes(result.needed);
+    result.state = bytes == nullptr ? PointRead::State::kNeedBlocks : PointRead::State::kFound;
+    if (bytes != nullptr) result.value = {bytes, size};
     return result;
   }
   result.state = PointRead::State::kFound;
-  result.value = {base + result.offset, result.size};
+  result.value = {base + offset, size};
   return result;
 }
 
@@ -217,7 +293,8 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
   if (file->empty() || file->record.max_ts <= floor) return result;
   result.file = file;
   const Run* run = file->run.load(std::memory_order_acquire);
-  if (run == nullptr) {
+  if (run != nullptr && !run->has_versions()) return result;  // no entry carries a cts
+  if (run == nullptr || run->heap() == nullptr) {
     result.state = PointRead::State::kNeedRun;
     return result;
   }

@@ -27,6 +27,7 @@
 #include "base/bytes.h"
 #include "os/small_objects.h"
 #include "os/sync.h"
+#include "tree/block_read.h"
 #include "tree/delta.h"
 #include "tree/run_file.h"
 #include "tree/snapshots.h"
@@ -105,28 +106,28 @@ struct PointRead {
   enum class State : uint8_t {
     kFound,  // value is set
     kAbsent,
-    kStale,      // start again from the directory
-    kNeedRun,    // the run image is not resident: load it, then again
-    kNeedValue,  // value extent `extent` is not resident: bytes [offset, offset + size)
-    kLarge,      // value is an encoded format::LargeValue
+    kStale,       // start again from the directory
+    kNeedRun,     // the front of the run is not resident: load it, then again
+    kNeedBlocks,  // `needed`, of the run's heap or of a value extent, is not at hand
+    kDamaged,     // a record is not what a record can be
+    kLarge,       // value is an encoded format::LargeValue
   };
   State state = State::kAbsent;
   std::string_view value;
   Delta* delta = nullptr;   // holds the value; or
-  RunFile* file = nullptr;  // holds it (the descriptor's run, set also for kNeedRun and kNeedValue)
-  uint32_t extent = 0;
-  uint32_t offset = 0;
-  uint32_t size = 0;
+  RunFile* file = nullptr;  // holds it (the descriptor's run, set also for what is needed)
+  BlockRange needed;
 };
 
 // Reads a key as `view` sees it. `registered`: view.ts is in the registry of snapshots; otherwise a
-// version that may have been pruned gives kStale. Inside an epoch guard.
+// version that may have been pruned gives kStale. `cold`: where to look for what is not resident as
+// a whole; null: nowhere. Inside an epoch guard.
 PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
-                     const TxnSlots& slots, bool registered);
+                     const TxnSlots& slots, bool registered, ColdBlocks* cold = nullptr);
 
 // The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18).
-// kNeedRun as above. `own` intents are skipped; *foreign_intent tells whether another transaction's
-// intent was met.
+// kNeedRun: load_for_conflicts(file), then again. `own` intents are skipped; *foreign_intent tells
+// whether another transaction's intent was met.
 struct ConflictRead {
   PointRead::State state =
       PointRead::State::kAbsent;  // kAbsent: none above the floor; kFound: cts is set

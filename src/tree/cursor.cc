@@ -20,8 +20,6 @@ using format::location_offset;
 using format::location_tag;
 
 namespace {
-// After so many values of an extent were read one by one, the rest of it is expected to follow.
-constexpr uint8_t kSingleReads = 3;
 constexpr size_t kBatchKeyBytes = size_t{64} << 10;
 // A buffer for a large value is not kept once a small one needs the room.
 constexpr size_t kValueBytesKept = size_t{1} << 20;
@@ -59,7 +57,11 @@ void TreeCursor::Source::collect(Seek mode, std::string_view key) {
 // ---- Containers
 
 TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
-    : key_only_(options.key_only), tree_(tree), view_(view), options_(std::move(options)) {
+    : key_only_(options.key_only),
+      tree_(tree),
+      view_(view),
+      options_(std::move(options)),
+      window_(tree->store()->residency) {
   empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
 }
 
@@ -68,7 +70,10 @@ TreeCursor::~TreeCursor() { leave(); }
 void TreeCursor::leave() {
   fast_end_ = 0;
   run_ = nullptr;
+  file_run_ = nullptr;
+  windowed_ = false;
   delta_next_ = nullptr;
+  window_.reset();
   file_.reset();
   active_.release();
   frozen_.release();
@@ -84,7 +89,8 @@ bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
 
 // What is resident of the held file, now that it cannot go any more.
 void TreeCursor::take_run() {
-  run_ = file_->run.load(std::memory_order_acquire);
+  file_run_ = file_->run.load(std::memory_order_acquire);
+  run_ = file_run_;
   if (run_ == nullptr) return;
   const size_t key_room = run_->key_buffer_bytes(1);
   if (key_capacity_ < key_room) {
@@ -95,9 +101,8 @@ void TreeCursor::take_run() {
   key_head_ = key_buffer_.get() + run_->skip();
   fixed_key_size_ = run_->fixed_key_size();
   for (uint32_t e = 0; e < RunFile::kExtentsMax; ++e) {
-    bases_[e] = key_only_ ? run_->heap() : file_->bases[e].load(std::memory_order_acquire);
+    bases_[e] = key_only_ ? run_->prefix().data() : file_->bases[e].load(std::memory_order_acquire);
     sizes_[e] = run_->fixed_value_size();
-    misses_[e] = 0;
   }
   bases_[kTagPlainInline] = run_->heap();
   sizes_[kTagPlainInline] = run_->fixed_inline_size();
@@ -126,16 +131,10 @@ bool TreeCursor::enter(Where where, std::string_view key) {
     }
     low_inside_ = options_.lower && *options_.lower > low_;
     high_inside_ = options_.upper && (!has_high_ || *options_.upper < high_);
-    if (run_ == nullptr && !file_->empty()) {
-      HAWTHORN_TEST_POINT("tree.cursor.before_load");
-      Status status = tree_->store()->residency->load_run(file_.get());
-      if (!status.ok()) {
-        // Damage is declared only of what a fresh descriptor still refers to (R24).
-        if (status.is(StatusCode::kCorruption) && has_newer_run(low_)) continue;
-        return fail(std::move(status));
-      }
-      take_run();
-      if (run_ == nullptr) continue;  // an eviction that had begun before the pin
+    if (Status status = settle_in(); !status.ok()) {
+      // Damage is declared only of what a fresh descriptor still refers to (R24).
+      if (status.is(StatusCode::kCorruption) && has_newer_run(low_)) continue;
+      return fail(std::move(status));
     }
     file_->touch();
     HAWTHORN_TEST_POINT("tree.cursor.entered");
@@ -162,50 +161,6 @@ bool TreeCursor::fail(Status status) {
 }
 
 // ---- Positions in the held container
-
-// Puts all sources at the first entries from `key` on, in the direction that `mode` says.
-void TreeCursor::place(Seek mode, std::string_view key) {
-  forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
-  run_next_ = 0;
-  run_stop_ = 0;
-  if (run_ != nullptr) {
-    const uint32_t entries = run_->entries();
-    run_next_ = run_->seek(key);
-    if (mode == Seek::kGreater || mode == Seek::kLessEqual) {
-      while (run_next_ < entries && run_->has_key(run_next_, key)) ++run_next_;
-    }
-    if (forward_) {
-      run_stop_ = high_inside_ ? run_->seek(*options_.upper) : entries;
-      run_next_ = std::min(run_next_, run_stop_);
-      run_->prefetch_entry(run_next_);
-    } else {
-      run_stop_ = low_inside_ ? run_->seek(*options_.lower) : 0;
-      run_next_ = std::max(run_next_, run_stop_);
-    }
-  }
-  active_.collect(mode, key);
-  frozen_.collect(mode, key);
-  clip_frozen();
-  update_limit();
-}
-
-void TreeCursor::place_last() {
-  forward_ = false;
-  run_next_ = 0;
-  run_stop_ = 0;
-  if (run_ != nullptr) {
-    run_stop_ = low_inside_ ? run_->seek(*options_.lower) : 0;
-    run_next_ = std::max(run_->entries(), run_stop_);
-  }
-  for (Source* source : {&active_, &frozen_}) {
-    source->at = 0;
-    source->count = source->delta == nullptr
-                        ? 0
-                        : static_cast<uint32_t>(source->delta->collect_last(source->entries));
-  }
-  clip_frozen();
-  update_limit();
-}
 
 // The parts of a split share a frozen delta: what lies outside of this container's range is another
 // one's.
@@ -253,11 +208,11 @@ void TreeCursor::update_limit() {
     run_same_ = run_order == 0;
     if (run_order >= 0) return;
   }
-  uint32_t limit = run_->seek(key);
+  uint32_t limit = seek_run(key);
   if (forward_) {
     run_limit_ = std::clamp(limit, run_next_, run_stop_);
   } else {
-    while (limit < run_next_ && run_->has_key(limit, key)) ++limit;
+    while (limit >= run_stop_ && limit < run_next_ && run_->has_key(limit, key)) ++limit;
     run_limit_ = std::clamp(limit, run_stop_, run_next_);
   }
 }
@@ -268,9 +223,7 @@ bool TreeCursor::restart() {
   anchor_.assign(key_);
   restart_wait_.once();
   const Seek mode = forward_ ? Seek::kGreaterEqual : Seek::kLessEqual;
-  if (!enter(Where::kCovering, anchor_)) return false;
-  place(mode, anchor_);
-  return true;
+  return enter(Where::kCovering, anchor_) && place(mode, anchor_);
 }
 
 // Before a move from key_: turns where the direction changes, and takes up what the cursor's own
@@ -287,9 +240,7 @@ bool TreeCursor::resume(bool forward) {
     }
     if (replaced) {
       anchor_.assign(key_);
-      if (!enter(forward ? Where::kCovering : Where::kBefore, anchor_)) return false;
-      place(mode, anchor_);
-      return true;
+      return enter(forward ? Where::kCovering : Where::kBefore, anchor_) && place(mode, anchor_);
     }
     if (!turned) {
       // Its intents stand in the active delta.
@@ -297,8 +248,7 @@ bool TreeCursor::resume(bool forward) {
       update_limit();
     }
   }
-  if (turned) place(mode, key_);
-  return true;
+  return !turned || place(mode, key_);
 }
 
 // Goes on to the neighbouring container.
@@ -309,18 +259,14 @@ bool TreeCursor::cross() {
       return false;
     }
     anchor_.swap(high_);
-    if (!enter(Where::kCovering, anchor_)) return false;
-    place(Seek::kGreaterEqual, anchor_);
-    return true;
+    return enter(Where::kCovering, anchor_) && place(Seek::kGreaterEqual, anchor_);
   }
   if (low_.empty() || (options_.lower && low_ <= *options_.lower)) {
     leave();
     return false;
   }
   anchor_.swap(low_);
-  if (!enter(Where::kBefore, anchor_)) return false;
-  place(Seek::kLess, anchor_);
-  return true;
+  return enter(Where::kBefore, anchor_) && place(Seek::kLess, anchor_);
 }
 
 // ---- Moves
@@ -336,11 +282,11 @@ bool TreeCursor::start() {
 
 bool TreeCursor::go(Seek mode, std::string_view key) {
   if (holds_range_of(mode, key)) {
-    place(mode, key);
+    if (!place(mode, key)) return false;
   } else {
     anchor_.assign(key);
     if (!enter(mode == Seek::kLess ? Where::kBefore : Where::kCovering, anchor_)) return false;
-    place(mode, anchor_);
+    if (!place(mode, anchor_)) return false;
   }
   return find();
 }
@@ -354,8 +300,7 @@ bool TreeCursor::last() {
   if (!start()) return false;
   if (options_.upper) return go(Seek::kLess, *options_.upper);
   if (!enter(Where::kLast, {})) return false;
-  place_last();
-  return find();
+  return place_last() && find();
 }
 
 bool TreeCursor::seek(std::string_view key) {
@@ -421,6 +366,13 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
   batch_used_ = 0;
   if (valid_) {
     const bool shown = status_.ok();
+    if (shown && windowed_ && !forward_ && !own_value_) {
+      // The window goes when the cursor turns.
+      char* room = value_room(value_.size());
+      if (room == nullptr) return fail(Status(StatusCode::kOutOfMemory)), 0;
+      std::memcpy(room, value_.data(), value_.size());
+      value_ = {room, value_.size()};
+    }
     const bool own_value = own_value_;
     valid_ = false;
     batching_ = true;
@@ -431,7 +383,11 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
       keep_batch_key(out[count]);
       key_ = out[count++].key;
     }
-    if (!forward_) place(Seek::kGreater, key_);
+    if (!forward_ && !place(Seek::kGreater, key_)) {
+      // What it stood on is still handed out; the next call says what is wrong.
+      batching_ = shown;
+      return count;
+    }
     if (!shown || own_value || view_.own != 0) return count;
   } else {
     if (!status_.ok()) status_ = Status();
@@ -457,6 +413,8 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
       }
       if (count != 0 && batch_capacity_ - batch_used_ < run_->key_buffer_bytes(1)) break;
     }
+    // What ends the views handed out so far waits for the next call.
+    if (count != 0 && at_window_end()) break;
     const Step step = look();
     if (step == Step::kHidden) {
       consume();
@@ -518,6 +476,11 @@ void TreeCursor::keep_batch_key(Entry& entry) {
 // Looks at the next entry of the held container without passing it. Sets key_, and value_ where it
 // is shown.
 TreeCursor::Step TreeCursor::look() {
+  if (at_window_end()) {
+    if (!load_window({run_next_, run_next_})) return Step::kFailed;
+    find_end();
+    update_limit();
+  }
   if (run_ahead()) return look_run();
   return delta_next_ != nullptr ? look_delta() : Step::kEnd;
 }
@@ -603,7 +566,6 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
     key_ = {key_buffer_.get(), fixed_key_size_};
     value_ = {};
     if (key_only_) return Step::kShown;
-    if (tag != kTagPlainInline) return show_value(tag, location_offset(at), sizes_[tag]);
     value_ = {bases_[tag] + location_offset(at), sizes_[tag]};
     return Step::kShown;
   }
@@ -617,43 +579,14 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
       value_ = record.value;
       return Step::kShown;
     case format::RecordKind::kSeparated:
-      return show_value(record.extent, record.offset, record.size);
+      value_ = {bases_[record.extent] + record.offset, record.size};
+      return Step::kShown;
     case format::RecordKind::kLarge:
       return show_large(record.value);
     case format::RecordKind::kTombstone:
       break;
   }
   return Step::kHidden;
-}
-
-// A value in a value extent: where it lies, or a copy read from disk.
-TreeCursor::Step TreeCursor::show_value(uint32_t extent, uint32_t offset, uint32_t size) {
-  if (bases_[extent] == nullptr) {
-    Residency& residency = *tree_->store()->residency;
-    const size_t extent_bytes = file_->values[extent]->disk_bytes();
-    HAWTHORN_TEST_POINT("tree.cursor.before_load");
-    if (batching_ || misses_[extent] >= kSingleReads || residency.roomy(extent_bytes)) {
-      Status status = residency.load_values(file_.get(), extent);
-      // Without memory for all of it the one value is read.
-      if (!status.ok() && !status.is(StatusCode::kOutOfMemory)) {
-        return failed_read(std::move(status));
-      }
-      // Pinned, it stays; it is not there when a newer file has taken the extent over.
-      bases_[extent] = file_->bases[extent].load(std::memory_order_acquire);
-    }
-    if (bases_[extent] == nullptr) {
-      if (misses_[extent] < kSingleReads) ++misses_[extent];
-      char* room = value_room(size);
-      if (room == nullptr) return failed_read(Status(StatusCode::kOutOfMemory));
-      if (Status s = residency.read_values(file_.get(), extent, offset, size, room); !s.ok()) {
-        return failed_read(std::move(s));
-      }
-      value_ = {room, size};
-      return Step::kShown;
-    }
-  }
-  value_ = {bases_[extent] + offset, size};
-  return Step::kShown;
 }
 
 TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {

@@ -20,6 +20,9 @@
 //    next delta key (or the end of what the run may show): up to it the deltas need no look.
 // 4. The versions of a key in a run are passed all at once, so a plain entry met is one to show.
 // 5. key_buffer_ begins with the run's prefix.
+// 6. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
+// that was read of it; at run_stop_ != run_end_ the walk reads the next one before it looks on. Run
+// entries outside of the window are looked at by their heads only.
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +34,7 @@
 #include "base/bytes.h"
 #include "hawthorn/db.h"
 #include "hawthorn/status.h"
+#include "tree/cursor_window.h"
 #include "tree/delta.h"
 #include "tree/run_file.h"
 #include "tree/tree.h"
@@ -120,8 +124,14 @@ class TreeCursor {
   bool holds() const { return file_.get() != nullptr; }
   bool holds_range_of(Seek mode, std::string_view key) const;
   bool has_newer_run(std::string_view key) const;
-  void place(Seek mode, std::string_view key);
-  void place_last();
+  Status settle_in();
+  bool place(Seek mode, std::string_view key);
+  bool place_last();
+  bool place_run(Seek mode, std::string_view key);
+  bool load_window(Run::Range must);
+  void find_end();
+  uint32_t seek_run(std::string_view key) const;
+  bool at_window_end() const { return run_next_ == run_stop_ && run_stop_ != run_end_; }
   bool restart();
   bool resume(bool forward);
   bool cross();
@@ -137,7 +147,6 @@ class TreeCursor {
   bool run_ahead() const { return forward_ ? run_next_ < run_limit_ : run_next_ > run_limit_; }
   uint32_t pick_version(uint32_t* begin, uint32_t* end);
   Step show_run(uint32_t index);
-  Step show_value(uint32_t extent, uint32_t offset, uint32_t size);
   Step show_large(std::string_view encoded);
   Step failed_read(Status status);
   char* value_room(size_t size);
@@ -165,9 +174,11 @@ class TreeCursor {
   uint32_t sizes_[16] = {};
 
   uint32_t run_limit_ = 0;
-  uint32_t run_stop_ = 0;   // first entry, in the direction of travel, out of bounds
+  uint32_t run_stop_ = 0;   // first entry, in the direction of travel, out of bounds or window
+  uint32_t run_end_ = 0;    // out of bounds, as far as is known; exact once a window reaches there
   uint32_t run_after_ = 0;  // run_next_ once the entry looked at is passed
-  const Run* run_ = nullptr;
+  const Run* run_ = nullptr;  // the file's, or, windowed, windowed_run_
+  const Run* file_run_ = nullptr;
   DeltaEntry* delta_next_ = nullptr;
   bool in_active_ = false;  // delta_next_ stands for the next entry of these sources
   bool in_frozen_ = false;
@@ -176,6 +187,7 @@ class TreeCursor {
   bool own_value_ = false;    // value_ is in value_buffer_
   bool batching_ = false;     // between entries, behind a batch
   bool empty_range_ = false;  // lower >= upper
+  bool windowed_ = false;     // the container is not in memory as a whole
 
   TreeState* const tree_;
   const ReadView view_;
@@ -188,7 +200,8 @@ class TreeCursor {
   bool high_inside_ = false;  // the upper bound does
   std::string low_;
   std::string high_;
-  uint8_t misses_[RunFile::kExtentsMax] = {};  // values read singly, per extent
+  CursorWindow window_;
+  std::optional<Run> windowed_run_;
 
   std::string anchor_;  // the key of a seek under way
   os::SpinWait restart_wait_;

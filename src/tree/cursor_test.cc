@@ -432,6 +432,8 @@ void random_walks(uint64_t seed, int steps) {
         if (generator.chance(3)) test.flush_all(generator.chance(3));
         if (generator.chance(4)) test.freeze_only(generator.key());
         if (generator.chance(3)) test.evict_all();
+        if (generator.chance(4)) test.store().squeeze(generator.below(400) << 10);
+        if (generator.chance(6)) test.store().relax();
         break;
       case 7: {
         if (open.size() >= 6) close(generator.below(open.size()));

@@ -146,10 +146,7 @@ class TestTree {
     return result;
   }
   // Throws all out of memory that nobody pins.
-  void evict_all() {
-    while (store_.residency->make_room(size_t{1} << 40)) {
-    }
-  }
+  void evict_all() { store_.evict_all(); }
 
   // ---- Snapshots
 

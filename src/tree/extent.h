@@ -9,11 +9,13 @@
 // 1. When the last reference goes, the memory is given back; when the manifest no longer lists it
 // (`dropped`), the disk
 //    space is, too. The publisher holds a reference until the batch that drops it is durable (R24).
-// 2. Memory is given back only when no epoch guard that could have seen it is left and pins is
+// 2. A run image is in memory with or without the heap behind its index, never the heap alone.
+// 3. Memory is given back only when no epoch guard that could have seen it is left and pins is
 // zero.
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "format/manifest_state.h"
 #include "os/arena.h"
@@ -26,15 +28,32 @@ using format::ExtentAddress;
 class Residency;
 struct RunFile;
 
+// Frames that hold single blocks of an extent that is not in memory as a whole: for each block, the
+// number of its frame + 1, or 0.
+struct FrameTable {
+  explicit FrameTable(uint32_t count) : blocks(count), frames(new std::atomic<uint32_t>[count]()) {}
+  const uint32_t blocks;
+  const std::unique_ptr<std::atomic<uint32_t>[]> frames;
+};
+
 struct Extent {
   Extent(Residency* keeper, const ExtentAddress& at, uint32_t byte_count, bool index)
-      : residency(keeper), address(at), bytes(byte_count), is_index(index) {}
+      : residency(keeper),
+        address(at),
+        bytes(byte_count),
+        is_index(index),
+        front_blocks(at.blocks) {}
 
   Residency* const residency;
   const ExtentAddress address;
   const uint32_t bytes;  // used bytes, without the last block's rest
   const bool is_index;   // a run image; otherwise values
-  std::atomic<char*> memory{nullptr};
+  // Of a run image: its blocks before the heap, or all where the heap is small. Set before the
+  // extent is shared.
+  uint32_t front_blocks;
+  std::atomic<char*> memory{nullptr};        // of the first front_blocks
+  std::atomic<char*> heap{nullptr};          // of the blocks behind them
+  std::atomic<FrameTable*> frames{nullptr};  // made at first need; goes with the extent
   std::atomic<uint32_t> refs{1};
   std::atomic<uint32_t> pins{0};
   std::atomic<bool> writing{false};  // the copy on disk is not complete yet: not evictable
@@ -42,6 +61,14 @@ struct Extent {
   RunFile* owner = nullptr;  // the newest file that refers to it; under the residency's lock
 
   size_t disk_bytes() const { return size_t{address.blocks} * 4096; }
+  // `front`: header area and index. A small heap is not worth a life of its own.
+  void set_front(uint32_t front) {
+    front_blocks = address.blocks - front <= kSmallHeapBlocks ? address.blocks : front;
+  }
+  static constexpr uint32_t kSmallHeapBlocks = 2;
+  size_t front_bytes() const { return size_t{front_blocks} * 4096; }
+  size_t heap_bytes() const { return disk_bytes() - front_bytes(); }
+  ~Extent() { delete frames.load(std::memory_order_relaxed); }
   void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   void unref();
 };

@@ -80,7 +80,11 @@ Merger::~Merger() = default;
 
 bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePolicy& policy) {
   if (old_file.empty()) return false;
-  if (old_file.run.load(std::memory_order_acquire) == nullptr) return true;
+  {
+    os::epoch::Guard guard;
+    const Run* run = old_file.run.load(std::memory_order_acquire);
+    if (run == nullptr || run->heap() == nullptr) return true;
+  }
   const size_t added = delta == nullptr ? 0 : delta->bytes_each();
   if (make_plan(added, 1, old_file, policy).shape == Shape::kIndexOnly) return false;
   for (size_t e = 0; e < old_file.values.size(); ++e) {

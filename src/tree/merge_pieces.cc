@@ -138,6 +138,7 @@ Status Merger::Work::finish_piece(bool keep_extents) {
     Result<std::unique_ptr<Run>> attached = Run::attach(memory, bytes, ImageSource::kBuilt);
     if (!attached.ok()) return attached.status();
     made.run = std::move(attached).value();
+    store->residency->set_front(file->image.get(), made.run->front_blocks());
   }
 
   // Large values: those of the old run that stay, and those that come from the delta.

@@ -25,11 +25,15 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   versions.clear();
   large_dropped.clear();
   output = MergeOutput();
+  // Pinned, nothing of the inputs can be evicted once what was under way is over.
+  store->residency->await_evictions();
   for (const MergeInput& input : inputs) {
-    // Pinned, nothing of it can be evicted; an eviction that was under way before may still take
-    // it, once.
-    while (!input.file->empty() && input.file->run.load(std::memory_order_acquire) == nullptr) {
-      if (Status s = store->residency->load_run(input.file); !s.ok()) return s;
+    const auto whole = [&input] {
+      const Run* present = input.file->run.load(std::memory_order_acquire);
+      return present != nullptr && present->heap() != nullptr;
+    };
+    while (!input.file->empty() && !whole()) {
+      if (Status s = store->residency->load_run(input.file, RunPart::kWhole); !s.ok()) return s;
     }
     max_ts = std::max(max_ts, input.file->record.max_ts);
   }
@@ -46,10 +50,8 @@ void Merger::Work::take(const MergeInput& input) {
 // Makes the values of the input at hand resident.
 Status Merger::Work::load_values() {
   for (uint32_t e = 0; e < old_file->values.size(); ++e) {
-    // Twice, as above. The file is its container's newest: what is loaded for it stays with it.
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      if (Status s = store->residency->load_values(old_file, e, true); !s.ok()) return s;
-    }
+    // The file is its container's newest: what is loaded for it stays with it.
+    if (Status s = store->residency->load_values(old_file, e, true); !s.ok()) return s;
     if (old_file->bases[e].load(std::memory_order_acquire) == nullptr) {
       return Status(StatusCode::kOutOfMemory,
                     "a value extent could not be kept in memory for a merge");

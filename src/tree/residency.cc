@@ -11,10 +11,9 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr size_t kRawBufferBytes = 256 << 10;
-
-os::Quota quota_of(const Extent* extent) {
-  return extent->is_index ? os::Quota::kIndex : os::Quota::kValues;
-}
+// Frames leave this part of the budget to whole extents, and whole extents that to frames.
+constexpr size_t kWholeFloorShare = 16;
+constexpr size_t kFramesFloorShare = 16;
 
 std::string place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
@@ -50,21 +49,25 @@ RunFile::~RunFile() {
 // ---- Residency
 
 Residency::Residency(const os::Machine& machine, os::Arena* arena, space::Space* space)
-    : machine_(machine), arena_(arena), space_(space) {}
+    : machine_(machine), arena_(arena), space_(space), frames_(arena) {}
 
 Residency::~Residency() {
   os::MutexLock lock(mutex_);
   for (Evicted& entry : evicted_) {
     release_run(entry.run);
-    arena_->release(quota_of(entry.extent.get()), entry.memory, entry.extent->disk_bytes());
+    if (entry.memory != nullptr) arena_->release(entry.quota, entry.memory, entry.bytes);
   }
   evicted_.clear();
 }
 
-// Search tables lie on the heap and are charged for.
-void Residency::keep_run(RunFile* file, std::unique_ptr<Run> run) {
+// Search tables lie on the heap and are charged for. A run that was there before goes when its
+// readers are gone.
+void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
   arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->accelerator_bytes()));
-  file->run.store(run.release(), std::memory_order_release);
+  enlist(fronts_, file);
+  if (run->heap() != nullptr && file->image->heap_bytes() != 0) enlist(wholes_, file);
+  Run* old = file->run.exchange(run.release(), std::memory_order_acq_rel);
+  if (old != nullptr) give_up(file->image.get(), os::Quota::kIndex, nullptr, 0, old);
 }
 
 void Residency::release_run(Run* run) {
@@ -88,7 +91,9 @@ size_t Residency::excess() const {
 }
 
 bool Residency::roomy(size_t bytes) const {
-  return within_limit(bytes + bytes / 4) && arena_->largest_free() >= bytes;
+  const size_t database = space_->used_blocks() * kBlock;
+  return database + reserve_.load(std::memory_order_relaxed) <= arena_->budget() &&
+         within_limit(bytes + bytes / 4) && arena_->largest_free() >= bytes;
 }
 
 char* Residency::allocate(os::Quota quota, size_t bytes) {
@@ -103,7 +108,7 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
       collect_evicted();
       // Contiguous space needs more than its own size to go when free spans are scattered.
       const size_t gone = evict_pass(bytes * (attempt < 4 ? 1 : 4));
-      waiting = !evicted_.empty();
+      waiting = !evicted_.empty() || frames_.shrinking();
       if (gone == 0 && !waiting) return nullptr;
     }
     os::epoch::collect();
@@ -111,6 +116,7 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
       os::MutexLock lock(mutex_);
       collect_evicted();
     }
+    frames_.collect();
     // What was evicted is there when its readers have left their guards; one of them may just have
     // lost the processor.
     if (waiting && attempt > 8) {
@@ -125,6 +131,25 @@ char* Residency::allocate_for_read(os::Quota quota, size_t bytes) {
   return arena_->allocate(quota, align_up(bytes, kBlock), true);
 }
 
+uint32_t Residency::take_frame() {
+  uint32_t frame = frames_.take();
+  if (!frames_.wants_slab()) return frame;
+  // Whole extents give way to frames, but for what a few flushes leave behind them.
+  const size_t bytes = frames_.slab_bytes();
+  if (!within_limit(bytes)) {
+    os::MutexLock lock(mutex_);
+    collect_evicted();
+    const size_t floor = std::max(arena_->budget() / kWholeFloorShare, bytes);
+    if (!within_limit(bytes) && arena_->used(os::Quota::kValues) > floor) evict_whole(bytes);
+  }
+  if (within_limit(bytes)) {
+    if (char* slab = arena_->allocate(os::Quota::kFrames, bytes); slab != nullptr) {
+      frames_.grow(slab);
+    }
+  }
+  return frame == FrameCache::kNone ? frames_.take() : frame;
+}
+
 void Residency::release(os::Quota quota, char* memory, size_t bytes) {
   arena_->release(quota, memory, align_up(bytes, kBlock));
 }
@@ -137,6 +162,7 @@ bool Residency::make_room(size_t bytes) {
     gone = evict_pass(bytes);
   }
   os::epoch::collect();
+  frames_.collect();
   os::MutexLock lock(mutex_);
   collect_evicted();
   return gone > 0;
@@ -151,55 +177,141 @@ void Residency::collect_evicted() {
       continue;
     }
     release_run(entry.run);
-    arena_->release(quota_of(entry.extent.get()), entry.memory, entry.extent->disk_bytes());
+    if (entry.memory != nullptr) arena_->release(entry.quota, entry.memory, entry.bytes);
     Evicted last = std::move(evicted_.back());
     evicted_.pop_back();
     if (i < evicted_.size()) evicted_[i] = std::move(last);
   }
 }
 
-// Takes an extent's memory away from new readers.
-void Residency::evict(RunFile* file, Extent* extent) {
-  char* memory = extent->memory.exchange(nullptr, std::memory_order_acq_rel);
-  Run* run = nullptr;
-  if (extent->is_index) {
-    run = file->run.exchange(nullptr, std::memory_order_acq_rel);
-  } else {
-    for (size_t e = 0; e < file->values.size(); ++e) {
-      if (file->values[e].get() == extent) file->bases[e].store(nullptr, std::memory_order_release);
-    }
-  }
+// Keeps what new readers do not find any more until the present ones are gone.
+void Residency::give_up(Extent* extent, os::Quota quota, char* memory, size_t bytes, Run* run) {
   extent->ref();
-  evicted_.push_back({ExtentRef(extent), memory, run, os::epoch::stamp()});
+  evicted_.push_back({ExtentRef(extent), quota, memory, bytes, run, os::epoch::stamp()});
 }
 
-// One sweep of the clock: values of files that were not used since the last sweep, then values of
-// any, then run images.
-size_t Residency::evict_pass(size_t bytes) {
+void Residency::evict_values(RunFile* file, Extent* extent) {
+  char* memory = extent->memory.exchange(nullptr, std::memory_order_acq_rel);
+  for (size_t e = 0; e < file->values.size(); ++e) {
+    if (file->values[e].get() == extent) file->bases[e].store(nullptr, std::memory_order_release);
+  }
+  give_up(extent, os::Quota::kValues, memory, extent->disk_bytes(), nullptr);
+}
+
+// The run goes on without its heap. False: no memory for that.
+bool Residency::evict_heap(RunFile* file) {
+  Extent* image = file->image.get();
+  if (file->run.load(std::memory_order_relaxed) != nullptr) {
+    Result<std::unique_ptr<Run>> bare =
+        Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->disk_bytes(),
+                          nullptr, file->record.low, ImageSource::kBuilt);
+    if (!bare.ok()) return false;
+    replace_run(file, std::move(bare).value());
+  }
+  char* heap = image->heap.exchange(nullptr, std::memory_order_acq_rel);
+  give_up(image, os::Quota::kValues, heap, image->heap_bytes(), nullptr);
+  return true;
+}
+
+void Residency::evict_front(RunFile* file) {
+  Extent* image = file->image.get();
+  Run* run = file->run.exchange(nullptr, std::memory_order_acq_rel);
+  char* memory = image->memory.exchange(nullptr, std::memory_order_acq_rel);
+  give_up(image, os::Quota::kIndex, memory, image->front_bytes(), run);
+}
+
+namespace {
+bool movable(const RunFile* file, const Extent* extent) {
+  return extent != nullptr && extent->owner == file &&
+         extent->memory.load(std::memory_order_relaxed) != nullptr &&
+         extent->pins.load(std::memory_order_acquire) == 0 &&
+         !extent->writing.load(std::memory_order_acquire);
+}
+}  // namespace
+
+void Residency::enlist(Clock& clock, RunFile* file) {
+  size_t& place = file->places[clock.number];
+  if (place != RunFile::kNowhere) return;
+  place = clock.files.size();
+  clock.files.push_back(file);
+}
+
+void Residency::delist(Clock& clock, RunFile* file) {
+  size_t& place = file->places[clock.number];
+  if (place == RunFile::kNowhere) return;
+  RunFile* last = clock.files.back();
+  clock.files[place] = last;
+  last->places[clock.number] = place;
+  clock.files.pop_back();
+  place = RunFile::kNowhere;
+}
+
+// Two sweeps of a clock: over files that were not used since the last one, then over any. evict
+// says how many bytes of a file went, or kNowhere when there is nothing of it.
+template <typename Evict>
+size_t Residency::sweep(Clock& clock, size_t bytes, Evict evict) {
   size_t gone = 0;
-  const auto movable = [](const RunFile* file, const Extent* extent) {
-    return extent != nullptr && extent->owner == file &&
-           extent->memory.load(std::memory_order_relaxed) != nullptr &&
-           extent->pins.load(std::memory_order_acquire) == 0 &&
-           !extent->writing.load(std::memory_order_acquire);
-  };
-  for (int round = 0; round < 4 && gone < bytes; ++round) {
-    for (size_t visited = 0; visited < files_.size() && gone < bytes; ++visited) {
-      hand_ = hand_ + 1 < files_.size() ? hand_ + 1 : 0;
-      RunFile* file = files_[hand_];
-      if (round % 2 == 0 && file->hot.exchange(0, std::memory_order_relaxed) != 0) continue;
-      if (round < 2) {
-        for (const ExtentRef& value : file->values) {
-          if (!movable(file, value.get())) continue;
-          evict(file, value.get());
-          gone += value->disk_bytes();
-        }
-      } else if (file->image && movable(file, file->image.get())) {
-        evict(file, file->image.get());
-        gone += file->image->disk_bytes();
+  for (int round = 0; round < 2 && gone < bytes; ++round) {
+    for (size_t left = clock.files.size(); left > 0 && gone < bytes; --left) {
+      if (++clock.hand >= clock.files.size()) clock.hand = 0;
+      RunFile* file = clock.files[clock.hand];
+      if (round == 0 && file->hot.exchange(0, std::memory_order_relaxed) != 0) continue;
+      const size_t went = evict(file);
+      if (went == RunFile::kNowhere) {
+        delist(clock, file);
+      } else {
+        gone += went;
       }
     }
   }
+  return gone;
+}
+
+size_t Residency::evict_whole(size_t bytes) {
+  return sweep(wholes_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    size_t gone = 0;
+    bool present = false;
+    for (const ExtentRef& value : file->values) {
+      if (value->memory.load(std::memory_order_relaxed) == nullptr) continue;
+      if (!movable(file, value.get())) {
+        present = present || value->owner == file;
+        continue;
+      }
+      evict_values(file, value.get());
+      gone += value->disk_bytes();
+    }
+    Extent* image = file->image.get();
+    if (image != nullptr && image->heap.load(std::memory_order_relaxed) != nullptr) {
+      if (movable(file, image) && evict_heap(file)) {
+        gone += image->heap_bytes();
+      } else {
+        present = present || image->owner == file;
+      }
+    }
+    return gone == 0 && !present ? RunFile::kNowhere : gone;
+  });
+}
+
+size_t Residency::evict_fronts(size_t bytes) {
+  return sweep(fronts_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    Extent* image = file->image.get();
+    if (image->memory.load(std::memory_order_relaxed) == nullptr || image->owner != file) {
+      return RunFile::kNowhere;
+    }
+    if (!movable(file, image) || image->heap.load(std::memory_order_relaxed) != nullptr) return 0;
+    evict_front(file);
+    return image->front_bytes();
+  });
+}
+
+size_t Residency::evict_pass(size_t bytes) {
+  size_t gone = evict_whole(bytes);
+  const size_t frames = arena_->used(os::Quota::kFrames);
+  const size_t floor = arena_->budget() / kFramesFloorShare;
+  if (gone < bytes && frames > floor)
+    gone += frames_.shrink(std::min(bytes - gone, frames - floor));
+  if (gone < bytes) gone += evict_fronts(bytes - gone);
+  if (gone < bytes) gone += frames_.shrink(bytes - gone);
   return gone;
 }
 
@@ -207,30 +319,42 @@ void Residency::admit(Extent* extent, char* memory) {
   extent->memory.store(memory, std::memory_order_release);
 }
 
+void Residency::set_front(Extent* image, uint32_t front_blocks) {
+  image->set_front(front_blocks);
+  char* memory = image->memory.load(std::memory_order_relaxed);
+  if (image->heap_bytes() == 0 || memory == nullptr) return;
+  arena_->split(os::Quota::kIndex, memory, image->disk_bytes(), image->front_bytes(),
+                os::Quota::kValues);
+  image->heap.store(memory + image->front_bytes(), std::memory_order_release);
+}
+
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   os::MutexLock lock(mutex_);
   file->residency = this;
-  file->place = files_.size();
-  files_.push_back(file);
-  if (file->image) file->image->owner = file;
+  if (file->image) {
+    file->image->owner = file;
+    if (file->image->memory.load(std::memory_order_relaxed) != nullptr) enlist(fronts_, file);
+    if (file->image->heap.load(std::memory_order_relaxed) != nullptr) enlist(wholes_, file);
+  }
   // Unless an eviction that was under way when the file's user pinned it took the memory.
-  if (attached != nullptr && file->image->memory.load(std::memory_order_relaxed) ==
-                                 static_cast<const char*>(attached->image())) {
-    keep_run(file, std::move(attached));
+  if (attached != nullptr &&
+      file->image->memory.load(std::memory_order_relaxed) == attached->image() &&
+      (file->image->heap_bytes() == 0 ||
+       file->image->heap.load(std::memory_order_relaxed) == attached->heap())) {
+    replace_run(file, std::move(attached));
   }
   for (size_t e = 0; e < file->values.size(); ++e) {
     Extent* extent = file->values[e].get();
     extent->owner = file;
+    if (extent->memory.load(std::memory_order_relaxed) != nullptr) enlist(wholes_, file);
     file->bases[e].store(extent->memory.load(std::memory_order_relaxed), std::memory_order_release);
   }
 }
 
 void Residency::forget(RunFile* file) {
   os::MutexLock lock(mutex_);
-  RunFile* last = files_.back();
-  files_[file->place] = last;
-  last->place = file->place;
-  files_.pop_back();
+  delist(wholes_, file);
+  delist(fronts_, file);
   if (file->image && file->image->owner == file) file->image->owner = nullptr;
   for (const ExtentRef& value : file->values) {
     if (value->owner == file) value->owner = nullptr;
@@ -240,26 +364,56 @@ void Residency::forget(RunFile* file) {
 
 void Residency::forget(Extent* extent) {
   if (char* memory = extent->memory.load(std::memory_order_relaxed); memory != nullptr) {
-    arena_->release(quota_of(extent), memory, extent->disk_bytes());
+    const os::Quota quota = extent->is_index ? os::Quota::kIndex : os::Quota::kValues;
+    arena_->release(quota, memory, extent->front_bytes());
   }
+  if (char* heap = extent->heap.load(std::memory_order_relaxed); heap != nullptr) {
+    arena_->release(os::Quota::kValues, heap, extent->heap_bytes());
+  }
+  frames_.forget(*extent);
   if (extent->dropped.load(std::memory_order_acquire)) space_->release(extent->address);
 }
 
-// The image may be in memory for another file that shares it (a run that was kept through a split).
-bool Residency::attach_present(RunFile* file) {
+// ---- Run images
+
+namespace {
+// `heap`: null where it is not in memory, or not apart from the front.
+Result<std::unique_ptr<Run>> attach(const RunFile& file, const char* front, const char* heap,
+                                    ImageSource source) {
+  const Extent& image = *file.image.get();
+  if (image.heap_bytes() == 0) return Run::attach(front, image.disk_bytes(), source);
+  return Run::attach_parts(front, image.disk_bytes(), heap, file.record.low, source);
+}
+}  // namespace
+
+std::unique_ptr<Run> Residency::attach_again(RunFile* file) {
   os::MutexLock lock(mutex_);
-  if (file->run.load(std::memory_order_relaxed) != nullptr) return true;
   const char* memory = file->image->memory.load(std::memory_order_relaxed);
-  if (memory == nullptr) return false;
-  Result<std::unique_ptr<Run>> attached =
-      Run::attach(memory, file->image->disk_bytes(), ImageSource::kBuilt);
-  if (attached.ok()) keep_run(file, std::move(attached).value());
-  return attached.ok();
+  if (memory == nullptr) return nullptr;
+  Result<std::unique_ptr<Run>> run =
+      attach(*file, memory, file->image->heap.load(std::memory_order_relaxed), ImageSource::kBuilt);
+  return run.ok() ? std::move(run).value() : nullptr;
 }
 
-Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory) {
+// The image may be in memory for another file that shares it (a run that was kept through a split).
+bool Residency::attach_present(RunFile* file, RunPart part) {
+  os::MutexLock lock(mutex_);
   const Extent* image = file->image.get();
-  const size_t bytes = image->disk_bytes();
+  const char* memory = image->memory.load(std::memory_order_relaxed);
+  const char* heap = image->heap.load(std::memory_order_relaxed);
+  const bool enough = part == RunPart::kFront || image->heap_bytes() == 0 || heap != nullptr;
+  if (memory == nullptr || !enough) return false;
+  const Run* present = file->run.load(std::memory_order_relaxed);
+  if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return true;
+  Result<std::unique_ptr<Run>> attached = attach(*file, memory, heap, ImageSource::kBuilt);
+  if (!attached.ok()) return false;
+  replace_run(file, std::move(attached).value());
+  return true;
+}
+
+// The first `bytes` of an image: its front, or all of it.
+Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory, size_t bytes) {
+  const Extent* image = file->image.get();
   os::File* disk = space_->file(image->address.file);
   const uint64_t offset = uint64_t{image->address.block} * kBlock;
   Status status;
@@ -267,16 +421,20 @@ Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     status = disk->read_at(offset, {memory, bytes});
     if (!status.ok()) return status;
-    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
-    status = Run::verify(memory, bytes, file->record.run_checksum, place(disk, offset));
+    count_read(bytes);
+    status = Run::verify_front(memory, bytes, image->disk_bytes(), file->record.run_checksum,
+                               place(disk, offset));
     if (status.ok()) break;
   }
   if (!status.ok()) return status;
-  Result<std::unique_ptr<Run>> run = Run::attach(memory, bytes);
+  const bool whole = bytes == image->disk_bytes();
+  Result<std::unique_ptr<Run>> run =
+      attach(*file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk);
   if (!run.ok()) return run;
   // Its checksums are used for the extents that the manifest names.
   const std::vector<format::ValueExtentRecord>& values = file->record.values;
-  bool same = (*run)->extent_count() == values.size();
+  bool same = (*run)->extent_count() == values.size() &&
+              (image->heap_bytes() == 0 || (*run)->front_blocks() == image->front_blocks);
   for (uint32_t e = 0; same && e < values.size(); ++e) {
     const format::ValueExtentRecord own = (*run)->extent_record(e);
     same = own.address == values[e].address && own.bytes == values[e].bytes;
@@ -287,67 +445,149 @@ Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory) {
                                              " names other value extents than the manifest");
 }
 
-Status Residency::load_run(RunFile* file) {
-  if (file->run.load(std::memory_order_acquire) != nullptr || !file->image) return {};
+Status Residency::load_run(RunFile* file, RunPart part) {
+  if (!file->image) return {};
+  const Run* present = nullptr;
+  {
+    os::epoch::Guard guard;
+    present = file->run.load(std::memory_order_acquire);
+    if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return {};
+  }
   if (file->damaged.load(std::memory_order_acquire)) {
     return Status(StatusCode::kCorruption,
                   "container " + std::to_string(file->record.id) + " is quarantined");
   }
-  if (attach_present(file)) return {};
-  const size_t bytes = file->image->disk_bytes();
+  if (attach_present(file, part)) return {};
+  Status status = present == nullptr ? load_image(file, part) : load_heap(file);
+  if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  return status;
+}
+
+Status Residency::load_for_conflicts(RunFile* file) {
+  if (Status s = load_run(file); !s.ok()) return s;
+  {
+    os::epoch::Guard guard;
+    const Run* run = file->run.load(std::memory_order_acquire);
+    if (run == nullptr || !run->has_versions()) return {};
+  }
+  return load_run(file, RunPart::kWhole);
+}
+
+Status Residency::load_image(RunFile* file, RunPart part) {
+  Extent* image = file->image.get();
+  const bool whole = part == RunPart::kWhole || roomy(image->disk_bytes());
+  const size_t bytes = whole ? image->disk_bytes() : image->front_bytes();
   char* memory = allocate_for_read(os::Quota::kIndex, bytes);
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory for an index run of " + std::to_string(bytes) + " bytes");
   }
-  Result<std::unique_ptr<Run>> run = read_run(file, memory);
+  Result<std::unique_ptr<Run>> run = read_run(file, memory, bytes);
   if (!run.ok()) {
-    if (run.status().is(StatusCode::kCorruption)) {
-      file->damaged.store(true, std::memory_order_release);
-    }
     release(os::Quota::kIndex, memory, bytes);
     return run.status();
   }
   {
     os::MutexLock lock(mutex_);
-    if (file->image->memory.load(std::memory_order_relaxed) == nullptr) {
-      file->image->memory.store(memory, std::memory_order_release);
-      keep_run(file, std::move(run).value());
+    if (image->memory.load(std::memory_order_relaxed) == nullptr) {
+      if (bytes > image->front_bytes()) {
+        arena_->split(os::Quota::kIndex, memory, bytes, image->front_bytes(), os::Quota::kValues);
+        image->heap.store(memory + image->front_bytes(), std::memory_order_release);
+      }
+      image->memory.store(memory, std::memory_order_release);
+      replace_run(file, std::move(run).value());
       return {};
     }
   }
   // Somebody else was faster.
   release(os::Quota::kIndex, memory, bytes);
-  return load_run(file);
+  return load_run(file, part);
 }
 
-// Reads whole blocks of a value extent and checks them against the run's checksums. The file is
-// pinned.
-Status Residency::read_verified(RunFile* file, uint32_t extent, uint32_t first_block,
-                                uint32_t blocks, char* to) {
-  const ExtentAddress& address = file->values[extent]->address;
-  os::File* disk = space_->file(address.file);
-  const uint64_t offset = (uint64_t{address.block} + first_block) * kBlock;
+// The heap of a run whose front is in memory.
+Status Residency::load_heap(RunFile* file) {
+  Extent* image = file->image.get();
+  const auto blocks = static_cast<uint32_t>(image->heap_bytes() / kBlock);
+  char* memory = allocate_for_read(os::Quota::kValues, image->heap_bytes());
+  if (memory == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory for the heap of an index run, " +
+                                                std::to_string(image->heap_bytes()) + " bytes");
+  }
+  Status status = read_blocks(file, *image, image->front_blocks, blocks, memory);
+  if (status.ok()) {
+    os::epoch::Guard guard;
+    if (const Run* run = file->run.load(std::memory_order_acquire); run != nullptr) {
+      format::RunView view = run->view();
+      view.heap = memory;
+      status = format::check_run_entries(view);
+    }
+  }
+  if (status.ok()) {
+    os::MutexLock lock(mutex_);
+    const char* front = image->memory.load(std::memory_order_relaxed);
+    if (front != nullptr && image->heap.load(std::memory_order_relaxed) == nullptr) {
+      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt);
+      if (run.ok()) {
+        image->heap.store(memory, std::memory_order_release);
+        replace_run(file, std::move(run).value());
+        return {};
+      }
+      status = run.status();
+    }
+  }
+  release(os::Quota::kValues, memory, image->heap_bytes());
+  return status.ok() ? load_run(file, RunPart::kWhole) : status;
+}
+
+// ---- Blocks and whole value extents
+
+Status Residency::mismatch(const RunFile* file, const Extent& extent, uint32_t block) const {
+  os::File* disk = space_->file(extent.address.file);
+  return Status(StatusCode::kCorruption,
+                place(disk, (uint64_t{extent.address.block} + block) * kBlock) +
+                    ": checksum mismatch in a value block of container " +
+                    std::to_string(file->record.id));
+}
+
+Result<bool> Residency::verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                                      uint32_t blocks, const char* bytes, uint32_t* bad) {
+  for (;;) {
+    if (Status s = load_run(file); !s.ok()) return s;
+    os::epoch::Guard guard;
+    const Run* run = file->run.load(std::memory_order_acquire);
+    if (run == nullptr) continue;  // evicted in between
+    std::span<const uint32_t> sums;
+    uint32_t first = first_block;
+    if (extent.is_index) {
+      sums = run->heap_checksums();
+      first -= run->front_blocks();
+    } else {
+      uint32_t number = 0;
+      while (file->values[number].get() != &extent) ++number;
+      sums = run->extent_checksums(number);
+    }
+    for (uint32_t i = 0; i < blocks; ++i) {
+      if (block_checksum(bytes + size_t{i} * kBlock) == sums[first + i]) continue;
+      *bad = first_block + i;
+      return false;
+    }
+    return true;
+  }
+}
+
+Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                              uint32_t blocks, char* to) {
+  os::File* disk = space_->file(extent.address.file);
+  const uint64_t offset = (uint64_t{extent.address.block} + first_block) * kBlock;
   uint32_t bad = 0;
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (Status s = disk->read_at(offset, {to, size_t{blocks} * kBlock}); !s.ok()) return s;
-    bytes_read_.fetch_add(size_t{blocks} * kBlock, std::memory_order_relaxed);
-    for (;;) {
-      if (Status s = load_run(file); !s.ok()) return s;
-      os::epoch::Guard guard;
-      const Run* run = file->run.load(std::memory_order_acquire);
-      if (run == nullptr) continue;  // evicted in between
-      const std::span<const uint32_t> sums = run->extent_checksums(extent);
-      for (bad = 0; bad < blocks; ++bad) {
-        if (block_checksum(to + size_t{bad} * kBlock) != sums[first_block + bad]) break;
-      }
-      break;
-    }
-    if (bad == blocks) return {};
+    count_read(size_t{blocks} * kBlock);
+    Result<bool> same = verify_blocks(file, extent, first_block, blocks, to, &bad);
+    if (!same.ok()) return same.status();
+    if (*same) return {};
   }
-  return Status(StatusCode::kCorruption, place(disk, offset + uint64_t{bad} * kBlock) +
-                                             ": checksum mismatch in a value block of container " +
-                                             std::to_string(file->record.id));
+  return mismatch(file, extent, bad);
 }
 
 Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
@@ -360,7 +600,7 @@ Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
                                                 std::to_string(target->disk_bytes()) + " bytes");
   }
   if (!must) bytes_missed_.fetch_add(target->disk_bytes(), std::memory_order_relaxed);
-  if (Status s = read_verified(file, extent, 0, target->address.blocks, memory); !s.ok()) {
+  if (Status s = read_blocks(file, *target, 0, target->address.blocks, memory); !s.ok()) {
     release(os::Quota::kValues, memory, target->disk_bytes());
     return s;
   }
@@ -370,23 +610,10 @@ Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
     arena_->release(os::Quota::kValues, memory, target->disk_bytes());
     return {};
   }
+  enlist(wholes_, file);
   target->memory.store(memory, std::memory_order_release);
   file->bases[extent].store(memory, std::memory_order_release);
   return {};
-}
-
-Status Residency::read_values(RunFile* file, uint32_t extent, uint32_t offset, uint32_t size,
-                              char* to) {
-  const uint32_t first = offset / kBlock;
-  const auto blocks =
-      static_cast<uint32_t>((uint64_t{offset} + size + kBlock - 1) / kBlock - first);
-  char* memory = allocate_for_read(os::Quota::kMerge, size_t{blocks} * kBlock);
-  if (memory == nullptr) return Status(StatusCode::kOutOfMemory, "no memory to read a value");
-  bytes_missed_.fetch_add(size_t{blocks} * kBlock, std::memory_order_relaxed);
-  Status status = read_verified(file, extent, first, blocks, memory);
-  if (status.ok()) std::memcpy(to, memory + (offset - first * kBlock), size);
-  release(os::Quota::kMerge, memory, size_t{blocks} * kBlock);
-  return status;
 }
 
 Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {

@@ -1,6 +1,11 @@
 #pragma once
-// What is in memory of the data files: whole extents, contiguous in the arena (L3), under the
-// arena's budget; single blocks of extents that are not.
+// What is in memory of the data files, under the arena's budget: whole extents, contiguous in the
+// arena (L3); single blocks of others in frames.
+//
+//   run image:     front (header, index) ── kept longest
+//                  heap (keys' tails, small values) ─┐
+//   value extents ───────────────────────────────────┴─ whole, or by blocks in frames, or not at
+//   all
 //
 // Not here: disk space (space), the delta's memory (delta.h takes it from the arena directly; this
 // module keeps out of its reserve). Threads: every function from any thread. No lock is held across
@@ -8,8 +13,8 @@
 //
 // 1. Memory for extents never takes the last `reserve` bytes of the budget, which belong to deltas,
 // log and small objects.
-// 2. An extent is evicted only when it is not pinned and its copy on disk is complete; run images
-// go after values.
+// 2. An extent is evicted only when it is not pinned and its copy on disk is complete. Whole values
+// and heaps go first, then frames, the fronts of runs last.
 // 3. Bytes are verified when they come from disk, once (pitfall 10); a mismatch is declared only
 // after a second read.
 
@@ -23,9 +28,13 @@
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/space.h"
+#include "tree/frame_cache.h"
 #include "tree/run_file.h"
 
 namespace hawthorn::tree {
+
+// How much of a run image is wanted.
+enum class RunPart : uint8_t { kFront, kWhole };
 
 class Residency {
  public:
@@ -35,6 +44,7 @@ class Residency {
   os::Arena* arena() const { return arena_; }
   space::Space* space() const { return space_; }
   const os::Machine& machine() const { return machine_; }
+  FrameCache& frames() { return frames_; }
 
   // The part of the budget that extents leave to others.
   void set_reserve(size_t bytes) { reserve_.store(bytes, std::memory_order_relaxed); }
@@ -42,6 +52,12 @@ class Residency {
   // Memory for an extent's copy (4 KB aligned), evicting others as needed; nullptr when nothing can
   // go.
   char* allocate(os::Quota quota, size_t bytes);
+  // As allocate, but a little beyond the budget where nothing can go at this moment: merges and
+  // cursors may have pinned everything that is resident, and nobody must fail for that.
+  char* allocate_for_read(os::Quota quota, size_t bytes);
+  // A frame to read a block into, taken from another block or from whole extents that nobody
+  // reads; FrameCache::kNone when there is none.
+  uint32_t take_frame();
   // Gives it back at once (nobody else has seen it).
   void release(os::Quota quota, char* memory, size_t bytes);
   // Evicts until `bytes` more could be allocated by others, or nothing can go; returns whether it
@@ -51,31 +67,51 @@ class Residency {
   // Hands memory (from allocate, of extent->disk_bytes()) with the extent's content over: it is
   // resident from now on.
   void admit(Extent* extent, char* memory);
+  // The run over what is in memory of a new file's image that another one has, too; null: nothing
+  // is. The image is pinned.
+  std::unique_ptr<Run> attach_again(RunFile* file);
+  // Tells where the heap of an admitted run image begins, before anybody else sees it: it is
+  // evicted by itself from now on.
+  void set_front(Extent* image, uint32_t front_blocks);
   // Fills in run and bases of a file from its extents' memory, and makes it the one to be told of
   // evictions. `attached`: the run over the image's memory, owned by the file from now on; null
   // when it is not resident.
   void adopt(RunFile* file, std::unique_ptr<Run> attached);
 
-  // Reads, verifies and attaches the run image of a file whose run is not resident. Errors:
-  // kCorruption, kIoError, kOutOfMemory. Blocking: not inside an epoch guard; the caller holds a
-  // reference to the file. When it returns, the run may have been evicted again, also from a file
-  // that was pinned only just before: look again.
-  Status load_run(RunFile* file);
+  // When it returns, whatever was pinned before can no longer be evicted.
+  void await_evictions() { os::MutexLock lock(mutex_); }
+  // Reads, verifies and attaches what is not resident of a file's run image: its front, and the
+  // heap where it is wanted or there is room for the whole database. Errors: kCorruption, kIoError,
+  // kOutOfMemory. Blocking: not inside an epoch guard; the caller holds a reference to the file.
+  // When it returns, the run may have been evicted again, also from a file that was pinned only
+  // just before: look again.
+  Status load_run(RunFile* file, RunPart part = RunPart::kFront);
+  // What is missing of it to see the timestamps of its entries. As load_run.
+  Status load_for_conflicts(RunFile* file);
   // Makes value extent e resident. As load_run; the file is pinned. Does nothing where a newer file
   // has taken the extent over: whoever finds bases[e] still null starts again from the directory,
   // or reads what it needs by read_values.
   // `must`: also a little beyond the budget, for a merge that gives memory back.
   Status load_values(RunFile* file, uint32_t extent, bool must = false);
-  // Whether there is room for a whole extent without evicting.
+  // Whether a whole extent of the database should become resident when a piece of it is wanted: all
+  // of them have room.
   bool roomy(size_t bytes) const;
-  // Reads `size` bytes at `offset` of value extent e into `to`, verifying the blocks. The file is
-  // pinned.
-  Status read_values(RunFile* file, uint32_t extent, uint32_t offset, uint32_t size, char* to);
+  // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
+  Status read_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
+                     char* to);
+  // Whether what was read of them is what was written. The file is pinned. Errors: as load_run.
+  Result<bool> verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                             uint32_t blocks, const char* bytes, uint32_t* bad);
+  Status mismatch(const RunFile* file, const Extent& extent, uint32_t block) const;
   // Reads a piece of an extent of its own (large value).
   Status read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to);
 
-  // Of what was read, the values that readers (not merges) had to wait for.
-  uint64_t bytes_missed() const { return bytes_missed_.load(std::memory_order_relaxed); }
+  // Of what was read, what readers (not merges) would have found in a larger cache.
+  uint64_t bytes_missed() const {
+    return bytes_missed_.load(std::memory_order_relaxed) +
+           frames_.ghost_hits() * FrameCache::kFrameBytes;
+  }
+  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
@@ -88,35 +124,51 @@ class Residency {
   // Memory whose last users may still be reading.
   struct Evicted {
     ExtentRef extent;
-    char* memory;
+    os::Quota quota;
+    char* memory;  // null: a run alone
+    size_t bytes;
     Run* run;  // that was attached to it, or null
     uint64_t epoch;
   };
-  void keep_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
+  void replace_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
   void release_run(Run* run);
-  bool attach_present(RunFile* file);
-  Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory);
-  void evict(RunFile* file, Extent* extent) REQUIRES(mutex_);
+  bool attach_present(RunFile* file, RunPart part);
+  Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory, size_t bytes);
+  Status load_image(RunFile* file, RunPart part);
+  Status load_heap(RunFile* file);
+  bool evict_heap(RunFile* file) REQUIRES(mutex_);
+  void evict_front(RunFile* file) REQUIRES(mutex_);
+  void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);
+  void give_up(Extent* extent, os::Quota quota, char* memory, size_t bytes, Run* run)
+      REQUIRES(mutex_);
+  size_t evict_whole(size_t bytes) REQUIRES(mutex_);
+  size_t evict_fronts(size_t bytes) REQUIRES(mutex_);
   size_t evict_pass(size_t bytes) REQUIRES(mutex_);
   void collect_evicted() REQUIRES(mutex_);
   size_t extent_bytes() const;
   bool within_limit(size_t bytes) const;
-  // As allocate, but a little beyond the budget where nothing can go at this moment: merges and
-  // cursors may have pinned everything that is resident, and nobody must fail for that.
-  char* allocate_for_read(os::Quota quota, size_t bytes);
-  Status read_verified(RunFile* file, uint32_t extent, uint32_t first_block, uint32_t blocks,
-                       char* to);
 
   const os::Machine& machine_;
   os::Arena* const arena_;
   space::Space* const space_;
+  FrameCache frames_;
   std::atomic<size_t> reserve_{0};
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;
-  std::vector<RunFile*> files_
-      GUARDED_BY(mutex_);  // candidates, in clock order; each knows its place
-  size_t hand_ GUARDED_BY(mutex_) = 0;
+  // Candidates for eviction, in clock order: files with something whole in memory, and files with
+  // the front of their run. Those that have lost it leave when the hand comes by.
+  struct Clock {
+    size_t number;  // of RunFile::places
+    std::vector<RunFile*> files = {};
+    size_t hand = 0;
+  };
+  static void enlist(Clock& clock, RunFile* file);
+  static void delist(Clock& clock, RunFile* file);
+  template <typename Evict>
+  size_t sweep(Clock& clock, size_t bytes, Evict evict) REQUIRES(mutex_);
+  Clock wholes_ GUARDED_BY(mutex_){0};
+  Clock fronts_ GUARDED_BY(mutex_){1};
   std::vector<Evicted> evicted_ GUARDED_BY(mutex_);
 };
 

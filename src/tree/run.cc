@@ -25,15 +25,18 @@ inline void copy_in_words(char* to, const char* from, size_t size) {
 
 // Where the tables of a Run lie, behind the object. The ones of most searches come first.
 struct TableOffsets {
-  explicit TableOffsets(uint32_t groups)
+  TableOffsets(uint32_t groups, uint32_t skip)
       : first_heads(upper + upper_bytes(groups)),
         ties(first_heads + first_heads_count(groups) * sizeof(uint64_t)),
         middles(ties + (groups / 64 + 1) * sizeof(uint64_t)),
-        end(middles + groups * sizeof(uint32_t)) {}
+        prefix(middles + groups * sizeof(uint32_t)),
+        end(prefix + skip + kPrefixSlack) {}
+  static constexpr size_t kPrefixSlack = 16;  // keys are copied in words
   size_t upper = sizeof(Run);
   size_t first_heads;
   size_t ties;
   size_t middles;
+  size_t prefix;
   size_t end;
 };
 
@@ -47,26 +50,34 @@ uint32_t block_checksum(const char* block) { return checksum32(block, kRunBlockB
 
 Status Run::verify(const char* image, size_t image_bytes, uint64_t run_checksum,
                    std::string_view where) {
-  if (image_bytes < 2 * kRunBlockBytes || image_bytes % kRunBlockBytes != 0) {
+  return verify_front(image, image_bytes, image_bytes, run_checksum, where);
+}
+
+Status Run::verify_front(const char* front, size_t front_bytes, size_t image_bytes,
+                         uint64_t run_checksum, std::string_view where) {
+  if (front_bytes < 2 * kRunBlockBytes || front_bytes > image_bytes ||
+      image_bytes % kRunBlockBytes != 0 || front_bytes % kRunBlockBytes != 0) {
     return damaged(where, "an index run of " + std::to_string(image_bytes) + " bytes");
   }
-  const size_t blocks = image_bytes / kRunBlockBytes;
-  const uint32_t header_blocks = reinterpret_cast<const format::RunHeader*>(image)->header_blocks;
+  const size_t blocks = front_bytes / kRunBlockBytes;
+  const uint32_t header_blocks = reinterpret_cast<const format::RunHeader*>(front)->header_blocks;
   if (header_blocks == 0 || header_blocks >= blocks ||
-      checksum64(image, header_blocks * size_t{kRunBlockBytes}, 0) != run_checksum) {
+      checksum64(front, header_blocks * size_t{kRunBlockBytes}, 0) != run_checksum) {
     return damaged(where, "the checksum of an index run's header is wrong");
   }
   // The header is what was written; it still has to describe this image before its table can be
   // used.
   format::RunView view;
-  if (Status s = format::parse_run(image, image_bytes, &view); !s.ok()) {
+  if (Status s = format::parse_run(front, image_bytes, &view); !s.ok()) {
     return Status(s.code(), std::string(where) + ": " + std::string(s.message()));
   }
+  const size_t index_end = size_t{header_blocks} + view.header->index_blocks;
+  if (blocks < index_end) return damaged(where, "the index of a run is longer than expected");
   for (size_t block = header_blocks; block < blocks; ++block) {
-    if (block_checksum(image + block * kRunBlockBytes) != view.checksums[block - header_blocks]) {
-      const bool index = block < size_t{header_blocks} + view.header->index_blocks;
-      return damaged(where, std::string("the checksum of ") + (index ? "index" : "heap") +
-                                " block " + std::to_string(block) + " of an index run is wrong");
+    if (block_checksum(front + block * kRunBlockBytes) != view.checksums[block - header_blocks]) {
+      return damaged(where, std::string("the checksum of ") +
+                                (block < index_end ? "index" : "heap") + " block " +
+                                std::to_string(block) + " of an index run is wrong");
     }
   }
   return {};
@@ -76,14 +87,30 @@ Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
                                          ImageSource source) {
   format::RunView view;
   if (Status s = format::parse_run(image, image_bytes, &view); !s.ok()) return s;
+  return attach_parts(image, image_bytes, view.heap, {view.heap, view.header->skip}, source);
+}
+
+Result<std::unique_ptr<Run>> Run::attach_parts(const char* front, size_t image_bytes,
+                                               const char* heap, std::string_view low,
+                                               ImageSource source) {
+  format::RunView view;
+  if (Status s = format::parse_run(front, image_bytes, &view); !s.ok()) return s;
+  view.heap = heap;
+  const std::string_view prefix = low.substr(0, view.header->skip);
+  if (prefix.size() < view.header->skip ||
+      (heap != nullptr && prefix != std::string_view(heap, prefix.size()))) {
+    return Status(StatusCode::kCorruption,
+                  "index run: its keys' prefix is not that of its container");
+  }
   if (source == ImageSource::kDisk) {
     if (Status s = format::check_run_entries(view); !s.ok()) return s;
   }
-  const size_t bytes = align_up(TableOffsets(view.header->groups).end, alignof(Run));
+  const size_t bytes =
+      align_up(TableOffsets(view.header->groups, view.header->skip).end, alignof(Run));
   void* place = os::allocate_small(bytes);
   if (place == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
-  return std::unique_ptr<Run>(new (place) Run(view, bytes));
+  return std::unique_ptr<Run>(new (place) Run(view, prefix, bytes));
 }
 
 void Run::operator delete(Run* run, std::destroying_delete_t) {
@@ -92,7 +119,7 @@ void Run::operator delete(Run* run, std::destroying_delete_t) {
   os::release_small(run, bytes);
 }
 
-Run::Run(const format::RunView& view, size_t allocated_bytes)
+Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes)
     : heap_(view.heap),
       max_ts_(view.header->max_ts),
       entries_(view.header->entries),
@@ -103,11 +130,14 @@ Run::Run(const format::RunView& view, size_t allocated_bytes)
       view_(view),
       allocated_bytes_(allocated_bytes) {
   const uint32_t groups = view.header->groups;
-  const TableOffsets offsets(groups);
+  const TableOffsets offsets(groups, skip_);
   char* base = reinterpret_cast<char*>(this);
   auto* first_heads = reinterpret_cast<uint64_t*>(base + offsets.first_heads);
   auto* ties = reinterpret_cast<uint64_t*>(base + offsets.ties);
   auto* middles = reinterpret_cast<uint32_t*>(base + offsets.middles);
+  std::memcpy(base + offsets.prefix, prefix.data(), prefix.size());
+  std::memset(base + offsets.prefix + prefix.size(), 0, TableOffsets::kPrefixSlack);
+  prefix_ = base + offsets.prefix;
   table_.index = view.index;
   table_.kernels = search_kernels();
   std::fill_n(ties, groups / 64 + 1, 0);
@@ -134,7 +164,7 @@ uint32_t Run::begin_of_tie(uint32_t group, uint64_t head) const {
          table_.kernels.search(table_, first_group - 1, head).below;
 }
 
-inline Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
+Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
   const uint32_t start = hit.group * kGroupEntries;
   Range range{start + hit.below, std::min(start + hit.below + hit.equal, entries_)};
   if (__builtin_expect(hit.below == 0 && hit.equal != 0 && tied(hit.group), false)) {
@@ -193,7 +223,7 @@ int Run::compare(uint32_t index, std::string_view key, uint64_t head) const {
   return compare_rest(index, key, &cts);
 }
 
-inline uint32_t Run::lower_bound_in(Range range, std::string_view key) const {
+uint32_t Run::lower_bound_in(Range range, std::string_view key) const {
   while (range.begin < range.end) {
     const uint32_t middle = range.begin + (range.end - range.begin) / 2;
     Lsn cts;
@@ -217,10 +247,23 @@ uint32_t Run::seek(std::string_view key) const {
   return order < 0 ? 0 : entries_;
 }
 
-inline uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const {
+Run::Range Run::heads_of(std::string_view key) const {
+  const int order = key.substr(0, skip_).compare(prefix());
+  if (order != 0) {
+    const uint32_t at = order < 0 ? 0 : entries_;
+    return {at, at};
+  }
+  const uint64_t head = key_head(key, skip_);
+  return range_of(table_.kernels.find(table_, head), head);
+}
+
+uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const {
   HAWTHORN_ASSERT(key.substr(0, skip_) == prefix());
-  const Range range = range_of(hit, head);
-  if (range.begin == range.end) return kNone;
+  return find_in(range_of(hit, head), key, ts);
+}
+
+uint32_t Run::find_in(Range range, std::string_view key, Lsn ts) const {
+  if (range.empty()) return kNone;
   uint32_t index = range.begin;
   if (range.end - range.begin > 4) index = lower_bound_in(range, key);
   for (; index < range.end; ++index) {
@@ -242,7 +285,7 @@ uint32_t Run::find_from(uint32_t group, std::string_view key, uint64_t head, Lsn
 
 uint32_t Run::copy_key(uint32_t index, char* to) const {
   const uint32_t at = location(index);
-  std::memcpy(to, heap_, skip_);
+  std::memcpy(to, prefix_, skip_);
   char big_endian[8];
   store(big_endian, __builtin_bswap64(head(index)));
   if (location_tag(at) != kTagRecord) {
@@ -287,7 +330,7 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
       const uint32_t at = group.locations[i];
       const uint32_t tag = location_tag(at);
       Entry& entry = out[filled];
-      if (skip != 0) copy_in_words(to, heap_, skip);
+      if (skip != 0) copy_in_words(to, prefix_, skip);
       store(to + skip, __builtin_bswap64(group.heads[i]));
       if (__builtin_expect(tag != kTagRecord, true)) {
         if (value_bases[tag] == nullptr) return filled;

@@ -22,6 +22,9 @@
 // 5. cts 0 means: older than everything that was registered when the run was built.
 // 6. A Run and its accelerators are one allocation; the image is not touched by searches before the
 // group is known.
+// 7. Without its heap (heap() == nullptr) a run tells where things lie: locate, heads_of,
+// heap_range, the groups. What looks at keys behind their heads or at values is then asked of a
+// copy made by with_heap, and only about entries whose records are there.
 
 #include <algorithm>
 #include <cstdint>
@@ -71,17 +74,26 @@ class Run {
   // is checked); kNotSupported for a newer version's; kOutOfMemory.
   static Result<std::unique_ptr<Run>> attach(const char* image, size_t image_bytes,
                                              ImageSource source = ImageSource::kDisk);
+  // The same where the heap lies elsewhere, or is not in memory (null; see invariant 7). `front`:
+  // header area and index blocks of an image of image_bytes. `low`: a key that begins with the
+  // run's prefix.
+  static Result<std::unique_ptr<Run>> attach_parts(const char* front, size_t image_bytes,
+                                                   const char* heap, std::string_view low,
+                                                   ImageSource source = ImageSource::kDisk);
   // Verifies a run image read from disk against the checksum of its header area (from the manifest)
   // and its own block checksums. `where` ("data.3 at 40960") starts the message of an error.
   static Status verify(const char* image, size_t image_bytes, uint64_t run_checksum,
                        std::string_view where);
+  // The same of the first front_bytes of an image.
+  static Status verify_front(const char* front, size_t front_bytes, size_t image_bytes,
+                             uint64_t run_checksum, std::string_view where);
   // Checks order, locations and records of all entries (attach does, too, for images from disk).
   // Errors: kCorruption.
   Status check_entries() const { return format::check_run_entries(view_); }
 
   uint32_t entries() const { return entries_; }
   uint32_t skip() const { return skip_; }
-  std::string_view prefix() const { return {heap_, skip_}; }
+  std::string_view prefix() const { return {prefix_, skip_}; }
   Lsn cut() const { return view_.header->cut; }
   Lsn max_ts() const { return max_ts_; }  // largest cts that an entry of it carries or carried
   bool has_versions() const {
@@ -128,6 +140,36 @@ class Run {
     __builtin_prefetch(at + 128);
   }
   uint32_t find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const;
+
+  // ---- Without the heap
+  struct Range {
+    uint32_t begin;
+    uint32_t end;
+    bool empty() const { return begin == end; }
+  };
+  // The entries whose heads are equal to that of `key`, which need not share prefix(); empty: where
+  // they would stand. `group` = locate of a key that does share it.
+  Range heads_of(std::string_view key) const;
+  Range heads_from(uint32_t group, uint64_t head) const {
+    return range_of(table_.kernels.search(table_, group, head), head);
+  }
+  // Of those, the newest one of exactly this key with cts <= ts, or kNone.
+  uint32_t find_in(Range range, std::string_view key, Lsn ts) const;
+  // Of those, the first whose key is >= key.
+  uint32_t lower_bound_in(Range range, std::string_view key) const;
+  bool same_head_as_next(uint32_t index) const { return head(index) == head(index + 1); }
+  // The bytes of the heap that belong to entries [begin, end).
+  format::HeapRange heap_range(uint32_t begin, uint32_t end) const {
+    return format::heap_range(view_, begin, end);
+  }
+  // A copy that takes the heap to begin at `heap`, of which only the records of some entries need
+  // exist, with 16 readable bytes before and behind them. Lifetime: this run's.
+  Run with_heap(const char* heap) const {
+    Run copy(*this);
+    copy.heap_ = heap;
+    copy.view_.heap = heap;
+    return copy;
+  }
   // A guess at the place of the values of a group's entries, without touching the group: true, and
   // where the one in its middle lies, when that is plain and separated. Values of neighbours are
   // neighbours, so that a prefetch there brings the page's translation while the group is still on
@@ -177,6 +219,12 @@ class Run {
     return (size_t{std::max(key_size_max(), skip_ + 8)} + kKeySlack) * count;
   }
 
+  // Checksums of the 4 KB blocks of the heap.
+  std::span<const uint32_t> heap_checksums() const {
+    return {view_.checksums + view_.header->index_blocks, view_.header->heap_blocks};
+  }
+  // How many blocks of the image lie before the heap.
+  uint32_t front_blocks() const { return view_.header->header_blocks + view_.header->index_blocks; }
   // Checksums of the 4 KB blocks of value extent `extent` (to verify a read from disk).
   std::span<const uint32_t> extent_checksums(uint32_t extent) const;
   uint32_t extent_count() const { return view_.header->extent_count; }
@@ -189,14 +237,15 @@ class Run {
   const format::RunView& view() const { return view_; }
 
   static void operator delete(Run* run, std::destroying_delete_t);
+  // A copy shares the tables of the original, and lives no longer.
+  Run(const Run&) = default;
+  Run& operator=(const Run&) = default;
   ~Run() = default;
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
 
  private:
   static constexpr size_t kKeySlack = 16;  // keys are copied in words
 
-  Run(const format::RunView& view, size_t allocated_bytes);
+  Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes);
   static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
 
   uint32_t location(uint32_t index) const {
@@ -210,14 +259,9 @@ class Run {
   // The first group entry ties with the last entry of the group before.
   bool tied(uint32_t group) const { return (ties_[group / 64] >> (group % 64) & 1) != 0; }
 
-  struct Range {
-    uint32_t begin;
-    uint32_t end;
-  };
   // All entries with this head, from what the kernel found in its last group.
   Range range_of(const GroupHit& hit, uint64_t head) const;
   uint32_t begin_of_tie(uint32_t group, uint64_t head) const;
-  uint32_t lower_bound_in(Range range, std::string_view key) const;
   uint32_t pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const;
   // Compares keys with equal heads.
   int compare_rest(uint32_t index, std::string_view key, Lsn* cts) const;
@@ -227,6 +271,7 @@ class Run {
   SearchTable table_;  // first: its lines are the ones that a search needs
   // A third line.
   const char* heap_ = nullptr;
+  const char* prefix_ = nullptr;
   const uint64_t* ties_ = nullptr;
   const uint32_t* middles_ = nullptr;  // per group, the location of an entry in its middle
   Lsn max_ts_ = 0;

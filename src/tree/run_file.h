@@ -42,7 +42,9 @@ struct alignas(64) RunFile : os::InHugePages {
   std::vector<ExtentRef> values;
   std::vector<ExtentRef> large;    // extents of large values that the run refers to
   Residency* residency = nullptr;  // set by adopt
-  size_t place = 0;                // in the residency's list; under its lock
+  // In the residency's lists; under its lock.
+  static constexpr size_t kNowhere = ~size_t{0};
+  std::array<size_t, 2> places{kNowhere, kNowhere};
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 

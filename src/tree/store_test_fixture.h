@@ -63,6 +63,17 @@ class TestStore {
     store.log = log.get();
   }
   ~TestStore() { os::epoch::drain(); }
+
+  // Throws all out of memory that nobody pins, and leaves `bytes` for what comes in: less than the
+  // database takes, so that reads go by blocks and windows.
+  void squeeze(size_t bytes) {
+    residency->set_reserve(arena->budget() - bytes);
+    evict_all();
+  }
+  void relax() { residency->set_reserve(0); }
+  void evict_all() {
+    while (residency->make_room(size_t{1} << 40)) continue;
+  }
   TestStore(const TestStore&) = delete;
   TestStore& operator=(const TestStore&) = delete;
 
@@ -101,7 +112,7 @@ class TestStore {
       auto address = space->allocate(part);
       must(address.status());
       const size_t size = std::min(bytes.size() - done, size_t{part} * 4096);
-      char* buffer = residency->allocate(os::Quota::kMerge, size_t{part} * 4096);
+      char* buffer = residency->allocate_for_read(os::Quota::kMerge, size_t{part} * 4096);
       std::memset(buffer, 0, size_t{part} * 4096);
       std::memcpy(buffer, bytes.data() + done, size);
       must(space->file(address->file)

@@ -204,7 +204,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       if (old_view) store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
       return {};
     }
-    Status loaded = store_->residency->load_run(needed);
+    Status loaded = store_->residency->load_for_conflicts(needed);
     needed->unref();
     if (!loaded.ok()) return loaded;
   }

@@ -173,6 +173,7 @@ class TreeState {
   std::atomic<bool> drop_durable{false};  // only then the log may go
 
  private:
+  friend class PointGet;
   Status replay_one(const Replayed& operation) NO_THREAD_SAFETY_ANALYSIS;
   // Finds the container for writing and locks its latch.
   Container* lock_container(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
@@ -186,8 +187,9 @@ class TreeState {
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
-                    bool registered);
-  Status fetch(const PointRead& read, Value& value, bool* again);
+                    bool registered, ColdBlocks* cold);
+  Status read_slow(std::span<const std::string_view> keys, std::span<const uint32_t> slow,
+                   const ReadView& view, ReadBatch& out, BatchItem* items);
 
   Store* const store_;
   const uint32_t id_;

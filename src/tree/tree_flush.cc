@@ -246,13 +246,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
   PinnedRunFile pinned(cut.file);
   for (MergePiece& piece : output.pieces) {
     if (piece.unchanged_run && piece.file->image) {
-      if (const char* memory = piece.file->image->memory.load(std::memory_order_acquire);
-          memory != nullptr) {
-        if (auto run = Run::attach(memory, piece.file->image->disk_bytes(), ImageSource::kBuilt);
-            run.ok()) {
-          piece.run = std::move(run).value();
-        }
-      }
+      piece.run = store_->residency->attach_again(piece.file);
     }
   }
   if (output.pieces.size() == 1) {

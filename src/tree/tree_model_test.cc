@@ -88,6 +88,8 @@ class Interleavings {
       case 12:
         return snapshot();
       case 13:
+        if (prng_.one_in(4)) store_.squeeze(prng_.below(300) << 10);
+        if (prng_.one_in(8)) store_.relax();
         return store_.snapshots.refresh(store_.visible);
       default:
         return flush_step();

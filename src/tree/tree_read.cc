@@ -1,39 +1,30 @@
 // The reads of a tree: point reads that load what is not in memory, and staged reads of many keys.
 
 #include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
 
 #include "format/run_layout.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
 #include "tree/large_read.h"
+#include "tree/point_get.h"
 #include "tree/tree.h"
 #include "tree/value_access.h"
 
 namespace hawthorn::tree {
 
-// After a point read that found something outside of memory: loads it. `read.file` is pinned.
-Status TreeState::fetch(const PointRead& read, Value& value, bool* again) {
-  *again = true;
-  RunFile* file = read.file;
-  if (read.state == PointRead::State::kNeedRun) return store_->residency->load_run(file);
-  if (store_->residency->roomy(file->values[read.extent]->disk_bytes())) {
-    return store_->residency->load_values(file, read.extent);
-  }
-  *again = false;
-  char* room = internal::ValueAccess::room(value, read.size);
-  return store_->residency->read_values(file, read.extent, read.offset, read.size, room);
-}
-
 PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
-                             bool registered) {
+                             bool registered, ColdBlocks* cold) {
   const TxnSlots& slots = *store_->slots;
-  if (registered) return read_point(descriptor, key, view, slots, true);
+  if (registered) return read_point(descriptor, key, view, slots, true, cold);
   view.ts = store_->visible->load(std::memory_order_acquire);
-  PointRead read = read_point(descriptor, key, view, slots, false);
+  PointRead read = read_point(descriptor, key, view, slots, false, cold);
   if (read.state != PointRead::State::kStale) return read;
   // A commit above view.ts was passed over. Nothing that view.ts needs has been pruned as long as
   // visible_ts has not moved: to wait for that commit to become visible would be spinning.
-  read = read_point(descriptor, key, view, slots, true);
+  read = read_point(descriptor, key, view, slots, true, cold);
   if (store_->visible->load(std::memory_order_acquire) != view.ts) {
     read.state = PointRead::State::kStale;
   }
@@ -42,43 +33,13 @@ PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key,
 
 Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
                               Value& value, bool* large) {
-  *large = false;
-  for (os::SpinWait wait;;) {
-    PointRead read;
-    PinnedRunFile pinned;
-    {
-      os::epoch::Guard guard;
-      const Container* container = directory_.find(key);
-      container->prefetch_read();
-      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-      // The descriptor comes before the timestamp (R15).
-      HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
-      read = read_at(*descriptor, key, view, registered);
-      switch (read.state) {
-        case PointRead::State::kAbsent:
-          return Status::not_found();
-        case PointRead::State::kFound:
-        case PointRead::State::kLarge:
-          *large = read.state == PointRead::State::kLarge;
-          internal::ValueAccess::copy(value, read.value);
-          return {};
-        case PointRead::State::kStale:
-          break;
-        case PointRead::State::kNeedRun:
-        case PointRead::State::kNeedValue:
-          pinned = PinnedRunFile(read.file);
-          break;
-      }
-    }
-    if (read.state == PointRead::State::kStale) {
-      wait.once();
-      continue;
-    }
-    HAWTHORN_TEST_POINT("tree.get.before_fetch");
-    bool again = false;
-    Status status = fetch(read, value, &again);
-    if (!status.ok() || !again) return status;
+  PointGet get(this, key, view, registered, &value);
+  while (!get.advance()) {
+    const os::IoRead read = get.request();
+    get.arrived(read.file->read_at(read.offset, {read.data, read.size}));
   }
+  *large = get.large();
+  return get.status();
 }
 
 Status TreeState::get(std::string_view key, const ReadView& view, bool registered, Value& value) {
@@ -107,6 +68,7 @@ Status TreeState::get(std::string_view key, const ReadView& view, bool registere
 
 namespace {
 constexpr size_t kGroupKeys = 64;
+constexpr size_t kSlowKeys = os::kLeasedDepth;  // read from disk at once
 
 // One key of multi_get on its way through the stages.
 struct Lookup {
@@ -135,7 +97,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
                             ReadBatch& out) {
   BatchItem* items = internal::ValueAccess::start(out, keys.size());
   Lookup group[kGroupKeys];
-  Value single;
+  std::vector<uint32_t> slow;
   for (size_t base = 0; base < keys.size(); base += kGroupKeys) {
     const size_t count = std::min(kGroupKeys, keys.size() - base);
     {
@@ -151,8 +113,8 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
         l.run = l.descriptor->run->run.load(std::memory_order_acquire);
-        l.slow = l.run == nullptr;
-        if (l.run != nullptr) {
+        l.slow = l.run == nullptr || l.run->heap() == nullptr;
+        if (!l.slow) {
           l.head = key_head(keys[base + i], l.run->skip());
         }
         // A delta that is empty now will hold nothing for the registered timestamp later.
@@ -220,21 +182,79 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
       }
     }
     for (size_t i = 0; i < count; ++i) {
-      if (!group[i].slow) continue;
-      Status status = get(keys[base + i], view, true, single);
-      if (status.is_not_found()) continue;
-      if (!status.ok()) return status;
-      const std::string_view bytes = single.view();
-      if (bytes.size() <= internal::ValueAccess::kCopyMax) {
-        char* room = internal::ValueAccess::room(out, bytes.size());
-        std::memcpy(room, bytes.data(), bytes.size());
-        items[base + i] = {StatusCode::kOk, {room, bytes.size()}};
-      } else {
-        auto* kept = new std::string(bytes);
-        internal::ValueAccess::add_pin(
-            out, {[](void* owner) { delete static_cast<std::string*>(owner); }, kept});
-        items[base + i] = {StatusCode::kOk, *kept};
-      }
+      if (group[i].slow) slow.push_back(static_cast<uint32_t>(base + i));
+    }
+  }
+  for (size_t at = 0; at < slow.size(); at += kSlowKeys) {
+    const auto some = std::span(slow).subspan(at, std::min(kSlowKeys, slow.size() - at));
+    if (Status s = read_slow(keys, some, view, out, items); !s.ok()) return s;
+  }
+  return {};
+}
+
+namespace {
+
+// Reads what these gets ask for: many with one submission, blocks that several ask for once.
+void read_together(std::vector<PointGet*>& gets, os::IoQueueLease& queue) {
+  std::sort(gets.begin(), gets.end(), [](const PointGet* a, const PointGet* b) {
+    const os::IoRead x = a->request();
+    const os::IoRead y = b->request();
+    return x.file != y.file ? x.file < y.file : x.offset < y.offset;
+  });
+  std::vector<os::IoRead> reads;
+  for (size_t i = 0; i < gets.size(); ++i) {
+    if (i > 0 && !reads.empty() &&
+        gets[i]->same_blocks(*static_cast<const PointGet*>(reads.back().context))) {
+      gets[i]->skip();
+      continue;
+    }
+    reads.push_back(gets[i]->request());
+    reads.back().context = gets[i];
+  }
+  queue->submit(reads);
+  std::vector<os::IoCompletion> done(reads.size());
+  while (queue->in_flight() > 0) {
+    const size_t count = queue->reap(done, done.size());
+    for (size_t i = 0; i < count; ++i) {
+      static_cast<PointGet*>(done[i].context)->arrived(std::move(done[i].status));
+    }
+  }
+}
+
+}  // namespace
+
+// The keys of multi_get that memory alone did not answer.
+Status TreeState::read_slow(std::span<const std::string_view> keys, std::span<const uint32_t> slow,
+                            const ReadView& view, ReadBatch& out, BatchItem* items) {
+  std::vector<Value> values(slow.size());
+  std::deque<PointGet> gets;
+  std::vector<PointGet*> waiting;
+  for (size_t i = 0; i < slow.size(); ++i) {
+    gets.emplace_back(this, keys[slow[i]], view, true, &values[i]);
+    if (!gets.back().advance()) waiting.push_back(&gets.back());
+  }
+  if (!waiting.empty()) {
+    os::IoQueueLease queue = store_->machine->queues->lease();
+    while (!waiting.empty()) {
+      read_together(waiting, queue);
+      std::erase_if(waiting, [](PointGet* get) { return get->advance(); });
+    }
+  }
+  for (size_t i = 0; i < slow.size(); ++i) {
+    Status status = gets[i].status();
+    if (status.ok() && gets[i].large()) status = get(keys[slow[i]], view, true, values[i]);
+    if (status.is_not_found()) continue;
+    if (!status.ok()) return status;
+    const std::string_view bytes = values[i].view();
+    if (bytes.size() <= internal::ValueAccess::kCopyMax) {
+      char* room = internal::ValueAccess::room(out, bytes.size());
+      std::memcpy(room, bytes.data(), bytes.size());
+      items[slow[i]] = {StatusCode::kOk, {room, bytes.size()}};
+    } else {
+      auto* kept = new std::string(bytes);
+      internal::ValueAccess::add_pin(
+          out, {[](void* owner) { delete static_cast<std::string*>(owner); }, kept});
+      items[slow[i]] = {StatusCode::kOk, *kept};
     }
   }
   return {};

@@ -257,7 +257,7 @@ Result<bool> Txn::read_ahead() {
       const tree::TreeState& tree = *undo_[i].tree;
       tree::TreeState::Newer newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, &run);
       if (newer == tree::TreeState::Newer::kNeedRun) {
-        if (Status s = services_.store->residency->load_run(run.get()); !s.ok()) return s;
+        if (Status s = services_.store->residency->load_for_conflicts(run.get()); !s.ok()) return s;
         newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, nullptr);
       }
       if (newer == tree::TreeState::Newer::kYes) return false;

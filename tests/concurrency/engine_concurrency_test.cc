@@ -566,9 +566,11 @@ class ContendedCommit : public Concurrency {
     other_ = tree("other");
     ASSERT_OK(db_->put(tree_, "key", "0"));
     ASSERT_OK(db_->put(tree_, "beside", "0"));
-    for (uint64_t written = 0; written < 60'000;) {
+    for (uint64_t written = 0; written < 1'500'000;) {
       WriteBatch batch;
-      for (int n = 0; n < 1000; ++n, ++written) batch.put(other_, value_of(written, 400), "v");
+      for (int n = 0; n < 5000; ++n, ++written) {
+        batch.put(other_, big_endian(written), "");
+      }
       ASSERT_OK(db_->write(batch));
     }
     ASSERT_OK(db_->flush());
@@ -578,7 +580,7 @@ class ContendedCommit : public Concurrency {
     if (meanwhile_.joinable()) meanwhile_.join();
   }
 
-  // Others' index runs are larger than the budget.
+  // The others' indexes alone are larger than the budget.
   void evict() {
     for (int round = 0; round < 2; ++round) {
       EXPECT_OK(db_->scan(other_, "", std::nullopt, [](std::span<const Entry>) { return true; }));

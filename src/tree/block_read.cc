@@ -1,0 +1,145 @@
+#include "tree/block_read.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hawthorn::tree {
+
+namespace {
+constexpr size_t kBlock = os::kBlockBytes;
+constexpr size_t kSlack = 16;
+constexpr uint32_t kFramesPerRead = 16;  // longer pieces do not pass through the cache
+}  // namespace
+
+// ---- BlockRead
+
+Result<BlockRead> BlockRead::begin(Residency& residency, RunFile* file, const BlockRange& range) {
+  BlockRead read;
+  read.residency_ = &residency;
+  read.file_ = PinnedRunFile(file);
+  read.extent_ = const_cast<Extent*>(range.extent);
+  read.first_block_ = range.first_block();
+  read.blocks_ = range.blocks();
+  if (read.blocks_ == 1) read.frame_ = residency.take_frame();
+  if (read.frame_ != FrameCache::kNone) {
+    read.memory_ = residency.frames().memory(read.frame_);
+  } else {
+    read.memory_ = residency.allocate_for_read(os::Quota::kMerge, read.room().size());
+  }
+  if (read.memory_ == nullptr) {
+    return Status(StatusCode::kOutOfMemory,
+                  "no memory to read " + std::to_string(range.size) + " bytes");
+  }
+  return read;
+}
+
+BlockRead::BlockRead(BlockRead&& other) noexcept
+    : residency_(other.residency_),
+      file_(std::move(other.file_)),
+      extent_(other.extent_),
+      first_block_(other.first_block_),
+      blocks_(other.blocks_),
+      frame_(std::exchange(other.frame_, FrameCache::kNone)),
+      memory_(std::exchange(other.memory_, nullptr)) {}
+
+BlockRead& BlockRead::operator=(BlockRead&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  residency_ = other.residency_;
+  file_ = std::move(other.file_);
+  extent_ = other.extent_;
+  first_block_ = other.first_block_;
+  blocks_ = other.blocks_;
+  frame_ = std::exchange(other.frame_, FrameCache::kNone);
+  memory_ = std::exchange(other.memory_, nullptr);
+  return *this;
+}
+
+BlockRead::~BlockRead() { release(); }
+
+void BlockRead::release() {
+  if (frame_ != FrameCache::kNone) {
+    residency_->frames().give_back(frame_);
+  } else if (memory_ != nullptr) {
+    residency_->release(os::Quota::kMerge, memory_, room().size());
+  }
+  frame_ = FrameCache::kNone;
+  memory_ = nullptr;
+}
+
+os::File* BlockRead::disk() const { return residency_->space()->file(extent_->address.file); }
+
+uint64_t BlockRead::disk_offset() const {
+  return (uint64_t{extent_->address.block} + first_block_) * kBlock;
+}
+
+Status BlockRead::read() { return disk()->read_at(disk_offset(), room()); }
+
+Status BlockRead::verify() {
+  uint32_t bad = 0;
+  for (int attempt = 0;; ++attempt) {
+    residency_->count_read(room().size());
+    Result<bool> same =
+        residency_->verify_blocks(file_.get(), *extent_, first_block_, blocks_, memory_, &bad);
+    if (!same.ok()) return same.status();
+    if (*same) return {};
+    if (attempt > 0) return residency_->mismatch(file_.get(), *extent_, bad);
+    if (Status s = read(); !s.ok()) return s;
+  }
+}
+
+// ---- ColdBlocks
+
+void ColdBlocks::add(BlockRead read) {
+  FrameCache& frames = residency_.frames();
+  if (read.frame_ != FrameCache::kNone) {
+    frames.publish(*read.extent_, read.first_block_, std::exchange(read.frame_, FrameCache::kNone));
+    read.memory_ = nullptr;
+    return;
+  }
+  if (read.blocks_ <= kFramesPerRead) {
+    for (uint32_t i = 0; i < read.blocks_; ++i) {
+      const uint32_t frame = frames.take();
+      if (frame == FrameCache::kNone) break;
+      std::memcpy(frames.memory(frame), read.memory_ + i * kBlock, kBlock);
+      frames.publish(*read.extent_, read.first_block_ + i, frame);
+    }
+  }
+  kept_.push_back(std::move(read));
+}
+
+const char* ColdBlocks::block(const Extent& extent, uint32_t number) const {
+  for (const BlockRead& read : kept_) {
+    if (read.extent_ == &extent && number >= read.first_block_ &&
+        number - read.first_block_ < read.blocks_) {
+      return read.memory_ + size_t{number - read.first_block_} * kBlock;
+    }
+  }
+  return residency_.frames().find(extent, number);
+}
+
+const char* ColdBlocks::bytes(const BlockRange& range) {
+  const Extent& extent = *range.extent;
+  uint32_t number = range.first_block();
+  const uint32_t blocks = range.blocks();
+  size_t in_block = range.offset % kBlock;
+  const char* first = block(extent, number);
+  if (first == nullptr) return nullptr;
+  if (blocks == 1 && !extent.is_index) return first + in_block;
+  std::string& to = extent.is_index ? heap_bytes_ : value_bytes_;
+  if (to.size() < range.size + 2 * kSlack) to.resize(range.size + 2 * kSlack);
+  size_t copied = 0;
+  while (copied < range.size) {
+    const char* from = block(extent, number);
+    if (from == nullptr) return nullptr;
+    const size_t here = std::min(kBlock - in_block, range.size - copied);
+    std::memcpy(to.data() + kSlack + copied, from + in_block, here);
+    copied += here;
+    in_block = 0;
+    ++number;
+  }
+  return to.data() + kSlack;
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,95 @@
+#pragma once
+// What one read needs of extents that are not in memory: looked for in frames, then read from disk.
+//
+//   read ──> bytes() ──> frame? ──> yes: go on
+//                          └─ no: kNeedBlocks ──> BlockRead: begin, I/O, finish ──> read again
+//
+// The I/O itself is the caller's, so that a single get, a batch and an asynchronous get share the
+// rest. Not here: which bytes a read needs (container.h), the frames (frame_cache.h).
+// Threads: one object from one thread at a time.
+//
+// 1. What bytes() returns is valid inside the caller's epoch guard, until the next call for bytes
+// of
+//    the same kind of extent (a run's heap, a value extent).
+// 2. Blocks that got no frame stay with the ColdBlocks that read them, so that a read comes to its
+//    end also where memory is short.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hawthorn/status.h"
+#include "os/file.h"
+#include "tree/frame_cache.h"
+#include "tree/residency.h"
+#include "tree/run_file.h"
+
+namespace hawthorn::tree {
+
+// A piece of an extent.
+struct BlockRange {
+  const Extent* extent = nullptr;
+  uint32_t offset = 0;  // in the extent
+  uint32_t size = 0;
+  uint32_t first_block() const { return offset / os::kBlockBytes; }
+  uint32_t blocks() const {
+    return (offset + size + os::kBlockBytes - 1) / os::kBlockBytes - first_block();
+  }
+};
+
+// Whole blocks on their way from disk. Movable; gives back what it has when it goes.
+class BlockRead {
+ public:
+  // Takes memory for the blocks of a range: a frame for a single one, a buffer for more. The file
+  // (which holds the extent) is pinned; called inside an epoch guard or with a pin held. Errors:
+  // kOutOfMemory.
+  static Result<BlockRead> begin(Residency& residency, RunFile* file, const BlockRange& range);
+  BlockRead(BlockRead&& other) noexcept;
+  BlockRead& operator=(BlockRead&& other) noexcept;
+  ~BlockRead();
+
+  // The request.
+  os::File* disk() const;
+  uint64_t disk_offset() const;
+  std::span<char> room() const { return {memory_, size_t{blocks_} * os::kBlockBytes}; }
+  // Reads here and now.
+  Status read();
+  // Once the bytes are there: verifies them; where they are wrong, reads them once more. Blocking,
+  // not inside an epoch guard. Errors: kCorruption, kIoError.
+  Status verify();
+
+ private:
+  friend class ColdBlocks;
+  BlockRead() = default;
+  void release();
+
+  Residency* residency_ = nullptr;
+  PinnedRunFile file_;
+  Extent* extent_ = nullptr;
+  uint32_t first_block_ = 0;
+  uint32_t blocks_ = 0;
+  uint32_t frame_ = FrameCache::kNone;  // or memory_ is a buffer
+  char* memory_ = nullptr;
+};
+
+class ColdBlocks {
+ public:
+  explicit ColdBlocks(Residency& residency) : residency_(residency) {}
+
+  // Inside an epoch guard: the bytes of a range, contiguous, or null when a block is missing. Those
+  // of a heap have 16 readable bytes before and behind them.
+  const char* bytes(const BlockRange& range);
+  // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
+  // frames, as far as there are.
+  void add(BlockRead read);
+
+ private:
+  const char* block(const Extent& extent, uint32_t number) const;
+
+  Residency& residency_;
+  std::vector<BlockRead> kept_;  // those in buffers
+  std::string heap_bytes_;
+  std::string value_bytes_;
+};
+
+}  // namespace hawthorn::tree

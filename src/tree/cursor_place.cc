@@ -1,0 +1,145 @@
+// Where a cursor stands in the container that it holds: places of keys, and the windows that it
+// reads of containers that are not in memory as a whole.
+
+#include <algorithm>
+
+#include "os/test_point.h"
+#include "tree/cursor.h"
+
+namespace hawthorn::tree {
+
+using format::kTagPlainInline;
+
+// Makes the container whole in memory where all of the database has room, or goes window by window.
+Status TreeCursor::settle_in() {
+  const auto whole = [this] {
+    if (run_ == nullptr) return file_->empty();
+    if (run_->heap() == nullptr) return false;
+    return key_only_ || std::all_of(bases_, bases_ + file_->values.size(),
+                                    [](const char* base) { return base != nullptr; });
+  };
+  if (whole()) return {};
+  Residency& residency = *tree_->store()->residency;
+  // From here on, nothing goes of what is there.
+  residency.await_evictions();
+  HAWTHORN_TEST_POINT("tree.cursor.before_load");
+  const bool all = residency.roomy(file_->image->disk_bytes() + file_->value_bytes());
+  Status status = residency.load_run(file_.get(), all ? RunPart::kWhole : RunPart::kFront);
+  for (uint32_t e = 0; all && status.ok() && !key_only_ && e < file_->values.size(); ++e) {
+    status = residency.load_values(file_.get(), e);
+  }
+  // Without memory for all of it, or where a newer file has taken an extent over, windows do.
+  if (status.is(StatusCode::kOutOfMemory) && all) status = residency.load_run(file_.get());
+  if (!status.ok()) return status;
+  take_run();
+  windowed_ = !whole();
+  return {};
+}
+
+// Puts all sources at the first entries from `key` on, in the direction that `mode` says. False:
+// status() says why.
+bool TreeCursor::place(Seek mode, std::string_view key) {
+  forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
+  run_next_ = 0;
+  run_stop_ = 0;
+  run_end_ = 0;
+  if (run_ != nullptr && !place_run(mode, key)) return fail(std::move(status_));
+  active_.collect(mode, key);
+  frozen_.collect(mode, key);
+  clip_frozen();
+  update_limit();
+  return true;
+}
+
+bool TreeCursor::place_run(Seek mode, std::string_view key) {
+  const uint32_t entries = run_->entries();
+  uint32_t ties_end = entries;
+  if (windowed_) {
+    const Run::Range heads = file_run_->heads_of(key);
+    run_end_ = forward_ ? entries : 0;
+    run_next_ = forward_ ? heads.begin : heads.end;
+    run_stop_ = run_end_;
+    if (run_next_ == run_end_) return true;
+    if (!load_window(heads)) return false;
+    ties_end = heads.end;
+    run_next_ = heads.empty() ? heads.begin : run_->lower_bound_in(heads, key);
+  } else {
+    run_next_ = run_->seek(key);
+  }
+  if (mode == Seek::kGreater || mode == Seek::kLessEqual) {
+    while (run_next_ < ties_end && run_->has_key(run_next_, key)) ++run_next_;
+  }
+  find_end();
+  if (forward_) {
+    run_next_ = std::min(run_next_, run_stop_);
+    run_->prefetch_entry(run_next_);
+  } else {
+    run_next_ = std::max(run_next_, run_stop_);
+  }
+  return true;
+}
+
+bool TreeCursor::place_last() {
+  forward_ = false;
+  run_next_ = 0;
+  run_stop_ = 0;
+  run_end_ = 0;
+  if (run_ != nullptr) {
+    const uint32_t entries = run_->entries();
+    run_next_ = entries;
+    if (windowed_ && !load_window({entries, entries})) return fail(std::move(status_));
+    find_end();
+    run_next_ = std::max(run_next_, run_stop_);
+  }
+  for (Source* source : {&active_, &frozen_}) {
+    source->at = 0;
+    source->count = source->delta == nullptr
+                        ? 0
+                        : static_cast<uint32_t>(source->delta->collect_last(source->entries));
+  }
+  clip_frozen();
+  update_limit();
+  return true;
+}
+
+// Reads the window that begins (or, backwards, ends) with the entries `must`.
+bool TreeCursor::load_window(Run::Range must) {
+  HAWTHORN_TEST_POINT("tree.cursor.before_load");
+  Status status = window_.load(file_.get(), *file_run_, !key_only_, must, forward_);
+  if (!status.ok()) {
+    status_ = std::move(status);
+    return false;
+  }
+  windowed_run_.emplace(file_run_->with_heap(window_.heap()));
+  run_ = &*windowed_run_;
+  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) bases_[e] = window_.base(e);
+  bases_[kTagPlainInline] = window_.heap();
+  return true;
+}
+
+// How far the run goes: to the bounds, or to the end of the window.
+void TreeCursor::find_end() {
+  const bool bounded = forward_ ? high_inside_ : low_inside_;
+  run_end_ = forward_ ? run_->entries() : 0;
+  if (bounded) {
+    const std::string_view bound = forward_ ? *options_.upper : *options_.lower;
+    const Run::Range heads = file_run_->heads_of(bound);
+    const bool seen = !windowed_ || heads.empty() ||
+                      (heads.begin >= window_.begin() && heads.end <= window_.end());
+    run_end_ = seen ? (heads.empty() ? heads.begin : run_->lower_bound_in(heads, bound))
+                    : (forward_ ? heads.end : heads.begin);
+  }
+  run_stop_ = run_end_;
+  if (!windowed_) return;
+  run_stop_ = forward_ ? std::min(run_end_, window_.end()) : std::max(run_end_, window_.begin());
+}
+
+// As Run::seek, for places within the window; others come out anywhere on their side of it.
+uint32_t TreeCursor::seek_run(std::string_view key) const {
+  if (!windowed_) return run_->seek(key);
+  const Run::Range heads = file_run_->heads_of(key);
+  const bool seen = heads.begin >= window_.begin() && heads.end <= window_.end();
+  return heads.empty() || !seen ? heads.begin : run_->lower_bound_in(heads, key);
+}
+
+}  // namespace hawthorn::tree

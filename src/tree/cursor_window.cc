@@ -1,0 +1,162 @@
+#include "tree/cursor_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "os/epoch.h"
+
+namespace hawthorn::tree {
+
+namespace {
+constexpr size_t kBlock = 4096;
+constexpr size_t kWindowBytesMax = size_t{2} << 20;
+constexpr uint32_t kFramesPerRead = 16;
+
+// The address at which an extent would begin whose byte `offset` lies at `at`.
+const char* origin(const char* at, uint64_t offset) {
+  return reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(at) - offset);
+}
+}  // namespace
+
+void CursorWindow::Piece::widen(uint64_t from, uint64_t to) {
+  begin = std::min(begin, from);
+  end = std::max(end, to);
+}
+
+void CursorWindow::reset() {
+  for (size_t i = 0; i < buffers_used_; ++i) {
+    residency_->release(os::Quota::kMerge, buffers_[i].memory, buffers_[i].bytes);
+  }
+  buffers_used_ = 0;
+  begin_ = 0;
+  end_ = 0;
+}
+
+// As many entries as take next_bytes_ of what is missing, on the average.
+Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values, Run::Range must,
+                                bool forward) {
+  size_t missing = run.heap() == nullptr ? file.image->heap_bytes() : 0;
+  for (size_t e = 0; values && e < file.values.size(); ++e) {
+    if (file.bases[e].load(std::memory_order_acquire) == nullptr) missing += file.values[e]->bytes;
+  }
+  const size_t most = std::clamp(residency_->arena()->budget() / 64, kFirstBytes, kWindowBytesMax);
+  const size_t wanted = std::min(next_bytes_, most);
+  next_bytes_ = std::min(next_bytes_ * 2, kWindowBytesMax);
+  const auto count = static_cast<uint32_t>(std::min<uint64_t>(
+      run.entries(), uint64_t{wanted} * run.entries() / std::max<size_t>(missing, 1)));
+  Run::Range range = must;
+  if (forward) {
+    range.end = std::max(range.end, range.begin + std::min(count, run.entries() - range.begin));
+    if (range.end == range.begin && range.end < run.entries()) ++range.end;
+    while (range.end < run.entries() && run.same_head_as_next(range.end - 1)) ++range.end;
+  } else {
+    range.begin = std::min(range.begin, range.end - std::min(count, range.end));
+    if (range.end == range.begin && range.begin > 0) --range.begin;
+    while (range.begin > 0 && run.same_head_as_next(range.begin - 1)) --range.begin;
+  }
+  return range;
+}
+
+Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range must,
+                          bool forward) {
+  reset();
+  const Run::Range range = choose(*file, run, values, must, forward);
+  begin_ = range.begin;
+  end_ = range.end;
+  Status status = load_heap(file, run);
+  if (status.ok() && values) status = load_values(file, run);
+  if (!status.ok()) reset();
+  return status;
+}
+
+Status CursorWindow::load_heap(RunFile* file, const Run& run) {
+  heap_ = run.heap();
+  if (heap_ != nullptr) return {};
+  const format::HeapRange range = run.heap_range(begin_, end_);
+  Piece piece;
+  const uint64_t first = file->image->front_bytes();
+  // Without records any address will do.
+  piece.widen(first + range.begin, first + std::max(range.end, range.begin + 1));
+  Result<const char*> at = read(file, *file->image.get(), piece);
+  if (!at.ok()) return at.status();
+  heap_ = origin(*at, range.begin);
+  return format::check_run_records(run.view(), begin_, end_, heap_);
+}
+
+Status CursorWindow::load_values(RunFile* file, const Run& run) {
+  std::array<Piece, RunFile::kExtentsMax> pieces;
+  const Run whole = run.with_heap(heap_);
+  for (uint32_t i = begin_; i < end_; ++i) {
+    const char* value = nullptr;
+    uint32_t extent = 0;
+    uint32_t offset = 0;
+    uint32_t size = run.fixed_value_size();
+    if (whole.plain(i, &value, &extent, &offset)) {
+      if (extent >= format::kTagPlainInline) continue;
+    } else {
+      const RunEntry entry = whole.entry(i);
+      if (entry.kind != EntryKind::kSeparated) continue;
+      extent = entry.extent;
+      offset = entry.offset;
+      size = entry.size;
+    }
+    pieces[extent].widen(offset, uint64_t{offset} + size);
+  }
+  for (uint32_t e = 0; e < file->values.size(); ++e) {
+    bases_[e] = file->bases[e].load(std::memory_order_acquire);
+    if (bases_[e] != nullptr || pieces[e].end == 0) continue;
+    Result<const char*> at = read(file, *file->values[e].get(), pieces[e]);
+    if (!at.ok()) return at.status();
+    bases_[e] = origin(*at, pieces[e].begin);
+  }
+  return {};
+}
+
+// The blocks around a piece, with a block of room before and behind them: keys are compared and
+// copied in words. Where the piece begins.
+Result<const char*> CursorWindow::read(RunFile* file, Extent& extent, const Piece& piece) {
+  const auto first = static_cast<uint32_t>(piece.begin / kBlock);
+  const auto blocks = static_cast<uint32_t>((piece.end + kBlock - 1) / kBlock) - first;
+  Buffer buffer;
+  buffer.bytes = (size_t{blocks} + 2) * kBlock;
+  buffer.memory = residency_->allocate_for_read(os::Quota::kMerge, buffer.bytes);
+  if (buffer.memory == nullptr) {
+    return Status(StatusCode::kOutOfMemory,
+                  "no memory to read " + std::to_string(buffer.bytes) + " bytes for a cursor");
+  }
+  buffers_[buffers_used_++] = buffer;
+  char* to = buffer.memory + kBlock;
+  Status status = blocks <= kFramesPerRead
+                      ? read_through_frames(file, extent, first, blocks, to)
+                      : residency_->read_blocks(file, extent, first, blocks, to);
+  if (!status.ok()) return status;
+  return static_cast<const char*>(to) + piece.begin % kBlock;
+}
+
+Status CursorWindow::read_through_frames(RunFile* file, Extent& extent, uint32_t first,
+                                         uint32_t blocks, char* to) {
+  FrameCache& frames = residency_->frames();
+  uint32_t found = 0;
+  {
+    os::epoch::Guard guard;
+    for (; found < blocks; ++found) {
+      const char* bytes = frames.find(extent, first + found);
+      if (bytes == nullptr) break;
+      std::memcpy(to + found * kBlock, bytes, kBlock);
+    }
+  }
+  if (found == blocks) return {};
+  to += found * kBlock;
+  first += found;
+  blocks -= found;
+  if (Status s = residency_->read_blocks(file, extent, first, blocks, to); !s.ok()) return s;
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint32_t frame = residency_->take_frame();
+    if (frame == FrameCache::kNone) break;
+    std::memcpy(frames.memory(frame), to + i * kBlock, kBlock);
+    frames.publish(extent, first + i, frame);
+  }
+  return {};
+}
+
+}  // namespace hawthorn::tree

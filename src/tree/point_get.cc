@@ -1,0 +1,112 @@
+#include "tree/point_get.h"
+
+#include <utility>
+
+#include "os/epoch.h"
+#include "os/test_point.h"
+#include "tree/value_access.h"
+
+namespace hawthorn::tree {
+
+// One look at the key inside a guard; false: something is missing, or it has to look again.
+bool PointGet::look(Missing* missing) {
+  os::epoch::Guard guard;
+  // In the guard in which it is used: nothing can take it away before.
+  if (read_) cold_->add(*std::exchange(read_, std::nullopt));
+  const Container* container = tree_->directory().find(key_);
+  container->prefetch_read();
+  const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+  // The descriptor comes before the timestamp (R15).
+  HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
+  PointRead read = tree_->read_at(*descriptor, key_, view_, registered_, cold_ ? &*cold_ : nullptr);
+  if (read.state == PointRead::State::kNeedBlocks && !cold_) {
+    cold_.emplace(*tree_->store()->residency);
+    read = tree_->read_at(*descriptor, key_, view_, registered_, &*cold_);
+  }
+  again_ = read.state == PointRead::State::kStale;
+  large_ = read.state == PointRead::State::kLarge;
+  switch (read.state) {
+    case PointRead::State::kAbsent:
+      status_ = Status::not_found();
+      return true;
+    case PointRead::State::kFound:
+    case PointRead::State::kLarge:
+      internal::ValueAccess::copy(*value_, read.value);
+      status_ = Status();
+      return true;
+    case PointRead::State::kStale:
+      return false;
+    case PointRead::State::kDamaged:
+    case PointRead::State::kNeedRun:
+    case PointRead::State::kNeedBlocks:
+      missing->file = PinnedRunFile(read.file);
+      missing->blocks = read.state == PointRead::State::kNeedBlocks ? read.needed : BlockRange{};
+      missing->damaged = read.state == PointRead::State::kDamaged;
+      return false;
+  }
+  return false;
+}
+
+// Makes what is missing resident as a whole where all of the database has room, or begins to read
+// the blocks.
+Status PointGet::start_read(const Missing& missing) {
+  Residency& residency = *tree_->store()->residency;
+  RunFile* file = missing.file.get();
+  if (missing.damaged) {
+    return Status(StatusCode::kCorruption,
+                  "container " + std::to_string(file->record.id) + ": an entry is malformed");
+  }
+  const Extent* extent = missing.blocks.extent;
+  if (extent == nullptr) return residency.load_run(file);
+  if (residency.roomy(extent->disk_bytes())) {
+    if (extent->is_index) return residency.load_run(file, RunPart::kWhole);
+    uint32_t number = 0;
+    while (file->values[number].get() != extent) ++number;
+    Status status = residency.load_values(file, number);
+    if (!status.ok() && !status.is(StatusCode::kOutOfMemory)) return status;
+    if (status.ok() && file->bases[number].load(std::memory_order_acquire) != nullptr) return {};
+    // A newer file has taken the extent over, or there is no room after all.
+  }
+  Result<BlockRead> read = BlockRead::begin(residency, file, missing.blocks);
+  if (!read.ok()) return read.status();
+  read_.emplace(std::move(read).value());
+  return {};
+}
+
+bool PointGet::advance() {
+  if (arrived_) {
+    arrived_ = false;
+    if (status_.ok()) status_ = read_->verify();
+    if (!status_.ok()) return true;
+  }
+  for (;;) {
+    Missing missing;
+    if (look(&missing)) return true;
+    if (again_) {
+      wait_.once();
+      continue;
+    }
+    HAWTHORN_TEST_POINT("tree.get.before_fetch");
+    status_ = start_read(missing);
+    if (!status_.ok()) return true;
+    if (read_) return false;
+  }
+}
+
+os::IoRead PointGet::request() const {
+  const std::span<char> room = read_->room();
+  return {read_->disk(), read_->disk_offset(), room.data(), room.size(), nullptr};
+}
+
+bool PointGet::same_blocks(const PointGet& other) const {
+  return read_->disk() == other.read_->disk() &&
+         read_->disk_offset() == other.read_->disk_offset() &&
+         read_->room().size() == other.read_->room().size();
+}
+
+void PointGet::arrived(Status status) {
+  status_ = std::move(status);
+  arrived_ = true;
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,73 @@
+#pragma once
+// One point read on its way: as far as memory goes, then a request for what is on disk, and on.
+//
+//   advance() ──> done, or request() ──> I/O by the caller ──> arrived() ──> advance() ...
+//
+// A get does the I/O at once, multi_get for many keys together, an asynchronous get when its queue
+// comes to it. Not here: registering the timestamp, values of more than 64 KB (tree_read.cc).
+// Threads: one object from one thread at a time. Lifetime: key, tree and value of the caller.
+//
+// 1. No epoch guard is held between calls (R17).
+// 2. What is read is verified before anything is taken from it.
+
+#include <optional>
+#include <string_view>
+
+#include "hawthorn/value.h"
+#include "os/io_queue.h"
+#include "os/sync.h"
+#include "tree/block_read.h"
+#include "tree/tree.h"
+
+namespace hawthorn::tree {
+
+class PointGet {
+ public:
+  // `registered`: see TreeState::get.
+  PointGet(TreeState* tree, std::string_view key, const ReadView& view, bool registered,
+           Value* value)
+      : tree_(tree), key_(key), view_(view), registered_(registered), value_(value) {}
+
+  // Goes on; true: it is done, status() says how. False: request() waits to be read.
+  bool advance();
+  // What has to be read; valid until arrived() is called.
+  os::IoRead request() const;
+  // Whether another read is for the same blocks: one of them may wait for the other, and is then
+  // told by skip().
+  bool same_blocks(const PointGet& other) const;
+  void skip() { read_.reset(); }
+  // The request was carried out.
+  void arrived(Status status);
+
+  // kNotFound; kCorruption; kIoError; kOutOfMemory.
+  const Status& status() const { return status_; }
+  // The value is an encoded format::LargeValue.
+  bool large() const { return large_; }
+  std::string_view key() const { return key_; }
+  Value* value() const { return value_; }
+
+ private:
+  // What a look at the key could not see.
+  struct Missing {
+    PinnedRunFile file;
+    BlockRange blocks;     // extent null: the front of the run
+    bool damaged = false;  // nothing is missing, an entry is malformed
+  };
+  bool look(Missing* missing);
+  Status start_read(const Missing& missing);
+
+  TreeState* const tree_;
+  const std::string_view key_;
+  const ReadView view_;
+  const bool registered_;
+  Value* const value_;
+  bool large_ = false;
+  bool again_ = false;
+  Status status_;
+  std::optional<ColdBlocks> cold_;
+  std::optional<BlockRead> read_;
+  bool arrived_ = false;
+  os::SpinWait wait_;
+};
+
+}  // namespace hawthorn::tree
