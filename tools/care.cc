@@ -28,6 +28,7 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"memory_index_bytes", Kind::kBytes, s.memory_index_bytes},
           {"memory_value_bytes", Kind::kBytes, s.memory_value_bytes},
           {"memory_frame_bytes", Kind::kBytes, s.memory_frame_bytes},
+          {"memory_resident_bytes", Kind::kBytes, s.memory_resident_bytes},
           {"memory_huge_page_bytes", Kind::kBytes, s.memory_huge_page_bytes},
           {"disk_bytes_reachable", Kind::kBytes, s.disk_bytes_reachable},
           {"disk_bytes_allocated", Kind::kBytes, s.disk_bytes_allocated},
@@ -44,6 +45,9 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"bytes_written_log", Kind::kBytes, s.bytes_written_log},
           {"bytes_written_data", Kind::kBytes, s.bytes_written_data},
           {"bytes_read", Kind::kBytes, s.bytes_read},
+          {"frame_hits", Kind::kCount, s.frame_hits},
+          {"frame_misses", Kind::kCount, s.frame_misses},
+          {"frame_ghost_hits", Kind::kCount, s.frame_ghost_hits},
           {"write_waits", Kind::kCount, s.write_waits},
           {"write_wait_us", Kind::kCount, s.write_wait_us},
           {"quarantined_containers", Kind::kCount, s.quarantined_containers},
@@ -64,6 +68,7 @@ std::vector<Figure> figures_of(const TreeStats& t) {
 std::string json_of(const std::string& path, const Stats& stats) {
   Json json;
   json.begin_object().bytes("path", path).field("direct_io", stats.direct_io);
+  json.bytes("read_backend", std::string(stats.read_backend));
   for (const Figure& figure : figures_of(stats)) json.field(figure.name, figure.value);
   json.begin_array("trees");
   for (const TreeStats& tree : stats.trees) {

@@ -24,6 +24,7 @@
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
 #include "hawthorn/options.h"
+#include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"
 #include "hawthorn/status.h"
 #include "hawthorn/transaction.h"
@@ -134,6 +135,10 @@ class HAWTHORN_EXPORT Db {
   // Reads many keys of one snapshot; much faster than a loop of get. The order of keys is free.
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
                    const ReadOptions& options = {});
+
+  // A queue for gets that do not wait for the disk (read_queue.h). Errors: kInvalidArgument for the
+  // depth.
+  Result<std::unique_ptr<ReadQueue>> read_queue(const ReadQueueOptions& options = {});
 
   // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace (nothing was written;
   // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only).

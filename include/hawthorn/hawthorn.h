@@ -5,6 +5,7 @@
 #include "hawthorn/cursor.h"
 #include "hawthorn/db.h"
 #include "hawthorn/options.h"
+#include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"
 #include "hawthorn/status.h"
 #include "hawthorn/transaction.h"

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hawthorn {
@@ -25,8 +26,9 @@ struct Stats {
   uint64_t memory_used_bytes = 0;  // allocated from the budget
   uint64_t memory_delta_bytes = 0;
   uint64_t memory_index_bytes = 0;
-  uint64_t memory_value_bytes = 0;  // resident value extents
-  uint64_t memory_frame_bytes = 0;
+  uint64_t memory_value_bytes = 0;      // resident value extents
+  uint64_t memory_frame_bytes = 0;      // single blocks of extents that are not resident
+  uint64_t memory_resident_bytes = 0;   // touched and kept: what of the budget is in RAM
   uint64_t memory_huge_page_bytes = 0;  // of the arena, as the kernel reports it
   bool direct_io = false;
 
@@ -46,6 +48,13 @@ struct Stats {
   uint64_t bytes_written_log = 0;
   uint64_t bytes_written_data = 0;
   uint64_t bytes_read = 0;
+  // Blocks that were found in frames; that were read into them; of those, the ones that somewhat
+  // more frames would have kept.
+  uint64_t frame_hits = 0;
+  uint64_t frame_misses = 0;
+  uint64_t frame_ghost_hits = 0;
+  std::string_view
+      read_backend;          // of batches and asynchronous gets: "io_uring", "threads", "inline"
   uint64_t write_waits = 0;  // commits that pacing slowed
   uint64_t write_wait_us = 0;
   uint64_t quarantined_containers = 0;

@@ -9,6 +9,7 @@
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "os/epoch.h"
+#include "os/io_queue.h"
 #include "tree/cursor.h"
 #include "tree/value_access.h"
 
@@ -515,6 +516,12 @@ Stats Db::stats() {
   stats.memory_index_bytes = arena.used(os::Quota::kIndex);
   stats.memory_value_bytes = arena.used(os::Quota::kValues);
   stats.memory_frame_bytes = arena.used(os::Quota::kFrames);
+  stats.memory_resident_bytes = arena.resident_bytes();
+  const tree::FrameCache& frames = impl_->residency_->frames();
+  stats.frame_hits = frames.hits();
+  stats.frame_misses = frames.misses();
+  stats.frame_ghost_hits = frames.ghost_hits();
+  stats.read_backend = os::io_backend_name(impl_->machine_.queues->backend());
   stats.memory_huge_page_bytes = arena.huge_page_bytes();
   stats.direct_io = impl_->space_->direct();
   stats.disk_bytes_allocated = impl_->space_->allocated_bytes();

@@ -1,0 +1,214 @@
+// Asynchronous gets: each is a tree::PointGet that goes on whenever the queue of its blocks
+// reports.
+
+#include "hawthorn/read_queue.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/impl.h"
+#include "os/io_queue.h"
+#include "tree/point_get.h"
+
+namespace hawthorn {
+
+class ReadQueue::Impl {
+ public:
+  Impl(Db::Impl* db, std::unique_ptr<os::IoQueue> io, uint32_t depth)
+      : db_(db), io_(std::move(io)), depth_(depth) {
+    db_->hold();
+  }
+  ~Impl() {
+    io_.reset();  // waits: blocks are read into what the gets hold
+    gets_.clear();
+    db_->let_go();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void get(const Tree& tree, std::string_view key, Completion completion,
+           const ReadOptions& options);
+  size_t run(bool wait);
+  size_t pending() const { return waiting_.size() + reading_ + done_.size(); }
+  int event_fd();
+
+ private:
+  struct Get {
+    std::string key;
+    Value value;
+    Completion completion;
+    tree::TreeState* tree = nullptr;
+    tree::ReadView view;
+    bool registered = false;
+    std::optional<tree::PointGet> read;
+    Status status;
+  };
+
+  Get* take();
+  void start();
+  void go_on(Get* get);
+  void finish(Get* get, Status status);
+  void submit();
+  size_t complete();
+
+  Db::Impl* const db_;
+  std::unique_ptr<os::IoQueue> io_;
+  const size_t depth_;
+  std::deque<Get> gets_;      // all there ever were at once
+  std::vector<Get*> spare_;   // of them, those not in use
+  std::deque<Get*> waiting_;  // for a place among those that read
+  size_t reading_ = 0;
+  std::vector<Get*> unsent_;  // of those that read
+  std::deque<Get*> done_;     // their completions are due
+  std::vector<os::IoRead> requests_;
+  std::vector<os::IoCompletion> reaped_;
+  bool told_ = false;  // event_fd was asked for
+};
+
+ReadQueue::Impl::Get* ReadQueue::Impl::take() {
+  if (spare_.empty()) {
+    gets_.emplace_back();
+    return &gets_.back();
+  }
+  Get* get = spare_.back();
+  spare_.pop_back();
+  return get;
+}
+
+void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion completion,
+                          const ReadOptions& options) {
+  Get* get = take();
+  get->key.assign(key);
+  get->completion = std::move(completion);
+  Status status = db_->usable();
+  get->tree = status.ok() ? db_->find(tree, &status) : nullptr;
+  if (get->tree == nullptr) return finish(get, std::move(status));
+  get->registered = options.snapshot != nullptr;
+  get->view = {get->registered ? options.snapshot->timestamp() : 0, 0};
+  waiting_.push_back(get);
+  start();
+  // With nothing on its way there is no later moment that would send it.
+  if (unsent_.size() == reading_) submit();
+}
+
+// Begins what waits, as far as there are places.
+void ReadQueue::Impl::start() {
+  while (!waiting_.empty() && reading_ < depth_) {
+    Get* get = waiting_.front();
+    waiting_.pop_front();
+    ++reading_;
+    get->read.emplace(get->tree, get->key, get->view, get->registered, &get->value);
+    go_on(get);
+  }
+}
+
+void ReadQueue::Impl::go_on(Get* get) {
+  if (!get->read->advance()) {
+    unsent_.push_back(get);
+    return;
+  }
+  --reading_;
+  Status status = get->read->status();
+  const bool large = get->read->large();
+  get->read.reset();
+  if (status.ok() && large) {
+    status = get->tree->get(get->key, get->view, get->registered, get->value);
+  }
+  finish(get, std::move(status));
+}
+
+void ReadQueue::Impl::finish(Get* get, Status status) {
+  get->status = std::move(status);
+  if (!get->status.ok()) get->value.reset();
+  done_.push_back(get);
+  if (told_) io_->wake();
+}
+
+void ReadQueue::Impl::submit() {
+  if (unsent_.empty()) return;
+  requests_.clear();
+  for (Get* get : unsent_) {
+    requests_.push_back(get->read->request());
+    requests_.back().context = get;
+  }
+  unsent_.clear();
+  io_->submit(requests_);
+}
+
+// Runs the completions that are due; those of gets that they start, in a later call.
+size_t ReadQueue::Impl::complete() {
+  const size_t count = done_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Get* get = done_.front();
+    done_.pop_front();
+    const Completion completion = std::move(get->completion);
+    completion(get->status, get->value);
+    get->value.reset();
+    get->completion = nullptr;
+    spare_.push_back(get);
+  }
+  return count;
+}
+
+size_t ReadQueue::Impl::run(bool wait) {
+  reaped_.resize(depth_);
+  for (;;) {
+    submit();
+    const size_t wait_for = wait && done_.empty() && reading_ > 0 ? 1 : 0;
+    const size_t count = io_->reap(reaped_, wait_for);
+    for (size_t i = 0; i < count; ++i) {
+      Get* get = static_cast<Get*>(reaped_[i].context);
+      get->read->arrived(std::move(reaped_[i].status));
+      go_on(get);
+    }
+    start();
+    submit();
+    const size_t ran = complete();
+    start();
+    submit();
+    if (told_ && !done_.empty()) io_->wake();
+    if (ran > 0 || !wait || pending() == 0) return ran;
+  }
+}
+
+int ReadQueue::Impl::event_fd() {
+  const int fd = io_->event_fd();
+  told_ = fd >= 0;
+  if (told_ && !done_.empty()) io_->wake();
+  return fd;
+}
+
+ReadQueue::ReadQueue(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ReadQueue::~ReadQueue() = default;
+
+void ReadQueue::get_async(const Tree& tree, std::string_view key, Completion completion,
+                          const ReadOptions& options) {
+  impl_->get(tree, key, std::move(completion), options);
+}
+
+void ReadQueue::get_async(const Tree& tree, std::string_view key, Completion completion) {
+  impl_->get(tree, key, std::move(completion), {});
+}
+
+size_t ReadQueue::poll() { return impl_->run(false); }
+size_t ReadQueue::wait() { return impl_->run(true); }
+size_t ReadQueue::pending() const { return impl_->pending(); }
+int ReadQueue::event_fd() { return impl_->event_fd(); }
+
+Result<std::unique_ptr<ReadQueue>> Db::read_queue(const ReadQueueOptions& options) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  if (options.depth == 0 || options.depth > os::kIoDepthMax) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a read queue's depth of " + std::to_string(options.depth) +
+                      " is not between 1 and " + std::to_string(os::kIoDepthMax));
+  }
+  Result<std::unique_ptr<os::IoQueue>> io = impl_->machine_.queues->create(options.depth);
+  if (!io.ok()) return io.status();
+  return std::unique_ptr<ReadQueue>(new ReadQueue(
+      std::make_unique<ReadQueue::Impl>(impl_.get(), std::move(io).value(), options.depth)));
+}
+
+}  // namespace hawthorn

@@ -1,0 +1,274 @@
+// Reads of a database that is larger than its memory: gets, batches, scans and asynchronous gets
+// must return what is there, within the budget, with about one read of the disk for each cold get.
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <coroutine>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "hawthorn/hawthorn.h"
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+constexpr size_t kBudget = size_t{16} << 20;
+
+// Keys of 24 bytes with small values (in the runs) or large ones (in extents), four times the
+// budget.
+class BeyondMemory : public ::testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    Options options;
+    options.memory_budget_bytes = kBudget;
+    options.durability = Durability::kNone;
+    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
+    ASSERT_OK(opened.status());
+    db_ = std::move(opened).value();
+    tree_ = db_->tree("t").value();
+    count_ = 4 * kBudget / (24 + GetParam());
+    for (uint64_t i = 0; i < count_;) {
+      WriteBatch batch;
+      for (int n = 0; n < 500 && i < count_; ++n, ++i) batch.put(tree_, key(i), value(i));
+      ASSERT_OK(db_->write(batch));
+    }
+    ASSERT_OK(db_->flush());
+  }
+  static constexpr uint64_t kStep = uint64_t{1} << 40;
+  static std::string key(uint64_t number) {
+    // Written in order, which is quick; the tails make records of them.
+    return big_endian(number * kStep) + big_endian(number) + "-tail-24";
+  }
+  std::string value(uint64_t number) const { return value_of(number, GetParam()); }
+
+  TempDirectory directory_;
+  std::unique_ptr<Db> db_;
+  Tree tree_;
+  uint64_t count_ = 0;
+};
+
+TEST_P(BeyondMemory, GetsReadOneBlockEach) {
+  Prng prng(1);
+  Value found;
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t number = prng.below(count_);
+    ASSERT_OK(db_->get(tree_, key(number), found));
+    ASSERT_EQ(found.view(), value(number));
+  }
+  const Stats before = db_->stats();
+  constexpr int kGets = 4000;
+  for (int i = 0; i < kGets; ++i) {
+    const uint64_t number = prng.below(count_);
+    ASSERT_OK(db_->get(tree_, key(number), found));
+    ASSERT_EQ(found.view(), value(number));
+    ASSERT_TRUE(db_->get(tree_, key(number) + "x", found).is_not_found());
+  }
+  const Stats after = db_->stats();
+  // A record or value may reach into a second block.
+  EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{kGets} * 4096 * 3 / 2);
+  EXPECT_GT(after.memory_frame_bytes, kBudget / 32);
+  EXPECT_LE(after.memory_resident_bytes, kBudget + kBudget / 20);
+}
+
+TEST_P(BeyondMemory, HotKeysStayInMemory) {
+  Prng prng(2);
+  Value found;
+  const uint64_t hot = count_ / 100;
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t number = prng.one_in(10) ? prng.below(count_) : prng.below(hot);
+    ASSERT_OK(db_->get(tree_, key(number), found));
+    ASSERT_EQ(found.view(), value(number));
+  }
+  const Stats before = db_->stats();
+  for (int i = 0; i < 5000; ++i) ASSERT_OK(db_->get(tree_, key(prng.below(hot)), found));
+  const Stats after = db_->stats();
+  EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{5000} * 4096 / 10);
+}
+
+TEST_P(BeyondMemory, BatchesAndScansAgree) {
+  Prng prng(3);
+  ReadBatch batch;
+  std::vector<std::string> keys;
+  std::vector<std::string_view> views;
+  for (int round = 0; round < 20; ++round) {
+    keys.clear();
+    views.clear();
+    std::vector<uint64_t> numbers;
+    for (int i = 0; i < 300; ++i) {
+      numbers.push_back(prng.below(count_ * 5 / 4));  // some are not there
+      if (prng.one_in(8)) numbers.back() = numbers.front();
+      keys.push_back(key(numbers.back()));
+    }
+    for (const std::string& one : keys) views.push_back(one);
+    ASSERT_OK(db_->multi_get(tree_, views, batch));
+    for (size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(batch[i].found(), numbers[i] < count_);
+      if (batch[i].found()) ASSERT_EQ(batch[i].value, value(numbers[i]));
+    }
+  }
+  uint64_t seen = 0;
+  std::string last;
+  ASSERT_OK(db_->scan(tree_, "", std::nullopt, [&](std::span<const Entry> entries) {
+    for (const Entry& entry : entries) {
+      EXPECT_LT(last, entry.key);
+      last = entry.key;
+      uint64_t number = 0;
+      for (size_t i = 8; i < 16; ++i) {
+        number = number << 8 | static_cast<unsigned char>(entry.key[i]);
+      }
+      EXPECT_EQ(entry.value, value(number));
+      ++seen;
+    }
+    return !HasFailure();
+  }));
+  EXPECT_EQ(seen, count_);
+  EXPECT_LE(db_->stats().memory_resident_bytes, kBudget + kBudget / 20);
+}
+
+TEST_P(BeyondMemory, CursorsWalkBothWays) {
+  std::map<std::string, uint64_t> order;
+  for (uint64_t i = 0; i < count_; ++i) order[key(i)] = i;
+  Prng prng(4);
+  Cursor cursor = db_->cursor(tree_);
+  for (int walk = 0; walk < 60; ++walk) {
+    auto at = order.lower_bound(big_endian(prng.below(count_) * kStep + 1));
+    if (at == order.end()) continue;
+    ASSERT_TRUE(cursor.seek(at->first));
+    for (uint64_t step = prng.below(400); step > 0; --step) {
+      ASSERT_EQ(cursor.key(), at->first);
+      ASSERT_EQ(cursor.value(), value(at->second));
+      const bool back = prng.one_in(3);
+      if (back && at == order.begin()) break;
+      at = back ? std::prev(at) : std::next(at);
+      if (at == order.end()) break;
+      ASSERT_TRUE(back ? cursor.prev() : cursor.next());
+    }
+  }
+  // Backwards over many containers.
+  auto at = order.rbegin();
+  ASSERT_TRUE(cursor.last());
+  for (int step = 0; step < 20000 && at != order.rend(); ++step, ++at) {
+    ASSERT_EQ(cursor.key(), at->first);
+    ASSERT_EQ(cursor.value(), value(at->second));
+    if (!cursor.prev()) break;
+  }
+}
+
+TEST_P(BeyondMemory, AsynchronousGets) {
+  auto queue = db_->read_queue({.depth = 16}).value();
+  Prng prng(5);
+  size_t answered = 0;
+  size_t begun = 0;
+  // Each completion begins the next one.
+  std::function<void()> begin = [&] {
+    const uint64_t number = prng.below(count_ * 9 / 8);
+    ++begun;
+    queue->get_async(tree_, key(number), [&, number](const Status& status, Value& found) {
+      ++answered;
+      if (number < count_) {
+        EXPECT_OK(status);
+        EXPECT_EQ(found.view(), value(number));
+      } else {
+        EXPECT_TRUE(status.is_not_found());
+      }
+      if (begun < 3000) begin();
+    });
+  };
+  for (int i = 0; i < 40; ++i) begin();
+  EXPECT_EQ(answered, 0u) << "completions run in poll and wait only";
+  EXPECT_EQ(queue->pending(), 40u);
+  while (queue->pending() > 0) queue->wait();
+  EXPECT_EQ(answered, 3000u);
+  EXPECT_EQ(queue->poll(), 0u);
+  EXPECT_EQ(queue->wait(), 0u);
+}
+
+TEST_P(BeyondMemory, AnEventLoop) {
+  auto queue = db_->read_queue().value();
+  pollfd polled{.fd = queue->event_fd(), .events = POLLIN, .revents = 0};
+  ASSERT_GE(polled.fd, 0);
+  Prng prng(6);
+  size_t answered = 0;
+  for (int round = 0; round < 50; ++round) {
+    // The last key was read before: memory alone answers, and the loop has to hear of it, too.
+    std::vector<uint64_t> numbers{prng.below(count_), prng.below(count_)};
+    if (round % 2 == 1) numbers = {0};
+    for (const uint64_t number : numbers) {
+      queue->get_async(tree_, key(number), [&, number](const Status& status, Value& found) {
+        EXPECT_OK(status);
+        EXPECT_EQ(found.view(), value(number));
+        ++answered;
+      });
+    }
+    while (queue->pending() > 0) {
+      polled.revents = 0;
+      const int ready = ::poll(&polled, 1, 10000);
+      if (ready < 0 && errno == EINTR) continue;
+      ASSERT_EQ(ready, 1) << "nobody woke the loop";
+      queue->poll();
+    }
+  }
+  EXPECT_EQ(answered, 75u);
+}
+
+// The least that a coroutine needs.
+struct Task {
+  struct promise_type {
+    Task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+TEST_P(BeyondMemory, Coroutines) {
+  auto queue = db_->read_queue().value();
+  int done = 0;
+  const auto follow = [&](uint64_t from) -> Task {
+    uint64_t number = from;
+    for (int step = 0; step < 20; ++step) {
+      const std::string at = key(number);
+      const GetResult result = co_await queue->get(tree_, at);
+      EXPECT_OK(result.status);
+      EXPECT_EQ(result.value.view(), value(number));
+      number = mix64(number) % count_;
+    }
+    ++done;
+  };
+  for (uint64_t i = 0; i < 10; ++i) follow(i);
+  while (queue->pending() > 0) queue->wait();
+  EXPECT_EQ(done, 10);
+}
+
+TEST_P(BeyondMemory, AQueueIsUsedWrongly) {
+  EXPECT_TRUE(db_->read_queue({.depth = 0}).status().is(StatusCode::kInvalidArgument));
+  EXPECT_TRUE(db_->read_queue({.depth = 5000}).status().is(StatusCode::kInvalidArgument));
+  auto queue = db_->read_queue({.depth = 2}).value();
+  EXPECT_TRUE(db_->close().is(StatusCode::kBusy));
+  int failed = 0;
+  queue->get_async(Tree(), "a", [&](const Status& status, Value&) {
+    failed += status.is(StatusCode::kInvalidArgument) ? 1 : 0;
+  });
+  queue->wait();
+  EXPECT_EQ(failed, 1);
+  // Destroyed with reads on their way: their completions never run.
+  Snapshot snapshot = db_->snapshot();
+  for (uint64_t i = 0; i < 20; ++i) {
+    queue->get_async(tree_, key(i), [](const Status&, Value&) { ADD_FAILURE(); },
+                     {.snapshot = &snapshot});
+  }
+  queue.reset();
+  snapshot.reset();
+  EXPECT_OK(db_->close());
+}
+
+INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory, ::testing::Values(100, 300));
+
+}  // namespace
+}  // namespace hawthorn::tests
