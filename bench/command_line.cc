@@ -14,7 +14,9 @@ namespace {
 // What is parsed as text first.
 struct Texts {
   std::string engines;
-  std::string memory = "2";
+  std::string memory;
+  std::string memory_cap;
+  std::string size;
   std::string map_size = "40";
   std::string pretouch;
   std::string sync_mode = "none";
@@ -53,11 +55,16 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--repeat", command.repeat, "Runs of each engine, interleaved")
       ->check(CLI::Range(1, 1000));
   app.add_option("--baseline", command.baseline, "The engine that ratios are taken against");
-  app.add_option("--memory", texts.memory,
-                 "The memory figure M of all engines, in GB or with a unit (512M)");
+  app.add_option(
+      "--memory", texts.memory,
+      "The memory figure M of all engines, in GB or with a unit (512M); default 2, or an "
+      "engine's share of --memory-cap");
+  app.add_option("--memory-cap", texts.memory_cap,
+                 "Run each engine in a control group of that much memory, page cache included "
+                 "(needs root and the memory controller)");
   app.add_option("--map-size", texts.map_size, "Address space of LMDB and libmdbx, in GB");
   app.add_option("--pretouch", texts.pretouch,
-                 "RAM to touch before each run, in GB (default: 2 M, 0 for none)");
+                 "RAM to touch before each run, in GB (default: 2 M, or the cap; 0: none)");
   app.add_option("--sync-mode", texts.sync_mode, "Durability of commits: none, async, sync (full)")
       ->check(CLI::IsMember({"none", "async", "sync", "full"}));
   app.add_option("-d,--db-path,--db-dir", command.db_path,
@@ -69,6 +76,18 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
                "Do not limit engines that use the page cache to M");
   app.add_flag("--quiet", command.quiet, "No progress on standard error");
   app.add_flag("--all-metrics", command.all_metrics, "Print all metrics");
+}
+
+void add_compressible(CLI::App& app, Command& command) {
+  app.add_flag("--compressible", command.compressible, "Values of which half compresses");
+}
+
+void add_size(CLI::App& app, Texts& texts, const std::string& instead_of) {
+  const std::string help =
+      "Keys and values to write, in GB, with a unit, or in times of --memory-cap (1.6x); in place "
+      "of " +
+      instead_of;
+  app.add_option("--size", texts.size, help)->excludes(instead_of);
 }
 
 void add_bank(CLI::App& app, Command& command, Texts& texts) {
@@ -94,6 +113,8 @@ void add_bank(CLI::App& app, Command& command, Texts& texts) {
 void add_upsert(CLI::App& app, Command& command, Texts& texts) {
   UpsertOptions& upsert = command.upsert;
   app.add_option("-r,--rounds", upsert.rounds, "Rounds");
+  add_size(app, texts, "--rounds");
+  add_compressible(app, command);
   app.add_option("-i,--items", upsert.items, "Keys of a round")->transform(count_validator());
   app.add_option("-b,--batch", upsert.batch, "Keys per commit")->check(CLI::PositiveNumber);
   app.add_option("-s,--value-size", upsert.value_bytes, "Bytes of a value")
@@ -106,6 +127,7 @@ void add_upsert(CLI::App& app, Command& command, Texts& texts) {
 
 void add_micro(CLI::App& app, Command& command, Texts& texts) {
   MicroOptions& micro = command.micro;
+  add_compressible(app, command);
   app.add_option("-i,--items", texts.items, "Entries");
   app.add_option("-s,--value-size", texts.value_sizes, "Bytes of a value; a list runs each");
   app.add_option("-b,--batch", micro.batch, "Inserts per commit")->check(CLI::PositiveNumber);
@@ -144,13 +166,35 @@ std::vector<std::string> choose_engines(const std::string& text) {
   return chosen;
 }
 
+// Bytes, from text such as "6.4G", or "1.6x" of the memory cap.
+uint64_t parse_size_of_cap(const Command& command, const std::string& text) {
+  if (!text.ends_with('x')) return parse_size(text);
+  if (command.cap_bytes == 0) throw std::invalid_argument(text + " needs a --memory-cap");
+  // As so many GB first: the text of the number is checked there.
+  const auto factor = static_cast<double>(parse_size(text.substr(0, text.size() - 1))) / 1e9;
+  return static_cast<uint64_t>(factor * static_cast<double>(command.cap_bytes));
+}
+
+void finish_size(Command& command, const std::string& text) {
+  if (text.empty()) return;
+  const uint64_t bytes = parse_size_of_cap(command, text);
+  if (bytes == 0) throw std::invalid_argument("--size: 0");
+  UpsertOptions& upsert = command.upsert;
+  const uint64_t round_bytes = upsert.items * (kKeyBytes + upsert.value_bytes);
+  upsert.rounds = (bytes + round_bytes - 1) / round_bytes;
+}
+
 void finish(Command& command, const Texts& texts) {
   static const std::map<std::string, SyncMode> kModes = {{"none", SyncMode::kNone},
                                                          {"async", SyncMode::kAsync},
                                                          {"sync", SyncMode::kFull},
                                                          {"full", SyncMode::kFull}};
   try {
-    command.memory_bytes = std::max(parse_size(texts.memory), texts.pinned_cache_mb * 1'000'000);
+    command.memory_given = !texts.memory.empty() || texts.pinned_cache_mb != 0;
+    if (!texts.memory.empty()) command.memory_bytes = parse_size(texts.memory);
+    command.memory_bytes = std::max(command.memory_bytes, texts.pinned_cache_mb * 1'000'000);
+    if (!texts.memory_cap.empty()) command.cap_bytes = parse_size(texts.memory_cap);
+    finish_size(command, texts.size);
     command.map_bytes = parse_size(texts.map_size);
     command.pretouch_default = texts.pretouch.empty();
     if (!texts.pretouch.empty()) command.pretouch_bytes = parse_size(texts.pretouch);
@@ -176,6 +220,13 @@ void finish(Command& command, const Texts& texts) {
     if (number >= low && number <= high) return;
     throw CLI::ValidationError(option, print_text("%lu is not in [%lu, %lu]", number, low, high));
   };
+  if (command.cap_bytes != 0) {
+    in_range(command.cap_bytes, 64 << 20, uint64_t{1} << 50, "--memory-cap");
+    if (!command.use_cgroup) throw CLI::ValidationError("--no-cgroup", "contradicts --memory-cap");
+    if (command.memory_given && command.memory_bytes > command.cap_bytes) {
+      throw CLI::ValidationError("--memory", "is more than --memory-cap");
+    }
+  }
   in_range(command.memory_bytes, 16 << 20, uint64_t{1} << 50, "--memory");
   for (const uint64_t size : command.batch_sizes) in_range(size, 1, ~uint64_t{0}, "--batch-size");
   for (const uint64_t size : command.value_sizes) in_range(size, 8, 1 << 20, "--value-size");

@@ -24,6 +24,9 @@ struct Command {
   unsigned repeat = 1;
   std::string baseline;
   uint64_t memory_bytes = 2'000'000'000;
+  uint64_t cap_bytes = 0;     // of a control group around each engine; 0: none
+  bool memory_given = false;  // else a cap decides how much each engine is told
+  bool compressible = false;
   uint64_t map_bytes = 40'000'000'000;
   uint64_t pretouch_bytes = 0;
   bool pretouch_default = true;

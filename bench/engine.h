@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -105,6 +106,13 @@ class Reader {
   virtual void iterate_batch(BankSink& sink) = 0;
 };
 
+// What an engine says that it wrote since it was opened, and what it holds on disk.
+struct WriteAccount {
+  uint64_t log_bytes = 0;
+  uint64_t data_bytes = 0;
+  uint64_t allocated_bytes = 0;  // of its files, with what it took ahead of need
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -130,6 +138,8 @@ class Engine {
 
   // Bytes on disk that live data occupies, by the engine's own account; 0 when it keeps none.
   virtual uint64_t reachable_bytes() = 0;
+  // Nothing where it keeps no such account.
+  virtual std::optional<WriteAccount> write_account() { return std::nullopt; }
 };
 
 // Gives a reader its five ways through all entries from a template of its own:

@@ -212,6 +212,11 @@ class HawthornEngine : public Engine {
   }
   void settle() override { drain(); }
   uint64_t reachable_bytes() override { return db_->stats().disk_bytes_reachable; }
+  std::optional<WriteAccount> write_account() override {
+    const Stats stats = db_->stats();
+    return WriteAccount{stats.bytes_written_log, stats.bytes_written_data,
+                        stats.disk_bytes_allocated};
+  }
 
  private:
   EngineConfig config_;

@@ -24,6 +24,9 @@ struct EngineInfo {
   MemoryLimit limit;
   std::string summary;
   std::function<std::unique_ptr<Engine>()> make;
+  // The part of a memory cap that the engine is told as its memory figure M. The rest is for what M
+  // does not bound: the driver, the heap, and the page cache of engines that read through it.
+  double share_of_cap = 0.5;
 };
 
 // In the order in which tables show them.

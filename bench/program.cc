@@ -1,5 +1,7 @@
 #include "bench/program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "bench/bank_kill.h"
 #include "bench/engine_registry.h"
 #include "bench/machine.h"
+#include "bench/memory_group.h"
 #include "bench/results.h"
 #include "bench/runner.h"
 #include "bench/tables.h"
@@ -35,6 +38,8 @@ class Program {
  private:
   std::vector<Case> make_cases();
   size_t pretouch_bytes() const;
+  size_t memory_bytes_of(const EngineInfo& info) const;
+  void check_cap() const;
   void print_head() const;
   Report run_one(const Case& one, const EngineInfo& info, bool keep);
   void write_files() const;
@@ -86,12 +91,34 @@ std::vector<Case> Program::make_cases() {
 
 size_t Program::pretouch_bytes() const {
   if (!command_.pretouch_default) return command_.pretouch_bytes;
-  return std::min<size_t>(2 * command_.memory_bytes, available_memory_bytes() / 2);
+  const uint64_t used = command_.cap_bytes != 0 ? command_.cap_bytes : 2 * command_.memory_bytes;
+  return std::min<size_t>(used, available_memory_bytes() / 2);
+}
+
+size_t Program::memory_bytes_of(const EngineInfo& info) const {
+  if (command_.cap_bytes == 0 || command_.memory_given) return command_.memory_bytes;
+  return static_cast<size_t>(info.share_of_cap * static_cast<double>(command_.cap_bytes));
+}
+
+// Before anything is run: half a comparison under a cap is none.
+void Program::check_cap() const {
+  if (command_.cap_bytes == 0) return;
+  const MemoryGroup group(print_text("hawthorn-bench.%d", getpid()), command_.cap_bytes);
+  if (!group.valid()) {
+    throw std::runtime_error("--memory-cap needs root and the memory controller: " + group.error());
+  }
 }
 
 void Program::print_head() const {
   const double memory = static_cast<double>(command_.memory_bytes);
-  std::cout << "Memory for each engine: " << size_text(memory) << ". Durability: "
+  if (command_.cap_bytes != 0) {
+    std::cout << "Memory cap, page cache included: "
+              << size_text(static_cast<double>(command_.cap_bytes)) << ". ";
+  }
+  std::cout << "Memory for each engine: "
+            << (command_.cap_bytes != 0 && !command_.memory_given ? "its share of the cap"
+                                                                  : size_text(memory))
+            << ". Durability: "
             << (command_.sync == SyncMode::kFull    ? "every commit synced"
                 : command_.sync == SyncMode::kAsync ? "async"
                                                     : "survives kill -9, no sync")
@@ -123,12 +150,15 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   RunContext run;
   run.engine_name = info.name;
   run.config.path = (std::filesystem::path(base_) / info.name).string();
-  run.config.memory_bytes = command_.memory_bytes;
+  run.config.memory_bytes = memory_bytes_of(info);
   run.config.map_bytes = command_.map_bytes;
   run.config.sync = command_.sync;
   run.config.writers = command_.workload == Workload::kBank ? command_.bank.threads : 1;
   run.verbose = !command_.quiet;
-  const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup};
+  run.cap_bytes = command_.cap_bytes;
+  run.fill = command_.compressible ? Fill::kHalf : Fill::kNoise;
+  const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup,
+                           command_.cap_bytes};
 
   make_database_directory(base_, run.config.path);
   sync_file_system(base_);
@@ -167,6 +197,7 @@ int Program::run() {
   if (base_.empty()) {
     base_ = command_.workload == Workload::kBank ? "/tmp/bank_bench_db" : "/tmp/hawthorn_bench_db";
   }
+  check_cap();
   const std::vector<Case> cases = make_cases();
   print_head();
   for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {

@@ -87,6 +87,43 @@ TEST_F(ProgramTest, DeletesNothingThatIsNotItsOwn) {
   EXPECT_TRUE(std::filesystem::exists(directory_ / "db" / "memory" / "precious"));
 }
 
+TEST_F(ProgramTest, RunsUnderAMemoryCap) {
+  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M",
+                 "--size", "0.05x", "--items", "1k", "--json", (directory_ / "json").string()}),
+            0);
+  const std::string json = read("json");
+  EXPECT_NE(json.find("\"group_peak_bytes\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"write_amplification\""), std::string::npos) << json;
+  // 5 MB in rounds of 264 KB.
+  EXPECT_NE(json.find("\"bytes_raw\", \"value\": 5.016e+06"), std::string::npos) << json;
+}
+
+TEST_F(ProgramTest, EndsAtItsMemoryCap) {
+  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M", "--size",
+                 "3x", "--items", "100k"}),
+            1);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("at its memory limit"), std::string::npos) << text;
+}
+
+TEST_F(ProgramTest, RefusesCapsAndSizesThatMakeNoSense) {
+  testing::internal::CaptureStderr();
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--size", "2x"},
+                                             {"--size", "1G", "--rounds", "2"},
+                                             {"--memory-cap", "1M"},
+                                             {"--memory-cap", "1G", "--memory", "2G"},
+                                             {"--memory-cap", "1G", "--no-cgroup"}}) {
+    std::vector<std::string> arguments = {"hawthorn-bench", "upsert", "--engines", "memory"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    EXPECT_EQ(run(arguments), 2) << options[0];
+  }
+  testing::internal::GetCapturedStderr();
+}
+
 TEST(Runner, ReportsAChildThatDies) {
   const Report report = run_in_child("test", {}, [](Report& child) {
     child.add("load", "ops_per_s", 5);

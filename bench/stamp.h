@@ -57,9 +57,17 @@ inline bool stamp_fits(uint64_t key, uint64_t found) { return ((found ^ stamp(ke
 // The key of a sequence number: XXH3 of its eight bytes, as the upsert document defines it.
 uint64_t random_key(uint64_t sequence);
 
-// Writes the value of a key: its stamp, then bytes that no codec can shrink.
-void make_value(uint64_t key, uint8_t version, char* value, size_t value_bytes);
+// What follows a value's stamp.
+enum class Fill {
+  kNoise,  // bytes that no codec can shrink
+  kHalf,   // the second half repeats the first: a codec shrinks a value to half
+};
+
+// Writes the value of a key: its stamp, then the fill.
+void make_value(uint64_t key, uint8_t version, char* value, size_t value_bytes,
+                Fill fill = Fill::kNoise);
 // Whether a value is what make_value wrote, to the last byte.
-bool value_is_whole(uint64_t key, uint8_t version, std::string_view value);
+bool value_is_whole(uint64_t key, uint8_t version, std::string_view value,
+                    Fill fill = Fill::kNoise);
 
 }  // namespace hawthorn::bench
