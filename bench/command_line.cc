@@ -22,6 +22,9 @@ struct Texts {
   std::string sync_mode = "none";
   std::string batch_sizes = "1";
   std::string value_sizes = "256";
+  std::string record_sizes = "128,256,512";
+  std::string depths = "1,8,16";
+  std::string nvme_phases;
   std::string items = "1M";
   std::string gets = "2M";
   std::string order = "random";
@@ -142,6 +145,83 @@ void add_micro(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--phases", texts.phases, "Only these phases after the load");
 }
 
+void add_scale(CLI::App& app, Command& command, Texts& texts) {
+  ScaleOptions& scale = command.scale;
+  app.add_option("-r,--rounds", scale.rounds, "Rounds; with no bound at all, until Ctrl+C");
+  add_size(app, texts, "--rounds");
+  app.add_option("--seconds", scale.seconds, "End after so many seconds");
+  app.add_option("-i,--items", scale.items, "Keys of a round")
+      ->transform(count_validator())
+      ->check(CLI::PositiveNumber);
+  app.add_option("-b,--batch", scale.batch, "Keys per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", scale.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--readers,--threads", scale.readers, "Threads that read")
+      ->check(CLI::Range(0, 1000));
+  app.add_option("--multi-get", scale.keys_per_read, "Keys of a read; 1: single gets")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--write-rate", scale.write_rate, "Keys that the writer writes per second at most")
+      ->transform(count_validator());
+  app.add_option("--seed", scale.seed, "Seed of the reads");
+  add_compressible(app, command);
+}
+
+void add_insert(CLI::App& app, Command& command, Texts& texts) {
+  InsertOptions& insert = command.insert;
+  app.add_option("-n,--records", insert.records, "Records")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("--record-size", texts.record_sizes,
+                 "Bytes of a record, its key of 8 included; a list runs each");
+  app.add_option("-b,--batch", insert.batch, "Records per commit; 1: single puts")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", insert.threads, "Threads that insert")->check(CLI::Range(1, 1000));
+  add_compressible(app, command);
+}
+
+void add_counters(CLI::App& app, Command& command, Texts& texts) {
+  CountersOptions& counters = command.counters;
+  app.add_option("-n,--counters", counters.counters, "Counters of 8 + 8 bytes")
+      ->transform(count_validator());
+  add_size(app, texts, "--counters");
+  app.add_option("--steps", counters.steps, "Steps; 0: as many as counters")
+      ->transform(count_validator());
+  app.add_option("--seconds", counters.seconds, "End the steps after so many seconds");
+  app.add_option("--threads", counters.threads, "Threads that count")->check(CLI::Range(1, 1000));
+  app.add_option("--seed", counters.seed, "Seed of the steps");
+}
+
+void add_nvme(CLI::App& app, Command& command, Texts& texts) {
+  NvmeOptions& nvme = command.nvme;
+  app.add_option("-n,--records", nvme.records, "Records to load")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("--key-size", nvme.key_bytes, "Bytes of a key")
+      ->check(CLI::IsMember({8, 16, 24, 32, 40, 48, 56, 64}));
+  app.add_option("-s,--value-size", nvme.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--threads", nvme.threads, "Threads of every phase")->check(CLI::Range(1, 1000));
+  app.add_option("--depths", texts.depths,
+                 "Reads that each thread has under way: a list of powers of two up to 64");
+  app.add_option("--gets", nvme.gets, "Operations of a phase at most; 0: as many as records")
+      ->transform(count_validator());
+  app.add_option("--seconds", nvme.seconds, "Seconds of a phase at most, but for the load")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", nvme.seed, "Seed of reads and ranges");
+  app.add_option("--phases", texts.nvme_phases, "Of read, range and mix only these after the load");
+  add_compressible(app, command);
+}
+
+void add_overwrite(CLI::App& app, Command& command, Texts& texts) {
+  OverwriteOptions& overwrite = command.overwrite;
+  app.add_option("-n,--records", overwrite.records, "Records")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("-b,--batch", overwrite.batch, "Records per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", overwrite.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--passes", overwrite.passes, "Passes")->check(CLI::Range(1, 9));
+  app.add_option("--seed", overwrite.seed, "Seed of the overwrites");
+  add_compressible(app, command);
+}
+
 std::vector<std::string> choose_engines(const std::string& text) {
   std::vector<std::string> chosen;
   if (text == "all") {
@@ -175,13 +255,18 @@ uint64_t parse_size_of_cap(const Command& command, const std::string& text) {
   return static_cast<uint64_t>(factor * static_cast<double>(command.cap_bytes));
 }
 
-void finish_size(Command& command, const std::string& text) {
-  if (text.empty()) return;
-  const uint64_t bytes = parse_size_of_cap(command, text);
-  if (bytes == 0) throw std::invalid_argument("--size: 0");
-  UpsertOptions& upsert = command.upsert;
-  const uint64_t round_bytes = upsert.items * (kKeyBytes + upsert.value_bytes);
-  upsert.rounds = (bytes + round_bytes - 1) / round_bytes;
+// What a size means for each workload; insert.cc's is a matter of each record size (cases.cc).
+void finish_size(Command& command) {
+  const auto count = [&command](uint64_t bytes) {
+    return (command.size_bytes + bytes - 1) / bytes;
+  };
+  if (command.size_bytes == 0) return;
+  const uint64_t record_bytes = kKeyBytes + command.upsert.value_bytes;
+  command.upsert.rounds = count(command.upsert.items * record_bytes);
+  command.scale.size_bytes = command.size_bytes;
+  command.counters.counters = count(kKeyBytes + sizeof(uint64_t));
+  command.nvme.records = count(command.nvme.key_bytes + command.nvme.value_bytes);
+  command.overwrite.records = count(kKeyBytes + command.overwrite.value_bytes);
 }
 
 void finish(Command& command, const Texts& texts) {
@@ -194,7 +279,12 @@ void finish(Command& command, const Texts& texts) {
     if (!texts.memory.empty()) command.memory_bytes = parse_size(texts.memory);
     command.memory_bytes = std::max(command.memory_bytes, texts.pinned_cache_mb * 1'000'000);
     if (!texts.memory_cap.empty()) command.cap_bytes = parse_size(texts.memory_cap);
-    finish_size(command, texts.size);
+    if (!texts.size.empty()) {
+      command.size_bytes = parse_size_of_cap(command, texts.size);
+      if (command.size_bytes == 0) throw std::invalid_argument("--size: 0");
+    }
+    command.record_sizes = parse_counts(texts.record_sizes);
+    command.nvme.depths = parse_counts(texts.depths);
     command.map_bytes = parse_size(texts.map_size);
     command.pretouch_default = texts.pretouch.empty();
     if (!texts.pretouch.empty()) command.pretouch_bytes = parse_size(texts.pretouch);
@@ -230,6 +320,26 @@ void finish(Command& command, const Texts& texts) {
   in_range(command.memory_bytes, 16 << 20, uint64_t{1} << 50, "--memory");
   for (const uint64_t size : command.batch_sizes) in_range(size, 1, ~uint64_t{0}, "--batch-size");
   for (const uint64_t size : command.value_sizes) in_range(size, 8, 1 << 20, "--value-size");
+  for (const uint64_t size : command.record_sizes) in_range(size, 16, 1 << 20, "--record-size");
+  for (const uint64_t depth : command.nvme.depths) {
+    if (depth == 0 || depth > 64 || (depth & (depth - 1)) != 0) {
+      throw CLI::ValidationError("--depths", print_text("%lu is no power of two to 64", depth));
+    }
+  }
+  const std::vector<std::string> nvme_phases = split(texts.nvme_phases, ',');
+  for (const std::string& phase : nvme_phases) {
+    if (phase != "read" && phase != "range" && phase != "mix") {
+      throw CLI::ValidationError("--phases", "no phase " + phase);
+    }
+  }
+  command.nvme.phases = {nvme_phases.begin(), nvme_phases.end()};
+  finish_size(command);
+  in_range(command.insert.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.nvme.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.overwrite.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.counters.counters, 1, ~uint32_t{0}, "--counters");
+  // One counter may take all steps: it counts in 32 bits.
+  in_range(command.counters.steps, 0, ~uint32_t{0}, "--steps");
   in_range(command.bank.accounts, 2 * command.bank.threads, uint64_t{1} << 31, "--num-accounts");
   in_range(command.bank.initial_balance, 1, uint64_t{1} << 32, "--initial-balance");
   in_range(command.bank.reads_per_tx, 1, 1 << 20, "--reads-per-tx");
@@ -290,6 +400,16 @@ Command parse_command_line(int argc, const char* const* argv) {
         [&](CLI::App& sub) { add_upsert(sub, command, texts); });
     add("micro", "Single operations: inserts, gets, seeks, walks, removals", Workload::kMicro,
         [&](CLI::App& sub) { add_micro(sub, command, texts); });
+    add("scale", "Inserts beside readers into a database that outgrows its memory",
+        Workload::kScale, [&](CLI::App& sub) { add_scale(sub, command, texts); });
+    add("insert", "Random inserts of small records by many threads: how even is the rate",
+        Workload::kInsert, [&](CLI::App& sub) { add_insert(sub, command, texts); });
+    add("counters", "Counters that many threads count up at random", Workload::kCounters,
+        [&](CLI::App& sub) { add_counters(sub, command, texts); });
+    add("nvme", "Small records on a fast device: load, reads with several under way, ranges, a mix",
+        Workload::kNvme, [&](CLI::App& sub) { add_nvme(sub, command, texts); });
+    add("overwrite", "Records overwritten at random, pass after pass: the space that takes",
+        Workload::kOverwrite, [&](CLI::App& sub) { add_overwrite(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

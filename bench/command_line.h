@@ -9,12 +9,28 @@
 #include <vector>
 
 #include "bench/bank.h"
+#include "bench/counters.h"
+#include "bench/insert.h"
 #include "bench/micro.h"
+#include "bench/nvme.h"
+#include "bench/overwrite.h"
+#include "bench/scale.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
 
-enum class Workload { kNone, kEngines, kBank, kUpsert, kMicro };
+enum class Workload {
+  kNone,
+  kEngines,
+  kBank,
+  kUpsert,
+  kMicro,
+  kScale,
+  kInsert,
+  kCounters,
+  kNvme,
+  kOverwrite
+};
 
 struct Command {
   Workload workload = Workload::kNone;
@@ -49,6 +65,14 @@ struct Command {
 
   MicroOptions micro;
   std::vector<uint64_t> value_sizes;
+
+  uint64_t size_bytes = 0;  // of keys and values to write; 0: the workload's own count holds
+  ScaleOptions scale;
+  InsertOptions insert;
+  std::vector<uint64_t> record_sizes;
+  CountersOptions counters;
+  NvmeOptions nvme;
+  OverwriteOptions overwrite;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

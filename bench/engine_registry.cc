@@ -19,11 +19,18 @@ std::vector<EngineInfo> list_engines() {
   list.push_back({"hawthorn", MemoryLimit::kOwn, "this engine", make_hawthorn, kShareOfOwn});
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_ROCKSDB
-  list.push_back({"rocksdb", MemoryLimit::kOwn, "RocksDB, default options, no compression",
-                  [] { return make_rocksdb(false); }});
-  list.push_back({"rocksdb-tuned", MemoryLimit::kOwn,
-                  "RocksDB, tuned for two cores and memory M, no compression",
-                  [] { return make_rocksdb(true); }});
+  const auto add_rocksdb = [&list](const char* name, RocksProfile profile, const char* summary) {
+    list.push_back({name, MemoryLimit::kOwn, summary, [profile] { return make_rocksdb(profile); }});
+  };
+  add_rocksdb("rocksdb", RocksProfile::kDefault, "RocksDB, default options, no compression");
+  add_rocksdb("rocksdb-tuned", RocksProfile::kTuned,
+              "RocksDB, tuned for two cores and memory M, no compression");
+  add_rocksdb("rocksdb-level", RocksProfile::kLevel,
+              "RocksDB as TuplDB's comparison sets it: 4 levels, block cache M");
+  add_rocksdb("rocksdb-universal", RocksProfile::kUniversal,
+              "RocksDB as HedgeDB's comparison sets it: universal, direct I/O, 1 GB cache");
+  add_rocksdb("rocksdb-universal-get", RocksProfile::kUniversalGet,
+              "the same, with Get in place of MultiGet");
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_LMDB
   list.push_back({"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); },

@@ -38,7 +38,14 @@ const std::vector<std::string>& missing_engines();
 
 // One for each adapter file; only those of this build are defined.
 std::unique_ptr<Engine> make_hawthorn();
-std::unique_ptr<Engine> make_rocksdb(bool tuned);
+enum class RocksProfile {
+  kDefault,
+  kTuned,         // for two cores and memory M
+  kLevel,         // what TuplDB's comparison gave it
+  kUniversal,     // what HedgeDB's comparison gave it
+  kUniversalGet,  // the same, but never MultiGet
+};
+std::unique_ptr<Engine> make_rocksdb(RocksProfile profile);
 std::unique_ptr<Engine> make_lmdb(bool writemap);
 std::unique_ptr<Engine> make_mdbx(bool writemap);
 // Some builds of it tell of every fork and every growth of a file on standard error.
