@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -43,6 +45,20 @@ uint64_t number_in(const std::string& path, std::string_view name) {
   return 0;
 }
 
+// Removes the groups of programs that were killed: their names hold the program's process id.
+void remove_stale_groups(const std::string& hierarchy) {
+  constexpr std::string_view kPrefix = "hawthorn-bench.";
+  std::error_code error;
+  std::filesystem::directory_iterator entries(hierarchy, error);
+  for (; entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename();
+    if (!name.starts_with(kPrefix)) continue;
+    const int id = std::atoi(name.c_str() + kPrefix.size());
+    // One that still has processes in it stays: the kernel refuses.
+    if (id > 0 && kill(id, 0) != 0 && errno == ESRCH) rmdir(entries->path().c_str());
+  }
+}
+
 }  // namespace
 
 void MemoryUse::merge(const MemoryUse& other) {
@@ -59,6 +75,7 @@ MemoryGroup::MemoryGroup(const std::string& name, size_t limit_bytes) {
     error_ = "neither " + version1 + " nor a version 2 hierarchy at " + version2 + " is mounted";
     return;
   }
+  remove_stale_groups(version1_ ? version1 : version2);
   const std::string directory = (version1_ ? version1 : version2) + "/" + name;
   if (mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) {
     error_ = directory + ": " + std::strerror(errno) + (geteuid() == 0 ? "" : " (not root)");

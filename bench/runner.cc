@@ -1,5 +1,6 @@
 #include "bench/runner.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@ void write_all(int file, const std::string& text) {
 
 [[noreturn]] void run_child(int pipe, const MemoryGroup* group, bool must_enter,
                             const std::function<void(Report&)>& work) {
+  // Nobody would read its figures, and its database would grow on.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   Report report([pipe](const std::string& line) { write_all(pipe, line + "\n"); });
   if (group != nullptr && !group->enter()) {
     if (must_enter) {
