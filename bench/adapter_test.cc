@@ -7,8 +7,13 @@
 #include <filesystem>
 
 #include "bench/bank_kill.h"
+#include "bench/counters.h"
 #include "bench/engine_registry.h"
+#include "bench/insert.h"
 #include "bench/micro.h"
+#include "bench/nvme.h"
+#include "bench/overwrite.h"
+#include "bench/scale.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -88,6 +93,50 @@ TEST_P(AdapterTest, ReadsWhatWasWrittenLast) {
     make_database_directory(base_, run_.config.path);
     expect_pass([&](Engine& engine) { run_micro(run_, options, engine); });
   }
+}
+
+TEST_P(AdapterTest, InsertsAndCountsWithSeveralThreads) {
+  run_.config.writers = 4;
+  InsertOptions insert;
+  insert.records = 5000;
+  insert.threads = 4;
+  insert.free_disk_bytes_min = 0;
+  expect_pass([&](Engine& engine) { run_insert(run_, insert, engine); });
+
+  make_database_directory(base_, run_.config.path);
+  CountersOptions counters;
+  counters.counters = 40;
+  counters.steps = 2000;
+  counters.threads = 4;
+  expect_pass([&](Engine& engine) { run_counters(run_, counters, engine); });
+}
+
+TEST_P(AdapterTest, ReadsWhileItGrows) {
+  ScaleOptions options;
+  options.rounds = 2;
+  options.items = 5000;
+  options.readers = 2;
+  options.keys_per_read = 8;
+  options.free_disk_bytes_min = 0;
+  expect_pass([&](Engine& engine) { run_scale(run_, options, engine); });
+}
+
+TEST_P(AdapterTest, ReadsWithSeveralUnderWay) {
+  run_.config.writers = 3;
+  run_.fill = Fill::kHalf;
+  NvmeOptions options;
+  options.records = 5000;
+  options.threads = 3;
+  options.depths = {1, 8};
+  options.gets = 300;
+  options.seconds = 2;
+  expect_pass([&](Engine& engine) { run_nvme(run_, options, engine); });
+}
+
+TEST_P(AdapterTest, OverwritesInPasses) {
+  OverwriteOptions options;
+  options.records = 2000;
+  expect_pass([&](Engine& engine) { run_overwrite(run_, options, engine); });
 }
 
 TEST_P(AdapterTest, SurvivesAKill) {

@@ -93,6 +93,7 @@ class KilledBank {
   std::mt19937_64 delays_;
   SharedMemory shared_;
   std::vector<uint64_t> opens_ns_;
+  MemoryUse memory_use_;  // of all children, under a cap
 };
 
 // In the child: never returns, and never ends by itself unless something fails.
@@ -120,10 +121,18 @@ void KilledBank::run_transfers(bool load) {
 bool KilledBank::run_and_kill(unsigned round, Report& report) {
   shared_->batches = 0;
   shared_->logged = position_.logged;
+  // Only a cap holds here too: M is a matter of figures, and a killed run has none.
+  std::unique_ptr<MemoryGroup> group;
+  if (limits_.cap_bytes != 0) group = make_limit_group(engine_.name, limits_, report);
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) run_transfers(round == 0);
+  if (child == 0) {
+    if (group == nullptr || group->enter()) run_transfers(round == 0);
+    std::fprintf(stderr, "  the memory cap could not be imposed\n");
+    shared_->child_failed = true;
+    _exit(1);
+  }
 
   const Stopwatch watch;
   while (shared_->batches == 0 && !shared_->child_failed && watch.seconds() < kFirstCommitSeconds) {
@@ -135,6 +144,7 @@ bool KilledBank::run_and_kill(unsigned round, Report& report) {
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
+  if (group != nullptr) memory_use_.merge(group->use());
   const bool running = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && shared_->batches != 0;
   if (!running) {
     report.fail(print_text("round %u: the process ended before it was killed", round + 1));
@@ -210,13 +220,20 @@ void KilledBank::validate(unsigned round, Report& report) {
   const uint64_t acknowledged = shared_->logged;
   const bool last = round + 1 == kill_.rounds;
   const Report child = run_in_child(engine_.name, limits_, [&](Report& r) { check(r, last); });
+  const auto used = [&child](const char* metric) {
+    return static_cast<uint64_t>(child.value("verify", metric));
+  };
+  memory_use_.merge({used("group_peak_bytes"), used("group_limit_hits"), used("group_oom_kills")});
   for (const std::string& note : child.notes()) report.note(note);
   for (const std::string& failure : child.failures()) {
     report.fail(print_text("round %u: %s", round + 1, failure.c_str()));
   }
   if (!child.ok() || !advance(shared_->found, acknowledged, report)) return;
   opens_ns_.push_back(shared_->open_ns);
-  for (const Row& row : child.rows()) report.add(row.phase, row.metric, row.value);
+  // Those of earlier rounds are only what their children used.
+  for (const Row& row : child.rows()) {
+    if (!row.metric.starts_with("group_")) report.add(row.phase, row.metric, row.value);
+  }
   report.note(print_text(
       "round %u: opened in %.1f ms; %s transfers found, %s of them not "
       "acknowledged; every entry compared: PASS",
@@ -229,6 +246,7 @@ Report KilledBank::run() {
   for (unsigned round = 0; round < kill_.rounds && report.ok(); ++round) {
     if (run_and_kill(round, report)) validate(round, report);
   }
+  if (limits_.cap_bytes != 0) report_memory_use(memory_use_, report);
   if (!opens_ns_.empty()) {
     double sum = 0;
     for (const uint64_t ns : opens_ns_) sum += static_cast<double>(ns);

@@ -14,12 +14,17 @@ namespace {
 // What is parsed as text first.
 struct Texts {
   std::string engines;
-  std::string memory = "2";
+  std::string memory;
+  std::string memory_cap;
+  std::string size;
   std::string map_size = "40";
   std::string pretouch;
   std::string sync_mode = "none";
   std::string batch_sizes = "1";
   std::string value_sizes = "256";
+  std::string record_sizes = "128,256,512";
+  std::string depths = "1,8,16";
+  std::string nvme_phases;
   std::string items = "1M";
   std::string gets = "2M";
   std::string order = "random";
@@ -53,11 +58,16 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--repeat", command.repeat, "Runs of each engine, interleaved")
       ->check(CLI::Range(1, 1000));
   app.add_option("--baseline", command.baseline, "The engine that ratios are taken against");
-  app.add_option("--memory", texts.memory,
-                 "The memory figure M of all engines, in GB or with a unit (512M)");
+  app.add_option(
+      "--memory", texts.memory,
+      "The memory figure M of all engines, in GB or with a unit (512M); default 2, or an "
+      "engine's share of --memory-cap");
+  app.add_option("--memory-cap", texts.memory_cap,
+                 "Run each engine in a control group of that much memory, page cache included "
+                 "(needs root and the memory controller)");
   app.add_option("--map-size", texts.map_size, "Address space of LMDB and libmdbx, in GB");
   app.add_option("--pretouch", texts.pretouch,
-                 "RAM to touch before each run, in GB (default: 2 M, 0 for none)");
+                 "RAM to touch before each run, in GB (default: 2 M, or the cap; 0: none)");
   app.add_option("--sync-mode", texts.sync_mode, "Durability of commits: none, async, sync (full)")
       ->check(CLI::IsMember({"none", "async", "sync", "full"}));
   app.add_option("-d,--db-path,--db-dir", command.db_path,
@@ -69,6 +79,18 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
                "Do not limit engines that use the page cache to M");
   app.add_flag("--quiet", command.quiet, "No progress on standard error");
   app.add_flag("--all-metrics", command.all_metrics, "Print all metrics");
+}
+
+void add_compressible(CLI::App& app, Command& command) {
+  app.add_flag("--compressible", command.compressible, "Values of which half compresses");
+}
+
+void add_size(CLI::App& app, Texts& texts, const std::string& instead_of) {
+  const std::string help =
+      "Keys and values to write, in GB, with a unit, or in times of --memory-cap (1.6x); in place "
+      "of " +
+      instead_of;
+  app.add_option("--size", texts.size, help)->excludes(instead_of);
 }
 
 void add_bank(CLI::App& app, Command& command, Texts& texts) {
@@ -94,6 +116,8 @@ void add_bank(CLI::App& app, Command& command, Texts& texts) {
 void add_upsert(CLI::App& app, Command& command, Texts& texts) {
   UpsertOptions& upsert = command.upsert;
   app.add_option("-r,--rounds", upsert.rounds, "Rounds");
+  add_size(app, texts, "--rounds");
+  add_compressible(app, command);
   app.add_option("-i,--items", upsert.items, "Keys of a round")->transform(count_validator());
   app.add_option("-b,--batch", upsert.batch, "Keys per commit")->check(CLI::PositiveNumber);
   app.add_option("-s,--value-size", upsert.value_bytes, "Bytes of a value")
@@ -106,6 +130,7 @@ void add_upsert(CLI::App& app, Command& command, Texts& texts) {
 
 void add_micro(CLI::App& app, Command& command, Texts& texts) {
   MicroOptions& micro = command.micro;
+  add_compressible(app, command);
   app.add_option("-i,--items", texts.items, "Entries");
   app.add_option("-s,--value-size", texts.value_sizes, "Bytes of a value; a list runs each");
   app.add_option("-b,--batch", micro.batch, "Inserts per commit")->check(CLI::PositiveNumber);
@@ -118,6 +143,83 @@ void add_micro(CLI::App& app, Command& command, Texts& texts) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--seed", micro.seed, "Seed of the gets");
   app.add_option("--phases", texts.phases, "Only these phases after the load");
+}
+
+void add_scale(CLI::App& app, Command& command, Texts& texts) {
+  ScaleOptions& scale = command.scale;
+  app.add_option("-r,--rounds", scale.rounds, "Rounds; with no bound at all, until Ctrl+C");
+  add_size(app, texts, "--rounds");
+  app.add_option("--seconds", scale.seconds, "End after so many seconds");
+  app.add_option("-i,--items", scale.items, "Keys of a round")
+      ->transform(count_validator())
+      ->check(CLI::PositiveNumber);
+  app.add_option("-b,--batch", scale.batch, "Keys per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", scale.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--readers,--threads", scale.readers, "Threads that read")
+      ->check(CLI::Range(0, 1000));
+  app.add_option("--multi-get", scale.keys_per_read, "Keys of a read; 1: single gets")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--write-rate", scale.write_rate, "Keys that the writer writes per second at most")
+      ->transform(count_validator());
+  app.add_option("--seed", scale.seed, "Seed of the reads");
+  add_compressible(app, command);
+}
+
+void add_insert(CLI::App& app, Command& command, Texts& texts) {
+  InsertOptions& insert = command.insert;
+  app.add_option("-n,--records", insert.records, "Records")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("--record-size", texts.record_sizes,
+                 "Bytes of a record, its key of 8 included; a list runs each");
+  app.add_option("-b,--batch", insert.batch, "Records per commit; 1: single puts")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threads", insert.threads, "Threads that insert")->check(CLI::Range(1, 1000));
+  add_compressible(app, command);
+}
+
+void add_counters(CLI::App& app, Command& command, Texts& texts) {
+  CountersOptions& counters = command.counters;
+  app.add_option("-n,--counters", counters.counters, "Counters of 8 + 8 bytes")
+      ->transform(count_validator());
+  add_size(app, texts, "--counters");
+  app.add_option("--steps", counters.steps, "Steps; 0: as many as counters")
+      ->transform(count_validator());
+  app.add_option("--seconds", counters.seconds, "End the steps after so many seconds");
+  app.add_option("--threads", counters.threads, "Threads that count")->check(CLI::Range(1, 1000));
+  app.add_option("--seed", counters.seed, "Seed of the steps");
+}
+
+void add_nvme(CLI::App& app, Command& command, Texts& texts) {
+  NvmeOptions& nvme = command.nvme;
+  app.add_option("-n,--records", nvme.records, "Records to load")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("--key-size", nvme.key_bytes, "Bytes of a key")
+      ->check(CLI::IsMember({8, 16, 24, 32, 40, 48, 56, 64}));
+  app.add_option("-s,--value-size", nvme.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--threads", nvme.threads, "Threads of every phase")->check(CLI::Range(1, 1000));
+  app.add_option("--depths", texts.depths,
+                 "Reads that each thread has under way: a list of powers of two up to 64");
+  app.add_option("--gets", nvme.gets, "Operations of a phase at most; 0: as many as records")
+      ->transform(count_validator());
+  app.add_option("--seconds", nvme.seconds, "Seconds of a phase at most, but for the load")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", nvme.seed, "Seed of reads and ranges");
+  app.add_option("--phases", texts.nvme_phases, "Of read, range and mix only these after the load");
+  add_compressible(app, command);
+}
+
+void add_overwrite(CLI::App& app, Command& command, Texts& texts) {
+  OverwriteOptions& overwrite = command.overwrite;
+  app.add_option("-n,--records", overwrite.records, "Records")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("-b,--batch", overwrite.batch, "Records per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", overwrite.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(8, 1 << 20));
+  app.add_option("--passes", overwrite.passes, "Passes")->check(CLI::Range(1, 9));
+  app.add_option("--seed", overwrite.seed, "Seed of the overwrites");
+  add_compressible(app, command);
 }
 
 std::vector<std::string> choose_engines(const std::string& text) {
@@ -144,13 +246,45 @@ std::vector<std::string> choose_engines(const std::string& text) {
   return chosen;
 }
 
+// Bytes, from text such as "6.4G", or "1.6x" of the memory cap.
+uint64_t parse_size_of_cap(const Command& command, const std::string& text) {
+  if (!text.ends_with('x')) return parse_size(text);
+  if (command.cap_bytes == 0) throw std::invalid_argument(text + " needs a --memory-cap");
+  // As so many GB first: the text of the number is checked there.
+  const auto factor = static_cast<double>(parse_size(text.substr(0, text.size() - 1))) / 1e9;
+  return static_cast<uint64_t>(factor * static_cast<double>(command.cap_bytes));
+}
+
+// What a size means for each workload; insert.cc's is a matter of each record size (cases.cc).
+void finish_size(Command& command) {
+  const auto count = [&command](uint64_t bytes) {
+    return (command.size_bytes + bytes - 1) / bytes;
+  };
+  if (command.size_bytes == 0) return;
+  const uint64_t record_bytes = kKeyBytes + command.upsert.value_bytes;
+  command.upsert.rounds = count(command.upsert.items * record_bytes);
+  command.scale.size_bytes = command.size_bytes;
+  command.counters.counters = count(kKeyBytes + sizeof(uint64_t));
+  command.nvme.records = count(command.nvme.key_bytes + command.nvme.value_bytes);
+  command.overwrite.records = count(kKeyBytes + command.overwrite.value_bytes);
+}
+
 void finish(Command& command, const Texts& texts) {
   static const std::map<std::string, SyncMode> kModes = {{"none", SyncMode::kNone},
                                                          {"async", SyncMode::kAsync},
                                                          {"sync", SyncMode::kFull},
                                                          {"full", SyncMode::kFull}};
   try {
-    command.memory_bytes = std::max(parse_size(texts.memory), texts.pinned_cache_mb * 1'000'000);
+    command.memory_given = !texts.memory.empty() || texts.pinned_cache_mb != 0;
+    if (!texts.memory.empty()) command.memory_bytes = parse_size(texts.memory);
+    command.memory_bytes = std::max(command.memory_bytes, texts.pinned_cache_mb * 1'000'000);
+    if (!texts.memory_cap.empty()) command.cap_bytes = parse_size(texts.memory_cap);
+    if (!texts.size.empty()) {
+      command.size_bytes = parse_size_of_cap(command, texts.size);
+      if (command.size_bytes == 0) throw std::invalid_argument("--size: 0");
+    }
+    command.record_sizes = parse_counts(texts.record_sizes);
+    command.nvme.depths = parse_counts(texts.depths);
     command.map_bytes = parse_size(texts.map_size);
     command.pretouch_default = texts.pretouch.empty();
     if (!texts.pretouch.empty()) command.pretouch_bytes = parse_size(texts.pretouch);
@@ -176,9 +310,36 @@ void finish(Command& command, const Texts& texts) {
     if (number >= low && number <= high) return;
     throw CLI::ValidationError(option, print_text("%lu is not in [%lu, %lu]", number, low, high));
   };
+  if (command.cap_bytes != 0) {
+    in_range(command.cap_bytes, 64 << 20, uint64_t{1} << 50, "--memory-cap");
+    if (!command.use_cgroup) throw CLI::ValidationError("--no-cgroup", "contradicts --memory-cap");
+    if (command.memory_given && command.memory_bytes > command.cap_bytes) {
+      throw CLI::ValidationError("--memory", "is more than --memory-cap");
+    }
+  }
   in_range(command.memory_bytes, 16 << 20, uint64_t{1} << 50, "--memory");
   for (const uint64_t size : command.batch_sizes) in_range(size, 1, ~uint64_t{0}, "--batch-size");
   for (const uint64_t size : command.value_sizes) in_range(size, 8, 1 << 20, "--value-size");
+  for (const uint64_t size : command.record_sizes) in_range(size, 16, 1 << 20, "--record-size");
+  for (const uint64_t depth : command.nvme.depths) {
+    if (depth == 0 || depth > 64 || (depth & (depth - 1)) != 0) {
+      throw CLI::ValidationError("--depths", print_text("%lu is no power of two to 64", depth));
+    }
+  }
+  const std::vector<std::string> nvme_phases = split(texts.nvme_phases, ',');
+  for (const std::string& phase : nvme_phases) {
+    if (phase != "read" && phase != "range" && phase != "mix") {
+      throw CLI::ValidationError("--phases", "no phase " + phase);
+    }
+  }
+  command.nvme.phases = {nvme_phases.begin(), nvme_phases.end()};
+  finish_size(command);
+  in_range(command.insert.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.nvme.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.overwrite.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.counters.counters, 1, ~uint32_t{0}, "--counters");
+  // One counter may take all steps: it counts in 32 bits.
+  in_range(command.counters.steps, 0, ~uint32_t{0}, "--steps");
   in_range(command.bank.accounts, 2 * command.bank.threads, uint64_t{1} << 31, "--num-accounts");
   in_range(command.bank.initial_balance, 1, uint64_t{1} << 32, "--initial-balance");
   in_range(command.bank.reads_per_tx, 1, 1 << 20, "--reads-per-tx");
@@ -239,6 +400,16 @@ Command parse_command_line(int argc, const char* const* argv) {
         [&](CLI::App& sub) { add_upsert(sub, command, texts); });
     add("micro", "Single operations: inserts, gets, seeks, walks, removals", Workload::kMicro,
         [&](CLI::App& sub) { add_micro(sub, command, texts); });
+    add("scale", "Inserts beside readers into a database that outgrows its memory",
+        Workload::kScale, [&](CLI::App& sub) { add_scale(sub, command, texts); });
+    add("insert", "Random inserts of small records by many threads: how even is the rate",
+        Workload::kInsert, [&](CLI::App& sub) { add_insert(sub, command, texts); });
+    add("counters", "Counters that many threads count up at random", Workload::kCounters,
+        [&](CLI::App& sub) { add_counters(sub, command, texts); });
+    add("nvme", "Small records on a fast device: load, reads with several under way, ranges, a mix",
+        Workload::kNvme, [&](CLI::App& sub) { add_nvme(sub, command, texts); });
+    add("overwrite", "Records overwritten at random, pass after pass: the space that takes",
+        Workload::kOverwrite, [&](CLI::App& sub) { add_overwrite(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

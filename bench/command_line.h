@@ -9,12 +9,28 @@
 #include <vector>
 
 #include "bench/bank.h"
+#include "bench/counters.h"
+#include "bench/insert.h"
 #include "bench/micro.h"
+#include "bench/nvme.h"
+#include "bench/overwrite.h"
+#include "bench/scale.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
 
-enum class Workload { kNone, kEngines, kBank, kUpsert, kMicro };
+enum class Workload {
+  kNone,
+  kEngines,
+  kBank,
+  kUpsert,
+  kMicro,
+  kScale,
+  kInsert,
+  kCounters,
+  kNvme,
+  kOverwrite
+};
 
 struct Command {
   Workload workload = Workload::kNone;
@@ -24,6 +40,9 @@ struct Command {
   unsigned repeat = 1;
   std::string baseline;
   uint64_t memory_bytes = 2'000'000'000;
+  uint64_t cap_bytes = 0;     // of a control group around each engine; 0: none
+  bool memory_given = false;  // else a cap decides how much each engine is told
+  bool compressible = false;
   uint64_t map_bytes = 40'000'000'000;
   uint64_t pretouch_bytes = 0;
   bool pretouch_default = true;
@@ -46,6 +65,14 @@ struct Command {
 
   MicroOptions micro;
   std::vector<uint64_t> value_sizes;
+
+  uint64_t size_bytes = 0;  // of keys and values to write; 0: the workload's own count holds
+  ScaleOptions scale;
+  InsertOptions insert;
+  std::vector<uint64_t> record_sizes;
+  CountersOptions counters;
+  NvmeOptions nvme;
+  OverwriteOptions overwrite;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

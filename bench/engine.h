@@ -14,7 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -50,6 +52,9 @@ class EngineError : public std::runtime_error {
 // What a batch will do: kBlind never calls get.
 enum class WriteIntent { kBlind, kReadWrite };
 
+// Makes the new value of a key out of the old one, which is empty when the key is missing.
+using Change = std::function<void(bool found, std::string_view old, std::string& next)>;
+
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -77,10 +82,30 @@ class Writer {
     (void)slot;
     put(key, value);
   }
+
+  // Outside of batches: one put that is its own commit, by the engine's shortest way.
+  virtual void put_now(std::string_view key, std::string_view value);
+  // Outside of batches: a get and a put of one key that no other modify of the key comes between,
+  // as one commit. Returns how many tries conflicts cost. The inherited one holds a lock for a
+  // group of keys meanwhile, which is what an engine without transactions needs.
+  virtual uint64_t modify(std::string_view key, const Change& change);
 };
 
 // kLatest: each call may show the newest state; cheaper than a snapshot in some engines.
 enum class View { kLatest, kSnapshot };
+
+// Reads with several under way at a time: the stream gives the keys and takes the answers. A slot
+// stands for one of the reads that are under way.
+class ReadStream {
+ public:
+  virtual ~ReadStream() = default;
+  // The key to read next; false when there is none. Lifetime of the key: until done(slot).
+  virtual bool next(size_t slot, std::string_view& key) = 0;
+  // The engine now sees the read: its latency counts from here.
+  virtual void start(size_t slot) = 0;
+  // The answer; data() is null when the key is missing.
+  virtual void done(size_t slot, std::string_view value) = 0;
+};
 
 class Reader {
  public:
@@ -94,8 +119,19 @@ class Reader {
   // values[i].data() is null when keys[i] is missing. Lifetime of the values: until the next call.
   virtual void multi_get(std::span<const std::string_view> keys,
                          std::span<std::string_view> values) = 0;
+  // Whether multi_get does better than a loop of gets.
+  virtual bool reads_together() const { return false; }
+  // Reads what the stream asks for until it has no more, with up to `depth` under way. The
+  // inherited one hands `depth` keys to multi_get, or one to get where the engine knows nothing
+  // better.
+  virtual void read_many(ReadStream& stream, size_t depth);
+
   // The first entry >= key and up to `count` entries after it.
   virtual void seek(std::string_view key, size_t count, StampSink& sink) = 0;
+  // The first `count` entries from the key on, for any count: by the engine's best means.
+  virtual void range(std::string_view key, size_t count, StampSink& sink) {
+    if (count != 0) seek(key, count - 1, sink);
+  }
 
   // All entries in order: by cursor, one at a time, and by the engine's fastest means.
   virtual void iterate(StampSink& sink) = 0;
@@ -103,6 +139,13 @@ class Reader {
   virtual void iterate(EntrySink& sink) = 0;
   virtual void iterate_batch(StampSink& sink) = 0;
   virtual void iterate_batch(BankSink& sink) = 0;
+};
+
+// What an engine says that it wrote since it was opened, and what it holds on disk.
+struct WriteAccount {
+  uint64_t log_bytes = 0;
+  uint64_t data_bytes = 0;
+  uint64_t allocated_bytes = 0;  // of its files, with what it took ahead of need
 };
 
 class Engine {
@@ -130,6 +173,8 @@ class Engine {
 
   // Bytes on disk that live data occupies, by the engine's own account; 0 when it keeps none.
   virtual uint64_t reachable_bytes() = 0;
+  // Nothing where it keeps no such account.
+  virtual std::optional<WriteAccount> write_account() { return std::nullopt; }
 };
 
 // Gives a reader its five ways through all entries from a template of its own:

@@ -4,6 +4,7 @@
 #include <hawthorn/hawthorn.h>
 
 #include <optional>
+#include <string>
 
 #include "bench/engine_registry.h"
 #include "bench/text.h"
@@ -74,6 +75,27 @@ class HawthornWriter : public Writer {
     batch_.del(tree_, key);
   }
 
+  void put_now(std::string_view key, std::string_view value) override {
+    check(db_.put(tree_, key, value, durability_));
+  }
+
+  uint64_t modify(std::string_view key, const Change& change) override {
+    for (uint64_t conflicts = 0;; ++conflicts) {
+      Result<Transaction> begun = db_.begin(TxnMode::kOptimistic);
+      check(begun.status());
+      Transaction transaction = std::move(begun).value();
+      const Status read = transaction.get(tree_, key, value_);
+      if (!read.is_not_found()) check(read);
+      change(read.ok(), read.ok() ? value_.view() : std::string_view(), next_);
+      value_.reset();
+      Status status = transaction.put(tree_, key, next_);
+      if (status.ok()) status = transaction.commit(durability_);
+      if (status.ok()) return conflicts;
+      // The destructor aborts what is still open.
+      if (!status.is(StatusCode::kConflict)) check(status);
+    }
+  }
+
  private:
   Db& db_;
   const Tree tree_;
@@ -83,6 +105,7 @@ class HawthornWriter : public Writer {
   Transaction transaction_;
   bool in_transaction_ = false;
   Value value_;
+  std::string next_;
 };
 
 class HawthornReader : public ReaderOf<HawthornReader> {
@@ -116,6 +139,22 @@ class HawthornReader : public ReaderOf<HawthornReader> {
     for (size_t i = 0; i < keys.size(); ++i) {
       values[i] = batch_[i].found() ? batch_[i].value : std::string_view();
     }
+  }
+
+  bool reads_together() const override { return true; }
+
+  void range(std::string_view key, size_t count, StampSink& sink) override {
+    // A scan reads ahead and hands out runs, which a short range has no use for.
+    constexpr size_t kScanFrom = 256;
+    if (count < kScanFrom) return Reader::range(key, count, sink);
+    const auto add_some = [&](std::span<const Entry> entries) {
+      for (const Entry& entry : entries) {
+        if (count-- == 0) return false;
+        sink.add(entry.key, entry.value);
+      }
+      return count != 0;
+    };
+    check(db_.scan(tree_, key, std::nullopt, add_some, {.snapshot = options_.snapshot}));
   }
 
   void seek(std::string_view key, size_t count, StampSink& sink) override {
@@ -212,6 +251,11 @@ class HawthornEngine : public Engine {
   }
   void settle() override { drain(); }
   uint64_t reachable_bytes() override { return db_->stats().disk_bytes_reachable; }
+  std::optional<WriteAccount> write_account() override {
+    const Stats stats = db_->stats();
+    return WriteAccount{stats.bytes_written_log, stats.bytes_written_data,
+                        stats.disk_bytes_allocated};
+  }
 
  private:
   EngineConfig config_;

@@ -84,6 +84,8 @@ class MemoryReader : public ReaderOf<MemoryReader> {
     }
   }
 
+  bool reads_together() const override { return true; }
+
   void seek(std::string_view key, size_t count, StampSink& sink) override {
     const Shared shared(*this);
     auto at = engine_.entries_.lower_bound(key);

@@ -24,6 +24,9 @@ struct EngineInfo {
   MemoryLimit limit;
   std::string summary;
   std::function<std::unique_ptr<Engine>()> make;
+  // The part of a memory cap that the engine is told as its memory figure M. The rest is for what M
+  // does not bound: the driver, the heap, and the page cache of engines that read through it.
+  double share_of_cap = 0.5;
 };
 
 // In the order in which tables show them.
@@ -35,7 +38,14 @@ const std::vector<std::string>& missing_engines();
 
 // One for each adapter file; only those of this build are defined.
 std::unique_ptr<Engine> make_hawthorn();
-std::unique_ptr<Engine> make_rocksdb(bool tuned);
+enum class RocksProfile {
+  kDefault,
+  kTuned,         // for two cores and memory M
+  kLevel,         // what TuplDB's comparison gave it
+  kUniversal,     // what HedgeDB's comparison gave it
+  kUniversalGet,  // the same, but never MultiGet
+};
+std::unique_ptr<Engine> make_rocksdb(RocksProfile profile);
 std::unique_ptr<Engine> make_lmdb(bool writemap);
 std::unique_ptr<Engine> make_mdbx(bool writemap);
 // Some builds of it tell of every fork and every growth of a file on standard error.

@@ -1,6 +1,7 @@
 // RocksDB with its log and without compression. `rocksdb` takes the default options,
 // `rocksdb-tuned` what its tuning guide advises for two cores; both have the memory figure M as
-// block cache and write buffers.
+// block cache and write buffers. `rocksdb-level` and `rocksdb-universal` take what two published
+// comparisons with larger-than-memory data chose for it.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -76,6 +78,9 @@ class RocksWriter : public Writer {
     if (reads_) return overlay_.del(key);
     check(batch_.Delete(slice(key)));
   }
+  void put_now(std::string_view key, std::string_view value) override {
+    check(db_.Put(write_, slice(key), slice(value)));
+  }
 
  private:
   rocksdb::DB& db_;
@@ -89,7 +94,10 @@ class RocksWriter : public Writer {
 
 class RocksReader : public ReaderOf<RocksReader> {
  public:
-  explicit RocksReader(rocksdb::DB& db) : db_(db) {}
+  RocksReader(rocksdb::DB& db, bool async_io, bool multi_get) : db_(db), multi_get_(multi_get) {
+    read_.async_io = async_io;
+    read_.adaptive_readahead = async_io;
+  }
   ~RocksReader() override { RocksReader::end(); }
 
   void begin(View view) override {
@@ -115,6 +123,7 @@ class RocksReader : public ReaderOf<RocksReader> {
 
   void multi_get(std::span<const std::string_view> keys,
                  std::span<std::string_view> values) override {
+    if (!multi_get_) return get_each(keys, values);
     keys_.resize(keys.size());
     statuses_.resize(keys.size());
     if (values_.size() < keys.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys.size());
@@ -131,6 +140,8 @@ class RocksReader : public ReaderOf<RocksReader> {
       values[i] = view(values_[i]);
     }
   }
+
+  bool reads_together() const override { return multi_get_; }
 
   void seek(std::string_view key, size_t count, StampSink& sink) override {
     if (!iterator_) iterator_.reset(db_.NewIterator(read_));
@@ -153,7 +164,21 @@ class RocksReader : public ReaderOf<RocksReader> {
   }
 
  private:
+  void get_each(std::span<const std::string_view> keys, std::span<std::string_view> values) {
+    if (values_.size() < keys.size()) values_ = std::vector<rocksdb::PinnableSlice>(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      values_[i].Reset();
+      const rocksdb::Status status =
+          db_.Get(read_, db_.DefaultColumnFamily(), slice(keys[i]), &values_[i]);
+      values[i] = {};
+      if (status.IsNotFound()) continue;
+      check(status);
+      values[i] = view(values_[i]);
+    }
+  }
+
   rocksdb::DB& db_;
+  const bool multi_get_;
   rocksdb::ReadOptions read_;
   rocksdb::PinnableSlice value_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
@@ -164,7 +189,7 @@ class RocksReader : public ReaderOf<RocksReader> {
 
 class RocksEngine : public Engine {
  public:
-  explicit RocksEngine(bool tuned) : tuned_(tuned) {}
+  explicit RocksEngine(RocksProfile profile) : profile_(profile) {}
 
   std::string version() const override {
     return print_text("RocksDB %d.%d.%d (%s)", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH,
@@ -181,18 +206,12 @@ class RocksEngine : public Engine {
     options.stats_dump_period_sec = 0;
     if (config.sync == SyncMode::kFull) options.recycle_log_file_num = 4;
     rocksdb::BlockBasedTableOptions table;
-    if (tuned_) tune(options, table);
-
-    const size_t buffers =
-        options.write_buffer_size * static_cast<size_t>(options.max_write_buffer_number);
-    const size_t cache =
-        config.memory_bytes > 2 * buffers ? config.memory_bytes - buffers : config.memory_bytes / 2;
+    const size_t cache = apply_profile(options, table);
     table.block_cache = make_cache(cache);
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     open_db(options);
     settings_ =
-        print_text("%s, block cache %s, write buffers %d of %s, log %s%s",
-                   tuned_ ? "tuned" : "default options",
+        print_text("%s, block cache %s, write buffers %d of %s, log %s%s", profile_text(),
                    size_text(static_cast<double>(cache)).c_str(), options.max_write_buffer_number,
                    size_text(static_cast<double>(options.write_buffer_size)).c_str(),
                    config.sync == SyncMode::kFull ? "synced and recycled" : "not synced",
@@ -207,7 +226,10 @@ class RocksEngine : public Engine {
   std::unique_ptr<Writer> writer() override {
     return std::make_unique<RocksWriter>(*db_, config_.sync);
   }
-  std::unique_ptr<Reader> reader() override { return std::make_unique<RocksReader>(*db_); }
+  std::unique_ptr<Reader> reader() override {
+    return std::make_unique<RocksReader>(*db_, is_universal(),
+                                         profile_ != RocksProfile::kUniversalGet);
+  }
 
   void sync() override { check(db_->FlushWAL(true)); }
 
@@ -245,8 +267,75 @@ class RocksEngine : public Engine {
 #endif
   }
 
+  static constexpr size_t kMega = size_t{1} << 20;
+
+  bool is_universal() const {
+    return profile_ == RocksProfile::kUniversal || profile_ == RocksProfile::kUniversalGet;
+  }
+
+  const char* profile_text() const {
+    switch (profile_) {
+      case RocksProfile::kDefault:
+        return "default options";
+      case RocksProfile::kTuned:
+        return "tuned";
+      case RocksProfile::kLevel:
+        return "leveled (4 levels, base 512 MiB times 8, 16 compactions)";
+      case RocksProfile::kUniversal:
+        return "universal, direct I/O, filters of 10 bits, MultiGet";
+      case RocksProfile::kUniversalGet:
+        return "universal, direct I/O, filters of 10 bits, Get alone";
+    }
+    return "";
+  }
+
+  // Sets what the profile is about and returns the size of the block cache.
+  size_t apply_profile(rocksdb::Options& options, rocksdb::BlockBasedTableOptions& table) const {
+    if (profile_ == RocksProfile::kLevel) return set_level(options);
+    if (is_universal()) return set_universal(options, table);
+    if (profile_ == RocksProfile::kTuned) tune(options, table);
+    const size_t buffers =
+        options.write_buffer_size * static_cast<size_t>(options.max_write_buffer_number);
+    const size_t memory = config_.memory_bytes;
+    return memory > 2 * buffers ? memory - buffers : memory / 2;
+  }
+
+  // As https://github.com/cojen/TuplDB's wiki has it, whose cache was half of the machine's memory.
+  size_t set_level(rocksdb::Options& options) const {
+    options.compaction_style = rocksdb::kCompactionStyleLevel;
+    options.write_buffer_size = 64 * kMega;
+    options.max_write_buffer_number = 3;
+    options.max_background_compactions = 16;
+    options.level0_file_num_compaction_trigger = 8;
+    options.level0_slowdown_writes_trigger = 17;
+    options.num_levels = 4;
+    options.max_bytes_for_level_base = 512 * kMega;
+    options.max_bytes_for_level_multiplier = 8;
+    return config_.memory_bytes;
+  }
+
+  // As HedgeDB's benchmark tool has it, with caches that a small M bounds further.
+  size_t set_universal(rocksdb::Options& options, rocksdb::BlockBasedTableOptions& table) const {
+    options.OptimizeUniversalStyleCompaction(
+        std::min<size_t>(512 * kMega, config_.memory_bytes / 4));
+    options.compression_per_level.clear();
+    options.max_background_jobs = 8;
+    options.compaction_options_universal.min_merge_width = 8;
+    options.compaction_options_universal.max_merge_width = 32;
+    options.compaction_options_universal.allow_trivial_move = true;
+    options.num_levels = 40;
+    options.compaction_readahead_size = 2 * kMega;
+    options.level0_stop_writes_trigger = std::numeric_limits<int>::max();
+    options.level0_slowdown_writes_trigger = std::numeric_limits<int>::max();
+    options.use_direct_reads = true;
+    options.use_direct_io_for_flush_and_compaction = true;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.block_size = 4096;
+    table.pin_l0_filter_and_index_blocks_in_cache = true;
+    return std::min<size_t>(1024 * kMega, config_.memory_bytes / 2);
+  }
+
   void tune(rocksdb::Options& options, rocksdb::BlockBasedTableOptions& table) const {
-    constexpr size_t kMega = size_t{1} << 20;
     options.write_buffer_size = std::clamp(config_.memory_bytes / 16, 16 * kMega, 128 * kMega);
     options.max_write_buffer_number = 4;
     options.max_background_jobs = 2;
@@ -289,7 +378,7 @@ class RocksEngine : public Engine {
     });
   }
 
-  const bool tuned_;
+  const RocksProfile profile_;
   EngineConfig config_;
   std::unique_ptr<rocksdb::DB> db_;
   std::string settings_;
@@ -297,6 +386,8 @@ class RocksEngine : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_rocksdb(bool tuned) { return std::make_unique<RocksEngine>(tuned); }
+std::unique_ptr<Engine> make_rocksdb(RocksProfile profile) {
+  return std::make_unique<RocksEngine>(profile);
+}
 
 }  // namespace hawthorn::bench

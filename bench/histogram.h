@@ -65,9 +65,21 @@ class RateWindows {
 
   // The fewest operations in any second between the start and the last operation; the mean rate
   // when less than a second was measured.
-  double worst_second() const;
+  double worst_second() const { return worst_rate(1); }
+  // The same in any stretch of so many seconds, as a rate per second.
+  double worst_rate(size_t seconds) const;
+  // The rate over the operations from one part of all to another (0.9 to 1: the last tenth). Time
+  // within a tenth of a second is taken as even. `seconds` is the length of the whole phase.
+  double rate_of_part(double from, double to, double seconds) const;
+  // Whether there was time enough, a tenth of a second, for worst_second to mean anything.
+  bool measured() const { return counts_.size() > 1; }
+  // Operations that ended in each second.
+  std::vector<uint64_t> per_second() const;
 
  private:
+  // When the first `operations` had ended.
+  double seconds_until(double operations, double seconds) const;
+
   static constexpr uint64_t kSlotNs = 100'000'000;
   static constexpr size_t kSlotsPerSecond = 10;
   std::vector<uint64_t> counts_;

@@ -97,5 +97,38 @@ TEST(RateWindows, MergesThreads) {
   EXPECT_NEAR(one.worst_second(), 4000, 1);
 }
 
+TEST(RateWindows, TellsTheWorstStretchOfAnyLength) {
+  RateWindows windows;
+  // Twenty seconds of 1,000/s but for two of 100/s.
+  for (uint64_t second = 0; second < 20; ++second) {
+    for (uint64_t tenth = 0; tenth < 10; ++tenth) {
+      const bool slow = second == 7 || second == 8;
+      windows.add((second * 10 + tenth) * 100'000'000, slow ? 10 : 100);
+    }
+  }
+  EXPECT_NEAR(windows.worst_rate(1), 100, 1);
+  EXPECT_NEAR(windows.worst_rate(2), 100, 1);
+  EXPECT_NEAR(windows.worst_rate(10), 820, 1);
+  const std::vector<uint64_t> seconds = windows.per_second();
+  ASSERT_EQ(seconds.size(), 20U);
+  EXPECT_EQ(seconds[6], 1000U);
+  EXPECT_EQ(seconds[7], 100U);
+}
+
+TEST(RateWindows, TellsTheRateOfAPartOfTheOperations) {
+  RateWindows windows;
+  // A hundred a tenth for a second, then ten a tenth for ten seconds: as many in each part.
+  for (uint64_t slot = 0; slot < 10; ++slot) windows.add(slot * 100'000'000, 100);
+  for (uint64_t slot = 10; slot < 110; ++slot) windows.add(slot * 100'000'000, 10);
+  EXPECT_NEAR(windows.rate_of_part(0, 0.1, 11), 1000, 1);
+  EXPECT_NEAR(windows.rate_of_part(0.9, 1, 11), 100, 1);
+  EXPECT_NEAR(windows.rate_of_part(0, 1, 11), 2000.0 / 11, 1);
+  // A phase of less than a tenth of a second has but its mean.
+  RateWindows brief;
+  brief.add(0, 50);
+  EXPECT_NEAR(brief.rate_of_part(0.9, 1, 0.05), 1000, 1);
+  EXPECT_EQ(RateWindows().rate_of_part(0, 0.1, 1), 0);
+}
+
 }  // namespace
 }  // namespace hawthorn::bench

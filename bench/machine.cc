@@ -4,14 +4,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
-#include <thread>
 
 namespace hawthorn::bench {
 namespace {
@@ -59,6 +57,19 @@ uint64_t disk_bytes(const std::string& directory) {
   return bytes;
 }
 
+std::optional<uint64_t> disk_written_bytes(const std::string& directory) {
+  struct stat status{};
+  if (stat(directory.c_str(), &status) != 0) return std::nullopt;
+  const std::string device =
+      std::to_string(major(status.st_dev)) + ":" + std::to_string(minor(status.st_dev));
+  std::ifstream file("/sys/dev/block/" + device + "/stat");
+  // The seventh number counts sectors of 512 bytes, whatever the device's own are.
+  uint64_t sectors = 0;
+  for (int i = 0; i < 7; ++i) file >> sectors;
+  if (file.fail()) return std::nullopt;
+  return sectors * 512;
+}
+
 uint64_t free_disk_bytes(const std::string& directory) {
   struct statvfs status{};
   if (statvfs(directory.c_str(), &status) != 0) return 0;
@@ -82,34 +93,5 @@ void touch_memory(size_t bytes) {
   for (size_t at = 0; at < bytes; at += kPage) start[at] = 1;
   munmap(memory, bytes);
 }
-
-MemoryGroup::MemoryGroup(const std::string& name, size_t limit_bytes) {
-  const std::string version1 = "/sys/fs/cgroup/memory";
-  const std::string version2 = "/sys/fs/cgroup";
-  const bool old = std::filesystem::exists(version1 + "/memory.limit_in_bytes") ||
-                   std::filesystem::exists(version1 + "/cgroup.procs");
-  const std::string directory = (old ? version1 : version2) + "/" + name;
-  if (mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) {
-    error_ = directory + ": " + std::strerror(errno);
-    return;
-  }
-  const std::string limit = directory + (old ? "/memory.limit_in_bytes" : "/memory.max");
-  if (!write_file(limit, std::to_string(limit_bytes))) {
-    error_ = limit + ": cannot be written";
-    rmdir(directory.c_str());
-    return;
-  }
-  directory_ = directory;
-}
-
-MemoryGroup::~MemoryGroup() {
-  if (directory_.empty()) return;
-  // The child is gone, but the kernel may still be taking the group's last pages back.
-  for (int tries = 0; rmdir(directory_.c_str()) != 0 && errno == EBUSY && tries < 50; ++tries) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
-bool MemoryGroup::enter() const { return write_file(directory_ + "/cgroup.procs", "0"); }
 
 }  // namespace hawthorn::bench

@@ -1,11 +1,12 @@
 #pragma once
 // What the driver asks the operating system: memory and writes of this process, sizes of
-// directories, memory limits, and memory touched beforehand.
+// directories, writes of their devices, and memory touched beforehand.
 //
 // Used by workloads and the runner. Linux only. Threads: any.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace hawthorn::bench {
@@ -21,6 +22,9 @@ uint64_t available_memory_bytes();
 
 // The blocks that a directory's files occupy, which for sparse files is less than their length.
 uint64_t disk_bytes(const std::string& directory);
+// What was written so far, by anybody, to the block device that holds the directory; nothing where
+// no one device does (tmpfs, overlays).
+std::optional<uint64_t> disk_written_bytes(const std::string& directory);
 uint64_t free_disk_bytes(const std::string& directory);
 
 // Asks the kernel to write out what it holds back, so that one engine's writes do not slow the
@@ -30,24 +34,5 @@ void sync_file_system(const std::string& directory);
 // Touches that much memory once and gives it back: the first touch ever of a virtual machine's
 // memory costs many times an ordinary page fault, and no engine should pay it for the others.
 void touch_memory(size_t bytes);
-
-// A memory control group for one child process; versions 1 and 2 of the interface.
-class MemoryGroup {
- public:
-  // Creates a group with that limit. On failure valid() is false and error() says why.
-  MemoryGroup(const std::string& name, size_t limit_bytes);
-  ~MemoryGroup();
-  MemoryGroup(const MemoryGroup&) = delete;
-  MemoryGroup& operator=(const MemoryGroup&) = delete;
-
-  bool valid() const { return !directory_.empty(); }
-  const std::string& error() const { return error_; }
-  // Moves this process into the group.
-  bool enter() const;
-
- private:
-  std::string directory_;
-  std::string error_;
-};
 
 }  // namespace hawthorn::bench

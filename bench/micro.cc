@@ -122,7 +122,7 @@ void Micro::load() {
   const Writes writes = write_batches(options_.items, [&](Writer& writer, uint64_t item) {
     const uint64_t key = key_of(item);
     greatest_ = std::max(greatest_, big_endian(key));
-    make_value(key, 0, value_.data(), value_.size());
+    make_value(key, 0, value_.data(), value_.size(), run_.fill);
     if (options_.sequential) {
       writer.append(KeyBytes(key), value_);
     } else {
@@ -147,7 +147,7 @@ void Micro::overwrite() {
   }
   write_batches(items.size(), [&](Writer& writer, uint64_t i) {
     const uint64_t key = key_of(items[i]);
-    make_value(key, 1, value_.data(), value_.size());
+    make_value(key, 1, value_.data(), value_.size(), run_.fill);
     writer.put(KeyBytes(key), value_);
   });
   report_.note(print_text("%s of %s values overwritten, not drained",

@@ -1,17 +1,21 @@
 #include "bench/program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <optional>
 #include <stdexcept>
 
 #include "bench/bank_kill.h"
+#include "bench/cases.h"
 #include "bench/engine_registry.h"
+#include "bench/interrupt.h"
 #include "bench/machine.h"
+#include "bench/memory_group.h"
 #include "bench/results.h"
 #include "bench/runner.h"
 #include "bench/tables.h"
@@ -20,23 +24,18 @@
 namespace hawthorn::bench {
 namespace {
 
-// One workload with one set of parameters: what is run once for each engine and repeat.
-struct Case {
-  std::string name;
-  std::function<void(const RunContext&, Engine&)> run;
-  BankOptions bank;  // of a killed run
-};
-
 class Program {
  public:
   explicit Program(const Command& command) : command_(command) {}
   int run();
 
  private:
-  std::vector<Case> make_cases();
   size_t pretouch_bytes() const;
+  size_t memory_bytes_of(const EngineInfo& info) const;
+  void check_cap() const;
   void print_head() const;
   Report run_one(const Case& one, const EngineInfo& info, bool keep);
+  void run_and_print(const Case& one, unsigned repeat, const std::string& engine, bool keep);
   void write_files() const;
 
   const Command& command_;
@@ -45,90 +44,56 @@ class Program {
   Results results_;
 };
 
-std::vector<Case> Program::make_cases() {
-  std::vector<Case> cases;
-  // A name says which parameter it was only where a run has several.
-  if (command_.workload == Workload::kBank) {
-    names_.emplace(command_.bank.accounts, command_.bank.seed, command_.dictionary);
-    for (const uint64_t batch_size : command_.batch_sizes) {
-      BankOptions options = command_.bank;
-      options.batch_size = batch_size;
-      std::string name = "bank";
-      if (command_.kill) name += ":kill";
-      if (command_.batch_sizes.size() > 1) name += print_text(":batch=%lu", batch_size);
-      cases.push_back({name,
-                       [this, options](const RunContext& run, Engine& engine) {
-                         run_bank(run, options, *names_, engine);
-                       },
-                       options});
-    }
-  } else if (command_.workload == Workload::kUpsert) {
-    cases.push_back({"upsert",
-                     [this](const RunContext& run, Engine& engine) {
-                       run_upsert(run, command_.upsert, engine);
-                     },
-                     {}});
-  } else {
-    for (const uint64_t value_bytes : command_.value_sizes) {
-      MicroOptions options = command_.micro;
-      options.value_bytes = value_bytes;
-      std::string name = "micro";
-      if (command_.value_sizes.size() > 1) name += print_text(":value=%lu", value_bytes);
-      if (options.dirty > 0) name += print_text(":dirty=%g", options.dirty);
-      cases.push_back(
-          {name,
-           [options](const RunContext& run, Engine& engine) { run_micro(run, options, engine); },
-           {}});
-    }
-  }
-  return cases;
-}
-
 size_t Program::pretouch_bytes() const {
   if (!command_.pretouch_default) return command_.pretouch_bytes;
-  return std::min<size_t>(2 * command_.memory_bytes, available_memory_bytes() / 2);
+  const uint64_t used = command_.cap_bytes != 0 ? command_.cap_bytes : 2 * command_.memory_bytes;
+  return std::min<size_t>(used, available_memory_bytes() / 2);
+}
+
+size_t Program::memory_bytes_of(const EngineInfo& info) const {
+  if (command_.cap_bytes == 0 || command_.memory_given) return command_.memory_bytes;
+  return static_cast<size_t>(info.share_of_cap * static_cast<double>(command_.cap_bytes));
+}
+
+// Before anything is run: half a comparison under a cap is none.
+void Program::check_cap() const {
+  if (command_.cap_bytes == 0) return;
+  const MemoryGroup group(print_text("hawthorn-bench.%d", getpid()), command_.cap_bytes);
+  if (!group.valid()) {
+    throw std::runtime_error("--memory-cap needs root and the memory controller: " + group.error());
+  }
 }
 
 void Program::print_head() const {
   const double memory = static_cast<double>(command_.memory_bytes);
-  std::cout << "Memory for each engine: " << size_text(memory) << ". Durability: "
+  if (command_.cap_bytes != 0) {
+    std::cout << "Memory cap, page cache included: "
+              << size_text(static_cast<double>(command_.cap_bytes)) << ". ";
+  }
+  std::cout << "Memory for each engine: "
+            << (command_.cap_bytes != 0 && !command_.memory_given ? "its share of the cap"
+                                                                  : size_text(memory))
+            << ". Durability: "
             << (command_.sync == SyncMode::kFull    ? "every commit synced"
                 : command_.sync == SyncMode::kAsync ? "async"
                                                     : "survives kill -9, no sync")
             << ". Runs of each engine: " << command_.repeat << ", interleaved.\n";
-  if (command_.workload == Workload::kBank) {
-    std::cout << "Bank: " << with_commas(command_.bank.accounts) << " accounts ("
-              << with_commas(names_->words()) << " named by words), ";
-    if (command_.kill) {
-      std::cout << "killed " << command_.kill_rounds << " times";
-    } else {
-      std::cout << with_commas(command_.bank.transactions) << " transfers tried in each phase, "
-                << command_.bank.threads << (command_.bank.threads == 1 ? " writer" : " writers");
-    }
-    std::cout << ", seed " << command_.bank.seed << ".\n";
-  } else if (command_.workload == Workload::kUpsert) {
-    std::cout << "Upsert: " << command_.upsert.rounds << " rounds of "
-              << with_commas(command_.upsert.items) << " random keys of 8 bytes, values of "
-              << command_.upsert.value_bytes << " bytes, " << command_.upsert.batch
-              << " per commit.\n";
-  } else {
-    std::cout << "Micro: " << with_commas(command_.micro.items) << " entries, inserted "
-              << (command_.micro.sequential ? "in order, " : "at random, ") << command_.micro.batch
-              << " per commit, " << with_commas(command_.micro.gets) << " gets of each kind.\n";
-  }
-  std::cout << std::flush;
+  std::cout << describe(command_, names_ ? &*names_ : nullptr) << '\n' << std::flush;
 }
 
 Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   RunContext run;
   run.engine_name = info.name;
   run.config.path = (std::filesystem::path(base_) / info.name).string();
-  run.config.memory_bytes = command_.memory_bytes;
+  run.config.memory_bytes = memory_bytes_of(info);
   run.config.map_bytes = command_.map_bytes;
   run.config.sync = command_.sync;
-  run.config.writers = command_.workload == Workload::kBank ? command_.bank.threads : 1;
+  run.config.writers = one.writers;
   run.verbose = !command_.quiet;
-  const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup};
+  run.cap_bytes = command_.cap_bytes;
+  run.fill = command_.compressible ? Fill::kHalf : Fill::kNoise;
+  const ChildLimits limits{command_.memory_bytes, info.limit, command_.use_cgroup,
+                           command_.cap_bytes};
 
   make_database_directory(base_, run.config.path);
   sync_file_system(base_);
@@ -162,29 +127,40 @@ void Program::write_files() const {
   write(command_.csv_file, [this](std::ostream& out) { results_.write_csv(out); });
 }
 
+void Program::run_and_print(const Case& one, unsigned repeat, const std::string& engine,
+                            bool keep) {
+  if (!command_.quiet) {
+    std::cerr << one.name << ", run " << repeat + 1 << " of " << command_.repeat << ": " << engine
+              << '\n';
+  }
+  Run run{one.name, engine, repeat, run_one(one, *find_engine(engine), keep)};
+  std::cout << run.workload << ", run " << repeat + 1 << ":\n";
+  print_run(run, std::cout);
+  std::cout << std::flush;
+  results_.add(std::move(run));
+  // After each run, so that an interruption keeps what there is.
+  write_files();
+}
+
 int Program::run() {
   base_ = command_.db_path;
   if (base_.empty()) {
     base_ = command_.workload == Workload::kBank ? "/tmp/bank_bench_db" : "/tmp/hawthorn_bench_db";
   }
-  const std::vector<Case> cases = make_cases();
+  check_cap();
+  if (command_.workload == Workload::kBank) {
+    names_.emplace(command_.bank.accounts, command_.bank.seed, command_.dictionary);
+  }
+  const std::vector<Case> cases = make_cases(command_, names_ ? &*names_ : nullptr);
+  // The engine under way ends its run with figures; nobody is left to print those of a dead parent.
+  if (command_.workload == Workload::kScale) catch_interrupts();
   print_head();
   for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {
     for (size_t i = 0; i < cases.size(); ++i) {
       for (const std::string& engine : command_.engines) {
+        if (interrupted()) break;
         const bool last = repeat + 1 == command_.repeat && i + 1 == cases.size();
-        if (!command_.quiet) {
-          std::cerr << cases[i].name << ", run " << repeat + 1 << " of " << command_.repeat << ": "
-                    << engine << '\n';
-        }
-        Run run{cases[i].name, engine, repeat,
-                run_one(cases[i], *find_engine(engine), last && command_.keep)};
-        std::cout << run.workload << ", run " << repeat + 1 << ":\n";
-        print_run(run, std::cout);
-        std::cout << std::flush;
-        results_.add(std::move(run));
-        // After each run, so that an interruption keeps what there is.
-        write_files();
+        run_and_print(cases[i], repeat, engine, last && command_.keep);
       }
     }
   }

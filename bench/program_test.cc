@@ -3,12 +3,15 @@
 #include "bench/program.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "bench/bank_kill.h"
 #include "bench/engine_memory.h"
@@ -85,6 +88,83 @@ TEST_F(ProgramTest, DeletesNothingThatIsNotItsOwn) {
       run({"hawthorn-bench", "upsert", "--engines", "memory", "--rounds", "1", "--items", "100"}),
       std::runtime_error);
   EXPECT_TRUE(std::filesystem::exists(directory_ / "db" / "memory" / "precious"));
+}
+
+TEST_F(ProgramTest, RunsTheWorkloadsOfLargeDatabases) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"scale", "--rounds", "2", "--items", "2k", "--readers", "2", "--multi-get", "64"},
+      {"insert", "--records", "5k", "--record-size", "128,512", "--threads", "2", "--batch", "10"},
+      {"counters", "--counters", "1k", "--steps", "5k", "--threads", "2"},
+      {"nvme", "--records", "2k", "--threads", "2", "--depths", "4", "--gets", "500", "--seconds",
+       "2", "--compressible"},
+      {"overwrite", "--size", "1M", "--passes", "2"}};
+  for (const std::vector<std::string>& command : commands) {
+    std::vector<std::string> arguments = {"hawthorn-bench"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    for (const std::string& more : {std::string("--engines"), std::string("memory"),
+                                    std::string("--csv"), (directory_ / "csv").string()}) {
+      arguments.push_back(more);
+    }
+    EXPECT_EQ(run(arguments), 0) << command[0];
+    EXPECT_TRUE(read("csv").starts_with("workload,engine,")) << command[0];
+    EXPECT_NE(read("csv").find("\n" + command[0]), std::string::npos) << read("csv");
+  }
+}
+
+// Ctrl+C goes to the program and to the child that runs: the summary is that of what was done.
+TEST_F(ProgramTest, EndsAtCtrlCWithASummary) {
+  const std::string json = (directory_ / "json").string();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setpgid(0, 0);
+    _exit(run({"hawthorn-bench", "scale", "--engines", "memory,memory", "--items", "1k",
+               "--readers", "1", "--json", json}));
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  ASSERT_EQ(kill(-child, SIGINT), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_NE(read("json").find("\"last_ten_rounds_ops_per_s\""), std::string::npos);
+}
+
+TEST_F(ProgramTest, RunsUnderAMemoryCap) {
+  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M",
+                 "--size", "0.05x", "--items", "1k", "--json", (directory_ / "json").string()}),
+            0);
+  const std::string json = read("json");
+  EXPECT_NE(json.find("\"group_peak_bytes\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"write_amplification\""), std::string::npos) << json;
+  // 5 MB in rounds of 264 KB.
+  EXPECT_NE(json.find("\"bytes_raw\", \"value\": 5.016e+06"), std::string::npos) << json;
+}
+
+TEST_F(ProgramTest, EndsAtItsMemoryCap) {
+  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M",
+                 "--size", "3x", "--items", "100k"}),
+            1);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("at its memory limit"), std::string::npos) << text;
+}
+
+TEST_F(ProgramTest, RefusesCapsAndSizesThatMakeNoSense) {
+  testing::internal::CaptureStderr();
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--size", "2x"},
+                                             {"--size", "1G", "--rounds", "2"},
+                                             {"--memory-cap", "1M"},
+                                             {"--memory-cap", "1G", "--memory", "2G"},
+                                             {"--memory-cap", "1G", "--no-cgroup"}}) {
+    std::vector<std::string> arguments = {"hawthorn-bench", "upsert", "--engines", "memory"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    EXPECT_EQ(run(arguments), 2) << options[0];
+  }
+  testing::internal::GetCapturedStderr();
 }
 
 TEST(Runner, ReportsAChildThatDies) {

@@ -10,29 +10,54 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr std::array<std::string_view, 17> kPhases = {
-    "load",      "warm_up",     "write",   "write_read",    "scan",      "upsert",
-    "verify",    "drain",       "open",    "get",           "get_chain", "get_dirty",
-    "multi_get", "lower_bound", "iterate", "iterate_batch", "remove"};
+constexpr auto kPhases = std::to_array<std::string_view>(
+    {"load",        "warm_up",      "write",       "write_read",   "scan",          "upsert",
+     "insert",      "read",         "count",       "pass_1",       "pass_2",        "pass_3",
+     "pass_4",      "pass_5",       "pass_6",      "pass_7",       "pass_8",        "pass_9",
+     "verify",      "drain",        "open",        "get",          "get_chain",     "get_dirty",
+     "multi_get",   "read_1",       "read_2",      "read_4",       "read_8",        "read_16",
+     "read_32",     "read_64",      "range_small", "range_medium", "range_large",   "mix_1",
+     "mix_read_1",  "mix_write_1",  "mix_2",       "mix_read_2",   "mix_write_2",   "mix_4",
+     "mix_read_4",  "mix_write_4",  "mix_8",       "mix_read_8",   "mix_write_8",   "mix_16",
+     "mix_read_16", "mix_write_16", "mix_32",      "mix_read_32",  "mix_write_32",  "mix_64",
+     "mix_read_64", "mix_write_64", "lower_bound", "iterate",      "iterate_batch", "remove"});
 
-constexpr std::array<Metric, 17> kMetrics = {{
+constexpr std::array<Metric, 35> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
     {"entries_per_s", "1/s", true},
     {"writer_loss", "ratio", false},
+    {"seconds", "s", false},
+    {"first_tenth_ops_per_s", "1/s", true},
+    {"last_tenth_ops_per_s", "1/s", true},
+    {"first_ten_rounds_ops_per_s", "1/s", true},
+    {"last_ten_rounds_ops_per_s", "1/s", true},
+    {"per_thread_ops_per_s", "1/s", true},
+    {"worst_second_ops_per_s", "1/s", true},
+    {"worst_ten_seconds_ops_per_s", "1/s", true},
     {"avg_us", "us", false},
     {"p50_us", "us", false},
     {"p90_us", "us", false},
     {"p99_us", "us", false},
     {"p999_us", "us", false},
     {"max_us", "us", false},
-    {"worst_second_ops_per_s", "1/s", true},
     {"bytes_raw", "bytes", false},
     {"bytes_reachable", "bytes", false},
+    {"bytes_allocated", "bytes", false},
     {"bytes_on_disk", "bytes", false},
     {"rss_bytes", "bytes", false},
+    {"group_peak_bytes", "bytes", false},
+    {"group_limit_hits", "count", false},
+    {"group_oom_kills", "count", false},
     {"device_write_bytes", "bytes", false},
+    {"disk_write_bytes", "bytes", false},
+    {"log_write_bytes", "bytes", false},
+    {"data_write_bytes", "bytes", false},
+    {"write_amplification", "times", false},
+    {"space_amplification", "times", false},
+    {"space_amplification_max", "times", false},
+    {"conflicts", "count", false},
 }};
 
 std::string one_line(std::string_view text) {

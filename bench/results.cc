@@ -1,6 +1,8 @@
 #include "bench/results.h"
 
 #include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "bench/text.h"
@@ -19,6 +21,27 @@ std::string json_number(double number) {
     if (std::stod(text) == number) return text;
   }
   return print_text("%.17g", number);
+}
+
+// The names of the columns of a workload's lines, which begin with its name.
+std::string_view csv_head(std::string_view line) {
+  struct Head {
+    std::string_view workload;
+    std::string_view columns;
+  };
+  static constexpr auto kHeads = std::to_array<Head>({
+      {"bank", "workload,engine,batch_size,phase,round,tx_per_s"},
+      {"upsert", "workload,engine,round,total_keys,upserts_per_s,bytes_on_disk"},
+      {"scale", "workload,engine,round,total_keys,inserts_per_s,reads_per_s,bytes_on_disk"},
+      {"insert", "workload,engine,record_bytes,second,total_records,inserts_per_s"},
+      {"counters", "workload,engine,second,total_steps,steps_per_s"},
+      {"overwrite", "workload,engine,phase,puts,bytes_on_disk,space_amplification"},
+  });
+  const std::string_view name = line.substr(0, line.find(','));
+  for (const Head& head : kHeads) {
+    if (head.workload == name) return head.columns;
+  }
+  throw std::logic_error("lines of a workload without a head: " + std::string(name));
 }
 
 }  // namespace
@@ -120,11 +143,7 @@ void Results::write_csv(std::ostream& out) const {
     if (!run.report.ok()) continue;
     if (rounds) {
       for (const std::string& line : run.report.csv_lines()) {
-        const bool bank = line.starts_with("bank,");
-        if (!std::exchange(headed, true)) {
-          out << (bank ? "workload,engine,batch_size,phase,round,tx_per_s,repeat\n"
-                       : "workload,engine,round,total_keys,upserts_per_s,bytes_on_disk,repeat\n");
-        }
+        if (!std::exchange(headed, true)) out << csv_head(line) << ",repeat\n";
         out << line << ',' << run.repeat << '\n';
       }
       continue;

@@ -1,5 +1,6 @@
 #include "bench/runner.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 #include <stdexcept>
 
 #include "bench/clock.h"
-#include "bench/machine.h"
 #include "bench/text.h"
 
 namespace hawthorn::bench {
@@ -31,10 +31,18 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-[[noreturn]] void run_child(int pipe, const MemoryGroup* group,
+[[noreturn]] void run_child(int pipe, const MemoryGroup* group, bool must_enter,
                             const std::function<void(Report&)>& work) {
+  // Nobody would read its figures, and its database would grow on.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   Report report([pipe](const std::string& line) { write_all(pipe, line + "\n"); });
-  if (group != nullptr && !group->enter()) report.note("the memory limit could not be imposed");
+  if (group != nullptr && !group->enter()) {
+    if (must_enter) {
+      report.fail("the memory cap could not be imposed");
+      _exit(0);
+    }
+    report.note("the memory limit could not be imposed");
+  }
   try {
     work(report);
   } catch (const std::exception& error) {
@@ -61,20 +69,33 @@ void read_report(int pipe, Report& report) {
 
 }  // namespace
 
+std::unique_ptr<MemoryGroup> make_limit_group(const std::string& name, const ChildLimits& limits,
+                                              Report& report) {
+  const bool capped = limits.cap_bytes != 0;
+  if (!capped && limits.limit != MemoryLimit::kCgroup) return nullptr;
+  if (!capped && !limits.use_cgroup) {
+    report.note("no memory limit: switched off");
+    return nullptr;
+  }
+  auto group =
+      std::make_unique<MemoryGroup>(print_text("hawthorn-bench.%d.%s", getpid(), name.c_str()),
+                                    capped ? limits.cap_bytes : limits.memory_bytes);
+  if (group->valid()) return group;
+  if (capped) throw std::runtime_error("the memory cap cannot be imposed: " + group->error());
+  report.note("no memory limit: " + group->error());
+  return nullptr;
+}
+
+void report_memory_use(const MemoryUse& use, Report& report) {
+  report.add("verify", "group_peak_bytes", static_cast<double>(use.peak_bytes));
+  report.add("verify", "group_limit_hits", static_cast<double>(use.limit_hits));
+  report.add("verify", "group_oom_kills", static_cast<double>(use.oom_kills));
+}
+
 Report run_in_child(const std::string& name, const ChildLimits& limits,
                     const std::function<void(Report&)>& work) {
   Report report;
-  std::unique_ptr<MemoryGroup> group;
-  if (limits.limit == MemoryLimit::kCgroup && limits.use_cgroup) {
-    group = std::make_unique<MemoryGroup>(
-        print_text("hawthorn-bench.%d.%s", getpid(), name.c_str()), limits.memory_bytes);
-    if (!group->valid()) {
-      report.note("no memory limit: " + group->error());
-      group.reset();
-    }
-  } else if (limits.limit == MemoryLimit::kCgroup) {
-    report.note("no memory limit: switched off");
-  }
+  const std::unique_ptr<MemoryGroup> group = make_limit_group(name, limits, report);
   Ticks::calibrate();
 
   int ends[2];
@@ -84,7 +105,7 @@ Report run_in_child(const std::string& name, const ChildLimits& limits,
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
     close(ends[0]);
-    run_child(ends[1], group.get(), work);
+    run_child(ends[1], group.get(), limits.cap_bytes != 0, work);
   }
   close(ends[1]);
   read_report(ends[0], report);
@@ -93,13 +114,13 @@ Report run_in_child(const std::string& name, const ChildLimits& limits,
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status)) {
-    const bool by_limit = group != nullptr && WTERMSIG(status) == SIGKILL;
+    const bool by_limit = group != nullptr && group->use().oom_kills != 0;
     report.fail(print_text("ended by signal %d (%s)%s", WTERMSIG(status),
-                           strsignal(WTERMSIG(status)),
-                           by_limit ? ", probably at its memory limit" : ""));
+                           strsignal(WTERMSIG(status)), by_limit ? ", at its memory limit" : ""));
   } else if (WEXITSTATUS(status) != 0) {
     report.fail(print_text("ended with code %d", WEXITSTATUS(status)));
   }
+  if (limits.cap_bytes != 0) report_memory_use(group->use(), report);
   return report;
 }
 

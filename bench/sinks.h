@@ -12,16 +12,18 @@
 
 namespace hawthorn::bench {
 
-// Entries with stamped values (stamp.h) in ascending order.
+// Entries with stamped values (stamp.h) in ascending order. Keys may be wide ones.
 class StampSink {
  public:
-  explicit StampSink(size_t value_bytes) : value_bytes_(value_bytes) {}
+  explicit StampSink(size_t value_bytes, size_t key_bytes = kKeyBytes)
+      : key_bytes_(key_bytes), value_bytes_(value_bytes) {}
 
   void add(std::string_view key, std::string_view value) {
-    if (key.size() != kKeyBytes || value.size() != value_bytes_) [[unlikely]] {
+    if (key.size() != key_bytes_ || value.size() != value_bytes_) [[unlikely]] {
       ++errors_;
       return;
     }
+    if (key_bytes_ != kKeyBytes && !key_is_whole(key)) ++errors_;
     const uint64_t word = load64(key.data());
     const uint64_t rank = big_endian(word);
     // One sum of conditions, no branch: a scan may take no more than some nanoseconds per entry.
@@ -42,6 +44,7 @@ class StampSink {
   uint64_t last() const { return last_; }
 
  private:
+  size_t key_bytes_;
   size_t value_bytes_;
   uint64_t entries_ = 0;
   uint64_t errors_ = 0;

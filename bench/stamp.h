@@ -57,9 +57,33 @@ inline bool stamp_fits(uint64_t key, uint64_t found) { return ((found ^ stamp(ke
 // The key of a sequence number: XXH3 of its eight bytes, as the upsert document defines it.
 uint64_t random_key(uint64_t sequence);
 
-// Writes the value of a key: its stamp, then bytes that no codec can shrink.
-void make_value(uint64_t key, uint8_t version, char* value, size_t value_bytes);
+// Wide keys: the eight bytes of random_key, then bytes that follow from them.
+inline constexpr size_t kKeyBytesMax = 64;
+inline void make_key(uint64_t key, char* bytes, size_t key_bytes) {
+  store64(bytes, key);
+  for (size_t at = sizeof key; at < key_bytes; at += sizeof key)
+    store64(bytes + at, mix64(key + at));
+}
+// Whether a key is what make_key wrote, to the last byte.
+inline bool key_is_whole(std::string_view key) {
+  uint64_t differing = 0;
+  for (size_t at = kKeyBytes; at < key.size(); at += kKeyBytes) {
+    differing |= load64(key.data() + at) ^ mix64(load64(key.data()) + at);
+  }
+  return differing == 0;
+}
+
+// What follows a value's stamp.
+enum class Fill {
+  kNoise,  // bytes that no codec can shrink
+  kHalf,   // the second half repeats the first: a codec shrinks a value to half
+};
+
+// Writes the value of a key: its stamp, then the fill.
+void make_value(uint64_t key, uint8_t version, char* value, size_t value_bytes,
+                Fill fill = Fill::kNoise);
 // Whether a value is what make_value wrote, to the last byte.
-bool value_is_whole(uint64_t key, uint8_t version, std::string_view value);
+bool value_is_whole(uint64_t key, uint8_t version, std::string_view value,
+                    Fill fill = Fill::kNoise);
 
 }  // namespace hawthorn::bench

@@ -15,6 +15,9 @@ constexpr std::array<std::string_view, 2> kMinorMetrics = {"avg_us", "p90_us"};
 std::string value_text(const Metric& metric, double value) {
   if (metric.unit == "bytes") return size_text(value);
   if (metric.unit == "ratio") return print_text("%.1f%%", value * 100);
+  if (metric.unit == "times") return print_text("%.2f", value);
+  if (metric.unit == "count") return with_commas(static_cast<uint64_t>(value));
+  if (metric.unit == "s") return print_text("%.1f s", value);
   return short_number(value);
 }
 

@@ -50,7 +50,7 @@ void Upsert::commit_batch(Writer& writer, uint64_t count) {
     const uint64_t key = random_key(sequence);
     char key_bytes[kKeyBytes];
     store64(key_bytes, key);
-    make_value(key, 0, value_.data(), value_.size());
+    make_value(key, 0, value_.data(), value_.size(), run_.fill);
     writer.put({key_bytes, sizeof key_bytes}, value_);
   }
   writer.commit();
@@ -90,9 +90,7 @@ void Upsert::report_rates() {
   const size_t rounds = round_rates_.size();
   report_.add("upsert", "ops_per_s", static_cast<double>(committed_) / seconds_);
   report_.add_latencies("upsert", commits_);
-  if (const double worst = windows_.worst_second(); worst > 0) {
-    report_.add("upsert", "worst_second_ops_per_s", worst);
-  }
+  report_rate_parts(report_, "upsert", windows_, seconds_);
   if (rounds == 0) return;
   const auto [slowest, fastest] = std::minmax_element(round_rates_.begin(), round_rates_.end());
   const auto rate_text = [&](size_t first, size_t end) {
@@ -130,7 +128,10 @@ void Upsert::verify() {
     store64(key_bytes, key);
     std::string_view value;
     const bool found = reader->get({key_bytes, sizeof key_bytes}, value);
-    wrong += found && value.size() == options_.value_bytes && value_is_whole(key, 0, value) ? 0 : 1;
+    wrong +=
+        found && value.size() == options_.value_bytes && value_is_whole(key, 0, value, run_.fill)
+            ? 0
+            : 1;
   }
   reader->end();
   if (wrong != 0)
@@ -139,6 +140,7 @@ void Upsert::verify() {
 
 void Upsert::run() {
   open_engine(run_, engine_);
+  WriteMeter meter(run_);
   std::string limit;
   {
     const std::unique_ptr<Writer> writer = engine_.writer();
@@ -164,11 +166,12 @@ void Upsert::run() {
   progress(run_, "drain");
   const Stopwatch watch;
   engine_.drain();
-  report_.add("drain", "ops_per_s", static_cast<double>(committed_) / (seconds_ + watch.seconds()));
+  report_drain(report_, committed_, seconds_, watch.seconds());
   report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+  const uint64_t bytes_raw = committed_ * (kKeyBytes + options_.value_bytes);
+  meter.report(engine_, bytes_raw);
   verify();
-  finish_run(run_, engine_, committed_ * (kKeyBytes + options_.value_bytes));
+  finish_run(run_, engine_, bytes_raw);
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ void progress(const RunContext& run, const std::string& text) {
 void open_engine(const RunContext& run, Engine& engine) {
   reset_peak_rss();
   engine.open(run.config);
+  if (run.cap_bytes != 0) {
+    run.report->note(print_text("%s: under a cap of %s, page cache included; M is %s of it",
+                                run.engine_name.c_str(),
+                                size_text(static_cast<double>(run.cap_bytes)).c_str(),
+                                size_text(static_cast<double>(run.config.memory_bytes)).c_str()));
+  }
   run.report->note(run.engine_name + ": " + engine.version() + "; " + engine.settings());
 }
 
@@ -59,6 +65,51 @@ void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw) {
                            with_commas(counter.bytes()).c_str(), with_commas(bytes_raw).c_str()));
   }
   engine.close();
+}
+
+void report_rate_parts(Report& report, const std::string& phase, const RateWindows& windows,
+                       double seconds) {
+  // None at all in a second is a figure too, but not of a phase that was over before.
+  if (windows.measured()) {
+    report.add(phase, "worst_second_ops_per_s", windows.worst_second());
+    report.add(phase, "worst_ten_seconds_ops_per_s", windows.worst_rate(10));
+  }
+  report.add(phase, "first_tenth_ops_per_s", windows.rate_of_part(0, 0.1, seconds));
+  report.add(phase, "last_tenth_ops_per_s", windows.rate_of_part(0.9, 1, seconds));
+}
+
+void report_drain(Report& report, uint64_t operations, double write_seconds, double drain_seconds) {
+  report.add("drain", "ops_per_s",
+             static_cast<double>(operations) / (write_seconds + drain_seconds));
+  report.add("drain", "seconds", drain_seconds);
+}
+
+WriteMeter::WriteMeter(const RunContext& run)
+    : run_(run),
+      process_bytes_(device_write_bytes()),
+      disk_bytes_(disk_written_bytes(run.config.path)) {}
+
+void WriteMeter::report(Engine& engine, uint64_t bytes_put) {
+  Report& report = *run_.report;
+  sync_file_system(run_.config.path);
+  const auto written = static_cast<double>(device_write_bytes() - process_bytes_);
+  report.add("verify", "device_write_bytes", written);
+  const std::optional<uint64_t> disk = disk_written_bytes(run_.config.path);
+  double amplifier = written;
+  if (disk && disk_bytes_) {
+    amplifier = static_cast<double>(*disk - *disk_bytes_);
+    report.add("verify", "disk_write_bytes", amplifier);
+  } else {
+    report.note("no counters of one block device: write_amplification is of /proc/self/io");
+  }
+  if (bytes_put != 0) {
+    report.add("verify", "write_amplification", amplifier / static_cast<double>(bytes_put));
+  }
+  if (const std::optional<WriteAccount> account = engine.write_account()) {
+    report.add("verify", "log_write_bytes", static_cast<double>(account->log_bytes));
+    report.add("verify", "data_write_bytes", static_cast<double>(account->data_bytes));
+    report.add("verify", "bytes_allocated", static_cast<double>(account->allocated_bytes));
+  }
 }
 
 }  // namespace hawthorn::bench

@@ -1,14 +1,16 @@
 #pragma once
 // What all workloads are told, and the steps that they share.
 //
-// Used by bank.h, upsert.h, micro.h. Threads: one.
+// Used by all workloads. Threads: one.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/engine.h"
 #include "bench/report.h"
+#include "bench/stamp.h"
 
 namespace hawthorn::bench {
 
@@ -17,7 +19,9 @@ struct RunContext {
   std::string engine_name;
   EngineConfig config;
   Report* report = nullptr;
-  bool verbose = false;  // progress on standard error
+  bool verbose = false;      // progress on standard error
+  uint64_t cap_bytes = 0;    // of the control group that the run is in; 0: none
+  Fill fill = Fill::kNoise;  // of values
 };
 
 // A line of progress on standard error, when it is wanted.
@@ -30,5 +34,26 @@ void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw);
 
 // Opens the engine and notes its version and settings.
 void open_engine(const RunContext& run, Engine& engine);
+
+// Of a phase that writes: the worst second and the worst ten, the first and the last tenth of its
+// operations.
+void report_rate_parts(Report& report, const std::string& phase, const RateWindows& windows,
+                       double seconds);
+// The rate with the time until background work ended, and that time.
+void report_drain(Report& report, uint64_t operations, double write_seconds, double drain_seconds);
+
+// What a run has its device write, from the construction on: the figures of phase `verify`.
+class WriteMeter {
+ public:
+  explicit WriteMeter(const RunContext& run);
+  // Lets the kernel write out what it holds back first. bytes_put: keys and values of all puts,
+  // overwritten ones included. The engine is open and drained.
+  void report(Engine& engine, uint64_t bytes_put);
+
+ private:
+  const RunContext& run_;
+  const uint64_t process_bytes_;
+  const std::optional<uint64_t> disk_bytes_;
+};
 
 }  // namespace hawthorn::bench

@@ -5,10 +5,16 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "bench/bank.h"
+#include "bench/counters.h"
 #include "bench/engine_memory.h"
+#include "bench/insert.h"
 #include "bench/micro.h"
+#include "bench/nvme.h"
+#include "bench/overwrite.h"
+#include "bench/scale.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -48,6 +54,49 @@ class WorkloadTest : public testing::Test {
     options.items = 10'000;
     options.free_disk_bytes_min = 0;
     return run_on(fault, [&](Engine& engine) { run_upsert(context_, options, engine); });
+  }
+
+  Report run_scale_on(Fault fault, uint64_t keys_per_read = 1) {
+    ScaleOptions options;
+    options.rounds = 4;
+    options.items = 5000;
+    options.readers = 2;
+    options.keys_per_read = keys_per_read;
+    options.free_disk_bytes_min = 0;
+    return run_on(fault, [&](Engine& engine) { run_scale(context_, options, engine); });
+  }
+
+  Report run_insert_on(Fault fault, uint64_t batch = 1) {
+    InsertOptions options;
+    options.records = 20'000;
+    options.batch = batch;
+    options.threads = 3;
+    options.free_disk_bytes_min = 0;
+    return run_on(fault, [&](Engine& engine) { run_insert(context_, options, engine); });
+  }
+
+  Report run_counters_on(Fault fault) {
+    CountersOptions options;
+    options.counters = 50;  // few, so that steps meet
+    options.steps = 20'000;
+    options.threads = 4;
+    return run_on(fault, [&](Engine& engine) { run_counters(context_, options, engine); });
+  }
+
+  Report run_nvme_on(Fault fault) {
+    NvmeOptions options;
+    options.records = 20'000;
+    options.threads = 3;
+    options.depths = {1, 8};
+    options.gets = 3000;
+    options.seconds = 5;
+    return run_on(fault, [&](Engine& engine) { run_nvme(context_, options, engine); });
+  }
+
+  Report run_overwrite_on(Fault fault) {
+    OverwriteOptions options;
+    options.records = 5000;
+    return run_on(fault, [&](Engine& engine) { run_overwrite(context_, options, engine); });
   }
 
   AccountNames names_;
@@ -196,6 +245,175 @@ TEST_F(WorkloadTest, MicroRunsChosenPhasesInEitherOrder) {
   EXPECT_TRUE(report.ok()) << failures(report);
   EXPECT_GT(report.value("get_chain", "ops_per_s"), 0);
   EXPECT_EQ(report.value("get", "ops_per_s"), 0);
+}
+
+TEST_F(WorkloadTest, ScalePassesOnARightEngine) {
+  for (const uint64_t keys_per_read : {1, 64}) {
+    const Report report = run_scale_on(Fault::kNone, keys_per_read);
+    EXPECT_TRUE(report.ok()) << failures(report);
+    EXPECT_EQ(report.value("verify", "bytes_raw"), 20'000.0 * 264);
+    EXPECT_EQ(report.csv_lines().size(), 4U);
+    for (const char* metric :
+         {"ops_per_s", "first_ten_rounds_ops_per_s", "last_ten_rounds_ops_per_s"}) {
+      EXPECT_GT(report.value("insert", metric), 0) << metric;
+    }
+    EXPECT_GT(report.value("read", "ops_per_s"), 0);
+    EXPECT_NEAR(report.value("read", "per_thread_ops_per_s"), report.value("read", "ops_per_s") / 2,
+                1);
+  }
+}
+
+TEST_F(WorkloadTest, ScaleEndsAtItsSizeOrItsTime) {
+  ScaleOptions options;
+  options.size_bytes = 1'000'000;
+  options.items = 1500;
+  options.readers = 0;
+  options.free_disk_bytes_min = 0;
+  Report report;
+  context_.report = &report;
+  MemoryEngine engine;
+  run_scale(context_, options, engine);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 3788.0 * 264);
+
+  options.size_bytes = 0;
+  options.seconds = 1;
+  options.batch = 10;
+  options.write_rate = 2000;
+  Report timed;
+  context_.report = &timed;
+  MemoryEngine other;
+  run_scale(context_, options, other);
+  EXPECT_TRUE(timed.ok()) << failures(timed);
+  EXPECT_LE(timed.value("insert", "ops_per_s"), 2050);
+  EXPECT_GT(timed.value("insert", "ops_per_s"), 0);
+}
+
+TEST_F(WorkloadTest, ScaleCatchesWrongEngines) {
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(run_scale_on(fault).ok()) << static_cast<int>(fault);
+  }
+}
+
+TEST_F(WorkloadTest, InsertPassesOnARightEngine) {
+  for (const uint64_t batch : {1, 100}) {
+    const Report report = run_insert_on(Fault::kNone, batch);
+    EXPECT_TRUE(report.ok()) << failures(report);
+    EXPECT_GT(report.value("insert", "ops_per_s"), 0);
+    EXPECT_GT(report.value("insert", "last_tenth_ops_per_s"), 0);
+    EXPECT_EQ(report.value("verify", "bytes_raw"), 20'000.0 * 128);
+    EXPECT_FALSE(report.csv_lines().empty());
+  }
+}
+
+TEST_F(WorkloadTest, InsertCatchesWrongEngines) {
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(run_insert_on(fault).ok()) << static_cast<int>(fault);
+  }
+}
+
+TEST_F(WorkloadTest, CountersPassOnARightEngineAndCatchWrongOnes) {
+  const Report report = run_counters_on(Fault::kNone);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  EXPECT_GT(report.value("count", "ops_per_s"), 0);
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 50.0 * 16);
+  for (const Fault fault : {Fault::kLosesCommit, Fault::kCorruptsValue}) {
+    EXPECT_FALSE(run_counters_on(fault).ok()) << static_cast<int>(fault);
+  }
+}
+
+// A get and a put that others come between lose a step now and then.
+class CarelessEngine : public MemoryEngine {
+ public:
+  std::unique_ptr<Writer> writer() override {
+    class CarelessWriter : public Writer {
+     public:
+      explicit CarelessWriter(std::unique_ptr<Writer> inner) : inner_(std::move(inner)) {}
+      void begin(WriteIntent intent) override { inner_->begin(intent); }
+      void commit() override { inner_->commit(); }
+      bool get(std::string_view key, std::string_view& value) override {
+        return inner_->get(key, value);
+      }
+      void put(std::string_view key, std::string_view value) override { inner_->put(key, value); }
+      void del(std::string_view key) override { inner_->del(key); }
+      uint64_t modify(std::string_view key, const Change& change) override {
+        inner_->begin(WriteIntent::kReadWrite);
+        std::string_view old;
+        const bool found = inner_->get(key, old);
+        std::string next;
+        change(found, old, next);
+        std::this_thread::yield();
+        inner_->put(key, next);
+        inner_->commit();
+        return 0;
+      }
+
+     private:
+      std::unique_ptr<Writer> inner_;
+    };
+    return std::make_unique<CarelessWriter>(MemoryEngine::writer());
+  }
+};
+
+TEST_F(WorkloadTest, CountersCatchUpdatesThatAreNotAtomic) {
+  CountersOptions options;
+  options.counters = 1;
+  options.steps = 50'000;
+  options.threads = 4;
+  Report report;
+  context_.report = &report;
+  CarelessEngine engine;
+  run_counters(context_, options, engine);
+  EXPECT_FALSE(report.ok());
+}
+
+TEST_F(WorkloadTest, NvmePassesOnARightEngine) {
+  const Report report = run_nvme_on(Fault::kNone);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  for (const char* phase : {"load", "drain", "read_1", "read_8", "range_small", "range_medium",
+                            "range_large", "mix_1", "mix_read_8", "mix_write_8"}) {
+    EXPECT_GT(report.value(phase, "ops_per_s"), 0) << phase;
+  }
+  EXPECT_GT(report.value("range_medium", "entries_per_s"), 0);
+  EXPECT_GT(report.value("read_8", "p999_us"), 0);
+  EXPECT_GT(report.value("mix_1", "rss_bytes"), 0);
+  EXPECT_GT(report.value("verify", "bytes_raw"), 20'000.0 * 124);
+}
+
+TEST_F(WorkloadTest, NvmeCatchesWrongEngines) {
+  for (const Fault fault : {Fault::kLosesPut, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(run_nvme_on(fault).ok()) << static_cast<int>(fault);
+  }
+}
+
+TEST_F(WorkloadTest, OverwritePassesOnARightEngineAndCatchesWrongOnes) {
+  const Report report = run_overwrite_on(Fault::kNone);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  for (const char* phase : {"load", "pass_1", "pass_2", "pass_3"}) {
+    EXPECT_GT(report.value(phase, "ops_per_s"), 0) << phase;
+  }
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 5000.0 * 264);
+  EXPECT_GE(report.csv_lines().size(), 150U);
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(run_overwrite_on(fault).ok()) << static_cast<int>(fault);
+  }
+}
+
+TEST(Values, AreWholeWithEitherFill) {
+  for (const Fill fill : {Fill::kNoise, Fill::kHalf}) {
+    for (const size_t bytes : {8, 9, 15, 16, 17, 100, 101, 256}) {
+      std::string value(bytes, '\0');
+      make_value(42, 3, value.data(), bytes, fill);
+      EXPECT_TRUE(value_is_whole(42, 3, value, fill)) << bytes;
+      EXPECT_FALSE(value_is_whole(43, 3, value, fill)) << bytes;
+      value.back() ^= 1;
+      EXPECT_FALSE(value_is_whole(42, 3, value, fill)) << bytes;
+    }
+  }
+  // The second half repeats the first, so that a codec can leave it out.
+  std::string value(256, '\0');
+  make_value(42, 0, value.data(), value.size(), Fill::kHalf);
+  EXPECT_EQ(value.substr(0, 128), value.substr(128));
 }
 
 TEST_F(WorkloadTest, TheReaderNoticesASnapshotThatMoves) {

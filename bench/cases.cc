@@ -1,0 +1,188 @@
+#include "bench/cases.h"
+
+#include "bench/text.h"
+
+namespace hawthorn::bench {
+namespace {
+
+// A name says which parameter it was only where a run has several.
+std::vector<Case> bank_cases(const Command& command, const AccountNames& names) {
+  std::vector<Case> cases;
+  for (const uint64_t batch_size : command.batch_sizes) {
+    BankOptions options = command.bank;
+    options.batch_size = batch_size;
+    std::string name = "bank";
+    if (command.kill) name += ":kill";
+    if (command.batch_sizes.size() > 1) name += print_text(":batch=%lu", batch_size);
+    const auto run = [options, &names](const RunContext& context, Engine& engine) {
+      run_bank(context, options, names, engine);
+    };
+    cases.push_back({name, run, options.threads, options});
+  }
+  return cases;
+}
+
+std::vector<Case> micro_cases(const Command& command) {
+  std::vector<Case> cases;
+  for (const uint64_t value_bytes : command.value_sizes) {
+    MicroOptions options = command.micro;
+    options.value_bytes = value_bytes;
+    std::string name = "micro";
+    if (command.value_sizes.size() > 1) name += print_text(":value=%lu", value_bytes);
+    if (options.dirty > 0) name += print_text(":dirty=%g", options.dirty);
+    const auto run = [options](const RunContext& context, Engine& engine) {
+      run_micro(context, options, engine);
+    };
+    cases.push_back({name, run, 1, {}});
+  }
+  return cases;
+}
+
+InsertOptions insert_options(const Command& command, uint64_t record_bytes) {
+  InsertOptions options = command.insert;
+  options.record_bytes = record_bytes;
+  if (command.size_bytes != 0) {
+    options.records = (command.size_bytes + record_bytes - 1) / record_bytes;
+  }
+  return options;
+}
+
+std::vector<Case> insert_cases(const Command& command) {
+  std::vector<Case> cases;
+  for (const uint64_t record_bytes : command.record_sizes) {
+    const InsertOptions options = insert_options(command, record_bytes);
+    std::string name = "insert";
+    if (command.record_sizes.size() > 1) name += print_text(":record=%lu", record_bytes);
+    const auto run = [options](const RunContext& context, Engine& engine) {
+      run_insert(context, options, engine);
+    };
+    cases.push_back({name, run, options.threads, {}});
+  }
+  return cases;
+}
+
+// A workload that has but one case.
+template <class Options>
+std::vector<Case> one_case(const char* name, unsigned writers, const Options& options,
+                           void (*run)(const RunContext&, const Options&, Engine&)) {
+  const auto call = [&options, run](const RunContext& context, Engine& engine) {
+    run(context, options, engine);
+  };
+  return {{name, call, writers, {}}};
+}
+
+std::string describe_bank(const Command& command, const AccountNames& names) {
+  const BankOptions& bank = command.bank;
+  std::string text =
+      print_text("Bank: %s accounts (%s named by words), ", with_commas(bank.accounts).c_str(),
+                 with_commas(names.words()).c_str());
+  text += command.kill ? print_text("killed %u times", command.kill_rounds)
+                       : print_text("%s transfers tried in each phase, %u %s",
+                                    with_commas(bank.transactions).c_str(), bank.threads,
+                                    bank.threads == 1 ? "writer" : "writers");
+  return text + print_text(", seed %lu.", bank.seed);
+}
+
+std::string describe_scale(const ScaleOptions& scale) {
+  std::string text =
+      print_text("Scale: rounds of %s random keys of 8 bytes, values of %lu bytes, %lu per commit",
+                 with_commas(scale.items).c_str(), scale.value_bytes, scale.batch);
+  if (scale.write_rate != 0) {
+    text += print_text(", at most %s keys/s", with_commas(scale.write_rate).c_str());
+  }
+  text += print_text("; %u readers of %lu keys a call. Until ", scale.readers, scale.keys_per_read);
+  if (scale.rounds != 0) text += print_text("%lu rounds, ", scale.rounds);
+  if (scale.size_bytes != 0) {
+    text += size_text(static_cast<double>(scale.size_bytes)) + " of keys and values, ";
+  }
+  if (scale.seconds != 0) text += print_text("%lu seconds, ", scale.seconds);
+  return text + (text.ends_with(", ") ? "or Ctrl+C." : "Ctrl+C.");
+}
+
+std::string describe_insert(const Command& command) {
+  std::string text = "Insert:";
+  for (const uint64_t record_bytes : command.record_sizes) {
+    const InsertOptions options = insert_options(command, record_bytes);
+    text += print_text("%s %s records of %lu bytes", text.back() == ':' ? "" : ",",
+                       with_commas(options.records).c_str(), record_bytes);
+  }
+  return text +
+         print_text(", %lu per commit, %u threads.", command.insert.batch, command.insert.threads);
+}
+
+std::string describe_nvme(const NvmeOptions& nvme) {
+  return print_text(
+      "NVMe: %s records of %lu + %lu bytes by single puts, %u threads; each phase after the load "
+      "at most %lu s.",
+      with_commas(nvme.records).c_str(), nvme.key_bytes, nvme.value_bytes, nvme.threads,
+      nvme.seconds);
+}
+
+}  // namespace
+
+std::vector<Case> make_cases(const Command& command, const AccountNames* names) {
+  switch (command.workload) {
+    case Workload::kBank:
+      return bank_cases(command, *names);
+    case Workload::kUpsert:
+      return one_case("upsert", 1, command.upsert, run_upsert);
+    case Workload::kMicro:
+      return micro_cases(command);
+    case Workload::kScale:
+      return one_case("scale", 1, command.scale, run_scale);
+    case Workload::kInsert:
+      return insert_cases(command);
+    case Workload::kCounters:
+      return one_case("counters", command.counters.threads, command.counters, run_counters);
+    case Workload::kNvme:
+      return one_case("nvme", command.nvme.threads, command.nvme, run_nvme);
+    case Workload::kOverwrite:
+      return one_case("overwrite", 1, command.overwrite, run_overwrite);
+    case Workload::kNone:
+    case Workload::kEngines:
+      break;
+  }
+  return {};
+}
+
+std::string describe(const Command& command, const AccountNames* names) {
+  const UpsertOptions& upsert = command.upsert;
+  const MicroOptions& micro = command.micro;
+  const CountersOptions& counters = command.counters;
+  const OverwriteOptions& overwrite = command.overwrite;
+  switch (command.workload) {
+    case Workload::kBank:
+      return describe_bank(command, *names);
+    case Workload::kUpsert:
+      return print_text(
+          "Upsert: %lu rounds of %s random keys of 8 bytes, values of %lu bytes, %lu per commit.",
+          upsert.rounds, with_commas(upsert.items).c_str(), upsert.value_bytes, upsert.batch);
+    case Workload::kMicro:
+      return print_text("Micro: %s entries, inserted %s, %lu per commit, %s gets of each kind.",
+                        with_commas(micro.items).c_str(),
+                        micro.sequential ? "in order" : "at random", micro.batch,
+                        with_commas(micro.gets).c_str());
+    case Workload::kScale:
+      return describe_scale(command.scale);
+    case Workload::kInsert:
+      return describe_insert(command);
+    case Workload::kCounters:
+      return print_text(
+          "Counters: %s of 8 + 8 bytes, %s steps, %u threads.",
+          with_commas(counters.counters).c_str(),
+          with_commas(counters.steps == 0 ? counters.counters : counters.steps).c_str(),
+          counters.threads);
+    case Workload::kNvme:
+      return describe_nvme(command.nvme);
+    case Workload::kOverwrite:
+      return print_text("Overwrite: %s records of 8 + %lu bytes, %u passes, %lu per commit.",
+                        with_commas(overwrite.records).c_str(), overwrite.value_bytes,
+                        overwrite.passes, overwrite.batch);
+    case Workload::kNone:
+    case Workload::kEngines:
+      break;
+  }
+  return {};
+}
+
+}  // namespace hawthorn::bench

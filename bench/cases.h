@@ -1,0 +1,31 @@
+#pragma once
+// What a command line asks for, as a list of runs: a workload with several sizes is several of
+// them.
+//
+// Used by program.h. Threads: one.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/bank_data.h"
+#include "bench/command_line.h"
+#include "bench/workload.h"
+
+namespace hawthorn::bench {
+
+// One workload with one set of parameters: what is run once for each engine and repeat.
+struct Case {
+  std::string name;
+  std::function<void(const RunContext&, Engine&)> run;
+  unsigned writers = 1;  // threads that write
+  BankOptions bank;      // of a killed run
+};
+
+// Lifetime: the command and the names, which only the bank needs, outlive the cases.
+std::vector<Case> make_cases(const Command& command, const AccountNames* names);
+
+// One line for people about the workload.
+std::string describe(const Command& command, const AccountNames* names);
+
+}  // namespace hawthorn::bench
