@@ -66,7 +66,7 @@ DataFiles::DataFiles(const os::Machine& machine, std::string directory, const Sp
       directory_(std::move(directory)),
       options_(options),
       direct_(options.direct),
-      open_files_(std::make_unique<std::atomic<os::File*>[]>(kFilesMax)),
+      open_files_(std::make_unique<std::atomic<DataFile*>[]>(kFilesMax)),
       written_(std::make_unique<std::atomic<bool>[]>(kFilesMax)) {}
 
 DataFiles::~DataFiles() = default;
@@ -131,11 +131,7 @@ os::File* DataFiles::file(uint32_t number) {
     if (present != nullptr) return present;
     Result<std::unique_ptr<os::File>> opened = open(number, failed_before == failed_files_.end());
     if (opened.ok()) {
-      os::File* const file = opened->get();
-      owned_.push_back(*std::move(opened));
-      if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
-      open_files_[number].store(file, std::memory_order_release);
-      return file;
+      return keep(number, *std::move(opened));
     }
     error = opened.status();
   } else {
@@ -171,17 +167,26 @@ Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
     return status;
   }
   os::MutexLock lock(open_mutex_);
-  os::File* const made = file->get();
-  owned_.push_back(*std::move(file));
-  if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
-  open_files_[number].store(made, std::memory_order_release);
+  keep(number, *std::move(file));
   return {};
 }
 
+DataFile* DataFiles::keep(uint32_t number, std::unique_ptr<os::File> file) {
+  std::unique_ptr<DataFile>& owned = owned_[number];
+  if (owned == nullptr) owned = std::make_unique<DataFile>(path_of(number));
+  owned->open(std::move(file));
+  if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
+  open_files_[number].store(owned.get(), std::memory_order_release);
+  return owned.get();
+}
+
 Status DataFiles::remove(uint32_t number) {
+  os::MutexLock syncing(sync_mutex_);
+  os::MutexLock lock(open_mutex_);
   if (Status status = machine_.files->remove(path_of(number)); !status.ok()) return status;
-  open_files_[number].store(nullptr, std::memory_order_release);
+  DataFile* const file = open_files_[number].exchange(nullptr, std::memory_order_acq_rel);
   written_[number].store(false, std::memory_order_relaxed);
+  if (file != nullptr) file->close();
   return {};
 }
 
@@ -196,7 +201,7 @@ Status DataFiles::sync() {
   for (uint32_t number = 0; number < end; ++number) {
     // Cleared before the sync: a write that completes during it is marked again.
     if (!written_[number].exchange(false, std::memory_order_acq_rel)) continue;
-    os::File* const file = open_files_[number].load(std::memory_order_acquire);
+    DataFile* const file = open_files_[number].load(std::memory_order_acquire);
     if (file == nullptr) continue;
     if (Status status = file->sync_data(); !status.ok()) return sync_error_ = std::move(status);
   }
