@@ -443,6 +443,8 @@ Status Db::flush() {
 Status Db::compact() {
   if (Status s = flush(); !s.ok()) return s;
   if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
+  if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
+  impl_->scheduler_->shrink();
   return impl_->publisher_->publish();
 }
 

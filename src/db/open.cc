@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/file_sizing.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
@@ -137,6 +138,8 @@ Status Db::Impl::open() {
   space::SpaceOptions space_options;
   space_options.direct = direct;
   space_options.read_only = options_.read_only;
+  space_options.file_bytes_first = db::data_file_bytes_first;
+  space_options.file_bytes_max = db::data_file_bytes_max;
   Result<std::unique_ptr<space::Space>> space = space::Space::open(machine_, path_, space_options);
   if (!space.ok()) return space.status();
   space_ = std::move(space).value();

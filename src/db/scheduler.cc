@@ -151,6 +151,8 @@ void Scheduler::stop() {
   store_->arena->stop_waiting();
   if (thread_.joinable()) thread_.join();
   if (toucher_.joinable()) toucher_.join();
+  os::MutexLock lock(held_mutex_);
+  held_.clear();  // nobody reads any more
 }
 
 Status Scheduler::status() const {
@@ -321,7 +323,10 @@ void Scheduler::run() {
       static_cast<void>(cover().ok());
     }
     size_containers();
-    if (!due()) continue;
+    if (!due()) {
+      shrink_in_background();
+      continue;
+    }
     const bool flushes = flush_due();
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
@@ -514,7 +519,11 @@ Status Scheduler::recluster_all() {
       os::epoch::Guard guard;
       for (const tree::Container* container : tree->directory().all()) {
         const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-        if (file->values.size() > 1 || file->garbage_bytes() > 0) lows.push_back(container->low);
+        const tree::Run* run = file->run.load(std::memory_order_acquire);
+        if (file->values.size() > 1 || file->garbage_bytes() > 0 ||
+            (run != nullptr && run->has_versions())) {
+          lows.push_back(container->low);
+        }
       }
     }
     for (const std::string& low : lows) {
@@ -547,7 +556,9 @@ Status Scheduler::drain() {
   }
   while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
   if (Status s = publisher_->publish(); !s.ok()) return s;
-  return publisher_->publish_now({});
+  if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+  shrink();
+  return publisher_->publish();
 }
 
 void Scheduler::keep_replayed() {

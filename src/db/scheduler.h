@@ -19,9 +19,12 @@
 //    files have ready: that is the disk reserve (R28). So on a full disk every delta can still be
 //    flushed, and the log behind it recycled; deletes are admitted in any case, and what they free
 //    admits inserts again.
+// 5. A data file that is to go is emptied when nothing else is due, a container at a time, with
+//    pauses several times as long as the work (shrink.cc).
 
 #include <atomic>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +42,7 @@ struct SchedulerStats {
   std::atomic<uint64_t> reclusters{0};
   std::atomic<uint64_t> splits{0};
   std::atomic<uint64_t> joins{0};
+  std::atomic<uint64_t> files_removed{0};
   std::atomic<uint64_t> write_waits{0};
   std::atomic<uint64_t> write_wait_us{0};
 };
@@ -85,8 +89,12 @@ class Scheduler : public txn::Admission {
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.
   Status recluster_all();
-  // Waits until nothing is due and everything flushed is published.
+  // Waits until nothing is due and everything flushed is published; then gives the disk back what
+  // the data files do not need.
   Status drain();
+  // Empties and removes data files as long as there is more free space in them than the reserve
+  // and growth need.
+  void shrink() EXCLUDES(shrink_mutex_);
   // What the log's scan has put into deltas may stay there: as much as readers that miss nothing
   // would leave them, or what it is. Their quota shrinks later, by and by.
   void keep_replayed();
@@ -111,6 +119,17 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
+  // Data files that leave.
+  void shrink_in_background() EXCLUDES(shrink_mutex_);
+  Step shrink_step(bool eager) REQUIRES(shrink_mutex_);
+  Step move_one(uint32_t file) REQUIRES(shrink_mutex_);
+  bool find_movers(uint32_t file) REQUIRES(shrink_mutex_);
+  void give_up_shrinking(uint32_t file, bool movable) REQUIRES(shrink_mutex_);
+  uint64_t spare_blocks(bool eager) EXCLUDES(cover_mutex_);
+  // Extents of large values that were moved, and the timestamps at which they may be read.
+  void hold_moved(std::vector<tree::ExtentRef> extents) EXCLUDES(held_mutex_);
+  void release_moved() EXCLUDES(held_mutex_);
+  size_t cover_wanted() const;
   void size_containers();
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
@@ -168,6 +187,21 @@ class Scheduler : public txn::Admission {
   uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
+  struct Mover {
+    tree::TreeState* tree;
+    std::string low;
+  };
+  os::Mutex shrink_mutex_;  // one file leaves at a time
+  std::vector<Mover> movers_ GUARDED_BY(shrink_mutex_);
+  std::set<uint32_t> immovable_ GUARDED_BY(shrink_mutex_);  // for a while
+  uint32_t scans_ GUARDED_BY(shrink_mutex_) = 0;            // for movers out of the present file
+  std::atomic<uint64_t> shrink_after_us_{0};
+  struct Held {
+    std::vector<tree::ExtentRef> extents;
+    Lsn visible;
+  };
+  os::Mutex held_mutex_;
+  std::vector<Held> held_ GUARDED_BY(held_mutex_);
   std::atomic<bool> large_due_{false};
   std::atomic<uint64_t> no_joins_until_us_{0};
   std::atomic<bool> parts_due_{false};  // those of a divided delta, which hold it until the last

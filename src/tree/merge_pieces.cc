@@ -95,6 +95,7 @@ Status Merger::Work::finish_piece(bool keep_extents) {
   if (builder.entries() > 0) {
     if (keep_extents) {
       for (size_t e = 0; e < old_file->values.size(); ++e) {
+        if ((left_out >> e & 1) != 0) continue;
         format::ValueExtentRecord value = old_file->record.values[e];
         value.garbage_bytes += garbage[e];
         built.push_back({value, run->extent_checksums(static_cast<uint32_t>(e))});
