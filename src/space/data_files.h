@@ -22,11 +22,11 @@
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/data_file.h"
+#include "space/devices.h"
 #include "space/space.h"
 
 namespace hawthorn::space {
 
-std::string data_file_name(uint32_t number);
 // False when the name is not that of a data file.
 bool parse_data_file_name(std::string_view name, uint32_t* number);
 
@@ -52,7 +52,7 @@ class DataFiles {
   void mark_written(uint32_t number);
   Status sync() EXCLUDES(sync_mutex_);
   Status sync_directory() { return machine_.files->sync_directory(directory_); }
-  Result<uint64_t> free_bytes() const { return machine_.files->free_bytes(directory_); }
+  Result<uint64_t> free_bytes() const;
 
  private:
   std::string path_of(uint32_t number) const { return directory_ + "/" + data_file_name(number); }

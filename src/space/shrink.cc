@@ -48,7 +48,7 @@ uint64_t Space::grown_us() const {
 // is the largest.
 std::optional<uint32_t> Space::leave(uint64_t keep_blocks, const std::set<uint32_t>& except) {
   State& s = *state_;
-  if (s.options.read_only) return std::nullopt;
+  if (s.options.read_only || s.options.devices != nullptr) return std::nullopt;
   struct Candidate {
     uint32_t number = 0;
     uint64_t used = 0;
@@ -161,6 +161,7 @@ Status Space::trim_files() {
   if (s.options.read_only) {
     return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
   }
+  if (s.options.devices != nullptr) return {};
   os::MutexLock growing(s.grow_mutex);
   os::MutexLock lock(s.mutex);
   // From here on nothing free can be relied on to have space.

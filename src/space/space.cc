@@ -56,6 +56,12 @@ Result<std::unique_ptr<Space>> Space::open(const os::Machine& machine, const std
       state->infos[number] = {blocks, 0};
       state->cold.add({number, 0, static_cast<uint32_t>(blocks)});
     }
+    for (uint32_t i = 0; options.devices != nullptr && i < options.devices->count(); ++i) {
+      const uint64_t blocks = options.devices->blocks(i) - format::kDeviceTailBlocks;
+      state->infos[kFilesMax + i] = {blocks, 0};
+      state->ready.add({kFilesMax + i, format::kDeviceHeadBlocks,
+                        static_cast<uint32_t>(blocks - format::kDeviceHeadBlocks)});
+    }
   }
   return std::unique_ptr<Space>(new Space(std::move(state)));
 }
@@ -93,12 +99,12 @@ Status Space::State::mark_used(const ExtentAddress& extent) {
     return Status(StatusCode::kCorruption, where(extent) + " ends behind the last block of a file");
   }
   uint64_t& blocks = info->second.blocks;
-  if (end > blocks) {
+  if (end > blocks && options.devices == nullptr) {
     // The file was made with other options, or for one large extent.
     cold.add({extent.file, static_cast<uint32_t>(blocks), static_cast<uint32_t>(end - blocks)});
     blocks = end;
   }
-  if (!cold.carve(extent)) return overlap(extent);
+  if (!cold.carve(extent) && !ready.carve(extent)) return overlap(extent);
   info->second.used += extent.blocks;
   used_blocks += extent.blocks;
   return {};
@@ -281,6 +287,9 @@ Status Space::State::warm_range(uint32_t blocks) {
 
 // `small`: takes no more than asked for, and the rest of the file's usual size at first need.
 Status Space::State::add_file(uint64_t blocks, bool small) {
+  if (options.devices != nullptr) {
+    return Status(StatusCode::kNoSpace, "space: the devices are full: " + options.devices->paths());
+  }
   uint32_t number = 0;
   {
     os::MutexLock lock(mutex);

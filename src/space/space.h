@@ -20,6 +20,8 @@
 //    its own leaves that much ready (R28).
 // 7. A file is removed only when no extent of it is in use, so nothing durable names it (R24); and
 //    no file is added while one is leaving.
+// 8. A device is as a file that always was there, with all its space: none is added, trimmed or
+//    removed.
 
 #include <cstdint>
 #include <memory>
@@ -38,9 +40,15 @@ namespace hawthorn::space {
 using format::ExtentAddress;
 
 inline constexpr uint32_t kFilesMax = 16384;  // data.0 to data.16383
+static_assert(kFilesMax == format::kDeviceFilesFirst);
+
+// For messages: "data.3", or "device 0" for the number of a device.
+std::string data_file_name(uint32_t number);
 
 // Who takes an extent. A flush makes room for others by what it replaces; an insert does not.
 enum class Use : uint8_t { kFlush, kInsert };
+
+class Devices;
 
 struct SpaceOptions {
   bool direct = true;
@@ -49,6 +57,8 @@ struct SpaceOptions {
   uint64_t file_bytes_first = uint64_t{64}
                               << 20;  // data.0; each next file doubles up to the maximum
   uint64_t file_bytes_max = uint64_t{1} << 30;
+  // Instead of data files; longer alive than the Space. Their space is all that there is.
+  Devices* devices = nullptr;
 };
 
 class Space {

@@ -45,7 +45,7 @@ struct MergePolicy {
   bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
   // Rewrites what lies in this data file, and the index; large values as moved_large says, which
   // names the new extents by the old ones.
-  std::optional<uint32_t> move_file;
+  std::optional<uint32_t> move_file = std::nullopt;
   const std::map<ExtentAddress, ExtentAddress>* moved_large = nullptr;
 
   // Whether there is work without a delta.
