@@ -45,6 +45,13 @@ struct Options {
 
   IoMode io_mode = IoMode::kAuto;
 
+  // How much of the data files' space may be in use for each live byte, garbage being what
+  // overwritten and deleted values leave until their container is rewritten: 1.02 to 4. Less means
+  // that values are rewritten more often: at 1.10 a byte of random overwrites costs about five of
+  // rewriting, at 1.25 about two. Deltas, the log and the reserve come on top.
+  // Errors of open: kInvalidArgument out of range.
+  double space_target = 1.10;
+
   // Block devices that hold the data instead of files in the directory, which keeps superblock,
   // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are
   // opened exclusively, so they must not be mounted. A file of fixed size serves as one, too.

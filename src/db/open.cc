@@ -76,6 +76,11 @@ Status Db::Impl::open() {
                       " bytes is below the minimum of " +
                       std::to_string(Db::limits().memory_budget_bytes_min));
   }
+  if (!(options_.space_target >= 1.02 && options_.space_target <= 4)) {
+    return Status(StatusCode::kInvalidArgument, "a space target of " +
+                                                    std::to_string(options_.space_target) +
+                                                    " is not between 1.02 and 4");
+  }
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -178,6 +183,7 @@ Status Db::Impl::open() {
   scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),
                                                reappender_.get(), [this] { return all_trees(); });
   scheduler_->set_budget(options_.memory_budget_bytes);
+  scheduler_->set_space_target(options_.space_target);
   services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 

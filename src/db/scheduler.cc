@@ -131,6 +131,7 @@ void Scheduler::adapt_quota() {
 tree::MergePolicy Scheduler::policy() const {
   tree::MergePolicy policy;
   policy.target_bytes = target_bytes_.load(std::memory_order_relaxed);
+  policy.garbage_max = garbage_max_.load(std::memory_order_relaxed);
   return policy;
 }
 
@@ -214,11 +215,14 @@ void Scheduler::refill(bool by_log) {
                     kFlushFrom * static_cast<double>(quota);
   const Lsn log_start = store_->log != nullptr ? store_->log->trimmed() : 0;
   const Lsn log_size = store_->log != nullptr ? store_->log->head() - log_start + 1 : 1;
+  SpaceUse use;
+  const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (tree::TreeState* tree : trees_()) {
     os::epoch::Guard guard;
     for (const tree::Container* container : tree->directory().all()) {
-      if (container->flushing.load(std::memory_order_relaxed)) continue;
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      count_use(*d->run, oldest, &use);
+      if (container->flushing.load(std::memory_order_relaxed)) continue;
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;
@@ -240,6 +244,7 @@ void Scheduler::refill(bool by_log) {
       found.push_back({tree, container->low, worth, delta->bytes_each()});
     }
   }
+  set_garbage_max(use);
   const size_t keep = std::min(kCandidates, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
                     [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
@@ -317,6 +322,7 @@ void Scheduler::run() {
     }
     store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
     os::epoch::collect();
+    observe_readers();
     adapt_quota();
     // Ahead of writers. What it cannot get they will be told.
     if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {

@@ -67,6 +67,8 @@ class Scheduler : public txn::Admission {
   void start();
   void stop();
   void set_budget(size_t budget_bytes);
+  // Used space over live bytes; before start.
+  void set_space_target(double target) { garbage_share_ = 1 - 1 / target; }
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
   Status admit(size_t bytes, bool insert) override {
@@ -129,11 +131,27 @@ class Scheduler : public txn::Admission {
   // Extents of large values that were moved, and the timestamps at which they may be read.
   void hold_moved(std::vector<tree::ExtentRef> extents) EXCLUDES(held_mutex_);
   void release_moved() EXCLUDES(held_mutex_);
+  // Re-clustering for space alone (tidy.cc).
+  struct Untidy {
+    tree::TreeState* tree;
+    std::string low;
+    double worth;  // garbage per byte that is rewritten
+    size_t garbage;
+  };
+  struct SpaceUse {
+    uint64_t used = 0;
+    uint64_t garbage = 0;
+  };
+  void count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) const;
+  void set_garbage_max(const SpaceUse& use);
+  SpaceUse find_untidy() REQUIRES(shrink_mutex_);
+  Step tidy_step() REQUIRES(shrink_mutex_);
   size_t cover_wanted() const;
   void size_containers();
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
+  void observe_readers();
   void run();
   void run_toucher();
   Status pace(size_t bytes, bool insert);
@@ -184,6 +202,7 @@ class Scheduler : public txn::Admission {
   std::atomic<size_t> covered_{0};  // so much unflushed data has its space; under cover_mutex_
   os::Mutex space_mutex_;           // on a full disk one thread flushes for all
   size_t flushed_used_ GUARDED_BY(space_mutex_) = 0;  // what was left when it last did
+  uint64_t observed_us_ = 0;                          // of the background thread
   uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
@@ -193,6 +212,10 @@ class Scheduler : public txn::Admission {
   };
   os::Mutex shrink_mutex_;  // one file leaves at a time
   std::vector<Mover> movers_ GUARDED_BY(shrink_mutex_);
+  std::vector<Untidy> untidy_ GUARDED_BY(shrink_mutex_);              // the best one last
+  uint64_t untidy_garbage_ GUARDED_BY(shrink_mutex_) = ~uint64_t{0};  // in the last round
+  double garbage_share_ = 1 - 1 / 1.10;                     // that is allowed of what is in use
+  std::atomic<double> garbage_max_{0.15};                   // of a container that is flushed
   std::set<uint32_t> immovable_ GUARDED_BY(shrink_mutex_);  // for a while
   uint32_t scans_ GUARDED_BY(shrink_mutex_) = 0;            // for movers out of the present file
   std::atomic<uint64_t> shrink_after_us_{0};

@@ -33,6 +33,11 @@ uint64_t Scheduler::spare_blocks(bool eager) {
 
 void Scheduler::shrink() {
   os::MutexLock lock(shrink_mutex_);
+  untidy_.clear();
+  while (tidy_step() == Step::kDone) {
+  }
+  static_cast<void>(publisher_->publish().ok());
+  os::epoch::collect();
   immovable_.clear();
   while (shrink_step(true) == Step::kDone) {
   }
@@ -43,9 +48,9 @@ void Scheduler::shrink_in_background() {
   const uint64_t now = machine_.clock->monotonic_us();
   if (now < shrink_after_us_.load(std::memory_order_relaxed)) return;
   const uint64_t grown = store_->space->grown_us();
-  if (grown != 0 && now - grown < kGrownUs) return;
   os::MutexLock lock(shrink_mutex_);
-  const Step step = shrink_step(false);
+  Step step = tidy_step();
+  if (step == Step::kNothing && (grown == 0 || now - grown >= kGrownUs)) step = shrink_step(false);
   const uint64_t done = machine_.clock->monotonic_us();
   if (step == Step::kFailed) {
     immovable_.clear();

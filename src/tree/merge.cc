@@ -56,7 +56,7 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
     return plan;
   }
   const size_t garbage = old_file.garbage_bytes();
-  const bool much_garbage = garbage > kGarbageBytesMin &&
+  const bool much_garbage = garbage > std::min(kGarbageBytesMin, policy.target_bytes / 16) &&
                             static_cast<double>(garbage) >
                                 policy.garbage_max * static_cast<double>(old_file.value_bytes());
   const size_t extents_max = std::min<size_t>(policy.extents_max, RunFile::kExtentsMax - 1);

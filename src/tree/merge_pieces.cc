@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -89,6 +90,7 @@ Status Merger::Work::finish_piece(bool keep_extents) {
                   : store->next_container.fetch_add(1, std::memory_order_relaxed);
   record.max_ts = max_ts;
   record.entries = builder.entries();
+  file->old_version_bytes = std::exchange(old_bytes, 0);
 
   std::vector<BuiltExtent> built;
   std::vector<uint32_t> checksums;

@@ -22,6 +22,7 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   max_ts = 0;
   garbage.assign(RunFile::kExtentsMax, 0);
   moved_large = nullptr;
+  old_bytes = 0;
   records.clear();
   versions.clear();
   large_dropped.clear();
@@ -179,6 +180,15 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
             : run->has_versions() && run->entry(oldest.index).kind == EntryKind::kTombstone;
     if (!tombstone) break;
     key_versions.pop_back();
+  }
+  for (size_t i = 1; i < key_versions.size(); ++i) {
+    const Kept& kept = key_versions[i];
+    if (kept.version != nullptr) {
+      old_bytes += kEntryBytes + kept.version->size;
+      continue;
+    }
+    const RunEntry entry = run->entry(kept.index);
+    old_bytes += kEntryBytes + entry.size + entry.inline_value.size();
   }
 }
 
@@ -526,6 +536,7 @@ void Merger::Work::keep_run(Lsn cut_at) {
   left.file = new RunFile;
   left.file->record = old_file->record;
   left.file->record.cut = cut_at;
+  left.file->old_version_bytes = old_file->old_version_bytes;
   left.file->image = old_file->image;
   left.file->values = old_file->values;
   left.file->large = old_file->large;

@@ -51,6 +51,7 @@ struct Merger::Work {
   std::vector<Kept> key_versions;
   std::vector<Copy> copies;  // values of the piece's new extent, in order
   size_t copied_bytes = 0;
+  size_t old_bytes = 0;           // of the piece's versions behind each key's newest
   std::vector<uint32_t> garbage;  // per old extent, added by this merge
   uint32_t left_out = 0;          // old extents that an index-only merge does not keep: bits
   std::vector<uint8_t> kept_as;   // their new numbers, of those that it keeps

@@ -43,6 +43,9 @@ struct alignas(64) RunFile : os::InHugePages {
   std::vector<ExtentRef> large;    // extents of large values that the run refers to
   Residency* residency = nullptr;  // set by adopt
   size_t place = 0;                // in the residency's list; under its lock
+  // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
+  // process has seen them. Set before the file is shared.
+  size_t old_version_bytes = 0;
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 

@@ -2,6 +2,7 @@
 // what is in use moves to others, and nothing is lost whoever reads, or when the machine dies.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <thread>
 
@@ -184,6 +185,98 @@ TEST_F(Shrink, readers_of_large_values_that_move) {
   EXPECT_OK((*db)->compact());  // what the readers' snapshots needed
   EXPECT_LE((*db)->stats().disk_bytes_allocated, 14 * kMB);
   ASSERT_TRUE(clean(**db));
+}
+
+// Three times over all keys, in an order of their own each time: what is in use stays near the
+// target, and the bytes written do not explode.
+TEST_F(Shrink, overwrites_stay_near_the_target) {
+  for (const double target : {1.10, 1.25}) {
+    SCOPED_TRACE(target);
+    SimDisk disk(1);
+    SimMachine machine(disk, 1);
+    Options options;
+    options.memory_budget_bytes = 16 * kMB;
+    options.durability = Durability::kNone;
+    options.space_target = target;
+    auto db = Db::open_on(machine.machine(), "/db", options);
+    ASSERT_OK(db.status());
+    const Tree tree = (*db)->tree("t").value();
+    constexpr uint64_t kKeys = 60'000;
+    constexpr size_t kSize = 256;
+    const auto used_over_live = [&] {
+      const Stats stats = (*db)->stats();
+      const auto used = static_cast<double>(stats.disk_bytes_reachable);
+      return used / static_cast<double>(stats.disk_bytes_reachable - stats.trees[0].bytes_garbage);
+    };
+    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK((*db)->put(tree, key(i), value_of(i, kSize)));
+    ASSERT_OK((*db)->flush());
+    const uint64_t before = (*db)->stats().bytes_written_data;
+    double worst = 0;
+    double sum = 0;
+    int looks = 0;
+    for (uint64_t pass = 1; pass <= 3; ++pass) {
+      for (uint64_t i = 0; i < kKeys; ++i) {
+        const uint64_t number = (i * 7919 + pass) % kKeys;
+        ASSERT_OK((*db)->put(tree, key(number), value_of(number + pass, kSize)));
+        if (i % 5000 != 0) continue;
+        worst = std::max(worst, used_over_live());
+        sum += used_over_live();
+        ++looks;
+      }
+    }
+    const double written = static_cast<double>((*db)->stats().bytes_written_data - before) /
+                           static_cast<double>(3 * kKeys * (kSize + 8));
+    printf("target %.2f: %.3f of the live bytes in use (worst %.3f), %.2f bytes written per byte\n",
+           target, sum / looks, worst, written);
+    // Deltas are a tenth of the database here: one flush of a container adds as much garbage.
+    EXPECT_LT(worst, target + 0.13);
+    EXPECT_LT(sum / looks, target + 0.05);
+    EXPECT_LT(written, 8.0);
+    ASSERT_OK((*db)->drain());
+    EXPECT_LE(used_over_live(), target + 0.001);
+    ASSERT_TRUE(clean(**db));
+  }
+}
+
+TEST_F(Shrink, targets_out_of_range_are_refused) {
+  SimDisk disk(1);
+  SimMachine machine(disk, 1);
+  for (const double target : {1.0, 0.0, -1.0, 4.1, std::nan("")}) {
+    Options options;
+    options.memory_budget_bytes = 16 * kMB;
+    options.space_target = target;
+    EXPECT_TRUE(
+        Db::open_on(machine.machine(), "/db", options).status().is(StatusCode::kInvalidArgument));
+  }
+}
+
+// Who holds space: the oldest reader, since when, and how much; after it has gone, nobody.
+TEST_F(Shrink, a_long_snapshot_is_named) {
+  SimDisk disk(1);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  const Tree tree = (*db)->tree("t").value();
+  for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK((*db)->put(tree, key(i), value_of(i, 1000)));
+  EXPECT_EQ((*db)->stats().oldest_snapshot_seconds, 0u);
+  EXPECT_EQ((*db)->stats().bytes_old_versions, 0u);
+  Snapshot held = (*db)->snapshot();
+  static_cast<void>((*db)->stats());
+  for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK((*db)->put(tree, key(i), value_of(i + 1, 1000)));
+  ASSERT_OK((*db)->flush());
+  machine.clock().advance_us(90'000'000);
+  const Snapshot later = (*db)->snapshot();
+  Stats stats = (*db)->stats();
+  EXPECT_EQ(stats.oldest_snapshot_timestamp, held.timestamp());
+  EXPECT_GE(stats.oldest_snapshot_seconds, 90u);
+  EXPECT_LT(stats.oldest_snapshot_seconds, 100u);
+  EXPECT_GT(stats.bytes_old_versions, 5000u * 1000);
+  EXPECT_LT(stats.bytes_old_versions, 5000u * 1200);
+  held.reset();
+  EXPECT_LT((*db)->stats().oldest_snapshot_seconds, 10u);
+  // Rewritten for space alone.
+  ASSERT_OK((*db)->drain());
+  EXPECT_LT((*db)->stats().bytes_old_versions, 5000u * 150);
 }
 
 // Nobody asks for it: the background does it when nothing else is due, and when nothing was added
