@@ -53,7 +53,10 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"quarantined_containers", Kind::kCount, s.quarantined_containers},
           {"visible_timestamp", Kind::kCount, s.visible_timestamp},
           {"oldest_snapshot_timestamp", Kind::kCount, s.oldest_snapshot_timestamp},
-          {"snapshots", Kind::kCount, s.snapshots}};
+          {"snapshots", Kind::kCount, s.snapshots},
+          {"oldest_snapshot_seconds", Kind::kCount, s.oldest_snapshot_seconds},
+          {"bytes_old_versions", Kind::kBytes, s.bytes_old_versions},
+          {"data_files_removed", Kind::kCount, s.data_files_removed}};
 }
 
 std::vector<Figure> figures_of(const TreeStats& t) {

@@ -104,8 +104,9 @@ class HAWTHORN_EXPORT Db {
   // directory without write permission.
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
-  // Removes the files of a database, and the directory when nothing else is in it. Errors: kBusy;
-  // kNotFound.
+  // Removes the files of a database, and the directory when nothing else is in it; clears the
+  // labels of its devices, where they last were. Errors: kBusy; kNotFound; where a device is out of
+  // reach, as for Options::devices, and nothing is removed.
   static Status destroy(const std::string& path);
 
   static Limits limits();

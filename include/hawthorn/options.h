@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hawthorn {
 
@@ -42,6 +44,28 @@ struct Options {
   Durability durability = Durability::kFull;
 
   IoMode io_mode = IoMode::kAuto;
+
+  // How much of the data files' space may be in use for each live byte, garbage being what
+  // overwritten and deleted values leave until their container is rewritten: 1.02 to 4. Less means
+  // that values are rewritten more often: at 1.10 a byte of random overwrites costs about five of
+  // rewriting, at 1.25 about two. Deltas, the log and the reserve come on top.
+  // Errors of open: kInvalidArgument out of range.
+  double space_target = 1.10;
+
+  // Block devices that hold the data instead of files in the directory, which keeps superblock,
+  // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are
+  // opened exclusively, so they must not be mounted. A file of fixed size serves as one, too.
+  //
+  // A database is created on devices that are blank: where the first megabyte or the last 64 KB
+  // hold anything but zeros, or a label of another database, open fails. Afterwards the order does
+  // not matter, since labels tell which is which, and an empty list means all of them where they
+  // last were. Blank ones that are listed besides all others are added. A device that has grown is
+  // used as a whole from the next open on; none is ever taken away. Db::destroy clears the labels.
+  //
+  // Open returns kInvalidArgument for a device that is missing, too small, carries other data, or
+  // is listed for a database that has its data in files; kBusy when it is in use; kCorruption when
+  // it is a copy of another time than the directory; all name the path. Default: none.
+  std::vector<std::string> devices;
 
   // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is
   // replayed in memory. Without its lock file (a copy may have none) the database opens all the

@@ -62,6 +62,14 @@ struct Stats {
   uint64_t visible_timestamp = 0;
   uint64_t oldest_snapshot_timestamp = 0;  // equal to visible_timestamp when nobody holds one
   uint64_t snapshots = 0;                  // snapshots, transactions and cursors that are open
+  // For how long the oldest of them has been open, to the second or so; 0 when there is none.
+  uint64_t oldest_snapshot_seconds = 0;
+  // What readers of old timestamps hold, as far as it was counted: versions behind the newest of
+  // their keys, in memory and on disk. Those on disk go with the next merge of their container
+  // after the readers have gone.
+  uint64_t bytes_old_versions = 0;
+
+  uint64_t data_files_removed = 0;  // while open, since nothing in them was in use any more
 };
 
 struct Limits {

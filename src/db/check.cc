@@ -80,7 +80,7 @@ void Checker::check_container(const Part& part) {
   char* image = read(record.run, part.where);
   if (image == nullptr) return;
   const size_t bytes = size_t{record.run.blocks} * kBlock;
-  const std::string place = "data." + std::to_string(record.run.file) + " at " +
+  const std::string place = space::data_file_name(record.run.file) + " at " +
                             std::to_string(uint64_t{record.run.block} * kBlock);
   Status status = tree::Run::verify(image, bytes, record.run_checksum, place);
   std::unique_ptr<tree::Run> run;
@@ -148,7 +148,7 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
     const std::span<const uint32_t> sums = run.extent_checksums(e);
     for (uint32_t block = 0; block < value.address.blocks; ++block) {
       if (tree::block_checksum(memory + size_t{block} * kBlock) == sums[block]) continue;
-      error(part.where + ": data." + std::to_string(value.address.file) + " at " +
+      error(part.where + ": " + space::data_file_name(value.address.file) + " at " +
             std::to_string((uint64_t{value.address.block} + block) * kBlock) +
             ": checksum mismatch in a value block");
     }
@@ -176,7 +176,7 @@ void Checker::check_large(const Part& part, std::string_view encoded) {
   if (checksum == value->checksum) return;
   const tree::ExtentAddress first =
       value->extents.empty() ? tree::ExtentAddress() : value->extents.front();
-  error(part.where + ": data." + std::to_string(first.file) + " at " +
+  error(part.where + ": " + space::data_file_name(first.file) + " at " +
         std::to_string(uint64_t{first.block} * kBlock) +
         ": checksum mismatch in a large value of " + std::to_string(value->size) + " bytes");
 }
@@ -187,7 +187,7 @@ void Checker::check_overlaps() {
     const tree::ExtentAddress& a = extents_[i - 1].first;
     const tree::ExtentAddress& b = extents_[i].first;
     if (a.file == b.file && uint64_t{a.block} + a.blocks > b.block) {
-      error("extents overlap in data." + std::to_string(a.file) + " at block " +
+      error("extents overlap in " + space::data_file_name(a.file) + " at block " +
             std::to_string(b.block) + ": " + extents_[i - 1].second + " and " + extents_[i].second);
     }
   }

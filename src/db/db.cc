@@ -444,6 +444,8 @@ Status Db::flush() {
 Status Db::compact() {
   if (Status s = flush(); !s.ok()) return s;
   if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
+  if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
+  impl_->scheduler_->shrink();
   return impl_->publisher_->publish();
 }
 
@@ -479,6 +481,15 @@ Status Db::set_memory_budget(size_t bytes) {
   return {};
 }
 
+namespace {
+// Entries of deltas are not looked at one by one: their share of the bytes.
+uint64_t old_bytes_of(const tree::Delta& delta) {
+  const uint64_t versions = delta.versions();
+  const uint64_t entries = delta.entries();
+  return versions > entries ? delta.bytes() * (versions - entries) / versions : 0;
+}
+}  // namespace
+
 Stats Db::stats() {
   Stats stats;
   if (!impl_->usable().ok()) return stats;
@@ -505,6 +516,7 @@ Stats Db::stats() {
         tree_stats.bytes_values += uint64_t{large.blocks} * 4096;
       }
       tree_stats.bytes_garbage += d->run->garbage_bytes();
+      stats.bytes_old_versions += d->run->old_version_bytes + old_bytes_of(*d->active);
       stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
     }
     stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;
@@ -547,6 +559,12 @@ Stats Db::stats() {
   stats.visible_timestamp = impl_->sequencer_->visible().load(std::memory_order_acquire);
   stats.oldest_snapshot_timestamp = impl_->snapshots_->oldest(stats.visible_timestamp);
   stats.snapshots = impl_->snapshots_->count();
+  const uint64_t now = impl_->machine_.clock->monotonic_us();
+  impl_->snapshots_->observe(now);
+  if (const uint64_t since = impl_->snapshots_->oldest_since_us(); since != 0 && since < now) {
+    stats.oldest_snapshot_seconds = (now - since) / 1'000'000;
+  }
+  stats.data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
   return stats;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/moved_large.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -54,6 +55,7 @@ size_t step_bytes(const tree::MergePolicy& policy) {
 Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low, bool allow_io,
                                   bool force, const tree::MergePolicy& policy, bool* flushed) {
   Status status = try_flush(tree, low, allow_io, force, policy, flushed);
+  if (policy.move_file.has_value()) return status;  // what could not be moved stays
   if (status.is(StatusCode::kNoSpace)) {
     if (Status s = publisher_->publish(); !s.ok()) return s;
     os::epoch::collect();
@@ -201,7 +203,7 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
 Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
                             bool force, const tree::MergePolicy& policy, bool* flushed) {
   *flushed = false;
-  const bool reshapes = allow_io && !policy.recluster && !policy.keep_extents;
+  const bool reshapes = allow_io && !policy.rewrites() && !policy.keep_extents;
   if (reshapes) {
     Result<bool> divided = divide(tree, low, policy);
     if (!divided.ok()) return divided.status();
@@ -219,8 +221,10 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
                                             tree::jittered(policy, descriptor->run->record.id))) {
       return {};
     }
-    if (!force && !policy.recluster && descriptor->active->empty() && descriptor->frozen == nullptr)
+    if (!force && !policy.rewrites() && descriptor->active->empty() &&
+        descriptor->frozen == nullptr) {
       return {};
+    }
     // Intents of a transaction that is idle must not hold the log: they move on to where it is now,
     // since their commit record will stand behind that (R8, attack 9).
     cut = tree->cut(container, force || holds_log(*descriptor->active));
@@ -230,17 +234,25 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     }
   }
   if (!cut.has_value()) return {};
-  const tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
+  tree::MergePolicy jittered = tree::jittered(policy, cut->file->record.id);
   // Checked after the container was marked as being flushed: a drop waits for such marks before it
   // takes stock.
   const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
-  if (dropped || (cut->frozen == nullptr && !policy.recluster)) {
+  if (dropped || (cut->frozen == nullptr && !policy.rewrites())) {
     tree->give_up(*cut);
     return {};
   }
-  if (!policy.recluster && tree::TreeState::drop_empty(*cut)) {
+  if (!policy.rewrites() && tree::TreeState::drop_empty(*cut)) {
     *flushed = true;
     return {};
+  }
+  MovedLarge moved(store_);
+  if (policy.move_file.has_value()) {
+    if (Status s = moved.copy(*cut->file, *policy.move_file); !s.ok()) {
+      tree->give_up(*cut);
+      return s;
+    }
+    jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
   Result<tree::MergeOutput> merged = this_thread_merger(store_).merge(
@@ -261,6 +273,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
+  hold_moved(moved.keep());
   stats_.flushes.fetch_add(1, std::memory_order_relaxed);
   if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
   if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);

@@ -22,6 +22,7 @@
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
+#include "space/devices.h"
 #include "txn/transaction.h"
 
 namespace hawthorn {
@@ -71,6 +72,7 @@ class Db::Impl {
   Options options_;
   std::unique_ptr<os::File> lock_;
   std::unique_ptr<os::Arena> arena_;
+  std::unique_ptr<space::Devices> devices_;  // null: data files
   std::unique_ptr<space::Space> space_;
   std::unique_ptr<tree::Residency> residency_;
   std::unique_ptr<tree::TxnSlots> slots_;
@@ -92,6 +94,8 @@ class Db::Impl {
 
  private:
   Status lock_directory(bool exists);
+  Status open_devices(db::LoadedManifest& loaded, bool exists);
+  Status label_devices(db::LoadedManifest& loaded, bool exists);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   Status build_trees(const format::ManifestState& state);
   Status present_ring_bytes(size_t* bytes);

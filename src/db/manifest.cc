@@ -116,6 +116,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   encoder->set_counters(state.next_container, state.next_tree);
   for (const auto& [id, tree] : state.trees) encoder->create_tree(tree);
   for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
+  for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
   if (state.log_trim != 0) encoder->trim_log(state.log_trim);
   if (state.lsn_reserved != 0) encoder->reserve_lsn(state.lsn_reserved);
   for (const auto& [id, container] : state.containers) {

@@ -75,6 +75,16 @@ Status check_log(const format::ManifestBatch& batch, const format::ManifestState
   return {};
 }
 
+Status check_devices(const format::ManifestBatch& batch, const format::ManifestState& state) {
+  size_t count = state.devices.size();
+  for (const format::DeviceRecord& device : batch.devices_set) {
+    if (Status status = format::check(device); !status.ok()) return status;
+    if (device.index > count) return corrupt("a device is set before the one of a lower index");
+    count = std::max<size_t>(count, device.index + 1);
+  }
+  return {};
+}
+
 void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& state) {
   if (dropped.empty()) return;
   const std::unordered_set<uint32_t> ids(dropped.begin(), dropped.end());
@@ -89,6 +99,7 @@ Status check(const format::ManifestBatch& batch, const format::ManifestState& st
   std::unordered_set<uint32_t> created;
   if (Status status = check_trees(batch, state, created); !status.ok()) return status;
   if (Status status = check_containers(batch, state, created); !status.ok()) return status;
+  if (Status status = check_devices(batch, state); !status.ok()) return status;
   return check_log(batch, state);
 }
 
@@ -118,6 +129,11 @@ Status apply(format::ManifestBatch batch, format::ManifestState& state) {
     } else {
       state.epochs.insert(at, epoch);
     }
+  }
+  for (format::DeviceRecord& device : batch.devices_set) {
+    const size_t index = device.index;
+    if (index == state.devices.size()) state.devices.emplace_back();
+    state.devices[index] = std::move(device);
   }
   state.log_trim = std::max(state.log_trim, batch.log_trim);
   state.lsn_reserved = std::max(state.lsn_reserved, batch.lsn_reserved);

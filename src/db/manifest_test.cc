@@ -441,7 +441,7 @@ TEST(ManifestTest, NewerVersionsAndFeatures) {
   EXPECT_TRUE(Manifest::start(f.machine(), kDirectory, *reader, false)
                   .status()
                   .is(StatusCode::kNotSupported));
-  superblock.features = {0, 0, 1};
+  superblock.features = {0, 0, 2};
   f.write("superblock", 0, format::encode_superblock(superblock));
   EXPECT_TRUE(f.load().status().is(StatusCode::kNotSupported));
   superblock.features = {};

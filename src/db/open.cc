@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "db/file_sizing.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
@@ -84,6 +85,11 @@ Status Db::Impl::open() {
                       " bytes is below the minimum of " +
                       std::to_string(Db::limits().memory_budget_bytes_min));
   }
+  if (!(options_.space_target >= 1.02 && options_.space_target <= 4)) {
+    return Status(StatusCode::kInvalidArgument, "a space target of " +
+                                                    std::to_string(options_.space_target) +
+                                                    " is not between 1.02 and 4");
+  }
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -132,6 +138,7 @@ Status Db::Impl::open() {
 
   // The parts below the trees.
   const bool direct = options_.io_mode != IoMode::kBuffered;
+  if (Status s = open_devices(loaded, *there); !s.ok()) return s;
   const wal::LogOptions log_options_used = log_options(options_.memory_budget_bytes, direct);
   Result<std::unique_ptr<os::Arena>> arena = os::Arena::create(options_.memory_budget_bytes);
   if (!arena.ok()) return arena.status();
@@ -146,6 +153,9 @@ Status Db::Impl::open() {
   space::SpaceOptions space_options;
   space_options.direct = direct;
   space_options.read_only = options_.read_only;
+  space_options.devices = devices_.get();
+  space_options.file_bytes_first = db::data_file_bytes_first;
+  space_options.file_bytes_max = db::data_file_bytes_max;
   Result<std::unique_ptr<space::Space>> space = space::Space::open(machine_, path_, space_options);
   if (!space.ok()) return space.status();
   space_ = std::move(space).value();
@@ -182,6 +192,7 @@ Status Db::Impl::open() {
   scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),
                                                reappender_.get(), [this] { return all_trees(); });
   scheduler_->set_budget(options_.memory_budget_bytes);
+  scheduler_->set_space_target(options_.space_target);
   services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 
@@ -239,10 +250,16 @@ Status Db::Impl::open() {
   if (recovery == nullptr) loaded.state.log_trim = epoch.start;
   const format::Lsn keep = loaded.state.log_trim;
   const format::Lsn reserved = loaded.state.lsn_reserved;
+  if (Status s = label_devices(loaded, *there); !s.ok()) return s;
+  const uint64_t uuid_low = loaded.uuid_low;
+  const uint64_t uuid_high = loaded.uuid_high;
   Result<std::unique_ptr<db::Manifest>> manifest =
       db::Manifest::start(machine_, path_, std::move(loaded), !*there);
   if (!manifest.ok()) return manifest.status();
   manifest_ = std::move(manifest).value();
+  if (devices_ != nullptr && !*there) {
+    if (Status s = devices_->label(uuid_low, uuid_high, 1); !s.ok()) return s;
+  }
   manifest_->on_warning([this](std::string_view message) { log(LogLevel::kWarning, message); });
   HAWTHORN_TEST_POINT("open.after_manifest");
   Result<std::unique_ptr<wal::Log>> started =
@@ -269,6 +286,47 @@ Status Db::Impl::open() {
   snapshots_->refresh(visible);
   scheduler_->start();
   return {};
+}
+
+// ---- Devices
+
+Status Db::Impl::open_devices(db::LoadedManifest& loaded, bool exists) {
+  const bool on_devices = (loaded.features.incompatible & format::kFeatureDevices) != 0;
+  if (exists && on_devices == loaded.state.devices.empty()) {
+    return Status(StatusCode::kCorruption,
+                  path_ + ": superblock and manifest do not agree on whether there are devices");
+  }
+  if (exists && !on_devices && !options_.devices.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  path_ + " has its data in files, and was opened with devices");
+  }
+  if (!on_devices && options_.devices.empty()) return {};
+  space::DeviceOptions options;
+  options.paths = options_.devices;
+  options.records = loaded.state.devices;
+  options.uuid_low = loaded.uuid_low;
+  options.uuid_high = loaded.uuid_high;
+  options.direct = options_.io_mode != IoMode::kBuffered;
+  options.read_only = options_.read_only;
+  Result<std::unique_ptr<space::Devices>> devices = space::Devices::open(machine_, options);
+  if (!devices.ok()) return devices.status();
+  devices_ = std::move(devices).value();
+  return {};
+}
+
+// Before the manifest says so (3 of space/devices.h).
+Status Db::Impl::label_devices(db::LoadedManifest& loaded, bool exists) {
+  if (devices_ == nullptr) return {};
+  uint64_t generation = 0;
+  if (exists) {
+    generation = loaded.state.devices.front().generation + 1;
+  } else {
+    loaded.uuid_low = machine_.random->next();
+    loaded.uuid_high = machine_.random->next();
+    loaded.features.incompatible |= format::kFeatureDevices;
+  }
+  loaded.state.devices = devices_->records(std::max<uint64_t>(generation, 1));
+  return devices_->label(loaded.uuid_low, loaded.uuid_high, generation);
 }
 
 Status Db::Impl::build_trees(const format::ManifestState& state) {
@@ -360,9 +418,24 @@ Status Db::Impl::close() {
   if (Status s = log_->close_and_remove(); !s.ok()) return s;
   os::epoch::drain();
   Status trimmed = space_->trim_files();
+  if (devices_ != nullptr) devices_->close();
   lock_.reset();  // the directory may be opened again while this object is still there
   return trimmed;
 }
+
+namespace {
+// A manifest that cannot be read names none: then its database is gone, and so must be the labels,
+// by hand.
+Status clear_devices(const os::Machine& machine, const std::string& path) {
+  const Result<db::LoadedManifest> loaded = db::Manifest::load(machine, path, nullptr);
+  if (!loaded.ok()) return {};
+  for (const format::DeviceRecord& device : loaded->state.devices) {
+    Status s = space::clear_label(machine, device.path, loaded->uuid_low, loaded->uuid_high);
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+}  // namespace
 
 Status Db::destroy(const std::string& path) {
   const os::Machine& machine = os::real_machine();
@@ -374,6 +447,7 @@ Status Db::destroy(const std::string& path) {
   Result<std::unique_ptr<os::File>> lock = machine.files->open_file(path + kLockName, flags);
   if (!lock.ok()) return lock.status();
   if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
+  if (Status s = clear_devices(machine, path); !s.ok()) return s;
   Result<std::vector<std::string>> names = machine.files->list(path);
   if (!names.ok()) return names.status();
   // The superblock goes last: what is left by a crash is still recognised as a database.

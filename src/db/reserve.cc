@@ -25,15 +25,20 @@ size_t Scheduler::merge_bytes() const {
   return kReserveContainers * target_bytes_.load(std::memory_order_relaxed);
 }
 
-// What a flush writes takes less than it took in memory, so bytes of deltas are a bound. Twice what
-// they hold now is made ready, so that this is done seldom.
-Status Scheduler::cover() {
-  os::MutexLock lock(cover_mutex_);
-  space::Space& space = *store_->space;
+// So much unflushed data shall have its space: twice what there is, so that more is made ready
+// seldom.
+size_t Scheduler::cover_wanted() const {
   const size_t quota = quota_.load(std::memory_order_relaxed);
   const size_t least = std::min(kCoverBytesMin, quota / 16);
   const size_t used = store_->arena->used(os::Quota::kDelta);
-  const size_t wanted = std::max(std::clamp(2 * used, least, quota), used + least);
+  return std::max(std::clamp(2 * used, least, quota), used + least);
+}
+
+// What a flush writes takes less than it took in memory, so bytes of deltas are a bound.
+Status Scheduler::cover() {
+  os::MutexLock lock(cover_mutex_);
+  space::Space& space = *store_->space;
+  const size_t wanted = cover_wanted();
   const size_t target = target_bytes_.load(std::memory_order_relaxed);
   const auto contiguous = static_cast<uint32_t>(kExtentContainers * target / kBlockBytes);
   // Before it is ready, so that no large value takes of it (6 of space.h).

@@ -131,6 +131,7 @@ void Scheduler::adapt_quota() {
 tree::MergePolicy Scheduler::policy() const {
   tree::MergePolicy policy;
   policy.target_bytes = target_bytes_.load(std::memory_order_relaxed);
+  policy.garbage_max = garbage_max_.load(std::memory_order_relaxed);
   return policy;
 }
 
@@ -151,6 +152,8 @@ void Scheduler::stop() {
   store_->arena->stop_waiting();
   if (thread_.joinable()) thread_.join();
   if (toucher_.joinable()) toucher_.join();
+  os::MutexLock lock(held_mutex_);
+  held_.clear();  // nobody reads any more
 }
 
 Status Scheduler::status() const {
@@ -212,11 +215,14 @@ void Scheduler::refill(bool by_log) {
                     kFlushFrom * static_cast<double>(quota);
   const Lsn log_start = store_->log != nullptr ? store_->log->trimmed() : 0;
   const Lsn log_size = store_->log != nullptr ? store_->log->head() - log_start + 1 : 1;
+  SpaceUse use;
+  const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (tree::TreeState* tree : trees_()) {
     os::epoch::Guard guard;
     for (const tree::Container* container : tree->directory().all()) {
-      if (container->flushing.load(std::memory_order_relaxed)) continue;
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      count_use(*d->run, oldest, &use);
+      if (container->flushing.load(std::memory_order_relaxed)) continue;
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;
@@ -238,6 +244,7 @@ void Scheduler::refill(bool by_log) {
       found.push_back({tree, container->low, worth, delta->bytes_each()});
     }
   }
+  set_garbage_max(use);
   const size_t keep = std::min(kCandidates, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
                     [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
@@ -315,13 +322,17 @@ void Scheduler::run() {
     }
     store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
     os::epoch::collect();
+    observe_readers();
     adapt_quota();
     // Ahead of writers. What it cannot get they will be told.
     if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {
       static_cast<void>(cover().ok());
     }
     size_containers();
-    if (!due()) continue;
+    if (!due()) {
+      shrink_in_background();
+      continue;
+    }
     const bool flushes = flush_due();
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
@@ -514,7 +525,11 @@ Status Scheduler::recluster_all() {
       os::epoch::Guard guard;
       for (const tree::Container* container : tree->directory().all()) {
         const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-        if (file->values.size() > 1 || file->garbage_bytes() > 0) lows.push_back(container->low);
+        const tree::Run* run = file->run.load(std::memory_order_acquire);
+        if (file->values.size() > 1 || file->garbage_bytes() > 0 ||
+            (run != nullptr && run->has_versions())) {
+          lows.push_back(container->low);
+        }
       }
     }
     for (const std::string& low : lows) {
@@ -547,7 +562,9 @@ Status Scheduler::drain() {
   }
   while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
   if (Status s = publisher_->publish(); !s.ok()) return s;
-  return publisher_->publish_now({});
+  if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+  shrink();
+  return publisher_->publish();
 }
 
 void Scheduler::keep_replayed() {

@@ -19,9 +19,12 @@
 //    files have ready: that is the disk reserve (R28). So on a full disk every delta can still be
 //    flushed, and the log behind it recycled; deletes are admitted in any case, and what they free
 //    admits inserts again.
+// 5. A data file that is to go is emptied when nothing else is due, a container at a time, with
+//    pauses several times as long as the work (shrink.cc).
 
 #include <atomic>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +42,7 @@ struct SchedulerStats {
   std::atomic<uint64_t> reclusters{0};
   std::atomic<uint64_t> splits{0};
   std::atomic<uint64_t> joins{0};
+  std::atomic<uint64_t> files_removed{0};
   std::atomic<uint64_t> write_waits{0};
   std::atomic<uint64_t> write_wait_us{0};
 };
@@ -63,6 +67,8 @@ class Scheduler : public txn::Admission {
   void start();
   void stop();
   void set_budget(size_t budget_bytes);
+  // Used space over live bytes; before start.
+  void set_space_target(double target) { garbage_share_ = 1 - 1 / target; }
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
   Status admit(size_t bytes, bool insert) override {
@@ -85,8 +91,12 @@ class Scheduler : public txn::Admission {
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.
   Status recluster_all();
-  // Waits until nothing is due and everything flushed is published.
+  // Waits until nothing is due and everything flushed is published; then gives the disk back what
+  // the data files do not need.
   Status drain();
+  // Empties and removes data files as long as there is more free space in them than the reserve
+  // and growth need.
+  void shrink() EXCLUDES(shrink_mutex_);
   // What the log's scan has put into deltas may stay there: as much as readers that miss nothing
   // would leave them, or what it is. Their quota shrinks later, by and by.
   void keep_replayed();
@@ -111,10 +121,37 @@ class Scheduler : public txn::Admission {
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
 
+  // Data files that leave.
+  void shrink_in_background() EXCLUDES(shrink_mutex_);
+  Step shrink_step(bool eager) REQUIRES(shrink_mutex_);
+  Step move_one(uint32_t file) REQUIRES(shrink_mutex_);
+  bool find_movers(uint32_t file) REQUIRES(shrink_mutex_);
+  void give_up_shrinking(uint32_t file, bool movable) REQUIRES(shrink_mutex_);
+  uint64_t spare_blocks(bool eager) EXCLUDES(cover_mutex_);
+  // Extents of large values that were moved, and the timestamps at which they may be read.
+  void hold_moved(std::vector<tree::ExtentRef> extents) EXCLUDES(held_mutex_);
+  void release_moved() EXCLUDES(held_mutex_);
+  // Re-clustering for space alone (tidy.cc).
+  struct Untidy {
+    tree::TreeState* tree;
+    std::string low;
+    double worth;  // garbage per byte that is rewritten
+    size_t garbage;
+  };
+  struct SpaceUse {
+    uint64_t used = 0;
+    uint64_t garbage = 0;
+  };
+  void count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) const;
+  void set_garbage_max(const SpaceUse& use);
+  SpaceUse find_untidy() REQUIRES(shrink_mutex_);
+  Step tidy_step() REQUIRES(shrink_mutex_);
+  size_t cover_wanted() const;
   void size_containers();
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
+  void observe_readers();
   void run();
   void run_toucher();
   Status pace(size_t bytes, bool insert);
@@ -165,9 +202,29 @@ class Scheduler : public txn::Admission {
   std::atomic<size_t> covered_{0};  // so much unflushed data has its space; under cover_mutex_
   os::Mutex space_mutex_;           // on a full disk one thread flushes for all
   size_t flushed_used_ GUARDED_BY(space_mutex_) = 0;  // what was left when it last did
+  uint64_t observed_us_ = 0;                          // of the background thread
   uint64_t adapted_us_ = 0;  // this and the next two: of the background thread
   uint64_t seen_missed_ = 0;
   uint64_t modest_until_us_ = 0;
+  struct Mover {
+    tree::TreeState* tree;
+    std::string low;
+  };
+  os::Mutex shrink_mutex_;  // one file leaves at a time
+  std::vector<Mover> movers_ GUARDED_BY(shrink_mutex_);
+  std::vector<Untidy> untidy_ GUARDED_BY(shrink_mutex_);              // the best one last
+  uint64_t untidy_garbage_ GUARDED_BY(shrink_mutex_) = ~uint64_t{0};  // in the last round
+  double garbage_share_ = 1 - 1 / 1.10;                     // that is allowed of what is in use
+  std::atomic<double> garbage_max_{0.15};                   // of a container that is flushed
+  std::set<uint32_t> immovable_ GUARDED_BY(shrink_mutex_);  // for a while
+  uint32_t scans_ GUARDED_BY(shrink_mutex_) = 0;            // for movers out of the present file
+  std::atomic<uint64_t> shrink_after_us_{0};
+  struct Held {
+    std::vector<tree::ExtentRef> extents;
+    Lsn visible;
+  };
+  os::Mutex held_mutex_;
+  std::vector<Held> held_ GUARDED_BY(held_mutex_);
   std::atomic<bool> large_due_{false};
   std::atomic<uint64_t> no_joins_until_us_{0};
   std::atomic<bool> parts_due_{false};  // those of a divided delta, which hold it until the last

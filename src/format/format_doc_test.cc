@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/device_label.h"
 #include "format/log_record.h"
 #include "format/manifest_layout.h"
 #include "format/run_layout.h"
@@ -113,6 +114,16 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(CountersPayload),
         {FIELD(CountersPayload, next_container), FIELD(CountersPayload, next_tree),
          FIELD(CountersPayload, reserved)}}},
+      {"DeviceSetPayload",
+       {sizeof(DeviceSetPayload),
+        {FIELD(DeviceSetPayload, index), FIELD(DeviceSetPayload, path_bytes),
+         FIELD(DeviceSetPayload, generation), FIELD(DeviceSetPayload, blocks)}}},
+      {"DeviceSlot",
+       {sizeof(DeviceSlot),
+        {FIELD(DeviceSlot, magic), FIELD(DeviceSlot, format_version), FIELD(DeviceSlot, index),
+         FIELD(DeviceSlot, uuid_low), FIELD(DeviceSlot, uuid_high), FIELD(DeviceSlot, generation),
+         FIELD(DeviceSlot, blocks), FIELD(DeviceSlot, reserved), FIELD(DeviceSlot, checksum_low),
+         FIELD(DeviceSlot, checksum_high)}}},
       {"RecordHeader",
        {sizeof(RecordHeader),
         {FIELD(RecordHeader, header_checksum), FIELD(RecordHeader, length),

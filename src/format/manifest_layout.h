@@ -59,6 +59,7 @@ enum class ManifestRecordType : uint8_t {
   kLogTrim = 9,
   kLsnReserve = 10,
   kCounters = 11,  // in snapshots only
+  kDeviceSet = 12,
 };
 
 // Before every record's payload. The payload is filled up with zeros to a multiple of 8 bytes.
@@ -266,5 +267,20 @@ struct CountersPayload {
   uint32_t reserved;
 };
 static_assert(sizeof(CountersPayload) == 16);
+
+// Followed by the path.
+//
+// OFFSET SIZE FIELD
+//      0    4 index           of the device, from 0
+//      4    4 path_bytes
+//      8    8 generation      of the label, whose own may be one more
+//     16    8 blocks          of 4096 bytes, the label's and the last 16 among them
+struct DeviceSetPayload {
+  uint32_t index;
+  uint32_t path_bytes;
+  uint64_t generation;
+  uint64_t blocks;
+};
+static_assert(sizeof(DeviceSetPayload) == 24);
 
 }  // namespace hawthorn::format

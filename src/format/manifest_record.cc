@@ -98,6 +98,18 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   return check(tree);
 }
 
+Status decode_device(std::string_view payload, DeviceRecord& device) {
+  DeviceSetPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.path_bytes) {
+    return corrupt("device record's path does not fill it");
+  }
+  device = {fixed.index, fixed.generation, fixed.blocks,
+            std::string(payload.substr(sizeof(fixed)))};
+  return check(device);
+}
+
 }  // namespace
 
 Status check(const ContainerRecord& record) {
@@ -137,6 +149,14 @@ Status check(const TreeRecord& tree) {
   if (tree.id == ~uint32_t{0}) return corrupt("tree id is out of range");
   if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload)) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
+  }
+  return {};
+}
+
+Status check(const DeviceRecord& device) {
+  if (device.index >= kDevicesMax || device.path.size() > kDevicePathBytesMax ||
+      device.blocks > kFileBlocksMax) {
+    return corrupt("device " + std::to_string(device.index) + ": a field is out of range");
   }
   return {};
 }
@@ -267,6 +287,12 @@ void ManifestEncoder::delete_epoch(uint64_t number) {
   add(ManifestRecordType::kEpochDelete, bytes_of(EpochDeletePayload{number}));
 }
 
+void ManifestEncoder::set_device(const DeviceRecord& device) {
+  const DeviceSetPayload payload = {device.index, static_cast<uint32_t>(device.path.size()),
+                                    device.generation, device.blocks};
+  add(ManifestRecordType::kDeviceSet, bytes_of(payload), device.path);
+}
+
 void ManifestEncoder::trim_log(Lsn lsn) {
   add(ManifestRecordType::kLogTrim, bytes_of(LsnPayload{lsn}));
 }
@@ -294,6 +320,7 @@ void ManifestEncoder::add_batch(uint64_t number, const ManifestBatch& batch) {
   for (const uint32_t id : batch.trees_dropped) drop_tree(id);
   for (const uint64_t epoch : batch.epochs_deleted) delete_epoch(epoch);
   for (const LogEpoch& epoch : batch.epochs_set) set_epoch(epoch);
+  for (const DeviceRecord& device : batch.devices_set) set_device(device);
   if (batch.log_trim != 0) trim_log(batch.log_trim);
   if (batch.lsn_reserved != 0) reserve_lsn(batch.lsn_reserved);
   commit();
@@ -352,6 +379,8 @@ Status decode_change(ManifestRecordType type, std::string_view payload, DecodedB
       batch.next_tree = fixed.next_tree;
       return {};
     }
+    case ManifestRecordType::kDeviceSet:
+      return decode_device(payload, changes.devices_set.emplace_back());
     case ManifestRecordType::kBatchBegin:
     case ManifestRecordType::kBatchCommit:
       break;

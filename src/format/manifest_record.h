@@ -24,6 +24,7 @@ namespace hawthorn::format {
 Status check(const ContainerRecord& record);
 Status check(const TreeRecord& record);
 Status check(const LogEpoch& epoch);
+Status check(const DeviceRecord& device);
 
 struct ManifestIdentity {
   uint64_t uuid_low = 0;
@@ -51,6 +52,7 @@ class ManifestEncoder {
   void delete_container(uint64_t id);
   void set_epoch(const LogEpoch& epoch);
   void delete_epoch(uint64_t number);
+  void set_device(const DeviceRecord& device);
   void trim_log(Lsn lsn);
   void reserve_lsn(Lsn lsn);
   void set_counters(uint64_t next_container, uint32_t next_tree);

@@ -47,6 +47,20 @@ struct ContainerRecord {
   bool operator==(const ContainerRecord&) const = default;
 };
 
+// A device that holds data instead of files; as files its extents have the numbers from
+// kDeviceFilesFirst on.
+struct DeviceRecord {
+  uint32_t index = 0;
+  uint64_t generation = 0;  // of its label, or one less
+  uint64_t blocks = 0;      // that the database may use, the label's among them
+  std::string path;         // where it last was
+  bool operator==(const DeviceRecord&) const = default;
+};
+
+inline constexpr uint32_t kDeviceFilesFirst = 16384;
+inline constexpr uint32_t kDevicesMax = 64;
+inline constexpr size_t kDevicePathBytesMax = 4096;
+
 struct TreeRecord {
   uint32_t id = 0;
   std::string name;
@@ -61,8 +75,9 @@ struct ManifestState {
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;
-  Lsn log_trim = 0;      // the log below is not needed
-  Lsn lsn_reserved = 0;  // no lsn at or above was ever issued (R2)
+  std::vector<DeviceRecord> devices;  // by index, without gaps; empty: data files
+  Lsn log_trim = 0;                   // the log below is not needed
+  Lsn lsn_reserved = 0;               // no lsn at or above was ever issued (R2)
   uint64_t last_batch = 0;
   bool operator==(const ManifestState&) const = default;
 };
@@ -75,12 +90,13 @@ struct ManifestBatch {
   std::vector<uint64_t> containers_deleted;
   std::vector<LogEpoch> epochs_set;  // added, or replaced by number
   std::vector<uint64_t> epochs_deleted;
-  Lsn log_trim = 0;      // 0: unchanged
-  Lsn lsn_reserved = 0;  // 0: unchanged
+  std::vector<DeviceRecord> devices_set;  // added (the next index), or replaced by index
+  Lsn log_trim = 0;                       // 0: unchanged
+  Lsn lsn_reserved = 0;                   // 0: unchanged
   bool empty() const {
     return trees_created.empty() && trees_dropped.empty() && containers_set.empty() &&
            containers_deleted.empty() && epochs_set.empty() && epochs_deleted.empty() &&
-           log_trim == 0 && lsn_reserved == 0;
+           devices_set.empty() && log_trim == 0 && lsn_reserved == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

@@ -65,8 +65,10 @@ struct Features {
   uint64_t incompatible = 0;
   bool operator==(const Features&) const = default;
 };
+// Incompatible: the data lie on devices (device_label.h), not in data files.
+inline constexpr uint64_t kFeatureDevices = 1;
 // What this version knows.
-inline constexpr Features kFeaturesKnown = {};
+inline constexpr Features kFeaturesKnown = {0, 0, kFeatureDevices};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -66,6 +66,10 @@ struct OpenFlags {
   bool exclusive = false;  // with create: fail (kBusy) when it exists
   bool read_only = false;
   bool direct = false;  // fails with kNotSupported where the file system cannot
+  // A block device, or a file of fixed size that stands for one; not created. For writing a device
+  // is opened exclusively: kBusy when it is mounted or otherwise in use. kInvalidArgument when the
+  // path is neither.
+  bool device = false;
 };
 
 class FileSystem {

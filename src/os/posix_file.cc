@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -68,7 +70,10 @@ Status write_zeros(int fd, const std::string& path, uint64_t offset, uint64_t si
 Result<uint64_t> size_of(int fd, const std::string& path) {
   struct stat info;
   if (fstat(fd, &info) != 0) return error_status(errno, path, "stat");
-  return static_cast<uint64_t>(info.st_size);
+  if (!S_ISBLK(info.st_mode)) return static_cast<uint64_t>(info.st_size);
+  uint64_t bytes = 0;
+  if (ioctl(fd, BLKGETSIZE64, &bytes) != 0) return error_status(errno, path, "size of device");
+  return bytes;
 }
 
 class PosixFile : public File {
@@ -108,6 +113,7 @@ class PosixFile : public File {
   Result<uint64_t> allocated_bytes() override {
     struct stat info;
     if (fstat(fd_, &info) != 0) return error_status(errno, path_, "stat");
+    if (S_ISBLK(info.st_mode)) return size();
     return static_cast<uint64_t>(info.st_blocks) * 512;
   }
 
@@ -308,12 +314,19 @@ class PosixFileSystem : public FileSystem {
     int mode = O_CLOEXEC | (flags.read_only ? O_RDONLY : O_RDWR);
     if (flags.create) mode |= O_CREAT;
     if (flags.create && flags.exclusive) mode |= O_EXCL;
+    // Without O_CREAT it concerns block devices alone: nobody else has them open exclusively.
+    if (flags.device && !flags.read_only) mode |= O_EXCL;
     // A file system without direct I/O refuses O_DIRECT only after it has created the file: ask
     // for it in a second step, so that "not supported" is told apart from a bad argument, and a
     // file made by this call is removed again.
     const bool existed = !flags.create || access(path.c_str(), F_OK) == 0;
     const int fd = retried([&] { return open(path.c_str(), mode, kFileMode); });
     if (fd < 0) return error_status(errno, path, "open");
+    struct stat info;
+    if (flags.device && fstat(fd, &info) == 0 && !S_ISBLK(info.st_mode) && !S_ISREG(info.st_mode)) {
+      close(fd);
+      return Status(StatusCode::kInvalidArgument, path + ": neither a block device nor a file");
+    }
     if (flags.direct && !set_direct(fd)) {
       const int error = errno;
       close(fd);

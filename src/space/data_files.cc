@@ -37,6 +37,7 @@ class FailedFile : public os::File {
 }  // namespace
 
 std::string data_file_name(uint32_t number) {
+  if (number >= kFilesMax) return "device " + std::to_string(number - kFilesMax);
   return std::string(kPrefix) + std::to_string(number);
 }
 
@@ -65,13 +66,14 @@ DataFiles::DataFiles(const os::Machine& machine, std::string directory, const Sp
     : machine_(machine),
       directory_(std::move(directory)),
       options_(options),
-      direct_(options.direct),
-      open_files_(std::make_unique<std::atomic<os::File*>[]>(kFilesMax)),
+      direct_(options.devices != nullptr ? options.devices->direct() : options.direct),
+      open_files_(std::make_unique<std::atomic<DataFile*>[]>(kFilesMax)),
       written_(std::make_unique<std::atomic<bool>[]>(kFilesMax)) {}
 
 DataFiles::~DataFiles() = default;
 
 Result<std::vector<uint32_t>> DataFiles::list() const {
+  if (options_.devices != nullptr) return std::vector<uint32_t>();
   Result<std::vector<std::string>> names = machine_.files->list(directory_);
   if (!names.ok()) return names.status();
   std::vector<uint32_t> numbers;
@@ -84,7 +86,7 @@ Result<std::vector<uint32_t>> DataFiles::list() const {
 }
 
 Status DataFiles::probe_direct(const std::vector<uint32_t>& present) {
-  if (!options_.direct) return {};
+  if (!options_.direct || options_.devices != nullptr) return {};
   const bool make_one = present.empty();
   if (make_one && options_.read_only) return {};
   const std::string path =
@@ -118,7 +120,16 @@ Result<std::unique_ptr<os::File>> DataFiles::open(uint32_t number, bool wait) {
   }
 }
 
+Result<uint64_t> DataFiles::free_bytes() const {
+  if (options_.devices != nullptr) return uint64_t{0};
+  return machine_.files->free_bytes(directory_);
+}
+
 os::File* DataFiles::file(uint32_t number) {
+  if (number >= kFilesMax && options_.devices != nullptr &&
+      number - kFilesMax < options_.devices->count()) {
+    return options_.devices->file(number - kFilesMax);
+  }
   if (number < kFilesMax) {
     os::File* const present = open_files_[number].load(std::memory_order_acquire);
     if (present != nullptr) return present;
@@ -131,11 +142,7 @@ os::File* DataFiles::file(uint32_t number) {
     if (present != nullptr) return present;
     Result<std::unique_ptr<os::File>> opened = open(number, failed_before == failed_files_.end());
     if (opened.ok()) {
-      os::File* const file = opened->get();
-      owned_.push_back(*std::move(opened));
-      if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
-      open_files_[number].store(file, std::memory_order_release);
-      return file;
+      return keep(number, *std::move(opened));
     }
     error = opened.status();
   } else {
@@ -171,32 +178,50 @@ Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
     return status;
   }
   os::MutexLock lock(open_mutex_);
-  os::File* const made = file->get();
-  owned_.push_back(*std::move(file));
-  if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
-  open_files_[number].store(made, std::memory_order_release);
+  keep(number, *std::move(file));
   return {};
 }
 
+DataFile* DataFiles::keep(uint32_t number, std::unique_ptr<os::File> file) {
+  std::unique_ptr<DataFile>& owned = owned_[number];
+  if (owned == nullptr) owned = std::make_unique<DataFile>(path_of(number));
+  owned->open(std::move(file));
+  if (files_end_.load(std::memory_order_relaxed) <= number) files_end_.store(number + 1);
+  open_files_[number].store(owned.get(), std::memory_order_release);
+  return owned.get();
+}
+
 Status DataFiles::remove(uint32_t number) {
+  os::MutexLock syncing(sync_mutex_);
+  os::MutexLock lock(open_mutex_);
   if (Status status = machine_.files->remove(path_of(number)); !status.ok()) return status;
-  open_files_[number].store(nullptr, std::memory_order_release);
+  DataFile* const file = open_files_[number].exchange(nullptr, std::memory_order_acq_rel);
   written_[number].store(false, std::memory_order_relaxed);
+  if (file != nullptr) file->close();
   return {};
 }
 
 void DataFiles::mark_written(uint32_t number) {
-  if (number < kFilesMax) written_[number].store(true, std::memory_order_release);
+  if (number < kFilesMax) {
+    written_[number].store(true, std::memory_order_release);
+  } else if (options_.devices != nullptr) {
+    options_.devices->mark_written(number - kFilesMax);
+  }
 }
 
 Status DataFiles::sync() {
   os::MutexLock lock(sync_mutex_);
   if (!sync_error_.ok()) return sync_error_;
+  if (options_.devices != nullptr) {
+    if (Status status = options_.devices->sync(); !status.ok()) {
+      return sync_error_ = std::move(status);
+    }
+  }
   const uint32_t end = files_end_.load(std::memory_order_acquire);
   for (uint32_t number = 0; number < end; ++number) {
     // Cleared before the sync: a write that completes during it is marked again.
     if (!written_[number].exchange(false, std::memory_order_acq_rel)) continue;
-    os::File* const file = open_files_[number].load(std::memory_order_acquire);
+    DataFile* const file = open_files_[number].load(std::memory_order_acquire);
     if (file == nullptr) continue;
     if (Status status = file->sync_data(); !status.ok()) return sync_error_ = std::move(status);
   }

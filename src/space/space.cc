@@ -6,10 +6,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "os/sync.h"
 #include "os/test_point.h"
-#include "space/data_files.h"
-#include "space/free_map.h"
+#include "space/space_state.h"
 
 namespace hawthorn::space {
 namespace {
@@ -17,8 +15,6 @@ namespace {
 using os::kBlockBytes;
 
 constexpr uint64_t kNewFileBytesMin = uint64_t{1} << 20;
-// Smaller holes are not worth a system call at close.
-constexpr uint32_t kPunchBlocksMin = 16;
 // On a full disk: how many free ranges one allocation asks for their space.
 constexpr size_t kRangesTriedMax = 256;
 // A file system that had no space is asked again when it has more, or after this time.
@@ -35,60 +31,6 @@ Status overlap(const ExtentAddress& extent) {
 }
 
 }  // namespace
-
-// Free ranges are of two kinds. Those in `ready` are backed by disk space: files made by this
-// process, and extents that were released. What the present files had free at open is `cold`: a
-// clean close may have cut it off or punched it out, so it gets its space back (os::File::allocate
-// over the whole file) before the first extent is taken from it.
-//
-// That this may extend a file with reads under way is the exception to "never resized while in
-// use". It is safe: reads and writes under way concern extents that exist, the call changes none of
-// their blocks, and no byte is written behind the old end before it returned. It costs what R28 is
-// about, a wait of direct I/O on that one file (milliseconds), at most once per file and open, and
-// only on files that a clean close has trimmed. To do it when the file is opened would save that,
-// but a process that only reads would then blow up every trimmed file, and fail on a full disk.
-struct Space::State {
-  State(const os::Machine& machine, const std::string& directory, const SpaceOptions& opts)
-      : options(opts), clock(machine.clock), files(machine, directory, opts) {}
-
-  const SpaceOptions options;
-  os::Clock* const clock;
-  DataFiles files;
-
-  struct FileInfo {
-    bool present = false;
-    uint64_t blocks = 0;  // that it has or may be given
-  };
-
-  // Growing is slow and done by one thread at a time, without `mutex`: others go on releasing, and
-  // allocating what is ready. Taken before `mutex`.
-  os::Mutex grow_mutex;
-  os::Mutex mutex;
-  FreeMap ready GUARDED_BY(mutex);
-  FreeMap cold GUARDED_BY(mutex);
-  std::vector<FileInfo> infos GUARDED_BY(mutex);
-  uint64_t used_blocks GUARDED_BY(mutex) = 0;
-  uint64_t reserved_blocks GUARDED_BY(mutex) = 0;
-  // When keep_ready last found the disk full: what it said, what was free then, and when.
-  Status full GUARDED_BY(grow_mutex);
-  uint64_t full_blocks GUARDED_BY(grow_mutex) = 0;  // what was asked for
-  uint32_t full_contiguous GUARDED_BY(grow_mutex) = 0;
-  uint64_t full_free_bytes GUARDED_BY(grow_mutex) = 0;
-  uint64_t full_since_us GUARDED_BY(grow_mutex) = 0;
-
-  uint64_t step_blocks(uint32_t number) const;
-  Status mark_used(const ExtentAddress& extent) EXCLUDES(mutex);
-  std::optional<ExtentAddress> take_ready(uint32_t blocks, Use use) EXCLUDES(mutex);
-  Result<ExtentAddress> insert(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
-  Result<ExtentAddress> grow(uint32_t blocks) EXCLUDES(grow_mutex, mutex);
-  Status warm(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
-  Status warm_file(uint32_t number) REQUIRES(grow_mutex) EXCLUDES(mutex);
-  Status warm_range(uint32_t blocks) REQUIRES(grow_mutex) EXCLUDES(mutex);
-  Status add_file(uint64_t blocks, bool small = false) REQUIRES(grow_mutex) EXCLUDES(mutex);
-  bool holds(uint64_t blocks, uint32_t contiguous) REQUIRES(mutex);
-  Status keep_ready(uint64_t blocks, uint32_t contiguous) EXCLUDES(grow_mutex, mutex);
-  Status trim_file(uint32_t number, const std::vector<ExtentAddress>& free, uint64_t blocks);
-};
 
 // Blocks of data.<number> as the options have it: doubling from the first to the maximum.
 uint64_t Space::State::step_blocks(uint32_t number) const {
@@ -109,11 +51,16 @@ Result<std::unique_ptr<Space>> Space::open(const os::Machine& machine, const std
   if (Status status = state->files.probe_direct(*numbers); !status.ok()) return status;
   {
     os::MutexLock lock(state->mutex);
-    if (!numbers->empty()) state->infos.resize(size_t{numbers->back()} + 1);
     for (const uint32_t number : *numbers) {
       const uint64_t blocks = state->step_blocks(number);
-      state->infos[number] = {true, blocks};
+      state->infos[number] = {blocks, 0};
       state->cold.add({number, 0, static_cast<uint32_t>(blocks)});
+    }
+    for (uint32_t i = 0; options.devices != nullptr && i < options.devices->count(); ++i) {
+      const uint64_t blocks = options.devices->blocks(i) - format::kDeviceTailBlocks;
+      state->infos[kFilesMax + i] = {blocks, 0};
+      state->ready.add({kFilesMax + i, format::kDeviceHeadBlocks,
+                        static_cast<uint32_t>(blocks - format::kDeviceHeadBlocks)});
     }
   }
   return std::unique_ptr<Space>(new Space(std::move(state)));
@@ -143,20 +90,22 @@ Status Space::mark_used(std::vector<ExtentAddress> extents) {
 Status Space::State::mark_used(const ExtentAddress& extent) {
   if (extent.blocks == 0) return {};
   os::MutexLock lock(mutex);
-  if (extent.file >= infos.size() || !infos[extent.file].present) {
+  const auto info = infos.find(extent.file);
+  if (info == infos.end()) {
     return Status(StatusCode::kCorruption, where(extent) + " is in a file that is missing");
   }
   const uint64_t end = uint64_t{extent.block} + extent.blocks;
   if (end > format::kFileBlocksMax) {
     return Status(StatusCode::kCorruption, where(extent) + " ends behind the last block of a file");
   }
-  uint64_t& blocks = infos[extent.file].blocks;
-  if (end > blocks) {
+  uint64_t& blocks = info->second.blocks;
+  if (end > blocks && options.devices == nullptr) {
     // The file was made with other options, or for one large extent.
     cold.add({extent.file, static_cast<uint32_t>(blocks), static_cast<uint32_t>(end - blocks)});
     blocks = end;
   }
-  if (!cold.carve(extent)) return overlap(extent);
+  if (!cold.carve(extent) && !ready.carve(extent)) return overlap(extent);
+  info->second.used += extent.blocks;
   used_blocks += extent.blocks;
   return {};
 }
@@ -165,7 +114,10 @@ std::optional<ExtentAddress> Space::State::take_ready(uint32_t blocks, Use use) 
   os::MutexLock lock(mutex);
   if (use == Use::kInsert && ready.blocks() < reserved_blocks + blocks) return std::nullopt;
   std::optional<ExtentAddress> extent = ready.take(blocks);
-  if (extent) used_blocks += blocks;
+  if (extent) {
+    used_blocks += blocks;
+    infos[extent->file].used += blocks;
+  }
   return extent;
 }
 
@@ -234,6 +186,7 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
     {
       os::MutexLock lock(mutex);
       if (holds(blocks, contiguous)) return {};
+      if (stay()) continue;
       first = infos.empty();
       missing = blocks - std::min(blocks, ready.blocks());
     }
@@ -261,6 +214,10 @@ Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
   // In a loop: other threads may take what has just been made ready.
   for (;;) {
     if (std::optional<ExtentAddress> extent = take_ready(blocks, Use::kFlush)) return *extent;
+    {
+      os::MutexLock lock(mutex);
+      if (stay()) continue;
+    }
     Status status = warm(blocks);
     if (status.is(StatusCode::kNoSpace)) status = add_file(blocks);
     if (!status.ok()) return status;
@@ -330,10 +287,13 @@ Status Space::State::warm_range(uint32_t blocks) {
 
 // `small`: takes no more than asked for, and the rest of the file's usual size at first need.
 Status Space::State::add_file(uint64_t blocks, bool small) {
+  if (options.devices != nullptr) {
+    return Status(StatusCode::kNoSpace, "space: the devices are full: " + options.devices->paths());
+  }
   uint32_t number = 0;
   {
     os::MutexLock lock(mutex);
-    while (number < infos.size() && infos[number].present) ++number;
+    while (infos.contains(number)) ++number;
   }
   if (number >= kFilesMax) {
     return Status(StatusCode::kNoSpace,
@@ -345,12 +305,12 @@ Status Space::State::add_file(uint64_t blocks, bool small) {
   const uint64_t bytes_min = std::min(bytes, std::max(bytes_needed, kNewFileBytesMin));
   if (Status status = files.create(number, bytes_min, &bytes); !status.ok()) return status;
   os::MutexLock lock(mutex);
-  if (infos.size() <= number) infos.resize(size_t{number} + 1);
   const uint64_t made = bytes / kBlockBytes;
-  infos[number] = {true, small ? std::max(made, step) : made};
+  const uint64_t whole = small ? std::max(made, step) : made;
+  infos[number] = {whole, 0};
   ready.add({number, 0, static_cast<uint32_t>(made)});
-  cold.add(
-      {number, static_cast<uint32_t>(made), static_cast<uint32_t>(infos[number].blocks - made)});
+  cold.add({number, static_cast<uint32_t>(made), static_cast<uint32_t>(whole - made)});
+  grown_us = clock->monotonic_us();
   return {};
 }
 
@@ -359,13 +319,17 @@ void Space::release(const ExtentAddress& extent) {
   State& s = *state_;
   os::MutexLock lock(s.mutex);
   const uint64_t end = uint64_t{extent.block} + extent.blocks;
-  const bool inside = extent.file < s.infos.size() && s.infos[extent.file].present &&
-                      end <= s.infos[extent.file].blocks;
+  const auto info = s.infos.find(extent.file);
+  const bool inside = info != s.infos.end() && end <= info->second.blocks;
   // A second release would give the same blocks to two owners. When it happens all the same, losing
   // the blocks until the next open is better.
-  const bool live = inside && !s.cold.overlaps(extent) && s.ready.add(extent);
-  HAWTHORN_ASSERT(live && "released extent is not in use");
-  if (live) s.used_blocks -= extent.blocks;
+  const bool free_already = !inside || s.cold.overlaps(extent) || s.leaving_cold.overlaps(extent) ||
+                            s.leaving_ready.overlaps(extent) || s.ready.overlaps(extent);
+  HAWTHORN_ASSERT(!free_already && "released extent is not in use");
+  if (free_already) return;
+  (s.leaving == extent.file ? s.leaving_ready : s.ready).add(extent);
+  info->second.used -= extent.blocks;
+  s.used_blocks -= extent.blocks;
 }
 
 os::File* Space::file(uint32_t number) { return state_->files.file(number); }
@@ -380,23 +344,29 @@ uint64_t Space::used_blocks() const {
 
 uint64_t Space::allocated_bytes() const {
   State& s = *state_;
-  std::vector<State::FileInfo> infos;
+  std::map<uint32_t, State::FileInfo> infos;
   {
     os::MutexLock lock(s.mutex);
     infos = s.infos;
   }
   uint64_t bytes = 0;
-  for (uint32_t number = 0; number < infos.size(); ++number) {
-    if (!infos[number].present) continue;
-    Result<uint64_t> taken = s.files.file(number)->allocated_bytes();
-    bytes += taken.ok() ? *taken : infos[number].blocks * kBlockBytes;
+  for (const auto& [number, info] : infos) {
+    const Result<uint64_t> taken = s.files.file(number)->allocated_bytes();
+    if (taken.ok()) {
+      bytes += *taken;
+      continue;
+    }
+    os::MutexLock lock(s.mutex);
+    if (s.infos.contains(number)) bytes += info.blocks * kBlockBytes;  // not removed meanwhile
   }
   return bytes;
 }
 
 uint32_t Space::largest_free() const {
-  os::MutexLock lock(state_->mutex);
-  return std::max(state_->ready.largest(), state_->cold.largest());
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  return std::max(
+      {s.ready.largest(), s.cold.largest(), s.leaving_ready.largest(), s.leaving_cold.largest()});
 }
 
 std::vector<ExtentAddress> Space::free_ranges() const {
@@ -404,73 +374,11 @@ std::vector<ExtentAddress> Space::free_ranges() const {
   os::MutexLock lock(s.mutex);
   FreeMap all = s.cold;
   all.absorb(s.ready);
+  all.absorb(s.leaving_cold);
+  all.absorb(s.leaving_ready);
   std::vector<ExtentAddress> ranges;
   all.for_each([&](const ExtentAddress& range) { ranges.push_back(range); });
   return ranges;
-}
-
-// Cuts the free tail off and punches the other free ranges out. After a crash in between nothing is
-// lost: no durable manifest names a free range.
-Status Space::State::trim_file(uint32_t number, const std::vector<ExtentAddress>& free,
-                               uint64_t blocks) {
-  os::File* const file = files.file(number);
-  Result<uint64_t> size = file->size();
-  if (!size.ok()) return size.status();
-  bool changed = false;
-  if (const uint64_t end = blocks * kBlockBytes; *size > end) {
-    if (Status status = file->truncate(end); !status.ok()) return status;
-    *size = end;
-    changed = true;
-  }
-  for (const ExtentAddress& range : free) {
-    const uint64_t from = uint64_t{range.block} * kBlockBytes;
-    const uint64_t bytes = uint64_t{range.blocks} * kBlockBytes;
-    if (from >= *size) continue;
-    if (uint64_t{range.block} + range.blocks == blocks) {
-      if (Status status = file->truncate(from); !status.ok()) return status;
-    } else if (range.blocks >= kPunchBlocksMin) {
-      if (Status status = file->punch_hole(from, std::min(bytes, *size - from)); !status.ok()) {
-        return status;
-      }
-    } else {
-      continue;
-    }
-    changed = true;
-  }
-  if (changed) files.mark_written(number);
-  return {};
-}
-
-Status Space::trim_files() {
-  State& s = *state_;
-  if (s.options.read_only) {
-    return Status(StatusCode::kReadOnly, "space: the database is opened read-only");
-  }
-  os::MutexLock growing(s.grow_mutex);
-  os::MutexLock lock(s.mutex);
-  // From here on nothing free can be relied on to have space.
-  s.cold.absorb(s.ready);
-  s.ready = FreeMap();
-  std::vector<std::vector<ExtentAddress>> free(s.infos.size());
-  s.cold.for_each([&](const ExtentAddress& range) { free[range.file].push_back(range); });
-  bool at_end = true;
-  bool removed = false;
-  for (auto number = static_cast<uint32_t>(s.infos.size()); number-- > 0;) {
-    State::FileInfo& info = s.infos[number];
-    if (!info.present) continue;
-    const bool empty = free[number].size() == 1 && free[number][0].blocks == info.blocks;
-    at_end = at_end && empty;
-    if (at_end) {
-      if (Status status = s.files.remove(number); !status.ok()) return status;
-      s.cold.take_file(number);
-      info = {};
-      removed = true;
-    } else if (Status status = s.trim_file(number, free[number], info.blocks); !status.ok()) {
-      return status;
-    }
-  }
-  if (Status status = s.files.sync(); !status.ok()) return status;
-  return removed ? s.files.sync_directory() : Status();
 }
 
 Space::Space(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -7,9 +7,10 @@
 //
 // 1. Two live extents never overlap. mark_used at open reports an overlap as kCorruption.
 // 2. Data files grow in steps, are preallocated before use, and are never resized while the
-//    database is open (R28); they are trimmed and holes punched at close only. The one exception: a
-//    file that an earlier close has trimmed gets its space back when the first extent is allocated
-//    from it (space.cc argues why this is safe).
+//    database is open (R28): what gives the disk back then is the removal of whole files; they are
+//    trimmed and holes punched at close only. The one exception: a file that an earlier close has
+//    trimmed gets its space back when the first extent is allocated from it (space_state.h argues
+//    why this is safe).
 // 3. kNoSpace leaves everything as it was.
 // 4. A new file, its size and its name are durable before an extent of it is given out.
 // 5. A file that is opened for writing is locked first (R30): the lock of a killed process goes
@@ -17,9 +18,15 @@
 //    process has reused.
 // 6. What is reserved is given to flushes only: a value that is inserted straight into extents of
 //    its own leaves that much ready (R28).
+// 7. A file is removed only when no extent of it is in use, so nothing durable names it (R24); and
+//    no file is added while one is leaving.
+// 8. A device is as a file that always was there, with all its space: none is added, trimmed or
+//    removed.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +40,15 @@ namespace hawthorn::space {
 using format::ExtentAddress;
 
 inline constexpr uint32_t kFilesMax = 16384;  // data.0 to data.16383
+static_assert(kFilesMax == format::kDeviceFilesFirst);
+
+// For messages: "data.3", or "device 0" for the number of a device.
+std::string data_file_name(uint32_t number);
 
 // Who takes an extent. A flush makes room for others by what it replaces; an insert does not.
 enum class Use : uint8_t { kFlush, kInsert };
+
+class Devices;
 
 struct SpaceOptions {
   bool direct = true;
@@ -44,6 +57,8 @@ struct SpaceOptions {
   uint64_t file_bytes_first = uint64_t{64}
                               << 20;  // data.0; each next file doubles up to the maximum
   uint64_t file_bytes_max = uint64_t{1} << 30;
+  // Instead of data files; longer alive than the Space. Their space is all that there is.
+  Devices* devices = nullptr;
 };
 
 class Space {
@@ -93,8 +108,21 @@ class Space {
   // All free ranges, ascending, for check.
   std::vector<ExtentAddress> free_ranges() const;
 
-  // Clean close: cuts free tails, removes empty files at the end, punches holes over free ranges,
-  // syncs. No other call may be under way.
+  // Giving the disk back. Chooses a file that shall go, where `keep_blocks` stay ready besides what
+  // must move out of it: nothing is allocated from it any more. Nothing when none is worth it, or
+  // all that are stand in `except`. Whoever calls moves what is in use (its owners release it),
+  // then calls remove_left. One file leaves at a time; when the rest runs short of space, it stays.
+  std::optional<uint32_t> leave(uint64_t keep_blocks, const std::set<uint32_t>& except);
+  std::optional<uint32_t> leaving() const;
+  void stay();
+  // Removes the file that is leaving once nothing of it is in use; whether it did. Errors: those of
+  // the file system; then the file is there as before, and does not leave any more.
+  Result<bool> remove_left();
+  // When the last file was made, by the machine's monotonic clock; 0: none was.
+  uint64_t grown_us() const;
+
+  // Clean close: cuts free tails, removes empty files, punches holes over free ranges, syncs. No
+  // other call may be under way.
   Status trim_files();
 
   struct State;

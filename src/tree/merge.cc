@@ -1,6 +1,7 @@
 #include "tree/merge.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/assert.h"
@@ -25,6 +26,17 @@ struct Plan {
   size_t pieces = 1;
 };
 
+// The value extents that an index-only merge does not keep: those without a live byte, and those
+// that are to be moved. A bit for each.
+uint32_t left_behind(const RunFile& old_file, const MergePolicy& policy) {
+  uint32_t bits = 0;
+  for (size_t e = 0; e < old_file.record.values.size(); ++e) {
+    const bool moves = policy.move_file == old_file.record.values[e].address.file;
+    if (old_file.all_garbage(e) || moves) bits |= uint32_t{1} << e;
+  }
+  return bits;
+}
+
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
 // `new_extents`: 0 when the delta surely needs none.
 Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
@@ -42,11 +54,12 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
     return plan;
   }
   const size_t garbage = old_file.garbage_bytes();
-  const bool much_garbage = garbage > kGarbageBytesMin &&
+  const bool much_garbage = garbage > std::min(kGarbageBytesMin, policy.target_bytes / 16) &&
                             static_cast<double>(garbage) >
                                 policy.garbage_max * static_cast<double>(old_file.value_bytes());
   const size_t extents_max = std::min<size_t>(policy.extents_max, RunFile::kExtentsMax - 1);
-  if (policy.recluster || much_garbage || old_file.values.size() + 1 > extents_max)
+  const auto leaves = static_cast<size_t>(std::popcount(left_behind(old_file, policy)));
+  if (policy.recluster || much_garbage || old_file.values.size() - leaves + 1 > extents_max)
     plan.shape = Shape::kRewrite;
   return plan;
 }
@@ -88,7 +101,8 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
   const size_t added = delta == nullptr ? 0 : delta->bytes_each();
   if (make_plan(added, 1, old_file, policy).shape == Shape::kIndexOnly) return false;
   for (size_t e = 0; e < old_file.values.size(); ++e) {
-    if (old_file.bases[e].load(std::memory_order_acquire) == nullptr) return true;
+    const bool present = old_file.bases[e].load(std::memory_order_acquire) != nullptr;
+    if (!present && !old_file.all_garbage(e)) return true;
   }
   return false;
 }
@@ -142,7 +156,8 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
   work.choose_shape();
 
-  if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.recluster) {
+  work.moved_large = policy.moved_large;
+  if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.rewrites()) {
     const std::string_view first = work.records.front().key;
     if (work.run->compare(work.run->entries() - 1, first, key_head(first, work.run->skip())) < 0 &&
         live_bytes(old_file) * 2 > policy.target_bytes) {
@@ -153,6 +168,9 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   Status status;
   switch (plan.shape) {
     case Shape::kIndexOnly:
+      work.leave_behind(left_behind(old_file, policy));
+      status = work.load_values(work.left_out);
+      if (!status.ok()) break;
       work.merge_index();
       status = work.finish_piece(true);
       break;

@@ -5,6 +5,8 @@
 //   frozen delta ─┐                 ┌─ index only: values of the delta to one new extent, old
 //   extents kept
 //                 ├─ merge, per key ┼─ re-cluster: all values rewritten in key order
+//                 │                 ├─ move: as index only, and what lies in one data file
+//                 rewritten
 //   old run ──────┘                 └─ split: the same in several pieces, each a container of its
 //   own
 //
@@ -21,7 +23,9 @@
 //    goes exactly when no older version of its key is kept.
 // 3. A failure (space, memory, damage) leaves nothing behind: extents taken so far are given back.
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +43,13 @@ struct MergePolicy {
   size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 64 MB
   bool recluster = false;         // rewrite all values in any case
   bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
+  // Rewrites what lies in this data file, and the index; large values as moved_large says, which
+  // names the new extents by the old ones.
+  std::optional<uint32_t> move_file = std::nullopt;
+  const std::map<ExtentAddress, ExtentAddress>* moved_large = nullptr;
+
+  // Whether there is work without a delta.
+  bool rewrites() const { return recluster || move_file.has_value(); }
 };
 
 struct MergePiece {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -89,12 +90,14 @@ Status Merger::Work::finish_piece(bool keep_extents) {
                   : store->next_container.fetch_add(1, std::memory_order_relaxed);
   record.max_ts = max_ts;
   record.entries = builder.entries();
+  file->old_version_bytes = std::exchange(old_bytes, 0);
 
   std::vector<BuiltExtent> built;
   std::vector<uint32_t> checksums;
   if (builder.entries() > 0) {
     if (keep_extents) {
       for (size_t e = 0; e < old_file->values.size(); ++e) {
+        if ((left_out >> e & 1) != 0) continue;
         format::ValueExtentRecord value = old_file->record.values[e];
         value.garbage_bytes += garbage[e];
         built.push_back({value, run->extent_checksums(static_cast<uint32_t>(e))});

@@ -21,6 +21,8 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   floor = view.oldest();
   max_ts = 0;
   garbage.assign(RunFile::kExtentsMax, 0);
+  moved_large = nullptr;
+  old_bytes = 0;
   records.clear();
   versions.clear();
   large_dropped.clear();
@@ -48,8 +50,9 @@ void Merger::Work::take(const MergeInput& input) {
 }
 
 // Makes the values of the input at hand resident.
-Status Merger::Work::load_values() {
+Status Merger::Work::load_values(uint32_t extents) {
   for (uint32_t e = 0; e < old_file->values.size(); ++e) {
+    if ((extents >> e & 1) == 0 || old_file->all_garbage(e)) continue;
     // The file is its container's newest: what is loaded for it stays with it.
     if (Status s = store->residency->load_values(old_file, e, true); !s.ok()) return s;
     if (old_file->bases[e].load(std::memory_order_acquire) == nullptr) {
@@ -180,6 +183,15 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
     if (!tombstone) break;
     key_versions.pop_back();
   }
+  for (size_t i = 1; i < key_versions.size(); ++i) {
+    const Kept& kept = key_versions[i];
+    if (kept.version != nullptr) {
+      old_bytes += kEntryBytes + kept.version->size;
+      continue;
+    }
+    const RunEntry entry = run->entry(kept.index);
+    old_bytes += kEntryBytes + entry.size + entry.inline_value.size();
+  }
 }
 
 void Merger::Work::note_large(std::string_view encoded, bool keep) {
@@ -187,6 +199,15 @@ void Merger::Work::note_large(std::string_view encoded, bool keep) {
   if (!value.ok()) return;  // checked when it was written and when the run was attached
   for (const ExtentAddress& address : value->extents)
     (keep ? large_kept : large_dropped).push_back(address);
+}
+
+// Of a large value's extents, those that are not where it was any more.
+void Merger::Work::note_moved(std::string_view encoded) {
+  const Result<format::LargeValue> value = format::decode_large_value(encoded);
+  if (!value.ok()) return;  // as above
+  for (const ExtentAddress& address : value->extents) {
+    if (moved_large->contains(address)) large_dropped.push_back(address);
+  }
 }
 
 void Merger::Work::drop_run_entry(uint32_t index) {
@@ -250,10 +271,13 @@ void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
       case EntryKind::kInline:
         builder.add_inline(key, entry.inline_value, cts, expiry);
         return;
-      case EntryKind::kLarge:
-        note_large(entry.inline_value, true);
-        builder.add_large(key, entry.inline_value, cts, expiry);
+      case EntryKind::kLarge: {
+        const std::string encoded = moved(entry.inline_value);
+        note_large(encoded, true);
+        if (moved_large != nullptr) note_moved(entry.inline_value);
+        builder.add_large(key, encoded, cts, expiry);
         return;
+      }
       case EntryKind::kSeparated:
         extent = entry.extent;
         offset = entry.offset;
@@ -286,16 +310,69 @@ uint32_t Merger::Work::same_key_end(uint32_t index) const {
 
 // ---- The three shapes
 
-// Old extents keep their numbers; the delta's values go to one more.
+// Says which old extents the merge does not keep; the others move up.
+void Merger::Work::leave_behind(uint32_t extents) {
+  left_out = extents;
+  kept_as.clear();
+  uint8_t kept = 0;
+  for (size_t e = 0; e < old_file->values.size(); ++e) {
+    kept_as.push_back(kept);
+    if ((left_out >> e & 1) == 0) ++kept;
+  }
+  new_extent = kept;
+}
+
+// The encoded large value with its extents' new addresses.
+std::string Merger::Work::moved(std::string_view encoded) const {
+  std::string result(encoded);
+  if (moved_large == nullptr) return result;
+  Result<format::LargeValue> value = format::decode_large_value(encoded);
+  if (!value.ok()) return result;  // checked when the run was attached
+  for (ExtentAddress& address : value->extents) {
+    const auto to = moved_large->find(address);
+    if (to != moved_large->end()) address = to->second;
+  }
+  result.clear();
+  format::append_large_value(result, *value);
+  return result;
+}
+
+// Whether an entry's value does not stay where it is.
+bool Merger::Work::moves(uint32_t index) const {
+  const char* inline_value = nullptr;
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  if (run->plain(index, &inline_value, &extent, &offset)) {
+    return inline_value == nullptr && (left_out >> extent & 1) != 0;
+  }
+  const RunEntry entry = run->entry(index);
+  if (entry.kind == EntryKind::kSeparated) return (left_out >> entry.extent & 1) != 0;
+  return entry.kind == EntryKind::kLarge && moved(entry.inline_value) != entry.inline_value;
+}
+
+// Entries [from, to) of the run.
+void Merger::Work::append_kept(uint32_t from, uint32_t to) {
+  if (left_out != 0 || moved_large != nullptr) {
+    for (uint32_t index = from; index < to; ++index) {
+      if (!moves(index)) continue;
+      builder.append_range(*run, from, index, kept_as, floor);
+      emit_rewritten(run_key(index), {nullptr, index, run->entry(index).cts});
+      from = index + 1;
+    }
+  }
+  builder.append_range(*run, from, to, kept_as, floor);
+}
+
+// Old extents stay where they are; the delta's values go to one more, and those of the extents that
+// are left behind.
 void Merger::Work::merge_index() {
   const uint32_t entries = run == nullptr ? 0 : run->entries();
-  new_extent = static_cast<uint32_t>(old_file->values.size());
   start_piece(container->low, container->skip);
   uint32_t next = 0;
   const auto copy_run_keys = [&](uint32_t to) {
     if (run == nullptr || next >= to) return;
     if (!run->has_versions()) {
-      builder.append_range(*run, next, to, {}, floor);
+      append_kept(next, to);
       next = to;
       return;
     }
@@ -304,7 +381,7 @@ void Merger::Work::merge_index() {
       keep_versions(nullptr, next, end);
       for (const Kept& kept : key_versions) {
         max_ts = std::max(max_ts, kept.cts);
-        builder.append_range(*run, kept.index, kept.index + 1, {}, floor);
+        append_kept(kept.index, kept.index + 1);
       }
       next = end;
     }
@@ -325,7 +402,7 @@ void Merger::Work::merge_index() {
       if (kept.version != nullptr) {
         emit_version(record.key, kept);
       } else {
-        builder.append_range(*run, kept.index, kept.index + 1, {}, floor);
+        append_kept(kept.index, kept.index + 1);
       }
     }
   }
@@ -461,6 +538,7 @@ void Merger::Work::keep_run(Lsn cut_at) {
   left.file = new RunFile;
   left.file->record = old_file->record;
   left.file->record.cut = cut_at;
+  left.file->old_version_bytes = old_file->old_version_bytes;
   left.file->image = old_file->image;
   left.file->values = old_file->values;
   left.file->large = old_file->large;

@@ -51,7 +51,11 @@ struct Merger::Work {
   std::vector<Kept> key_versions;
   std::vector<Copy> copies;  // values of the piece's new extent, in order
   size_t copied_bytes = 0;
+  size_t old_bytes = 0;           // of the piece's versions behind each key's newest
   std::vector<uint32_t> garbage;  // per old extent, added by this merge
+  uint32_t left_out = 0;          // old extents that an index-only merge does not keep: bits
+  std::vector<uint8_t> kept_as;   // their new numbers, of those that it keeps
+  const std::map<ExtentAddress, ExtentAddress>* moved_large = nullptr;
   std::vector<ExtentAddress> large_kept;
   std::vector<ExtentAddress> large_dropped;
   std::string key_buffer;
@@ -73,7 +77,8 @@ struct Merger::Work {
   // In this order for each input: take, gather.
   Status begin(std::span<const MergeInput> from, Lsn cut_at);
   void take(const MergeInput& input);
-  Status load_values();
+  Status load_values(uint32_t extents = ~uint32_t{0});  // bits
+  void leave_behind(uint32_t extents);
   void gather(const Delta* delta);
   size_t gathered_bytes() const;
   bool adds_extent() const;
@@ -83,9 +88,13 @@ struct Merger::Work {
   void emit_rewritten(std::string_view key, const Kept& kept);
   void drop_run_entry(uint32_t index);
   void note_large(std::string_view encoded, bool keep);
+  void note_moved(std::string_view encoded);
   uint32_t same_key_end(uint32_t index) const;
   std::string_view run_key(uint32_t index);
   void merge_index();
+  void append_kept(uint32_t from, uint32_t to);
+  bool moves(uint32_t index) const;
+  std::string moved(std::string_view encoded) const;
   Status merge_rewrite(size_t pieces, size_t total);
   Status merge_append(size_t pieces, size_t total);
   Status merge_join(std::span<const size_t> records_of);

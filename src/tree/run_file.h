@@ -45,6 +45,9 @@ struct alignas(64) RunFile : os::InHugePages {
   // In the residency's lists; under its lock.
   static constexpr size_t kNowhere = ~size_t{0};
   std::array<size_t, 2> places{kNowhere, kNowhere};
+  // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
+  // process has seen them. Set before the file is shared.
+  size_t old_version_bytes = 0;
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
@@ -53,6 +56,10 @@ struct alignas(64) RunFile : os::InHugePages {
     size_t sum = 0;
     for (const format::ValueExtentRecord& value : record.values) sum += value.bytes;
     return sum;
+  }
+  // Whether value extent e holds nothing that is still referred to.
+  bool all_garbage(size_t e) const {
+    return record.values[e].garbage_bytes >= record.values[e].bytes;
   }
   size_t garbage_bytes() const {
     size_t sum = 0;

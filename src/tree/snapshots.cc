@@ -54,6 +54,8 @@ Snapshots::Registration Snapshots::add(const std::atomic<Lsn>& visible) {
   HAWTHORN_TEST_POINT("snapshots.add.before_announce");
   const uint32_t index = take_slot(announced(ts));
   Slot* s = slot(index);
+  s->registrations.store(s->registrations.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
   // The announcement above and this load are both seq_cst, as are the pruner's store and its reads
   // of the registry.
   while (prune_ts_.load(std::memory_order_seq_cst) > ts) {
@@ -86,6 +88,40 @@ void Snapshots::refresh(Lsn visible) {
   PruneView* old = view_.exchange(fresh, std::memory_order_acq_rel);
   refresh_mutex_.unlock();
   os::epoch::retire(old);
+}
+
+void Snapshots::observe(uint64_t now_us) {
+  os::MutexLock lock(observe_mutex_);
+  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < chunks * kChunkSlots; ++i) {
+    Slot* s = slot(i);
+    if (s->ts.load(std::memory_order_relaxed) == 0) {
+      s->since_us.store(0, std::memory_order_relaxed);
+      continue;
+    }
+    const uint32_t present = s->registrations.load(std::memory_order_relaxed);
+    const bool known = s->since_us.load(std::memory_order_relaxed) != 0 &&
+                       s->seen.load(std::memory_order_relaxed) == present;
+    if (known) continue;
+    s->seen.store(present, std::memory_order_relaxed);
+    s->since_us.store(std::max<uint64_t>(now_us, 1), std::memory_order_relaxed);
+  }
+}
+
+uint64_t Snapshots::oldest_since_us() const {
+  Lsn oldest = format::kLsnMax;
+  uint64_t since_us = 0;
+  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < chunks * kChunkSlots; ++i) {
+    const Slot* s = slot(i);
+    const Lsn ts = s->ts.load(std::memory_order_relaxed);
+    const uint64_t since = s->since_us.load(std::memory_order_relaxed);
+    // Of several at one timestamp, the one that was there first.
+    if (ts == 0 || ts > oldest || (ts == oldest && since >= since_us)) continue;
+    oldest = ts;
+    since_us = since;
+  }
+  return since_us;
 }
 
 uint64_t Snapshots::count() const {

@@ -64,12 +64,21 @@ class Snapshots {
   uint64_t count() const;
   // The oldest registered timestamp, or `otherwise`.
   Lsn oldest(Lsn otherwise) const;
+  // Looks who is registered: ages count from the first look that finds a registration, so that
+  // registering reads no clock. Called now and then, by one thread at a time.
+  void observe(uint64_t now_us) EXCLUDES(observe_mutex_);
+  // When observe first saw the oldest registration; 0: none is registered, or it was not seen yet.
+  uint64_t oldest_since_us() const;
 
  private:
   static constexpr uint32_t kChunkSlots = 128;
   static constexpr uint32_t kChunks = 8192;  // a million readers
   struct alignas(64) Slot {
     std::atomic<Lsn> ts{0};  // 0: free
+    std::atomic<uint32_t> registrations{0};
+    // What observe saw: which of them, since when.
+    std::atomic<uint32_t> seen{0};
+    std::atomic<uint64_t> since_us{0};
   };
   Slot* slot(uint32_t index) const {
     return &chunks_[index / kChunkSlots].load(std::memory_order_acquire)[index % kChunkSlots];
@@ -82,6 +91,7 @@ class Snapshots {
   std::atomic<Lsn> prune_ts_{0};
   std::atomic<PruneView*> view_{nullptr};
   os::Mutex refresh_mutex_;
+  os::Mutex observe_mutex_;
 };
 
 }  // namespace hawthorn::tree

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/sanitizers.h"
+#include "db/file_sizing.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -219,6 +220,9 @@ TEST(Kill, nothing_acknowledged_is_lost) {
   Prng prng(seed);
   Contents base[kWriters][2];
   uint64_t known[kWriters] = {};
+  // So small that data files come and go.
+  db::data_file_bytes_first = uint64_t{1} << 20;
+  db::data_file_bytes_max = uint64_t{4} << 20;
   // The parent itself never opens a database: its children start with no threads of ours.
   for (uint64_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
@@ -44,6 +45,7 @@ struct Shape {
   bool large = false;        // values over 64 KB
   bool big_batches = false;  // transactions of several chunks
   bool waves = false;        // all keys written, nearly all deleted, in one commit
+  bool small_files = false;  // data files come and go
 };
 
 class Lives {
@@ -253,6 +255,9 @@ class Lives {
     const uint64_t pick = prng_.below(100);
     if (shape_.waves && prng_.one_in(8)) {
       wave(*db);
+      if (!shape_.small_files || disk_->stopped()) return;
+      if (prng_.one_in(2)) settle(db->flush());
+      static_cast<void>(db->drain().ok());
     } else if (pick < 40) {
       write_batch(*db);
     } else if (pick < 60) {
@@ -444,6 +449,8 @@ class Lives {
 
 void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
   db::log_segment_bytes = size_t{4} << 20;
+  db::data_file_bytes_first = (shape.small_files ? uint64_t{1} << 18 : uint64_t{1} << 26);
+  db::data_file_bytes_max = (shape.small_files ? uint64_t{1} << 20 : uint64_t{1} << 30);
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   const uint64_t count = only != 0 ? 1 : seeds * environment_number("HAWTHORN_SCALE", 1);
   uint64_t recovered = 0;
@@ -474,6 +481,11 @@ TEST(PowerCut, transactions_of_many_chunks) {
 }
 
 TEST(PowerCut, waves) { run("waves", 30, 4, {.keys = 3000, .operations = 60, .waves = true}); }
+
+TEST(PowerCut, files_come_and_go) {
+  run("files", 25, 4,
+      {.keys = 3000, .operations = 60, .large = true, .waves = true, .small_files = true});
+}
 
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }
 

@@ -1,6 +1,7 @@
 // Random operations against a database and a model of it (model_run.h). The variant on the
 // simulated machine has no background threads: the same seed gives the same run, HAWTHORN_SEED and
 // HAWTHORN_OPERATIONS replay and scale it.
+#include "db/file_sizing.h"
 #include "testing/sim_machine.h"
 #include "tests/model/model_run.h"
 
@@ -36,8 +37,11 @@ TEST(Model, few_keys) {
   }
 }
 
-// More data than memory: containers split, extents are evicted and read again.
+// More data than memory: containers split, extents are evicted and read again. Files are small:
+// they come and go.
 TEST(Model, more_than_memory) {
+  db::data_file_bytes_first = uint64_t{1} << 20;
+  db::data_file_bytes_max = uint64_t{4} << 20;
   run_simulated({.seed = seed_or(7), .operations = operations_or(400'000), .keys = 60'000});
 }
 

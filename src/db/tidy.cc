@@ -1,0 +1,123 @@
+// Re-clustering for the sake of space, a part of the scheduler: how much garbage there may be, and
+// which containers give most of it back for what must be rewritten.
+
+#include <algorithm>
+
+#include "db/scheduler.h"
+#include "os/epoch.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr double kGarbageMaxLimit = 0.5;
+constexpr size_t kUntidyMax = 256;
+constexpr uint64_t kObserveUs = 500'000;
+}  // namespace
+
+void Scheduler::observe_readers() {
+  const uint64_t now = machine_.clock->monotonic_us();
+  if (now - observed_us_ < kObserveUs) return;
+  observed_us_ = now;
+  store_->snapshots->observe(now);
+}
+
+// `oldest`: of the timestamps that are registered. What only older ones needed is garbage.
+void Scheduler::count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) const {
+  uint64_t blocks = file.record.run.blocks;
+  for (const format::ValueExtentRecord& value : file.record.values) blocks += value.address.blocks;
+  for (const tree::ExtentAddress& large : file.record.large) blocks += large.blocks;
+  use->used += blocks * os::kBlockBytes;
+  use->garbage += file.garbage_bytes();
+  if (file.record.max_ts <= oldest) use->garbage += file.old_version_bytes;
+}
+
+// A container that is flushed is rewritten when this part of its values is garbage: that costs no
+// index of its own. Where all containers get their share of the overwrites, garbage grows evenly up
+// to the limit in each, so that the limit is twice what they have on average. Where few do, it may
+// be more in those. Above what is allowed the limit falls fast, since garbage that grew everywhere
+// at once is over it everywhere at once.
+void Scheduler::set_garbage_max(const SpaceUse& use) {
+  if (use.used == 0) return;
+  const double share = static_cast<double>(use.garbage) / static_cast<double>(use.used);
+  const double allowed = garbage_share_;
+  double wanted = 2 * allowed;
+  if (share < allowed / 2) wanted *= allowed / 2 / std::max(share, allowed / 64);
+  if (share > allowed) wanted *= allowed / share * (allowed / share);
+  // What a flush adds comes on top of what it finds, so the limit may have to be far below.
+  garbage_max_.store(std::clamp(wanted, allowed / 4, std::max(allowed, kGarbageMaxLimit)),
+                     std::memory_order_relaxed);
+}
+
+Scheduler::SpaceUse Scheduler::find_untidy() {
+  SpaceUse all;
+  untidy_.clear();
+  const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
+  for (tree::TreeState* tree : trees_()) {
+    os::epoch::Guard guard;
+    for (const tree::Container* container : tree->directory().all()) {
+      const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+      SpaceUse use;
+      count_use(*file, oldest, &use);
+      all.used += use.used;
+      all.garbage += use.garbage;
+      const uint64_t live = use.used - std::min(use.used, use.garbage);
+      const double share =
+          static_cast<double>(use.garbage) / static_cast<double>(std::max<uint64_t>(use.used, 1));
+      if (share < garbage_share_ || file->damaged.load(std::memory_order_relaxed)) continue;
+      untidy_.push_back({tree, container->low,
+                         static_cast<double>(use.garbage) / static_cast<double>(live + 1),
+                         use.garbage});
+    }
+  }
+  const auto better = [](const Untidy& a, const Untidy& b) { return a.worth > b.worth; };
+  const size_t keep = std::min(kUntidyMax, untidy_.size());
+  std::partial_sort(untidy_.begin(), untidy_.begin() + static_cast<ptrdiff_t>(keep), untidy_.end(),
+                    better);
+  // No more than what brings the whole to what is allowed.
+  const double allowed = garbage_share_ * static_cast<double>(all.used);
+  double left = static_cast<double>(all.garbage);
+  size_t needed = 0;
+  for (; needed < keep && left > allowed; ++needed) {
+    left -= static_cast<double>(untidy_[needed].garbage);
+  }
+  untidy_.resize(needed);
+  std::reverse(untidy_.begin(), untidy_.end());
+  return all;
+}
+
+// Rewrites one container. kNothing: there is no more garbage than there may be, or it is spread so
+// evenly that rewriting does not pay.
+Scheduler::Step Scheduler::tidy_step() {
+  if (!publisher_->status().ok()) return Step::kFailed;
+  if (untidy_.empty()) {
+    const SpaceUse use = find_untidy();
+    set_garbage_max(use);
+    // The last round must have helped.
+    const bool helped = use.garbage < untidy_garbage_;
+    untidy_garbage_ = use.garbage;
+    if (untidy_.empty() || !helped) {
+      untidy_.clear();
+      untidy_garbage_ = ~uint64_t{0};
+      return Step::kNothing;
+    }
+  }
+  const Untidy next = std::move(untidy_.back());
+  untidy_.pop_back();
+  tree::MergePolicy recluster = policy();
+  recluster.recluster = true;
+  bool done = false;
+  working_.fetch_add(1, std::memory_order_acq_rel);
+  const Status status = flush_container(next.tree, next.low, true, false, recluster, &done);
+  working_.fetch_sub(1, std::memory_order_acq_rel);
+  progress_.notify_all();
+  os::epoch::collect();
+  if (status.ok()) return untidy_.empty() && !done ? Step::kNothing : Step::kDone;
+  const StatusCode code = status.code();
+  const bool harmless = code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory ||
+                        code == StatusCode::kCorruption;
+  if (!harmless) fail(status);
+  untidy_.clear();
+  return Step::kFailed;
+}
+
+}  // namespace hawthorn::db
