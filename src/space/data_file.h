@@ -74,6 +74,11 @@ class DataFile : public os::File {
     const Use use(*this);
     return use.file != nullptr && use.file->direct();
   }
+  // For reads of extents that somebody holds: the file cannot be closed before they are released.
+  int descriptor() const override {
+    const Use use(*this);
+    return use.file != nullptr ? use.file->descriptor() : -1;
+  }
   const std::string& path() const override { return path_; }
 
  private:
