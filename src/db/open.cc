@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/entry_file.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
@@ -257,9 +258,22 @@ Status Db::Impl::open() {
     }
   }
   publisher_->hold_trim(false);
+  remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
   return {};
+}
+
+// What bulk ingests of a process that died have left. Nothing refers to them.
+void Db::Impl::remove_ingest_files() {
+  Result<std::vector<std::string>> names = machine_.files->list(path_);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!db::is_ingest_file(name)) continue;
+    if (Status s = machine_.files->remove(path_ + "/" + name); !s.ok()) {
+      log(LogLevel::kWarning, "a temporary file could not be removed: " + s.to_string());
+    }
+  }
 }
 
 Status Db::Impl::build_trees(const format::ManifestState& state) {
@@ -364,7 +378,8 @@ Status Db::destroy(const std::string& path) {
   for (const std::string& name : *names) {
     if (name == "superblock") {
       superblock = true;
-    } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name)) {
+    } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
+               db::is_ingest_file(name)) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

@@ -43,7 +43,16 @@ void RunFile::unpin() {
   for (const ExtentRef& value : values) value->pins.fetch_sub(1, std::memory_order_acq_rel);
 }
 
+void RunFile::date(Lsn from, RunFile* before) {
+  before->ref();
+  if (earlier != nullptr) earlier->unref();
+  earlier = before;
+  since = from;
+  dated = true;
+}
+
 RunFile::~RunFile() {
+  if (earlier != nullptr) earlier->unref();
   if (residency != nullptr) residency->forget(this);
 }
 
