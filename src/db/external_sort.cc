@@ -92,25 +92,29 @@ Status ExternalSort::finish() {
   std::string().swap(buffer_);
   items_ = {};
   while (runs_.size() > fan_in()) {
-    if (Status s = merge_first(std::min(fan_in(), runs_.size() - fan_in() + 1)); !s.ok()) return s;
+    if (Status s = merge_all_once(); !s.ok()) return s;
   }
-  return open_heads(runs_.size());
+  return open_heads(0, runs_.size());
 }
 
-// The oldest runs become one, which is then the oldest.
-Status ExternalSort::merge_first(size_t count) {
-  std::unique_ptr<EntryFile> merged = make_run();
-  if (Status s = open_heads(count); !s.ok()) return s;
-  for (;;) {
-    IngestEntry entry;
-    bool more = false;
-    if (Status s = next_merged(&entry, &more); !s.ok()) return s;
-    if (!more) break;
-    if (Status s = merged->add(entry); !s.ok()) return s;
+// Neighbours become one, so that what is later stays later.
+Status ExternalSort::merge_all_once() {
+  std::vector<std::unique_ptr<EntryFile>> merged;
+  for (size_t from = 0; from < runs_.size(); from += fan_in()) {
+    const size_t count = std::min(fan_in(), runs_.size() - from);
+    merged.push_back(make_run());
+    if (Status s = open_heads(from, count); !s.ok()) return s;
+    for (;;) {
+      IngestEntry entry;
+      bool more = false;
+      if (Status s = next_merged(&entry, &more); !s.ok()) return s;
+      if (!more) break;
+      if (Status s = merged.back()->add(entry); !s.ok()) return s;
+    }
+    if (Status s = merged.back()->finish(); !s.ok()) return s;
+    for (size_t i = 0; i < count; ++i) runs_[from + i].reset();  // with their files
   }
-  if (Status s = merged->finish(); !s.ok()) return s;
-  runs_.erase(runs_.begin(), runs_.begin() + static_cast<ptrdiff_t>(count));
-  runs_.insert(runs_.begin(), std::move(merged));
+  runs_ = std::move(merged);
   return {};
 }
 
@@ -130,9 +134,9 @@ Status ExternalSort::advance(Head head) {
   return {};
 }
 
-Status ExternalSort::open_heads(size_t count) {
+Status ExternalSort::open_heads(size_t from, size_t count) {
   heads_.clear();
-  for (size_t run = 0; run < count; ++run) {
+  for (size_t run = from; run < from + count; ++run) {
     runs_[run]->rewind();
     if (Status s = advance({run, {}}); !s.ok()) return s;
   }

@@ -56,8 +56,8 @@ class ExternalSort {
   Status spill();
   std::unique_ptr<EntryFile> make_run() const;
   size_t fan_in() const;
-  Status merge_first(size_t count);
-  Status open_heads(size_t count);
+  Status merge_all_once();
+  Status open_heads(size_t from, size_t count);
   Status advance(Head head);
   bool after(const Head& a, const Head& b) const;
   Status next_merged(IngestEntry* entry, bool* more);
