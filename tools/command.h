@@ -74,6 +74,8 @@ struct LoadOptions {
   std::string file;                 // empty or "-": standard input
   std::optional<std::string> tree;  // instead of the one that the file names
   Durability durability = Durability::kNone;
+  bool bulk = false;    // each tree in one ingest, sorted on the way
+  bool sorted = false;  // the same, of a file whose keys are in order
 };
 
 struct DumpOptions {

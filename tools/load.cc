@@ -1,5 +1,6 @@
 // load: a dump file into a database. What was loaded before an error stays loaded: running the
-// same load again after mending the file gives the same result.
+// same load again after mending the file gives the same result. In bulk, that is whole trees: of
+// one in which there is an error nothing is loaded.
 
 #include <algorithm>
 #include <optional>
@@ -47,7 +48,7 @@ class Loader {
           status = add_large_value();
           break;
         case DumpReader::Event::kTreeEnd:
-          status = write_batch();
+          status = end_tree();
           break;
         case DumpReader::Event::kEnd:
           return db_.sync();
@@ -69,7 +70,22 @@ class Loader {
     if (!tree.ok()) return at_line(tree.status());
     tree_ = *tree;
     ++loaded_.trees;
+    if (!in_bulk()) return {};
+    IngestOptions ingest_options;
+    ingest_options.sorted = options_.sorted;
+    ingest_options.durability = options_.durability;
+    Result<Ingest> ingest = db_.ingest(tree_, ingest_options);
+    if (!ingest.ok()) return at_line(ingest.status());
+    ingest_ = std::move(*ingest);
     return {};
+  }
+
+  bool in_bulk() const { return options_.bulk || options_.sorted; }
+
+  Status end_tree() {
+    if (!in_bulk()) return write_batch();
+    Status status = ingest_.finish();
+    return status.ok() ? status : at_line(status);
   }
 
   Status add_entry() {
@@ -82,13 +98,23 @@ class Loader {
     if (reader_.value().size() > limits.batch_value_bytes_max) {
       return reader_.error("a value that is too large for one line", StatusCode::kInvalidArgument);
     }
-    batch_.put(tree_, reader_.key(), reader_.value());
     ++loaded_.entries;
+    if (in_bulk()) {
+      Status status = ingest_.add(reader_.key(), reader_.value());
+      return status.ok() ? status : at_line(status);
+    }
+    batch_.put(tree_, reader_.key(), reader_.value());
     const bool full = batch_.bytes() >= kBatchBytes || batch_.count() >= kBatchOperations;
     return full ? write_batch() : Status();
   }
 
   Status add_large_value() {
+    if (in_bulk()) {
+      ++loaded_.entries;
+      return ingest_.add_stream(
+          reader_.key(), reader_.value_bytes(),
+          [this](std::span<char> buffer) { return reader_.read_value(buffer); });
+    }
     Status status = write_batch();
     if (!status.ok()) return status;
     // The reader's own errors name the line; put_from_source hands them through.
@@ -117,6 +143,7 @@ class Loader {
   Progress progress_;
   Tree tree_;
   WriteBatch batch_;
+  Ingest ingest_;
   Loaded loaded_;
 };
 

@@ -154,6 +154,11 @@ class CommandLine {
         ->type_name("FILE");
     load.add_option("--tree", load_.tree, "Load into this tree; the file must hold just one")
         ->type_name("NAME");
+    CLI::Option* bulk = load.add_flag(
+        "--bulk", load_.bulk, "Faster, and each tree whole or not at all; sorts in the directory");
+    load.add_flag("--sorted", load_.sorted,
+                  "As --bulk, of keys that are in order (as dump writes them): no sorting")
+        ->excludes(bulk);
     add_durability(load, load_.durability, "none, and all of it synced at the end");
     add_progress(load);
 

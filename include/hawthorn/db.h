@@ -23,6 +23,7 @@
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
+#include "hawthorn/ingest.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"
@@ -150,6 +151,13 @@ class HAWTHORN_EXPORT Db {
   // All operations of the batch in one commit. On a full disk one put makes it an insert; a batch
   // of deletes alone is refused (kNoSpace) only when it is larger than the log.
   Status write(const WriteBatch& batch, Durability durability = Durability::kDefault);
+
+  // Many entries straight into the data files, in one commit (ingest.h): add them to what is
+  // returned, then finish it. Errors: kReadOnly; kInvalidArgument for the tree.
+  Result<Ingest> ingest(const Tree& tree, const IngestOptions& options = {});
+  // The same with entries from a source, finished when the source ends. Errors: those of the source
+  // and of Ingest; nothing is visible then.
+  Status ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options = {});
 
   // Errors: kReadOnly. kExclusive waits for the exclusive transaction before it.
   Result<Transaction> begin(TxnMode mode);

@@ -4,6 +4,7 @@
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/db.h"
+#include "hawthorn/ingest.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"

@@ -36,6 +36,11 @@ tree::Merger& this_thread_merger(tree::Store* store) {
   return *keeper.merger;
 }
 
+size_t step_bytes(const tree::MergePolicy& policy) {
+  return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
+}
+}  // namespace
+
 Edit edit_of(const tree::MergeOutput& output) {
   Edit edit;
   for (const tree::MergePiece& piece : output.pieces) edit.set.push_back(piece.file->record);
@@ -43,11 +48,6 @@ Edit edit_of(const tree::MergeOutput& output) {
   edit.dropped = output.dropped;
   return edit;
 }
-
-size_t step_bytes(const tree::MergePolicy& policy) {
-  return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
-}
-}  // namespace
 
 // What earlier flushes have replaced is free only when they are published. When that is not enough
 // the index alone is rewritten, which takes little more than it replaces; garbage stays for later.

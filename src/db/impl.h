@@ -89,6 +89,8 @@ class Db::Impl {
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> operations_{0};
+  std::atomic<uint64_t> next_ingest_file_{1};
+  os::Mutex ingest_mutex_;  // one ingest commits at a time
   uint64_t fork_generation_ = 0;
   const uint64_t instance_;
 
@@ -97,6 +99,7 @@ class Db::Impl {
   Status open_devices(db::LoadedManifest& loaded, bool exists);
   Status label_devices(db::LoadedManifest& loaded, bool exists);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
+  void remove_ingest_files();
   Status build_trees(const format::ManifestState& state);
   Status present_ring_bytes(size_t* bytes);
 

@@ -42,11 +42,20 @@ Status take_buffer(tree::Store* store, Scheduler* scheduler, char** buffer, size
     *buffer = store->residency->allocate(os::Quota::kMerge, *bytes);
     if (*buffer != nullptr) return {};
   }
-  for (uint32_t futile = 0;;) {
-    *buffer = store->arena->allocate(os::Quota::kMerge, *bytes);
-    if (*buffer != nullptr) return {};
+  Result<char*> taken = take_memory(store, scheduler, *bytes);
+  if (taken.ok()) *buffer = *taken;
+  return taken.status();
+}
+}  // namespace
+
+Result<char*> take_memory(tree::Store* store, Scheduler* scheduler, size_t bytes) {
+  char* memory = store->residency->allocate(os::Quota::kMerge, bytes);
+  for (uint32_t futile = 0; memory == nullptr;) {
+    memory = store->arena->allocate(os::Quota::kMerge, bytes);
+    if (memory != nullptr) break;
     if (Status s = scheduler->relieve(&futile); !s.ok()) return s;
   }
+  return memory;
 }
 
 // Where there is no space the scheduler may find some.
@@ -62,10 +71,9 @@ Result<tree::ExtentAddress> take_extent(tree::Store* store, Scheduler* scheduler
   if (!status.ok()) return status;
   return address;
 }
-}  // namespace
 
 Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
-                                      const StreamSource& source) {
+                                      const StreamSource& source, bool sync) {
   size_t buffer_bytes = 0;
   char* buffer = nullptr;
   if (Status s = take_buffer(store, scheduler, &buffer, &buffer_bytes); !s.ok()) return s;
@@ -117,7 +125,7 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, 
     done += extent_bytes;
   }
   store->residency->release(os::Quota::kMerge, buffer, buffer_bytes);
-  if (status.ok()) status = store->space->sync();
+  if (status.ok() && sync) status = store->space->sync();
   if (!status.ok()) return status;
   for (tree::ExtentRef& extent : extents) {
     extent->dropped.store(false, std::memory_order_release);

@@ -1,9 +1,9 @@
 // Opening and recovery, closing, destroying: in the order that impl.h states.
 
 #include <algorithm>
-#include <limits>
 
 #include "base/bytes.h"
+#include "db/entry_file.h"
 #include "db/file_sizing.h"
 #include "db/impl.h"
 #include "db/large_values.h"
@@ -28,14 +28,6 @@ wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
   return options;
-}
-
-// How many blocks of a container's run lie before its heap; 0: what the record says cannot be.
-uint32_t front_blocks_of(const format::ContainerRecord& record) {
-  if (record.entries > std::numeric_limits<uint32_t>::max()) return 0;
-  std::vector<uint32_t> bytes;
-  for (const format::ValueExtentRecord& value : record.values) bytes.push_back(value.bytes);
-  return format::run_front_blocks(record.run.blocks, static_cast<uint32_t>(record.entries), bytes);
 }
 }  // namespace
 
@@ -283,6 +275,7 @@ Status Db::Impl::open() {
     }
   }
   publisher_->hold_trim(false);
+  remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
   return {};
@@ -329,6 +322,18 @@ Status Db::Impl::label_devices(db::LoadedManifest& loaded, bool exists) {
   return devices_->label(loaded.uuid_low, loaded.uuid_high, generation);
 }
 
+// What bulk ingests of a process that died have left. Nothing refers to them.
+void Db::Impl::remove_ingest_files() {
+  Result<std::vector<std::string>> names = machine_.files->list(path_);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!db::is_ingest_file(name)) continue;
+    if (Status s = machine_.files->remove(path_ + "/" + name); !s.ok()) {
+      log(LogLevel::kWarning, "a temporary file could not be removed: " + s.to_string());
+    }
+  }
+}
+
 Status Db::Impl::build_trees(const format::ManifestState& state) {
   std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
   for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
@@ -359,13 +364,11 @@ Status Db::Impl::build_trees(const format::ManifestState& state) {
       };
       if (record.run.blocks != 0) {
         file->image = extent(record.run, record.run.blocks * 4096, true);
-        const uint32_t front = front_blocks_of(record);
-        if (front == 0 && status.ok()) {
+        if (!file->find_front() && status.ok()) {
           status =
               Status(StatusCode::kCorruption, "the manifest contradicts itself about container " +
                                                   std::to_string(record.id));
         }
-        if (front != 0) file->image->set_front(front);
       }
       for (const format::ValueExtentRecord& value : record.values) {
         file->values.push_back(extent(value.address, value.bytes, false));
@@ -456,7 +459,8 @@ Status Db::destroy(const std::string& path) {
   for (const std::string& name : *names) {
     if (name == "superblock") {
       superblock = true;
-    } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name)) {
+    } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
+               db::is_ingest_file(name)) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

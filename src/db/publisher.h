@@ -70,6 +70,8 @@ class Publisher {
   Status status() const;
   uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
+  // By others, to data files.
+  void count_written(uint64_t bytes) { bytes_written_.fetch_add(bytes, std::memory_order_relaxed); }
   // Lsns reserved ahead; renewed when half of them are used.
   static constexpr Lsn kLsnReserve = Lsn{1} << 30;
 

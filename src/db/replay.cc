@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "format/manifest_record.h"
 #include "os/epoch.h"
 
 namespace hawthorn::db {
@@ -100,7 +101,9 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
       return scan_operations(record, record.payload.substr(kChunkHeader),
                              load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
     }
-    if (record.type != RecordType::kChunkedCommit) return {};
+    if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit) {
+      return {};
+    }
     return scan_operations(record, record.payload.substr(kChunkedCommitHeader),
                            load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
@@ -121,8 +124,9 @@ Status Replay::scan_record(const wal::RecordView& record) {
       if (resume_ == format::kLsnMax) return add(record, record.payload, 0, record.lsn, nullptr);
       return scan_operations(record, record.payload, 0, record.lsn, nullptr);
     case RecordType::kChunk:
+    case RecordType::kAttachingCommit:
     case RecordType::kChunkedCommit: {
-      const bool commits = record.type == RecordType::kChunkedCommit;
+      const bool commits = record.type != RecordType::kChunk;
       if (record.payload.size() < (commits ? kChunkedCommitHeader : kChunkHeader))
         return damaged(record, "is too short");
       resume_ = std::min(resume_, record.lsn);
@@ -169,7 +173,8 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
 
 // Nothing may be allocated over an extent that only the log names (R22).
 Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
-  if (operation.type != format::OperationType::kPutLarge) return {};
+  const bool attaches = operation.type == format::OperationType::kAttach;
+  if (!attaches && operation.type != format::OperationType::kPutLarge) return {};
   tree::TreeState* tree = find_tree(operation.tree);
   if (tree == nullptr) return {};
   {
@@ -177,6 +182,7 @@ Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
     const tree::Container* container = tree->directory().find(operation.key);
     if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) return {};
   }
+  if (attaches) return mark_attached(operation);
   Result<format::LargeValue> value = format::decode_large_value(operation.value);
   if (!value.ok()) return value.status();
   for (const tree::ExtentAddress& address : value->extents) {
@@ -185,6 +191,28 @@ Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
         new tree::Extent(store_->residency, address, address.blocks * 4096, false)));
   }
   return {};
+}
+
+Status Replay::mark_attached(const format::Operation& operation) {
+  format::ContainerRecord record;
+  if (Status s = format::decode_container(operation.value, record); !s.ok()) return s;
+  const auto mark = [this](const tree::ExtentAddress& address, uint32_t bytes, bool index) {
+    if (address.blocks == 0) return Status();
+    Status status = store_->space->mark_used(address);
+    if (status.ok()) {
+      store_->large->add(
+          tree::ExtentRef(new tree::Extent(store_->residency, address, bytes, index)));
+    }
+    return status;
+  };
+  Status status = mark(record.run, record.run.blocks * 4096, true);
+  for (const format::ValueExtentRecord& value : record.values) {
+    if (status.ok()) status = mark(value.address, value.bytes, false);
+  }
+  for (const tree::ExtentAddress& address : record.large) {
+    if (status.ok()) status = mark(address, address.blocks * 4096, false);
+  }
+  return status;
 }
 
 // ---- The rest
@@ -211,6 +239,7 @@ Status Replay::finish_record(const wal::RecordView& record) {
                  load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
     }
     case RecordType::kChunkedCommit:
+    case RecordType::kAttachingCommit:
       if (Status s = add(record, record.payload.substr(kChunkedCommitHeader),
                          load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
           !s.ok()) {
@@ -269,6 +298,11 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     tree::TreeState* tree = find_tree(operation.tree);
     if (tree == nullptr) continue;  // dropped since
+    if (operation.type == format::OperationType::kAttach) {
+      if (outcome == nullptr) return damaged(record, "attaches a container outside of an ingest");
+      if (Status s = attach(tree, operation, cts, first_lsn); !s.ok()) return s;
+      continue;
+    }
     batch_.push_back({.tree = tree,
                       .key = operation.key,
                       .value = operation.value,
@@ -286,6 +320,34 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
   if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   // The bytes of others go with the record.
   return keeps ? Status() : apply();
+}
+
+// The range held nothing when its commit was made, and nobody reads below that any more: whatever
+// the log has of it from before does not count, and what comes after lies above the run's cut. So
+// the place of the record does not matter.
+Status Replay::attach(tree::TreeState* tree, const format::Operation& operation, Lsn cts,
+                      Lsn first_lsn) {
+  tree::Attachment attachment;
+  format::ContainerRecord& record = attachment.record;
+  if (Status s = format::decode_container(operation.value, record); !s.ok()) return s;
+  {
+    os::epoch::Guard guard;
+    const tree::Container* container = tree->directory().find(record.low);
+    if (container->descriptor.load(std::memory_order_acquire)->run->record.cut >= cts) return {};
+  }
+  record.cut = cts;
+  record.max_ts = cts;
+  attachment.image = store_->large->take(record.run);
+  for (const format::ValueExtentRecord& value : record.values) {
+    attachment.values.push_back(store_->large->take(value.address));
+  }
+  uint64_t batch = 0;
+  if (!read_only_) {
+    Edit edit;
+    edit.set.push_back(record);
+    batch = scheduler_->publish_later(std::move(edit));
+  }
+  return tree->attach_replayed(attachment, first_lsn, batch);
 }
 
 // In the scan there is memory: it stops well before the budget, which a batch may exceed.

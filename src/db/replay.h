@@ -67,9 +67,12 @@ class Replay {
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
                          uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
   Status mark_extents(const format::Operation& operation, format::Lsn cts);
+  Status mark_attached(const format::Operation& operation);
   Status finish_record(const wal::RecordView& record);
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
              format::Lsn cts, ChunkedOutcome* outcome);
+  Status attach(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts,
+                format::Lsn first_lsn);
   Status apply();
   Status make_room(size_t next, uint32_t attempt, uint32_t* futile);
   void hold(const Source& source, std::string_view next);

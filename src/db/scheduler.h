@@ -57,6 +57,9 @@ inline size_t part_of(size_t bytes, double share) {
   return static_cast<size_t>(static_cast<double>(bytes) * share);
 }
 
+// What a merge changes in the manifest and on disk.
+Edit edit_of(const tree::MergeOutput& output);
+
 class Scheduler : public txn::Admission {
  public:
   using TreeList = std::function<std::vector<tree::TreeState*>()>;
@@ -76,12 +79,22 @@ class Scheduler : public txn::Admission {
       return {};
     return pace(bytes, insert);
   }
+  // The same for a transaction that may take deltas beyond their quota, as far as memory goes: what
+  // it holds cannot be flushed, so that to wait for that would be futile.
+  Status admit_beyond(size_t bytes, bool insert);
   Status relieve(uint32_t* futile) override;
   Status free_log() override;
   // An insert found no space outside the deltas: flushes and publishes, so that what was deleted
   // gives some, until `take` finds it or fails with another error. Errors: kNoSpace; those of
   // publishing.
   Status free_space(const std::function<Status()>& take) EXCLUDES(space_mutex_);
+
+  // Makes container boundaries of these keys (ascending), for what a bulk ingest is to attach
+  // between them. Where open transactions hold too much of a container it stays as it is. Errors:
+  // those of a flush.
+  Status carve(tree::TreeState* tree, std::span<const std::string> bounds);
+  // An edit without writes, of what is on disk already; its batch.
+  uint64_t publish_later(Edit edit) { return publisher_->add(std::move(edit)); }
 
   // Makes what was flushed durable.
   Status publish() { return publisher_->publish(); }
@@ -160,6 +173,8 @@ class Scheduler : public txn::Admission {
                          const tree::MergePolicy& policy, bool* flushed);
   Result<bool> divide(tree::TreeState* tree, const std::string& low,
                       const tree::MergePolicy& policy);
+  Result<size_t> carve_one(tree::TreeState* tree, std::span<const std::string> bounds,
+                           bool flush_first);
   std::vector<tree::Container*> small_neighbours(tree::TreeState* tree, const std::string& low,
                                                  size_t target) const;
   void join_around(tree::TreeState* tree, const std::string& low, const tree::MergePolicy& policy);

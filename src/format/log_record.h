@@ -31,6 +31,8 @@ enum class RecordType : uint8_t {
   kAbort = 5,          // payload: u64 transaction id
   kRollbackTo = 6,     // payload: u64 transaction id, u32 seq: its logged operations with a seq >=
                        // this do not count
+  kAttachingCommit = 7,  // as kChunkedCommit, of a transaction that attaches containers: a reader
+                         // that does not know those must not take the log for a damaged one
 };
 
 struct RecordHeader {

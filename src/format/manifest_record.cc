@@ -41,6 +41,63 @@ uint64_t payload_bytes_of(const ContainerRecord& record) {
          uint64_t{record.large.size()} * sizeof(ExtentPayload) + record.low.size();
 }
 
+Status decode_tree(std::string_view payload, TreeRecord& tree) {
+  TreeCreatePayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("tree record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.name_bytes) {
+    return corrupt("tree record's name does not fill it");
+  }
+  tree.id = fixed.id;
+  tree.comparator = fixed.comparator;
+  tree.flags = fixed.flags;
+  tree.name.assign(payload.substr(sizeof(fixed)));
+  return check(tree);
+}
+
+Status decode_device(std::string_view payload, DeviceRecord& device) {
+  DeviceSetPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.path_bytes) {
+    return corrupt("device record's path does not fill it");
+  }
+  device = {fixed.index, fixed.generation, fixed.blocks,
+            std::string(payload.substr(sizeof(fixed)))};
+  return check(device);
+}
+
+}  // namespace
+
+std::string encode_container(const ContainerRecord& container) {
+  ContainerSetPayload payload = {};
+  payload.id = container.id;
+  payload.cut = container.cut;
+  payload.max_ts = container.max_ts;
+  payload.entries = container.entries;
+  payload.run_checksum = container.run_checksum;
+  payload.tree = container.tree;
+  payload.run_file = container.run.file;
+  payload.run_block = container.run.block;
+  payload.run_blocks = container.run.blocks;
+  payload.low_bytes = static_cast<uint32_t>(container.low.size());
+  payload.value_count = static_cast<uint32_t>(container.values.size());
+  payload.large_count = static_cast<uint32_t>(container.large.size());
+  payload.version = kContainerPayloadVersion;
+  std::string bytes;
+  bytes.reserve(payload_bytes_of(container));
+  bytes.append(bytes_of(payload));
+  for (const ValueExtentRecord& value : container.values) {
+    append(bytes, ValueExtentPayload{value.address.file, value.address.block, value.address.blocks,
+                                     value.bytes, value.garbage_bytes});
+  }
+  for (const ExtentAddress& large : container.large) {
+    append(bytes, ExtentPayload{large.file, large.block, large.blocks});
+  }
+  bytes += container.low;
+  return bytes;
+}
+
 Status decode_container(std::string_view payload, ContainerRecord& record) {
   ContainerSetPayload fixed;
   if (payload.size() < sizeof(fixed)) return corrupt("container record is too short");
@@ -83,34 +140,6 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   record.low.assign(from, fixed.low_bytes);
   return check(record);
 }
-
-Status decode_tree(std::string_view payload, TreeRecord& tree) {
-  TreeCreatePayload fixed;
-  if (payload.size() < sizeof(fixed)) return corrupt("tree record is too short");
-  std::memcpy(&fixed, payload.data(), sizeof(fixed));
-  if (payload.size() - sizeof(fixed) != fixed.name_bytes) {
-    return corrupt("tree record's name does not fill it");
-  }
-  tree.id = fixed.id;
-  tree.comparator = fixed.comparator;
-  tree.flags = fixed.flags;
-  tree.name.assign(payload.substr(sizeof(fixed)));
-  return check(tree);
-}
-
-Status decode_device(std::string_view payload, DeviceRecord& device) {
-  DeviceSetPayload fixed;
-  if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
-  std::memcpy(&fixed, payload.data(), sizeof(fixed));
-  if (payload.size() - sizeof(fixed) != fixed.path_bytes) {
-    return corrupt("device record's path does not fill it");
-  }
-  device = {fixed.index, fixed.generation, fixed.blocks,
-            std::string(payload.substr(sizeof(fixed)))};
-  return check(device);
-}
-
-}  // namespace
 
 Status check(const ContainerRecord& record) {
   if (record.id == ~uint64_t{0}) return corrupt("container id is out of range");
@@ -247,31 +276,7 @@ void ManifestEncoder::drop_tree(uint32_t id) {
 }
 
 void ManifestEncoder::set_container(const ContainerRecord& container) {
-  ContainerSetPayload payload = {};
-  payload.id = container.id;
-  payload.cut = container.cut;
-  payload.max_ts = container.max_ts;
-  payload.entries = container.entries;
-  payload.run_checksum = container.run_checksum;
-  payload.tree = container.tree;
-  payload.run_file = container.run.file;
-  payload.run_block = container.run.block;
-  payload.run_blocks = container.run.blocks;
-  payload.low_bytes = static_cast<uint32_t>(container.low.size());
-  payload.value_count = static_cast<uint32_t>(container.values.size());
-  payload.large_count = static_cast<uint32_t>(container.large.size());
-  payload.version = kContainerPayloadVersion;
-  std::string variable;
-  variable.reserve(payload_bytes_of(container) - sizeof(payload));
-  for (const ValueExtentRecord& value : container.values) {
-    append(variable, ValueExtentPayload{value.address.file, value.address.block,
-                                        value.address.blocks, value.bytes, value.garbage_bytes});
-  }
-  for (const ExtentAddress& large : container.large) {
-    append(variable, ExtentPayload{large.file, large.block, large.blocks});
-  }
-  variable += container.low;
-  add(ManifestRecordType::kContainerSet, bytes_of(payload), variable);
+  add(ManifestRecordType::kContainerSet, encode_container(container));
 }
 
 void ManifestEncoder::delete_container(uint64_t id) {

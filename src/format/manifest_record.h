@@ -39,6 +39,11 @@ std::string encode_manifest_header(const ManifestIdentity& identity);
 // Errors: kCorruption or kNotSupported, without file and offset.
 Result<ManifestIdentity> decode_manifest_header(std::string_view block);
 
+// The record alone, as an operation of the log carries it. It passes check.
+std::string encode_container(const ContainerRecord& record);
+// Errors: kCorruption, saying what is wrong with it.
+Status decode_container(std::string_view payload, ContainerRecord& record);
+
 // Builds batches. What it has written so far may be taken away between any two records (a snapshot
 // is larger than one wants to hold): it keeps the batch's checksum, count and size itself.
 class ManifestEncoder {

@@ -2,7 +2,10 @@
 // The operations inside log records and write batches: encode and decode. Pure.
 //
 // FIELD        ENCODING
-// type         u8: 1 put, 2 delete, 3 put of a large value (its bytes are an encoded LargeValue)
+// type         u8: 1 put, 2 delete, 3 put of a large value (its bytes are an encoded LargeValue),
+//              4 attach: a whole container, whose bytes are an encoded ContainerRecord without
+//              timestamps; the key is its low key. Only in transactions whose commit record is of
+//              type kAttachingCommit
 // tree         varint, tree id
 // key size     varint, up to kKeyBytesMax
 // value size   varint, up to kValueBytesMax; 0 for a delete
@@ -16,7 +19,7 @@
 
 namespace hawthorn::format {
 
-enum class OperationType : uint8_t { kPut = 1, kDelete = 2, kPutLarge = 3 };
+enum class OperationType : uint8_t { kPut = 1, kDelete = 2, kPutLarge = 3, kAttach = 4 };
 
 inline constexpr size_t kKeyBytesMax = 65535;
 inline constexpr size_t kValueBytesMax = size_t{64} << 20;
@@ -46,7 +49,7 @@ inline void append_operation(std::string& to, const Operation& operation) {
 inline const char* decode_operation(const char* from, const char* end, Operation* operation) {
   if (from >= end) return nullptr;
   const auto type = static_cast<uint8_t>(*from++);
-  if (type < 1 || type > 3) return nullptr;
+  if (type < 1 || type > 4) return nullptr;
   uint64_t tree = 0;
   uint64_t key_size = 0;
   uint64_t value_size = 0;

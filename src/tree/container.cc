@@ -45,25 +45,26 @@ void Container::note_near(const Descriptor& next) {
   near_run.store(run, std::memory_order_relaxed);
 }
 
+std::string quoted_key(std::string_view key) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string text = "\"";
+  for (const char c : key.substr(0, 64)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+      text += c;
+    } else {
+      text += "\\x";
+      text += kHex[byte >> 4];
+      text += kHex[byte & 15];
+    }
+  }
+  return text + (key.size() > 64 ? "...\"" : "\"");
+}
+
 std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
                            bool has_high) {
-  const auto quote = [](std::string_view key) {
-    static constexpr char kHex[] = "0123456789abcdef";
-    std::string text = "\"";
-    for (const char c : key.substr(0, 64)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
-        text += c;
-      } else {
-        text += "\\x";
-        text += kHex[byte >> 4];
-        text += kHex[byte & 15];
-      }
-    }
-    return text + (key.size() > 64 ? "...\"" : "\"");
-  };
-  return "tree " + std::to_string(tree) + ", keys [" + quote(low) + ", " +
-         (has_high ? quote(high) : "end") + ")";
+  return "tree " + std::to_string(tree) + ", keys [" + quoted_key(low) + ", " +
+         (has_high ? quoted_key(high) : "end") + ")";
 }
 
 // ---- Point reads
@@ -143,7 +144,7 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     hash = Delta::hash(key);
     descriptor.active->prefetch(hash);
   }
-  RunFile* file = descriptor.run;
+  RunFile* file = descriptor.run->seen_at(view.ts);
   const Run* run = file->run.load(std::memory_order_acquire);
   uint32_t group = 0;
   uint64_t run_head = 0;
@@ -293,14 +294,15 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
   if (file->empty() || file->record.max_ts <= floor) return result;
   result.file = file;
   const Run* run = file->run.load(std::memory_order_acquire);
-  if (run != nullptr && !run->has_versions()) return result;  // no entry carries a cts
+  // No entry carries a cts, and an ingest did not bring them.
+  if (run != nullptr && !run->has_versions() && file->since <= floor) return result;
   if (run == nullptr || run->heap() == nullptr) {
     result.state = PointRead::State::kNeedRun;
     return result;
   }
   const uint32_t index = run->find(key, key_head(key, run->skip()), format::kLsnMax);
   if (index != Run::kNone) {
-    const Lsn cts = run->entry(index).cts;
+    const Lsn cts = std::max(run->entry(index).cts, file->since);
     if (cts > floor) {
       result.state = PointRead::State::kFound;
       result.cts = cts;

@@ -45,7 +45,8 @@ struct Descriptor : os::InHugePages {
   ~Descriptor();
 };
 
-// A container's range in words, for messages.
+// A key, and a container's range, in words, for messages.
+std::string quoted_key(std::string_view key);
 std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
                            bool has_high);
 

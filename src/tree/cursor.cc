@@ -123,7 +123,7 @@ bool TreeCursor::enter(Where where, std::string_view key) {
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
       active_.hold(descriptor->active);
       frozen_.hold(descriptor->frozen);
-      file_ = PinnedRunFile(descriptor->run);
+      file_ = PinnedRunFile(descriptor->run->seen_at(view_.ts));
       low_ = container->low;
       high_ = container->high;
       has_high_ = container->has_high;

@@ -234,6 +234,12 @@ Result<MergeOutput> Merger::finish(const Status& status) {
   };
   for (const MergeInput& input : work.inputs) {
     const RunFile& old_file = *input.file;
+    // Somebody may read below what an ingest has attached: all that is in a piece is newer.
+    if (old_file.since > work.floor) {
+      for (const MergePiece& piece : output.pieces) {
+        if (piece.file->since < old_file.since) piece.file->date(old_file.since, old_file.earlier);
+      }
+    }
     if (old_file.image && !still_used(old_file.image.get())) {
       output.dropped.push_back(old_file.image);
     }

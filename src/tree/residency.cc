@@ -1,6 +1,7 @@
 #include "tree/residency.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "os/epoch.h"
@@ -42,7 +43,26 @@ void RunFile::unpin() {
   for (const ExtentRef& value : values) value->pins.fetch_sub(1, std::memory_order_acq_rel);
 }
 
+bool RunFile::find_front() {
+  if (record.entries > std::numeric_limits<uint32_t>::max()) return false;
+  std::vector<uint32_t> bytes;
+  for (const format::ValueExtentRecord& value : record.values) bytes.push_back(value.bytes);
+  const uint32_t front =
+      format::run_front_blocks(record.run.blocks, static_cast<uint32_t>(record.entries), bytes);
+  if (front != 0) image->set_front(front);
+  return front != 0;
+}
+
+void RunFile::date(Lsn from, RunFile* before) {
+  before->ref();
+  if (earlier != nullptr) earlier->unref();
+  earlier = before;
+  since = from;
+  dated = true;
+}
+
 RunFile::~RunFile() {
+  if (earlier != nullptr) earlier->unref();
   if (residency != nullptr) residency->forget(this);
 }
 
@@ -468,7 +488,7 @@ Status Residency::load_for_conflicts(RunFile* file) {
   {
     os::epoch::Guard guard;
     const Run* run = file->run.load(std::memory_order_acquire);
-    if (run == nullptr || !run->has_versions()) return {};
+    if (run == nullptr || (!run->has_versions() && !file->dated)) return {};
   }
   return load_run(file, RunPart::kWhole);
 }

@@ -14,6 +14,9 @@
 // `bases` of a file are
 //    used inside the guard in which its descriptor was found, or under a pin taken there; a mere
 //    reference does not do.
+// 4. A file that an ingest has attached at the timestamp `since` is seen from there on: who reads
+// at
+//    an older one sees `earlier` in its place. Everything in the file is at or above `since`.
 
 #include <array>
 #include <atomic>
@@ -35,6 +38,7 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<Run*> run{nullptr};
   std::atomic<uint32_t> refs{1};
   std::atomic<uint8_t> hot{0};
+  bool dated = false;  // since is not 0
   std::array<std::atomic<const char*>, kExtentsMax> bases{};
 
   format::ContainerRecord record;  // as the manifest has it, or will have it
@@ -50,6 +54,16 @@ struct alignas(64) RunFile : os::InHugePages {
   size_t old_version_bytes = 0;
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
+
+  Lsn since = 0;               // this and the next: set by date, before the file is adopted
+  RunFile* earlier = nullptr;  // referenced
+
+  // Before the file is adopted: tells the image where its heap begins, by the record. False: the
+  // record contradicts itself.
+  bool find_front();
+  // What a reader at `ts` finds in this file's place.
+  RunFile* seen_at(Lsn ts) { return dated && since > ts ? earlier : this; }
+  void date(Lsn from, RunFile* before);
 
   bool empty() const { return record.entries == 0; }
   size_t value_bytes() const {

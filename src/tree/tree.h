@@ -22,6 +22,7 @@
 
 #include "hawthorn/status.h"
 #include "hawthorn/value.h"
+#include "tree/attachment.h"
 #include "tree/container.h"
 #include "tree/directory.h"
 #include "tree/merge.h"
@@ -160,6 +161,24 @@ class TreeState {
   // After a failed merge: the frozen delta stays; the next cut takes it along.
   void give_up(Cut& cut);
 
+  // ---- Attaching (R10, R12)
+
+  static constexpr uint64_t kNoContainer = ~uint64_t{0};
+  // As cut_to_divide, whatever the size of its delta.
+  std::optional<Cut> cut_to_carve(Container* container);
+  // The id of the container that begins with `low`; kNoContainer when none does.
+  uint64_t container_id(const std::string& low) const;
+  // Takes hold of the container that has exactly this range, if it holds nothing that is committed.
+  // While commits wait that stays so until it is released. kBusy: it is being flushed.
+  enum class Claim : uint8_t { kClaimed, kBusy, kOccupied };
+  Claim claim(Attachment& attachment);
+  static void release(Attachment& attachment);
+  // Puts it in place, claimed, with its timestamps; who reads below record.cut does not see it.
+  // `first_lsn`: what the log is needed from until `batch` is durable.
+  void attach(Attachment& attachment, Lsn first_lsn, uint64_t batch);
+  // While the log is replayed. Errors: kCorruption where its container is not, or not empty.
+  Status attach_replayed(const Attachment& attachment, Lsn first_lsn, uint64_t batch);
+
   // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
   // durable.
   Lsn log_needed(uint64_t durable_batch);
@@ -184,6 +203,7 @@ class TreeState {
                  Container* target, std::vector<Version*>* moved);
   bool freeze(Container* container, Lsn cut, Lsn logged, Cut* result);
   void settle(Container* target, const Cut& cut, uint64_t batch);
+  RunFile* file_of(const Attachment& attachment) const;
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
   static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,

@@ -180,7 +180,9 @@ std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> c
     // A run can be newer than what is visible while the log is replayed: the others' commits up to
     // its cut come later (R12).
     possible = possible && !container->dead && descriptor->frozen == nullptr &&
-               container->intents <= kMovedMax && descriptor->run->record.cut <= cut;
+               container->intents <= kMovedMax && descriptor->run->record.cut <= cut &&
+               // What an ingest has attached can be joined when nobody reads below it.
+               descriptor->run->since <= store_->snapshots->oldest(cut);
   }
   for (size_t i = 0; possible && i < containers.size(); ++i) {
     Container* container = containers[i];

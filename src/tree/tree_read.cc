@@ -112,7 +112,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
       }
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
-        l.run = l.descriptor->run->run.load(std::memory_order_acquire);
+        l.run = l.descriptor->run->seen_at(view.ts)->run.load(std::memory_order_acquire);
         l.slow = l.run == nullptr || l.run->heap() == nullptr;
         if (!l.slow) {
           l.head = key_head(keys[base + i], l.run->skip());

@@ -40,6 +40,8 @@ inline VersionKind version_kind(format::OperationType type) {
       return VersionKind::kTombstone;
     case format::OperationType::kPutLarge:
       return VersionKind::kLarge;
+    case format::OperationType::kAttach:  // is no version
+      break;
   }
   return VersionKind::kPut;
 }

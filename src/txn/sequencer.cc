@@ -1,5 +1,6 @@
 #include "txn/sequencer.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "os/test_point.h"
 
@@ -66,6 +67,18 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
       return s;
     }
   }
+}
+
+Status Sequencer::append_commit(const CommitRequest& request, Lsn* cts) {
+  return append(request.type, request.operations, request.payload, cts);
+}
+
+void Sequencer::show(TxnId id, Lsn cts) {
+  os::MutexLock lock(log_->mutex());
+  HAWTHORN_ASSERT(exclusive_ == id && cts > visible_.load(std::memory_order_relaxed));
+  slots_->commit(id, cts);
+  visible_.store(cts, std::memory_order_release);
+  commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 Status Sequencer::conflict() {

@@ -63,6 +63,11 @@ class Sequencer {
   // Errors: kConflict (nothing was written); those of the log. On success *cts is set and everybody
   // sees the commit.
   Status commit(const CommitRequest& request, Lsn* cts);
+  // The same in two steps, while `request.id` is exclusive: what the record decides is durable as
+  // any commit is, and nobody sees it before show. Nothing may fail in between. Errors: those of
+  // the log.
+  Status append_commit(const CommitRequest& request, Lsn* cts);
+  void show(TxnId id, Lsn cts);
   // Appends a record that decides nothing (a chunk, an abort). *lsn: where it stands.
   Status append(format::RecordType type, uint32_t operations,
                 std::span<const std::string_view> payload, Lsn* lsn);

@@ -14,6 +14,8 @@ constexpr size_t kStampsAhead = 8;
 constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
 constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
 constexpr uint32_t kReadsAheadMax = 32;
+constexpr uint32_t kClaimAttempts = 5000;
+constexpr uint64_t kClaimPauseUs = 1000;
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
 }  // namespace
@@ -198,7 +200,7 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   logged_ = std::make_shared<LoggedTxn>(id_);
   {
     os::MutexLock lock(logged_->mutex);
-    logged_->undo = undo_.data();
+    logged_->undo = attaching_ ? nullptr : undo_.data();
     logged_->logged = count;
     logged_->first_chunk = lsn;
     reappender.count(*logged_, operations.size());
@@ -313,6 +315,12 @@ Status Txn::commit(Durability durability) {
     finish();
     return s;
   }
+  stamp_all(cts);
+  finish();
+  return services_.sequencer->make_durable(cts, durability);
+}
+
+void Txn::stamp_all(Lsn cts) {
   HAWTHORN_TEST_POINT("txn.commit.before_stamp");
   for (size_t i = 0; i < undo_.size(); ++i) {
     // Of a large transaction they have left the cache meanwhile.
@@ -322,6 +330,66 @@ Status Txn::commit(Durability durability) {
     }
     tree::TreeState::stamp(undo_[i], id_, cts);
   }
+}
+
+// A flush holds a container for a moment; whoever flushes may itself wait for a commit.
+Status Txn::claim_exclusively(Attaching& attaching) {
+  for (uint32_t attempt = 0;; ++attempt) {
+    Lsn read_ts = 0;
+    if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts); !s.ok()) return s;
+    Status status = attaching.claim();
+    if (status.ok()) return status;
+    attaching.release();
+    services_.sequencer->end_exclusive(id_);
+    if (!status.is(StatusCode::kBusy) || attempt >= kClaimAttempts) return status;
+    services_.store->machine->clock->sleep_us(kClaimPauseUs);
+  }
+}
+
+// All of it is logged in chunks before others must wait; between the commit record and the moment
+// that everybody sees it nothing can fail (R4). The chunks hold the log from their first one until
+// the slot is released, what is attached from then on.
+Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attaching& attaching,
+                             Durability durability) {
+  Status status = broken_;
+  if (status.ok() && !operations_.empty()) status = log_in_chunks(operations_);
+  operations_.clear();
+  if (logged_ != nullptr) stop_moves();
+  attaching_ = true;
+  operation_count_ += count;
+  if (status.ok()) status = log_in_chunks(operations);
+  attaching_ = false;
+  if (status.ok()) status = claim_exclusively(attaching);
+  if (!status.ok()) {
+    roll_back();
+    finish();
+    return status;
+  }
+  const Lsn first_lsn = stop_moves();
+  char header[20];
+  store(header, static_cast<uint64_t>(id_));
+  store(header + 8, static_cast<uint64_t>(first_lsn));
+  store(header + 16, chunk_seq_);
+  const std::string_view payload[] = {{header, sizeof(header)}};
+  CommitRequest request;
+  request.id = id_;
+  request.type = format::RecordType::kAttachingCommit;
+  request.payload = payload;
+  Lsn cts = 0;
+  status = services_.sequencer->append_commit(request, &cts);
+  if (status.ok()) {
+    HAWTHORN_TEST_POINT("txn.attach.after_append");
+    attaching.attach(cts, first_lsn);
+    services_.sequencer->show(id_, cts);
+  }
+  attaching.release();
+  services_.sequencer->end_exclusive(id_);
+  if (!status.ok()) {
+    roll_back();
+    finish();
+    return status;
+  }
+  stamp_all(cts);
   finish();
   return services_.sequencer->make_durable(cts, durability);
 }

@@ -55,6 +55,19 @@ struct Services {
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
 
+// What a commit puts in place beside its versions: containers of a bulk ingest.
+class Attaching {
+ public:
+  virtual ~Attaching() = default;
+  // While all other commits wait: takes hold of where they go. Errors: kBusy when that may be
+  // possible in a moment; kConflict when somebody has written there. Must not wait for commits.
+  virtual Status claim() = 0;
+  // The commit record is logged: puts them in place. Cannot fail. `first_lsn`: of its first chunk.
+  virtual void attach(Lsn cts, Lsn first_lsn) = 0;
+  // Lets go of what claim has taken, also after an error.
+  virtual void release() = 0;
+};
+
 class Txn : private CommitCheck {
  public:
   explicit Txn(const Services& services) : services_(services) {}
@@ -85,6 +98,12 @@ class Txn : private CommitCheck {
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
   Status commit(Durability durability);
+  // Commits what was written together with `operations` (encoded, `count` of them), which have no
+  // intents: `attaching` puts in place what they say. Everybody sees all of it at one moment.
+  // Errors: kBusy and kConflict of claim, kNoSpace of the log, and others: the transaction is
+  // rolled back then. kInvalidArgument when this thread has an exclusive transaction open.
+  Status commit_attaching(std::string_view operations, uint32_t count, Attaching& attaching,
+                          Durability durability);
   void abort();
 
   tree::ReadView view() const { return {read_ts_, id_}; }
@@ -102,6 +121,8 @@ class Txn : private CommitCheck {
   Status log_in_chunks(std::string_view operations);
   void grow_undo();
   Lsn stop_moves();
+  Status claim_exclusively(Attaching& attaching);
+  void stamp_all(Lsn cts);
   Verdict validate() override;
   Result<bool> read_ahead() override;
   void roll_back();
@@ -131,6 +152,7 @@ class Txn : private CommitCheck {
   };
   std::vector<Searched> searched_;
   uint32_t reads_ahead_ = 0;
+  bool attaching_ = false;          // it is logging what has no intents
   Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
   std::vector<std::unique_ptr<char[]>> key_blocks_;

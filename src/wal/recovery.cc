@@ -117,6 +117,7 @@ Status Recovery::State::deliver(const Found& found,
     case RecordType::kChunkedCommit:
     case RecordType::kAbort:
     case RecordType::kRollbackTo:
+    case RecordType::kAttachingCommit:
       return fn({.type = type,
                  .lsn = found.header.lsn,
                  .operations = found.header.operations,

@@ -71,6 +71,7 @@ class ModelRun {
   void write_one();
   void write_batch();
   void wave();
+  void ingest();
   void write_all(const std::vector<Write>& writes);
   void read();
   void multi_get();

@@ -62,6 +62,43 @@ class RoundTrip(CommandCase):
         self.hawthorn("dump", self.db, self.scratch / "no", "--tree", "z", code=NOT_FOUND)
         self.assertFalse((self.scratch / "no").exists())
 
+    def test_in_bulk(self):
+        chance = random.Random(6)
+        entries = sorted({chance.randbytes(chance.randrange(1, 30)): chance.randbytes(
+            chance.randrange(300)) for _ in range(5000)}.items())
+        entries[10] = (entries[10][0], chance.randbytes(3_000_000))
+        self.hawthorn("load", self.db, stdin=self.dump_of({b"one": entries, b"two": []}))
+        first = self.hawthorn("dump", self.db)
+        for option in ("--sorted", "--bulk"):
+            with self.subTest(option=option):
+                other = self.scratch / option
+                answer = self.hawthorn("load", other, option, "--json", stdin=first)
+                self.assertEqual(json.loads(answer)["entries"], len(entries))
+                self.assertEqual(self.hawthorn("dump", other), first)
+                self.hawthorn("load", other, option, stdin=first)  # over what is there
+                self.assertEqual(self.hawthorn("dump", other), first)
+                self.assertIn(b" 0 errors", self.hawthorn("check", other))
+        other = self.scratch / "any order"
+        entries[11] = (entries[11][0], b"the last one")
+        text = self.dump_of({b"one": [(entries[11][0], b"")] + entries[::-1]})
+        self.hawthorn("load", other, "--bulk", stdin=text)
+        self.assertEqual(self.hawthorn("count", other, "--tree", "one"), b"%d\n" % len(entries))
+        self.assertEqual(self.hawthorn("get", other, "--hex", entries[11][0].hex(), "--tree",
+                                       "one"), b"the last one".hex().encode() + b"\n")
+        self.hawthorn("load", other, "--bulk", "--sorted", code=USAGE, stdin=text)
+
+    def test_in_bulk_a_tree_is_whole_or_not_at_all(self):
+        good = self.dump_of({b"a": [(b"k", b"1")]}).replace(b"#end-of-dump trees=1\n", b"")
+        bad = good + b"#tree name=b\ny\t1\nx\t2\n#end entries=2\n#end-of-dump trees=2\n"
+        path = self.file("bad.dump", bad)
+        self.hawthorn("load", self.db, "--sorted", path, code=USAGE)
+        self.assertIn(f'{path}:7: an ingest of sorted entries got the key "x" after "y"',
+                      self.stderr)
+        self.assertEqual(self.hawthorn("count", self.db, "--tree", "a"), b"1\n")
+        self.assertEqual(self.hawthorn("count", self.db, "--tree", "b"), b"0\n")
+        self.hawthorn("load", self.db, "--bulk", path)
+        self.assertEqual(self.hawthorn("count", self.db, "--tree", "b"), b"2\n")
+
     def test_the_example_of_the_document(self):
         example = re.search(r"```text\n(#hawthorn-dump.*?)```", DOCUMENT.read_text(), re.DOTALL)
         text = example.group(1).encode()

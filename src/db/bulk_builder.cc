@@ -1,0 +1,217 @@
+#include "db/bulk_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "db/large_values.h"
+#include "tree/merge_work.h"
+
+namespace hawthorn::db {
+
+namespace {
+constexpr size_t kBlock = 4096;
+constexpr size_t kWriteBytesMax = size_t{1} << 20;
+constexpr size_t kShapeEntries = 16;  // that are looked at for the sizes of plain ones
+}  // namespace
+
+BulkBuilder::BulkBuilder(tree::Store* store, Scheduler* scheduler, uint32_t tree)
+    : store_(store), scheduler_(scheduler), tree_(tree) {}
+
+BulkBuilder::~BulkBuilder() {
+  static_cast<void>(wait().ok());
+  buffer_ = {};
+  entries_ = {};
+  count_memory();
+}
+
+// What is gathered lies on the heap, and counts.
+void BulkBuilder::count_memory() {
+  const size_t bytes = buffer_.capacity() + entries_.capacity() * sizeof(Entry);
+  if (bytes == counted_bytes_) return;
+  store_->arena->charge(os::Quota::kMerge,
+                        static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));
+  counted_bytes_ = bytes;
+}
+
+void BulkBuilder::add(const IngestEntry& entry) {
+  entries_.push_back({buffer_.size(), static_cast<uint32_t>(entry.key.size()),
+                      static_cast<uint32_t>(entry.value.size()), entry.large});
+  buffer_.append(entry.key).append(entry.value);
+  bytes_ += tree::kEntryBytes + entry.key.size() + entry.value.size();
+  if (entry.large) {
+    // The manifest names each of its extents.
+    const Result<format::LargeValue> value = format::decode_large_value(entry.value);
+    if (value.ok()) {
+      large_extents_ += value->extents.size();
+      bytes_ += value->extents.size() * tree::kLargeExtentBytes;
+    }
+  }
+  count_memory();
+}
+
+IngestEntry BulkBuilder::entry(size_t index) const {
+  const Entry& entry = entries_[index];
+  const std::string_view bytes(buffer_);
+  return {bytes.substr(entry.at, entry.key_size),
+          bytes.substr(entry.at + entry.key_size, entry.value_size), entry.large};
+}
+
+void BulkBuilder::clear() {
+  buffer_.clear();
+  entries_.clear();
+  bytes_ = 0;
+  large_extents_ = 0;
+}
+
+Status BulkBuilder::wait_for(Slot& slot) {
+  Status status = slot.group.wait();
+  for (Writing& writing : slot.writing) {
+    store_->space->mark_written(writing.extent->address.file);
+    store_->residency->release(os::Quota::kMerge, writing.memory, writing.extent->disk_bytes());
+  }
+  slot.writing.clear();
+  return status;
+}
+
+Status BulkBuilder::wait() {
+  Status status;
+  for (Slot& slot : slots_) {
+    if (Status s = wait_for(slot); status.ok()) status = std::move(s);
+  }
+  return status;
+}
+
+Result<tree::ExtentRef> BulkBuilder::make_extent(size_t bytes, bool index, Slot& slot,
+                                                 char** memory) {
+  const auto blocks = static_cast<uint32_t>((bytes + kBlock - 1) / kBlock);
+  Result<char*> taken = take_memory(store_, scheduler_, size_t{blocks} * kBlock);
+  if (!taken.ok()) return taken.status();
+  Result<tree::ExtentAddress> address = take_extent(store_, scheduler_, blocks);
+  if (!address.ok()) {
+    store_->residency->release(os::Quota::kMerge, *taken, size_t{blocks} * kBlock);
+    return address.status();
+  }
+  tree::ExtentRef extent(
+      new tree::Extent(store_->residency, *address, static_cast<uint32_t>(bytes), index));
+  extent->dropped.store(true, std::memory_order_relaxed);  // until it is attached
+  slot.writing.push_back({extent, *taken});
+  *memory = *taken;
+  return extent;
+}
+
+tree::RunShape BulkBuilder::shape_of(std::string_view prefix) const {
+  tree::RunShape shape;
+  shape.tree = tree_;
+  shape.prefix = prefix;
+  for (size_t i = 0; i < std::min(entries_.size(), kShapeEntries); ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.large) continue;
+    if (shape.fixed_key_size == 0) shape.fixed_key_size = entry.key_size;
+    if (tree::separates({buffer_.data() + entry.at, entry.key_size}, entry.value_size)) {
+      if (shape.fixed_value_size == 0) shape.fixed_value_size = entry.value_size;
+    } else if (!shape.plain_inline) {
+      shape.plain_inline = true;
+      shape.fixed_inline_size = entry.value_size;
+    }
+  }
+  if (shape.fixed_key_size > prefix.size() + 8) shape.fixed_key_size = 0;
+  return shape;
+}
+
+// Gives all entries to the builder; returns the bytes of the value extent.
+size_t BulkBuilder::emit() {
+  size_t offset = 0;
+  separated_.clear();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const IngestEntry next = entry(i);
+    if (next.large) {
+      builder_.add_large(next.key, next.value, 0, 0);
+    } else if (tree::separates(next.key, next.value.size())) {
+      builder_.add_separated(next.key, 0, static_cast<uint32_t>(offset),
+                             static_cast<uint32_t>(next.value.size()), 0, 0);
+      separated_.push_back(i);
+      offset += next.value.size();
+    } else {
+      builder_.add_inline(next.key, next.value, 0, 0);
+    }
+  }
+  return offset;
+}
+
+Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* high) {
+  Slot& slot = slots_[next_slot_];
+  next_slot_ = (next_slot_ + 1) % kWrites;
+  if (Status s = wait_for(slot); !s.ok()) return s;
+
+  tree::Attachment made;
+  made.has_high = high != nullptr;
+  if (high != nullptr) made.high = *high;
+  format::ContainerRecord& record = made.record;
+  record.tree = tree_;
+  record.low = std::move(low);
+  record.entries = entries_.size();
+  // As long as what all keys of the range share, not only those that are there.
+  const size_t skip = high != nullptr ? common_prefix(record.low, made.high) : 0;
+  builder_.start(shape_of(std::string_view(record.low).substr(0, skip)));
+  const size_t value_bytes = emit();
+
+  std::vector<tree::BuiltExtent> built;
+  std::vector<uint32_t> checksums;
+  if (value_bytes > 0) {
+    char* memory = nullptr;
+    Result<tree::ExtentRef> extent = make_extent(value_bytes, false, slot, &memory);
+    if (!extent.ok()) return extent.status();
+    char* to = memory;
+    for (const size_t i : separated_) {
+      const IngestEntry from = entry(i);
+      copy_bytes(to, from.value);
+      to += from.value.size();
+    }
+    std::memset(to, 0, (*extent)->disk_bytes() - value_bytes);
+    for (size_t block = 0; block < (*extent)->disk_bytes(); block += kBlock) {
+      checksums.push_back(tree::block_checksum(memory + block));
+    }
+    record.values.push_back({(*extent)->address, static_cast<uint32_t>(value_bytes), 0});
+    built.push_back({record.values.back(), checksums});
+    made.values.push_back(std::move(*extent));
+  }
+  char* memory = nullptr;
+  Result<tree::ExtentRef> image = make_extent(builder_.image_bytes(built), true, slot, &memory);
+  if (!image.ok()) return image.status();
+  record.run = (*image)->address;
+  // The run says nothing of its timestamps: the record will.
+  record.run_checksum = builder_.finish(built, 0, 0, memory);
+  made.image = std::move(*image);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].large) continue;
+    const Result<format::LargeValue> value = format::decode_large_value(entry(i).value);
+    if (!value.ok()) return value.status();
+    record.large.insert(record.large.end(), value->extents.begin(), value->extents.end());
+  }
+  std::sort(record.large.begin(), record.large.end());
+  start_writes(slot);
+  clear();
+  return made;
+}
+
+void BulkBuilder::start_writes(Slot& slot) {
+  std::vector<os::IoRequest> requests;
+  for (const Writing& writing : slot.writing) {
+    const size_t size = writing.extent->disk_bytes();
+    bytes_written_ += size;
+    for (size_t at = 0; at < size; at += kWriteBytesMax) {
+      os::IoRequest request;
+      request.op = os::IoRequest::Op::kWrite;
+      request.file = store_->space->file(writing.extent->address.file);
+      request.offset = uint64_t{writing.extent->address.block} * kBlock + at;
+      request.data = writing.memory + at;
+      request.size = std::min(kWriteBytesMax, size - at);
+      request.group = &slot.group;
+      requests.push_back(request);
+    }
+  }
+  store_->machine->io->submit(requests);
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,69 @@
+// The public Ingest: a handle to a session.
+
+#include "db/ingest.h"
+#include "hawthorn/db.h"
+#include "hawthorn/ingest.h"
+
+namespace hawthorn {
+
+class Ingest::Impl {
+ public:
+  Impl(Db::Impl* db, tree::TreeState* tree, const IngestOptions& options)
+      : session_(db, tree, options) {}
+  db::IngestSession session_;
+};
+
+Ingest::Ingest() = default;
+Ingest::Ingest(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Ingest::~Ingest() = default;
+Ingest::Ingest(Ingest&&) noexcept = default;
+Ingest& Ingest::operator=(Ingest&&) noexcept = default;
+
+namespace {
+Status no_ingest() {
+  return Status(StatusCode::kInvalidArgument, "the ingest was never begun, or moved away");
+}
+}  // namespace
+
+Status Ingest::add(std::string_view key, std::string_view value) {
+  return impl_ == nullptr ? no_ingest() : impl_->session_.add(key, value);
+}
+
+Status Ingest::add_stream(std::string_view key, uint64_t size, const StreamSource& source) {
+  return impl_ == nullptr ? no_ingest() : impl_->session_.add_stream(key, size, source);
+}
+
+Status Ingest::finish() { return impl_ == nullptr ? no_ingest() : impl_->session_.finish(); }
+
+void Ingest::abandon() {
+  if (impl_ != nullptr) impl_->session_.abandon();
+}
+
+bool Ingest::open() const { return impl_ != nullptr && impl_->session_.open(); }
+
+IngestStats Ingest::stats() const {
+  return impl_ == nullptr ? IngestStats() : impl_->session_.stats();
+}
+
+Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  return Ingest(std::make_unique<Ingest::Impl>(impl_.get(), state, options));
+}
+
+Status Db::ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options) {
+  Result<Ingest> made = ingest(tree, options);
+  if (!made.ok()) return made.status();
+  for (;;) {
+    Entry entry;
+    Result<bool> more = source(&entry);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (Status s = made->add(entry.key, entry.value); !s.ok()) return s;
+  }
+  return made->finish();
+}
+
+}  // namespace hawthorn
