@@ -12,8 +12,8 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <initializer_list>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -237,9 +237,17 @@ class RocksEngine : public Engine {
 #if ROCKSDB_MAJOR >= 9
     check(db_->WaitForCompact(rocksdb::WaitForCompactOptions()));
 #else
-    // A compaction may follow another at once: quiet means quiet for some time.
-    for (int quiet = 0; quiet < 5;) {
-      quiet = is_busy() ? 0 : quiet + 1;
+    // A compaction may follow another at once: quiet means quiet for some time. Universal
+    // compaction may also say for ever that one is pending, where what it found is too narrow to
+    // merge: what is pending for half a second in which nothing runs does not come.
+    constexpr int kQuietLooks = 5;
+    constexpr int kIdleLooks = 100;
+    int quiet = 0;
+    for (int idle = 0; quiet < kQuietLooks && idle < kIdleLooks;) {
+      const bool running = is_any({"rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes",
+                                   "rocksdb.num-running-compactions"});
+      idle = running ? 0 : idle + 1;
+      quiet = running || is_any({"rocksdb.compaction-pending"}) ? 0 : quiet + 1;
       std::this_thread::sleep_for(std::chrono::milliseconds(quiet == 1 ? 0 : 5));
     }
 #endif
@@ -368,13 +376,11 @@ class RocksEngine : public Engine {
 #endif
   }
 
-  [[maybe_unused]] bool is_busy() {
-    constexpr std::array<const char*, 4> kSigns = {
-        "rocksdb.mem-table-flush-pending", "rocksdb.compaction-pending",
-        "rocksdb.num-running-flushes", "rocksdb.num-running-compactions"};
-    return std::any_of(kSigns.begin(), kSigns.end(), [&](const char* sign) {
+  // Whether any of these properties is a number above zero.
+  [[maybe_unused]] bool is_any(std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) {
       uint64_t number = 0;
-      return db_->GetIntProperty(sign, &number) && number != 0;
+      return db_->GetIntProperty(name, &number) && number != 0;
     });
   }
 

@@ -19,8 +19,6 @@ namespace {
 // How many reads a stream takes before it lets go of its view: a view that is held long keeps some
 // engines from reusing space.
 constexpr uint64_t kReadsOfView = 4096;
-// The clock is looked at once in so many operations.
-constexpr uint64_t kLookEvery = 64;
 
 struct Tier {
   const char* phase;
@@ -106,8 +104,7 @@ class Nvme::Stream : public ReadStream {
 
   bool next(size_t slot, std::string_view& key) override {
     for (;; --left_) {
-      if (left_ % kLookEvery == 0 &&
-          (left_ == 0 || nvme_.team_.stopped() || Ticks::now() >= deadline_)) {
+      if (left_ == 0 || late_ || nvme_.team_.stopped()) {
         ended_ = true;
         return false;
       }
@@ -131,7 +128,9 @@ class Nvme::Stream : public ReadStream {
 
   void done(size_t slot, std::string_view value) override {
     const Read& read = reads_[slot];
-    tally_.reads.record(Ticks::ns(Ticks::now() - read.start));
+    const uint64_t now = Ticks::now();
+    late_ = now >= deadline_;
+    tally_.reads.record(Ticks::ns(now - read.start));
     const bool right =
         value.size() == nvme_.options_.value_bytes && load64(value.data()) == stamp(read.word, 0);
     tally_.wrong += right ? 0 : 1;
@@ -157,6 +156,7 @@ class Nvme::Stream : public ReadStream {
   const uint64_t deadline_;
   Writer* const writer_;
   uint64_t left_of_view_ = 0;
+  bool late_ = false;
   bool ended_ = false;
   Record record_;
   std::array<Read, 64> reads_;
