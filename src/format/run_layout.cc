@@ -174,7 +174,7 @@ class EntryChecker {
         if ((h_.flags & kRunFlagPlainInline) == 0)
           return bad(index, "plain inline, but the run has no such entries");
         const bool in_place = exact_offset_ ? offset == expected_offset_
-                                            : offset >= expected_offset_ && offset < h_.heap_bytes;
+                                            : offset >= expected_offset_ && offset <= h_.heap_bytes;
         if (!in_place || h_.fixed_inline_size > h_.heap_bytes - offset) {
           return bad(index, "its value is not where it belongs in the heap");
         }

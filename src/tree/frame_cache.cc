@@ -22,22 +22,20 @@ uint32_t slab_frames_for(size_t budget) {
 }  // namespace
 
 FrameCache::FrameCache(os::Arena* arena)
-    : arena_(arena),
-      slab_frames_(slab_frames_for(arena->budget())),
-      slabs_(std::make_unique<Slab[]>(kSlabsMax)) {}
+    : arena_(arena), slab_frames_(slab_frames_for(arena->budget())) {}
 
 FrameCache::~FrameCache() {
   os::MutexLock lock(mutex_);
   for (uint32_t s = 0; s < slabs_end_; ++s) {
-    if (slabs_[s].memory == nullptr) continue;
-    arena_->release(os::Quota::kFrames, slabs_[s].memory, slab_bytes());
+    if (slab(s).memory == nullptr) continue;
+    arena_->release(os::Quota::kFrames, slab(s).memory, slab_bytes());
     arena_->charge(os::Quota::kFrames, -static_cast<ptrdiff_t>(slab_frames_ * sizeof(Frame)));
   }
   arena_->charge(os::Quota::kFrames, -static_cast<ptrdiff_t>(ghosts_.size() * sizeof(Ghost)));
 }
 
 char* FrameCache::memory(uint32_t number) const {
-  return slabs_[number / slab_frames_].memory + size_t{number % slab_frames_} * kFrameBytes;
+  return slab(number / slab_frames_).memory + size_t{number % slab_frames_} * kFrameBytes;
 }
 
 const char* FrameCache::find(const Extent& extent, uint32_t block) const {
@@ -77,11 +75,11 @@ FrameCache::Queue& FrameCache::queue_of(const Frame& entry) {
 
 // Of a frame that nobody reads or fills.
 void FrameCache::free_frame(uint32_t number) {
-  Slab& slab = slabs_[number / slab_frames_];
+  Slab& owner = slab(number / slab_frames_);
   frame(number).extent = nullptr;
-  if (slab.leaving) {
+  if (owner.leaving) {
     frame(number).place = Place::kFree;
-    --slab.busy;
+    --owner.busy;
     return;
   }
   push(free_, number, Place::kFree);
@@ -176,7 +174,7 @@ void FrameCache::publish(Extent& extent, uint32_t block, uint32_t number) {
   misses_.fetch_add(1, std::memory_order_relaxed);
   Frame& entry = frame(number);
   HAWTHORN_ASSERT(entry.place == Place::kTaken);
-  const bool leaving = slabs_[number / slab_frames_].leaving;
+  const bool leaving = slab(number / slab_frames_).leaving;
   if (leaving || table->frames[block].load(std::memory_order_relaxed) != 0) {
     free_frame(number);
     return;
@@ -219,13 +217,15 @@ void FrameCache::grow(char* memory) {
   auto frames = std::make_unique<Frame[]>(slab_frames_);
   os::MutexLock lock(mutex_);
   uint32_t number = 0;
-  while (number < slabs_end_ && slabs_[number].memory != nullptr) ++number;
-  if (number == kSlabsMax) {
+  while (number < slabs_end_ && slab(number).memory != nullptr) ++number;
+  if (number == kShelfSlabs * kShelvesMax) {
     arena_->release(os::Quota::kFrames, memory, slab_bytes());
     return;
   }
   slabs_end_ = std::max(slabs_end_, number + 1);
-  slabs_[number] = {memory, std::move(frames), false, 0, 0};
+  std::unique_ptr<Slab[]>& shelf = shelves_[number / kShelfSlabs];
+  if (shelf == nullptr) shelf = std::make_unique<Slab[]>(kShelfSlabs);
+  slab(number) = {memory, std::move(frames), false, 0, 0};
   frames_ += slab_frames_;
   arena_->charge(os::Quota::kFrames, static_cast<ptrdiff_t>(slab_frames_ * sizeof(Frame)));
   for (uint32_t i = 0; i < slab_frames_; ++i) {
@@ -239,15 +239,15 @@ size_t FrameCache::shrink(size_t bytes) {
   os::MutexLock lock(mutex_);
   size_t coming = 0;
   for (uint32_t s = slabs_end_; s > 0 && coming < bytes; --s) {
-    Slab& slab = slabs_[s - 1];
-    if (slab.memory == nullptr || slab.leaving) continue;
-    slab.leaving = true;
-    slab.busy = 0;
+    Slab& given = slab(s - 1);
+    if (given.memory == nullptr || given.leaving) continue;
+    given.leaving = true;
+    given.busy = 0;
     for (uint32_t i = 0; i < slab_frames_; ++i) {
       const uint32_t number = (s - 1) * slab_frames_ + i;
-      Frame& entry = slab.frames[i];
+      Frame& entry = given.frames[i];
       if (entry.place == Place::kTaken || entry.place == Place::kWaiting) {
-        ++slab.busy;
+        ++given.busy;
         continue;
       }
       unlink(queue_of(entry), number);
@@ -255,7 +255,7 @@ size_t FrameCache::shrink(size_t bytes) {
       entry.place = Place::kFree;
       entry.extent = nullptr;
     }
-    slab.epoch = os::epoch::stamp();
+    given.epoch = os::epoch::stamp();
     frames_ -= slab_frames_;
     shrinking_.fetch_add(1, std::memory_order_relaxed);
     coming += slab_bytes();
@@ -269,13 +269,13 @@ size_t FrameCache::collect() {
   collect_waiting();
   size_t gone = 0;
   for (uint32_t s = 0; s < slabs_end_; ++s) {
-    Slab& slab = slabs_[s];
-    if (!slab.leaving || slab.busy != 0 || !os::epoch::passed(slab.epoch)) continue;
-    arena_->release(os::Quota::kFrames, slab.memory, slab_bytes());
+    Slab& gone_slab = slab(s);
+    if (!gone_slab.leaving || gone_slab.busy != 0 || !os::epoch::passed(gone_slab.epoch)) continue;
+    arena_->release(os::Quota::kFrames, gone_slab.memory, slab_bytes());
     arena_->charge(os::Quota::kFrames, -static_cast<ptrdiff_t>(slab_frames_ * sizeof(Frame)));
-    slab.memory = nullptr;
-    slab.frames.reset();
-    slab.leaving = false;
+    gone_slab.memory = nullptr;
+    gone_slab.frames.reset();
+    gone_slab.leaving = false;
     shrinking_.fetch_sub(1, std::memory_order_relaxed);
     gone += slab_bytes();
   }

@@ -100,12 +100,14 @@ class FrameCache {
     uint32_t frame;
     uint64_t epoch;
   };
-  static constexpr uint32_t kSlabsMax = 1 << 16;
+  static constexpr uint32_t kShelfSlabs = 256;
+  static constexpr uint32_t kShelvesMax = 256;
 
   uint32_t slab_frames() const { return slab_frames_; }
   Frame& frame(uint32_t number) const {
-    return slabs_[number / slab_frames_].frames[number % slab_frames_];
+    return slab(number / slab_frames_).frames[number % slab_frames_];
   }
+  Slab& slab(uint32_t number) const { return shelves_[number / kShelfSlabs][number % kShelfSlabs]; }
   void push(Queue& queue, uint32_t number, Place place) REQUIRES(mutex_);
   void unlink(Queue& queue, uint32_t number) REQUIRES(mutex_);
   Queue& queue_of(const Frame& entry) REQUIRES(mutex_);
@@ -128,7 +130,7 @@ class FrameCache {
   std::atomic<bool> wants_slab_{true};
 
   // By number; an entry is written before a frame of it is published, and cleared when none is.
-  std::unique_ptr<Slab[]> slabs_;
+  std::array<std::unique_ptr<Slab[]>, kShelvesMax> shelves_;
   os::Mutex mutex_;
   uint32_t slabs_end_ GUARDED_BY(mutex_) = 0;
   size_t frames_ GUARDED_BY(mutex_) = 0;  // of slabs that stay

@@ -239,14 +239,20 @@ TEST_F(IdleTransaction, of_chunks_is_logged_again) {
   // What it needs is among the last that was logged; where nobody writes nothing is logged again.
   ASSERT_OK(db_->flush());
   const uint64_t end = db_->stats().bytes_written_log;
-  const uint64_t flushes = db_->stats().flushes;
+  // Those that rewrite for the sake of space are not meant.
+  const auto flushes_now = [this] {
+    const Stats stats = db_->stats();
+    return stats.flushes - stats.reclusters;
+  };
+  ASSERT_OK(db_->drain());
+  const uint64_t flushes = flushes_now();
   for (uint64_t i = 0; i < 10; ++i) {
     ASSERT_OK(db_->put(busy_, key_of(6), "small"));
     ASSERT_OK(db_->drain());
   }
   busy_contents_[key_of(6)] = "small";
   EXPECT_LT(db_->stats().bytes_written_log, end + bytes / 2);
-  EXPECT_LE(db_->stats().flushes, flushes + 1) << "flushes that give no log back";
+  EXPECT_LE(flushes_now(), flushes + 1) << "flushes that give no log back";
 
   // It goes on, and moves again.
   write_large(*transaction, 900, 400);
