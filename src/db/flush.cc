@@ -255,8 +255,11 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
-  Result<tree::MergeOutput> merged = this_thread_merger(store_).merge(
-      {cut->container, cut->frozen, cut->file}, cut->cut, jittered);
+  // Writers are many, and their merges few: they keep no buffers.
+  std::optional<tree::Merger> own;
+  tree::Merger& merger = allow_io ? this_thread_merger(store_) : own.emplace(store_);
+  Result<tree::MergeOutput> merged =
+      merger.merge({cut->container, cut->frozen, cut->file}, cut->cut, jittered);
   if (!merged.ok()) {
     tree->give_up(*cut);
     return merged.status();

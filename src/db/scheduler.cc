@@ -99,6 +99,7 @@ void Scheduler::adapt_quota() {
   const uint64_t now = machine_.clock->monotonic_us();
   if (now - adapted_us_ < kAdaptUs) return;
   adapted_us_ = now;
+  store_->residency->return_to_budget();
   os::Arena& arena = *store_->arena;
   const size_t budget = budget_.load(std::memory_order_relaxed);
   const size_t base = base_quota_.load(std::memory_order_relaxed);
@@ -241,7 +242,7 @@ void Scheduler::refill(bool by_log) {
               : 1.0 - static_cast<double>(first - log_start) / static_cast<double>(log_size);
       if (by_log) worth += 4 * age;
       if (large) worth += 8;
-      found.push_back({tree, container->low, worth, delta->bytes_each()});
+      found.push_back({tree, container->low, worth, delta->bytes_each(), false});
     }
   }
   set_garbage_max(use);
@@ -265,8 +266,11 @@ Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
       } else {
         auto next = candidates_.end() - 1;
         if (by_writer) {
-          while (next != candidates_.begin() && next->bytes > kWriterStepBytes) --next;
-          if (next->bytes > kWriterStepBytes) return Step::kNothing;
+          const auto may = [](const Candidate& c) {
+            return c.bytes <= kWriterStepBytes && !c.background;
+          };
+          while (next != candidates_.begin() && !may(*next)) --next;
+          if (!may(*next)) return Step::kNothing;
         }
         candidate = std::move(*next);
         candidates_.erase(next);
@@ -281,7 +285,16 @@ Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
     const Status status =
         flush_container(candidate.tree, candidate.low, !by_writer, force, policy(), &flushed);
     working_.fetch_sub(1, std::memory_order_acq_rel);
-    progress_.notify_all();
+    if (flushed || !by_writer) progress_.notify_all();
+    if (status.ok() && !flushed && by_writer) {
+      // Its merge must read from disk. The background finds it where it was.
+      candidate.background = true;
+      os::MutexLock lock(mutex_);
+      if (candidates_.size() < kCandidates) {
+        candidates_.insert(candidates_.begin(), std::move(candidate));
+      }
+      return Step::kNothing;
+    }
     if (!status.ok()) {
       // Space and memory come back; a damaged container keeps its delta, and the rest of the
       // database goes on.

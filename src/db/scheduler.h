@@ -126,7 +126,8 @@ class Scheduler : public txn::Admission {
     tree::TreeState* tree;
     std::string low;
     double worth;
-    size_t bytes;  // of its delta
+    size_t bytes;             // of its delta
+    bool background = false;  // not for writers: its merge must read from disk
   };
   // The low keys of the containers that hold something logged before `end`.
   std::vector<std::string> unflushed(tree::TreeState* tree, Lsn end) const;

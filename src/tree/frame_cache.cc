@@ -237,14 +237,21 @@ void FrameCache::grow(char* memory) {
 
 size_t FrameCache::shrink(size_t bytes) {
   os::MutexLock lock(mutex_);
+  // From the upper end of the arena, so that whole huge pages become free there.
+  std::vector<uint32_t> order;
+  for (uint32_t s = 0; s < slabs_end_; ++s) {
+    if (slab(s).memory != nullptr && !slab(s).leaving) order.push_back(s);
+  }
+  std::sort(order.begin(), order.end(),
+            [this](uint32_t a, uint32_t b) { return slab(a).memory > slab(b).memory; });
   size_t coming = 0;
-  for (uint32_t s = slabs_end_; s > 0 && coming < bytes; --s) {
-    Slab& given = slab(s - 1);
-    if (given.memory == nullptr || given.leaving) continue;
+  for (size_t at = 0; at < order.size() && coming < bytes; ++at) {
+    const uint32_t s = order[at];
+    Slab& given = slab(s);
     given.leaving = true;
     given.busy = 0;
     for (uint32_t i = 0; i < slab_frames_; ++i) {
-      const uint32_t number = (s - 1) * slab_frames_ + i;
+      const uint32_t number = s * slab_frames_ + i;
       Frame& entry = given.frames[i];
       if (entry.place == Place::kTaken || entry.place == Place::kWaiting) {
         ++given.busy;

@@ -15,6 +15,8 @@ constexpr size_t kRawBufferBytes = 256 << 10;
 // Frames leave this part of the budget to whole extents, and whole extents that to frames.
 constexpr size_t kWholeFloorShare = 16;
 constexpr size_t kFramesFloorShare = 16;
+// Of the budget: by so much more the arena may be resident before anything goes for it.
+constexpr size_t kToleratedShare = 32;
 
 std::string place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
@@ -108,6 +110,22 @@ bool Residency::within_limit(size_t bytes) const {
 size_t Residency::excess() const {
   const size_t wanted = extent_bytes() + reserve_.load(std::memory_order_relaxed);
   return wanted - std::min(wanted, arena_->budget());
+}
+
+void Residency::return_to_budget() {
+  const size_t budget = arena_->budget();
+  const size_t resident = arena_->resident_bytes();
+  if (resident <= budget + budget / kToleratedShare) return;
+  const size_t excess = resident - budget;
+  {
+    os::MutexLock lock(mutex_);
+    collect_evicted();
+    if (evict_whole(excess) < excess) frames_.shrink(excess);
+  }
+  os::epoch::collect();
+  frames_.collect();
+  os::MutexLock lock(mutex_);
+  collect_evicted();
 }
 
 bool Residency::roomy(size_t bytes) const {

@@ -112,6 +112,9 @@ class Residency {
            frames_.ghost_hits() * FrameCache::kFrameBytes;
   }
   void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Where merges that found no other room have taken the arena beyond its budget: lets values and
+  // frames go until the huge pages can. To be called now and then.
+  void return_to_budget();
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
