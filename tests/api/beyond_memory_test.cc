@@ -108,7 +108,9 @@ TEST_P(BeyondMemory, BatchesAndScansAgree) {
     ASSERT_OK(db_->multi_get(tree_, views, batch));
     for (size_t i = 0; i < keys.size(); ++i) {
       ASSERT_EQ(batch[i].found(), numbers[i] < count_);
-      if (batch[i].found()) ASSERT_EQ(batch[i].value, value(numbers[i]));
+      if (batch[i].found()) {
+        ASSERT_EQ(batch[i].value, value(numbers[i]));
+      }
     }
   }
   uint64_t seen = 0;
