@@ -370,7 +370,7 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
       // The window goes when the cursor turns.
       char* room = value_room(value_.size());
       if (room == nullptr) return fail(Status(StatusCode::kOutOfMemory)), 0;
-      std::memcpy(room, value_.data(), value_.size());
+      if (!value_.empty()) std::memcpy(room, value_.data(), value_.size());
       value_ = {room, value_.size()};
     }
     const bool own_value = own_value_;
