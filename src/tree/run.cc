@@ -177,8 +177,8 @@ Run::Range Run::range_of(const GroupHit& hit, uint64_t head) const {
 namespace {
 
 // The last `size` bytes (up to 8) of what ends at `end`, as a big-endian number padded with zeros.
-// Loads 8 bytes that end there: a key with a tail has as many, and a record stands behind a whole
-// header area.
+// Loads 8 bytes that end there: a key with a tail has as many, and so has the heap but at its
+// start.
 inline uint64_t tail_head(const char* end, size_t size) {
   return size == 0 ? 0 : __builtin_bswap64(load<uint64_t>(end - 8)) << (64 - 8 * size);
 }
@@ -213,6 +213,13 @@ inline int Run::compare_rest(uint32_t index, std::string_view key, Lsn* cts) con
   from = format::get_trusted_varint(from + 1, &rest_size);
   const char* end = from + (rest_size > 8 ? rest_size - 8 : 0);
   *cts = (flags & format::kRecordHasCts) != 0 ? load<Lsn>(end) : 0;
+  if (__builtin_expect(location_offset(at) < sizeof(uint64_t), false)) {
+    // Nothing may stand before the heap.
+    const std::string_view own(from, static_cast<size_t>(end - from));
+    const size_t rest = key.size() - skip_;
+    const int order = own.compare(rest > 8 ? key.substr(skip_ + 8) : std::string_view());
+    return order != 0 ? order : rest_size < rest ? -1 : rest_size > rest;
+  }
   return compare_tails(end, rest_size, key.data() + key.size(), key.size() - skip_);
 }
 
