@@ -566,7 +566,7 @@ class ContendedCommit : public Concurrency {
     other_ = tree("other");
     ASSERT_OK(db_->put(tree_, "key", "0"));
     ASSERT_OK(db_->put(tree_, "beside", "0"));
-    for (uint64_t written = 0; written < 1'500'000;) {
+    for (uint64_t written = 0; written < 1'000'000;) {
       WriteBatch batch;
       for (int n = 0; n < 5000; ++n, ++written) {
         batch.put(other_, big_endian(written), "");
