@@ -50,6 +50,8 @@ class Buffer {
 
 // Each attempt that meets somebody else's writes leaves fewer containers to attach.
 Status IngestSession::commit() {
+  // Whoever has the mutex may wait for this thread's exclusive transaction.
+  if (Status s = db_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
   os::MutexLock lock(db_->ingest_mutex_);
   Status status;
   for (int log_attempts = 0;;) {

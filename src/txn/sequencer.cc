@@ -144,6 +144,12 @@ Status Sequencer::begin_exclusive(TxnId id, Lsn* read_ts) {
   return {};
 }
 
+Status Sequencer::may_wait_for_exclusive() {
+  os::MutexLock lock(log_->mutex());
+  const bool own = exclusive_ != 0 && exclusive_thread_ == this_thread_number();
+  return own ? waits_for_itself() : Status();
+}
+
 void Sequencer::end_exclusive(TxnId id) {
   bool waited_for = false;
   {

@@ -82,6 +82,8 @@ class Sequencer {
   // Errors: kInvalidArgument when this thread's own exclusive transaction stands in the way.
   Status begin_exclusive(TxnId id, Lsn* read_ts);
   void end_exclusive(TxnId id);
+  // For who is about to hold what others need while it waits. Errors: as begin_exclusive.
+  Status may_wait_for_exclusive();
 
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
   uint64_t conflicts() const { return conflicts_.load(std::memory_order_relaxed); }

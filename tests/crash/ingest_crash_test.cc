@@ -214,7 +214,9 @@ TEST_P(IngestCrashTest, ReplayedAmongOthers) {
         ASSERT_TRUE(same(read_all(**db, *tree), expected));
       }
       ASSERT_TRUE(clean(**db));
-      if (open == 1) ASSERT_OK((*db)->close());
+      if (open == 1) {
+        ASSERT_OK((*db)->close());
+      }
     }
   }
 }
