@@ -9,7 +9,6 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kBlock = os::kBlockBytes;
 constexpr size_t kSlack = 16;
-constexpr uint32_t kFramesPerRead = 16;  // longer pieces do not pass through the cache
 }  // namespace
 
 // ---- BlockRead
@@ -74,38 +73,20 @@ uint64_t BlockRead::disk_offset() const {
   return (uint64_t{extent_->address.block} + first_block_) * kBlock;
 }
 
-Status BlockRead::read() { return disk()->read_at(disk_offset(), room()); }
-
-Status BlockRead::verify() {
-  uint32_t bad = 0;
-  for (int attempt = 0;; ++attempt) {
-    residency_->count_read(room().size());
-    Result<bool> same =
-        residency_->verify_blocks(file_.get(), *extent_, first_block_, blocks_, memory_, &bad);
-    if (!same.ok()) return same.status();
-    if (*same) return {};
-    if (attempt > 0) return residency_->mismatch(file_.get(), *extent_, bad);
-    if (Status s = read(); !s.ok()) return s;
-  }
+Status BlockRead::confirm() {
+  return residency_->confirm_blocks(file_.get(), *extent_, first_block_, blocks_, memory_);
 }
 
 // ---- ColdBlocks
 
 void ColdBlocks::add(BlockRead read) {
-  FrameCache& frames = residency_.frames();
   if (read.frame_ != FrameCache::kNone) {
-    frames.publish(*read.extent_, read.first_block_, std::exchange(read.frame_, FrameCache::kNone));
+    residency_.frames().publish(*read.extent_, read.first_block_,
+                                std::exchange(read.frame_, FrameCache::kNone));
     read.memory_ = nullptr;
     return;
   }
-  if (read.blocks_ <= kFramesPerRead) {
-    for (uint32_t i = 0; i < read.blocks_; ++i) {
-      const uint32_t frame = frames.take();
-      if (frame == FrameCache::kNone) break;
-      std::memcpy(frames.memory(frame), read.memory_ + i * kBlock, kBlock);
-      frames.publish(*read.extent_, read.first_block_ + i, frame);
-    }
-  }
+  residency_.keep_in_frames(*read.extent_, read.first_block_, read.blocks_, read.memory_);
   kept_.push_back(std::move(read));
 }
 

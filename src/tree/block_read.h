@@ -52,11 +52,8 @@ class BlockRead {
   os::File* disk() const;
   uint64_t disk_offset() const;
   std::span<char> room() const { return {memory_, size_t{blocks_} * os::kBlockBytes}; }
-  // Reads here and now.
-  Status read();
-  // Once the bytes are there: verifies them; where they are wrong, reads them once more. Blocking,
-  // not inside an epoch guard. Errors: kCorruption, kIoError.
-  Status verify();
+  // Once the bytes are there: Residency::confirm_blocks.
+  Status confirm();
 
  private:
   friend class ColdBlocks;

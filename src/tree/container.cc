@@ -71,67 +71,82 @@ std::string key_range_text(uint32_t tree, std::string_view low, std::string_view
 
 namespace {
 
-// The run's part of a point read, once the entries with the key's head are known: `run` tells where
-// things lie; its heap may be missing.
-PointRead read_entry(RunFile* file, const Run& run, Run::Range range, std::string_view key,
-                     const ReadView& view, bool registered, ColdBlocks* cold) {
-  PointRead result;
-  result.file = file;
-  const auto need = [&](const Extent* extent, uint64_t offset, uint32_t size) -> const char* {
-    result.needed = {extent, static_cast<uint32_t>(offset), size};
-    const char* bytes = cold == nullptr ? nullptr : cold->bytes(result.needed);
-    if (bytes == nullptr) result.state = PointRead::State::kNeedBlocks;
-    return bytes;
-  };
-  // The records of those entries alone.
-  const auto with_records = [&](const format::HeapRange& heap) -> const char* {
-    const char* bytes =
-        need(file->image.get(), file->image->front_bytes() + heap.begin, heap.end - heap.begin);
-    return bytes == nullptr ? nullptr : bytes - heap.begin;
-  };
-  Run bare = run;
-  if (run.heap() == nullptr && !range.empty()) {
-    if (const format::HeapRange heap = run.heap_range(range.begin, range.end); !heap.empty()) {
-      const char* at = with_records(heap);
-      if (at == nullptr) return result;
-      if (!format::check_run_records(run.view(), range.begin, range.end, at).ok()) {
-        result.state = PointRead::State::kDamaged;
-        return result;
-      }
-      bare = run.with_heap(at);
-    }
-  }
-  const uint32_t index = bare.find_in(range, key, view.ts);
+// The bytes of an extent that is not in memory as a whole; null: they are needed.
+const char* cold_bytes(const BlockRange& range, ColdBlocks* cold, PointRead* result) {
+  const char* bytes = cold == nullptr ? nullptr : cold->bytes(range);
+  if (bytes != nullptr) return bytes;
+  result->needed = range;
+  result->state = PointRead::State::kNeedBlocks;
+  return nullptr;
+}
+
+// The end of a point read: what entry `index` of the run says. kNone: it has no such key.
+void take_entry(const Run& run, uint32_t index, const ReadView& view, bool registered,
+                ColdBlocks* cold, PointRead* result) {
   if (index == Run::kNone) {
     // The run may have dropped what an unregistered reader's older timestamp needs (R15).
-    if (!registered && run.cut() > view.ts) result.state = PointRead::State::kStale;
-    return result;
+    if (!registered && run.cut() > view.ts) result->state = PointRead::State::kStale;
+    return;
   }
-  const RunEntry entry = bare.entry(index);
-  switch (entry.kind) {
-    case EntryKind::kTombstone:
-      return result;
-    case EntryKind::kInline:
-      result.state = PointRead::State::kFound;
-      result.value = entry.inline_value;
-      return result;
-    case EntryKind::kLarge:
-      result.state = PointRead::State::kLarge;
-      result.value = entry.inline_value;
-      return result;
-    case EntryKind::kSeparated:
-      break;
-  }
-  const char* value = file->bases[entry.extent].load(std::memory_order_acquire);
-  if (value != nullptr) {
-    value += entry.offset;
+  const char* value = nullptr;
+  uint32_t extent = 0;
+  uint32_t offset = 0;
+  uint32_t size = run.fixed_value_size();
+  if (run.plain(index, &value, &extent, &offset)) {
+    if (value != nullptr) {
+      result->state = PointRead::State::kFound;
+      result->value = {value, run.fixed_inline_size()};
+      return;
+    }
   } else {
-    value = need(file->values[entry.extent].get(), entry.offset, entry.size);
-    if (value == nullptr) return result;
+    const RunEntry entry = run.entry(index);
+    switch (entry.kind) {
+      case EntryKind::kTombstone:
+        return;
+      case EntryKind::kInline:
+        result->state = PointRead::State::kFound;
+        result->value = entry.inline_value;
+        return;
+      case EntryKind::kLarge:
+        result->state = PointRead::State::kLarge;
+        result->value = entry.inline_value;
+        return;
+      case EntryKind::kSeparated:
+        extent = entry.extent;
+        offset = entry.offset;
+        size = entry.size;
+        break;
+    }
   }
-  result.state = PointRead::State::kFound;
-  result.value = {value, entry.size};
-  return result;
+  const RunFile& file = *result->file;
+  const char* base = file.bases[extent].load(std::memory_order_acquire);
+  value = base != nullptr ? base + offset
+                          : cold_bytes({file.values[extent].get(), offset, size}, cold, result);
+  if (value == nullptr) return;
+  result->state = PointRead::State::kFound;
+  result->value = {value, size};
+}
+
+// The run's part of a point read where its heap is not in memory: the records of the entries with
+// the key's head are looked at by themselves.
+void read_bare_run(const Run& run, std::string_view key, const ReadView& view, bool registered,
+                   ColdBlocks* cold, PointRead* result) {
+  const Run::Range range = run.heads_of(key);
+  const format::HeapRange heap = run.heap_range(range.begin, range.end);
+  if (heap.empty()) {
+    // Plain entries at most, which need no record.
+    return take_entry(run, run.find_in(range, key, view.ts), view, registered, cold, result);
+  }
+  const Extent* image = result->file->image.get();
+  const auto first = static_cast<uint32_t>(image->front_bytes() + heap.begin);
+  const char* bytes = cold_bytes({image, first, heap.end - heap.begin}, cold, result);
+  if (bytes == nullptr) return;
+  const Run whole = run.with_heap(bytes - heap.begin);
+  if (!format::check_run_records(run.view(), range.begin, range.end, whole.heap()).ok()) {
+    result->state = PointRead::State::kDamaged;
+    return;
+  }
+  take_entry(whole, whole.find_in(range, key, view.ts), view, registered, cold, result);
 }
 
 }  // namespace
@@ -201,55 +216,11 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
   }
   file->touch();
   if (run->heap() == nullptr) {
-    return read_entry(file, *run, run->heads_of(key), key, view, registered, cold);
+    read_bare_run(*run, key, view, registered, cold, &result);
+    return result;
   }
   if (!run_first) locate();
-  const uint32_t index = run->find_from(group, key, run_head, view.ts);
-  if (index == Run::kNone) {
-    // The run may have dropped what an unregistered reader's older timestamp needs (R15).
-    if (!registered && run->cut() > view.ts) result.state = PointRead::State::kStale;
-    return result;
-  }
-  const char* value = nullptr;
-  uint32_t extent = 0;
-  uint32_t offset = 0;
-  uint32_t size = run->fixed_value_size();
-  if (run->plain(index, &value, &extent, &offset)) {
-    if (value != nullptr) {
-      result.state = PointRead::State::kFound;
-      result.value = {value, run->fixed_inline_size()};
-      return result;
-    }
-  } else {
-    const RunEntry entry = run->entry(index);
-    switch (entry.kind) {
-      case EntryKind::kTombstone:
-        return result;
-      case EntryKind::kInline:
-        result.state = PointRead::State::kFound;
-        result.value = entry.inline_value;
-        return result;
-      case EntryKind::kLarge:
-        result.state = PointRead::State::kLarge;
-        result.value = entry.inline_value;
-        return result;
-      case EntryKind::kSeparated:
-        extent = entry.extent;
-        offset = entry.offset;
-        size = entry.size;
-        break;
-    }
-  }
-  const char* base = file->bases[extent].load(std::memory_order_acquire);
-  if (base == nullptr) {
-    result.needed = {file->values[extent].get(), offset, size};
-    const char* bytes = cold == nullptr ? nullptr : cold->bytes(result.needed);
-    result.state = bytes == nullptr ? PointRead::State::kNeedBlocks : PointRead::State::kFound;
-    if (bytes != nullptr) result.value = {bytes, size};
-    return result;
-  }
-  result.state = PointRead::State::kFound;
-  result.value = {base + offset, size};
+  take_entry(*run, run->find_from(group, key, run_head, view.ts), view, registered, cold, &result);
   return result;
 }
 

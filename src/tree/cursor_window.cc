@@ -10,7 +10,6 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr size_t kWindowBytesMax = size_t{2} << 20;
-constexpr uint32_t kFramesPerRead = 16;
 
 // The address at which an extent would begin whose byte `offset` lies at `at`.
 const char* origin(const char* at, uint64_t offset) {
@@ -126,7 +125,7 @@ Result<const char*> CursorWindow::read(RunFile* file, Extent& extent, const Piec
   }
   buffers_[buffers_used_++] = buffer;
   char* to = buffer.memory + kBlock;
-  Status status = blocks <= kFramesPerRead
+  Status status = blocks <= Residency::kFramesPerRead
                       ? read_through_frames(file, extent, first, blocks, to)
                       : residency_->read_blocks(file, extent, first, blocks, to);
   if (!status.ok()) return status;
@@ -135,7 +134,7 @@ Result<const char*> CursorWindow::read(RunFile* file, Extent& extent, const Piec
 
 Status CursorWindow::read_through_frames(RunFile* file, Extent& extent, uint32_t first,
                                          uint32_t blocks, char* to) {
-  FrameCache& frames = residency_->frames();
+  const FrameCache& frames = residency_->frames();
   uint32_t found = 0;
   {
     os::epoch::Guard guard;
@@ -150,12 +149,7 @@ Status CursorWindow::read_through_frames(RunFile* file, Extent& extent, uint32_t
   first += found;
   blocks -= found;
   if (Status s = residency_->read_blocks(file, extent, first, blocks, to); !s.ok()) return s;
-  for (uint32_t i = 0; i < blocks; ++i) {
-    const uint32_t frame = residency_->take_frame();
-    if (frame == FrameCache::kNone) break;
-    std::memcpy(frames.memory(frame), to + i * kBlock, kBlock);
-    frames.publish(extent, first + i, frame);
-  }
+  residency_->keep_in_frames(extent, first, blocks, to);
   return {};
 }
 

@@ -60,8 +60,7 @@ Status PointGet::start_read(const Missing& missing) {
   if (extent == nullptr) return residency.load_run(file);
   if (residency.roomy(extent->disk_bytes())) {
     if (extent->is_index) return residency.load_run(file, RunPart::kWhole);
-    uint32_t number = 0;
-    while (file->values[number].get() != extent) ++number;
+    const uint32_t number = file->number_of(extent);
     Status status = residency.load_values(file, number);
     if (!status.ok() && !status.is(StatusCode::kOutOfMemory)) return status;
     if (status.ok() && file->bases[number].load(std::memory_order_acquire) != nullptr) return {};
@@ -76,7 +75,7 @@ Status PointGet::start_read(const Missing& missing) {
 bool PointGet::advance() {
   if (arrived_) {
     arrived_ = false;
-    if (status_.ok()) status_ = read_->verify();
+    if (status_.ok()) status_ = read_->confirm();
     if (!status_.ok()) return true;
   }
   for (;;) {

@@ -579,14 +579,7 @@ Status Residency::load_heap(RunFile* file) {
 
 // ---- Blocks and whole value extents
 
-Status Residency::mismatch(const RunFile* file, const Extent& extent, uint32_t block) const {
-  os::File* disk = space_->file(extent.address.file);
-  return Status(StatusCode::kCorruption,
-                place(disk, (uint64_t{extent.address.block} + block) * kBlock) +
-                    ": checksum mismatch in a value block of container " +
-                    std::to_string(file->record.id));
-}
-
+// Whether what was read of these blocks is what was written.
 Result<bool> Residency::verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
                                       uint32_t blocks, const char* bytes, uint32_t* bad) {
   for (;;) {
@@ -594,16 +587,9 @@ Result<bool> Residency::verify_blocks(RunFile* file, const Extent& extent, uint3
     os::epoch::Guard guard;
     const Run* run = file->run.load(std::memory_order_acquire);
     if (run == nullptr) continue;  // evicted in between
-    std::span<const uint32_t> sums;
-    uint32_t first = first_block;
-    if (extent.is_index) {
-      sums = run->heap_checksums();
-      first -= run->front_blocks();
-    } else {
-      uint32_t number = 0;
-      while (file->values[number].get() != &extent) ++number;
-      sums = run->extent_checksums(number);
-    }
+    const std::span<const uint32_t> sums =
+        extent.is_index ? run->heap_checksums() : run->extent_checksums(file->number_of(&extent));
+    const uint32_t first = extent.is_index ? first_block - run->front_blocks() : first_block;
     for (uint32_t i = 0; i < blocks; ++i) {
       if (block_checksum(bytes + size_t{i} * kBlock) == sums[first + i]) continue;
       *bad = first_block + i;
@@ -613,19 +599,42 @@ Result<bool> Residency::verify_blocks(RunFile* file, const Extent& extent, uint3
   }
 }
 
-Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                              uint32_t blocks, char* to) {
+Status Residency::confirm_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                                 uint32_t blocks, char* bytes) {
   os::File* disk = space_->file(extent.address.file);
-  const uint64_t offset = (uint64_t{extent.address.block} + first_block) * kBlock;
+  const uint64_t offset = uint64_t{extent.address.block} * kBlock;
   uint32_t bad = 0;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (Status s = disk->read_at(offset, {to, size_t{blocks} * kBlock}); !s.ok()) return s;
+  for (bool again = true;; again = false) {
     count_read(size_t{blocks} * kBlock);
-    Result<bool> same = verify_blocks(file, extent, first_block, blocks, to, &bad);
+    Result<bool> same = verify_blocks(file, extent, first_block, blocks, bytes, &bad);
     if (!same.ok()) return same.status();
     if (*same) return {};
+    if (!again) break;
+    Status read =
+        disk->read_at(offset + uint64_t{first_block} * kBlock, {bytes, size_t{blocks} * kBlock});
+    if (!read.ok()) return read;
   }
-  return mismatch(file, extent, bad);
+  return Status(StatusCode::kCorruption, place(disk, offset + uint64_t{bad} * kBlock) +
+                                             ": checksum mismatch in a value block of container " +
+                                             std::to_string(file->record.id));
+}
+
+Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                              uint32_t blocks, char* to) {
+  const uint64_t offset = (uint64_t{extent.address.block} + first_block) * kBlock;
+  Status status = space_->file(extent.address.file)->read_at(offset, {to, size_t{blocks} * kBlock});
+  return status.ok() ? confirm_blocks(file, extent, first_block, blocks, to) : status;
+}
+
+void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks,
+                               const char* bytes) {
+  if (blocks > kFramesPerRead) return;
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint32_t frame = take_frame();
+    if (frame == FrameCache::kNone) return;
+    std::memcpy(frames_.memory(frame), bytes + size_t{i} * kBlock, kBlock);
+    frames_.publish(extent, first_block + i, frame);
+  }
 }
 
 Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {

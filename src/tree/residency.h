@@ -99,10 +99,14 @@ class Residency {
   // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
   Status read_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
                      char* to);
-  // Whether what was read of them is what was written. The file is pinned. Errors: as load_run.
-  Result<bool> verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                             uint32_t blocks, const char* bytes, uint32_t* bad);
-  Status mismatch(const RunFile* file, const Extent& extent, uint32_t block) const;
+  // The same where they were read already: verifies them, and reads them once more where they are
+  // wrong. Blocking, not inside an epoch guard. Errors: kCorruption, kIoError.
+  Status confirm_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
+                        char* bytes);
+  // Copies verified blocks to frames, as far as there are; longer pieces than kFramesPerRead pass
+  // the cache by.
+  void keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks, const char* bytes);
+  static constexpr uint32_t kFramesPerRead = 16;
   // Reads a piece of an extent of its own (large value).
   Status read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to);
 
@@ -111,7 +115,6 @@ class Residency {
     return bytes_missed_.load(std::memory_order_relaxed) +
            frames_.ghost_hits() * FrameCache::kFrameBytes;
   }
-  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   // Where merges that found no other room have taken the arena beyond its budget: lets values and
   // frames go until the huge pages can. To be called now and then.
   void return_to_budget();
@@ -124,6 +127,7 @@ class Residency {
   void forget(Extent* extent);
 
  private:
+  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   // Memory whose last users may still be reading.
   struct Evicted {
     ExtentRef extent;
@@ -139,6 +143,8 @@ class Residency {
   Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory, size_t bytes);
   Status load_image(RunFile* file, RunPart part);
   Status load_heap(RunFile* file);
+  Result<bool> verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                             uint32_t blocks, const char* bytes, uint32_t* bad);
   bool evict_heap(RunFile* file) REQUIRES(mutex_);
   void evict_front(RunFile* file) REQUIRES(mutex_);
   void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);

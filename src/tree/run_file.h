@@ -71,6 +71,12 @@ struct alignas(64) RunFile : os::InHugePages {
     for (const format::ValueExtentRecord& value : record.values) sum += value.bytes;
     return sum;
   }
+  // The number of a value extent of this file.
+  uint32_t number_of(const Extent* extent) const {
+    uint32_t number = 0;
+    while (values[number].get() != extent) ++number;
+    return number;
+  }
   // Whether value extent e holds nothing that is still referred to.
   bool all_garbage(size_t e) const {
     return record.values[e].garbage_bytes >= record.values[e].bytes;
