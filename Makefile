@@ -5,7 +5,7 @@ all: build
 
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
-	@echo "make test         every check and test, in four builds"
+	@echo "make test         every check and test, in three builds"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
 	@echo "make build        the release build, in build/release"
 	@echo "make format       clang-format over the whole tree"

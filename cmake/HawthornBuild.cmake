@@ -15,13 +15,17 @@ include(CMakePackageConfigHelpers)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # What ccache's manual asks for where headers are precompiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 # Without it, or with a version before the flags that src/os asks for, a pool of threads reads.
 set(HAWTHORN_URING_FOUND FALSE)
@@ -60,7 +64,8 @@ endif()
 
 # hawthorn_flags: the same for code that may include src/ (the engine itself, testing/, tests/).
 add_library(hawthorn_flags INTERFACE)
-target_link_libraries(hawthorn_flags INTERFACE hawthorn_warnings Threads::Threads PkgConfig::HWY)
+target_link_libraries(hawthorn_flags INTERFACE hawthorn_warnings Threads::Threads PkgConfig::HWY
+  PkgConfig::LZ4 PkgConfig::ZSTD)
 target_include_directories(hawthorn_flags INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 if(HAWTHORN_URING_FOUND)
@@ -96,6 +101,23 @@ if(HAWTHORN_BUILD_TESTS)
   include(GoogleTest)
   # What the ThreadSanitizer preset builds and runs: the programs labelled `concurrency`.
   add_custom_target(hawthorn_concurrency_tests)
+
+  # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
+  # is slow in itself: little optimisation, and the headers that all of them include precompiled.
+  add_library(hawthorn_test_flags INTERFACE)
+  target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
+  target_compile_options(hawthorn_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(hawthorn_test_flags INTERFACE -fpch-preprocess)
+  else()
+    target_compile_options(hawthorn_test_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+  add_executable(hawthorn_precompiled ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
+  target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
+  hawthorn_without_lto(hawthorn_precompiled)
+  target_precompile_headers(hawthorn_precompiled PRIVATE
+    <gtest/gtest.h> <algorithm> <atomic> <functional> <map> <memory> <optional> <random> <span>
+    <string> <string_view> <thread> <vector>)
 endif()
 
 function(hawthorn_test name)
@@ -112,7 +134,8 @@ function(hawthorn_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE hawthorn_flags ${arg_LINK} GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
+  target_precompile_headers(${name} REUSE_FROM hawthorn_precompiled)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   hawthorn_without_lto(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})

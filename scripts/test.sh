@@ -3,22 +3,24 @@
 #
 #   style     layering and style of the tree, and the tests of these checks
 #   release   everything: unit, model, kill, corruption, tools, packaging
-#   debug     everything but the long and the packaging tests, with assertions and test points, by
-#             the second compiler; lock annotations are checked
-#   asan      the same under AddressSanitizer and UndefinedBehaviorSanitizer
+#   asan      everything but the long and the packaging tests, with assertions and test points, under
+#             AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which checks the
+#             lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
+#   debug     what asan runs, without the sanitizers: for development, only when it is named
 #
-# The last line is `N passed, N failed`; a configuration or a build that fails counts as one failed
+# At the end stand the times of the stages and the names of the tests that failed. The last line is `N passed, N failed`; a configuration or a build that fails counts as one failed
 # test. Exits with 1 when anything failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(style release debug asan tsan)
+[ ${#stages[@]} -gt 0 ] || stages=(style release asan tsan)
 passed=0
 failed=0
 failures=()
+times=()
 
 note_failure() {
   failed=$((failed + 1))
@@ -36,11 +38,17 @@ run_style() {
   done
 }
 
+# longest LOG: the names and seconds of the tests that took longest, on one line
+longest() {
+  sed -nE 's/.* Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 \1/p' "$1" | sort -rn | head -n 12 |
+    tr '\n' ' '
+}
+
 # run_preset PRESET TARGET CTEST_ARGUMENTS...
 run_preset() {
   local preset=$1 target=$2
   shift 2
-  local log=build/$preset/test.log
+  local log=build/$preset/test.log started=$SECONDS
   mkdir -p "build/$preset"
   cmake --preset "$preset" || { note_failure "$preset: configuration"; return; }
   cmake --build --preset "$preset" --target "$target" -j "$jobs" |
@@ -48,11 +56,14 @@ run_preset() {
   if grep -q 'warning:' "build/$preset/build.log"; then
     note_failure "$preset: compiler warnings"
   fi
+  times+=("$preset: build $((SECONDS - started)) s")
+  started=$SECONDS
   ctest --test-dir "build/$preset" -j "$jobs" --no-tests=error --output-on-failure "$@" | tee "$log"
   local code=${PIPESTATUS[0]}
+  times+=("$preset: tests $((SECONDS - started)) s; the longest: $(longest "$log")")
 
   # "98% tests passed, 2 tests failed out of 100"
-  local summary bad all
+  local summary bad all name
   summary=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
   read -r bad all < <(sed -E 's/.*, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/' <<<"$summary")
   if [ -z "${all:-}" ]; then
@@ -62,7 +73,9 @@ run_preset() {
   passed=$((passed + all - bad))
   failed=$((failed + bad))
   if [ "$bad" -gt 0 ]; then
-    failures+=("$preset: $bad tests")
+    while read -r name; do
+      failures+=("$preset: $name")
+    done < <(sed -nE 's/^\t *[0-9]+ - (.*\))$/\1/p' "$log")
   elif [ "$code" -ne 0 ]; then
     note_failure "$preset: ctest ended with $code"
   fi
@@ -81,6 +94,10 @@ for stage in "${stages[@]}"; do
     *) note_failure "$stage: no such stage" ;;
   esac
   echo "== $stage took $((SECONDS - started)) s"
+done
+
+for line in "${times[@]+"${times[@]}"}"; do
+  echo "$line"
 done
 
 echo "All stages took $SECONDS s."
