@@ -205,12 +205,16 @@ class HawthornReader : public ReaderOf<HawthornReader> {
 
 class HawthornEngine : public Engine {
  public:
+  explicit HawthornEngine(Compression compression) : compression_(compression) {}
+
   std::string version() const override { return "Hawthorn " + std::string(hawthorn::version()); }
 
   std::string settings() const override {
-    return print_text("memory budget %s, %s I/O, commits %s",
+    constexpr const char* kCodecs[] = {"", ", LZ4", ", Zstd"};
+    return print_text("memory budget %s, %s I/O%s, commits %s",
                       size_text(static_cast<double>(config_.memory_bytes)).c_str(),
                       direct_io_ ? "direct" : "buffered",
+                      kCodecs[static_cast<size_t>(compression_)],
                       config_.sync == SyncMode::kFull    ? "synced"
                       : config_.sync == SyncMode::kAsync ? "synced within milliseconds"
                                                          : "in the shared log ring");
@@ -222,6 +226,7 @@ class HawthornEngine : public Engine {
     options.memory_budget_bytes = config.memory_bytes;
     options.durability = durability_of(config.sync);
     options.preallocate_memory = config.pretouch;
+    options.compression = compression_;
     Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
     check(db.status());
     db_ = std::move(db).value();
@@ -258,6 +263,7 @@ class HawthornEngine : public Engine {
   }
 
  private:
+  const Compression compression_;
   EngineConfig config_;
   std::unique_ptr<Db> db_;
   Tree tree_;
@@ -266,6 +272,8 @@ class HawthornEngine : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_hawthorn() { return std::make_unique<HawthornEngine>(); }
+std::unique_ptr<Engine> make_hawthorn(Compression compression) {
+  return std::make_unique<HawthornEngine>(compression);
+}
 
 }  // namespace hawthorn::bench

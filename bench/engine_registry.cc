@@ -16,7 +16,14 @@ constexpr double kShareOfMapped = 1.0;
 std::vector<EngineInfo> list_engines() {
   std::vector<EngineInfo> list;
 #ifdef HAWTHORN_BENCH_HAVE_HAWTHORN
-  list.push_back({"hawthorn", MemoryLimit::kOwn, "this engine", make_hawthorn, kShareOfOwn});
+  const auto add_hawthorn = [&list](const char* name, Compression compression,
+                                    const char* summary) {
+    list.push_back({name, MemoryLimit::kOwn, summary,
+                    [compression] { return make_hawthorn(compression); }, kShareOfOwn});
+  };
+  add_hawthorn("hawthorn", Compression::kNone, "this engine");
+  add_hawthorn("hawthorn-lz4", Compression::kLz4, "this engine, compressed with LZ4");
+  add_hawthorn("hawthorn-zstd", Compression::kZstd, "this engine, compressed with Zstd");
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_ROCKSDB
   const auto add_rocksdb = [&list](const char* name, RocksProfile profile, const char* summary) {

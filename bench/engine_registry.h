@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/engine.h"
+#include "hawthorn/options.h"
 
 namespace hawthorn::bench {
 
@@ -37,7 +38,7 @@ const EngineInfo* find_engine(std::string_view name);
 const std::vector<std::string>& missing_engines();
 
 // One for each adapter file; only those of this build are defined.
-std::unique_ptr<Engine> make_hawthorn();
+std::unique_ptr<Engine> make_hawthorn(Compression compression);
 enum class RocksProfile {
   kDefault,
   kTuned,         // for two cores and memory M

@@ -3,14 +3,15 @@
 #
 #   style     layering and style of the tree, and the tests of these checks
 #   release   everything: unit, model, kill, corruption, tools, packaging
-#   asan      everything but the long and the packaging tests, with assertions and test points, under
-#             AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which checks the
-#             lock annotations
+#   asan      everything but the long and the packaging tests, with assertions and test points,
+#             under AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which
+#             checks the lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
 #   debug     what asan runs, without the sanitizers: for development, only when it is named
 #
-# At the end stand the times of the stages and the names of the tests that failed. The last line is `N passed, N failed`; a configuration or a build that fails counts as one failed
-# test. Exits with 1 when anything failed.
+# At the end stand the times of the stages and the names of the tests that failed. The last line
+# is `N passed, N failed`; a configuration or a build that fails counts as one failed test. Exits
+# with 1 when anything failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -75,7 +76,7 @@ run_preset() {
   if [ "$bad" -gt 0 ]; then
     while read -r name; do
       failures+=("$preset: $name")
-    done < <(sed -nE 's/^\t *[0-9]+ - (.*\))$/\1/p' "$log")
+    done < <(sed -nE '/\(Skipped\)$/d; s/^\t *[0-9]+ - (.*\))$/\1/p' "$log")
   elif [ "$code" -ne 0 ]; then
     note_failure "$preset: ctest ended with $code"
   fi

@@ -65,7 +65,20 @@ std::vector<Figure> figures_of(const TreeStats& t) {
           {"containers", Kind::kCount, t.containers},
           {"bytes_index", Kind::kBytes, t.bytes_index},
           {"bytes_values", Kind::kBytes, t.bytes_values},
-          {"bytes_garbage", Kind::kBytes, t.bytes_garbage}};
+          {"bytes_garbage", Kind::kBytes, t.bytes_garbage},
+          {"bytes_uncompressed", Kind::kBytes, t.bytes_uncompressed}};
+}
+
+const char* name_of(Compression compression) {
+  switch (compression) {
+    case Compression::kNone:
+      return "none";
+    case Compression::kLz4:
+      return "lz4";
+    case Compression::kZstd:
+      return "zstd";
+  }
+  return "unknown";
 }
 
 std::string json_of(const std::string& path, const Stats& stats) {
@@ -76,6 +89,8 @@ std::string json_of(const std::string& path, const Stats& stats) {
   json.begin_array("trees");
   for (const TreeStats& tree : stats.trees) {
     json.begin_object().bytes("name", tree.name);
+    json.bytes("compression", name_of(tree.compression));
+    json.field("compression_dictionary", tree.compression_dictionary);
     for (const Figure& figure : figures_of(tree)) json.field(figure.name, figure.value);
     json.end_object();
   }
@@ -99,7 +114,12 @@ std::string text_of(const std::string& path, const Stats& stats) {
   std::string text = path + (stats.direct_io ? ", direct I/O\n" : ", buffered I/O\n");
   append_figures(text, figures_of(stats));
   for (const TreeStats& tree : stats.trees) {
-    text += "tree " + encode(Encoding::kEscaped, tree.name) + "\n";
+    text += "tree " + encode(Encoding::kEscaped, tree.name);
+    if (tree.compression != Compression::kNone) {
+      text += std::string(", compressed: ") + name_of(tree.compression);
+      if (tree.compression_dictionary) text += " with a dictionary";
+    }
+    text += "\n";
     append_figures(text, figures_of(tree));
   }
   text.pop_back();

@@ -74,8 +74,9 @@ struct LoadOptions {
   std::string file;                 // empty or "-": standard input
   std::optional<std::string> tree;  // instead of the one that the file names
   Durability durability = Durability::kNone;
-  bool bulk = false;    // each tree in one ingest, sorted on the way
-  bool sorted = false;  // the same, of a file whose keys are in order
+  bool bulk = false;                       // each tree in one ingest, sorted on the way
+  bool sorted = false;                     // the same, of a file whose keys are in order
+  std::optional<Compression> compression;  // of the trees, from now on
 };
 
 struct DumpOptions {

@@ -70,6 +70,9 @@ class Loader {
     if (!tree.ok()) return at_line(tree.status());
     tree_ = *tree;
     ++loaded_.trees;
+    if (options_.compression) {
+      if (Status s = db_.set_compression(tree_, *options_.compression); !s.ok()) return at_line(s);
+    }
     if (!in_bulk()) return {};
     IngestOptions ingest_options;
     ingest_options.sorted = options_.sorted;

@@ -160,6 +160,12 @@ class CommandLine {
                   "As --bulk, of keys that are in order (as dump writes them): no sorting")
         ->excludes(bulk);
     add_durability(load, load_.durability, "none, and all of it synced at the end");
+    const std::map<std::string, Compression> codecs = {
+        {"none", Compression::kNone}, {"lz4", Compression::kLz4}, {"zstd", Compression::kZstd}};
+    load.add_option("--compression", load_.compression,
+                    "none, lz4 or zstd for the trees, from now on; default: as they are")
+        ->transform(without_description(CLI::CheckedTransformer(codecs)))
+        ->type_name("CODEC");
     add_progress(load);
 
     CLI::App& dump = add_command("dump", "Write all trees, as of one moment, as a dump file",

@@ -132,6 +132,11 @@ class HAWTHORN_EXPORT Db {
   // kInvalidArgument).
   Status drop_tree(std::string_view name);
 
+  // How the tree's data are compressed that are written from now on; durable when it returns. What
+  // is on disk stays as it is until its container is rewritten, which compact() does where there is
+  // garbage. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the value.
+  Status set_compression(const Tree& tree, Compression compression);
+
   // Reads the newest committed value, or the snapshot's. Errors: kNotFound.
   Status get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options = {});
   // Reads many keys of one snapshot; much faster than a loop of get. The order of keys is free.

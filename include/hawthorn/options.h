@@ -28,6 +28,15 @@ enum class IoMode : uint8_t {
   kBuffered = 2,  // through the operating system's page cache
 };
 
+// How a tree's values and small records are stored on disk, in chunks of 16 KB each by itself;
+// chunks and whole containers that this would not make smaller are stored as they are. In memory
+// nothing is compressed. Values of more than 64 KB are not compressed.
+enum class Compression : uint8_t {
+  kNone = 0,
+  kLz4 = 1,   // fast
+  kZstd = 2,  // smaller; with a dictionary trained from the tree's first megabyte, where that helps
+};
+
 enum class LogLevel : uint8_t { kInfo = 0, kWarning = 1, kError = 2 };
 
 struct Options {
@@ -51,6 +60,11 @@ struct Options {
   // rewriting, at 1.25 about two. Deltas, the log and the reserve come on top.
   // Errors of open: kInvalidArgument out of range.
   double space_target = 1.10;
+
+  // Of trees that are created; Db::set_compression changes it for one tree. A database with a
+  // compressed tree cannot be opened by versions before compression. Errors of open:
+  // kInvalidArgument.
+  Compression compression = Compression::kNone;
 
   // Block devices that hold the data instead of files in the directory, which keeps superblock,
   // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/options.h"
+
 namespace hawthorn {
 
 struct TreeStats {
@@ -16,7 +18,11 @@ struct TreeStats {
   uint64_t containers = 0;
   uint64_t bytes_index = 0;    // index runs on disk, inline values included
   uint64_t bytes_values = 0;   // value extents on disk
-  uint64_t bytes_garbage = 0;  // the part of bytes_values that no entry refers to
+  uint64_t bytes_garbage = 0;  // of values, uncompressed, that no entry refers to
+  // What index runs and value extents would take uncompressed.
+  uint64_t bytes_uncompressed = 0;
+  Compression compression = Compression::kNone;  // of what is written now
+  bool compression_dictionary = false;           // Zstd has one for it
 };
 
 struct Stats {

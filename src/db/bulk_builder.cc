@@ -16,7 +16,7 @@ constexpr size_t kShapeEntries = 16;  // that are looked at for the sizes of pla
 }  // namespace
 
 BulkBuilder::BulkBuilder(tree::Store* store, Scheduler* scheduler, uint32_t tree)
-    : store_(store), scheduler_(scheduler), tree_(tree) {}
+    : store_(store), scheduler_(scheduler), tree_(tree), packer_(store) {}
 
 BulkBuilder::~BulkBuilder() {
   static_cast<void>(wait().ok());
@@ -82,21 +82,23 @@ Status BulkBuilder::wait() {
   return status;
 }
 
-Result<tree::ExtentRef> BulkBuilder::make_extent(size_t bytes, bool index, Slot& slot,
-                                                 char** memory) {
-  const auto blocks = static_cast<uint32_t>((bytes + kBlock - 1) / kBlock);
-  Result<char*> taken = take_memory(store_, scheduler_, size_t{blocks} * kBlock);
-  if (!taken.ok()) return taken.status();
-  Result<tree::ExtentAddress> address = take_extent(store_, scheduler_, blocks);
+// Takes the memory of the content over, and that of its packed copy: what is to be written.
+Result<tree::ExtentRef> BulkBuilder::make_extent(char* memory, size_t bytes, bool index,
+                                                 const tree::StoredCopy& copy, Slot& slot) {
+  const size_t memory_bytes = align_up(bytes, kBlock);
+  if (copy.memory != nullptr) store_->residency->release(os::Quota::kMerge, memory, memory_bytes);
+  char* stored = copy.memory == nullptr ? memory : copy.memory;
+  const size_t blocks = copy.memory == nullptr ? memory_bytes / kBlock : copy.blocks;
+  Result<tree::ExtentAddress> address =
+      take_extent(store_, scheduler_, static_cast<uint32_t>(blocks));
   if (!address.ok()) {
-    store_->residency->release(os::Quota::kMerge, *taken, size_t{blocks} * kBlock);
+    store_->residency->release(os::Quota::kMerge, stored, blocks * kBlock);
     return address.status();
   }
   tree::ExtentRef extent(
       new tree::Extent(store_->residency, *address, static_cast<uint32_t>(bytes), index));
   extent->dropped.store(true, std::memory_order_relaxed);  // until it is attached
-  slot.writing.push_back({extent, *taken});
-  *memory = *taken;
+  slot.writing.push_back({extent, stored});
   return extent;
 }
 
@@ -156,32 +158,45 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   builder_.start(shape_of(std::string_view(record.low).substr(0, skip)));
   const size_t value_bytes = emit();
 
+  const tree::Compression::Plan plan = store_->residency->compression().plan(tree_);
   std::vector<tree::BuiltExtent> built;
   std::vector<uint32_t> checksums;
   if (value_bytes > 0) {
-    char* memory = nullptr;
-    Result<tree::ExtentRef> extent = make_extent(value_bytes, false, slot, &memory);
-    if (!extent.ok()) return extent.status();
-    char* to = memory;
+    const size_t memory_bytes = align_up(value_bytes, kBlock);
+    Result<char*> memory = take_memory(store_, scheduler_, memory_bytes);
+    if (!memory.ok()) return memory.status();
+    char* to = *memory;
     for (const size_t i : separated_) {
       const IngestEntry from = entry(i);
       copy_bytes(to, from.value);
       to += from.value.size();
     }
-    std::memset(to, 0, (*extent)->disk_bytes() - value_bytes);
-    for (size_t block = 0; block < (*extent)->disk_bytes(); block += kBlock) {
-      checksums.push_back(tree::block_checksum(memory + block));
+    std::memset(to, 0, memory_bytes - value_bytes);
+    const tree::StoredCopy copy =
+        packer_.values(plan, *memory, static_cast<uint32_t>(memory_bytes / kBlock));
+    const char* stored = copy.memory == nullptr ? *memory : copy.memory;
+    const size_t stored_bytes =
+        copy.memory == nullptr ? memory_bytes : size_t{copy.blocks} * kBlock;
+    for (size_t block = 0; block < stored_bytes; block += kBlock) {
+      checksums.push_back(tree::block_checksum(stored + block));
     }
+    Result<tree::ExtentRef> extent = make_extent(*memory, value_bytes, false, copy, slot);
+    if (!extent.ok()) return extent.status();
     record.values.push_back({(*extent)->address, static_cast<uint32_t>(value_bytes), 0});
-    built.push_back({record.values.back(), checksums});
+    built.push_back({record.values.back(), checksums, packer_.values_packing()});
     made.values.push_back(std::move(*extent));
   }
-  char* memory = nullptr;
-  Result<tree::ExtentRef> image = make_extent(builder_.image_bytes(built), true, slot, &memory);
+  tree::ImagePacker::Image packed = packer_.heap(plan, builder_, built);
+  const size_t image_bytes = builder_.image_bytes(built, packed.heap());
+  Result<char*> memory = take_memory(store_, scheduler_, image_bytes);
+  if (!memory.ok()) return memory.status();
+  // The run says nothing of its timestamps: the record will.
+  record.run_checksum = builder_.finish(built, 0, 0, *memory, packed.heap());
+  Result<tree::ExtentRef> image =
+      make_extent(*memory, image_bytes, true, packed.finish(*memory, image_bytes), slot);
   if (!image.ok()) return image.status();
   record.run = (*image)->address;
-  // The run says nothing of its timestamps: the record will.
-  record.run_checksum = builder_.finish(built, 0, 0, memory);
+  if ((*image)->packed()) record.unpacked_blocks = (*image)->blocks;
   made.image = std::move(*image);
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].large) continue;

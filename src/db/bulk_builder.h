@@ -17,6 +17,7 @@
 #include "db/scheduler.h"
 #include "os/io.h"
 #include "tree/attachment.h"
+#include "tree/image_packer.h"
 #include "tree/run_builder.h"
 
 namespace hawthorn::db {
@@ -66,7 +67,8 @@ class BulkBuilder {
   };
 
   Status wait_for(Slot& slot);
-  Result<tree::ExtentRef> make_extent(size_t bytes, bool index, Slot& slot, char** memory);
+  Result<tree::ExtentRef> make_extent(char* memory, size_t bytes, bool index,
+                                      const tree::StoredCopy& copy, Slot& slot);
   tree::RunShape shape_of(std::string_view prefix) const;
   size_t emit();
   void start_writes(Slot& slot);
@@ -76,6 +78,7 @@ class BulkBuilder {
   Scheduler* const scheduler_;
   const uint32_t tree_;
   tree::RunBuilder builder_;
+  tree::ImagePacker packer_;
   std::string buffer_;
   std::vector<Entry> entries_;
   size_t bytes_ = 0;

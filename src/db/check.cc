@@ -36,10 +36,10 @@ class Checker {
   void note(const tree::ExtentAddress& address, const std::string& where) {
     if (address.blocks != 0) extents_.emplace_back(address, where);
   }
-  // Reads a whole extent into memory of the merge quota; null after an error.
-  char* read(const tree::ExtentAddress& address, const std::string& where);
-  void release(const tree::ExtentAddress& address, char* memory) {
-    database_.residency_->release(os::Quota::kMerge, memory, size_t{address.blocks} * kBlock);
+  // Of the merge quota; null after an error.
+  char* take_memory(size_t bytes, const std::string& where);
+  void release(char* memory, size_t bytes) {
+    database_.residency_->release(os::Quota::kMerge, memory, bytes);
   }
 
   Db::Impl& database_;
@@ -48,20 +48,12 @@ class Checker {
   std::vector<std::pair<tree::ExtentAddress, std::string>> extents_;
 };
 
-char* Checker::read(const tree::ExtentAddress& address, const std::string& where) {
-  const size_t bytes = size_t{address.blocks} * kBlock;
+char* Checker::take_memory(size_t bytes, const std::string& where) {
   // One extent at a time, whatever else holds the budget: a check must not fail for it.
   char* memory = database_.arena_->allocate(os::Quota::kMerge, bytes, true);
   if (memory == nullptr) {
     error(where + ": not checked, there is no memory for " + std::to_string(bytes) + " bytes");
-    return nullptr;
   }
-  if (Status s = database_.residency_->read_raw(address, 0, bytes, memory); !s.ok()) {
-    error(where + ": " + s.to_string());
-    release(address, memory);
-    return nullptr;
-  }
-  report_.bytes_verified += bytes;
   return memory;
 }
 
@@ -77,12 +69,13 @@ void Checker::check_container(const Part& part) {
     if (record.entries != 0) error(part.where + ": the manifest counts entries, but names no run");
     return;
   }
-  char* image = read(record.run, part.where);
+  const size_t bytes = size_t{record.image_blocks()} * kBlock;
+  char* image = take_memory(bytes, part.where);
   if (image == nullptr) return;
-  const size_t bytes = size_t{record.run.blocks} * kBlock;
   const std::string place = space::data_file_name(record.run.file) + " at " +
                             std::to_string(uint64_t{record.run.block} * kBlock);
-  Status status = tree::Run::verify(image, bytes, record.run_checksum, place);
+  Status status = database_.residency_->read_image(record, image);
+  report_.bytes_verified += size_t{record.run.blocks} * kBlock;
   std::unique_ptr<tree::Run> run;
   if (status.ok()) {
     Result<std::unique_ptr<tree::Run>> attached = tree::Run::attach(image, bytes);
@@ -112,7 +105,7 @@ void Checker::check_container(const Part& part) {
     check_values(part, *run);
   }
   run.reset();
-  release(record.run, image);
+  release(image, bytes);
 }
 
 void Checker::check_values(const Part& part, const tree::Run& run) {
@@ -143,16 +136,14 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
             " are referred to and " + std::to_string(value.garbage_bytes) + " counted as garbage");
     }
     if (!options_.verify_values) continue;
-    char* memory = read(value.address, part.where);
+    const size_t bytes = size_t{format::run_extent_blocks(value.bytes)} * kBlock;
+    char* memory = take_memory(bytes, part.where);
     if (memory == nullptr) continue;
-    const std::span<const uint32_t> sums = run.extent_checksums(e);
-    for (uint32_t block = 0; block < value.address.blocks; ++block) {
-      if (tree::block_checksum(memory + size_t{block} * kBlock) == sums[block]) continue;
-      error(part.where + ": " + space::data_file_name(value.address.file) + " at " +
-            std::to_string((uint64_t{value.address.block} + block) * kBlock) +
-            ": checksum mismatch in a value block");
+    if (Status s = database_.residency_->read_values(record, run, e, memory); !s.ok()) {
+      error(part.where + ": " + s.to_string());
     }
-    release(value.address, memory);
+    report_.bytes_verified += size_t{value.address.blocks} * kBlock;
+    release(memory, bytes);
   }
 }
 

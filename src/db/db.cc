@@ -61,6 +61,13 @@ Result<std::vector<std::string>> Db::list_trees() {
 
 Status Db::drop_tree(std::string_view name) { return impl_->drop_tree(name); }
 
+Status Db::set_compression(const Tree& tree, Compression compression) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  return state == nullptr ? status : impl_->set_compression(state, compression);
+}
+
 // ---- Reads
 
 Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options) {
@@ -497,6 +504,9 @@ Stats Db::stats() {
   for (tree::TreeState* state : impl_->all_trees()) {
     TreeStats tree_stats;
     tree_stats.name = state->name();
+    const tree::Compression::Plan plan = impl_->residency_->compression().plan(state->id());
+    tree_stats.compression = static_cast<Compression>(plan.codec);
+    tree_stats.compression_dictionary = plan.dictionary != nullptr;
     os::epoch::Guard guard;
     const tree::Delta* shared = nullptr;  // by neighbours: counts once
     for (const tree::Container* container : state->directory().all()) {
@@ -509,11 +519,14 @@ Stats Db::stats() {
       if (d->frozen != nullptr) shared = d->frozen;
       tree_stats.entries_flushed += d->run->record.entries;
       tree_stats.bytes_index += uint64_t{d->run->record.run.blocks} * 4096;
+      tree_stats.bytes_uncompressed += uint64_t{d->run->record.image_blocks()} * 4096;
       for (const format::ValueExtentRecord& value : d->run->record.values) {
         tree_stats.bytes_values += uint64_t{value.address.blocks} * 4096;
+        tree_stats.bytes_uncompressed += uint64_t{format::run_extent_blocks(value.bytes)} * 4096;
       }
       for (const tree::ExtentAddress& large : d->run->record.large) {
         tree_stats.bytes_values += uint64_t{large.blocks} * 4096;
+        tree_stats.bytes_uncompressed += uint64_t{large.blocks} * 4096;
       }
       tree_stats.bytes_garbage += d->run->garbage_bytes();
       stats.bytes_old_versions += d->run->old_version_bytes + old_bytes_of(*d->active);

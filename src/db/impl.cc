@@ -132,6 +132,7 @@ Result<tree::TreeState*> Db::Impl::create_tree(std::string_view name) {
   format::TreeRecord record;
   record.id = manifest_->state().next_tree;
   record.name = name;
+  record.flags = static_cast<uint32_t>(options_.compression);
   batch.trees_created.push_back(record);
   format::ContainerRecord container;
   container.id = store_.next_container.fetch_add(1, std::memory_order_relaxed);
@@ -145,6 +146,7 @@ Result<tree::TreeState*> Db::Impl::create_tree(std::string_view name) {
   auto state =
       std::make_unique<tree::TreeState>(&store_, record.id, record.name, std::move(containers));
   state->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+  residency_->compression().set_codec(record.id, static_cast<format::Codec>(record.flags));
   tree::TreeState* made = state.get();
   os::MutexLock lock(trees_mutex_);
   trees_.emplace(record.id, std::move(state));
@@ -183,6 +185,7 @@ Status Db::Impl::drop_tree(std::string_view name) {
   format::ManifestBatch batch;
   batch.trees_dropped.push_back(state->id());
   Status dropped = publisher_->publish_now(std::move(batch), std::move(extents));
+  if (dropped.ok()) residency_->compression().forget_tree(state->id());
   if (dropped.ok()) state->drop_durable.store(true, std::memory_order_release);
   // The handle keeps the tree's object alive, but not its memory.
   os::epoch::Guard guard;

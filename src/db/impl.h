@@ -56,6 +56,9 @@ class Db::Impl {
   Result<tree::TreeState*> create_tree(std::string_view name);
   tree::TreeState* find_name(std::string_view name);
   Status drop_tree(std::string_view name);
+  Status set_compression(tree::TreeState* tree, Compression compression);
+  // Trains the dictionary of a tree that has enough samples by now, if there is one.
+  void train_dictionary();
   void log(LogLevel level, std::string_view message) const;
   Status check_sizes(std::string_view key, uint64_t value_bytes) const;
   Status write_operations(std::string_view operations, uint32_t count, bool large,
@@ -105,7 +108,8 @@ class Db::Impl {
 
   os::Mutex trees_mutex_;
   std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(trees_mutex_);
-  os::Mutex catalog_mutex_;  // one tree is created or dropped at a time
+  os::Mutex training_mutex_;  // one dictionary is trained at a time; before catalog_mutex_
+  os::Mutex catalog_mutex_;   // one tree is created or dropped at a time
 };
 
 }  // namespace hawthorn

@@ -30,13 +30,12 @@ class Buffer {
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  // Reads a whole extent.
-  Status read(const tree::Extent& extent) {
-    Result<char*> taken = take_memory(store_, scheduler_, extent.disk_bytes());
+  Status take(size_t bytes) {
+    Result<char*> taken = take_memory(store_, scheduler_, bytes);
     if (!taken.ok()) return taken.status();
     memory_ = *taken;
-    bytes_ = extent.disk_bytes();
-    return store_->residency->read_raw(extent.address, 0, bytes_, memory_);
+    bytes_ = bytes;
+    return {};
   }
   char* memory() const { return memory_; }
 
@@ -138,13 +137,18 @@ Status IngestSession::move_misfits() {
 Status IngestSession::unbuild(const tree::Attachment& part, bool again) {
   Buffer image(&db_->store_, db_->scheduler_.get());
   Buffer values(&db_->store_, db_->scheduler_.get());
-  if (Status s = image.read(*part.image.get()); !s.ok()) return s;
-  if (!part.values.empty()) {
-    if (Status s = values.read(*part.values.front().get()); !s.ok()) return s;
-  }
+  tree::Residency& residency = *db_->residency_;
+  if (Status s = image.take(part.image->memory_bytes()); !s.ok()) return s;
+  if (Status s = residency.read_image(part.record, image.memory()); !s.ok()) return s;
   Result<std::unique_ptr<tree::Run>> attached =
-      tree::Run::attach(image.memory(), part.image->disk_bytes());
+      tree::Run::attach(image.memory(), part.image->memory_bytes());
   if (!attached.ok()) return attached.status();
+  if (!part.values.empty()) {
+    if (Status s = values.take(part.values.front()->memory_bytes()); !s.ok()) return s;
+    if (Status s = residency.read_values(part.record, **attached, 0, values.memory()); !s.ok()) {
+      return s;
+    }
+  }
   const tree::Run& run = **attached;
   std::string key(run.key_size_max() + 64, '\0');
   gap_.reset();

@@ -115,6 +115,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   encoder->begin(state.last_batch, format::ManifestBatchKind::kSnapshot);
   encoder->set_counters(state.next_container, state.next_tree);
   for (const auto& [id, tree] : state.trees) encoder->create_tree(tree);
+  for (const auto& [id, dictionary] : state.dictionaries) encoder->add_dictionary(dictionary);
   for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
   for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
   if (state.log_trim != 0) encoder->trim_log(state.log_trim);
@@ -314,6 +315,15 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   return std::unique_ptr<Manifest>(new Manifest(std::move(files)));
 }
 
+namespace {
+// Whether a version that knows no compression could not read the database after it.
+bool compresses(const format::ManifestBatch& batch) {
+  const auto has_codec = [](const format::TreeRecord& tree) { return tree.flags != 0; };
+  return std::any_of(batch.trees_created.begin(), batch.trees_created.end(), has_codec) ||
+         std::any_of(batch.trees_set.begin(), batch.trees_set.end(), has_codec);
+}
+}  // namespace
+
 Status Manifest::append(const format::ManifestBatch& batch) {
   Files& files = *files_;
   if (!files.failed.ok()) return files.failed;
@@ -322,6 +332,16 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   // Before the batch, so that an error of the rewrite never comes back for a batch that is durable
   // already.
   if (Status status = files.rewrite_when_due(); !status.ok()) return status;
+  if (compresses(batch) &&
+      (files.superblock.features.incompatible & format::kFeatureCompression) == 0) {
+    // Older versions must not read on: the superblock says so together with the next manifest.
+    files.superblock.features.incompatible |= format::kFeatureCompression;
+    Status status = files.start_over(batch);
+    if (status.ok()) return status;
+    files.superblock.features.incompatible &= ~format::kFeatureCompression;
+    if (files.failed.ok() && !status.is(StatusCode::kNoSpace)) files.failed = status;
+    return status;
+  }
   ManifestFile& current = files.current;
   // Encoded on a copy, so that a batch that found no space leaves no gap in the sequence numbers.
   format::ManifestEncoder encoder = *current.encoder;

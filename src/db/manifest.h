@@ -94,7 +94,8 @@ bool is_manifest_file(std::string_view name);
 // from their creation on; ids of dropped trees are never given again.
 Status check(const format::ManifestBatch& batch, const format::ManifestState& state);
 
-// Applies a batch to a state, in the order: trees created, containers deleted, containers set,
+// Applies a batch to a state, in the order: trees created and set, dictionaries, containers
+// deleted, containers set,
 // trees dropped (their remaining containers go with them), epochs deleted, epochs set. The log's
 // trim and reservation never go back. Counts last_batch up. Errors: as check; then the state is
 // unchanged.

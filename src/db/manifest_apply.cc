@@ -32,6 +32,23 @@ Status check_trees(const format::ManifestBatch& batch, const format::ManifestSta
       return corrupt("tree " + std::to_string(tree.id) + " is created a second time");
     }
   }
+  for (const format::TreeRecord& tree : batch.trees_set) {
+    if (Status status = format::check(tree); !status.ok()) return status;
+    const auto old = state.trees.find(tree.id);
+    if (old == state.trees.end() || old->second.name != tree.name ||
+        old->second.comparator != tree.comparator) {
+      return corrupt("tree " + std::to_string(tree.id) + " is set, but is not that tree");
+    }
+  }
+  std::unordered_set<uint32_t> added;
+  for (const format::DictionaryRecord& dictionary : batch.dictionaries_added) {
+    if (Status status = format::check(dictionary); !status.ok()) return status;
+    if (state.dictionaries.contains(dictionary.id) || !added.insert(dictionary.id).second ||
+        (!state.trees.contains(dictionary.tree) && !created.contains(dictionary.tree))) {
+      return corrupt("dictionary " + std::to_string(dictionary.id) +
+                     " exists already, or its tree does not");
+    }
+  }
   std::unordered_set<uint32_t> dropped;
   for (const uint32_t id : batch.trees_dropped) {
     if ((!state.trees.contains(id) && !created.contains(id)) || !dropped.insert(id).second) {
@@ -91,6 +108,8 @@ void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& sta
   for (const uint32_t id : dropped) state.trees.erase(id);
   std::erase_if(state.containers,
                 [&](const auto& entry) { return ids.contains(entry.second.tree); });
+  std::erase_if(state.dictionaries,
+                [&](const auto& entry) { return ids.contains(entry.second.tree); });
 }
 
 }  // namespace
@@ -109,6 +128,14 @@ Status apply(format::ManifestBatch batch, format::ManifestState& state) {
     state.next_tree = std::max(state.next_tree, tree.id + 1);
     const uint32_t id = tree.id;
     state.trees.insert_or_assign(id, std::move(tree));
+  }
+  for (format::TreeRecord& tree : batch.trees_set) {
+    const uint32_t id = tree.id;
+    state.trees.insert_or_assign(id, std::move(tree));
+  }
+  for (format::DictionaryRecord& dictionary : batch.dictionaries_added) {
+    const uint32_t id = dictionary.id;
+    state.dictionaries.insert_or_assign(id, std::move(dictionary));
   }
   for (const uint64_t id : batch.containers_deleted) state.containers.erase(id);
   for (format::ContainerRecord& container : batch.containers_set) {

@@ -416,6 +416,47 @@ TEST(ManifestTest, AMissingOrForeignManifestIsCorruption) {
   must(f.load().status());
 }
 
+// The first compressed tree makes older versions refuse the database, in the moment in which it is
+// there; dictionaries go with their trees.
+TEST(ManifestTest, ACompressedTreeIsAFeature) {
+  Fixture f;
+  f.create();
+  auto manifest = f.reopen();
+  ManifestBatch batch;
+  batch.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->features.incompatible, 0u);
+  const uint64_t number = manifest->number();
+  batch = {};
+  batch.trees_set = {{1, "t", 0, 2}};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureCompression);
+  EXPECT_EQ(manifest->number(), number + 1);
+  EXPECT_EQ(f.load()->state.trees.at(1).flags, 2u);
+  // Once is enough.
+  batch.trees_set = {{2, "u", 0, 1}};
+  batch.dictionaries_added = {{1, 1, "one"}, {2, 2, "two"}};
+  must(manifest->append(batch));
+  EXPECT_EQ(manifest->number(), number + 1);
+  const auto refused = [&](auto change) {
+    ManifestBatch bad;
+    change(bad);
+    return manifest->append(bad).is(StatusCode::kCorruption);
+  };
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_set = {{3, "v", 0, 1}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_set = {{1, "other", 0, 1}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.dictionaries_added = {{1, 1, "again"}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.dictionaries_added = {{3, 9, "no tree"}}; }));
+  batch = {};
+  batch.trees_dropped = {1};
+  must(manifest->append(batch));
+  manifest = f.reopen();
+  EXPECT_EQ(manifest->state().dictionaries.size(), 1u);
+  EXPECT_EQ(manifest->state().dictionaries.at(2).bytes, "two");
+  EXPECT_EQ(manifest->state().trees.at(2).flags, 1u);
+  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureCompression);
+}
+
 TEST(ManifestTest, NewerVersionsAndFeatures) {
   Fixture f;
   f.create();
@@ -441,7 +482,7 @@ TEST(ManifestTest, NewerVersionsAndFeatures) {
   EXPECT_TRUE(Manifest::start(f.machine(), kDirectory, *reader, false)
                   .status()
                   .is(StatusCode::kNotSupported));
-  superblock.features = {0, 0, 2};
+  superblock.features = {0, 0, uint64_t{1} << 40};
   f.write("superblock", 0, format::encode_superblock(superblock));
   EXPECT_TRUE(f.load().status().is(StatusCode::kNotSupported));
   superblock.features = {};

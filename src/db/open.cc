@@ -77,6 +77,9 @@ Status Db::Impl::open() {
                       " bytes is below the minimum of " +
                       std::to_string(Db::limits().memory_budget_bytes_min));
   }
+  if (options_.compression > Compression::kZstd) {
+    return Status(StatusCode::kInvalidArgument, "Options::compression is out of range");
+  }
   if (!(options_.space_target >= 1.02 && options_.space_target <= 4)) {
     return Status(StatusCode::kInvalidArgument, "a space target of " +
                                                     std::to_string(options_.space_target) +
@@ -185,6 +188,7 @@ Status Db::Impl::open() {
                                                reappender_.get(), [this] { return all_trees(); });
   scheduler_->set_budget(options_.memory_budget_bytes);
   scheduler_->set_space_target(options_.space_target);
+  scheduler_->on_idle([this] { train_dictionary(); });
   services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 
@@ -335,6 +339,14 @@ void Db::Impl::remove_ingest_files() {
 }
 
 Status Db::Impl::build_trees(const format::ManifestState& state) {
+  for (const auto& [id, record] : state.trees) {
+    residency_->compression().set_codec(id, static_cast<format::Codec>(record.flags));
+  }
+  for (const auto& [id, dictionary] : state.dictionaries) {
+    if (residency_->compression().add_dictionary(dictionary.tree, id, dictionary.bytes)) continue;
+    return Status(StatusCode::kCorruption,
+                  "dictionary " + std::to_string(id) + " of the manifest is no Zstd dictionary");
+  }
   std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
   for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
   os::MutexLock lock(trees_mutex_);
@@ -363,7 +375,7 @@ Status Db::Impl::build_trees(const format::ManifestState& state) {
         return tree::ExtentRef(new tree::Extent(residency_.get(), address, bytes, index));
       };
       if (record.run.blocks != 0) {
-        file->image = extent(record.run, record.run.blocks * 4096, true);
+        file->image = extent(record.run, record.image_blocks() * 4096, true);
         if (!file->find_front() && status.ok()) {
           status =
               Status(StatusCode::kCorruption, "the manifest contradicts itself about container " +

@@ -19,6 +19,7 @@ constexpr size_t kWriteBytesMax = 1 << 20;
 // on.
 void extent_written(void* context, const Status&) {
   auto* extent = static_cast<tree::Extent*>(context);
+  extent->residency->give_back_stored(extent);
   extent->writing.store(false, std::memory_order_release);
   extent->unref();
 }
@@ -71,12 +72,14 @@ uint64_t Publisher::add(Edit edit) {
     const size_t size = extent->disk_bytes();
     bytes += size;
     os::File* file = store_->space->file(extent->address.file);
+    char* from = extent->stored;
+    if (from == nullptr) from = extent->memory.load(std::memory_order_acquire);
     for (size_t at = 0; at < size; at += kWriteBytesMax) {
       os::IoRequest request;
       request.op = os::IoRequest::Op::kWrite;
       request.file = file;
       request.offset = uint64_t{extent->address.block} * 4096 + at;
-      request.data = extent->memory.load(std::memory_order_acquire) + at;
+      request.data = from + at;
       request.size = std::min(kWriteBytesMax, size - at);
       if (at + kWriteBytesMax >= size && size <= kWriteBytesMax) {
         extent->ref();
@@ -177,6 +180,7 @@ Lsn Publisher::trim_point() {
 Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
   if (Status s = batch->group.wait(); !s.ok()) return s;
   for (const tree::ExtentRef& extent : batch->edit.fresh) {
+    store_->residency->give_back_stored(extent.get());
     extent->writing.store(false, std::memory_order_release);
     store_->space->mark_written(
         extent->address.file);  // only a finished write is covered by the next sync

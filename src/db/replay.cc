@@ -205,7 +205,7 @@ Status Replay::mark_attached(const format::Operation& operation) {
     }
     return status;
   };
-  Status status = mark(record.run, record.run.blocks * 4096, true);
+  Status status = mark(record.run, record.image_blocks() * 4096, true);
   for (const format::ValueExtentRecord& value : record.values) {
     if (status.ok()) status = mark(value.address, value.bytes, false);
   }

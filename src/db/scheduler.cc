@@ -342,6 +342,7 @@ void Scheduler::run() {
       static_cast<void>(cover().ok());
     }
     size_containers();
+    idle_();
     if (!due()) {
       shrink_in_background();
       continue;
@@ -576,6 +577,7 @@ Status Scheduler::drain() {
   while (working_.load(std::memory_order_acquire) != 0) machine_.clock->sleep_us(100);
   if (Status s = publisher_->publish(); !s.ok()) return s;
   if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+  idle_();
   shrink();
   return publisher_->publish();
 }

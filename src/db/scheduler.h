@@ -72,6 +72,9 @@ class Scheduler : public txn::Admission {
   void set_budget(size_t budget_bytes);
   // Used space over live bytes; before start.
   void set_space_target(double target) { garbage_share_ = 1 - 1 / target; }
+  // Told now and then by the background thread, and by drain, while no flush holds anything; before
+  // start.
+  void on_idle(std::function<void()> idle) { idle_ = std::move(idle); }
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
   Status admit(size_t bytes, bool insert) override {
@@ -208,6 +211,7 @@ class Scheduler : public txn::Admission {
   Publisher* const publisher_;
   txn::Reappender* const reappender_;
   const TreeList trees_;
+  std::function<void()> idle_ = [] {};
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
   std::atomic<size_t> budget_{0};

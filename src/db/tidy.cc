@@ -27,7 +27,7 @@ void Scheduler::count_use(const tree::RunFile& file, Lsn oldest, SpaceUse* use) 
   for (const format::ValueExtentRecord& value : file.record.values) blocks += value.address.blocks;
   for (const tree::ExtentAddress& large : file.record.large) blocks += large.blocks;
   use->used += blocks * os::kBlockBytes;
-  use->garbage += file.garbage_bytes();
+  use->garbage += file.garbage_on_disk();
   if (file.record.max_ts <= oldest) use->garbage += file.old_version_bytes;
 }
 

@@ -60,6 +60,8 @@ enum class ManifestRecordType : uint8_t {
   kLsnReserve = 10,
   kCounters = 11,  // in snapshots only
   kDeviceSet = 12,
+  kTreeSet = 13,
+  kDictionaryAdd = 14,
 };
 
 // Before every record's payload. The payload is filled up with zeros to a multiple of 8 bytes.
@@ -153,7 +155,7 @@ static_assert(sizeof(ExtentPayload) == 12);
 //      0    4 file            data.<file>
 //      4    4 block           first block of 4096 bytes
 //      8    4 blocks
-//     12    4 bytes           of values in it
+//     12    4 bytes           of values in it; more than fit into its blocks: they are packed
 //     16    4 garbage_bytes   of those, no longer referred to by the run
 struct ValueExtentPayload {
   uint32_t file;
@@ -182,13 +184,14 @@ static_assert(sizeof(ValueExtentPayload) == 20);
 //     64    4 large_count
 //     68    2 version         1
 //     70    2 flags           none yet: zero
-//     72    1 codec           of blocks; none yet: zero
+//     72    1 codec           1: the run's heap is packed; 0: it is not
 //     73    1 cipher          of blocks; none yet: zero
 //     74    2 reserved_0      zero
 //     76    4 comparator      of keys that differ from the tree's; none yet: zero
 //     80    8 nonce           extent generation, for the cipher; zero
 //     88    8 expiry_min      the earliest expiry in the run; none yet: zero
-//     96    8 reserved_1      zero
+//     96    4 unpacked_blocks of the run's image where its heap is packed; else zero
+//    100    4 reserved_1      zero
 struct ContainerSetPayload {
   uint64_t id;
   uint64_t cut;
@@ -210,7 +213,8 @@ struct ContainerSetPayload {
   uint32_t comparator;
   uint64_t nonce;
   uint64_t expiry_min;
-  uint64_t reserved_1;
+  uint32_t unpacked_blocks;
+  uint32_t reserved_1;
 };
 static_assert(sizeof(ContainerSetPayload) == 104);
 static_assert(offsetof(ContainerSetPayload, tree) == 40);
@@ -282,5 +286,20 @@ struct DeviceSetPayload {
   uint64_t blocks;
 };
 static_assert(sizeof(DeviceSetPayload) == 24);
+
+// Followed by the dictionary.
+//
+// OFFSET SIZE FIELD
+//      0    4 id              not 0
+//      4    4 tree
+//      8    4 bytes           of the dictionary
+//     12    4 reserved        zero
+struct DictionaryAddPayload {
+  uint32_t id;
+  uint32_t tree;
+  uint32_t bytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(DictionaryAddPayload) == 16);
 
 }  // namespace hawthorn::format

@@ -6,12 +6,11 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "format/packing.h"
 #include "hawthorn/version.h"
 
 namespace hawthorn::format {
 namespace {
-
-constexpr uint64_t kBlockBytes = kManifestBlockBytes;
 
 Status corrupt(std::string why) { return Status(StatusCode::kCorruption, std::move(why)); }
 
@@ -55,6 +54,17 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   return check(tree);
 }
 
+Status decode_dictionary(std::string_view payload, DictionaryRecord& dictionary) {
+  DictionaryAddPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("dictionary record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.bytes || fixed.reserved != 0) {
+    return corrupt("dictionary record contradicts itself");
+  }
+  dictionary = {fixed.id, fixed.tree, std::string(payload.substr(sizeof(fixed)))};
+  return check(dictionary);
+}
+
 Status decode_device(std::string_view payload, DeviceRecord& device) {
   DeviceSetPayload fixed;
   if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
@@ -84,6 +94,8 @@ std::string encode_container(const ContainerRecord& container) {
   payload.value_count = static_cast<uint32_t>(container.values.size());
   payload.large_count = static_cast<uint32_t>(container.large.size());
   payload.version = kContainerPayloadVersion;
+  payload.codec = container.unpacked_blocks != 0;
+  payload.unpacked_blocks = container.unpacked_blocks;
   std::string bytes;
   bytes.reserve(payload_bytes_of(container));
   bytes.append(bytes_of(payload));
@@ -105,7 +117,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   if (fixed.version != kContainerPayloadVersion) {
     return corrupt("container record has version " + std::to_string(fixed.version));
   }
-  if (fixed.flags != 0 || fixed.codec != 0 || fixed.cipher != 0 || fixed.reserved_0 != 0 ||
+  if (fixed.flags != 0 || fixed.codec > 1 || fixed.cipher != 0 || fixed.reserved_0 != 0 ||
       fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 || fixed.reserved_1 != 0) {
     return corrupt("container record has reserved fields that are not zero");
   }
@@ -123,6 +135,10 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   record.max_ts = fixed.max_ts;
   record.entries = fixed.entries;
   record.run = {fixed.run_file, fixed.run_block, fixed.run_blocks};
+  record.unpacked_blocks = fixed.unpacked_blocks;
+  if ((fixed.codec != 0) != (fixed.unpacked_blocks != 0)) {
+    return corrupt("container record contradicts itself about how its heap is packed");
+  }
   record.run_checksum = fixed.run_checksum;
   const char* from = payload.data() + sizeof(fixed);
   record.values.resize(fixed.value_count);
@@ -154,12 +170,15 @@ Status check(const ContainerRecord& record) {
   } else if (Status status = check_extent(record.run, name + "run"); !status.ok()) {
     return status;
   }
+  if (record.unpacked_blocks != 0 && record.unpacked_blocks <= record.run.blocks) {
+    return corrupt(name + "the run's image takes no more memory than disk, but counts as packed");
+  }
   for (const ValueExtentRecord& value : record.values) {
     if (Status status = check_extent(value.address, name + "value extent"); !status.ok()) {
       return status;
     }
-    if (value.bytes > value.address.blocks * kBlockBytes) {
-      return corrupt(name + "value extent holds more bytes than its blocks");
+    if (value.bytes > kValueExtentBytesMax) {
+      return corrupt(name + "value extent holds more bytes than offsets reach");
     }
     if (value.garbage_bytes > value.bytes) {
       return corrupt(name + "value extent has more garbage than bytes");
@@ -178,6 +197,16 @@ Status check(const TreeRecord& tree) {
   if (tree.id == ~uint32_t{0}) return corrupt("tree id is out of range");
   if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload)) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
+  }
+  if (tree.flags > kCodecLast) {
+    return corrupt("tree " + std::to_string(tree.id) + ": flags that this version does not know");
+  }
+  return {};
+}
+
+Status check(const DictionaryRecord& dictionary) {
+  if (dictionary.id == 0 || dictionary.bytes.size() > kDictionaryBytesMax) {
+    return corrupt("dictionary " + std::to_string(dictionary.id) + ": a field is out of range");
   }
   return {};
 }
@@ -263,16 +292,30 @@ void ManifestEncoder::begin(uint64_t number, ManifestBatchKind kind) {
 }
 
 void ManifestEncoder::create_tree(const TreeRecord& tree) {
+  add_tree(ManifestRecordType::kTreeCreate, tree);
+}
+
+void ManifestEncoder::set_tree(const TreeRecord& tree) {
+  add_tree(ManifestRecordType::kTreeSet, tree);
+}
+
+void ManifestEncoder::add_tree(ManifestRecordType type, const TreeRecord& tree) {
   TreeCreatePayload payload = {};
   payload.id = tree.id;
   payload.comparator = tree.comparator;
   payload.flags = tree.flags;
   payload.name_bytes = static_cast<uint32_t>(tree.name.size());
-  add(ManifestRecordType::kTreeCreate, bytes_of(payload), tree.name);
+  add(type, bytes_of(payload), tree.name);
 }
 
 void ManifestEncoder::drop_tree(uint32_t id) {
   add(ManifestRecordType::kTreeDrop, bytes_of(TreeDropPayload{id, 0}));
+}
+
+void ManifestEncoder::add_dictionary(const DictionaryRecord& dictionary) {
+  const DictionaryAddPayload payload = {dictionary.id, dictionary.tree,
+                                        static_cast<uint32_t>(dictionary.bytes.size()), 0};
+  add(ManifestRecordType::kDictionaryAdd, bytes_of(payload), dictionary.bytes);
 }
 
 void ManifestEncoder::set_container(const ContainerRecord& container) {
@@ -320,6 +363,8 @@ void ManifestEncoder::commit() {
 void ManifestEncoder::add_batch(uint64_t number, const ManifestBatch& batch) {
   begin(number, ManifestBatchKind::kChanges);
   for (const TreeRecord& tree : batch.trees_created) create_tree(tree);
+  for (const TreeRecord& tree : batch.trees_set) set_tree(tree);
+  for (const DictionaryRecord& dictionary : batch.dictionaries_added) add_dictionary(dictionary);
   for (const uint64_t id : batch.containers_deleted) delete_container(id);
   for (const ContainerRecord& container : batch.containers_set) set_container(container);
   for (const uint32_t id : batch.trees_dropped) drop_tree(id);
@@ -338,6 +383,10 @@ Status decode_change(ManifestRecordType type, std::string_view payload, DecodedB
   switch (type) {
     case ManifestRecordType::kTreeCreate:
       return decode_tree(payload, changes.trees_created.emplace_back());
+    case ManifestRecordType::kTreeSet:
+      return decode_tree(payload, changes.trees_set.emplace_back());
+    case ManifestRecordType::kDictionaryAdd:
+      return decode_dictionary(payload, changes.dictionaries_added.emplace_back());
     case ManifestRecordType::kContainerSet:
       return decode_container(payload, changes.containers_set.emplace_back());
     case ManifestRecordType::kTreeDrop: {

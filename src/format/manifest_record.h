@@ -25,6 +25,7 @@ Status check(const ContainerRecord& record);
 Status check(const TreeRecord& record);
 Status check(const LogEpoch& epoch);
 Status check(const DeviceRecord& device);
+Status check(const DictionaryRecord& dictionary);
 
 struct ManifestIdentity {
   uint64_t uuid_low = 0;
@@ -52,7 +53,9 @@ class ManifestEncoder {
 
   void begin(uint64_t number, ManifestBatchKind kind);
   void create_tree(const TreeRecord& tree);
+  void set_tree(const TreeRecord& tree);
   void drop_tree(uint32_t id);
+  void add_dictionary(const DictionaryRecord& dictionary);
   void set_container(const ContainerRecord& container);
   void delete_container(uint64_t id);
   void set_epoch(const LogEpoch& epoch);
@@ -72,6 +75,7 @@ class ManifestEncoder {
   std::string take();
 
  private:
+  void add_tree(ManifestRecordType type, const TreeRecord& tree);
   void add(ManifestRecordType type, std::string_view fixed, std::string_view variable = {},
            size_t zeros = 0);
 

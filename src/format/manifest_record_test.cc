@@ -102,7 +102,11 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.run.blocks = 0; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.run = {0, ~uint32_t{0}, 1}; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].address.blocks = 0; }));
-  EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].bytes = 2 * 4096 + 1; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].bytes = kValueExtentBytesMax + 1; }));
+  // Packed values, and heaps, are larger than their blocks.
+  EXPECT_FALSE(refused([](ContainerRecord& r) { r.values[0].bytes = 2 * 4096 + 1; }));
+  EXPECT_FALSE(refused([](ContainerRecord& r) { r.unpacked_blocks = r.run.blocks + 1; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) { r.unpacked_blocks = r.run.blocks; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].garbage_bytes = 5001; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].blocks = 0; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].block = ~uint32_t{0}; }));
@@ -112,6 +116,11 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_FALSE(check(LogEpoch{1, 10, kLsnMax + 1, 0}).ok());
   EXPECT_TRUE(check(LogEpoch{1, 10, 10, 0}).ok());
   EXPECT_FALSE(check(TreeRecord{~uint32_t{0}, "t", 0, 0}).ok());
+  EXPECT_TRUE(check(TreeRecord{1, "t", 0, 2}).ok());
+  EXPECT_FALSE(check(TreeRecord{1, "t", 0, 3}).ok());
+  EXPECT_TRUE(check(DictionaryRecord{1, 1, "bytes"}).ok());
+  EXPECT_FALSE(check(DictionaryRecord{0, 1, "bytes"}).ok());
+  EXPECT_FALSE(check(DictionaryRecord{1, 1, std::string(kDictionaryBytesMax + 1, 'd')}).ok());
   EXPECT_FALSE(check(TreeRecord{1, std::string(kManifestPayloadBytesMax, 'n'), 0, 0}).ok());
 }
 

@@ -26,8 +26,8 @@ struct ExtentAddress {
 };
 
 struct ValueExtentRecord {
-  ExtentAddress address;
-  uint32_t bytes = 0;          // of values in it, without the last block's rest
+  ExtentAddress address;       // of fewer blocks than hold `bytes`: it is packed (packing.h)
+  uint32_t bytes = 0;          // of values in it, unpacked, without the last block's rest
   uint32_t garbage_bytes = 0;  // of those, no longer referred to by the run
   bool operator==(const ValueExtentRecord&) const = default;
 };
@@ -40,10 +40,13 @@ struct ContainerRecord {
   Lsn cut = 0;      // F: the run reflects every version with cts <= F and none above (R10)
   Lsn max_ts = 0;   // the largest cts in the run
   uint64_t entries = 0;
-  ExtentAddress run;          // blocks == 0: the run is empty, nothing on disk
+  ExtentAddress run;             // blocks == 0: the run is empty, nothing on disk
+  uint32_t unpacked_blocks = 0;  // of the run's image, where its heap is packed; 0: it is not
   uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
   std::vector<ValueExtentRecord> values;
   std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to
+  // Of the run's image in memory.
+  uint32_t image_blocks() const { return unpacked_blocks == 0 ? run.blocks : unpacked_blocks; }
   bool operator==(const ContainerRecord&) const = default;
 };
 
@@ -65,13 +68,26 @@ struct TreeRecord {
   uint32_t id = 0;
   std::string name;
   uint32_t comparator = 0;  // 0: bytewise
-  uint32_t flags = 0;       // none yet
+  uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
   bool operator==(const TreeRecord&) const = default;
 };
 
+// What Zstd knows before it packs chunks of a tree.
+struct DictionaryRecord {
+  uint32_t id = 0;  // not 0
+  uint32_t tree = 0;
+  std::string bytes;
+  bool operator==(const DictionaryRecord&) const = default;
+};
+inline constexpr size_t kDictionaryBytesMax = size_t{64} << 10;
+
+// A value's offset has 28 bits.
+inline constexpr uint32_t kValueExtentBytesMax = uint32_t{1} << 28;
+
 struct ManifestState {
   std::map<uint32_t, TreeRecord> trees;
-  std::map<uint64_t, ContainerRecord> containers;  // by id
+  std::map<uint32_t, DictionaryRecord> dictionaries;  // by id; they go with their trees
+  std::map<uint64_t, ContainerRecord> containers;     // by id
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;
@@ -85,7 +101,9 @@ struct ManifestState {
 // One batch of changes: durable together or not at all.
 struct ManifestBatch {
   std::vector<TreeRecord> trees_created;
+  std::vector<TreeRecord> trees_set;  // replaced by id: their flags alone may differ
   std::vector<uint32_t> trees_dropped;
+  std::vector<DictionaryRecord> dictionaries_added;
   std::vector<ContainerRecord> containers_set;  // added, or replaced by id
   std::vector<uint64_t> containers_deleted;
   std::vector<LogEpoch> epochs_set;  // added, or replaced by number
@@ -94,9 +112,10 @@ struct ManifestBatch {
   Lsn log_trim = 0;                       // 0: unchanged
   Lsn lsn_reserved = 0;                   // 0: unchanged
   bool empty() const {
-    return trees_created.empty() && trees_dropped.empty() && containers_set.empty() &&
-           containers_deleted.empty() && epochs_set.empty() && epochs_deleted.empty() &&
-           devices_set.empty() && log_trim == 0 && lsn_reserved == 0;
+    return trees_created.empty() && trees_set.empty() && trees_dropped.empty() &&
+           dictionaries_added.empty() && containers_set.empty() && containers_deleted.empty() &&
+           epochs_set.empty() && epochs_deleted.empty() && devices_set.empty() && log_trim == 0 &&
+           lsn_reserved == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

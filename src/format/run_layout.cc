@@ -1,6 +1,7 @@
 #include "format/run_layout.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/assert.h"
 #include "base/checksum.h"
@@ -19,8 +20,8 @@ bool all_zero(const void* from, size_t size) {
 
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt("the magic number is missing");
-  if (h.version > kRunVersion || h.features != 0 || h.codec != 0 || h.cipher != 0 ||
-      h.comparator != 0) {
+  if (h.version > kRunVersion || (h.features & ~kRunFeaturePacked) != 0 || h.codec > kCodecLast ||
+      h.cipher != 0 || h.comparator != 0) {
     return Status(StatusCode::kNotSupported,
                   "index run: written by a newer version (version " + std::to_string(h.version) +
                       ", features " + std::to_string(h.features) + ", codec " +
@@ -33,6 +34,13 @@ Status check_features(const RunHeader& h) {
     return corrupt("a reserved field of the header is not zero");
   }
   return {};
+}
+
+// Each of its fields is zero, or it has a codec and is smaller for it.
+bool sound_region(uint8_t codec, uint32_t dictionary, uint32_t blocks, uint32_t stored_blocks,
+                  bool may_be_packed) {
+  if (codec == 0) return dictionary == 0;
+  return may_be_packed && codec <= kCodecLast && stored_blocks != 0 && stored_blocks < blocks;
 }
 
 Status check_sizes(const RunHeader& h, size_t image_bytes) {
@@ -67,31 +75,58 @@ Status check_sizes(const RunHeader& h, size_t image_bytes) {
   return {};
 }
 
+uint32_t stored_heap_blocks(const RunHeader& h) {
+  return h.codec == 0 ? h.heap_blocks : h.heap_stored_blocks;
+}
+
 Status check_extents(const RunHeader& h, const RunExtent* extents) {
   if (h.extent_count > kRunExtentsMax) {
     return corrupt("the header names " + std::to_string(h.extent_count) +
                    " value extents, more than " + std::to_string(kRunExtentsMax));
   }
-  uint64_t checksums = uint64_t{h.index_blocks} + h.heap_blocks;
+  const bool packed = (h.features & kRunFeaturePacked) != 0;
+  if (!sound_region(h.codec, h.heap_dictionary, h.heap_blocks, h.heap_stored_blocks, packed) ||
+      (h.codec == 0 && h.heap_stored_blocks != 0)) {
+    return corrupt("the header contradicts itself about how the heap is packed");
+  }
+  uint64_t words = h.index_blocks + run_region_words(h.heap_blocks, stored_heap_blocks(h));
   for (uint32_t i = 0; i < h.extent_count; ++i) {
     const RunExtent& e = extents[i];
-    if (e.bytes > uint64_t{e.blocks} * kRunBlockBytes || e.garbage_bytes > e.bytes ||
+    const uint32_t blocks = run_extent_blocks(e.bytes);
+    if ((e.codec == 0 && blocks > e.blocks) || e.garbage_bytes > e.bytes ||
+        !sound_region(e.codec, e.dictionary, blocks, e.blocks, packed) ||
         !all_zero(e.reserved, sizeof e.reserved)) {
       return corrupt("the header's value extent " + std::to_string(i) + " contradicts itself");
     }
-    checksums += align_up(e.bytes, kRunBlockBytes) / kRunBlockBytes;
+    words += run_region_words(blocks, e.blocks);
   }
   if (!all_zero(extents + h.extent_count, (kRunExtentsMax - h.extent_count) * sizeof(RunExtent))) {
     return corrupt("an unused value extent of the header is not zero");
   }
-  if (h.header_blocks != run_header_blocks(checksums)) {
+  if (h.header_blocks != run_header_blocks(words)) {
     return corrupt("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
-                   std::to_string(checksums) + " checksums");
+                   std::to_string(words) + " checksums and ends of chunks");
   }
   const char* table = reinterpret_cast<const char*>(extents + kRunExtentsMax);
-  const size_t used = kRunTableOffset + 4 * checksums;
-  if (!all_zero(table + 4 * checksums, h.header_blocks * size_t{kRunBlockBytes} - used)) {
+  const size_t used = kRunTableOffset + 4 * words;
+  if (!all_zero(table + 4 * words, h.header_blocks * size_t{kRunBlockBytes} - used)) {
     return corrupt("the rest of the header area is not zero");
+  }
+  return {};
+}
+
+// What the table says of the chunks.
+Status check_packings(const RunView& view) {
+  const StoredRegion heap = view.heap_region();
+  if (heap.packed() && !valid_packing(heap.packing, heap.stored_blocks)) {
+    return corrupt("the ends of the heap's chunks contradict each other");
+  }
+  for (uint32_t i = 0; i < view.header->extent_count; ++i) {
+    const StoredRegion extent = view.extent_region(i);
+    if (extent.packed() && !valid_packing(extent.packing, extent.stored_blocks)) {
+      return corrupt("the ends of the chunks of value extent " + std::to_string(i) +
+                     " contradict each other");
+    }
   }
   return {};
 }
@@ -349,24 +384,69 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   view->checksums = reinterpret_cast<const uint32_t*>(image + kRunTableOffset);
   view->index = image + size_t{header->header_blocks} * kRunBlockBytes;
   view->heap = view->index + size_t{header->index_blocks} * kRunBlockBytes;
-  return {};
+  return header->features == 0 ? Status() : check_packings(*view);
+}
+
+namespace {
+StoredRegion region(uint8_t codec, uint32_t dictionary, uint32_t blocks, uint32_t stored_blocks,
+                    const uint32_t* checksums, const uint32_t* ends) {
+  StoredRegion made{blocks, codec == 0 ? blocks : stored_blocks, {}, checksums};
+  if (codec != 0) {
+    made.packing = {static_cast<Codec>(codec), dictionary, blocks, {ends, chunk_count(blocks)}};
+  }
+  return made;
+}
+}  // namespace
+
+StoredRegion RunView::heap_region() const {
+  const RunHeader& h = *header;
+  const uint32_t* ends = checksums + h.index_blocks + stored_heap_blocks(h);
+  for (uint32_t e = 0; h.codec != 0 && e < h.extent_count; ++e) ends += stored_blocks_of(e);
+  return region(h.codec, h.heap_dictionary, h.heap_blocks, h.heap_stored_blocks,
+                checksums + h.index_blocks, ends);
+}
+
+StoredRegion RunView::extent_region(uint32_t extent) const {
+  const RunHeader& h = *header;
+  const uint32_t* sums = checksums + h.index_blocks + stored_heap_blocks(h);
+  for (uint32_t e = 0; e < extent; ++e) sums += stored_blocks_of(e);
+  const RunExtent& own = extents[extent];
+  const uint32_t* ends = sums;
+  if (own.codec != 0) {
+    for (uint32_t e = extent; e < h.extent_count; ++e) ends += stored_blocks_of(e);
+    if (h.codec != 0) ends += chunk_count(h.heap_blocks);
+    for (uint32_t e = 0; e < extent; ++e) {
+      if (extents[e].codec != 0) ends += chunk_count(run_extent_blocks(extents[e].bytes));
+    }
+  }
+  return region(own.codec, own.dictionary, run_extent_blocks(own.bytes), own.blocks, sums, ends);
+}
+
+uint32_t RunView::stored_blocks_of(uint32_t extent) const {
+  const RunExtent& e = extents[extent];
+  return e.codec == 0 ? run_extent_blocks(e.bytes) : e.blocks;
 }
 
 Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
 
-uint32_t run_front_blocks(uint32_t image_blocks, uint32_t entries,
-                          std::span<const uint32_t> extent_bytes) {
-  const uint32_t index = run_index_blocks(run_group_count(entries));
+uint32_t run_front_blocks(const ContainerRecord& record) {
+  if (record.entries > std::numeric_limits<uint32_t>::max()) return 0;
+  const uint32_t index = run_index_blocks(run_group_count(static_cast<uint32_t>(record.entries)));
   uint64_t values = 0;
-  for (const uint32_t bytes : extent_bytes) {
-    values += align_up(uint64_t{bytes}, kRunBlockBytes) / kRunBlockBytes;
+  for (const ValueExtentRecord& value : record.values) {
+    values += run_region_words(run_extent_blocks(value.bytes), value.address.blocks);
   }
-  // The table has a checksum for each block behind the header area, so one equation gives both.
-  uint64_t header = 1;
-  while (header < image_blocks && header != run_header_blocks(image_blocks - header + values)) {
-    ++header;
+  // The table counts the blocks behind the header area, so one equation gives both.
+  uint32_t header = 1;
+  for (;; ++header) {
+    const uint64_t front = uint64_t{header} + index;
+    if (front > record.run.blocks) return 0;
+    const auto heap = static_cast<uint32_t>(record.image_blocks() - front);
+    const auto stored = static_cast<uint32_t>(record.run.blocks - front);
+    if (header == run_header_blocks(index + run_region_words(heap, stored) + values)) {
+      return static_cast<uint32_t>(front);
+    }
   }
-  return header + index > image_blocks ? 0 : static_cast<uint32_t>(header) + index;
 }
 
 HeapRange heap_range(const RunView& view, uint32_t begin, uint32_t end) {

@@ -3,13 +3,16 @@
 // checks. Pure functions.
 //
 // Not here: searching a run (tree/run.h), building one (tree/run_builder.h), the checksums of its
-// blocks (tree/run.h). Used by tree and by the checker. Threads: pure functions; a RunView is an
-// ordinary value.
+// blocks (tree/run.h), how blocks are packed (packing.h). Used by tree and by the checker. Threads:
+// pure functions; a RunView is an ordinary value.
 //
-// 1. An image is [header area][index blocks][heap], each a whole number of 4 KB blocks.
+// 1. An image is [header area][index blocks][heap], each a whole number of 4 KB blocks. On disk the
+// heap may be packed, in memory it never is: the functions here see it unpacked.
 // 2. The header area is RunHeader, kRunExtentsMax RunExtents (unused ones zero) and the checksum
 // table: one u32 for each
-//    index block, each heap block, and each block of each value extent, in this order; then zeros.
+//    index block, each stored heap block, and each stored block of each value extent, in this
+//    order; then the ends of the chunks of the heap and of each extent, if they are packed; then
+//    zeros.
 // 3. An index block is an IndexBlockHeader and 21 RunGroups; groups behind the last one are zero
 // bytes. The unused
 //    entries of the last group have head ~0 and location ~0. A run without entries has one such
@@ -34,6 +37,7 @@
 
 #include "base/bytes.h"
 #include "format/manifest_state.h"
+#include "format/packing.h"
 #include "hawthorn/status.h"
 
 namespace hawthorn::format {
@@ -57,7 +61,7 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             zero; a reader refuses bits that it does not know
+//     56    8 features             bit 0: something is packed; unknown bits are refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks
@@ -75,11 +79,13 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //    120    4 timestamp_count      records that carry a cts
 //    124    4 large_count          records of large values
 //    128    4 extent_count         at most 14
-//    132    1 codec                0: none
+//    132    1 codec                of the heap; 0: none, 1: LZ4, 2: Zstd
 //    133    1 cipher               0: none
 //    134    2 reserved_a           zero
 //    136   12 nonce                zero without a cipher
-//    148  108 reserved_b           zero
+//    148    4 heap_stored_blocks   on disk, when the heap has a codec; else zero
+//    152    4 heap_dictionary      of Zstd; 0: none
+//    156  100 reserved_b           zero
 struct RunHeader {
   uint64_t magic;
   uint32_t version;
@@ -112,29 +118,38 @@ struct RunHeader {
   uint8_t cipher;
   uint8_t reserved_a[2];
   uint8_t nonce[12];
-  uint8_t reserved_b[108];
+  uint32_t heap_stored_blocks;
+  uint32_t heap_dictionary;
+  uint8_t reserved_b[100];
 };
 static_assert(sizeof(RunHeader) == 256);
 static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_count) == 112 &&
-              offsetof(RunHeader, codec) == 132 && offsetof(RunHeader, reserved_b) == 148);
+              offsetof(RunHeader, codec) == 132 && offsetof(RunHeader, heap_stored_blocks) == 148 &&
+              offsetof(RunHeader, reserved_b) == 156);
 inline constexpr uint32_t kRunFlagPlainInline = 1;
+inline constexpr uint64_t kRunFeaturePacked = 1;
 
 // OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
 //      0    4 file
 //      4    4 block
-//      8    4 blocks
-//     12    4 bytes                of values in it; their blocks have checksums in the table
+//      8    4 blocks               on disk
+//     12    4 bytes                of values in it, unpacked
 //     16    4 garbage_bytes        of those, no longer referred to by this run
-//     20   12 reserved             zero
+//     20    4 dictionary           of Zstd; 0: none
+//     24    1 codec                0: none, 1: LZ4, 2: Zstd
+//     25    7 reserved             zero
 struct RunExtent {
   uint32_t file;
   uint32_t block;
   uint32_t blocks;
   uint32_t bytes;
   uint32_t garbage_bytes;
-  uint8_t reserved[12];
+  uint32_t dictionary;
+  uint8_t codec;
+  uint8_t reserved[7];
 };
-static_assert(sizeof(RunExtent) == 32 && offsetof(RunExtent, garbage_bytes) == 16);
+static_assert(sizeof(RunExtent) == 32 && offsetof(RunExtent, garbage_bytes) == 16 &&
+              offsetof(RunExtent, codec) == 24);
 inline constexpr uint32_t kRunExtentsOffset = sizeof(RunHeader);
 inline constexpr uint32_t kRunTableOffset = kRunExtentsOffset + kRunExtentsMax * sizeof(RunExtent);
 static_assert(kRunTableOffset == 704);
@@ -242,13 +257,22 @@ inline HeapRecord decode_record(const char* from) {
 // size make sense is the caller's to check. Returns false when it is malformed.
 bool decode_untrusted_record(const char* from, const char* end, HeapRecord* record);
 
+// How a heap or a value extent lies on disk. Lifetime: the front of the run that says so.
+struct StoredRegion {
+  uint32_t blocks = 0;                  // of its content
+  uint32_t stored_blocks = 0;           // the same, unless it is packed
+  Packing packing;                      // codec kNone: it is not
+  const uint32_t* checksums = nullptr;  // of the stored blocks
+  bool packed() const { return packing.codec != Codec::kNone; }
+};
+
 // The places of the parts of an image. Lifetime: the image.
 struct RunView {
   const char* image = nullptr;
   size_t image_bytes = 0;
   const RunHeader* header = nullptr;
   const RunExtent* extents = nullptr;
-  const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks
+  const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks, chunks' ends
   const char* index = nullptr;
   const char* heap = nullptr;
 
@@ -261,9 +285,11 @@ struct RunView {
     return sizeof(IndexBlockHeader) * (size_t{number} / kBlockGroups + 1) +
            sizeof(RunGroup) * size_t{number};
   }
-  uint32_t extent_block_count(uint32_t extent) const {
-    return static_cast<uint32_t>(align_up(extents[extent].bytes, kRunBlockBytes) / kRunBlockBytes);
-  }
+  StoredRegion heap_region() const;
+  StoredRegion extent_region(uint32_t extent) const;
+
+ private:
+  uint32_t stored_blocks_of(uint32_t extent) const;
 };
 
 // What an image takes, from what is in it. All counts of blocks.
@@ -277,8 +303,16 @@ inline uint32_t run_heap_blocks(uint32_t heap_bytes) {
              : static_cast<uint32_t>(
                    align_up(size_t{heap_bytes} + kHeapSlackBytes, kRunBlockBytes) / kRunBlockBytes);
 }
-inline uint64_t run_header_blocks(uint64_t checksum_count) {
-  return align_up(kRunTableOffset + 4 * checksum_count, kRunBlockBytes) / kRunBlockBytes;
+// `words`: of the checksum table and the chunks' ends.
+inline uint64_t run_header_blocks(uint64_t words) {
+  return align_up(kRunTableOffset + 4 * words, kRunBlockBytes) / kRunBlockBytes;
+}
+// A region of `blocks` that is packed into `stored_blocks`, or is not.
+inline uint64_t run_region_words(uint32_t blocks, uint32_t stored_blocks) {
+  return stored_blocks < blocks ? uint64_t{stored_blocks} + chunk_count(blocks) : blocks;
+}
+inline uint32_t run_extent_blocks(uint32_t bytes) {
+  return static_cast<uint32_t>(align_up(uint64_t{bytes}, kRunBlockBytes) / kRunBlockBytes);
 }
 
 // Checks that a header, found at the start of an image of `image_bytes` bytes, describes it, and
@@ -287,9 +321,8 @@ inline uint64_t run_header_blocks(uint64_t checksum_count) {
 Status parse_run(const char* image, size_t image_bytes, RunView* view);
 
 // How many of an image's blocks are its header area and its index blocks, from what the manifest
-// says of it: `extent_bytes` of each of its value extents. 0 when that contradicts itself.
-uint32_t run_front_blocks(uint32_t image_blocks, uint32_t entries,
-                          std::span<const uint32_t> extent_bytes);
+// says of it: entries, run, values. 0 when that contradicts itself.
+uint32_t run_front_blocks(const ContainerRecord& record);
 
 // Checks everything behind the header area: order and uniqueness of the keys, locations, records,
 // padding, counts. With view.heap == nullptr all that can be seen without the heap. Errors:

@@ -67,8 +67,10 @@ struct Features {
 };
 // Incompatible: the data lie on devices (device_label.h), not in data files.
 inline constexpr uint64_t kFeatureDevices = 1;
+// Incompatible: some tree is or was compressed: its flags, dictionaries, packed blocks (packing.h).
+inline constexpr uint64_t kFeatureCompression = 2;
 // What this version knows.
-inline constexpr Features kFeaturesKnown = {0, 0, kFeatureDevices};
+inline constexpr Features kFeaturesKnown = {0, 0, kFeatureDevices | kFeatureCompression};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -1,40 +1,26 @@
 // Systems that refuse io_uring, in part or later on: every read is answered all the same.
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <functional>
 
 #include "os/io_queue.h"
 #include "os/io_queue_test_file.h"
+#include "testing/deny_system_call.h"
 
 namespace hawthorn::os {
 namespace {
 
+using testing::deny_system_call;
+
 constexpr size_t kFileBytes = size_t{1} << 20;
 constexpr size_t kReads = 300;
-
-// From now on the system call fails with `error` for this thread and those that it starts.
-bool deny(unsigned system_call, unsigned error) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, system_call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter = {.len = std::size(program), .filter = program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
-}
 
 // In a process of its own, since nobody gets rid of a filter. The body says what is wrong.
 void expect_in_child(const std::function<std::string()>& body) {
@@ -88,11 +74,11 @@ std::string check_fallback(TestFile& file, const std::string& message) {
 TEST(IoQueueFallback, SetupDenied) {
   TestFile file(kFileBytes);
   expect_in_child([&]() -> std::string {
-    if (!deny(SYS_io_uring_setup, EPERM)) return "no filter";
+    if (!deny_system_call(SYS_io_uring_setup, EPERM)) return "no filter";
     return check_fallback(file, "io_uring cannot be used: setup: Operation not permitted");
   });
   expect_in_child([&]() -> std::string {
-    if (!deny(SYS_io_uring_setup, ENOSYS)) return "no filter";
+    if (!deny_system_call(SYS_io_uring_setup, ENOSYS)) return "no filter";
     return check_fallback(file, "io_uring cannot be used: setup: Function not implemented");
   });
 }
@@ -102,7 +88,7 @@ TEST(IoQueueFallback, EntryDenied) {
   if (!make_io_queues(io.get())->uring_status().ok()) GTEST_SKIP() << "no io_uring";
   TestFile file(kFileBytes);
   expect_in_child([&]() -> std::string {
-    if (!deny(SYS_io_uring_enter, EPERM)) return "no filter";
+    if (!deny_system_call(SYS_io_uring_enter, EPERM)) return "no filter";
     return check_fallback(file, "io_uring cannot be used: read: Operation not permitted");
   });
 }
@@ -120,7 +106,7 @@ TEST(IoQueueFallback, EntryDeniedToRingsInUse) {
       if (std::string wrong = check_reads(*queue, file); !wrong.empty()) return wrong;
       TestBuffer buffer(kReads * kBlockBytes);
       queue->submit(random_blocks(file, buffer, kReads, 4));
-      if (!deny(SYS_io_uring_enter, EPERM)) return "no filter";
+      if (!deny_system_call(SYS_io_uring_enter, EPERM)) return "no filter";
       if (!reaped) return "";  // the destructor has to wait for what is in flight
       for (const Status& status : reap_all(*queue, kReads)) {
         if (!status.ok()) return status.to_string();
@@ -151,7 +137,9 @@ TEST(IoQueueFallback, NoMoreDescriptors) {
     auto queues = make_io_queues(io.get());
     static_cast<void>(queues->backend());
     // As if RLIMIT_NOFILE was reached, once it is known that rings work.
-    if (!deny(SYS_io_uring_setup, EMFILE) || !deny(SYS_eventfd2, EMFILE)) return "no filter";
+    if (!deny_system_call(SYS_io_uring_setup, EMFILE) || !deny_system_call(SYS_eventfd2, EMFILE)) {
+      return "no filter";
+    }
     if (queues->create(8, IoBackend::kUring).status().ok()) return "a ring without a descriptor";
     auto queue = queues->create(8);
     if (!queue.ok()) return queue.status().to_string();

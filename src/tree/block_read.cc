@@ -18,13 +18,15 @@ Result<BlockRead> BlockRead::begin(Residency& residency, RunFile* file, const Bl
   read.residency_ = &residency;
   read.file_ = PinnedRunFile(file);
   read.extent_ = const_cast<Extent*>(range.extent);
-  read.first_block_ = range.first_block();
-  read.blocks_ = range.blocks();
-  if (read.blocks_ == 1) read.frame_ = residency.take_frame();
+  const Result<StoredBlocks> stored =
+      residency.find_stored(file, *range.extent, range.first_block(), range.blocks());
+  if (!stored.ok()) return stored.status();
+  read.stored_ = *stored;
+  if (read.buffer_bytes() == kBlock) read.frame_ = residency.take_frame();
   if (read.frame_ != FrameCache::kNone) {
     read.memory_ = residency.frames().memory(read.frame_);
   } else {
-    read.memory_ = residency.allocate_for_read(os::Quota::kMerge, read.room().size());
+    read.memory_ = residency.allocate_for_read(os::Quota::kMerge, read.buffer_bytes());
   }
   if (read.memory_ == nullptr) {
     return Status(StatusCode::kOutOfMemory,
@@ -37,8 +39,7 @@ BlockRead::BlockRead(BlockRead&& other) noexcept
     : residency_(other.residency_),
       file_(std::move(other.file_)),
       extent_(other.extent_),
-      first_block_(other.first_block_),
-      blocks_(other.blocks_),
+      stored_(other.stored_),
       frame_(std::exchange(other.frame_, FrameCache::kNone)),
       memory_(std::exchange(other.memory_, nullptr)) {}
 
@@ -48,8 +49,7 @@ BlockRead& BlockRead::operator=(BlockRead&& other) noexcept {
   residency_ = other.residency_;
   file_ = std::move(other.file_);
   extent_ = other.extent_;
-  first_block_ = other.first_block_;
-  blocks_ = other.blocks_;
+  stored_ = other.stored_;
   frame_ = std::exchange(other.frame_, FrameCache::kNone);
   memory_ = std::exchange(other.memory_, nullptr);
   return *this;
@@ -61,7 +61,7 @@ void BlockRead::release() {
   if (frame_ != FrameCache::kNone) {
     residency_->frames().give_back(frame_);
   } else if (memory_ != nullptr) {
-    residency_->release(os::Quota::kMerge, memory_, room().size());
+    residency_->release(os::Quota::kMerge, memory_, buffer_bytes());
   }
   frame_ = FrameCache::kNone;
   memory_ = nullptr;
@@ -70,31 +70,31 @@ void BlockRead::release() {
 os::File* BlockRead::disk() const { return residency_->space()->file(extent_->address.file); }
 
 uint64_t BlockRead::disk_offset() const {
-  return (uint64_t{extent_->address.block} + first_block_) * kBlock;
+  return (uint64_t{extent_->address.block} + stored_.disk_first) * kBlock;
 }
 
 Status BlockRead::confirm() {
-  return residency_->confirm_blocks(file_.get(), *extent_, first_block_, blocks_, memory_);
+  return residency_->confirm_blocks(file_.get(), *extent_, stored_, memory_, content());
 }
 
 // ---- ColdBlocks
 
 void ColdBlocks::add(BlockRead read) {
   if (read.frame_ != FrameCache::kNone) {
-    residency_.frames().publish(*read.extent_, read.first_block_,
+    residency_.frames().publish(*read.extent_, read.stored_.first,
                                 std::exchange(read.frame_, FrameCache::kNone));
     read.memory_ = nullptr;
     return;
   }
-  residency_.keep_in_frames(*read.extent_, read.first_block_, read.blocks_, read.memory_);
+  residency_.keep_in_frames(*read.extent_, read.stored_.first, read.stored_.blocks, read.content());
   kept_.push_back(std::move(read));
 }
 
 const char* ColdBlocks::block(const Extent& extent, uint32_t number) const {
   for (const BlockRead& read : kept_) {
-    if (read.extent_ == &extent && number >= read.first_block_ &&
-        number - read.first_block_ < read.blocks_) {
-      return read.memory_ + size_t{number - read.first_block_} * kBlock;
+    if (read.extent_ == &extent && number >= read.stored_.first &&
+        number - read.stored_.first < read.stored_.blocks) {
+      return read.content() + size_t{number - read.stored_.first} * kBlock;
     }
   }
   return residency_.frames().find(extent, number);

@@ -41,8 +41,8 @@ struct BlockRange {
 class BlockRead {
  public:
   // Takes memory for the blocks of a range: a frame for a single one, a buffer for more. The file
-  // (which holds the extent) is pinned; called inside an epoch guard or with a pin held. Errors:
-  // kOutOfMemory.
+  // holds the extent and is pinned; not inside an epoch guard. Errors: kOutOfMemory; those of
+  // Residency::find_stored.
   static Result<BlockRead> begin(Residency& residency, RunFile* file, const BlockRange& range);
   BlockRead(BlockRead&& other) noexcept;
   BlockRead& operator=(BlockRead&& other) noexcept;
@@ -51,7 +51,7 @@ class BlockRead {
   // The request.
   os::File* disk() const;
   uint64_t disk_offset() const;
-  std::span<char> room() const { return {memory_, size_t{blocks_} * os::kBlockBytes}; }
+  std::span<char> room() const { return {memory_, size_t{stored_.disk_blocks} * os::kBlockBytes}; }
   // Once the bytes are there: Residency::confirm_blocks.
   Status confirm();
 
@@ -59,12 +59,17 @@ class BlockRead {
   friend class ColdBlocks;
   BlockRead() = default;
   void release();
+  // Of packed blocks the buffer has the content behind what is stored.
+  size_t buffer_bytes() const {
+    return (size_t{stored_.disk_blocks} + (extent_->packed() ? stored_.blocks : 0)) *
+           os::kBlockBytes;
+  }
+  char* content() const { return extent_->packed() ? memory_ + room().size() : memory_; }
 
   Residency* residency_ = nullptr;
   PinnedRunFile file_;
   Extent* extent_ = nullptr;
-  uint32_t first_block_ = 0;
-  uint32_t blocks_ = 0;
+  StoredBlocks stored_;
   uint32_t frame_ = FrameCache::kNone;  // or memory_ is a buffer
   char* memory_ = nullptr;
 };

@@ -99,6 +99,7 @@ class TreeCursor {
     void prefetch_version(uint32_t number) const {
       if (number >= count) return;
       const Version* version = entries[number]->newest.load(std::memory_order_relaxed);
+      if (version == nullptr) return;
       __builtin_prefetch(version);
       __builtin_prefetch(version + 1);  // its header may reach into that line
     }

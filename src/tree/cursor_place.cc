@@ -23,7 +23,7 @@ Status TreeCursor::settle_in() {
   // From here on, nothing goes of what is there.
   residency.await_evictions();
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
-  const bool all = residency.roomy(file_->image->disk_bytes() + file_->value_bytes());
+  const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
   Status status = residency.load_run(file_.get(), all ? RunPart::kWhole : RunPart::kFront);
   for (uint32_t e = 0; all && status.ok() && !key_only_ && e < file_->values.size(); ++e) {
     status = residency.load_values(file_.get(), e);

@@ -27,6 +27,7 @@ void CursorWindow::reset() {
     residency_->release(os::Quota::kMerge, buffers_[i].memory, buffers_[i].bytes);
   }
   buffers_used_ = 0;
+  planned_.clear();
   begin_ = 0;
   end_ = 0;
 }
@@ -76,8 +77,9 @@ Status CursorWindow::load_heap(RunFile* file, const Run& run) {
   const uint64_t first = file->image->front_bytes();
   // Without records any address will do.
   piece.widen(first + range.begin, first + std::max(range.end, range.begin + 1));
-  Result<const char*> at = read(file, *file->image.get(), piece);
+  Result<const char*> at = plan(*file->image.get(), piece);
   if (!at.ok()) return at.status();
+  if (Status s = read(file); !s.ok()) return s;
   heap_ = origin(*at, range.begin);
   return format::check_run_records(run.view(), begin_, end_, heap_);
 }
@@ -104,18 +106,19 @@ Status CursorWindow::load_values(RunFile* file, const Run& run) {
   for (uint32_t e = 0; e < file->values.size(); ++e) {
     bases_[e] = file->bases[e].load(std::memory_order_acquire);
     if (bases_[e] != nullptr || pieces[e].end == 0) continue;
-    Result<const char*> at = read(file, *file->values[e].get(), pieces[e]);
+    Result<const char*> at = plan(*file->values[e].get(), pieces[e]);
     if (!at.ok()) return at.status();
     bases_[e] = origin(*at, pieces[e].begin);
   }
-  return {};
+  return read(file);
 }
 
-// The blocks around a piece, with a block of room before and behind them: keys are compared and
-// copied in words. Where the piece begins.
-Result<const char*> CursorWindow::read(RunFile* file, Extent& extent, const Piece& piece) {
-  const auto first = static_cast<uint32_t>(piece.begin / kBlock);
-  const auto blocks = static_cast<uint32_t>((piece.end + kBlock - 1) / kBlock) - first;
+// Takes memory for the blocks around a piece, with a block of room before and behind them: keys are
+// compared and copied in words. Where the piece will begin. What frames hold of it is there at
+// once; the rest is read by read.
+Result<const char*> CursorWindow::plan(Extent& extent, const Piece& piece) {
+  auto first = static_cast<uint32_t>(piece.begin / kBlock);
+  auto blocks = static_cast<uint32_t>((piece.end + kBlock - 1) / kBlock) - first;
   Buffer buffer;
   buffer.bytes = (size_t{blocks} + 2) * kBlock;
   buffer.memory = residency_->allocate_for_read(os::Quota::kMerge, buffer.bytes);
@@ -125,32 +128,30 @@ Result<const char*> CursorWindow::read(RunFile* file, Extent& extent, const Piec
   }
   buffers_[buffers_used_++] = buffer;
   char* to = buffer.memory + kBlock;
-  Status status = blocks <= Residency::kFramesPerRead
-                      ? read_through_frames(file, extent, first, blocks, to)
-                      : residency_->read_blocks(file, extent, first, blocks, to);
-  if (!status.ok()) return status;
-  return static_cast<const char*>(to) + piece.begin % kBlock;
-}
-
-Status CursorWindow::read_through_frames(RunFile* file, Extent& extent, uint32_t first,
-                                         uint32_t blocks, char* to) {
-  const FrameCache& frames = residency_->frames();
-  uint32_t found = 0;
-  {
+  const char* begin = to + piece.begin % kBlock;
+  if (blocks <= Residency::kFramesPerRead) {
+    const FrameCache& frames = residency_->frames();
     os::epoch::Guard guard;
-    for (; found < blocks; ++found) {
-      const char* bytes = frames.find(extent, first + found);
+    for (; blocks > 0; ++first, --blocks, to += kBlock) {
+      const char* bytes = frames.find(extent, first);
       if (bytes == nullptr) break;
-      std::memcpy(to + found * kBlock, bytes, kBlock);
+      std::memcpy(to, bytes, kBlock);
     }
   }
-  if (found == blocks) return {};
-  to += found * kBlock;
-  first += found;
-  blocks -= found;
-  if (Status s = residency_->read_blocks(file, extent, first, blocks, to); !s.ok()) return s;
-  residency_->keep_in_frames(extent, first, blocks, to);
-  return {};
+  if (blocks > 0) planned_.push_back({&extent, first, blocks, to});
+  return begin;
+}
+
+// What was planned, all of it at once. Short pieces go to frames, too.
+Status CursorWindow::read(RunFile* file) {
+  Status status = residency_->read_pieces(file, planned_);
+  for (const PieceRead& piece : planned_) {
+    if (!status.ok()) break;
+    residency_->keep_in_frames(const_cast<Extent&>(*piece.extent), piece.first_block, piece.blocks,
+                               piece.to);
+  }
+  planned_.clear();
+  return status;
 }
 
 }  // namespace hawthorn::tree

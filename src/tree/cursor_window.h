@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "tree/residency.h"
 #include "tree/run.h"
@@ -59,9 +60,8 @@ class CursorWindow {
                     bool forward);
   Status load_heap(RunFile* file, const Run& run);
   Status load_values(RunFile* file, const Run& run);
-  Result<const char*> read(RunFile* file, Extent& extent, const Piece& piece);
-  Status read_through_frames(RunFile* file, Extent& extent, uint32_t first, uint32_t blocks,
-                             char* to);
+  Result<const char*> plan(Extent& extent, const Piece& piece);
+  Status read(RunFile* file);
 
   Residency* const residency_;
   size_t next_bytes_ = kFirstBytes;
@@ -71,6 +71,7 @@ class CursorWindow {
   std::array<const char*, RunFile::kExtentsMax> bases_{};
   std::array<Buffer, RunFile::kExtentsMax + 1> buffers_{};
   size_t buffers_used_ = 0;
+  std::vector<PieceRead> planned_;  // empty between calls
 };
 
 }  // namespace hawthorn::tree

@@ -42,12 +42,14 @@ struct Extent {
         address(at),
         bytes(byte_count),
         is_index(index),
-        front_blocks(at.blocks) {}
+        blocks((byte_count + 4095) / 4096),
+        front_blocks(blocks) {}
 
   Residency* const residency;
   const ExtentAddress address;
-  const uint32_t bytes;  // used bytes, without the last block's rest
-  const bool is_index;   // a run image; otherwise values
+  const uint32_t bytes;   // of its content, unpacked, without the last block's rest
+  const bool is_index;    // a run image; otherwise values
+  const uint32_t blocks;  // of its content, as it stands in memory
   // Of a run image: its blocks before the heap, or all where the heap is small. Set before the
   // extent is shared.
   uint32_t front_blocks;
@@ -57,17 +59,23 @@ struct Extent {
   std::atomic<uint32_t> refs{1};
   std::atomic<uint32_t> pins{0};
   std::atomic<bool> writing{false};  // the copy on disk is not complete yet: not evictable
+  // What is to be written where it differs from the content, of disk_bytes(); null: the content.
+  // Set before the extent is shared, given back when it is written.
+  char* stored = nullptr;
   std::atomic<bool> dropped{false};  // no durable manifest will list it
   RunFile* owner = nullptr;  // the newest file that refers to it; under the residency's lock
 
   size_t disk_bytes() const { return size_t{address.blocks} * 4096; }
+  size_t memory_bytes() const { return size_t{blocks} * 4096; }
+  // Blocks on disk are not those of the content (format/packing.h).
+  bool packed() const { return blocks > address.blocks; }
   // `front`: header area and index. A small heap is not worth a life of its own.
   void set_front(uint32_t front) {
-    front_blocks = address.blocks - front <= kSmallHeapBlocks ? address.blocks : front;
+    front_blocks = blocks - front <= kSmallHeapBlocks ? blocks : front;
   }
   static constexpr uint32_t kSmallHeapBlocks = 2;
   size_t front_bytes() const { return size_t{front_blocks} * 4096; }
-  size_t heap_bytes() const { return disk_bytes() - front_bytes(); }
+  size_t heap_bytes() const { return memory_bytes() - front_bytes(); }
   ~Extent() { delete frames.load(std::memory_order_relaxed); }
   void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   void unref();

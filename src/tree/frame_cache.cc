@@ -164,7 +164,7 @@ uint32_t FrameCache::take() {
 void FrameCache::publish(Extent& extent, uint32_t block, uint32_t number) {
   FrameTable* table = extent.frames.load(std::memory_order_acquire);
   if (table == nullptr) {
-    auto made = std::make_unique<FrameTable>(extent.address.blocks);
+    auto made = std::make_unique<FrameTable>(extent.blocks);
     if (extent.frames.compare_exchange_strong(table, made.get(), std::memory_order_acq_rel)) {
       arena_->charge(os::Quota::kFrames, static_cast<ptrdiff_t>(made->blocks * sizeof(uint32_t)));
       table = made.release();

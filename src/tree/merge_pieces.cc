@@ -31,36 +31,48 @@ void Merger::Work::start_piece(std::string_view low, size_t skip) {
   builder.start(used);
 }
 
-// An extent of `bytes` with memory and disk space; nothing is written yet.
-Result<ExtentRef> Merger::Work::make_extent(size_t bytes, bool index, char** memory) {
-  const auto blocks = static_cast<uint32_t>((bytes + kBlock - 1) / kBlock);
+// Memory for an extent's content.
+Result<char*> Merger::Work::take_memory(size_t bytes, bool index) {
+  bytes = align_up(bytes, kBlock);
   const os::Quota quota = index ? os::Quota::kIndex : os::Quota::kValues;
-  *memory = store->residency->allocate(quota, size_t{blocks} * kBlock);
-  if (*memory == nullptr && size_t{blocks} * kBlock <= store->arena->budget() / 16) {
+  char* memory = store->residency->allocate(quota, bytes);
+  if (memory == nullptr && bytes <= store->arena->budget() / 16) {
     // Everything else is held by readers. A flush gives back more than it takes, so it may go
     // beyond the budget a little.
-    *memory = store->arena->allocate(quota, size_t{blocks} * kBlock, true);
+    memory = store->arena->allocate(quota, bytes, true);
   }
-  if (*memory == nullptr) {
-    const os::Arena& arena = *store->arena;
-    return Status(StatusCode::kOutOfMemory,
-                  "no memory for a flush of " + std::to_string(bytes) + " bytes: of a budget of " +
-                      std::to_string(arena.budget()) + ", unflushed data holds " +
-                      std::to_string(arena.used(os::Quota::kDelta)) + ", index runs " +
-                      std::to_string(arena.used(os::Quota::kIndex)) + ", values " +
-                      std::to_string(arena.used(os::Quota::kValues)) + ", merges " +
-                      std::to_string(arena.used(os::Quota::kMerge)));
-  }
-  Result<ExtentAddress> address = store->space->allocate(blocks);
+  if (memory != nullptr) return memory;
+  const os::Arena& arena = *store->arena;
+  return Status(StatusCode::kOutOfMemory,
+                "no memory for a flush of " + std::to_string(bytes) + " bytes: of a budget of " +
+                    std::to_string(arena.budget()) + ", unflushed data holds " +
+                    std::to_string(arena.used(os::Quota::kDelta)) + ", index runs " +
+                    std::to_string(arena.used(os::Quota::kIndex)) + ", values " +
+                    std::to_string(arena.used(os::Quota::kValues)) + ", merges " +
+                    std::to_string(arena.used(os::Quota::kMerge)));
+}
+
+// An extent with disk space for content in memory, and for the packed copy of it, if there is one;
+// takes both over. Nothing is written yet.
+Result<ExtentRef> Merger::Work::make_extent(char* memory, size_t bytes, bool index,
+                                            const StoredCopy& copy) {
+  const size_t blocks = align_up(bytes, kBlock) / kBlock;
+  Result<ExtentAddress> address =
+      store->space->allocate(copy.memory == nullptr ? static_cast<uint32_t>(blocks) : copy.blocks);
   if (!address.ok()) {
-    store->residency->release(quota, *memory, size_t{blocks} * kBlock);
+    store->residency->release(index ? os::Quota::kIndex : os::Quota::kValues, memory,
+                              blocks * kBlock);
+    if (copy.memory != nullptr) {
+      store->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
+    }
     return address.status();
   }
   auto* extent = new Extent(store->residency, *address, static_cast<uint32_t>(bytes), index);
+  extent->stored = copy.memory;
   extent->writing.store(true, std::memory_order_relaxed);
   extent->dropped.store(
       true, std::memory_order_relaxed);  // until it is installed: a failure gives the space back
-  store->residency->admit(extent, *memory);
+  store->residency->admit(extent, memory);
   return ExtentRef(extent);
 }
 
@@ -72,6 +84,67 @@ const ExtentRef* Merger::Work::old_large(const ExtentAddress& address) const {
     }
   }
   return nullptr;
+}
+
+// Gathers the values of a piece in its new extent.
+Status Merger::Work::finish_values(RunFile* file, std::vector<BuiltExtent>* built) {
+  Result<char*> memory = take_memory(copied_bytes, false);
+  if (!memory.ok()) return memory.status();
+  char* to = *memory;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    if (i + 8 < copies.size()) {
+      for (uint32_t line = 0; line < std::min<uint32_t>(copies[i + 8].size, 512); line += 64) {
+        __builtin_prefetch(copies[i + 8].from + line);
+      }
+    }
+    std::memcpy(to, copies[i].from, copies[i].size);
+    to += copies[i].size;
+  }
+  const size_t blocks = align_up(copied_bytes, kBlock) / kBlock;
+  std::memset(to, 0, blocks * kBlock - copied_bytes);
+  const StoredCopy copy = image_packer.values(plan, *memory, static_cast<uint32_t>(blocks));
+  const char* stored = copy.memory == nullptr ? *memory : copy.memory;
+  value_checksums.clear();
+  for (size_t block = 0; block < (copy.memory == nullptr ? blocks : copy.blocks); ++block) {
+    value_checksums.push_back(block_checksum(stored + block * kBlock));
+  }
+  if (plan.codec == format::Codec::kZstd) {
+    store->residency->compression().offer_sample(container->tree, *memory, copied_bytes);
+  }
+  Result<ExtentRef> extent = make_extent(*memory, copied_bytes, false, copy);
+  if (!extent.ok()) return extent.status();
+  output.fresh.push_back(*extent);
+  const format::ValueExtentRecord value{(*extent)->address, static_cast<uint32_t>(copied_bytes), 0};
+  built->push_back({value, value_checksums, image_packer.values_packing()});
+  file->record.values.push_back(value);
+  file->values.push_back(std::move(extent).value());
+  return {};
+}
+
+// The run image over these extents.
+Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> built) {
+  RunFile* file = made->file;
+  ImagePacker::Image packed = image_packer.heap(plan, builder, built);
+  if (plan.codec == format::Codec::kZstd) {
+    const std::string_view heap = builder.heap();
+    store->residency->compression().offer_sample(container->tree, heap.data(), heap.size());
+  }
+  const size_t bytes = builder.image_bytes(built, packed.heap());
+  Result<char*> memory = take_memory(bytes, true);
+  if (!memory.ok()) return memory.status();
+  file->record.run_checksum =
+      builder.finish(built, cut, std::min(max_ts, cut), *memory, packed.heap());
+  Result<ExtentRef> image = make_extent(*memory, bytes, true, packed.finish(*memory, bytes));
+  if (!image.ok()) return image.status();
+  output.fresh.push_back(*image);
+  file->record.run = (*image)->address;
+  if ((*image)->packed()) file->record.unpacked_blocks = (*image)->blocks;
+  file->image = std::move(image).value();
+  Result<std::unique_ptr<Run>> attached = Run::attach(*memory, bytes, ImageSource::kBuilt);
+  if (!attached.ok()) return attached.status();
+  made->run = std::move(attached).value();
+  store->residency->set_front(file->image.get(), made->run->front_blocks());
+  return {};
 }
 
 Status Merger::Work::finish_piece(bool keep_extents) {
@@ -93,55 +166,21 @@ Status Merger::Work::finish_piece(bool keep_extents) {
   file->old_version_bytes = std::exchange(old_bytes, 0);
 
   std::vector<BuiltExtent> built;
-  std::vector<uint32_t> checksums;
   if (builder.entries() > 0) {
     if (keep_extents) {
       for (size_t e = 0; e < old_file->values.size(); ++e) {
         if ((left_out >> e & 1) != 0) continue;
         format::ValueExtentRecord value = old_file->record.values[e];
         value.garbage_bytes += garbage[e];
-        built.push_back({value, run->extent_checksums(static_cast<uint32_t>(e))});
+        const auto number = static_cast<uint32_t>(e);
+        built.push_back({value, run->extent_checksums(number), run->extent_region(number).packing});
         file->values.push_back(old_file->values[e]);
         record.values.push_back(value);
       }
     }
-    if (copied_bytes > 0) {
-      char* memory = nullptr;
-      Result<ExtentRef> extent = make_extent(copied_bytes, false, &memory);
-      if (!extent.ok()) return extent.status();
-      output.fresh.push_back(*extent);
-      char* to = memory;
-      for (size_t i = 0; i < copies.size(); ++i) {
-        if (i + 8 < copies.size()) {
-          for (uint32_t line = 0; line < std::min<uint32_t>(copies[i + 8].size, 512); line += 64) {
-            __builtin_prefetch(copies[i + 8].from + line);
-          }
-        }
-        std::memcpy(to, copies[i].from, copies[i].size);
-        to += copies[i].size;
-      }
-      std::memset(to, 0, (*extent)->disk_bytes() - copied_bytes);
-      for (size_t block = 0; block < (*extent)->disk_bytes(); block += kBlock) {
-        checksums.push_back(block_checksum(memory + block));
-      }
-      const format::ValueExtentRecord value{(*extent)->address, static_cast<uint32_t>(copied_bytes),
-                                            0};
-      built.push_back({value, checksums});
-      record.values.push_back(value);
-      file->values.push_back(std::move(extent).value());
-    }
-    const size_t bytes = builder.image_bytes(built);
-    char* memory = nullptr;
-    Result<ExtentRef> image = make_extent(bytes, true, &memory);
-    if (!image.ok()) return image.status();
-    output.fresh.push_back(*image);
-    record.run = (*image)->address;
-    record.run_checksum = builder.finish(built, cut, std::min(max_ts, cut), memory);
-    file->image = std::move(image).value();
-    Result<std::unique_ptr<Run>> attached = Run::attach(memory, bytes, ImageSource::kBuilt);
-    if (!attached.ok()) return attached.status();
-    made.run = std::move(attached).value();
-    store->residency->set_front(file->image.get(), made.run->front_blocks());
+    Status status = copied_bytes == 0 ? Status() : finish_values(file, &built);
+    if (status.ok()) status = finish_run(&made, built);
+    if (!status.ok()) return status;
   }
 
   // Large values: those of the old run that stay, and those that come from the delta.

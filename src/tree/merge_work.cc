@@ -40,6 +40,7 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
     max_ts = std::max(max_ts, input.file->record.max_ts);
   }
   take(inputs.front());
+  plan = store->residency->compression().plan(container->tree);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/run_layout.h"
+#include "tree/image_packer.h"
 #include "tree/merge.h"
 #include "tree/snapshots.h"
 
@@ -42,10 +43,12 @@ struct Merger::Work {
     uint32_t size;
   };
 
-  explicit Work(Store* s) : store(s) {}
+  explicit Work(Store* s) : store(s), image_packer(s) {}
 
   Store* store;
   RunBuilder builder;
+  ImagePacker image_packer;
+  std::vector<uint32_t> value_checksums;  // of the piece's new extent
   std::vector<Record> records;
   std::vector<Kept> versions;
   std::vector<Kept> key_versions;
@@ -69,6 +72,7 @@ struct Merger::Work {
   Lsn cut = 0;
   Lsn floor = 0;
   Lsn max_ts = 0;
+  Compression::Plan plan;  // how what is new is packed
   RunShape shape;
   uint32_t new_extent = 0;  // its number in the piece under construction
   std::string piece_low;
@@ -108,7 +112,10 @@ struct Merger::Work {
   size_t skip_from(std::string_view low) const;
   Status finish_piece(bool keep_extents);
   const ExtentRef* old_large(const ExtentAddress& address) const;
-  Result<ExtentRef> make_extent(size_t bytes, bool index, char** memory);
+  Result<char*> take_memory(size_t bytes, bool index);
+  Result<ExtentRef> make_extent(char* memory, size_t bytes, bool index, const StoredCopy& copy);
+  Status finish_values(RunFile* file, std::vector<BuiltExtent>* built);
+  Status finish_run(MergePiece* made, std::span<const BuiltExtent> built);
 };
 
 }  // namespace hawthorn::tree

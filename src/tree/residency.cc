@@ -11,7 +11,6 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
-constexpr size_t kRawBufferBytes = 256 << 10;
 // Frames leave this part of the budget to whole extents, and whole extents that to frames.
 constexpr size_t kWholeFloorShare = 16;
 constexpr size_t kFramesFloorShare = 16;
@@ -46,11 +45,7 @@ void RunFile::unpin() {
 }
 
 bool RunFile::find_front() {
-  if (record.entries > std::numeric_limits<uint32_t>::max()) return false;
-  std::vector<uint32_t> bytes;
-  for (const format::ValueExtentRecord& value : record.values) bytes.push_back(value.bytes);
-  const uint32_t front =
-      format::run_front_blocks(record.run.blocks, static_cast<uint32_t>(record.entries), bytes);
+  const uint32_t front = format::run_front_blocks(record);
   if (front != 0) image->set_front(front);
   return front != 0;
 }
@@ -233,7 +228,7 @@ void Residency::evict_values(RunFile* file, Extent* extent) {
   for (size_t e = 0; e < file->values.size(); ++e) {
     if (file->values[e].get() == extent) file->bases[e].store(nullptr, std::memory_order_release);
   }
-  give_up(extent, os::Quota::kValues, memory, extent->disk_bytes(), nullptr);
+  give_up(extent, os::Quota::kValues, memory, extent->memory_bytes(), nullptr);
 }
 
 // The run goes on without its heap. False: no memory for that.
@@ -241,7 +236,7 @@ bool Residency::evict_heap(RunFile* file) {
   Extent* image = file->image.get();
   if (file->run.load(std::memory_order_relaxed) != nullptr) {
     Result<std::unique_ptr<Run>> bare =
-        Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->disk_bytes(),
+        Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->memory_bytes(),
                           nullptr, file->record.low, ImageSource::kBuilt);
     if (!bare.ok()) return false;
     replace_run(file, std::move(bare).value());
@@ -316,7 +311,7 @@ size_t Residency::evict_whole(size_t bytes) {
         continue;
       }
       evict_values(file, value.get());
-      gone += value->disk_bytes();
+      gone += value->memory_bytes();
     }
     Extent* image = file->image.get();
     if (image != nullptr && image->heap.load(std::memory_order_relaxed) != nullptr) {
@@ -361,7 +356,7 @@ void Residency::set_front(Extent* image, uint32_t front_blocks) {
   image->set_front(front_blocks);
   char* memory = image->memory.load(std::memory_order_relaxed);
   if (image->heap_bytes() == 0 || memory == nullptr) return;
-  arena_->split(os::Quota::kIndex, memory, image->disk_bytes(), image->front_bytes(),
+  arena_->split(os::Quota::kIndex, memory, image->memory_bytes(), image->front_bytes(),
                 os::Quota::kValues);
   image->heap.store(memory + image->front_bytes(), std::memory_order_release);
 }
@@ -408,6 +403,7 @@ void Residency::forget(Extent* extent) {
   if (char* heap = extent->heap.load(std::memory_order_relaxed); heap != nullptr) {
     arena_->release(os::Quota::kValues, heap, extent->heap_bytes());
   }
+  give_back_stored(extent);
   frames_.forget(*extent);
   if (extent->dropped.load(std::memory_order_acquire)) space_->release(extent->address);
 }
@@ -419,8 +415,8 @@ namespace {
 Result<std::unique_ptr<Run>> attach(const RunFile& file, const char* front, const char* heap,
                                     ImageSource source) {
   const Extent& image = *file.image.get();
-  if (image.heap_bytes() == 0) return Run::attach(front, image.disk_bytes(), source);
-  return Run::attach_parts(front, image.disk_bytes(), heap, file.record.low, source);
+  if (image.heap_bytes() == 0) return Run::attach(front, image.memory_bytes(), source);
+  return Run::attach_parts(front, image.memory_bytes(), heap, file.record.low, source);
 }
 }  // namespace
 
@@ -460,12 +456,12 @@ Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory, si
     status = disk->read_at(offset, {memory, bytes});
     if (!status.ok()) return status;
     count_read(bytes);
-    status = Run::verify_front(memory, bytes, image->disk_bytes(), file->record.run_checksum,
+    status = Run::verify_front(memory, bytes, image->memory_bytes(), file->record.run_checksum,
                                place(disk, offset));
     if (status.ok()) break;
   }
   if (!status.ok()) return status;
-  const bool whole = bytes == image->disk_bytes();
+  const bool whole = bytes == image->memory_bytes();
   Result<std::unique_ptr<Run>> run =
       attach(*file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk);
   if (!run.ok()) return run;
@@ -513,8 +509,9 @@ Status Residency::load_for_conflicts(RunFile* file) {
 
 Status Residency::load_image(RunFile* file, RunPart part) {
   Extent* image = file->image.get();
-  const bool whole = part == RunPart::kWhole || roomy(image->disk_bytes());
-  const size_t bytes = whole ? image->disk_bytes() : image->front_bytes();
+  // A packed heap is read by itself.
+  const bool whole = !image->packed() && (part == RunPart::kWhole || roomy(image->memory_bytes()));
+  const size_t bytes = whole ? image->memory_bytes() : image->front_bytes();
   char* memory = allocate_for_read(os::Quota::kIndex, bytes);
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
@@ -534,12 +531,12 @@ Status Residency::load_image(RunFile* file, RunPart part) {
       }
       image->memory.store(memory, std::memory_order_release);
       replace_run(file, std::move(run).value());
-      return {};
+      memory = nullptr;
     }
   }
-  // Somebody else was faster.
-  release(os::Quota::kIndex, memory, bytes);
-  return load_run(file, part);
+  // Else somebody else was faster.
+  if (memory != nullptr) release(os::Quota::kIndex, memory, bytes);
+  return memory == nullptr && (whole || part == RunPart::kFront) ? Status() : load_run(file, part);
 }
 
 // The heap of a run whose front is in memory.
@@ -550,6 +547,11 @@ Status Residency::load_heap(RunFile* file) {
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory for the heap of an index run, " +
                                                 std::to_string(image->heap_bytes()) + " bytes");
+  }
+  PinnedRunFile pinned;
+  {
+    os::epoch::Guard guard;
+    pinned = PinnedRunFile(file);
   }
   Status status = read_blocks(file, *image, image->front_blocks, blocks, memory);
   if (status.ok()) {
@@ -575,121 +577,6 @@ Status Residency::load_heap(RunFile* file) {
   }
   release(os::Quota::kValues, memory, image->heap_bytes());
   return status.ok() ? load_run(file, RunPart::kWhole) : status;
-}
-
-// ---- Blocks and whole value extents
-
-// Whether what was read of these blocks is what was written.
-Result<bool> Residency::verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                                      uint32_t blocks, const char* bytes, uint32_t* bad) {
-  for (;;) {
-    if (Status s = load_run(file); !s.ok()) return s;
-    os::epoch::Guard guard;
-    const Run* run = file->run.load(std::memory_order_acquire);
-    if (run == nullptr) continue;  // evicted in between
-    const std::span<const uint32_t> sums =
-        extent.is_index ? run->heap_checksums() : run->extent_checksums(file->number_of(&extent));
-    const uint32_t first = extent.is_index ? first_block - run->front_blocks() : first_block;
-    for (uint32_t i = 0; i < blocks; ++i) {
-      if (block_checksum(bytes + size_t{i} * kBlock) == sums[first + i]) continue;
-      *bad = first_block + i;
-      return false;
-    }
-    return true;
-  }
-}
-
-Status Residency::confirm_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                                 uint32_t blocks, char* bytes) {
-  os::File* disk = space_->file(extent.address.file);
-  const uint64_t offset = uint64_t{extent.address.block} * kBlock;
-  uint32_t bad = 0;
-  for (bool again = true;; again = false) {
-    count_read(size_t{blocks} * kBlock);
-    Result<bool> same = verify_blocks(file, extent, first_block, blocks, bytes, &bad);
-    if (!same.ok()) return same.status();
-    if (*same) return {};
-    if (!again) break;
-    Status read =
-        disk->read_at(offset + uint64_t{first_block} * kBlock, {bytes, size_t{blocks} * kBlock});
-    if (!read.ok()) return read;
-  }
-  return Status(StatusCode::kCorruption, place(disk, offset + uint64_t{bad} * kBlock) +
-                                             ": checksum mismatch in a value block of container " +
-                                             std::to_string(file->record.id));
-}
-
-Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                              uint32_t blocks, char* to) {
-  const uint64_t offset = (uint64_t{extent.address.block} + first_block) * kBlock;
-  Status status = space_->file(extent.address.file)->read_at(offset, {to, size_t{blocks} * kBlock});
-  return status.ok() ? confirm_blocks(file, extent, first_block, blocks, to) : status;
-}
-
-void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks,
-                               const char* bytes) {
-  if (blocks > kFramesPerRead) return;
-  for (uint32_t i = 0; i < blocks; ++i) {
-    const uint32_t frame = take_frame();
-    if (frame == FrameCache::kNone) return;
-    std::memcpy(frames_.memory(frame), bytes + size_t{i} * kBlock, kBlock);
-    frames_.publish(extent, first_block + i, frame);
-  }
-}
-
-Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
-  Extent* target = file->values[extent].get();
-  if (file->bases[extent].load(std::memory_order_acquire) != nullptr) return {};
-  char* memory = must ? allocate_for_read(os::Quota::kValues, target->disk_bytes())
-                      : allocate(os::Quota::kValues, target->disk_bytes());
-  if (memory == nullptr) {
-    return Status(StatusCode::kOutOfMemory, "no memory for a value extent of " +
-                                                std::to_string(target->disk_bytes()) + " bytes");
-  }
-  if (!must) bytes_missed_.fetch_add(target->disk_bytes(), std::memory_order_relaxed);
-  if (Status s = read_blocks(file, *target, 0, target->address.blocks, memory); !s.ok()) {
-    release(os::Quota::kValues, memory, target->disk_bytes());
-    return s;
-  }
-  os::MutexLock lock(mutex_);
-  if (target->memory.load(std::memory_order_relaxed) != nullptr || target->owner != file) {
-    // Somebody else was faster, or a newer file owns the extent by now.
-    arena_->release(os::Quota::kValues, memory, target->disk_bytes());
-    return {};
-  }
-  enlist(wholes_, file);
-  target->memory.store(memory, std::memory_order_release);
-  file->bases[extent].store(memory, std::memory_order_release);
-  return {};
-}
-
-Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {
-  os::File* disk = space_->file(address.file);
-  if (disk == nullptr) {
-    return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
-  }
-  // Through a small buffer: the caller's memory is not aligned for direct I/O, and may be large.
-  const size_t buffer_bytes = std::min(kRawBufferBytes, align_up(size, kBlock) + kBlock);
-  char* buffer = allocate_for_read(os::Quota::kMerge, buffer_bytes);
-  if (buffer == nullptr) {
-    return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
-  }
-  Status status;
-  while (size > 0 && status.ok()) {
-    const uint64_t start = offset / kBlock * kBlock;
-    const size_t before = offset - start;
-    const size_t piece = std::min(size, buffer_bytes - before);
-    const size_t bytes = align_up(before + piece, kBlock);
-    status = disk->read_at(uint64_t{address.block} * kBlock + start, {buffer, bytes});
-    if (!status.ok()) break;
-    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
-    std::memcpy(to, buffer + before, piece);
-    to += piece;
-    offset += piece;
-    size -= piece;
-  }
-  release(os::Quota::kMerge, buffer, buffer_bytes);
-  return status;
 }
 
 }  // namespace hawthorn::tree

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/space.h"
+#include "tree/compression.h"
 #include "tree/frame_cache.h"
 #include "tree/run_file.h"
 
@@ -35,6 +37,23 @@ namespace hawthorn::tree {
 
 // How much of a run image is wanted.
 enum class RunPart : uint8_t { kFront, kWhole };
+
+// Blocks of an extent on disk, and those of its content that they hold: the same ones, but for
+// packed chunks.
+struct StoredBlocks {
+  uint32_t disk_first = 0;
+  uint32_t disk_blocks = 0;
+  uint32_t first = 0;
+  uint32_t blocks = 0;
+};
+
+// Whole blocks of a value extent or of a run's heap, and where their content goes.
+struct PieceRead {
+  const Extent* extent = nullptr;
+  uint32_t first_block = 0;
+  uint32_t blocks = 0;
+  char* to = nullptr;
+};
 
 class Residency {
  public:
@@ -64,7 +83,7 @@ class Residency {
   // helped.
   bool make_room(size_t bytes);
 
-  // Hands memory (from allocate, of extent->disk_bytes()) with the extent's content over: it is
+  // Hands memory (from allocate, of extent->memory_bytes()) with the extent's content over: it is
   // resident from now on.
   void admit(Extent* extent, char* memory);
   // The run over what is in memory of a new file's image that another one has, too; null: nothing
@@ -96,17 +115,30 @@ class Residency {
   // Whether a whole extent of the database should become resident when a piece of it is wanted: all
   // of them have room.
   bool roomy(size_t bytes) const;
+  // What to read from disk for blocks of a value extent or of a run's heap. The file is pinned.
+  // Blocks where it is packed and its front is not in memory. Errors: as load_run.
+  Result<StoredBlocks> find_stored(RunFile* file, const Extent& extent, uint32_t first_block,
+                                   uint32_t blocks);
   // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
   Status read_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
                      char* to);
-  // The same where they were read already: verifies them, and reads them once more where they are
-  // wrong. Blocking, not inside an epoch guard. Errors: kCorruption, kIoError.
-  Status confirm_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
-                        char* bytes);
+  // The same of several, all of them under way at once.
+  Status read_pieces(RunFile* file, std::span<const PieceRead> pieces);
+  // The same where they were read already, to `stored`: verifies them, reads them once more where
+  // they are wrong, and where they are packed unpacks them to `content`. Blocking, not inside an
+  // epoch guard. Errors: kCorruption, kIoError.
+  Status confirm_blocks(RunFile* file, const Extent& extent, const StoredBlocks& blocks,
+                        char* stored, char* content);
   // Copies verified blocks to frames, as far as there are; longer pieces than kFramesPerRead pass
   // the cache by.
   void keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks, const char* bytes);
   static constexpr uint32_t kFramesPerRead = 16;
+  // Reads the run image that a record names, verifies it and unpacks its heap: `to` has room for
+  // record.image_blocks(). Errors: kCorruption, kIoError, kOutOfMemory.
+  Status read_image(const format::ContainerRecord& record, char* to);
+  // The same of one of its value extents: `to` has room for its content in whole blocks.
+  Status read_values(const format::ContainerRecord& record, const Run& run, uint32_t extent,
+                     char* to);
   // Reads a piece of an extent of its own (large value).
   Status read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to);
 
@@ -121,6 +153,10 @@ class Residency {
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+
+  Compression& compression() { return compression_; }
+  // Gives the packed copy of an extent back, which is written now.
+  void give_back_stored(Extent* extent);
 
   // Told by the destructors of RunFile and Extent.
   void forget(RunFile* file);
@@ -143,8 +179,11 @@ class Residency {
   Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory, size_t bytes);
   Status load_image(RunFile* file, RunPart part);
   Status load_heap(RunFile* file);
-  Result<bool> verify_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
-                             uint32_t blocks, const char* bytes, uint32_t* bad);
+  Result<const Run*> pinned_run(RunFile* file);
+  Status read_region(const format::StoredRegion& region, const ExtentAddress& address,
+                     uint32_t first_block, uint64_t container, char* to);
+  bool unpack(const format::StoredRegion& region, uint32_t first_chunk, uint32_t end_chunk,
+              const char* stored, char* to) const;
   bool evict_heap(RunFile* file) REQUIRES(mutex_);
   void evict_front(RunFile* file) REQUIRES(mutex_);
   void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);
@@ -161,6 +200,7 @@ class Residency {
   os::Arena* const arena_;
   space::Space* const space_;
   FrameCache frames_;
+  Compression compression_;
   std::atomic<size_t> reserve_{0};
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};

@@ -73,7 +73,9 @@ Status Run::verify_front(const char* front, size_t front_bytes, size_t image_byt
   }
   const size_t index_end = size_t{header_blocks} + view.header->index_blocks;
   if (blocks < index_end) return damaged(where, "the index of a run is longer than expected");
-  for (size_t block = header_blocks; block < blocks; ++block) {
+  // A packed heap does not stand behind the index as it was when its blocks were summed up.
+  const size_t summed = view.heap_region().packed() ? index_end : blocks;
+  for (size_t block = header_blocks; block < summed; ++block) {
     if (block_checksum(front + block * kRunBlockBytes) != view.checksums[block - header_blocks]) {
       return damaged(where, std::string("the checksum of ") +
                                 (block < index_end ? "index" : "heap") + " block " +
@@ -392,13 +394,6 @@ size_t Run::fill_record(const char* from, Entry& entry, const char* const* bases
   copy_in_words(to + skip_ + 8, record.tail.data(), record.tail.size());
   entry.key = std::string_view(to, skip_ + record.rest_size);
   return entry.key.size() + 1;
-}
-
-std::span<const uint32_t> Run::extent_checksums(uint32_t extent) const {
-  HAWTHORN_ASSERT(extent < extent_count());
-  const uint32_t* at = view_.checksums + view_.header->index_blocks + view_.header->heap_blocks;
-  for (uint32_t e = 0; e < extent; ++e) at += view_.extent_block_count(e);
-  return {at, view_.extent_block_count(extent)};
 }
 
 format::ValueExtentRecord Run::extent_record(uint32_t extent) const {

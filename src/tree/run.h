@@ -81,7 +81,8 @@ class Run {
                                                    const char* heap, std::string_view low,
                                                    ImageSource source = ImageSource::kDisk);
   // Verifies a run image read from disk against the checksum of its header area (from the manifest)
-  // and its own block checksums. `where` ("data.3 at 40960") starts the message of an error.
+  // and its own block checksums (but for those of a packed heap, which is verified as it is
+  // unpacked). `where` ("data.3 at 40960") starts the message of an error.
   static Status verify(const char* image, size_t image_bytes, uint64_t run_checksum,
                        std::string_view where);
   // The same of the first front_bytes of an image.
@@ -219,14 +220,16 @@ class Run {
     return (size_t{std::max(key_size_max(), skip_ + 8)} + kKeySlack) * count;
   }
 
-  // Checksums of the 4 KB blocks of the heap.
-  std::span<const uint32_t> heap_checksums() const {
-    return {view_.checksums + view_.header->index_blocks, view_.header->heap_blocks};
-  }
+  // How the heap and the value extents lie on disk.
+  format::StoredRegion heap_region() const { return view_.heap_region(); }
+  format::StoredRegion extent_region(uint32_t extent) const { return view_.extent_region(extent); }
   // How many blocks of the image lie before the heap.
   uint32_t front_blocks() const { return view_.header->header_blocks + view_.header->index_blocks; }
-  // Checksums of the 4 KB blocks of value extent `extent` (to verify a read from disk).
-  std::span<const uint32_t> extent_checksums(uint32_t extent) const;
+  // Checksums of the stored blocks of value extent `extent` (to verify a read from disk).
+  std::span<const uint32_t> extent_checksums(uint32_t extent) const {
+    const format::StoredRegion region = extent_region(extent);
+    return {region.checksums, region.stored_blocks};
+  }
   uint32_t extent_count() const { return view_.header->extent_count; }
   format::ValueExtentRecord extent_record(uint32_t extent) const;
 

@@ -327,25 +327,43 @@ void RunBuilder::copy_range(const Run& from_run, uint32_t from, uint32_t to,
 
 namespace {
 
+bool packed(const BuiltExtent& extent) { return extent.packing.codec != format::Codec::kNone; }
+
+// On disk.
 uint32_t extent_blocks(const BuiltExtent& extent) {
-  return static_cast<uint32_t>(align_up(extent.record.bytes, kRunBlockBytes) / kRunBlockBytes);
+  return packed(extent) ? extent.record.address.blocks
+                        : format::run_extent_blocks(extent.record.bytes);
 }
 
 }  // namespace
 
-size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents) const {
-  const uint64_t index_blocks = format::run_index_blocks(format::run_group_count(entries_));
-  const uint64_t own_blocks = index_blocks + format::run_heap_blocks(heap_bytes_);
-  uint64_t checksums = own_blocks;
-  for (const BuiltExtent& extent : extents) checksums += extent_blocks(extent);
-  return (format::run_header_blocks(checksums) + own_blocks) * kRunBlockBytes;
+std::string_view RunBuilder::heap() {
+  const size_t bytes = size_t{format::run_heap_blocks(heap_bytes_)} * kRunBlockBytes;
+  if (bytes == 0) return {};
+  heap_.reserve(heap_bytes_, bytes - heap_bytes_);
+  std::memset(heap_.data() + heap_bytes_, 0, bytes - heap_bytes_);
+  return {heap_.data(), bytes};
 }
 
-uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to) {
+size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap) const {
+  const uint32_t index_blocks = format::run_index_blocks(format::run_group_count(entries_));
+  const uint32_t heap_blocks = format::run_heap_blocks(heap_bytes_);
+  uint64_t words =
+      index_blocks +
+      format::run_region_words(heap_blocks, heap == nullptr ? heap_blocks : heap->stored_blocks);
+  for (const BuiltExtent& extent : extents) {
+    words += format::run_region_words(format::run_extent_blocks(extent.record.bytes),
+                                      extent_blocks(extent));
+  }
+  return (format::run_header_blocks(words) + index_blocks + heap_blocks) * kRunBlockBytes;
+}
+
+uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to,
+                            const PackedHeap* packed_heap) {
   HAWTHORN_ASSERT(extents.size() <= format::kRunExtentsMax && max_ts <= cut);
   HAWTHORN_ASSERT(reinterpret_cast<uintptr_t>(to) % kRunBlockBytes == 0);
-  const size_t total = image_bytes(extents);
-  write_header(extents, cut, max_ts, to);
+  const size_t total = image_bytes(extents, packed_heap);
+  write_header(extents, cut, max_ts, packed_heap, to);
   const auto* header = reinterpret_cast<const RunHeader*>(to);
   const size_t header_bytes = size_t{header->header_blocks} * kRunBlockBytes;
   char* index = to + header_bytes;
@@ -356,20 +374,27 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
     std::memcpy(heap, heap_.data(), heap_bytes_);
     std::memset(heap + heap_bytes_, 0, heap_room - heap_bytes_);
   }
-  auto* checksums = reinterpret_cast<uint32_t*>(to + format::kRunTableOffset);
-  for (const char* block = index; block < to + total; block += kRunBlockBytes) {
-    *checksums++ = block_checksum(block);
+  auto* words = reinterpret_cast<uint32_t*>(to + format::kRunTableOffset);
+  const auto put = [&words](std::span<const uint32_t> from) {
+    words = std::copy(from.begin(), from.end(), words);
+  };
+  for (const char* block = index; block < (packed_heap == nullptr ? to + total : heap);
+       block += kRunBlockBytes) {
+    *words++ = block_checksum(block);
   }
+  if (packed_heap != nullptr) put(packed_heap->checksums);
   for (const BuiltExtent& extent : extents) {
     HAWTHORN_ASSERT(extent.checksums.size() >= extent_blocks(extent));
     HAWTHORN_ASSERT(extent.record.address.blocks >= extent_blocks(extent));
-    checksums = std::copy_n(extent.checksums.begin(), extent_blocks(extent), checksums);
+    put(extent.checksums.first(extent_blocks(extent)));
   }
+  if (packed_heap != nullptr) put(packed_heap->packing.ends);
+  for (const BuiltExtent& extent : extents) put(extent.packing.ends);
   return checksum64(to, header_bytes, 0);
 }
 
 void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
-                              char* to) const {
+                              const PackedHeap* heap, char* to) const {
   RunHeader header{};
   header.magic = format::kRunMagic;
   header.version = format::kRunVersion;
@@ -383,7 +408,7 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   header.groups = format::run_group_count(entries_);
   header.index_blocks = format::run_index_blocks(header.groups);
   header.heap_blocks = format::run_heap_blocks(heap_bytes_);
-  header.header_blocks = static_cast<uint32_t>(image_bytes(extents) / kRunBlockBytes) -
+  header.header_blocks = static_cast<uint32_t>(image_bytes(extents, heap) / kRunBlockBytes) -
                          header.index_blocks - header.heap_blocks;
   header.heap_bytes = heap_bytes_;
   header.skip = skip_;
@@ -397,6 +422,14 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   header.timestamp_count = counts_.timestamp;
   header.large_count = counts_.large;
   header.extent_count = static_cast<uint32_t>(extents.size());
+  if (heap != nullptr) {
+    header.codec = static_cast<uint8_t>(heap->packing.codec);
+    header.heap_dictionary = heap->packing.dictionary;
+    header.heap_stored_blocks = heap->stored_blocks;
+  }
+  if (heap != nullptr || std::any_of(extents.begin(), extents.end(), packed)) {
+    header.features = format::kRunFeaturePacked;
+  }
   std::memset(to, 0, size_t{header.header_blocks} * kRunBlockBytes);
   std::memcpy(to, &header, sizeof header);
   auto* out = reinterpret_cast<format::RunExtent*>(to + format::kRunExtentsOffset);
@@ -406,6 +439,8 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
     out->blocks = extent.record.address.blocks;
     out->bytes = extent.record.bytes;
     out->garbage_bytes = extent.record.garbage_bytes;
+    out->dictionary = extent.packing.dictionary;
+    out->codec = static_cast<uint8_t>(extent.packing.codec);
     ++out;
   }
 }

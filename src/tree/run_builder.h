@@ -31,7 +31,15 @@ struct RunShape {
 
 struct BuiltExtent {
   format::ValueExtentRecord record;
-  std::span<const uint32_t> checksums;  // of its 4 KB blocks
+  std::span<const uint32_t> checksums;  // of its 4 KB blocks on disk
+  format::Packing packing = {};         // codec kNone: it is not packed
+};
+
+// How the heap of the run under construction was packed.
+struct PackedHeap {
+  format::Packing packing = {};
+  uint32_t stored_blocks = 0;
+  std::span<const uint32_t> checksums;
 };
 
 class RunBuilder {
@@ -61,11 +69,16 @@ class RunBuilder {
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
 
   uint32_t entries() const { return entries_; }
-  // The bytes of the image if it were finished now with these extents.
-  size_t image_bytes(std::span<const BuiltExtent> extents) const;
+  // The heap as it will stand in the image, in whole blocks; for who packs it. Valid until anything
+  // is added.
+  std::string_view heap();
+  // The bytes of the image if it were finished now with these extents, in memory. `heap`: null when
+  // it is not packed.
+  size_t image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap = nullptr) const;
   // Writes the image (image_bytes, a multiple of 4 KB; `to` is 4 KB aligned) and returns the
-  // checksum for the manifest. max_ts <= cut.
-  uint64_t finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to);
+  // checksum for the manifest. max_ts <= cut. The heap is written unpacked.
+  uint64_t finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to,
+                  const PackedHeap* heap = nullptr);
 
  private:
   // Memory that grows and is never initialised. Its users write only within what they reserved.
@@ -107,7 +120,8 @@ class RunBuilder {
   void copy_checked(const Run& from_run, uint32_t from, uint32_t to,
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
   void move_heads(const Run& from_run, uint32_t from);
-  void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to) const;
+  void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
+                    const PackedHeap* heap, char* to) const;
   void write_index(char* to) const;
 
   Buffer<uint64_t> heads_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tree/run_test_model.h"
 
 namespace hawthorn::tree {
@@ -193,6 +195,66 @@ TEST(RunBuilderTest, ImageBytesIsWhatFinishWrites) {
   EXPECT_EQ(run->extent_checksums(0).size(), 25u);
   EXPECT_EQ(run->extent_checksums(1).size(), 1u);
   EXPECT_EQ(run->extent_checksums(2).size(), 0u);
+}
+
+TEST(RunBuilderTest, PackedRegionsAreWhereTheHeaderSays) {
+  RunBuilder builder;
+  builder.start(RunShape());
+  for (uint64_t i = 0; i < 2000; ++i) {
+    builder.add_inline("a key that has a tail " + run_model::big_endian(i), "its value", 0, 0);
+  }
+  builder.add_separated("b", 0, 0, 5000, 0, 0);
+  const std::string_view content = builder.heap();
+  const auto blocks = static_cast<uint32_t>(content.size() / 4096);
+  format::Packer packer;
+  std::string stored(content.size(), '\0');
+  ASSERT_TRUE(packer.pack(content.data(), blocks, format::Codec::kLz4, nullptr, stored.data()));
+  const std::vector<uint32_t> sums{11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+  ASSERT_LE(packer.stored_blocks(), sums.size());
+  const PackedHeap heap{packer.packing(), packer.stored_blocks(),
+                        std::span(sums).first(packer.stored_blocks())};
+  // Two packed extents around one that is not.
+  const std::vector<uint32_t> ends[2] = {{1000, 2000, 3000}, {500}};
+  const std::vector<BuiltExtent> extents{
+      {{{1, 10, 1}, 40000, 0}, std::span(sums).first(1), {format::Codec::kZstd, 9, 10, ends[0]}},
+      {{{1, 20, 2}, 8000, 0}, std::span(sums).subspan(3, 2)},
+      {{{1, 30, 1}, 16384, 0},
+       std::span(sums).subspan(5, 1),
+       {format::Codec::kLz4, 0, 4, ends[1]}}};
+  const size_t bytes = builder.image_bytes(extents, &heap);
+  const std::unique_ptr<char, decltype(&free)> image(static_cast<char*>(aligned_alloc(4096, bytes)),
+                                                     &free);
+  const uint64_t checksum = builder.finish(extents, 0, 0, image.get(), &heap);
+  ASSERT_TRUE(tree::Run::verify(image.get(), bytes, checksum, "here").ok());
+  auto attached = tree::Run::attach(image.get(), bytes);
+  ASSERT_TRUE(attached.ok()) << attached.status().to_string();
+  const tree::Run& run = **attached;
+  const format::StoredRegion region = run.heap_region();
+  ASSERT_TRUE(region.packed());
+  EXPECT_EQ(region.blocks, blocks);
+  EXPECT_EQ(region.stored_blocks, heap.stored_blocks);
+  EXPECT_TRUE(std::ranges::equal(region.packing.ends, heap.packing.ends));
+  EXPECT_EQ(region.checksums[0], 11u);
+  for (uint32_t e = 0; e < 3; ++e) {
+    const format::StoredRegion extent = run.extent_region(e);
+    EXPECT_EQ(extent.packed(), e != 1);
+    EXPECT_EQ(extent.stored_blocks, extents[e].record.address.blocks);
+    EXPECT_TRUE(std::ranges::equal(extent.packing.ends, extents[e].packing.ends));
+    EXPECT_EQ(extent.packing.dictionary, e == 0 ? 9u : 0u);
+    EXPECT_TRUE(std::ranges::equal(run.extent_checksums(e), extents[e].checksums));
+  }
+  EXPECT_EQ(run.entry(2000).kind, EntryKind::kSeparated);
+  // The manifest's record alone tells how long the front is.
+  format::ContainerRecord record;
+  record.entries = run.entries();
+  record.unpacked_blocks = static_cast<uint32_t>(bytes / 4096);
+  record.run.blocks = record.unpacked_blocks - blocks + heap.stored_blocks;
+  for (const BuiltExtent& extent : extents) record.values.push_back(extent.record);
+  EXPECT_EQ(format::run_front_blocks(record), run.front_blocks());
+  // Ends that contradict each other are refused.
+  auto* damaged = const_cast<uint32_t*>(run.extent_region(0).packing.ends.data());
+  damaged[1] = 999;
+  EXPECT_TRUE(tree::Run::attach(image.get(), bytes).status().is(StatusCode::kCorruption));
 }
 
 }  // namespace

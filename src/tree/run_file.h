@@ -87,6 +87,16 @@ struct alignas(64) RunFile : os::InHugePages {
     return sum;
   }
 
+  // About: what is packed counts by its share.
+  uint64_t garbage_on_disk() const {
+    uint64_t sum = 0;
+    for (const format::ValueExtentRecord& value : record.values) {
+      const uint64_t disk = uint64_t{value.address.blocks} * os::kBlockBytes;
+      sum += value.bytes > disk ? value.garbage_bytes * disk / value.bytes : value.garbage_bytes;
+    }
+    return sum;
+  }
+
   void touch() {
     if (hot.load(std::memory_order_relaxed) == 0) hot.store(1, std::memory_order_relaxed);
   }

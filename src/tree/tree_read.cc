@@ -87,6 +87,7 @@ struct Lookup {
 
 // As many lines as most versions have, behind an entry or where its newest one is.
 void prefetch_version(const void* at) {
+  if (at == nullptr) return;
   for (size_t line = 0; line < 5; ++line) {
     __builtin_prefetch(static_cast<const char*>(at) + line * 64);
   }

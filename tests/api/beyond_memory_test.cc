@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <chrono>
 #include <coroutine>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/prng.h"
@@ -21,17 +23,27 @@ constexpr size_t kBudget = size_t{16} << 20;
 
 // Keys of 24 bytes with small values (in the runs) or large ones (in extents), four times the
 // budget.
-class BeyondMemory : public ::testing::TestWithParam<size_t> {
+struct Kind {
+  size_t value_bytes;
+  Compression compression;
+};
+void PrintTo(const Kind& kind, std::ostream* to) {
+  constexpr const char* kNames[] = {"none", "lz4", "zstd"};
+  *to << kind.value_bytes << "_" << kNames[static_cast<size_t>(kind.compression)];
+}
+
+class BeyondMemory : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     Options options;
     options.memory_budget_bytes = kBudget;
     options.durability = Durability::kNone;
+    options.compression = GetParam().compression;
     Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
     ASSERT_OK(opened.status());
     db_ = std::move(opened).value();
     tree_ = db_->tree("t").value();
-    count_ = 4 * kBudget / (24 + GetParam());
+    count_ = 4 * kBudget / (24 + GetParam().value_bytes);
     for (uint64_t i = 0; i < count_;) {
       WriteBatch batch;
       for (int n = 0; n < 500 && i < count_; ++n, ++i) batch.put(tree_, key(i), value(i));
@@ -44,7 +56,7 @@ class BeyondMemory : public ::testing::TestWithParam<size_t> {
     // Written in order, which is quick; the tails make records of them.
     return big_endian(number * kStep) + big_endian(number) + "-tail-24";
   }
-  std::string value(uint64_t number) const { return value_of(number, GetParam()); }
+  std::string value(uint64_t number) const { return value_of(number, GetParam().value_bytes); }
 
   TempDirectory directory_;
   std::unique_ptr<Db> db_;
@@ -69,10 +81,17 @@ TEST_P(BeyondMemory, GetsReadOneBlockEach) {
     ASSERT_TRUE(db_->get(tree_, key(number) + "x", found).is_not_found());
   }
   const Stats after = db_->stats();
-  // A record or value may reach into a second block.
-  EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{kGets} * 4096 * 2);
+  // A record or value may reach into a second block; of what is compressed whole chunks are read,
+  // which begin and end in blocks of others.
+  const uint64_t blocks = GetParam().compression == Compression::kNone ? 2 : 5;
+  EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{kGets} * 4096 * blocks);
   EXPECT_GT(after.memory_frame_bytes, 0u);
-  EXPECT_LE(after.memory_resident_bytes, kBudget + kBudget / 20);
+  // Merges of a flush may have found no contiguous room in so small a budget: the background gives
+  // back what they took beyond it.
+  for (int i = 0; i < 1000 && db_->stats().memory_resident_bytes > kBudget + kBudget / 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_LE(db_->stats().memory_resident_bytes, kBudget + kBudget / 20);
 }
 
 TEST_P(BeyondMemory, HotKeysStayInMemory) {
@@ -270,7 +289,12 @@ TEST_P(BeyondMemory, AQueueIsUsedWrongly) {
   EXPECT_OK(db_->close());
 }
 
-INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory, ::testing::Values(100, 300));
+INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,
+                         ::testing::Values(Kind{100, Compression::kNone},
+                                           Kind{300, Compression::kNone},
+                                           Kind{100, Compression::kZstd},
+                                           Kind{300, Compression::kLz4}),
+                         ::testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace hawthorn::tests

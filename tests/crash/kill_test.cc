@@ -215,7 +215,7 @@ TEST(Kill, nothing_acknowledged_is_lost) {
   ASSERT_NE(memory, MAP_FAILED);
   Shared& shared = *new (memory) Shared{};
   const uint64_t seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
-  const uint64_t rounds = environment_number("HAWTHORN_KILL_ROUNDS", 200);
+  const uint64_t rounds = environment_number("HAWTHORN_KILL_ROUNDS", scaled(200));
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   Prng prng(seed);
   Contents base[kWriters][2];

@@ -91,6 +91,7 @@ class Lives {
     Options options;
     options.memory_budget_bytes = size_t{16} << 20;
     options.durability = Durability::kNone;
+    options.compression = static_cast<Compression>(prng_.below(3));  // of new trees
     Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
     if (!db.ok()) {
       EXPECT_TRUE(disk_->stopped()) << db.status().to_string();
@@ -452,7 +453,7 @@ void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
   db::data_file_bytes_first = (shape.small_files ? uint64_t{1} << 18 : uint64_t{1} << 26);
   db::data_file_bytes_max = (shape.small_files ? uint64_t{1} << 20 : uint64_t{1} << 30);
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
-  const uint64_t count = only != 0 ? 1 : seeds * environment_number("HAWTHORN_SCALE", 1);
+  const uint64_t count = only != 0 ? 1 : scaled(seeds);
   uint64_t recovered = 0;
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;

@@ -248,7 +248,7 @@ TEST_F(FullDisk, killed_and_opened) {
 // At any operation of the disk, in opening, filling, deleting and the log's rounds.
 TEST_F(FullDisk, killed_at_any_operation) {
   db::log_segment_bytes = kMB;
-  const uint64_t lives = 150 * environment_number("HAWTHORN_SCALE", 1);
+  const uint64_t lives = scaled(150);
   for (const CrashKind kind : {CrashKind::kProcessKill, CrashKind::kPowerLoss}) {
     SCOPED_TRACE(kind == CrashKind::kProcessKill ? "killed" : "power loss");
     Prng prng(11);

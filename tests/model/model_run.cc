@@ -4,11 +4,6 @@ namespace hawthorn::tests {
 
 namespace {
 constexpr const char* kNames[] = {"accounts", "b", "catalogue of everything"};
-
-std::string shown(std::string_view key) {
-  return ::testing::PrintToString(std::string(key.substr(0, 40))) + " of " +
-         std::to_string(key.size()) + " bytes";
-}
 }  // namespace
 
 ModelRun::ModelRun(const ModelOptions& options, Opener opener)
@@ -36,6 +31,7 @@ void ModelRun::open() {
   Options options;
   options.memory_budget_bytes = budget_;
   options.durability = Durability::kNone;
+  options.compression = any_compression();
   Result<std::unique_ptr<Db>> db = opener_(options);
   ASSERT_OK(db.status());
   db_ = std::move(*db);
@@ -117,6 +113,8 @@ ModelValue ModelRun::any_value() {
   if (prng_.one_in(5)) return {};
   return {true, static_cast<uint32_t>(random_size(prng_, options_.large)), prng_.next()};
 }
+
+Compression ModelRun::any_compression() { return static_cast<Compression>(prng_.below(3)); }
 
 Durability ModelRun::any_level() {
   if (prng_.one_in(200)) return Durability::kFull;
@@ -573,128 +571,6 @@ void ModelRun::manage_snapshots() {
     return cursor.txn == 0 && !cursor.own_snapshot && cursor.commit == commit;
   });
   snapshots_.erase(snapshots_.begin() + static_cast<ptrdiff_t>(index));
-}
-
-void ModelRun::upkeep() {
-  ++done_;
-  switch (prng_.below(20)) {
-    case 0:
-      ASSERT_OK(db_->compact());
-      return;
-    case 1:
-    case 2:
-    case 3:
-      ASSERT_OK(db_->drain());
-      return;
-    case 4:
-    case 5:
-      ASSERT_OK(db_->sync());
-      return;
-    case 6: {
-      if (!prng_.one_in(4)) return;
-      ASSERT_TRUE(clean(*db_));
-      return;
-    }
-    case 7: {
-      budget_ = options_.budget_bytes + (prng_.below(3) * (size_t{8} << 20));
-      const Status status = db_->set_memory_budget(budget_);
-      // What snapshots and transactions hold may not fit; the new budget counts all the same.
-      ASSERT_TRUE(status.ok() || status.is(StatusCode::kOutOfMemory)) << status.to_string();
-      return;
-    }
-    case 8: {
-      const Stats stats = db_->stats();
-      ASSERT_EQ(stats.trees.size(), trees_.size());
-      ASSERT_EQ(stats.memory_budget_bytes, budget_);
-      ASSERT_GE(stats.visible_timestamp, stats.oldest_snapshot_timestamp);
-      ASSERT_EQ(stats.quarantined_containers, 0u);
-      return;
-    }
-    case 9:
-    case 10:
-    case 11:
-    case 12:
-      ASSERT_OK(db_->flush());
-      return;
-    default:
-      return;
-  }
-}
-
-void ModelRun::close_readers() {
-  value_.reset();
-  batch_.reset();
-  cursors_.clear();
-  for (OpenTxn& txn : txns_) {
-    if (prng_.one_in(2)) txn.txn.abort();
-  }
-  txns_.clear();
-  snapshots_.clear();
-}
-
-void ModelRun::reopen() {
-  ++done_;
-  if (!snapshots_.empty() || !txns_.empty() || !cursors_.empty()) {
-    ASSERT_TRUE(db_->close().is(StatusCode::kBusy));
-  }
-  close_readers();
-  if (prng_.one_in(2)) {
-    ASSERT_OK(db_->close());
-    ASSERT_TRUE(db_->put(trees_[0].handle, "k", "v").is(StatusCode::kClosed));
-  }
-  db_.reset();
-  for (OpenTree& tree : trees_) tree.model->forget_history();
-  open();
-  if (prng_.one_in(4)) compare_all();
-}
-
-void ModelRun::trees() {
-  ++done_;
-  const size_t index = prng_.below(trees_.size());
-  OpenTree& tree = trees_[index];
-  for (size_t i = txns_.size(); i > 0; --i) {
-    if (txns_[i - 1].own.contains(tree.id)) {
-      end_txn(i - 1, false);
-      if (::testing::Test::HasFatalFailure()) return;
-    }
-  }
-  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.tree == tree.id; });
-  ASSERT_OK(db_->drop_tree(tree.name));
-  ASSERT_TRUE(db_->find_tree(tree.name).status().is_not_found());
-  ASSERT_TRUE(db_->put(tree.handle, "k", "v").is(StatusCode::kInvalidArgument));
-  ASSERT_TRUE(db_->get(tree.handle, "k", value_).is(StatusCode::kInvalidArgument));
-  Result<Tree> handle = db_->tree(tree.name);
-  ASSERT_OK(handle.status());
-  tree.handle = *handle;
-  tree.id = ++last_id_;
-  tree.model = std::make_shared<ModelTree>(pool_.size());
-}
-
-void ModelRun::compare_all() {
-  const Result<std::vector<std::string>> names = db_->list_trees();
-  ASSERT_OK(names.status());
-  ASSERT_EQ(names->size(), trees_.size());
-  for (const OpenTree& tree : trees_) {
-    const ModelView expected = view(tree, commit_);
-    Rank at = 0;
-    const Status status =
-        db_->scan(tree.handle, "", std::nullopt, [&](std::span<const Entry> entries) {
-          for (const Entry& entry : entries) {
-            const Rank rank = expected.next(at, pool_.size());
-            if (rank == kNoRank || pool_[rank] != entry.key || !expected.at(rank).is(entry.value)) {
-              ADD_FAILURE() << tree.name << " holds " << shown(entry.key) << ", expected "
-                            << (rank == kNoRank ? "the end" : shown(pool_[rank]));
-              return false;
-            }
-            at = rank + 1;
-          }
-          return true;
-        });
-    ASSERT_OK(status);
-    const Rank rest = expected.next(at, pool_.size());
-    ASSERT_EQ(rest, kNoRank) << tree.name << " misses " << shown(pool_[rest]);
-  }
-  ASSERT_TRUE(clean(*db_));
 }
 
 }  // namespace hawthorn::tests

@@ -16,6 +16,12 @@
 
 namespace hawthorn::tests {
 
+// A key in messages.
+inline std::string shown(std::string_view key) {
+  return ::testing::PrintToString(std::string(key.substr(0, 40))) + " of " +
+         std::to_string(key.size()) + " bytes";
+}
+
 struct ModelOptions {
   uint64_t seed = 1;
   uint64_t operations = 100'000;
@@ -95,6 +101,7 @@ class ModelRun {
   // A key near one of the pool; *rank: the first of the pool that is >= it.
   std::string any_seek(Rank* rank);
   ModelValue any_value();
+  Compression any_compression();
   Durability any_level();
   uint64_t oldest() const;
   ModelView view(const OpenTree& tree, uint64_t commit, const OpenTxn* txn = nullptr) const;

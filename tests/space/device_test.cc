@@ -172,7 +172,7 @@ TEST_F(Device, full) {
 
 // At any operation of the disk, creation included.
 TEST_F(Device, killed_at_any_operation) {
-  const uint64_t lives = 80 * environment_number("HAWTHORN_SCALE", 1);
+  const uint64_t lives = scaled(80);
   for (const CrashKind kind :
        {CrashKind::kProcessKill, CrashKind::kPowerLoss, CrashKind::kPowerLossDrop}) {
     Prng prng(5);

@@ -308,7 +308,7 @@ TEST_F(Shrink, in_the_background) {
 
 // At any operation of the disk, while files come and go.
 TEST_F(Shrink, killed_at_any_operation) {
-  const uint64_t lives = 60 * environment_number("HAWTHORN_SCALE", 1);
+  const uint64_t lives = scaled(60);
   for (const CrashKind kind :
        {CrashKind::kProcessKill, CrashKind::kPowerLoss, CrashKind::kPowerLossDrop}) {
     Prng prng(3);

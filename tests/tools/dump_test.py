@@ -87,6 +87,24 @@ class RoundTrip(CommandCase):
                                        "one"), b"the last one".hex().encode() + b"\n")
         self.hawthorn("load", other, "--bulk", "--sorted", code=USAGE, stdin=text)
 
+    def test_compressed(self):
+        entries = [(b"key %06d" % i, b"a value that is much like the others " * 8)
+                   for i in range(20000)]
+        self.hawthorn("load", self.db, stdin=self.dump_of({b"t": entries}))
+        text = self.hawthorn("dump", self.db)
+        for codec in ("none", "lz4", "zstd"):
+            for bulk in ((), ("--sorted",)):
+                with self.subTest(codec=codec, bulk=bulk):
+                    db = self.scratch / (codec + "".join(bulk))
+                    self.hawthorn("load", db, "--compression", codec, *bulk, stdin=text)
+                    self.assertEqual(self.hawthorn("dump", db), text)
+                    stats = json.loads(self.hawthorn("stats", db, "--json"))["trees"][0]
+                    self.assertEqual(stats["compression"], codec)
+                    size = stats["bytes_index"] + stats["bytes_values"]
+                    self.assertEqual(size < stats["bytes_uncompressed"] / 4, codec != "none")
+                    self.assertIn(b" 0 errors", self.hawthorn("check", db))
+        self.hawthorn("load", self.db, "--compression", "gzip", code=USAGE, stdin=text)
+
     def test_in_bulk_a_tree_is_whole_or_not_at_all(self):
         good = self.dump_of({b"a": [(b"k", b"1")]}).replace(b"#end-of-dump trees=1\n", b"")
         bad = good + b"#tree name=b\ny\t1\nx\t2\n#end entries=2\n#end-of-dump trees=2\n"

@@ -1,3 +1,0 @@
-// What test programs include of the system is precompiled for this program, which does nothing
-// itself.
-int main() { return 0; }

@@ -1,0 +1,66 @@
+#include "tree/compression.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hawthorn::tree {
+
+void Compression::set_codec(uint32_t tree, format::Codec codec) {
+  os::MutexLock lock(mutex_);
+  State& state = trees_[tree];
+  state.codec = codec;
+  state.sampling = codec == format::Codec::kZstd && state.dictionary == nullptr;
+  if (!state.sampling) state.samples = {};
+}
+
+void Compression::forget_tree(uint32_t tree) {
+  os::MutexLock lock(mutex_);
+  trees_.erase(tree);
+}
+
+Compression::Plan Compression::plan(uint32_t tree) const {
+  os::MutexLock lock(mutex_);
+  const auto at = trees_.find(tree);
+  return at == trees_.end() ? Plan() : Plan{at->second.codec, at->second.dictionary};
+}
+
+bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view bytes) {
+  std::unique_ptr<format::Dictionary> made = format::Dictionary::make(id, bytes);
+  if (made == nullptr) return false;
+  os::MutexLock lock(mutex_);
+  State& state = trees_[tree];
+  state.dictionary = made.get();
+  state.sampling = false;
+  state.samples = {};
+  next_dictionary_ = std::max(next_dictionary_, id + 1);
+  dictionaries_.insert_or_assign(id, std::move(made));
+  return true;
+}
+
+const format::Dictionary* Compression::dictionary(uint32_t id) const {
+  if (id == 0) return nullptr;
+  os::MutexLock lock(mutex_);
+  const auto at = dictionaries_.find(id);
+  return at == dictionaries_.end() ? nullptr : at->second.get();
+}
+
+void Compression::offer_sample(uint32_t tree, const char* content, size_t bytes) {
+  os::MutexLock lock(mutex_);
+  const auto at = trees_.find(tree);
+  if (at == trees_.end() || !at->second.sampling) return;
+  std::string& samples = at->second.samples;
+  samples.append(content, std::min(bytes, kSampleBytes - std::min(kSampleBytes, samples.size())));
+}
+
+bool Compression::take_samples(Samples* samples) {
+  os::MutexLock lock(mutex_);
+  for (auto& [tree, state] : trees_) {
+    if (!state.sampling || state.samples.size() < kSampleBytes) continue;
+    state.sampling = false;
+    *samples = {tree, next_dictionary_++, std::exchange(state.samples, {})};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace hawthorn::tree

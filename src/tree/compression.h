@@ -1,0 +1,67 @@
+#pragma once
+// How the trees of a database are compressed: a codec for each, and the dictionaries of Zstd.
+//
+// What a tree is set to counts for what is written from then on; what lies on disk says itself how
+// it is packed, so any mixture is read. A tree of Zstd gets one dictionary, trained from the first
+// content that merges pack for it.
+//
+// Not here: packing (format/packing.h), making a dictionary durable before it is used
+// (db/dictionaries.cc). Threads: any.
+//
+// 1. A dictionary is used for packing only once the manifest has it; it stays until the database is
+//    closed, also when its tree is dropped.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/packing.h"
+#include "os/sync.h"
+
+namespace hawthorn::tree {
+
+class Compression {
+ public:
+  static constexpr size_t kDictionaryBytes = size_t{16} << 10;
+  static constexpr size_t kSampleBytes = size_t{1} << 20;
+
+  struct Plan {
+    format::Codec codec = format::Codec::kNone;
+    const format::Dictionary* dictionary = nullptr;
+  };
+
+  void set_codec(uint32_t tree, format::Codec codec);
+  void forget_tree(uint32_t tree);
+  // How a tree's next runs and extents are packed.
+  Plan plan(uint32_t tree) const;
+
+  // The manifest has this dictionary. False: the bytes are no dictionary.
+  bool add_dictionary(uint32_t tree, uint32_t id, std::string_view bytes);
+  // Null for id 0 and for one that does not exist.
+  const format::Dictionary* dictionary(uint32_t id) const;
+
+  // Content of a tree that is to have a dictionary and has none yet; others ignore it.
+  void offer_sample(uint32_t tree, const char* content, size_t bytes);
+  // A tree with enough samples, which are taken, and its next dictionary's id; false: none.
+  struct Samples {
+    uint32_t tree = 0;
+    uint32_t dictionary = 0;
+    std::string bytes;
+  };
+  bool take_samples(Samples* samples);
+
+ private:
+  struct State {
+    format::Codec codec = format::Codec::kNone;
+    const format::Dictionary* dictionary = nullptr;
+    bool sampling = false;
+    std::string samples;
+  };
+  mutable os::Mutex mutex_;
+  std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
+  std::map<uint32_t, std::unique_ptr<format::Dictionary>> dictionaries_ GUARDED_BY(mutex_);
+  uint32_t next_dictionary_ GUARDED_BY(mutex_) = 1;
+};
+
+}  // namespace hawthorn::tree

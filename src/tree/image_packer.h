@@ -1,0 +1,70 @@
+#pragma once
+// Packs the parts of a container that a merge or a bulk ingest has built: values, and the heap of
+// the run, each into a copy of what goes to disk.
+//
+// Not here: codecs and chunks (format/packing.h), which tree is packed how (compression.h).
+// Threads: one object, one thread.
+//
+// 1. Where there is no memory for the copy, or it does not pay, nothing is packed: that is no
+//    error.
+
+#include <span>
+#include <vector>
+
+#include "tree/compression.h"
+#include "tree/run_builder.h"
+#include "tree/store.h"
+
+namespace hawthorn::tree {
+
+// What goes to disk, of the merge quota; null: the content itself.
+struct StoredCopy {
+  char* memory = nullptr;
+  uint32_t blocks = 0;
+};
+
+class ImagePacker {
+ public:
+  explicit ImagePacker(const Store* store) : store_(store) {}
+
+  // Of a value extent's content. The copy is the caller's.
+  StoredCopy values(const Compression::Plan& plan, const char* content, uint32_t blocks);
+  // How the last values were packed; until the next ones.
+  format::Packing values_packing() const { return values_packing_; }
+
+  // A run image on its way: its heap is packed, then the image is built with heap(), then finish()
+  // gives the copy.
+  class Image {
+   public:
+    Image(Image&& other) noexcept;
+    Image& operator=(Image&&) = delete;
+    ~Image();
+    // For RunBuilder; null when it is not packed. Lifetime: the packer's next heap.
+    const PackedHeap* heap() const { return memory_ == nullptr ? nullptr : &heap_; }
+    // The front of the built image, of image_bytes in memory, and the packed heap. The copy is the
+    // caller's.
+    StoredCopy finish(const char* image, size_t image_bytes);
+
+   private:
+    friend class ImagePacker;
+    explicit Image(Residency* residency) : residency_(residency) {}
+    Residency* residency_;
+    char* memory_ = nullptr;  // room for the front, then the heap
+    uint32_t front_room_ = 0;
+    uint32_t blocks_ = 0;  // of the memory
+    PackedHeap heap_;
+  };
+  Image heap(const Compression::Plan& plan, RunBuilder& builder,
+             std::span<const BuiltExtent> extents);
+
+ private:
+  Residency* residency() const { return store_->residency; }
+  const Store* const store_;
+  format::Packer packer_;
+  format::Packing values_packing_;
+  std::vector<uint32_t> values_ends_;
+  std::vector<uint32_t> heap_ends_;
+  std::vector<uint32_t> heap_checksums_;
+};
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,326 @@
+// Reading blocks, whole value extents and images from disk: verified, and unpacked where they are
+// packed.
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "os/epoch.h"
+#include "os/io_queue.h"
+#include "tree/residency.h"
+
+namespace hawthorn::tree {
+
+namespace {
+constexpr size_t kBlock = 4096;
+constexpr size_t kRawBufferBytes = 256 << 10;
+
+std::string place(os::File* file, uint64_t offset) {
+  return file->path() + " at " + std::to_string(offset);
+}
+}  // namespace
+
+// The run of a pinned file. It stays what it is, and where it is, as long as the pin.
+Result<const Run*> Residency::pinned_run(RunFile* file) {
+  for (;;) {
+    if (Status s = load_run(file); !s.ok()) return s;
+    os::epoch::Guard guard;
+    const Run* run = file->run.load(std::memory_order_acquire);
+    if (run != nullptr) return run;
+  }
+}
+
+namespace {
+// The region of an extent that is read by blocks, and its first block.
+struct Region {
+  format::StoredRegion stored;
+  uint32_t first;
+};
+Region region_of(const RunFile& file, const Run& run, const Extent& extent) {
+  if (extent.is_index) return {run.heap_region(), run.front_blocks()};
+  return {run.extent_region(file.number_of(&extent)), 0};
+}
+}  // namespace
+
+Result<StoredBlocks> Residency::find_stored(RunFile* file, const Extent& extent,
+                                            uint32_t first_block, uint32_t blocks) {
+  StoredBlocks found{first_block, blocks, first_block, blocks};
+  if (!extent.packed()) return found;
+  const Result<const Run*> run = pinned_run(file);
+  if (!run.ok()) return run.status();
+  const Region region = region_of(*file, **run, extent);
+  const format::Packing& packing = region.stored.packing;
+  const uint32_t first = (first_block - region.first) / format::kChunkBlocks;
+  const uint32_t end = format::chunk_count(first_block - region.first + blocks);
+  const uint32_t disk_end = (packing.ends[end - 1] + kBlock - 1) / kBlock;
+  found.disk_first = static_cast<uint32_t>(packing.begin_of(first) / kBlock);
+  found.disk_blocks = disk_end - found.disk_first;
+  found.disk_first += region.first;
+  found.first = region.first + first * format::kChunkBlocks;
+  found.blocks = std::min(end * format::kChunkBlocks, packing.blocks) + region.first - found.first;
+  return found;
+}
+
+Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const StoredBlocks& blocks,
+                                 char* stored, char* content) {
+  const Result<const Run*> run = pinned_run(file);
+  if (!run.ok()) return run.status();
+  const Region region = region_of(*file, **run, extent);
+  const uint32_t* sums = region.stored.checksums + (blocks.disk_first - region.first);
+  os::File* disk = space_->file(extent.address.file);
+  const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
+  const auto damage = [&](uint32_t block, std::string_view what) {
+    return Status(StatusCode::kCorruption,
+                  place(disk, offset + uint64_t{block} * kBlock) + ": " + std::string(what) +
+                      " in a value block of container " + std::to_string(file->record.id));
+  };
+  for (bool again = true;; again = false) {
+    count_read(size_t{blocks.disk_blocks} * kBlock);
+    uint32_t good = 0;
+    while (good < blocks.disk_blocks &&
+           block_checksum(stored + size_t{good} * kBlock) == sums[good]) {
+      ++good;
+    }
+    if (good == blocks.disk_blocks) break;
+    if (!again) return damage(good, "checksum mismatch");
+    if (Status s = disk->read_at(offset, {stored, size_t{blocks.disk_blocks} * kBlock}); !s.ok()) {
+      return s;
+    }
+  }
+  const char* begin = stored - size_t{blocks.disk_first - region.first} * kBlock;
+  const uint32_t first = (blocks.first - region.first) / format::kChunkBlocks;
+  const uint32_t end = format::chunk_count(blocks.first - region.first + blocks.blocks);
+  return unpack(region.stored, first, end, begin, content)
+             ? Status()
+             : damage(0, "a chunk that cannot be unpacked");
+}
+
+// `stored`: where the region begins. Nothing to do where it is not packed.
+bool Residency::unpack(const format::StoredRegion& region, uint32_t first_chunk, uint32_t end_chunk,
+                       const char* stored, char* to) const {
+  if (!region.packed()) return true;
+  const format::Packing& packing = region.packing;
+  const format::Dictionary* dictionary = compression_.dictionary(packing.dictionary);
+  for (uint32_t chunk = first_chunk; chunk < end_chunk; ++chunk) {
+    if (!format::unpack_chunk(packing, dictionary, chunk, stored + packing.begin_of(chunk), to)) {
+      return false;
+    }
+    to += format::kChunkBytes;
+  }
+  return true;
+}
+
+// All of a region that begins at `first_block` of an extent.
+Status Residency::read_region(const format::StoredRegion& region, const ExtentAddress& address,
+                              uint32_t first_block, uint64_t container, char* to) {
+  const size_t bytes = size_t{region.stored_blocks} * kBlock;
+  if (bytes == 0) return {};
+  char* stored = region.packed() ? arena_->allocate(os::Quota::kMerge, bytes, true) : to;
+  if (stored == nullptr) {
+    return Status(StatusCode::kOutOfMemory,
+                  "no memory to unpack " + std::to_string(bytes) + " bytes");
+  }
+  Status status = read_raw(address, uint64_t{first_block} * kBlock, bytes, stored);
+  const auto damage = [&](uint32_t block, std::string_view what) {
+    return Status(StatusCode::kCorruption,
+                  place(space_->file(address.file),
+                        (uint64_t{address.block} + first_block + block) * kBlock) +
+                      ": " + std::string(what) + " in a value block of container " +
+                      std::to_string(container));
+  };
+  for (uint32_t block = 0; status.ok() && block < region.stored_blocks; ++block) {
+    if (block_checksum(stored + size_t{block} * kBlock) != region.checksums[block]) {
+      status = damage(block, "checksum mismatch");
+    }
+  }
+  if (status.ok() && !unpack(region, 0, format::chunk_count(region.blocks), stored, to)) {
+    status = damage(0, "a chunk that cannot be unpacked");
+  }
+  if (region.packed()) release(os::Quota::kMerge, stored, bytes);
+  return status;
+}
+
+Status Residency::read_image(const format::ContainerRecord& record, char* to) {
+  const uint32_t front = format::run_front_blocks(record);
+  if (front == 0) {
+    return Status(StatusCode::kCorruption,
+                  "the manifest contradicts itself about container " + std::to_string(record.id));
+  }
+  const size_t bytes = size_t{record.image_blocks()} * kBlock;
+  if (Status s = read_raw(record.run, 0, size_t{front} * kBlock, to); !s.ok()) return s;
+  const std::string where =
+      place(space_->file(record.run.file), uint64_t{record.run.block} * kBlock);
+  Status status = Run::verify_front(to, size_t{front} * kBlock, bytes, record.run_checksum, where);
+  format::RunView view;
+  if (status.ok()) status = format::parse_run(to, bytes, &view);
+  if (!status.ok()) return status;
+  return read_region(view.heap_region(), record.run, front, record.id, to + size_t{front} * kBlock);
+}
+
+Status Residency::read_values(const format::ContainerRecord& record, const Run& run,
+                              uint32_t extent, char* to) {
+  return read_region(run.extent_region(extent), record.values[extent].address, 0, record.id, to);
+}
+
+namespace {
+// A piece on its way: what is read of it, and where.
+struct Reading {
+  StoredBlocks found;
+  char* memory = nullptr;  // of the merge quota, for what is packed
+  size_t memory_bytes = 0;
+  char* stored = nullptr;
+  char* content = nullptr;
+  os::IoRead request;
+};
+
+Status carry_out(const os::Machine& machine, std::span<Reading> readings) {
+  if (readings.size() == 1) {
+    const os::IoRead& only = readings.front().request;
+    return only.file->read_at(only.offset, {only.data, only.size});
+  }
+  std::vector<os::IoRead> reads;
+  for (const Reading& reading : readings) reads.push_back(reading.request);
+  os::IoQueueLease queue = machine.queues->lease();
+  queue->submit(reads);
+  std::vector<os::IoCompletion> done(reads.size());
+  Status status;
+  while (queue->in_flight() > 0) {
+    const size_t count = queue->reap(done, done.size());
+    for (size_t i = 0; i < count; ++i) {
+      if (status.ok()) status = std::move(done[i].status);
+    }
+  }
+  return status;
+}
+}  // namespace
+
+Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
+                              uint32_t blocks, char* to) {
+  const PieceRead piece{&extent, first_block, blocks, to};
+  return read_pieces(file, {&piece, 1});
+}
+
+Status Residency::read_pieces(RunFile* file, std::span<const PieceRead> pieces) {
+  if (pieces.empty()) return {};
+  std::vector<Reading> readings(pieces.size());
+  Status status;
+  for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
+    const PieceRead& piece = pieces[i];
+    Reading& reading = readings[i];
+    Result<StoredBlocks> found = find_stored(file, *piece.extent, piece.first_block, piece.blocks);
+    if (!found.ok()) {
+      status = found.status();
+      break;
+    }
+    reading.found = *found;
+    const size_t stored_bytes = size_t{found->disk_blocks} * kBlock;
+    reading.stored = piece.to;
+    reading.content = piece.to;
+    if (piece.extent->packed()) {
+      // Whole chunks are unpacked where they belong; else they go through memory of their own.
+      const bool whole = found->first == piece.first_block && found->blocks == piece.blocks;
+      reading.memory_bytes = stored_bytes + (whole ? 0 : size_t{found->blocks} * kBlock);
+      reading.memory = allocate_for_read(os::Quota::kMerge, reading.memory_bytes);
+      if (reading.memory == nullptr) {
+        status = Status(StatusCode::kOutOfMemory,
+                        "no memory to unpack " + std::to_string(reading.memory_bytes) + " bytes");
+        break;
+      }
+      reading.stored = reading.memory;
+      if (!whole) reading.content = reading.memory + stored_bytes;
+    }
+    reading.request = {space_->file(piece.extent->address.file),
+                       (uint64_t{piece.extent->address.block} + found->disk_first) * kBlock,
+                       reading.stored, stored_bytes, nullptr};
+  }
+  if (status.ok()) status = carry_out(machine_, readings);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const PieceRead& piece = pieces[i];
+    Reading& reading = readings[i];
+    if (status.ok()) {
+      status = confirm_blocks(file, *piece.extent, reading.found, reading.stored, reading.content);
+    }
+    if (status.ok() && reading.content != piece.to) {
+      std::memcpy(piece.to,
+                  reading.content + size_t{piece.first_block - reading.found.first} * kBlock,
+                  size_t{piece.blocks} * kBlock);
+    }
+    if (reading.memory != nullptr) {
+      release(os::Quota::kMerge, reading.memory, reading.memory_bytes);
+    }
+  }
+  return status;
+}
+
+void Residency::give_back_stored(Extent* extent) {
+  if (extent->stored == nullptr) return;
+  release(os::Quota::kMerge, extent->stored, extent->disk_bytes());
+  extent->stored = nullptr;
+}
+
+void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks,
+                               const char* bytes) {
+  if (blocks > kFramesPerRead) return;
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint32_t frame = take_frame();
+    if (frame == FrameCache::kNone) return;
+    std::memcpy(frames_.memory(frame), bytes + size_t{i} * kBlock, kBlock);
+    frames_.publish(extent, first_block + i, frame);
+  }
+}
+
+Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
+  Extent* target = file->values[extent].get();
+  if (file->bases[extent].load(std::memory_order_acquire) != nullptr) return {};
+  char* memory = must ? allocate_for_read(os::Quota::kValues, target->memory_bytes())
+                      : allocate(os::Quota::kValues, target->memory_bytes());
+  if (memory == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory for a value extent of " +
+                                                std::to_string(target->memory_bytes()) + " bytes");
+  }
+  if (!must) bytes_missed_.fetch_add(target->disk_bytes(), std::memory_order_relaxed);
+  if (Status s = read_blocks(file, *target, 0, target->blocks, memory); !s.ok()) {
+    release(os::Quota::kValues, memory, target->memory_bytes());
+    return s;
+  }
+  os::MutexLock lock(mutex_);
+  if (target->memory.load(std::memory_order_relaxed) != nullptr || target->owner != file) {
+    // Somebody else was faster, or a newer file owns the extent by now.
+    arena_->release(os::Quota::kValues, memory, target->memory_bytes());
+    return {};
+  }
+  enlist(wholes_, file);
+  target->memory.store(memory, std::memory_order_release);
+  file->bases[extent].store(memory, std::memory_order_release);
+  return {};
+}
+
+Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {
+  os::File* disk = space_->file(address.file);
+  if (disk == nullptr) {
+    return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
+  }
+  // Through a small buffer: the caller's memory is not aligned for direct I/O, and may be large.
+  const size_t buffer_bytes = std::min(kRawBufferBytes, align_up(size, kBlock) + kBlock);
+  char* buffer = allocate_for_read(os::Quota::kMerge, buffer_bytes);
+  if (buffer == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
+  }
+  Status status;
+  while (size > 0 && status.ok()) {
+    const uint64_t start = offset / kBlock * kBlock;
+    const size_t before = offset - start;
+    const size_t piece = std::min(size, buffer_bytes - before);
+    const size_t bytes = align_up(before + piece, kBlock);
+    status = disk->read_at(uint64_t{address.block} * kBlock + start, {buffer, bytes});
+    if (!status.ok()) break;
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+    std::memcpy(to, buffer + before, piece);
+    to += piece;
+    offset += piece;
+    size -= piece;
+  }
+  release(os::Quota::kMerge, buffer, buffer_bytes);
+  return status;
+}
+
+}  // namespace hawthorn::tree
