@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -104,7 +105,53 @@ struct Arena::Heap {
   }
 
   void publish_touched() REQUIRES(mutex) {
-    touched_bytes.store(pages->touched_count() * kHugeBytes, std::memory_order_relaxed);
+    touched_bytes.store(pages->touched_count() * kHugeBytes - pages->absent_pages() * kPageBytes,
+                        std::memory_order_relaxed);
+  }
+
+  // Where nothing is wholly free, the free parts of huge pages go back to the kernel, of the
+  // emptiest ones first, until no more than `bytes` are resident.
+  void split_down_to(size_t bytes) REQUIRES(mutex) {
+    size_t expected = resident();
+    std::vector<size_t> chosen;
+    while (expected > bytes) {
+      const size_t huge = pages->emptiest();
+      if (huge == pages->huge_count()) break;
+      const size_t before = pages->absent_pages();
+      pages->split_huge(huge);
+      expected -= std::min(expected, (pages->absent_pages() - before) * kPageBytes);
+      chosen.push_back(huge);
+    }
+    if (chosen.empty()) return;
+    std::sort(chosen.begin(), chosen.end());
+    pages->each_free_span([&](size_t page, size_t count) {
+      for (auto huge =
+               std::lower_bound(chosen.begin(), chosen.end(), page / PageHeap::kPagesPerHuge);
+           huge != chosen.end() && *huge * PageHeap::kPagesPerHuge < page + count; ++huge) {
+        purge(std::max(page, *huge * PageHeap::kPagesPerHuge),
+              std::min(page + count, (*huge + 1) * PageHeap::kPagesPerHuge));
+      }
+    });
+    publish_touched();
+  }
+
+  // Free pages [begin, end) are not resident afterwards.
+  void purge(size_t begin, size_t end) {
+    madvise(base + begin * kPageBytes, (end - begin) * kPageBytes, MADV_DONTNEED);
+  }
+
+  // Pages [page, page + count) were released.
+  void purge_released(size_t page, size_t count) REQUIRES(mutex) {
+    for (size_t at = page; at < page + count;) {
+      const size_t huge = at / PageHeap::kPagesPerHuge;
+      const size_t end = std::min(page + count, (huge + 1) * PageHeap::kPagesPerHuge);
+      if (pages->is_split(huge)) {
+        purge(at, end);
+        if (pages->wholly_free(huge)) pages->give_back(huge);
+      }
+      at = end;
+    }
+    publish_touched();
   }
 
   void trim(size_t budget) REQUIRES(mutex) {
@@ -176,6 +223,8 @@ char* Arena::allocate(Quota quota, size_t size, bool beyond_budget) {
       page = heap_->allocate_fresh(count, beyond_budget ? heap_->mapping_bytes : budget(), &found);
       if (!found) return nullptr;
     }
+    if (heap_->pages->split_count() > 0) heap_->publish_touched();
+    if (beyond_budget && over_budget()) heap_->split_down_to(budget());
     if (heap_->wants_touched(heap_->awaited_bytes, budget())) {
       heap_->awaited_bytes = 0;
       heap_->taken.notify_one();
@@ -195,8 +244,16 @@ void Arena::release(Quota quota, char* span, size_t size) {
   used_total_.fetch_sub(count * kPageBytes, std::memory_order_relaxed);
   poison(span, count * kPageBytes);
   MutexLock lock(heap_->mutex);
-  heap_->pages->release(static_cast<size_t>(span - heap_->base) / kPageBytes, count);
+  const size_t page = static_cast<size_t>(span - heap_->base) / kPageBytes;
+  heap_->pages->release(page, count);
+  if (heap_->pages->split_count() > 0) heap_->purge_released(page, count);
   heap_->trim(budget());
+}
+
+void Arena::shrink_to(size_t bytes) {
+  MutexLock lock(heap_->mutex);
+  heap_->trim(bytes);
+  heap_->split_down_to(bytes);
 }
 
 void Arena::split(Quota quota, char* span, size_t size, size_t first, Quota rest) {

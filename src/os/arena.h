@@ -40,6 +40,12 @@ class Arena {
   char* allocate(Quota quota, size_t size, bool beyond_budget = false);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
 
+  // Whether more is resident than the budget and a thirty-second part of it.
+  bool over_budget() const { return resident_bytes() > budget() + budget() / 32; }
+  // Gives memory back to the kernel until no more than `bytes` are resident: huge pages that are
+  // wholly free, then the free parts of others, which thereby lose their huge pages.
+  void shrink_to(size_t bytes);
+
   // Makes two spans of one: the first `first` bytes (a multiple of 4 KB) stay with `quota`, the
   // rest goes over to `rest`. Each is released by itself.
   void split(Quota quota, char* span, size_t size, size_t first, Quota rest);

@@ -1,6 +1,7 @@
 #include "os/arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +74,9 @@ TEST(PageHeapTest, RandomOperationsKeepTheInvariants) {
         const size_t huge = prng.below(heap->high_water());
         if (heap->wholly_free(huge)) heap->give_back(huge);
       }
+      if (prng.one_in(20)) {
+        if (const size_t huge = heap->emptiest(); huge < heap->huge_count()) heap->split_huge(huge);
+      }
       if (i % 16 == 0) {
         ASSERT_TRUE(heap->consistent()) << seed << " " << i;
       }
@@ -81,6 +85,68 @@ TEST(PageHeapTest, RandomOperationsKeepTheInvariants) {
     ASSERT_TRUE(heap->consistent());
     EXPECT_EQ(heap->wholly_free_count(), heap->touched_count());
   }
+}
+
+// By what the kernel says, of the memory around these spans.
+size_t resident_pages(const std::vector<char*>& spans) {
+  const auto [low, high] = std::minmax_element(spans.begin(), spans.end());
+  const uintptr_t from = reinterpret_cast<uintptr_t>(*low) / kHuge * kHuge;
+  const uintptr_t to = (reinterpret_cast<uintptr_t>(*high) / kHuge + 1) * kHuge;
+  std::vector<unsigned char> state((to - from) / kPage);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(from), to - from, state.data()), 0);
+  return static_cast<size_t>(
+      std::count_if(state.begin(), state.end(), [](unsigned char page) { return page & 1; }));
+}
+
+// What is left of many huge pages holds each of them; none is wholly free.
+TEST(ArenaTest, GivesBackTheFreePartsOfHugePages) {
+  constexpr size_t kBudget = 16 * kMegabyte;
+  auto made = Arena::create(kBudget);
+  ASSERT_TRUE(made.ok());
+  Arena& arena = **made;
+  std::vector<char*> spans;
+  for (size_t i = 0; i < kBudget / kPage; ++i) {
+    char* const span = arena.allocate(Quota::kValues, kPage);
+    ASSERT_NE(span, nullptr);
+    std::memset(span, static_cast<int>(i % 100 + 1), kPage);
+    spans.push_back(span);
+  }
+  std::vector<char*> kept;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (i % 4 == 1) {
+      kept.push_back(spans[i]);
+    } else {
+      arena.release(Quota::kValues, spans[i], kPage);
+    }
+  }
+  // A span that fits no gap, and must not fail.
+  char* const large = arena.allocate(Quota::kMerge, kMegabyte, true);
+  ASSERT_NE(large, nullptr);
+  std::memset(large, 7, kMegabyte);
+  kept.push_back(large);
+  EXPECT_FALSE(arena.over_budget());
+  EXPECT_LE(resident_pages(kept) * kPage, kBudget);
+  arena.shrink_to(kBudget / 2);
+  EXPECT_LE(arena.resident_bytes(), kBudget / 2);
+  EXPECT_LE(resident_pages(kept) * kPage, kBudget / 2);
+  for (size_t i = 0; i + 1 < kept.size(); ++i) {
+    const auto mark = static_cast<char>((i * 4 + 1) % 100 + 1);
+    ASSERT_EQ(kept[i][0], mark);
+    ASSERT_EQ(kept[i][kPage - 1], mark);
+  }
+  EXPECT_EQ(large[kMegabyte - 1], 7);
+  // What is allocated and released there comes and goes page by page.
+  const size_t before = arena.resident_bytes();
+  char* const small = arena.allocate(Quota::kValues, kPage);
+  ASSERT_NE(small, nullptr);
+  EXPECT_EQ(arena.resident_bytes(), before + kPage);
+  arena.release(Quota::kValues, small, kPage);
+  EXPECT_EQ(arena.resident_bytes(), before);
+  arena.release(Quota::kMerge, large, kMegabyte);
+  kept.pop_back();
+  for (char* span : kept) arena.release(Quota::kValues, span, kPage);
+  // The large one lay in huge pages that are whole: these are kept for the next.
+  EXPECT_LE(arena.resident_bytes(), 2 * kHuge);
 }
 
 TEST(ArenaTest, RandomOperationsAgainstAModel) {

@@ -31,7 +31,7 @@ std::unique_ptr<PageHeap> PageHeap::create(size_t huge_count) {
 }
 
 PageHeap::PageHeap(size_t huge_count, Tag* tags)
-    : tags_(tags), touched_(huge_count), used_pages_(huge_count) {
+    : tags_(tags), touched_(huge_count), used_pages_(huge_count), split_(huge_count) {
   fresh_runs_.emplace(0, huge_count);
 }
 
@@ -153,6 +153,11 @@ void PageHeap::give_back(size_t huge) {
   tags_[begin] = {};
   tags_[end - 1] = {};
   touched_[huge] = 0;
+  if (split_[huge] != 0) {
+    split_[huge] = 0;
+    --split_count_;
+    absent_pages_ -= kPagesPerHuge;
+  }
   --touched_count_;
   --wholly_free_count_;
 
@@ -172,6 +177,24 @@ void PageHeap::give_back(size_t huge) {
     fresh_runs_.erase(next);
   }
   fresh_runs_.emplace(first, count);
+}
+
+void PageHeap::split_huge(size_t huge) {
+  HAWTHORN_ASSERT(touched_[huge] != 0 && split_[huge] == 0);
+  split_[huge] = 1;
+  ++split_count_;
+  absent_pages_ += kPagesPerHuge - used_pages_[huge];
+}
+
+size_t PageHeap::emptiest() const {
+  size_t best = touched_.size();
+  size_t least = kPagesPerHuge;
+  for (size_t huge = 0; huge < high_water_; ++huge) {
+    if (touched_[huge] == 0 || split_[huge] != 0 || used_pages_[huge] >= least) continue;
+    best = huge;
+    least = used_pages_[huge];
+  }
+  return best;
 }
 
 size_t PageHeap::largest_run(size_t fresh) const {
@@ -223,11 +246,18 @@ bool PageHeap::consistent() const {
   }
   size_t used_by_huge = 0;
   size_t wholly_free_pages = 0;
+  size_t split = 0;
+  size_t absent = 0;
   for (size_t huge = 0; huge < touched_.size(); ++huge) {
     touched += touched_[huge];
     used_by_huge += used_pages_[huge];
     wholly_free_pages += wholly_free(huge) ? 1 : 0;
+    if (split_[huge] == 0) continue;
+    if (touched_[huge] == 0) return false;
+    ++split;
+    absent += kPagesPerHuge - used_pages_[huge];
   }
+  if (split != split_count_ || absent != absent_pages_) return false;
   return spans == span_count_ && used == used_by_huge && touched == touched_count_ &&
          wholly_free_pages == wholly_free_count_ && used + free_pages == touched * kPagesPerHuge;
 }
@@ -284,6 +314,7 @@ void PageHeap::count_used(size_t page, size_t pages, bool add) {
     const size_t huge = page / kPagesPerHuge;
     const size_t here = std::min(pages, (huge + 1) * kPagesPerHuge - page);
     uint16_t& used = used_pages_[huge];
+    if (split_[huge] != 0) absent_pages_ += add ? -here : here;
     if (add) {
       if (used == 0) --wholly_free_count_;
       used = static_cast<uint16_t>(used + here);

@@ -9,7 +9,9 @@
 //    fresh run.
 // 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page:
 //    neighbours are found by them in O(1). Tags inside of a span are left-overs.
-// 3. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
+// 3. The free pages of a huge page that was split are not resident: its user gives them back one by
+//    one. It becomes whole again by way of being wholly free and given back.
+// 4. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
 #include <array>
 #include <cstddef>
@@ -62,6 +64,25 @@ class PageHeap {
   // Turns a touched, wholly free huge page fresh.
   void give_back(size_t huge);
 
+  // Invariant 3 holds for it from now on. It is touched, and was not split.
+  void split_huge(size_t huge);
+  bool is_split(size_t huge) const { return split_[huge] != 0; }
+  size_t split_count() const { return split_count_; }
+  // Of the huge pages that were split.
+  size_t absent_pages() const { return absent_pages_; }
+  // The touched huge page that has most to give when it is split; huge_count() when none has any.
+  size_t emptiest() const;
+  // Calls visit(page, pages) for each touched free span.
+  template <typename Visit>
+  void each_free_span(Visit visit) const {
+    for (size_t length = 1; length <= kShortMax; ++length) {
+      for (size_t at = short_lists_[length]; at != 0; at = tags_[at - 1].next) {
+        visit(at - 1, length);
+      }
+    }
+    for (const uint64_t span : long_spans_) visit(span & 0xffffffff, span >> 32);
+  }
+
   size_t touched_count() const { return touched_count_; }
   size_t wholly_free_count() const { return wholly_free_count_; }
   // One more than the last huge page that was ever touched.
@@ -101,6 +122,9 @@ class PageHeap {
   std::map<size_t, size_t> fresh_runs_;                // first huge page -> count
   std::vector<uint8_t> touched_;
   std::vector<uint16_t> used_pages_;  // by huge page
+  std::vector<uint8_t> split_;        // by huge page
+  size_t split_count_ = 0;
+  size_t absent_pages_ = 0;
   size_t touched_count_ = 0;
   size_t wholly_free_count_ = 0;
   size_t high_water_ = 0;

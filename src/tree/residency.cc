@@ -14,8 +14,6 @@ constexpr size_t kBlock = 4096;
 // Frames leave this part of the budget to whole extents, and whole extents that to frames.
 constexpr size_t kWholeFloorShare = 16;
 constexpr size_t kFramesFloorShare = 16;
-// Of the budget: by so much more the arena may be resident before anything goes for it.
-constexpr size_t kToleratedShare = 32;
 
 std::string place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
@@ -108,9 +106,11 @@ size_t Residency::excess() const {
 }
 
 void Residency::return_to_budget() {
+  if (!arena_->over_budget()) return;
   const size_t budget = arena_->budget();
+  arena_->shrink_to(budget);
   const size_t resident = arena_->resident_bytes();
-  if (resident <= budget + budget / kToleratedShare) return;
+  if (resident <= budget) return;
   const size_t excess = resident - budget;
   {
     os::MutexLock lock(mutex_);
@@ -119,8 +119,11 @@ void Residency::return_to_budget() {
   }
   os::epoch::collect();
   frames_.collect();
-  os::MutexLock lock(mutex_);
-  collect_evicted();
+  {
+    os::MutexLock lock(mutex_);
+    collect_evicted();
+  }
+  arena_->shrink_to(budget);
 }
 
 bool Residency::roomy(size_t bytes) const {
