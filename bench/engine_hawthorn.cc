@@ -3,8 +3,10 @@
 
 #include <hawthorn/hawthorn.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/engine_registry.h"
 #include "bench/text.h"
@@ -141,7 +143,39 @@ class HawthornReader : public ReaderOf<HawthornReader> {
     }
   }
 
-  bool reads_together() const override { return true; }
+  // A queue keeps `depth` gets on their way: as one is done the next begins.
+  void read_many(ReadStream& stream, size_t depth) override {
+    if (depth < 2) return ReaderOf::read_many(stream, depth);
+    if (queue_ == nullptr || queue_depth_ != depth) {
+      queue_.reset();
+      Result<std::unique_ptr<ReadQueue>> queue =
+          db_.read_queue({.depth = static_cast<uint32_t>(depth)});
+      check(queue.status());
+      queue_ = std::move(queue).value();
+      queue_depth_ = depth;
+    }
+    free_slots_.clear();
+    for (size_t slot = depth; slot-- > 0;) free_slots_.push_back(slot);
+    for (bool more = true; more || queue_->pending() > 0;) {
+      std::string_view key;
+      while (more && !free_slots_.empty() && (more = stream.next(free_slots_.back(), key))) {
+        const size_t slot = free_slots_.back();
+        free_slots_.pop_back();
+        stream.start(slot);
+        queue_->get_async(
+            tree_, key,
+            [this, &stream, slot](const Status& status, Value& value) {
+              // A completion must not throw.
+              if (!status.ok() && !status.is_not_found() && failed_.ok()) failed_ = status;
+              stream.done(slot, status.ok() ? value.view() : std::string_view());
+              free_slots_.push_back(slot);
+            },
+            options_);
+      }
+      queue_->wait();
+      check(failed_);
+    }
+  }
 
   void range(std::string_view key, size_t count, StampSink& sink) override {
     // A scan reads ahead and hands out runs, which a short range has no use for.
@@ -201,6 +235,10 @@ class HawthornReader : public ReaderOf<HawthornReader> {
   Value value_;
   ReadBatch batch_;
   std::optional<Cursor> cursor_;
+  std::unique_ptr<ReadQueue> queue_;
+  size_t queue_depth_ = 0;
+  std::vector<size_t> free_slots_;
+  Status failed_;  // of the queue's first get that failed
 };
 
 class HawthornEngine : public Engine {

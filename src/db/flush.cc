@@ -21,25 +21,41 @@ constexpr size_t kJoinPart = 4;
 constexpr size_t kJoinedPart = 2;
 constexpr size_t kJoinMax = 8;
 constexpr uint64_t kJoinPauseUs = 1'000'000;  // after one that failed
-
-// Each thread that flushes keeps its merger, with its buffers.
-tree::Merger& this_thread_merger(tree::Store* store) {
-  struct Keeper {
-    tree::Store* store = nullptr;
-    std::unique_ptr<tree::Merger> merger;
-  };
-  thread_local Keeper keeper;
-  if (keeper.store != store) {
-    keeper.store = store;
-    keeper.merger = std::make_unique<tree::Merger>(store);
-  }
-  return *keeper.merger;
-}
+constexpr size_t kIdleMergersMax = 4;
 
 size_t step_bytes(const tree::MergePolicy& policy) {
   return std::min(kStepContainers * policy.target_bytes, kStepBytesMax);
 }
 }  // namespace
+
+// Few flushes run at once, on whichever threads: a merger keeps its buffers for the next one, not
+// for its thread.
+class Scheduler::MergerLease {
+ public:
+  explicit MergerLease(Scheduler* scheduler) : scheduler_(scheduler) {
+    {
+      os::MutexLock lock(scheduler_->mergers_mutex_);
+      if (!scheduler_->mergers_.empty()) {
+        merger_ = std::move(scheduler_->mergers_.back());
+        scheduler_->mergers_.pop_back();
+      }
+    }
+    if (merger_ == nullptr) merger_ = std::make_unique<tree::Merger>(scheduler_->store_);
+  }
+  ~MergerLease() {
+    os::MutexLock lock(scheduler_->mergers_mutex_);
+    if (scheduler_->mergers_.size() < kIdleMergersMax) {
+      scheduler_->mergers_.push_back(std::move(merger_));
+    }
+  }
+  MergerLease(const MergerLease&) = delete;
+  MergerLease& operator=(const MergerLease&) = delete;
+  tree::Merger* operator->() const { return merger_.get(); }
+
+ private:
+  Scheduler* const scheduler_;
+  std::unique_ptr<tree::Merger> merger_;
+};
 
 Edit edit_of(const tree::MergeOutput& output) {
   Edit edit;
@@ -104,7 +120,7 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
   }
   HAWTHORN_TEST_POINT("scheduler.before_divide");
   Result<tree::MergeOutput> divided =
-      this_thread_merger(store_).divide({cut->container, nullptr, cut->file}, lows);
+      MergerLease(this)->divide({cut->container, nullptr, cut->file}, lows);
   if (!divided.ok()) {
     tree->give_up(*cut);
     const StatusCode code = divided.status().code();
@@ -183,10 +199,10 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   for (const tree::TreeState::Cut& cut : cuts) {
     inputs.push_back({cut.container, cut.frozen, cut.file});
   }
-  tree::Merger& merger = this_thread_merger(store_);
-  Result<tree::MergeOutput> joined = merger.join(inputs, cuts.front().cut);
+  const MergerLease merger(this);
+  Result<tree::MergeOutput> joined = merger->join(inputs, cuts.front().cut);
   if (!joined.ok() || !tree::TreeState::few_written(cuts)) {
-    if (joined.ok()) merger.give_up(std::move(joined).value());
+    if (joined.ok()) merger->give_up(std::move(joined).value());
     give_up();
     no_joins_until_us_.store(machine_.clock->monotonic_us() + kJoinPauseUs,
                              std::memory_order_relaxed);
@@ -255,11 +271,8 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
-  // Writers are many, and their merges few: they keep no buffers.
-  std::optional<tree::Merger> own;
-  tree::Merger& merger = allow_io ? this_thread_merger(store_) : own.emplace(store_);
   Result<tree::MergeOutput> merged =
-      merger.merge({cut->container, cut->frozen, cut->file}, cut->cut, jittered);
+      MergerLease(this)->merge({cut->container, cut->frozen, cut->file}, cut->cut, jittered);
   if (!merged.ok()) {
     tree->give_up(*cut);
     return merged.status();
@@ -268,6 +281,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (cut->container->large.load(std::memory_order_relaxed)) {
     large_due_.store(true, std::memory_order_release);
   }
+  const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
   const bool split = merged->pieces.size() > 1;
   const bool reclustered = merged->reclustered;
   const bool joins =
@@ -276,6 +290,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
+  flushed_bytes_.fetch_add(delta_bytes, std::memory_order_relaxed);
   hold_moved(moved.keep());
   stats_.flushes.fetch_add(1, std::memory_order_relaxed);
   if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);

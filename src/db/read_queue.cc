@@ -51,7 +51,9 @@ class ReadQueue::Impl {
   void start();
   void go_on(Get* get);
   void finish(Get* get, Status status);
-  void submit();
+  // What is to be read goes to the kernel at once, or with the call that waits.
+  enum class Sending : uint8_t { kNow, kWithReap };
+  void submit(Sending sending = Sending::kNow);
   size_t complete();
 
   Db::Impl* const db_;
@@ -127,7 +129,7 @@ void ReadQueue::Impl::finish(Get* get, Status status) {
   if (told_) io_->wake();
 }
 
-void ReadQueue::Impl::submit() {
+void ReadQueue::Impl::submit(Sending sending) {
   if (unsent_.empty()) return;
   requests_.clear();
   for (Get* get : unsent_) {
@@ -135,6 +137,7 @@ void ReadQueue::Impl::submit() {
     requests_.back().context = get;
   }
   unsent_.clear();
+  if (sending == Sending::kWithReap) return io_->stage(requests_);
   io_->submit(requests_);
 }
 
@@ -156,7 +159,7 @@ size_t ReadQueue::Impl::complete() {
 size_t ReadQueue::Impl::run(bool wait) {
   reaped_.resize(depth_);
   for (;;) {
-    submit();
+    submit(Sending::kWithReap);
     const size_t wait_for = wait && done_.empty() && reading_ > 0 ? 1 : 0;
     const size_t count = io_->reap(reaped_, wait_for);
     for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,8 @@
 #include "db/scheduler.h"
 
 #include <algorithm>
+#include <thread>
+#include <utility>
 
 #include "db/log_sizing.h"
 #include "os/epoch.h"
@@ -30,8 +32,11 @@ constexpr size_t kCandidates = 128;
 constexpr uint64_t kTickUs = 10'000;
 constexpr size_t kTouchedAheadBytes = size_t{16} << 20;
 constexpr uint64_t kTouchTickUs = 50'000;
-constexpr size_t kWriterStepBytes = 4 << 20;   // a writer leaves larger deltas to the background
-constexpr uint64_t kDebtStepBytes = 64 << 10;  // a writer that owes this much runs one step
+constexpr size_t kWriterStepBytes = 4 << 20;  // a writer leaves larger deltas to the background
+// A writer that owes this much runs one step, or waits for its turn.
+constexpr uint64_t kDebtStepBytes = 64 << 10;
+constexpr uint64_t kLineBytesMax = 2 << 20;  // what all who wait for it owe
+constexpr uint64_t kTurnUsMax = 20'000;
 constexpr uint32_t kRelieveAttempts = 2000;
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
@@ -52,7 +57,8 @@ Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* 
       store_(store),
       publisher_(publisher),
       reappender_(reappender),
-      trees_(std::move(trees)) {}
+      trees_(std::move(trees)),
+      writer_steps_max_(std::max(2U, std::thread::hardware_concurrency()) - 1) {}
 
 Scheduler::~Scheduler() { stop(); }
 
@@ -356,6 +362,8 @@ void Scheduler::run() {
     const Step moved = reappend_step();
     const Step step = flushes ? flush_step(false) : Step::kNothing;
     if (step == Step::kNothing) parts_due_.store(false, std::memory_order_release);
+    stuck_.store(flushes && step != Step::kDone, std::memory_order_relaxed);
+    if (step != Step::kDone) progress_.notify_all();
     if (step == Step::kDone || moved == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
     const bool failed = step == Step::kFailed || moved == Step::kFailed;
@@ -381,7 +389,8 @@ void Scheduler::run_toucher() {
 // ---- Writers
 
 // Past the free part of the quota a writer owes flush work in proportion to what it adds and to how
-// full the deltas are; it pays in whole steps. At the quota it waits for room.
+// full the deltas are. It pays in whole steps, or waits for as much as it owes to be flushed by
+// others. At the quota it waits for room.
 Status Scheduler::pace(size_t bytes, bool insert) {
   if (Status s = publisher_->status(); !s.ok()) {
     return Status(StatusCode::kReadOnly,
@@ -400,15 +409,14 @@ Status Scheduler::pace(size_t bytes, bool insert) {
       static_cast<double>(used - free_below) / static_cast<double>(quota - free_below);
   debt += static_cast<uint64_t>(static_cast<double>(bytes) * std::min(fill, 1.0) * 2);
   if (used < quota && debt < kDebtStepBytes) return {};
-  debt = 0;
+  const uint64_t owed = std::exchange(debt, 0);
   stats_.write_waits.fetch_add(1, std::memory_order_relaxed);
   wake_.notify_one();
   const uint64_t started = machine_.clock->monotonic_us();
   Status result;
-  for (uint32_t attempt = 0;; ++attempt) {
-    const Step step = flush_step(machine_.background_threads);
-    os::epoch::collect();
-    if (store_->arena->used(os::Quota::kDelta) < quota) break;
+  if (writer_step() != Step::kDone && used < quota) await_turn(owed);
+  for (uint32_t attempt = 0; store_->arena->used(os::Quota::kDelta) >= quota; ++attempt) {
+    const Step step = writer_step();
     if (step == Step::kDone) continue;
     if (step == Step::kFailed && !machine_.background_threads) {
       result = status();
@@ -428,6 +436,36 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   stats_.write_wait_us.fetch_add(machine_.clock->monotonic_us() - started,
                                  std::memory_order_relaxed);
   return result;
+}
+
+// More steps at once than processors would all take longer, and each holds memory for its merge.
+Scheduler::Step Scheduler::writer_step() {
+  Step step = Step::kNothing;
+  if (writer_steps_.fetch_add(1, std::memory_order_acq_rel) < writer_steps_max_) {
+    step = flush_step(machine_.background_threads);
+  }
+  writer_steps_.fetch_sub(1, std::memory_order_acq_rel);
+  os::epoch::collect();
+  return step;
+}
+
+// Waits until as much was flushed as this writer and those before it in the line owe, so that all
+// are slowed alike; never for long, and not where the background finds nothing that it may flush.
+void Scheduler::await_turn(uint64_t owed) {
+  if (!machine_.background_threads) return;
+  const uint64_t until = machine_.clock->monotonic_us() + kTurnUsMax;
+  os::MutexLock lock(mutex_);
+  const uint64_t flushed = flushed_bytes_.load(std::memory_order_relaxed);
+  line_ = std::min(std::max(line_, flushed) + owed, flushed + kLineBytesMax);
+  const uint64_t turn = line_;
+  while (!stopping_ && !stuck_.load(std::memory_order_relaxed) &&
+         flushed_bytes_.load(std::memory_order_relaxed) < turn) {
+    if (store_->arena->used(os::Quota::kDelta) < free_below_.load(std::memory_order_relaxed))
+      return;
+    const uint64_t now = machine_.clock->monotonic_us();
+    if (now >= until) return;
+    static_cast<void>(progress_.wait_for(mutex_, until - now));
+  }
 }
 
 Status Scheduler::relieve(uint32_t* futile) {

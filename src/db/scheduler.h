@@ -8,9 +8,13 @@
 //
 //   delta memory   0 .......... 50% .......... 70% ................ 100%
 //   background     nothing      flushes the containers that pay most
-//   writers        free         free           owe flush work       run flush steps or wait
+//   writers        free         free           owe flush work       wait for room
 //
-// 1. A step that a writer runs does no I/O reads and covers one container (R28).
+// What a writer owes it pays by a flush step, or by waiting in a line until others have flushed as
+// much.
+//
+// 1. A step that a writer runs does no I/O reads and covers one container (R28). Fewer run at once
+//    than there are processors.
 // 2. The log is kept below a multiple of the deltas' share of the budget: past it the containers
 // with the oldest records go first (pitfall 7). Their quota may be larger than the share.
 // 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
@@ -24,6 +28,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -137,6 +142,7 @@ class Scheduler : public txn::Admission {
   // Flushes each of these containers at least once.
   Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
+  class MergerLease;
 
   // Data files that leave.
   void shrink_in_background() EXCLUDES(shrink_mutex_);
@@ -172,6 +178,8 @@ class Scheduler : public txn::Admission {
   void run();
   void run_toucher();
   Status pace(size_t bytes, bool insert);
+  Step writer_step();
+  void await_turn(uint64_t owed) EXCLUDES(mutex_);
   // Flushes one container. allow_io: may read from disk; force: also with many open intents.
   Status flush_container(tree::TreeState* tree, const std::string& low, bool allow_io, bool force,
                          const tree::MergePolicy& policy, bool* flushed);
@@ -245,6 +253,8 @@ class Scheduler : public txn::Admission {
   };
   os::Mutex held_mutex_;
   std::vector<Held> held_ GUARDED_BY(held_mutex_);
+  os::Mutex mergers_mutex_;
+  std::vector<std::unique_ptr<tree::Merger>> mergers_ GUARDED_BY(mergers_mutex_);  // idle
   std::atomic<bool> large_due_{false};
   std::atomic<uint64_t> no_joins_until_us_{0};
   std::atomic<bool> parts_due_{false};  // those of a divided delta, which hold it until the last
@@ -257,6 +267,11 @@ class Scheduler : public txn::Admission {
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::atomic<uint32_t> working_{0};
+  std::atomic<bool> stuck_{false};  // the background found nothing to flush, or failed to
+  const uint32_t writer_steps_max_;
+  std::atomic<uint32_t> writer_steps_{0};   // that run, and tries
+  std::atomic<uint64_t> flushed_bytes_{0};  // of deltas, since the start
+  uint64_t line_ GUARDED_BY(mutex_) = 0;    // of those: up to here others wait for
   SchedulerStats stats_;
   os::Thread thread_;
   os::Thread toucher_;

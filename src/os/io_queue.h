@@ -70,6 +70,9 @@ class IoQueue {
   // Reads of a File without a descriptor are done inside. Errors: never fails; each read has its
   // own status.
   virtual void submit(std::span<const IoRead> reads) = 0;
+  // As submit, but the kernel may be told of them only by the next call of submit or reap: where
+  // that follows at once, one system call does for both.
+  virtual void stage(std::span<const IoRead> reads) { submit(reads); }
   // Moves finished reads into `out` and returns how many. Waits until there are `wait_for` of them,
   // or as many as fit `out` or are in flight if that is less: 0 does not wait, and with nothing in
   // flight the answer is 0. Starts reads that waited for their turn.

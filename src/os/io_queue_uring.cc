@@ -134,14 +134,18 @@ class UringQueue : public IoQueueBase {
   }
 
   void submit(std::span<const IoRead> reads) override {
+    stage(reads);
+    if (!forked() && !staged_.empty()) enter(0);
+    note_ready();
+  }
+
+  void stage(std::span<const IoRead> reads) override {
     if (forked()) return refuse(reads);
     for (const IoRead& read : reads) {
       ++in_flight_;
       if (!done_inside(read)) waiting_.push({.read = read});
     }
     stage();
-    if (!staged_.empty()) enter(0);
-    note_ready();
   }
 
   size_t reap(std::span<IoCompletion> out, size_t wait_for) override {

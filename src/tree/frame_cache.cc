@@ -12,8 +12,13 @@ namespace {
 constexpr size_t kSlabBytesMax = size_t{2} << 20;  // a huge page
 constexpr size_t kSlabBytesMin = size_t{64} << 10;
 constexpr size_t kSmallShare = 10;  // one part in so many of the frames is on probation
-// So many are evicted ahead of need, so that few have to wait for guards to end.
-constexpr size_t kAhead = 32;
+// So many are evicted ahead of need, as part of the cache and at most: a thread that loses its
+// processor inside a guard holds them back for milliseconds, in which others read hundreds.
+constexpr size_t kAheadShare = 16;
+constexpr size_t kAheadMin = 8;
+constexpr size_t kAheadMax = 512;
+// To look whether guards have ended costs a barrier on all threads.
+constexpr uint32_t kTakesPerLook = 16;
 
 uint32_t slab_frames_for(size_t budget) {
   const size_t bytes = std::clamp(std::bit_floor(budget / 128), kSlabBytesMin, kSlabBytesMax);
@@ -138,16 +143,23 @@ void FrameCache::collect_waiting() {
   }
 }
 
+// Keeps about so many frames free, or waiting for that, as are needed soon.
+void FrameCache::evict_ahead() {
+  const size_t ahead = std::clamp(frames_ / kAheadShare, kAheadMin, kAheadMax);
+  const bool few = free_.size < ahead / 2;
+  if (!waiting_.empty() && few && (free_.size == 0 || ++takes_ % kTakesPerLook == 0)) {
+    collect_waiting();
+  }
+  if (free_.size >= ahead / 2) return;
+  wants_slab_.store(true, std::memory_order_relaxed);
+  while (free_.size + waiting_.size() < ahead && evict_one()) continue;
+}
+
 uint32_t FrameCache::take() {
   for (int attempt = 0; attempt < 3; ++attempt) {
     {
       os::MutexLock lock(mutex_);
-      collect_waiting();
-      if (free_.size < kAhead) {
-        wants_slab_.store(true, std::memory_order_relaxed);
-        const size_t wanted = std::min(kAhead, frames_ / 4 + 1);
-        while (free_.size + waiting_.size() < wanted && evict_one()) continue;
-      }
+      evict_ahead();
       if (free_.size > 0) {
         const uint32_t number = free_.head;
         unlink(free_, number);

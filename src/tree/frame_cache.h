@@ -115,6 +115,7 @@ class FrameCache {
   void take_from_extent(uint32_t number) REQUIRES(mutex_);
   void free_frame(uint32_t number) REQUIRES(mutex_);
   void collect_waiting() REQUIRES(mutex_);
+  void evict_ahead() REQUIRES(mutex_);
   static uint64_t ghost_key(const Extent& extent, uint32_t block);
   void remember(const Extent& extent, uint32_t block) REQUIRES(mutex_);
   bool remembered(const Extent& extent, uint32_t block) REQUIRES(mutex_);
@@ -138,6 +139,7 @@ class FrameCache {
   Queue small_ GUARDED_BY(mutex_);
   Queue main_ GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ GUARDED_BY(mutex_);
+  uint32_t takes_ GUARDED_BY(mutex_) = 0;  // while few are free
   // Of the blocks that were dropped last, by hash: what and when.
   struct Ghost {
     uint32_t tag = 0;

@@ -150,6 +150,22 @@ TEST_F(FrameCacheTest, WhatAReaderSeesStaysUntilItsGuardEnds) {
   EXPECT_EQ(stamp, stamp_of(*extent_, 5));
 }
 
+// A thread that sleeps inside a guard must not stop the others at once.
+TEST_F(FrameCacheTest, FramesAreEvictedAheadOfAGuardThatLasts) {
+  for (int i = 0; i < 4; ++i) grow();
+  const uint32_t frames = 4 * slab_frames();
+  for (uint32_t block = 0; block < frames; ++block) read(*extent_, block);
+  for (uint32_t block = 0; block < frames; ++block) read(*extent_, block % 7);
+  Extent* other = make_extent(600000);
+  for (uint32_t block = 0; block < 100; ++block) read(*other, block);
+  os::epoch::collect();
+  const os::epoch::Guard guard;
+  uint32_t got = 0;
+  while (got < frames && frames_->take() != FrameCache::kNone) ++got;
+  EXPECT_GE(got, frames / 64);
+  EXPECT_LT(got, frames / 2);
+}
+
 TEST_F(FrameCacheTest, SlabsGoBackToTheArena) {
   for (int i = 0; i < 4; ++i) grow();
   for (uint32_t block = 0; block < 3 * slab_frames(); ++block) read(*extent_, block);
