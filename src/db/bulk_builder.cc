@@ -20,14 +20,13 @@ BulkBuilder::BulkBuilder(tree::Store* store, Scheduler* scheduler, uint32_t tree
 
 BulkBuilder::~BulkBuilder() {
   static_cast<void>(wait().ok());
-  buffer_ = {};
-  entries_ = {};
-  count_memory();
+  store_->arena->charge(os::Quota::kMerge, -static_cast<ptrdiff_t>(counted_bytes_));
 }
 
 // What is gathered lies on the heap, and counts.
 void BulkBuilder::count_memory() {
-  const size_t bytes = buffer_.capacity() + entries_.capacity() * sizeof(Entry);
+  const size_t bytes = buffer_.capacity() + entries_.capacity() * sizeof(Entry) +
+                       builder_.buffer_bytes() + packer_.buffer_bytes();
   if (bytes == counted_bytes_) return;
   store_->arena->charge(os::Quota::kMerge,
                         static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));

@@ -156,6 +156,11 @@ Packing Packer::packing() const {
   return {codec_, dictionary_ == nullptr ? 0 : dictionary_->id(), blocks_, ends_};
 }
 
+size_t Packer::buffer_bytes() const {
+  return room_.capacity() + ends_.capacity() * sizeof(uint32_t) +
+         (contexts_->zstd == nullptr ? 0 : ZSTD_sizeof_CCtx(contexts_->zstd.get()));
+}
+
 uint32_t Packer::stored_blocks() const {
   return static_cast<uint32_t>(align_up(size_t{ends_.back()}, kBlock) / kBlock);
 }

@@ -98,6 +98,8 @@ class Packer {
   // Of the last region packed.
   Packing packing() const;
   uint32_t stored_blocks() const;
+  // That it takes on the heap.
+  size_t buffer_bytes() const;
 
  private:
   size_t pack_chunk(const char* content, size_t bytes, char* to);

@@ -57,6 +57,13 @@ class ImagePacker {
   Image heap(const Compression::Plan& plan, RunBuilder& builder,
              std::span<const BuiltExtent> extents);
 
+  // That its buffers take on the heap, and a codec's context.
+  size_t buffer_bytes() const {
+    return packer_.buffer_bytes() +
+           (values_ends_.capacity() + heap_ends_.capacity() + heap_checksums_.capacity()) *
+               sizeof(uint32_t);
+  }
+
  private:
   Residency* residency() const { return store_->residency; }
   const Store* const store_;

@@ -89,7 +89,9 @@ MergeOutput::~MergeOutput() {
 }
 
 Merger::Merger(Store* store) : work_(std::make_unique<Work>(store)) {}
-Merger::~Merger() = default;
+Merger::~Merger() {
+  work_->store->arena->charge(os::Quota::kMerge, -static_cast<ptrdiff_t>(work_->charged_bytes));
+}
 
 bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePolicy& policy) {
   if (old_file.empty()) return false;
@@ -107,30 +109,26 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
   return false;
 }
 
-// Counts what was gathered against the budget while the merge runs. What a large delta needed is
-// not kept.
+// Counts what a merge takes on the heap against the budget: what was gathered from the moment when
+// it was, and all that is kept for the next one. What a large delta needed is not kept.
 class Merger::WorkMemory {
  public:
-  explicit WorkMemory(Work& work)
-      : work_(work),
-        bytes_(work.records.capacity() * sizeof(Work::Record) +
-               work.versions.capacity() * sizeof(Work::Kept)) {
-    work_.store->arena->charge(os::Quota::kMerge, static_cast<ptrdiff_t>(bytes_));
-  }
+  explicit WorkMemory(Work& work) : work_(work) { work_.charge_buffers(); }
   ~WorkMemory() {
-    if (bytes_ > kWorkBytesKept) {
+    const size_t gathered = work_.records.capacity() * sizeof(Work::Record) +
+                            work_.versions.capacity() * sizeof(Work::Kept);
+    if (gathered > kWorkBytesKept) {
       work_.records = {};
       work_.versions = {};
       work_.copies = {};
     }
-    work_.store->arena->charge(os::Quota::kMerge, -static_cast<ptrdiff_t>(bytes_));
+    work_.charge_buffers();
   }
   WorkMemory(const WorkMemory&) = delete;
   WorkMemory& operator=(const WorkMemory&) = delete;
 
  private:
   Work& work_;
-  const size_t bytes_;
 };
 
 // While they are read, nothing of the inputs' runs can be evicted.
@@ -206,6 +204,7 @@ Result<MergeOutput> Merger::divide(const MergeInput& input, std::span<const std:
   Work& work = *work_;
   const PinnedInputs pinned({&input, 1});
   if (Status s = work.begin({&input, 1}, input.file->record.cut); !s.ok()) return s;
+  const WorkMemory memory(work);
   work.choose_shape();
   return finish(work.merge_divide(lows));
 }

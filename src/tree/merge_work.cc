@@ -108,6 +108,20 @@ void Merger::Work::gather(const Delta* delta) {
   }
 }
 
+size_t Merger::Work::buffer_bytes() const {
+  return builder.buffer_bytes() + image_packer.buffer_bytes() +
+         records.capacity() * sizeof(Record) +
+         (versions.capacity() + key_versions.capacity()) * sizeof(Kept) +
+         copies.capacity() * sizeof(Copy) + value_checksums.capacity() * sizeof(uint32_t);
+}
+
+void Merger::Work::charge_buffers() {
+  const size_t bytes = buffer_bytes();
+  store->arena->charge(os::Quota::kMerge,
+                       static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(charged_bytes));
+  charged_bytes = bytes;
+}
+
 // The bytes that the newest versions of all records will take.
 size_t Merger::Work::gathered_bytes() const {
   size_t bytes = 0;

@@ -62,6 +62,7 @@ struct Merger::Work {
   std::vector<ExtentAddress> large_kept;
   std::vector<ExtentAddress> large_dropped;
   std::string key_buffer;
+  size_t charged_bytes = 0;  // of all these buffers, which lie on the heap
 
   // Of the merge under way.
   std::span<const MergeInput> inputs;
@@ -85,6 +86,9 @@ struct Merger::Work {
   void leave_behind(uint32_t extents);
   void gather(const Delta* delta);
   size_t gathered_bytes() const;
+  size_t buffer_bytes() const;
+  // The budget learns of what the buffers take now.
+  void charge_buffers();
   bool adds_extent() const;
   void choose_shape();
   void keep_versions(const Record* record, uint32_t from, uint32_t to);

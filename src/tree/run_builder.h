@@ -69,6 +69,10 @@ class RunBuilder {
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
 
   uint32_t entries() const { return entries_; }
+  // That its buffers take on the heap.
+  size_t buffer_bytes() const {
+    return heads_.bytes() + locations_.bytes() + heap_.bytes() + key_.bytes();
+  }
   // The heap as it will stand in the image, in whole blocks; for who packs it. Valid until anything
   // is added.
   std::string_view heap();
@@ -87,6 +91,7 @@ class RunBuilder {
    public:
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }
+    size_t bytes() const { return capacity_ * sizeof(T); }
     void reserve(size_t used, size_t room) {
       if (__builtin_expect(used + room > capacity_, false)) grow(used, room);
     }
