@@ -10,7 +10,7 @@ void Compression::set_codec(uint32_t tree, format::Codec codec) {
   State& state = trees_[tree];
   state.codec = codec;
   state.sampling = codec == format::Codec::kZstd && state.dictionary == nullptr;
-  if (!state.sampling) state.samples = {};
+  if (!state.sampling) state.samples = std::string();
 }
 
 void Compression::forget_tree(uint32_t tree) {
@@ -31,7 +31,7 @@ bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view by
   State& state = trees_[tree];
   state.dictionary = made.get();
   state.sampling = false;
-  state.samples = {};
+  state.samples = std::string();
   next_dictionary_ = std::max(next_dictionary_, id + 1);
   dictionaries_.insert_or_assign(id, std::move(made));
   return true;

@@ -57,6 +57,13 @@ class ImagePacker {
   Image heap(const Compression::Plan& plan, RunBuilder& builder,
              std::span<const BuiltExtent> extents);
 
+  // Between two containers.
+  void release_buffers() {
+    packer_ = format::Packer();
+    values_ends_ = std::vector<uint32_t>();
+    heap_ends_ = std::vector<uint32_t>();
+    heap_checksums_ = std::vector<uint32_t>();
+  }
   // That its buffers take on the heap, and a codec's context.
   size_t buffer_bytes() const {
     return packer_.buffer_bytes() +

@@ -14,7 +14,7 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
-constexpr size_t kWorkBytesKept = size_t{1} << 20;
+constexpr size_t kKeptShare = 64;              // of the budget, by each merger
 constexpr size_t kGarbageBytesMin = 64 << 10;  // less is not worth a rewrite
 constexpr double kSplitAt = 1.6;               // of the target size
 constexpr double kSplitInto = 0.8;
@@ -110,17 +110,13 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
 }
 
 // Counts what a merge takes on the heap against the budget: what was gathered from the moment when
-// it was, and all that is kept for the next one. What a large delta needed is not kept.
+// it was, and what is kept for the next one. More than a small part of the budget is not kept.
 class Merger::WorkMemory {
  public:
   explicit WorkMemory(Work& work) : work_(work) { work_.charge_buffers(); }
   ~WorkMemory() {
-    const size_t gathered = work_.records.capacity() * sizeof(Work::Record) +
-                            work_.versions.capacity() * sizeof(Work::Kept);
-    if (gathered > kWorkBytesKept) {
-      work_.records = {};
-      work_.versions = {};
-      work_.copies = {};
+    if (work_.buffer_bytes() > work_.store->arena->budget() / kKeptShare) {
+      work_.release_buffers();
     }
     work_.charge_buffers();
   }

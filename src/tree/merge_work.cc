@@ -115,6 +115,17 @@ size_t Merger::Work::buffer_bytes() const {
          copies.capacity() * sizeof(Copy) + value_checksums.capacity() * sizeof(uint32_t);
 }
 
+void Merger::Work::release_buffers() {
+  builder.release_buffers();
+  image_packer.release_buffers();
+  // An empty list in braces would keep the memory.
+  records = std::vector<Record>();
+  versions = std::vector<Kept>();
+  key_versions = std::vector<Kept>();
+  copies = std::vector<Copy>();
+  value_checksums = std::vector<uint32_t>();
+}
+
 void Merger::Work::charge_buffers() {
   const size_t bytes = buffer_bytes();
   store->arena->charge(os::Quota::kMerge,

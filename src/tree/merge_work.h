@@ -87,6 +87,7 @@ struct Merger::Work {
   void gather(const Delta* delta);
   size_t gathered_bytes() const;
   size_t buffer_bytes() const;
+  void release_buffers();
   // The budget learns of what the buffers take now.
   void charge_buffers();
   bool adds_extent() const;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "format/manifest_state.h"
 #include "tree/run.h"
@@ -69,6 +70,13 @@ class RunBuilder {
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
 
   uint32_t entries() const { return entries_; }
+  // Between two runs: the next one starts with none.
+  void release_buffers() {
+    heads_ = {};
+    locations_ = {};
+    heap_ = {};
+    key_ = {};
+  }
   // That its buffers take on the heap.
   size_t buffer_bytes() const {
     return heads_.bytes() + locations_.bytes() + heap_.bytes() + key_.bytes();
@@ -89,9 +97,15 @@ class RunBuilder {
   template <typename T>
   class Buffer {
    public:
+    Buffer() = default;
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }
     size_t bytes() const { return capacity_ * sizeof(T); }
+    Buffer& operator=(Buffer&& other) noexcept {
+      data_ = std::move(other.data_);
+      capacity_ = std::exchange(other.capacity_, 0);
+      return *this;
+    }
     void reserve(size_t used, size_t room) {
       if (__builtin_expect(used + room > capacity_, false)) grow(used, room);
     }

@@ -194,8 +194,8 @@ TEST_P(CompressionTest, NoticesDamage) {
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CompressionTest,
                          ::testing::Values(Compression::kLz4, Compression::kZstd),
-                         [](const auto& info) {
-                           return info.param == Compression::kLz4 ? "Lz4" : "Zstd";
+                         [](const auto& codec) {
+                           return codec.param == Compression::kLz4 ? "Lz4" : "Zstd";
                          });
 
 using CompressionOptionsTest = CompressionTest;

@@ -46,7 +46,9 @@ void ModelRun::upkeep() {
       ASSERT_OK(db_->set_compression(trees_[index].handle, wanted));
       const Stats stats = db_->stats();
       for (const TreeStats& tree : stats.trees) {
-        if (tree.name == trees_[index].name) ASSERT_EQ(tree.compression, wanted);
+        if (tree.name == trees_[index].name) {
+          ASSERT_EQ(tree.compression, wanted);
+        }
       }
       return;
     }
