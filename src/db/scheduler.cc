@@ -1,11 +1,11 @@
 #include "db/scheduler.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "db/log_sizing.h"
 #include "os/epoch.h"
+#include "os/machine.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -58,7 +58,7 @@ Scheduler::Scheduler(const os::Machine& machine, tree::Store* store, Publisher* 
       publisher_(publisher),
       reappender_(reappender),
       trees_(std::move(trees)),
-      writer_steps_max_(std::max(2U, std::thread::hardware_concurrency()) - 1) {}
+      writer_steps_max_(std::max(2U, os::processors()) - 1) {}
 
 Scheduler::~Scheduler() { stop(); }
 

@@ -1,8 +1,10 @@
 #include "os/machine.h"
 
+#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
@@ -52,6 +54,12 @@ class RealRandom : public Random {
 };
 
 }  // namespace
+
+uint32_t processors() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&allowed)));
+}
 
 const Machine& real_machine() {
   // Never destroyed: databases in static variables may outlive anything that is.

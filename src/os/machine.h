@@ -39,4 +39,7 @@ struct Machine {
 // The real one, shared by all databases of the process.
 const Machine& real_machine();
 
+// How many threads run at once here: the processors that this process may use, at least 1.
+uint32_t processors();
+
 }  // namespace hawthorn::os
