@@ -5,10 +5,6 @@
 
 namespace hawthorn {
 
-namespace {
-constexpr uint64_t kTreeRecordBytes = 1024;
-}
-
 Status Db::Impl::set_compression(tree::TreeState* tree, Compression compression) {
   if (compression > Compression::kZstd) {
     return Status(StatusCode::kInvalidArgument, "there is no such compression");

@@ -8,7 +8,6 @@ namespace hawthorn {
 
 namespace {
 std::atomic<uint64_t> next_instance{1};
-constexpr uint64_t kTreeRecordBytes = 1024;  // in the manifest, with its first container
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)

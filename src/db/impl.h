@@ -41,6 +41,9 @@ struct TreeAccess {
 
 class Db::Impl {
  public:
+  // Of a tree in the manifest, with its first container.
+  static constexpr uint64_t kTreeRecordBytes = 1024;
+
   Impl(const os::Machine& machine, std::string path, Options options);
   ~Impl();
 
