@@ -135,7 +135,8 @@ void read_bare_run(const Run& run, std::string_view key, const ReadView& view, b
   const format::HeapRange heap = run.heap_range(range.begin, range.end);
   if (heap.empty()) {
     // Plain entries at most, which need no record.
-    return take_entry(run, run.find_in(range, key, view.ts), view, registered, cold, result);
+    const Run plain = run.with_heap(Run::no_heap());
+    return take_entry(plain, plain.find_in(range, key, view.ts), view, registered, cold, result);
   }
   const Extent* image = result->file->image.get();
   const auto first = static_cast<uint32_t>(image->front_bytes() + heap.begin);

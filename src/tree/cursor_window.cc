@@ -73,10 +73,13 @@ Status CursorWindow::load_heap(RunFile* file, const Run& run) {
   heap_ = run.heap();
   if (heap_ != nullptr) return {};
   const format::HeapRange range = run.heap_range(begin_, end_);
+  if (range.empty()) {
+    heap_ = Run::no_heap();
+    return {};
+  }
   Piece piece;
   const uint64_t first = file->image->front_bytes();
-  // Without records any address will do.
-  piece.widen(first + range.begin, first + std::max(range.end, range.begin + 1));
+  piece.widen(first + range.begin, first + range.end);
   Result<const char*> at = plan(*file->image.get(), piece);
   if (!at.ok()) return at.status();
   if (Status s = read(file); !s.ok()) return s;

@@ -163,6 +163,8 @@ class Run {
   format::HeapRange heap_range(uint32_t begin, uint32_t end) const {
     return format::heap_range(view_, begin, end);
   }
+  // For with_heap where heap_range is empty: values without bytes have an address there.
+  static const char* no_heap() { return ""; }
   // A copy that takes the heap to begin at `heap`, of which only the records of some entries need
   // exist, with 16 readable bytes before and behind them. Lifetime: this run's.
   Run with_heap(const char* heap) const {
@@ -335,6 +337,7 @@ inline bool Run::plain(uint32_t index, const char** value, uint32_t* extent,
   const uint32_t tag = format::location_tag(at);
   if (tag == format::kTagRecord) return false;
   const bool in_heap = tag == format::kTagPlainInline;
+  HAWTHORN_ASSERT(!in_heap || heap_ != nullptr);
   *value = in_heap ? heap_ + format::location_offset(at) : nullptr;
   *extent = tag;
   *offset = format::location_offset(at);

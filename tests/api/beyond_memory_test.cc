@@ -289,6 +289,54 @@ TEST_P(BeyondMemory, AQueueIsUsedWrongly) {
   EXPECT_OK(db_->close());
 }
 
+// Empty values take no byte of a heap, which is on disk: reads need nothing of it for them.
+TEST(BeyondMemoryAlone, EmptyValuesBesideOthers) {
+  TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  options.durability = Durability::kNone;
+  Result<std::unique_ptr<Db>> opened = Db::open(directory / "db", options);
+  ASSERT_OK(opened.status());
+  const std::unique_ptr<Db> db = std::move(opened).value();
+  const Tree tree = db->tree("t").value();
+  // Plain entries without a value and with one in an extent; records.
+  const auto key = [](uint64_t i) { return big_endian(i << 40) + (i % 3 == 2 ? "-a-tail" : ""); };
+  const auto value = [](uint64_t i) {
+    return i % 3 == 0 ? std::string() : value_of(i, i % 3 == 1 ? 364 : 150);
+  };
+  constexpr uint64_t kKeys = 300000;
+  for (uint64_t i = 0; i < kKeys;) {
+    WriteBatch batch;
+    for (int n = 0; n < 500 && i < kKeys; ++n, ++i) batch.put(tree, key(i), value(i));
+    ASSERT_OK(db->write(batch));
+  }
+  ASSERT_OK(db->flush());
+  Prng prng(5);
+  Value found;
+  ReadBatch batch;
+  for (int round = 0; round < 4000; ++round) {
+    const uint64_t i = prng.below(kKeys / 3) * 3;
+    ASSERT_OK(db->get(tree, key(i), found));
+    ASSERT_EQ(found.view(), "");
+    const std::string keys[] = {key(i), key(i + 1), key(i + 2)};
+    const std::string_view views[] = {keys[0], keys[1], keys[2]};
+    ASSERT_OK(db->multi_get(tree, views, batch));
+    for (size_t n = 0; n < 3; ++n) {
+      ASSERT_TRUE(batch[n].found());
+      ASSERT_EQ(batch[n].value, value(i + n));
+    }
+  }
+  Cursor cursor = db->cursor(tree);
+  for (int round = 0; round < 500; ++round) {
+    uint64_t i = prng.below(kKeys);
+    cursor.seek(key(i));
+    for (int step = 0; step < 10 && i < kKeys; ++step, ++i, cursor.next()) {
+      ASSERT_EQ(cursor.key(), key(i));
+      ASSERT_EQ(cursor.value(), value(i));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,
                          ::testing::Values(Kind{100, Compression::kNone},
                                            Kind{300, Compression::kNone},

@@ -140,11 +140,13 @@ TEST_P(CompressionTest, HoldsForIngests) {
   ASSERT_NO_FATAL_FAILURE(open(how));
   IngestOptions unsorted;
   unsorted.sorted = false;
-  Result<Ingest> ingest = db_->ingest(tree_, unsorted);
-  ASSERT_OK(ingest.status());
-  for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK(ingest->add(key(i), text(i)));
-  ASSERT_OK(ingest->finish());
-  EXPECT_GT(ingest->stats().containers, 0u);
+  {
+    Result<Ingest> ingest = db_->ingest(tree_, unsorted);
+    ASSERT_OK(ingest.status());
+    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK(ingest->add(key(i), text(i)));
+    ASSERT_OK(ingest->finish());
+    EXPECT_GT(ingest->stats().containers, 0u);
+  }
   const TreeStats full = stats();
   EXPECT_LT((full.bytes_index + full.bytes_values) * 10, full.bytes_uncompressed * 7);
   ASSERT_NO_FATAL_FAILURE(expect_all(kKeys));
