@@ -1,5 +1,5 @@
 #pragma once
-// How large data files are: the first one, doubling up to a maximum.
+// How large data files are: at first, and at most (space/space.h).
 //
 // Used by open.cc; the whole-engine tests set smaller sizes, so that small databases have several
 // files, which come and go. Threads: set before the first database is opened. A database may be

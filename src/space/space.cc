@@ -32,15 +32,19 @@ Status overlap(const ExtentAddress& extent) {
 
 }  // namespace
 
-// Blocks of data.<number> as the options have it: doubling from the first to the maximum.
+// Blocks of data.<number> as the options have it.
 uint64_t Space::State::step_blocks(uint32_t number) const {
   const uint64_t first =
-      std::max<uint64_t>(align_up(options.file_bytes_first, kBlockBytes), kBlockBytes);
+      std::max<uint64_t>(align_up(options.file_bytes_first, kBlockBytes) / kBlockBytes, 1);
   const uint64_t limit =
-      std::min(std::max(options.file_bytes_max, first) / kBlockBytes, format::kFileBlocksMax);
-  uint64_t blocks = first / kBlockBytes;
-  for (uint32_t i = 0; i < number && blocks < limit; ++i) blocks *= 2;
-  return std::min(blocks, limit);
+      std::min(std::max(options.file_bytes_max / kBlockBytes, first), format::kFileBlocksMax);
+  uint64_t all = 0;
+  uint64_t blocks = std::min(first, limit);
+  for (uint32_t i = 0; i < number && blocks < limit; ++i) {
+    all += blocks;
+    blocks = std::clamp((all + first) / options.file_share, first, limit);
+  }
+  return blocks;
 }
 
 Result<std::unique_ptr<Space>> Space::open(const os::Machine& machine, const std::string& directory,

@@ -54,8 +54,10 @@ struct SpaceOptions {
   bool direct = true;
   bool direct_required = false;  // fail instead of falling back to buffered I/O
   bool read_only = false;
-  uint64_t file_bytes_first = uint64_t{64}
-                              << 20;  // data.0; each next file doubles up to the maximum
+  // The first file and the least of each; the next one has one part in file_share of all before it,
+  // so that little is free in the last one and a large database has few: 1 doubles them.
+  uint64_t file_bytes_first = uint64_t{64} << 20;
+  uint32_t file_share = 16;
   uint64_t file_bytes_max = uint64_t{1} << 30;
   // Instead of data files; longer alive than the Space. Their space is all that there is.
   Devices* devices = nullptr;

@@ -34,6 +34,24 @@ TEST(SpaceTest, FilesDoubleUpToTheMaximum) {
   EXPECT_EQ(space->largest_free(), 3u * kBlocksPerMegabyte);
 }
 
+TEST(SpaceTest, FilesHaveAShareOfThoseBefore) {
+  Fixture f;
+  SpaceOptions options = small_files();
+  options.file_share = 16;
+  auto space = f.open(options);
+  while (space->allocated_bytes() < 150 * kMegabyte) must(space->allocate(16).status());
+  uint64_t before = 0;
+  for (uint32_t number = 0; number < f.names().size(); ++number) {
+    const uint64_t blocks = (before + kMegabyte) / os::kBlockBytes / 16;
+    EXPECT_EQ(f.size_of(number), std::clamp(blocks * os::kBlockBytes, kMegabyte, 4 * kMegabyte))
+        << number;
+    before += f.size_of(number);
+  }
+  EXPECT_EQ(f.size_of(0), kMegabyte);
+  EXPECT_EQ(f.size_of(static_cast<uint32_t>(f.names().size() - 1)), 4 * kMegabyte);
+  EXPECT_EQ(before, space->allocated_bytes());
+}
+
 TEST(SpaceTest, AnExtentLargerThanAnyFileGetsOneOfItsOwn) {
   Fixture f;
   auto space = f.open();

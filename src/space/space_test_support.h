@@ -29,7 +29,7 @@ inline constexpr uint32_t kBlocksPerMegabyte = 256;
 inline void must(const Status& status) { ASSERT_TRUE(status.ok()) << status.to_string(); }
 
 inline SpaceOptions small_files() {
-  return {.file_bytes_first = kMegabyte, .file_bytes_max = 4 * kMegabyte};
+  return {.file_bytes_first = kMegabyte, .file_share = 1, .file_bytes_max = 4 * kMegabyte};
 }
 
 struct Fixture {
