@@ -22,7 +22,7 @@ Result<BlockRead> BlockRead::begin(Residency& residency, RunFile* file, const Bl
       residency.find_stored(file, *range.extent, range.first_block(), range.blocks());
   if (!stored.ok()) return stored.status();
   read.stored_ = *stored;
-  if (read.buffer_bytes() == kBlock) read.frame_ = residency.take_frame();
+  if (read.buffer_bytes() == kBlock && !range.groups) read.frame_ = residency.take_frame();
   if (read.frame_ != FrameCache::kNone) {
     read.memory_ = residency.frames().memory(read.frame_);
   } else {
@@ -100,27 +100,38 @@ const char* ColdBlocks::block(const Extent& extent, uint32_t number) const {
   return residency_.frames().find(extent, number);
 }
 
+bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, size_t size,
+                      char* to) const {
+  while (size > 0) {
+    const char* from = block(extent, number++);
+    if (from == nullptr) return false;
+    const size_t here = std::min(kBlock - in_block, size);
+    std::memcpy(to, from + in_block, here);
+    to += here;
+    size -= here;
+    in_block = 0;
+  }
+  return true;
+}
+
 const char* ColdBlocks::bytes(const BlockRange& range) {
   const Extent& extent = *range.extent;
-  uint32_t number = range.first_block();
-  const uint32_t blocks = range.blocks();
-  size_t in_block = range.offset % kBlock;
-  const char* first = block(extent, number);
-  if (first == nullptr) return nullptr;
-  if (blocks == 1 && !extent.is_index) return first + in_block;
+  const uint32_t number = range.first_block();
+  const size_t in_block = range.offset % kBlock;
+  if (range.blocks() == 1 && (range.groups || !extent.is_index)) {
+    const char* only = block(extent, number);
+    return only == nullptr ? nullptr : only + in_block;
+  }
+  if (range.groups) {
+    const size_t before = range.offset % sizeof(Line);
+    group_lines_.resize((before + range.size) / sizeof(Line) + 1);
+    char* to = group_lines_.front().bytes + before;
+    return copy(extent, number, in_block, range.size, to) ? to : nullptr;
+  }
   std::string& to = extent.is_index ? heap_bytes_ : value_bytes_;
   if (to.size() < range.size + 2 * kSlack) to.resize(range.size + 2 * kSlack);
-  size_t copied = 0;
-  while (copied < range.size) {
-    const char* from = block(extent, number);
-    if (from == nullptr) return nullptr;
-    const size_t here = std::min(kBlock - in_block, range.size - copied);
-    std::memcpy(to.data() + kSlack + copied, from + in_block, here);
-    copied += here;
-    in_block = 0;
-    ++number;
-  }
-  return to.data() + kSlack;
+  return copy(extent, number, in_block, range.size, to.data() + kSlack) ? to.data() + kSlack
+                                                                        : nullptr;
 }
 
 }  // namespace hawthorn::tree

@@ -10,9 +10,9 @@
 //
 // 1. What bytes() returns is valid inside the caller's epoch guard, until the next call for bytes
 // of
-//    the same kind of extent (a run's heap, a value extent).
+//    the same kind (groups of a run, records of its heap, a value extent).
 // 2. Blocks that got no frame stay with the ColdBlocks that read them, so that a read comes to its
-//    end also where memory is short.
+//    end also where memory is short; blocks of groups always do, as more is read after them.
 
 #include <cstdint>
 #include <string>
@@ -31,6 +31,7 @@ struct BlockRange {
   const Extent* extent = nullptr;
   uint32_t offset = 0;  // in the extent
   uint32_t size = 0;
+  bool groups = false;  // of a run's index blocks
   uint32_t first_block() const { return offset / os::kBlockBytes; }
   uint32_t blocks() const {
     return (offset + size + os::kBlockBytes - 1) / os::kBlockBytes - first_block();
@@ -61,10 +62,9 @@ class BlockRead {
   void release();
   // Of packed blocks the buffer has the content behind what is stored.
   size_t buffer_bytes() const {
-    return (size_t{stored_.disk_blocks} + (extent_->packed() ? stored_.blocks : 0)) *
-           os::kBlockBytes;
+    return (size_t{stored_.disk_blocks} + (stored_.packed ? stored_.blocks : 0)) * os::kBlockBytes;
   }
-  char* content() const { return extent_->packed() ? memory_ + room().size() : memory_; }
+  char* content() const { return stored_.packed ? memory_ + room().size() : memory_; }
 
   Residency* residency_ = nullptr;
   PinnedRunFile file_;
@@ -79,16 +79,23 @@ class ColdBlocks {
   explicit ColdBlocks(Residency& residency) : residency_(residency) {}
 
   // Inside an epoch guard: the bytes of a range, contiguous, or null when a block is missing. Those
-  // of a heap have 16 readable bytes before and behind them.
+  // of a heap have 16 readable bytes before and behind them; groups lie in their 64-byte lines as
+  // on disk.
   const char* bytes(const BlockRange& range);
   // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
   // frames, as far as there are.
   void add(BlockRead read);
 
  private:
+  struct alignas(64) Line {
+    char bytes[64];
+  };
   const char* block(const Extent& extent, uint32_t number) const;
+  // Copies `size` bytes that begin `in_block` bytes into block `number`; false: one is missing.
+  bool copy(const Extent& extent, uint32_t number, size_t in_block, size_t size, char* to) const;
 
   Residency& residency_;
+  std::vector<Line> group_lines_;
   std::vector<BlockRead> kept_;  // those in buffers
   std::string heap_bytes_;
   std::string value_bytes_;

@@ -139,7 +139,7 @@ void read_bare_run(const Run& run, std::string_view key, const ReadView& view, b
     return take_entry(plain, plain.find_in(range, key, view.ts), view, registered, cold, result);
   }
   const Extent* image = result->file->image.get();
-  const auto first = static_cast<uint32_t>(image->front_bytes() + heap.begin);
+  const auto first = run.front_blocks() * format::kRunBlockBytes + heap.begin;
   const char* bytes = cold_bytes({image, first, heap.end - heap.begin}, cold, result);
   if (bytes == nullptr) return;
   const Run whole = run.with_heap(bytes - heap.begin);
@@ -148,6 +148,29 @@ void read_bare_run(const Run& run, std::string_view key, const ReadView& view, b
     return;
   }
   take_entry(whole, whole.find_in(range, key, view.ts), view, registered, cold, result);
+}
+
+// The same where the index blocks are not in memory either: those that can hold the key are looked
+// at by themselves.
+void read_outlined_run(const Run& outline, std::string_view key, const ReadView& view,
+                       bool registered, ColdBlocks* cold, PointRead* result) {
+  if (!key.starts_with(outline.prefix())) {
+    return take_entry(outline, Run::kNone, view, registered, cold, result);
+  }
+  Run::Range groups = outline.groups_with(key_head(key, outline.skip()));
+  for (;;) {
+    const Run::Bytes at = outline.bytes_of_groups(groups);
+    const BlockRange range{result->file->image.get(), at.begin, at.end - at.begin, true};
+    const char* bytes = cold_bytes(range, cold, result);
+    if (bytes == nullptr) return;
+    const Run run = outline.with_groups(groups, bytes);
+    if (run.tells_heap_range(run.heads_of(key), groups.end)) {
+      return read_bare_run(run, key, view, registered, cold, result);
+    }
+    // Where the last record ends is told by the next one: in the rest of this block, or later.
+    const uint32_t more = (groups.end / format::kBlockGroups + 1) * format::kBlockGroups;
+    groups.end = std::min(more, outline.group_count());
+  }
 }
 
 }  // namespace
@@ -211,11 +234,16 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
   }
   if (file->empty()) return result;
   result.file = file;
+  file->touch();
   if (run == nullptr) {
-    result.state = PointRead::State::kNeedRun;
+    const Run* outline = file->outline.load(std::memory_order_acquire);
+    if (outline == nullptr) {
+      result.state = PointRead::State::kNeedRun;
+    } else {
+      read_outlined_run(*outline, key, view, registered, cold, &result);
+    }
     return result;
   }
-  file->touch();
   if (run->heap() == nullptr) {
     read_bare_run(*run, key, view, registered, cold, &result);
     return result;

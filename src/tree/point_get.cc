@@ -58,6 +58,7 @@ Status PointGet::start_read(const Missing& missing) {
   }
   const Extent* extent = missing.blocks.extent;
   if (extent == nullptr) return residency.load_run(file);
+  if (missing.blocks.groups && residency.wants_front(file)) return residency.load_run(file);
   if (residency.roomy(extent->memory_bytes())) {
     if (extent->is_index) return residency.load_run(file, RunPart::kWhole);
     const uint32_t number = file->number_of(extent);

@@ -14,6 +14,12 @@ constexpr size_t kBlock = 4096;
 // Frames leave this part of the budget to whole extents, and whole extents that to frames.
 constexpr size_t kWholeFloorShare = 16;
 constexpr size_t kFramesFloorShare = 16;
+// Fronts that are not used give way to frames above this part of the budget. One is looked at for
+// so many frames that are wanted, so that all of them had their chance to be used before.
+constexpr size_t kFrontsFloorShare = 4;
+constexpr uint32_t kFramesPerFront = 8;
+// So many index blocks are read by a file's outline before its front is read as a whole.
+constexpr uint32_t kIndexReadsPerFront = 32;
 
 std::string place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
@@ -177,6 +183,7 @@ uint32_t Residency::take_frame() {
     collect_evicted();
     const size_t floor = std::max(arena_->budget() / kWholeFloorShare, bytes);
     if (!within_limit(bytes) && arena_->used(os::Quota::kValues) > floor) evict_whole(bytes);
+    if (!within_limit(bytes)) offer_front();
   }
   if (within_limit(bytes)) {
     if (char* slab = arena_->allocate(os::Quota::kFrames, bytes); slab != nullptr) {
@@ -249,11 +256,34 @@ bool Residency::evict_heap(RunFile* file) {
   return true;
 }
 
-void Residency::evict_front(RunFile* file) {
+// What is left of it finds keys at the price of a read more. Returns what is gained.
+size_t Residency::evict_front(RunFile* file) {
   Extent* image = file->image.get();
+  size_t kept = 0;
+  if (const Run* run = file->run.load(std::memory_order_relaxed); run != nullptr) {
+    kept = keep_outline(file, *run);
+  }
   Run* run = file->run.exchange(nullptr, std::memory_order_acq_rel);
   char* memory = image->memory.exchange(nullptr, std::memory_order_acq_rel);
   give_up(image, os::Quota::kIndex, memory, image->front_bytes(), run);
+  return image->front_bytes() - std::min(kept, image->front_bytes());
+}
+
+// Returns what it takes, where there was none.
+size_t Residency::keep_outline(RunFile* file, const Run& run) {
+  if (file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
+  std::unique_ptr<Run> outline = Run::make_outline(run);
+  if (outline == nullptr) return 0;
+  const size_t bytes = outline->accelerator_bytes();
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(bytes));
+  file->outline.store(outline.release(), std::memory_order_release);
+  enlist(outlines_, file);
+  return bytes;
+}
+
+bool Residency::wants_front(RunFile* file) {
+  return file->index_reads.fetch_add(1, std::memory_order_relaxed) % kIndexReadsPerFront ==
+         kIndexReadsPerFront - 1;
 }
 
 namespace {
@@ -335,9 +365,32 @@ size_t Residency::evict_fronts(size_t bytes) {
       return RunFile::kNowhere;
     }
     if (!movable(file, image) || image->heap.load(std::memory_order_relaxed) != nullptr) return 0;
-    evict_front(file);
-    return image->front_bytes();
+    return evict_front(file);
   });
+}
+
+size_t Residency::evict_outlines(size_t bytes) {
+  return sweep(outlines_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    Run* outline = file->outline.exchange(nullptr, std::memory_order_acq_rel);
+    if (outline == nullptr) return RunFile::kNowhere;
+    const size_t gone = outline->accelerator_bytes();
+    give_up(file->image.get(), os::Quota::kIndex, nullptr, 0, outline);
+    return gone;
+  });
+}
+
+// Frames are wanted and memory is short: the front that was not used for longest, about, goes.
+void Residency::offer_front() {
+  if (++frames_wanted_ % kFramesPerFront != 0 || fronts_.files.empty()) return;
+  if (arena_->used(os::Quota::kIndex) <= arena_->budget() / kFrontsFloorShare) return;
+  if (++fronts_.hand >= fronts_.files.size()) fronts_.hand = 0;
+  RunFile* file = fronts_.files[fronts_.hand];
+  if (file->hot.exchange(0, std::memory_order_relaxed) != 0) return;
+  const Extent* image = file->image.get();
+  if (image->owner == file && movable(file, image) &&
+      image->heap.load(std::memory_order_relaxed) == nullptr) {
+    evict_front(file);
+  }
 }
 
 size_t Residency::evict_pass(size_t bytes) {
@@ -348,6 +401,10 @@ size_t Residency::evict_pass(size_t bytes) {
     gone += frames_.shrink(std::min(bytes - gone, frames - floor));
   if (gone < bytes) gone += evict_fronts(bytes - gone);
   if (gone < bytes) gone += frames_.shrink(bytes - gone);
+  // Not while readers alone hold back what was evicted before.
+  if (gone < bytes && evicted_.empty() && !frames_.shrinking()) {
+    gone += evict_outlines(bytes - gone);
+  }
   return gone;
 }
 
@@ -391,11 +448,13 @@ void Residency::forget(RunFile* file) {
   os::MutexLock lock(mutex_);
   delist(wholes_, file);
   delist(fronts_, file);
+  delist(outlines_, file);
   if (file->image && file->image->owner == file) file->image->owner = nullptr;
   for (const ExtentRef& value : file->values) {
     if (value->owner == file) value->owner = nullptr;
   }
   release_run(file->run.load(std::memory_order_relaxed));
+  release_run(file->outline.load(std::memory_order_relaxed));
 }
 
 void Residency::forget(Extent* extent) {

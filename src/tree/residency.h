@@ -2,7 +2,8 @@
 // What is in memory of the data files, under the arena's budget: whole extents, contiguous in the
 // arena (L3); single blocks of others in frames.
 //
-//   run image:     front (header, index) ── kept longest
+//   run image:     outline (header, accelerators) ── kept longest, once the front was there
+//                  front (header, index) ── kept before values, as long as it is used
 //                  heap (keys' tails, small values) ─┐
 //   value extents ───────────────────────────────────┴─ whole, or by blocks in frames, or not at
 //   all
@@ -14,7 +15,7 @@
 // 1. Memory for extents never takes the last `reserve` bytes of the budget, which belong to deltas,
 // log and small objects.
 // 2. An extent is evicted only when it is not pinned and its copy on disk is complete. Whole values
-// and heaps go first, then frames, the fronts of runs last.
+// and heaps go first, then frames, then the fronts of runs, which leave their outlines.
 // 3. Bytes are verified when they come from disk, once (pitfall 10); a mismatch is declared only
 // after a second read.
 
@@ -45,6 +46,7 @@ struct StoredBlocks {
   uint32_t disk_blocks = 0;
   uint32_t first = 0;
   uint32_t blocks = 0;
+  bool packed = false;
 };
 
 // Whole blocks of a value extent or of a run's heap, and where their content goes.
@@ -115,8 +117,11 @@ class Residency {
   // Whether a whole extent of the database should become resident when a piece of it is wanted: all
   // of them have room.
   bool roomy(size_t bytes) const;
-  // What to read from disk for blocks of a value extent or of a run's heap. The file is pinned.
-  // Blocks where it is packed and its front is not in memory. Errors: as load_run.
+  // Told when a read by its outline needs index blocks of a file from disk: whether the whole front
+  // should be read instead, since that happens often.
+  bool wants_front(RunFile* file);
+  // What to read from disk for blocks of a value extent, of a run's heap or of its index. The file
+  // is pinned. Blocks where it is packed and its front is not in memory. Errors: as load_run.
   Result<StoredBlocks> find_stored(RunFile* file, const Extent& extent, uint32_t first_block,
                                    uint32_t blocks);
   // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
@@ -185,12 +190,15 @@ class Residency {
   bool unpack(const format::StoredRegion& region, uint32_t first_chunk, uint32_t end_chunk,
               const char* stored, char* to) const;
   bool evict_heap(RunFile* file) REQUIRES(mutex_);
-  void evict_front(RunFile* file) REQUIRES(mutex_);
+  size_t evict_front(RunFile* file) REQUIRES(mutex_);
+  size_t keep_outline(RunFile* file, const Run& run) REQUIRES(mutex_);
+  void offer_front() REQUIRES(mutex_);
   void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);
   void give_up(Extent* extent, os::Quota quota, char* memory, size_t bytes, Run* run)
       REQUIRES(mutex_);
   size_t evict_whole(size_t bytes) REQUIRES(mutex_);
   size_t evict_fronts(size_t bytes) REQUIRES(mutex_);
+  size_t evict_outlines(size_t bytes) REQUIRES(mutex_);
   size_t evict_pass(size_t bytes) REQUIRES(mutex_);
   void collect_evicted() REQUIRES(mutex_);
   size_t extent_bytes() const;
@@ -205,8 +213,10 @@ class Residency {
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;
-  // Candidates for eviction, in clock order: files with something whole in memory, and files with
-  // the front of their run. Those that have lost it leave when the hand comes by.
+  uint32_t frames_wanted_ GUARDED_BY(mutex_) = 0;  // while memory was short
+  // Candidates for eviction, in clock order: files with something whole in memory, files with the
+  // front of their run, files with its outline. Those that have lost it leave when the hand comes
+  // by.
   struct Clock {
     size_t number;  // of RunFile::places
     std::vector<RunFile*> files = {};
@@ -218,6 +228,7 @@ class Residency {
   size_t sweep(Clock& clock, size_t bytes, Evict evict) REQUIRES(mutex_);
   Clock wholes_ GUARDED_BY(mutex_){0};
   Clock fronts_ GUARDED_BY(mutex_){1};
+  Clock outlines_ GUARDED_BY(mutex_){2};
   std::vector<Evicted> evicted_ GUARDED_BY(mutex_);
 };
 

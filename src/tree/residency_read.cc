@@ -19,13 +19,17 @@ std::string place(os::File* file, uint64_t offset) {
 }
 }  // namespace
 
-// The run of a pinned file. It stays what it is, and where it is, as long as the pin.
+// The run of a pinned file, or its outline. It stays what it is, and where it is, as long as the
+// pin.
 Result<const Run*> Residency::pinned_run(RunFile* file) {
   for (;;) {
+    {
+      os::epoch::Guard guard;
+      const Run* run = file->run.load(std::memory_order_acquire);
+      if (run == nullptr) run = file->outline.load(std::memory_order_acquire);
+      if (run != nullptr) return run;
+    }
     if (Status s = load_run(file); !s.ok()) return s;
-    os::epoch::Guard guard;
-    const Run* run = file->run.load(std::memory_order_acquire);
-    if (run != nullptr) return run;
   }
 }
 
@@ -35,19 +39,22 @@ struct Region {
   format::StoredRegion stored;
   uint32_t first;
 };
-Region region_of(const RunFile& file, const Run& run, const Extent& extent) {
-  if (extent.is_index) return {run.heap_region(), run.front_blocks()};
-  return {run.extent_region(file.number_of(&extent)), 0};
+Region region_of(const RunFile& file, const Run& run, const Extent& extent, uint32_t block) {
+  if (!extent.is_index) return {run.extent_region(file.number_of(&extent)), 0};
+  if (block >= run.front_blocks()) return {run.heap_region(), run.front_blocks()};
+  return {run.index_region(), run.header().header_blocks};
 }
 }  // namespace
 
 Result<StoredBlocks> Residency::find_stored(RunFile* file, const Extent& extent,
                                             uint32_t first_block, uint32_t blocks) {
-  StoredBlocks found{first_block, blocks, first_block, blocks};
+  StoredBlocks found{first_block, blocks, first_block, blocks, false};
   if (!extent.packed()) return found;
   const Result<const Run*> run = pinned_run(file);
   if (!run.ok()) return run.status();
-  const Region region = region_of(*file, **run, extent);
+  const Region region = region_of(*file, **run, extent, first_block);
+  found.packed = region.stored.packed();
+  if (!found.packed) return found;
   const format::Packing& packing = region.stored.packing;
   const uint32_t first = (first_block - region.first) / format::kChunkBlocks;
   const uint32_t end = format::chunk_count(first_block - region.first + blocks);
@@ -64,14 +71,14 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
                                  char* stored, char* content) {
   const Result<const Run*> run = pinned_run(file);
   if (!run.ok()) return run.status();
-  const Region region = region_of(*file, **run, extent);
+  const Region region = region_of(*file, **run, extent, blocks.first);
   const uint32_t* sums = region.stored.checksums + (blocks.disk_first - region.first);
   os::File* disk = space_->file(extent.address.file);
   const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
   const auto damage = [&](uint32_t block, std::string_view what) {
     return Status(StatusCode::kCorruption,
                   place(disk, offset + uint64_t{block} * kBlock) + ": " + std::string(what) +
-                      " in a value block of container " + std::to_string(file->record.id));
+                      " in a block of container " + std::to_string(file->record.id));
   };
   for (bool again = true;; again = false) {
     count_read(size_t{blocks.disk_blocks} * kBlock);
@@ -215,7 +222,7 @@ Status Residency::read_pieces(RunFile* file, std::span<const PieceRead> pieces) 
     const size_t stored_bytes = size_t{found->disk_blocks} * kBlock;
     reading.stored = piece.to;
     reading.content = piece.to;
-    if (piece.extent->packed()) {
+    if (found->packed) {
       // Whole chunks are unpacked where they belong; else they go through memory of their own.
       const bool whole = found->first == piece.first_block && found->blocks == piece.blocks;
       reading.memory_bytes = stored_bytes + (whole ? 0 : size_t{found->blocks} * kBlock);

@@ -107,12 +107,34 @@ Result<std::unique_ptr<Run>> Run::attach_parts(const char* front, size_t image_b
   if (source == ImageSource::kDisk) {
     if (Status s = format::check_run_entries(view); !s.ok()) return s;
   }
-  const size_t bytes =
-      align_up(TableOffsets(view.header->groups, view.header->skip).end, alignof(Run));
+  const size_t bytes = tables_end(*view.header);
   void* place = os::allocate_small(bytes);
   if (place == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
   return std::unique_ptr<Run>(new (place) Run(view, prefix, bytes));
+}
+
+size_t Run::tables_end(const format::RunHeader& header) {
+  return align_up(TableOffsets(header.groups, header.skip).end, alignof(Run));
+}
+
+std::unique_ptr<Run> Run::make_outline(const Run& run) {
+  const size_t tables = tables_end(run.header());
+  const size_t header_bytes = size_t{run.header().header_blocks} * kRunBlockBytes;
+  void* place = os::allocate_small(tables + header_bytes);
+  if (place == nullptr) return nullptr;
+  char* header = static_cast<char*>(place) + tables;
+  std::memcpy(header, run.image(), header_bytes);
+  format::RunView view = run.view();
+  view.image = header;
+  view.header = reinterpret_cast<const format::RunHeader*>(header);
+  view.extents = reinterpret_cast<const format::RunExtent*>(header + format::kRunExtentsOffset);
+  view.checksums = reinterpret_cast<const uint32_t*>(header + format::kRunTableOffset);
+  view.heap = nullptr;
+  std::unique_ptr<Run> outline(new (place) Run(view, run.prefix(), tables + header_bytes));
+  outline->view_.index = nullptr;
+  outline->table_.index = nullptr;
+  return outline;
 }
 
 void Run::operator delete(Run* run, std::destroying_delete_t) {
@@ -264,6 +286,32 @@ Run::Range Run::heads_of(std::string_view key) const {
   }
   const uint64_t head = key_head(key, skip_);
   return range_of(table_.kernels.find(table_, head), head);
+}
+
+Run::Range Run::groups_with(uint64_t head) const {
+  const uint32_t last = locate(head);
+  const uint64_t* first = std::lower_bound(table_.first_heads, table_.first_heads + last, head);
+  auto begin = static_cast<uint32_t>(first - table_.first_heads);
+  if (begin > 0 && *first == head && tied(begin)) --begin;
+  return {begin, last + 1};
+}
+
+Run::Bytes Run::bytes_of_groups(Range groups) const {
+  const size_t index = size_t{view_.header->header_blocks} * kRunBlockBytes;
+  return {static_cast<uint32_t>(index + format::RunView::group_offset(groups.begin)),
+          static_cast<uint32_t>(index + format::RunView::group_offset(groups.end - 1) +
+                                sizeof(format::RunGroup))};
+}
+
+bool Run::tells_heap_range(Range range, uint32_t groups_end) const {
+  const auto in_heap = [this](uint32_t begin, uint32_t end) {
+    for (; begin < end; ++begin) {
+      if (location_tag(location(begin)) >= kTagPlainInline) return true;
+    }
+    return false;
+  };
+  if (groups_end == table_.groups || !in_heap(range.begin, range.end)) return true;
+  return in_heap(range.end, groups_end * kGroupEntries);
 }
 
 uint32_t Run::pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const {

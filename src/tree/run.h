@@ -25,6 +25,9 @@
 // 7. Without its heap (heap() == nullptr) a run tells where things lie: locate, heads_of,
 // heap_range, the groups. What looks at keys behind their heads or at values is then asked of a
 // copy made by with_heap, and only about entries whose records are there.
+// 8. An outline is a run without its index blocks, too: header area and accelerators alone. It
+// tells how its parts lie on disk, and in which groups a head can be; what is in them is asked of a
+// copy made by with_groups, and only about groups that are there.
 
 #include <algorithm>
 #include <cstdint>
@@ -80,6 +83,9 @@ class Run {
   static Result<std::unique_ptr<Run>> attach_parts(const char* front, size_t image_bytes,
                                                    const char* heap, std::string_view low,
                                                    ImageSource source = ImageSource::kDisk);
+  // The outline of a run whose index blocks are in memory, with a header area of its own. Null: no
+  // memory.
+  static std::unique_ptr<Run> make_outline(const Run& run);
   // Verifies a run image read from disk against the checksum of its header area (from the manifest)
   // and its own block checksums (but for those of a packed heap, which is verified as it is
   // unpacked). `where` ("data.3 at 40960") starts the message of an error.
@@ -173,6 +179,28 @@ class Run {
     copy.view_.heap = heap;
     return copy;
   }
+
+  // ---- Without the index blocks
+  bool is_outline() const { return view_.index == nullptr; }
+  // The groups in which entries with this head are, or would be.
+  Range groups_with(uint64_t head) const;
+  // Where groups lie in the image.
+  struct Bytes {
+    uint32_t begin;
+    uint32_t end;
+  };
+  Bytes bytes_of_groups(Range groups) const;
+  // A copy that takes the image's byte bytes_of_groups(groups).begin to be at `bytes`, where the
+  // groups are, at the place in a 64-byte line that they have on disk. Lifetime: this run's.
+  Run with_groups(Range groups, const char* bytes) const {
+    Run copy(*this);
+    copy.view_.index = bytes - format::RunView::group_offset(groups.begin);
+    copy.table_.index = copy.view_.index;
+    return copy;
+  }
+  // Whether the groups up to groups_end tell what heap_range(range) asks.
+  bool tells_heap_range(Range range, uint32_t groups_end) const;
+
   // A guess at the place of the values of a group's entries, without touching the group: true, and
   // where the one in its middle lies, when that is plain and separated. Values of neighbours are
   // neighbours, so that a prefetch there brings the page's translation while the group is still on
@@ -222,7 +250,11 @@ class Run {
     return (size_t{std::max(key_size_max(), skip_ + 8)} + kKeySlack) * count;
   }
 
-  // How the heap and the value extents lie on disk.
+  // How the index blocks, the heap and the value extents lie on disk.
+  format::StoredRegion index_region() const {
+    const uint32_t blocks = view_.header->index_blocks;
+    return {blocks, blocks, {}, view_.checksums};
+  }
   format::StoredRegion heap_region() const { return view_.heap_region(); }
   format::StoredRegion extent_region(uint32_t extent) const { return view_.extent_region(extent); }
   // How many blocks of the image lie before the heap.
@@ -251,6 +283,7 @@ class Run {
   static constexpr size_t kKeySlack = 16;  // keys are copied in words
 
   Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes);
+  static size_t tables_end(const format::RunHeader& header);
   static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
 
   uint32_t location(uint32_t index) const {

@@ -6,8 +6,8 @@
 // reference retires it. Threads: any; memory reached through `run` and `bases` is safe inside an
 // epoch guard, or while the RunFile is pinned.
 //
-// 1. bases[e] is null or the address of value extent e; run is null or the attached run image. Both
-// only change under the
+// 1. bases[e] is null or the address of value extent e; run is null or the attached run image,
+//    outline null or what is left of one whose image was evicted. They only change under the
 //    residency's lock.
 // 2. A pinned RunFile (pin()) keeps all its extents' memory where it is.
 // 3. Extents may be shared with a newer file, which alone is told of their evictions. So `run` and
@@ -46,9 +46,11 @@ struct alignas(64) RunFile : os::InHugePages {
   std::vector<ExtentRef> values;
   std::vector<ExtentRef> large;    // extents of large values that the run refers to
   Residency* residency = nullptr;  // set by adopt
+  std::atomic<Run*> outline{nullptr};
+  std::atomic<uint32_t> index_reads{0};  // of its index blocks, by point reads that went by outline
   // In the residency's lists; under its lock.
   static constexpr size_t kNowhere = ~size_t{0};
-  std::array<size_t, 2> places{kNowhere, kNowhere};
+  std::array<size_t, 3> places{kNowhere, kNowhere, kNowhere};
   // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
   // process has seen them. Set before the file is shared.
   size_t old_version_bytes = 0;

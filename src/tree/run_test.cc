@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <new>
 
 #include "tree/run_test_model.h"
 
@@ -22,6 +24,58 @@ using run_model::Mix;
 uint64_t seed_of_run() {
   const char* fixed = std::getenv("HAWTHORN_SEED");
   return fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : 20240601;
+}
+
+// What an outline finds in copies of the groups that it asks for, everything else out of reach.
+void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string_view key, Lsn ts) {
+  const uint64_t head = key_head(key, run.skip());
+  for (tree::Run::Range groups = outline.groups_with(head);;) {
+    const tree::Run::Bytes at = outline.bytes_of_groups(groups);
+    const size_t in_line = at.begin % 64;
+    const size_t size = in_line + at.end - at.begin;
+    const auto release = [](char* memory) { operator delete(memory, std::align_val_t{64}); };
+    const std::unique_ptr<char, decltype(release)> copy(
+        static_cast<char*>(operator new(size, std::align_val_t{64})), release);
+    std::copy(run.image() + at.begin, run.image() + at.end, copy.get() + in_line);
+    const tree::Run known = outline.with_groups(groups, copy.get() + in_line);
+    const tree::Run::Range range = known.heads_of(key);
+    const tree::Run::Range expected = run.heads_of(key);
+    ASSERT_EQ(range.begin, expected.begin);
+    ASSERT_EQ(range.end, expected.end);
+    if (known.tells_heap_range(range, groups.end)) {
+      const format::HeapRange heap = known.heap_range(range.begin, range.end);
+      const format::HeapRange all = run.heap_range(range.begin, range.end);
+      ASSERT_EQ(heap.begin, all.begin);
+      ASSERT_EQ(heap.end, all.end);
+      ASSERT_EQ(known.with_heap(run.heap()).find_in(range, key, ts), run.find(key, head, ts));
+      return;
+    }
+    ASSERT_LT(groups.end, outline.group_count());
+    ++groups.end;
+  }
+}
+
+void expect_outlined(const tree::Run& run, const std::vector<run_model::Flat>& flat, Prng& prng) {
+  const std::unique_ptr<tree::Run> outline = tree::Run::make_outline(run);
+  ASSERT_NE(outline, nullptr);
+  ASSERT_TRUE(outline->is_outline());
+  ASSERT_EQ(outline->front_blocks(), run.front_blocks());
+  ASSERT_EQ(outline->cut(), run.cut());
+  for (uint32_t e = 0; e < run.extent_count(); ++e) {
+    ASSERT_TRUE(std::ranges::equal(outline->extent_checksums(e), run.extent_checksums(e)));
+  }
+  for (const run_model::Flat& one : flat) {
+    if (flat.size() > 2000 && !prng.one_in(50)) continue;
+    const std::string key = *one.key;
+    ASSERT_NO_FATAL_FAILURE(expect_outlined(run, *outline, key, format::kLsnMax));
+    ASSERT_NO_FATAL_FAILURE(expect_outlined(run, *outline, key, one.cts));
+    ASSERT_NO_FATAL_FAILURE(expect_outlined(run, *outline, key + '\0', format::kLsnMax));
+    if (key.empty()) continue;
+    std::string other = key;
+    other.back() = static_cast<char>(other.back() + 1);
+    if (!other.starts_with(run.prefix())) continue;
+    ASSERT_NO_FATAL_FAILURE(expect_outlined(run, *outline, other, format::kLsnMax));
+  }
 }
 
 TEST(RunTest, AgreesWithTheModelForKeysOfAllShapes) {
@@ -43,6 +97,7 @@ TEST(RunTest, AgreesWithTheModelForKeysOfAllShapes) {
         ASSERT_EQ(run->cut(), g.cut);
         ASSERT_EQ(run->image_bytes(), image.bytes);
         ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(*run, g.model, g.extents, prng));
+        ASSERT_NO_FATAL_FAILURE(expect_outlined(*run, run_model::flatten(g.model), prng));
         for (uint32_t e = 0; e < run->extent_count(); ++e) {
           const std::span<const uint32_t> checksums = run->extent_checksums(e);
           ASSERT_TRUE(std::equal(checksums.begin(), checksums.end(), g.extents.checksums[e].begin(),
@@ -75,6 +130,7 @@ TEST(RunTest, LargeRuns) {
       ASSERT_NO_FATAL_FAILURE(run_model::expect_searches(*run, flat, *flat[i].key, 0));
     }
     ASSERT_NO_FATAL_FAILURE(run_model::expect_fill(*run, flat, g.extents, prng));
+    ASSERT_NO_FATAL_FAILURE(expect_outlined(*run, flat, prng));
   }
 }
 

@@ -40,7 +40,9 @@ class TestStore {
     must(disk.make_directory("/db"));
     arena = std::move(os::Arena::create(options.budget)).value();
     auto opened = space::Space::open(machine.machine(), "/db",
-                                     {.file_bytes_first = 1 << 20, .file_share = 1, .file_bytes_max = 4 << 20});
+                                     {.file_bytes_first = 1 << 20,
+                                      .file_share = 1,
+                                      .file_bytes_max = 4 << 20});
     must(opened.status());
     space = std::move(opened).value();
     residency = std::make_unique<Residency>(machine.machine(), arena.get(), space.get());

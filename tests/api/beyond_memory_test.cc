@@ -337,6 +337,64 @@ TEST(BeyondMemoryAlone, EmptyValuesBesideOthers) {
   }
 }
 
+// The index blocks alone are more than the memory: a get reads one of them and one of what it says,
+// not all of a container's.
+TEST(BeyondMemoryAlone, IndexesLargerThanMemory) {
+  TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  options.durability = Durability::kNone;
+  Result<std::unique_ptr<Db>> opened = Db::open(directory / "db", options);
+  ASSERT_OK(opened.status());
+  const std::unique_ptr<Db> db = std::move(opened).value();
+  const Tree tree = db->tree("t").value();
+  // Heads are equal in fives and tell three keys of five from others only by their tails.
+  const auto key = [](uint64_t i) { return big_endian((i / 5) << 30) + big_endian(i) + "tail"; };
+  constexpr uint64_t kKeys = 2000000;
+  for (uint64_t i = 0; i < kKeys;) {
+    WriteBatch batch;
+    for (int n = 0; n < 1000 && i < kKeys; ++n, ++i) batch.put(tree, key(i), big_endian(i * 7));
+    ASSERT_OK(db->write(batch));
+  }
+  ASSERT_OK(db->flush());
+  Prng prng(6);
+  Value found;
+  const auto read_some = [&](int count) {
+    for (int n = 0; n < count; ++n) {
+      const uint64_t i = prng.below(kKeys);
+      ASSERT_OK(db->get(tree, key(i), found));
+      ASSERT_EQ(found.view(), big_endian(i * 7));
+      ASSERT_TRUE(db->get(tree, key(i) + "x", found).is_not_found());
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(read_some(2000));
+  const uint64_t before = db->stats().bytes_read;
+  constexpr int kGets = 5000;
+  ASSERT_NO_FATAL_FAILURE(read_some(kGets));
+  EXPECT_LT((db->stats().bytes_read - before) / kGets, uint64_t{5} * 4096);
+  std::vector<std::string> keys;
+  std::vector<std::string_view> views;
+  std::vector<uint64_t> numbers;
+  for (int n = 0; n < 1000; ++n) numbers.push_back(prng.below(kKeys + kKeys / 10));
+  for (const uint64_t i : numbers) keys.push_back(key(i));
+  for (const std::string& one : keys) views.push_back(one);
+  ReadBatch batch;
+  ASSERT_OK(db->multi_get(tree, views, batch));
+  for (size_t n = 0; n < numbers.size(); ++n) {
+    ASSERT_EQ(batch[n].found(), numbers[n] < kKeys);
+    if (batch[n].found()) {
+      ASSERT_EQ(batch[n].value, big_endian(numbers[n] * 7));
+    }
+  }
+  // Others are written meanwhile, and read again.
+  for (int n = 0; n < 20000; ++n) {
+    const uint64_t i = prng.below(kKeys);
+    ASSERT_OK(db->put(tree, key(i), big_endian(i * 7)));
+  }
+  ASSERT_NO_FATAL_FAILURE(read_some(2000));
+  EXPECT_TRUE(db->check().ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,
                          ::testing::Values(Kind{100, Compression::kNone},
                                            Kind{300, Compression::kNone},
