@@ -14,6 +14,7 @@
 #include "bench/nvme.h"
 #include "bench/overwrite.h"
 #include "bench/scale.h"
+#include "bench/soak.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -137,6 +138,16 @@ TEST_P(AdapterTest, OverwritesInPasses) {
   OverwriteOptions options;
   options.records = 2000;
   expect_pass([&](Engine& engine) { run_overwrite(run_, options, engine); });
+}
+
+TEST_P(AdapterTest, DoesEverythingAtOnce) {
+  SoakOptions options;
+  options.records = 5000;
+  options.seconds = 2;
+  options.hold_ms = 100;
+  options.free_disk_bytes_min = 0;
+  run_.config.writers = options.writers;
+  expect_pass([&](Engine& engine) { run_soak(run_, options, engine); });
 }
 
 TEST_P(AdapterTest, SurvivesAKill) {

@@ -118,6 +118,17 @@ std::string describe_nvme(const NvmeOptions& nvme) {
       nvme.seconds);
 }
 
+std::string describe_soak(const SoakOptions& soak) {
+  std::string text = print_text(
+      "Soak: about %s records of 8 + %lu bytes, %u writers, %u readers, %lu per commit",
+      with_commas(soak.records).c_str(), soak.value_bytes, soak.writers, soak.readers, soak.batch);
+  if (soak.write_rate != 0) {
+    text += print_text(", at most %s keys/s", with_commas(soak.write_rate).c_str());
+  }
+  if (soak.hold_ms != 0) text += print_text(", snapshots of %lu ms", soak.hold_ms);
+  return text + print_text(". For %lu seconds behind the load, or until Ctrl+C.", soak.seconds);
+}
+
 }  // namespace
 
 std::vector<Case> make_cases(const Command& command, const AccountNames* names) {
@@ -138,6 +149,8 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return one_case("nvme", command.nvme.threads, command.nvme, run_nvme);
     case Workload::kOverwrite:
       return one_case("overwrite", 1, command.overwrite, run_overwrite);
+    case Workload::kSoak:
+      return one_case("soak", command.soak.writers, command.soak, run_soak);
     case Workload::kNone:
     case Workload::kEngines:
       break;
@@ -178,6 +191,8 @@ std::string describe(const Command& command, const AccountNames* names) {
       return print_text("Overwrite: %s records of 8 + %lu bytes, %u passes, %lu per commit.",
                         with_commas(overwrite.records).c_str(), overwrite.value_bytes,
                         overwrite.passes, overwrite.batch);
+    case Workload::kSoak:
+      return describe_soak(command.soak);
     case Workload::kNone:
     case Workload::kEngines:
       break;

@@ -30,6 +30,7 @@ struct Texts {
   std::string order = "random";
   std::string mode = "upsert-rand";
   std::string phases;
+  std::string soak_records;
   uint64_t pinned_cache_mb = 0;
 };
 
@@ -222,6 +223,26 @@ void add_overwrite(CLI::App& app, Command& command, Texts& texts) {
   add_compressible(app, command);
 }
 
+void add_soak(CLI::App& app, Command& command, Texts& texts) {
+  SoakOptions& soak = command.soak;
+  app.add_option("-n,--records", texts.soak_records,
+                 "Records that are there at a time; default: 1.6 times --memory-cap, or 1M");
+  add_size(app, texts, "--records");
+  app.add_option("--seconds", soak.seconds, "End so many seconds after the load, or at Ctrl+C")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-b,--batch", soak.batch, "Keys per commit")->check(CLI::PositiveNumber);
+  app.add_option("-s,--value-size", soak.value_bytes, "Bytes of a value: the mean")
+      ->check(CLI::Range(16, 1 << 19));
+  app.add_option("--writers", soak.writers, "Threads that write")->check(CLI::Range(1, 1000));
+  app.add_option("--readers", soak.readers, "Threads that read")->check(CLI::Range(0, 1000));
+  app.add_option("--hold-ms", soak.hold_ms, "How long a snapshot is held; 0: none is")
+      ->check(CLI::Range(0, 1 << 30));
+  app.add_option("--write-rate", soak.write_rate, "Keys that are written per second at most")
+      ->transform(count_validator());
+  app.add_option("--seed", soak.seed, "Seed of everything");
+  add_compressible(app, command);
+}
+
 std::vector<std::string> choose_engines(const std::string& text) {
   std::vector<std::string> chosen;
   if (text == "all") {
@@ -267,6 +288,19 @@ void finish_size(Command& command) {
   command.counters.counters = count(kKeyBytes + sizeof(uint64_t));
   command.nvme.records = count(command.nvme.key_bytes + command.nvme.value_bytes);
   command.overwrite.records = count(kKeyBytes + command.overwrite.value_bytes);
+  command.soak.records = count(kKeyBytes + command.soak.value_bytes);
+}
+
+// More than memory holds, where nothing else is said.
+void finish_soak(Command& command, const std::string& records) {
+  constexpr double kTimesOfCap = 1.6;
+  if (!records.empty()) {
+    command.soak.records = parse_count(records);
+  } else if (command.size_bytes == 0 && command.cap_bytes != 0) {
+    const auto record_bytes = static_cast<double>(kKeyBytes + command.soak.value_bytes);
+    command.soak.records =
+        static_cast<uint64_t>(kTimesOfCap * static_cast<double>(command.cap_bytes) / record_bytes);
+  }
 }
 
 void finish(Command& command, const Texts& texts) {
@@ -292,6 +326,7 @@ void finish(Command& command, const Texts& texts) {
     command.value_sizes = parse_counts(texts.value_sizes);
     command.micro.items = parse_count(texts.items);
     command.micro.gets = parse_count(texts.gets);
+    finish_soak(command, texts.soak_records);
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
   }
@@ -337,6 +372,7 @@ void finish(Command& command, const Texts& texts) {
   in_range(command.insert.records, 1, ~uint64_t{0}, "--records");
   in_range(command.nvme.records, 1, ~uint64_t{0}, "--records");
   in_range(command.overwrite.records, 1, ~uint64_t{0}, "--records");
+  in_range(command.soak.records, 1, uint64_t{1} << 40, "--records");
   in_range(command.counters.counters, 1, ~uint32_t{0}, "--counters");
   // One counter may take all steps: it counts in 32 bits.
   in_range(command.counters.steps, 0, ~uint32_t{0}, "--steps");
@@ -410,6 +446,8 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kNvme, [&](CLI::App& sub) { add_nvme(sub, command, texts); });
     add("overwrite", "Records overwritten at random, pass after pass: the space that takes",
         Workload::kOverwrite, [&](CLI::App& sub) { add_overwrite(sub, command, texts); });
+    add("soak", "Everything at once on a database larger than memory: is it right, is it level",
+        Workload::kSoak, [&](CLI::App& sub) { add_soak(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

@@ -15,6 +15,7 @@
 #include "bench/nvme.h"
 #include "bench/overwrite.h"
 #include "bench/scale.h"
+#include "bench/soak.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -29,7 +30,8 @@ enum class Workload {
   kInsert,
   kCounters,
   kNvme,
-  kOverwrite
+  kOverwrite,
+  kSoak
 };
 
 struct Command {
@@ -73,6 +75,7 @@ struct Command {
   CountersOptions counters;
   NvmeOptions nvme;
   OverwriteOptions overwrite;
+  SoakOptions soak;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

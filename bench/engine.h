@@ -129,9 +129,8 @@ class Reader {
   // The first entry >= key and up to `count` entries after it.
   virtual void seek(std::string_view key, size_t count, StampSink& sink) = 0;
   // The first `count` entries from the key on, for any count: by the engine's best means.
-  virtual void range(std::string_view key, size_t count, StampSink& sink) {
-    if (count != 0) seek(key, count - 1, sink);
-  }
+  virtual void range(std::string_view key, size_t count, StampSink& sink) = 0;
+  virtual void range(std::string_view key, size_t count, EntrySink& sink) = 0;
 
   // All entries in order: by cursor, one at a time, and by the engine's fastest means.
   virtual void iterate(StampSink& sink) = 0;
@@ -140,6 +139,10 @@ class Reader {
   virtual void iterate_batch(StampSink& sink) = 0;
   virtual void iterate_batch(BankSink& sink) = 0;
 };
+
+// Gives the next entry of a bulk load, in ascending order of keys; false at its end. Lifetime of
+// key and value: until the next call.
+using EntrySource = std::function<bool(std::string_view& key, std::string_view& value)>;
 
 // What an engine says that it wrote since it was opened, and what it holds on disk.
 struct WriteAccount {
@@ -175,15 +178,41 @@ class Engine {
   virtual uint64_t reachable_bytes() = 0;
   // Nothing where it keeps no such account.
   virtual std::optional<WriteAccount> write_account() { return std::nullopt; }
+  // The same of its memory that is resident.
+  virtual std::optional<uint64_t> resident_bytes() { return std::nullopt; }
+  // Whether a file of its directory is a part of its log.
+  virtual bool is_log(std::string_view file_name) const {
+    (void)file_name;
+    return false;
+  }
+
+  // Whether it loads entries in bulk, beside readers and writers, past what single puts go through.
+  virtual bool ingests() const { return false; }
+  // Does that, atomically. Returns how many of the entries did go past it.
+  virtual uint64_t ingest(const EntrySource& source) {
+    (void)source;
+    throw EngineError("no bulk loads");
+  }
 };
 
-// Gives a reader its five ways through all entries from a template of its own:
+// Gives a reader its ways through entries from templates of its own:
 //   template <class Sink> void walk(Sink& sink);
 //   template <class Sink> void walk_batch(Sink& sink);   (may be the inherited one)
+//   template <class Sink> void seek_from(std::string_view key, size_t count, Sink& sink);
+//   template <class Sink> void range_from(...);          (as seek_from; may be the inherited one)
 // so that no virtual call stands between an engine's cursor and the check of an entry.
 template <class Derived>
 class ReaderOf : public Reader {
  public:
+  void seek(std::string_view key, size_t count, StampSink& sink) override {
+    self().seek_from(key, count, sink);
+  }
+  void range(std::string_view key, size_t count, StampSink& sink) override {
+    self().range_from(key, count, sink);
+  }
+  void range(std::string_view key, size_t count, EntrySink& sink) override {
+    self().range_from(key, count, sink);
+  }
   void iterate(StampSink& sink) override { self().walk(sink); }
   void iterate(BankSink& sink) override { self().walk(sink); }
   void iterate(EntrySink& sink) override { self().walk(sink); }
@@ -193,6 +222,10 @@ class ReaderOf : public Reader {
   template <class Sink>
   void walk_batch(Sink& sink) {
     self().walk(sink);
+  }
+  template <class Sink>
+  void range_from(std::string_view key, size_t count, Sink& sink) {
+    if (count != 0) self().seek_from(key, count - 1, sink);
   }
 
  private:

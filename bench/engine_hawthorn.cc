@@ -177,10 +177,11 @@ class HawthornReader : public ReaderOf<HawthornReader> {
     }
   }
 
-  void range(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void range_from(std::string_view key, size_t count, Sink& sink) {
     // A scan reads ahead and hands out runs, which a short range has no use for.
     constexpr size_t kScanFrom = 256;
-    if (count < kScanFrom) return Reader::range(key, count, sink);
+    if (count < kScanFrom) return ReaderOf::range_from(key, count, sink);
     const auto add_some = [&](std::span<const Entry> entries) {
       for (const Entry& entry : entries) {
         if (count-- == 0) return false;
@@ -191,7 +192,8 @@ class HawthornReader : public ReaderOf<HawthornReader> {
     check(db_.scan(tree_, key, std::nullopt, add_some, {.snapshot = options_.snapshot}));
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     // One cursor for all seeks of a view.
     if (!cursor_) cursor_ = open_cursor();
     bool more = cursor_->seek(key);
@@ -298,6 +300,22 @@ class HawthornEngine : public Engine {
     const Stats stats = db_->stats();
     return WriteAccount{stats.bytes_written_log, stats.bytes_written_data,
                         stats.disk_bytes_allocated};
+  }
+  std::optional<uint64_t> resident_bytes() override { return db_->stats().memory_resident_bytes; }
+  bool is_log(std::string_view file_name) const override { return file_name.starts_with("wal."); }
+
+  bool ingests() const override { return true; }
+  uint64_t ingest(const EntrySource& source) override {
+    IngestOptions options;
+    options.durability = durability_of(config_.sync);
+    Result<Ingest> begun = db_->ingest(tree_, options);
+    check(begun.status());
+    Ingest ingest = std::move(begun).value();
+    std::string_view key;
+    std::string_view value;
+    while (source(key, value)) check(ingest.add(key, value));
+    check(ingest.finish());
+    return ingest.stats().entries_attached;
   }
 
  private:

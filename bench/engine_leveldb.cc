@@ -112,7 +112,8 @@ class LevelReader : public ReaderOf<LevelReader> {
     }
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     if (!iterator_) iterator_.reset(db_.NewIterator(read_));
     iterator_->Seek(slice(key));
     for (size_t i = 0; iterator_->Valid(); ++i) {
@@ -183,6 +184,7 @@ class LevelEngine : public Engine {
   void drain() override {}
   void settle() override { db_->CompactRange(nullptr, nullptr); }
 
+  bool is_log(std::string_view file_name) const override { return file_name.ends_with(".log"); }
   uint64_t reachable_bytes() override {
     const leveldb::Range all(leveldb::Slice(), leveldb::Slice("\xff\xff\xff\xff\xff\xff\xff\xff"));
     uint64_t bytes = 0;

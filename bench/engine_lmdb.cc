@@ -127,7 +127,8 @@ class LmdbReader : public ReaderOf<LmdbReader> {
     }
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     MDB_cursor* const at = cursor();
     MDB_val k = val(key);
     MDB_val v;

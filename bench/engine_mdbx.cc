@@ -134,7 +134,8 @@ class MdbxReader : public ReaderOf<MdbxReader> {
     }
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     MDBX_cursor* const at = cursor();
     MDBX_val k = val(key);
     MDBX_val v;

@@ -1,5 +1,6 @@
 #include "bench/engine_memory.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -78,15 +79,18 @@ class MemoryReader : public ReaderOf<MemoryReader> {
   void multi_get(std::span<const std::string_view> keys,
                  std::span<std::string_view> values) override {
     const Shared shared(*this);
+    copies_.resize(std::max(copies_.size(), keys.size()));
     for (size_t i = 0; i < keys.size(); ++i) {
       const auto found = engine_.entries_.find(keys[i]);
-      values[i] = found == engine_.entries_.end() ? std::string_view() : found->second;
+      values[i] = {};
+      if (found != engine_.entries_.end()) values[i] = copies_[i] = found->second;
     }
   }
 
   bool reads_together() const override { return true; }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     const Shared shared(*this);
     auto at = engine_.entries_.lower_bound(key);
     for (size_t i = 0; i <= count && at != engine_.entries_.end(); ++i, ++at) {
@@ -121,10 +125,21 @@ class MemoryReader : public ReaderOf<MemoryReader> {
   MemoryEngine& engine_;
   std::shared_lock<std::shared_mutex> lock_;
   std::string copy_;
+  std::vector<std::string> copies_;
 };
 
 std::unique_ptr<Writer> MemoryEngine::writer() { return std::make_unique<MemoryWriter>(*this); }
 std::unique_ptr<Reader> MemoryEngine::reader() { return std::make_unique<MemoryReader>(*this); }
+
+uint64_t MemoryEngine::ingest(const EntrySource& source) {
+  MemoryWriter writer(*this);
+  writer.begin(WriteIntent::kBlind);
+  std::string_view key;
+  std::string_view value;
+  while (source(key, value)) writer.put(key, value);
+  writer.commit();
+  return 0;
+}
 
 uint64_t MemoryEngine::reachable_bytes() {
   uint64_t bytes = 0;

@@ -39,6 +39,8 @@ class MemoryEngine : public Engine {
   void sync() override {}
   void drain() override {}
   uint64_t reachable_bytes() override;
+  bool ingests() const override { return true; }
+  uint64_t ingest(const EntrySource& source) override;
 
  private:
   friend class MemoryWriter;

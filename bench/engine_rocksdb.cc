@@ -143,7 +143,8 @@ class RocksReader : public ReaderOf<RocksReader> {
 
   bool reads_together() const override { return multi_get_; }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     if (!iterator_) iterator_.reset(db_.NewIterator(read_));
     iterator_->Seek(slice(key));
     for (size_t i = 0; iterator_->Valid(); ++i) {
@@ -258,6 +259,7 @@ class RocksEngine : public Engine {
     drain();
   }
 
+  bool is_log(std::string_view file_name) const override { return file_name.ends_with(".log"); }
   uint64_t reachable_bytes() override {
     uint64_t tables = 0;
     uint64_t memory = 0;

@@ -198,7 +198,8 @@ class SqliteReader : public ReaderOf<SqliteReader> {
     }
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     range_.bind(1, key);
     range_.bind(2, static_cast<int64_t>(count + 1));
     while (range_.step()) sink.add(range_.column(0), range_.column(1));
@@ -248,6 +249,7 @@ class SqliteEngine : public Engine {
   // What the log holds is work that is left to do.
   void drain() override { main_->run("PRAGMA wal_checkpoint(TRUNCATE)"); }
 
+  bool is_log(std::string_view file_name) const override { return file_name.ends_with("-wal"); }
   uint64_t reachable_bytes() override {
     const uint64_t pages = main_->number("PRAGMA page_count");
     const uint64_t unused = main_->number("PRAGMA freelist_count");

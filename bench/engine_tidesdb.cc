@@ -165,7 +165,8 @@ class TidesReader : public ReaderOf<TidesReader> {
   }
 
   // A new iterator for each seek: one that is used again (in 9.3.14) skips entries of tables.
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     const Iterator at(*this);
     if (tidesdb_iter_seek(at, bytes(key), key.size()) != TDB_SUCCESS) return;
     for (size_t i = 0; tidesdb_iter_valid(at) != 0; ++i) {

@@ -131,7 +131,8 @@ class WiredReader : public ReaderOf<WiredReader> {
     }
   }
 
-  void seek(std::string_view key, size_t count, StampSink& sink) override {
+  template <class Sink>
+  void seek_from(std::string_view key, size_t count, Sink& sink) {
     WT_CURSOR* const cursor = session_.at(key);
     int side = 0;
     int code = cursor->search_near(cursor, &side);
@@ -203,6 +204,9 @@ class WiredEngine : public Engine {
   }
 
   // Its statistics would tell, but they are off unless they slow everything else.
+  bool is_log(std::string_view file_name) const override {
+    return file_name.starts_with("WiredTigerLog") || file_name.starts_with("WiredTigerPreplog");
+  }
   uint64_t reachable_bytes() override { return 0; }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 // Ctrl+C as the end of a run and not of the program: what was measured by then is printed.
 //
-// Used by scale.cc, in the child that runs, and by program.cc, in its parent: a terminal signals
-// both. Threads: any.
+// Used by scale.cc and soak.cc, in the child that runs, and by program.cc, in its parent: a
+// terminal signals both. Threads: any.
 
 namespace hawthorn::bench {
 

@@ -43,18 +43,24 @@ uint64_t device_write_bytes() {
 
 uint64_t available_memory_bytes() { return number_in("/proc/meminfo", "MemAvailable:") * 1024; }
 
-uint64_t disk_bytes(const std::string& directory) {
-  uint64_t bytes = 0;
+DiskUse disk_use(const std::string& directory,
+                 const std::function<bool(std::string_view file_name)>& takes) {
+  DiskUse use;
   std::error_code error;
   // Engines delete files and directories while we look: what is gone counts nothing.
   std::filesystem::recursive_directory_iterator entries(directory, error);
   for (; entries != std::filesystem::recursive_directory_iterator(); entries.increment(error)) {
     struct stat status{};
     if (lstat(entries->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+      uint64_t& bytes = takes(entries->path().filename().native()) ? use.taken : use.others;
       bytes += static_cast<uint64_t>(status.st_blocks) * 512;
     }
   }
-  return bytes;
+  return use;
+}
+
+uint64_t disk_bytes(const std::string& directory) {
+  return disk_use(directory, [](std::string_view) { return true; }).taken;
 }
 
 std::optional<uint64_t> disk_written_bytes(const std::string& directory) {

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace hawthorn::bench {
 
@@ -22,6 +24,13 @@ uint64_t available_memory_bytes();
 
 // The blocks that a directory's files occupy, which for sparse files is less than their length.
 uint64_t disk_bytes(const std::string& directory);
+// The same, of the files whose name is taken and of the others.
+struct DiskUse {
+  uint64_t taken = 0;
+  uint64_t others = 0;
+};
+DiskUse disk_use(const std::string& directory,
+                 const std::function<bool(std::string_view file_name)>& takes);
 // What was written so far, by anybody, to the block device that holds the directory; nothing where
 // no one device does (tmpfs, overlays).
 std::optional<uint64_t> disk_written_bytes(const std::string& directory);

@@ -67,6 +67,26 @@ void MemoryUse::merge(const MemoryUse& other) {
   oom_kills += other.oom_kills;
 }
 
+std::optional<uint64_t> own_group_bytes() {
+  // Lines of hierarchy:controllers:path; version 2 has no controllers in its line.
+  std::ifstream groups("/proc/self/cgroup");
+  std::string file;
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers.find(",memory,") != std::string::npos) {
+      file = kVersion1 + path + "/memory.usage_in_bytes";
+      break;
+    }
+    if (controllers == ",,") file = kVersion2 + path + "/memory.current";
+  }
+  const uint64_t bytes = file.empty() ? 0 : number_of(file);
+  return bytes != 0 ? std::optional(bytes) : std::nullopt;
+}
+
 MemoryGroup::MemoryGroup(const std::string& name, size_t limit_bytes) {
   const std::string version1 = kVersion1;
   const std::string version2 = kVersion2;

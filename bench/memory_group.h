@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace hawthorn::bench {
@@ -21,6 +22,10 @@ struct MemoryUse {
 
   void merge(const MemoryUse& other);
 };
+
+// What the group that this process is in is charged with now, page cache included; nothing where
+// that cannot be told.
+std::optional<uint64_t> own_group_bytes();
 
 class MemoryGroup {
  public:

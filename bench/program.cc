@@ -125,6 +125,9 @@ void Program::write_files() const {
   };
   write(command_.json_file, [this](std::ostream& out) { results_.write_json(out); });
   write(command_.csv_file, [this](std::ostream& out) { results_.write_csv(out); });
+  if (results_.all_ok() || command_.csv_file.empty()) return;
+  write(command_.csv_file + ".failed",
+        [this](std::ostream& out) { results_.write_failed_csv(out); });
 }
 
 void Program::run_and_print(const Case& one, unsigned repeat, const std::string& engine,
@@ -153,7 +156,9 @@ int Program::run() {
   }
   const std::vector<Case> cases = make_cases(command_, names_ ? &*names_ : nullptr);
   // The engine under way ends its run with figures; nobody is left to print those of a dead parent.
-  if (command_.workload == Workload::kScale) catch_interrupts();
+  if (command_.workload == Workload::kScale || command_.workload == Workload::kSoak) {
+    catch_interrupts();
+  }
   print_head();
   for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {
     for (size_t i = 0; i < cases.size(); ++i) {

@@ -16,6 +16,7 @@
 #include "bench/bank_kill.h"
 #include "bench/engine_memory.h"
 #include "bench/runner.h"
+#include "bench/text.h"
 
 namespace hawthorn::bench {
 namespace {
@@ -97,7 +98,8 @@ TEST_F(ProgramTest, RunsTheWorkloadsOfLargeDatabases) {
       {"counters", "--counters", "1k", "--steps", "5k", "--threads", "2"},
       {"nvme", "--records", "2k", "--threads", "2", "--depths", "4", "--gets", "500", "--seconds",
        "2", "--compressible"},
-      {"overwrite", "--size", "1M", "--passes", "2"}};
+      {"overwrite", "--size", "1M", "--passes", "2"},
+      {"soak", "--size", "1M", "--seconds", "2", "--hold-ms", "10"}};
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> arguments = {"hawthorn-bench"};
     arguments.insert(arguments.end(), command.begin(), command.end());
@@ -128,6 +130,33 @@ TEST_F(ProgramTest, EndsAtCtrlCWithASummary) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_NE(read("json").find("\"last_ten_rounds_ops_per_s\""), std::string::npos);
+}
+
+// The soak looks at its own group each second.
+TEST_F(ProgramTest, SoaksUnderAMemoryCap) {
+  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  EXPECT_EQ(
+      run({"hawthorn-bench", "soak", "--engines", "memory", "--memory-cap", "100M", "--records",
+           "10k", "--seconds", "2", "--hold-ms", "10", "--csv", (directory_ / "csv").string()}),
+      0);
+  const std::string csv = read("csv");
+  std::istringstream lines(csv);
+  std::string head;
+  std::string first;
+  ASSERT_TRUE(std::getline(lines, head));
+  ASSERT_TRUE(std::getline(lines, first));
+  const std::vector<std::string> names = split(head, ',');
+  const std::vector<std::string> fields = split(first, ',');
+  ASSERT_EQ(names.size(), fields.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == "cap_bytes") {
+      EXPECT_EQ(fields[i], "100000000");
+    }
+    if (names[i] == "group_bytes") {
+      EXPECT_GT(std::stoull(fields[i]), 0U);
+      EXPECT_LE(std::stoull(fields[i]), 100'000'000U);
+    }
+  }
 }
 
 TEST_F(ProgramTest, RunsUnderAMemoryCap) {

@@ -20,9 +20,10 @@ constexpr auto kPhases = std::to_array<std::string_view>(
      "mix_read_1",  "mix_write_1",  "mix_2",       "mix_read_2",   "mix_write_2",   "mix_4",
      "mix_read_4",  "mix_write_4",  "mix_8",       "mix_read_8",   "mix_write_8",   "mix_16",
      "mix_read_16", "mix_write_16", "mix_32",      "mix_read_32",  "mix_write_32",  "mix_64",
-     "mix_read_64", "mix_write_64", "lower_bound", "iterate",      "iterate_batch", "remove"});
+     "mix_read_64", "mix_write_64", "lower_bound", "iterate",      "iterate_batch", "remove",
+     "overwrite",   "ingest",       "range",       "snapshot"});
 
-constexpr std::array<Metric, 35> kMetrics = {{
+constexpr std::array<Metric, 37> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
@@ -57,6 +58,8 @@ constexpr std::array<Metric, 35> kMetrics = {{
     {"write_amplification", "times", false},
     {"space_amplification", "times", false},
     {"space_amplification_max", "times", false},
+    {"space_growth", "times", false},
+    {"memory_growth", "times", false},
     {"conflicts", "count", false},
 }};
 

@@ -36,6 +36,10 @@ std::string_view csv_head(std::string_view line) {
       {"insert", "workload,engine,record_bytes,second,total_records,inserts_per_s"},
       {"counters", "workload,engine,second,total_steps,steps_per_s"},
       {"overwrite", "workload,engine,phase,puts,bytes_on_disk,space_amplification"},
+      {"soak",
+       "workload,engine,phase,second,upserts,overwrites,removes,ingested,gets,multi_gets,"
+       "range_entries,snapshot_reads,longest_write_us,longest_read_us,longest_ingest_us,cap_bytes,"
+       "group_bytes,rss_bytes,engine_bytes,data_bytes,log_bytes,live_bytes"},
   });
   const std::string_view name = line.substr(0, line.find(','));
   for (const Head& head : kHeads) {
@@ -134,20 +138,26 @@ void Results::write_json(std::ostream& out) const {
   out << (*separator == '[' ? "[]\n" : "\n]\n");
 }
 
+void Results::write_rounds(std::ostream& out, bool ok) const {
+  bool headed = false;
+  for (const Run& run : runs_) {
+    if (run.report.ok() != ok) continue;
+    for (const std::string& line : run.report.csv_lines()) {
+      if (!std::exchange(headed, true)) out << csv_head(line) << ",repeat\n";
+      out << line << ',' << run.repeat << '\n';
+    }
+  }
+}
+
+void Results::write_failed_csv(std::ostream& out) const { write_rounds(out, false); }
+
 void Results::write_csv(std::ostream& out) const {
   const bool rounds = std::any_of(runs_.begin(), runs_.end(),
                                   [](const Run& run) { return !run.report.csv_lines().empty(); });
-  if (!rounds) out << "workload,engine,phase,metric,value,unit,repeat\n";
-  bool headed = false;
+  if (rounds) return write_rounds(out, true);
+  out << "workload,engine,phase,metric,value,unit,repeat\n";
   for (const Run& run : runs_) {
     if (!run.report.ok()) continue;
-    if (rounds) {
-      for (const std::string& line : run.report.csv_lines()) {
-        if (!std::exchange(headed, true)) out << csv_head(line) << ",repeat\n";
-        out << line << ',' << run.repeat << '\n';
-      }
-      continue;
-    }
     for (const Row& row : run.report.rows()) {
       out << run.workload << ',' << run.engine << ',' << row.phase << ',' << row.metric << ','
           << json_number(row.value) << ',' << find_metric(row.metric)->unit << ',' << run.repeat

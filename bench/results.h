@@ -4,7 +4,8 @@
 // Used by program.h. The JSON is the interface to other programs: docs/benchmarks-json.md.
 // Threads: one.
 //
-// 1. The figures of a run that failed a check, or died, are in no median and in no file.
+// 1. The figures of a run that failed a check, or died, are in no median and in no file but that of
+//    write_failed_csv, which has them alone.
 
 #include <cstdint>
 #include <optional>
@@ -46,8 +47,12 @@ class Results {
   void write_json(std::ostream& out) const;
   // The rounds that the workload told of, or all rows where it tells of none.
   void write_csv(std::ostream& out) const;
+  // The rounds of the runs that failed, to look for the reason; nothing where none told of any.
+  void write_failed_csv(std::ostream& out) const;
 
  private:
+  void write_rounds(std::ostream& out, bool ok) const;
+
   std::vector<Run> runs_;
 };
 

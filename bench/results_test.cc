@@ -135,8 +135,8 @@ TEST(Report, RefusesNamesThatAreNotDocumented) {
   EXPECT_THROW(report.add("write", "speed", 1), std::logic_error);
   EXPECT_THROW(report.add("sleep", "tx_per_s", 1), std::logic_error);
   // As many as docs/benchmarks-json.md lists.
-  EXPECT_EQ(phase_names().size(), 60U);
-  EXPECT_EQ(metrics().size(), 35U);
+  EXPECT_EQ(phase_names().size(), 64U);
+  EXPECT_EQ(metrics().size(), 37U);
 }
 
 TEST(Report, ArrivesWholeThroughItsLines) {
@@ -191,6 +191,22 @@ TEST(Csv, HasAHeadAndTheRepeatOfEachRound) {
   EXPECT_EQ(text.str(),
             "workload,engine,batch_size,phase,round,tx_per_s,repeat\n"
             "bank,one,100,write,1,5000,2\n");
+  std::ostringstream none;
+  results.write_failed_csv(none);
+  EXPECT_EQ(none.str(), "");
+
+  bench::Run wrong = make_run("two", 3, 1);
+  wrong.report.csv("bank,two,100,write,1,7000");
+  wrong.report.fail("lost a commit");
+  results.add(std::move(wrong));
+  std::ostringstream failed;
+  results.write_failed_csv(failed);
+  EXPECT_EQ(failed.str(),
+            "workload,engine,batch_size,phase,round,tx_per_s,repeat\n"
+            "bank,two,100,write,1,7000,3\n");
+  std::ostringstream right;
+  results.write_csv(right);
+  EXPECT_EQ(right.str(), text.str());
 }
 
 TEST(Text, ReadsSizesAndCounts) {

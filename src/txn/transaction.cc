@@ -281,8 +281,11 @@ Status Txn::commit(Durability durability) {
     return {};
   }
   std::string_view operations = borrowed_.empty() ? std::string_view(operations_) : borrowed_;
-  // One record where it fits; a larger batch goes in chunks like a larger transaction.
-  if (logged_ == nullptr && operations.size() > kChunkBytes) {
+  // One record where it fits, which is less than kChunkBytes in a small ring; a larger batch goes
+  // in chunks like a larger transaction.
+  char header[20];
+  const size_t room = services_.sequencer->chunk_bytes_max() - sizeof(header);
+  if (operations.size() > (logged_ == nullptr ? std::min(kChunkBytes, room) : room)) {
     if (Status s = log_in_chunks(operations); !s.ok()) {
       roll_back();
       finish();
@@ -294,7 +297,6 @@ Status Txn::commit(Durability durability) {
   request.id = id_;
   request.operations = operation_count_;
   if (mode_ == Mode::kOptimistic) request.check = this;
-  char header[20];
   std::string_view payload[2];
   if (logged_ == nullptr) {
     payload[0] = operations;

@@ -11,44 +11,13 @@
 //
 // HAWTHORN_WRITE_COMPAT=<directory> writes the databases of today's format there, as `closed` and
 // `killed`: for tests/compat/v<n>/database of a new version n, never over those of an old one.
-#include <algorithm>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <vector>
-
-#include "testing/sim_machine.h"
+#include "tests/compat/kept_database.h"
 #include "tests/compat/packed_directory.h"
-#include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using Entries = std::map<std::string, std::string>;
-using Contents = std::map<std::string, Entries>;  // by the trees' names
-
-constexpr size_t kBudget = size_t{16} << 20;
-
-Options with(bool read_only) {
-  Options options;
-  options.memory_budget_bytes = kBudget;
-  options.read_only = read_only;
-  return options;
-}
-
-// ---- What the databases hold. Its own functions: others may change, these must not.
-
-std::string frozen_bytes(uint64_t number, size_t size) {
-  std::string bytes(size, '\0');
-  uint64_t state = number;
-  for (char& byte : bytes) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    byte = static_cast<char>(state >> 56);
-  }
-  return bytes;
-}
 
 std::string frozen_key(uint64_t number) {
   const std::string digits = std::to_string(number);
@@ -67,89 +36,7 @@ std::string frozen_key(uint64_t number) {
   }
 }
 
-std::string frozen_number(uint64_t number) {
-  std::string bytes;
-  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
-  return bytes;
-}
-
-// Mostly zeros, which cost nothing where they are kept.
-std::string frozen_wide(uint64_t number, size_t size) {
-  std::string bytes(size, '\0');
-  if (number % 8 == 0) bytes.replace(0, 8, frozen_number(number));
-  return bytes;
-}
-
 std::string odd_name() { return std::string("\0\xff any bytes / at all", 21); }
-
-// Writes to a database and to the model of its contents; without a database to the model only.
-class Writer {
- public:
-  Writer(Contents& contents, Db* db) : contents_(contents), db_(db) {}
-
-  Tree tree(const std::string& name) {
-    contents_[name];
-    if (db_ == nullptr) return {};
-    const Result<Tree> tree = db_->tree(name);
-    EXPECT_OK(tree.status());
-    return *tree;
-  }
-  void drop(const std::string& name) {
-    contents_.erase(name);
-    if (db_ != nullptr) EXPECT_OK(db_->drop_tree(name));
-  }
-  void put(const std::string& name, const std::string& key, const std::string& value) {
-    const Tree to = tree(name);
-    contents_[name][key] = value;
-    if (db_ != nullptr) EXPECT_OK(db_->put(to, key, value, Durability::kNone));
-  }
-  void del(const std::string& name, const std::string& key) {
-    const Tree to = tree(name);
-    contents_[name].erase(key);
-    if (db_ != nullptr) EXPECT_OK(db_->del(to, key, Durability::kNone));
-  }
-  // Each of the entries in one commit.
-  void transaction(const std::string& name, const Entries& entries) {
-    const Tree to = tree(name);
-    for (const auto& [key, value] : entries) contents_[name][key] = value;
-    if (db_ == nullptr) return;
-    Result<Transaction> transaction = db_->begin(TxnMode::kOptimistic);
-    EXPECT_OK(transaction.status());
-    for (const auto& [key, value] : entries) EXPECT_OK(transaction->put(to, key, value));
-    EXPECT_OK(transaction->commit(Durability::kNone));
-  }
-  void batch(const std::string& name, const Entries& entries, const std::string& deleted) {
-    const Tree to = tree(name);
-    WriteBatch batch;
-    for (const auto& [key, value] : entries) {
-      batch.put(to, key, value);
-      contents_[name][key] = value;
-    }
-    batch.del(to, deleted);
-    contents_[name].erase(deleted);
-    if (db_ != nullptr) EXPECT_OK(db_->write(batch, Durability::kNone));
-  }
-  void stream(const std::string& name, const std::string& key, const std::string& value) {
-    const Tree to = tree(name);
-    contents_[name][key] = value;
-    if (db_ == nullptr) return;
-    Result<Transaction> transaction = db_->begin(TxnMode::kOptimistic);
-    EXPECT_OK(transaction.status());
-    size_t given = 0;
-    EXPECT_OK(transaction->put_stream(
-        to, key, value.size(), [&](std::span<char> buffer) -> Result<size_t> {
-          const size_t count = std::min(buffer.size(), value.size() - given);
-          std::memcpy(buffer.data(), value.data() + given, count);
-          given += count;
-          return count;
-        }));
-    EXPECT_OK(transaction->commit(Durability::kNone));
-  }
-
- private:
-  Contents& contents_;
-  Db* const db_;
-};
 
 // The first life. The wide values are more than a container holds.
 void write_first(Writer writer) {
@@ -219,31 +106,7 @@ Contents contents_of_kept(bool killed) {
   return contents;
 }
 
-// ---- Making them
-
-// Real files; one thread, so that what is drained and flushed does not depend on the moment.
-class QuietMachine {
- public:
-  QuietMachine() : machine_(os::real_machine()) {
-    machine_.background_threads = false;
-    machine_.random = &random_;
-  }
-  Result<std::unique_ptr<Db>> open(const std::string& path) {
-    return Db::open_on(machine_, path, with(false));
-  }
-
- private:
-  testing::SimRandom random_{1};
-  os::Machine machine_;
-};
-
-// What a killed process leaves, the open one's files being all in the page cache.
-void copy_as_killed(const std::string& from, const std::string& to) {
-  fs::create_directories(to);
-  for (const auto& entry : fs::directory_iterator(from)) {
-    fs::copy_file(entry.path(), to / entry.path().filename());
-  }
-}
+// ---- Making and looking at them
 
 void write_database(const std::string& path, const std::string& scratch, bool killed) {
   QuietMachine machine;
@@ -286,57 +149,6 @@ void write_database(const std::string& path, const std::string& scratch, bool ki
   ASSERT_OK((*db)->sync());
   write_fifth(Writer(unused, db->get()));
   copy_as_killed(second, path);
-}
-
-// ---- Looking at them
-
-Contents read_all(Db& db) {
-  Contents contents;
-  const Result<std::vector<std::string>> names = db.list_trees();
-  EXPECT_OK(names.status());
-  for (const std::string& name : *names) {
-    Entries& entries = contents[name];
-    const Result<Tree> tree = db.find_tree(name);
-    EXPECT_OK(tree.status());
-    EXPECT_OK(db.scan(*tree, "", std::nullopt, [&](std::span<const Entry> found) {
-      for (const Entry& entry : found) entries.emplace(entry.key, entry.value);
-      return true;
-    }));
-    // The large ones are followed by get.
-    for (auto& [key, value] : entries) {
-      Value found;
-      EXPECT_OK(db.get(*tree, key, found));
-      value = found.to_string();
-    }
-  }
-  return contents;
-}
-
-void expect_contents(Db& db, const Contents& expected) {
-  const Contents found = read_all(db);
-  for (const auto& [name, entries] : expected) {
-    ASSERT_TRUE(found.contains(name)) << "tree " << name << " is missing";
-    const Entries& present = found.at(name);
-    EXPECT_EQ(present.size(), entries.size()) << "in tree " << name;
-    for (const auto& [key, value] : entries) {
-      const auto at = present.find(key);
-      ASSERT_TRUE(at != present.end()) << "key " << key << " is missing in tree " << name;
-      ASSERT_TRUE(at->second == value) << "wrong value of key " << key << " in tree " << name;
-    }
-  }
-  EXPECT_EQ(found.size(), expected.size()) << "trees";
-  EXPECT_TRUE(clean(db));
-}
-
-// Name, size and bytes of every file.
-std::map<std::string, std::string> files_of(const std::string& path, const std::string& scratch) {
-  EXPECT_EQ(pack_directory(path, scratch), "");
-  std::map<std::string, std::string> files;
-  for (const char* name : {"contents", "sectors"}) {
-    std::ifstream file(scratch + "/" + name, std::ios::binary);
-    files[name] = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-  return files;
 }
 
 void expect_database(const std::string& packed, bool killed) {
@@ -384,11 +196,6 @@ void expect_database(const std::string& packed, bool killed) {
     expect_contents(**db, expected);
     ASSERT_OK((*db)->close());
   }
-}
-
-std::string kept_versions() {
-  const fs::path here = __FILE__;
-  return here.parent_path().lexically_normal().string();
 }
 
 TEST(CompatDatabase, every_version_opens) {

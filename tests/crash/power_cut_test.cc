@@ -5,6 +5,7 @@
 // what is there is a prefix of the commit order, batches whole; after a kill it holds everything
 // that was acknowledged, after a power loss everything up to the last commit that was durable; the
 // checker finds nothing; and what one recovery has shown, no later crash takes back.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -46,6 +47,7 @@ struct Shape {
   bool big_batches = false;  // transactions of several chunks
   bool waves = false;        // all keys written, nearly all deleted, in one commit
   bool small_files = false;  // data files come and go
+  bool ingests = false;      // bulk ingests, of which some attach containers
 };
 
 class Lives {
@@ -83,6 +85,8 @@ class Lives {
   }
 
   uint64_t recovered() const { return recovered_; }
+  // Ingests that were finished and attached containers.
+  uint64_t attached() const { return attached_; }
 
  private:
   static constexpr const char* kNames[] = {"one", "two"};
@@ -259,6 +263,8 @@ class Lives {
       if (!shape_.small_files || disk_->stopped()) return;
       if (prng_.one_in(2)) settle(db->flush());
       static_cast<void>(db->drain().ok());
+    } else if (shape_.ingests && prng_.one_in(8)) {
+      ingest(*db);
     } else if (pick < 40) {
       write_batch(*db);
     } else if (pick < 60) {
@@ -382,6 +388,55 @@ class Lives {
     outcome(db.write(batch, level), std::move(commit), level);
   }
 
+  // A range of keys, sorted or not. Most of them where nothing is and nobody can see anything: in a
+  // new tree, or behind a deletion of the range.
+  void ingest(Db& db) {
+    snapshots_.clear();
+    const uint64_t place = prng_.below(4);
+    if (place == 0) drop_and_create(db);
+    if (disk_->stopped()) return;
+    const Incarnation incarnation = place == 0 ? last_tree_ : random_write().tree;
+    const Tree tree = handle(db, incarnation);
+    std::map<std::string, Write> sorted;
+    const uint64_t from = prng_.below(shape_.keys);
+    const uint64_t to = std::min(shape_.keys, from + prng_.between(10, shape_.keys));
+    for (uint64_t number = from; number < to; ++number) {
+      const size_t size = shape_.large && prng_.one_in(200) ? 100'000 : prng_.below(1500);
+      Write write{incarnation, key_of(number), false, value_of(prng_.next(), size)};
+      sorted.emplace(write.key, write);
+    }
+    if (place == 1 || place == 2) {
+      WriteBatch batch;
+      Commit commit;
+      for (const auto& [key, write] : sorted) {
+        batch.del(tree, key);
+        commit.push_back({incarnation, key, true, {}});
+      }
+      outcome(db.write(batch, Durability::kNone), std::move(commit), Durability::kNone);
+      if (disk_->stopped()) return;
+    }
+    IngestOptions options;
+    options.sorted = prng_.one_in(2);
+    options.sort_memory_bytes = 1;
+    options.durability = random_level();
+    Commit commit;
+    for (auto& [key, write] : sorted) commit.push_back(std::move(write));
+    if (!options.sorted) std::reverse(commit.begin(), commit.end());
+    Result<Ingest> ingest = db.ingest(tree, options);
+    Status status = ingest.status();
+    for (size_t i = 0; status.ok() && i < commit.size(); ++i) {
+      status = ingest->add(commit[i].key, commit[i].value);
+    }
+    if (!status.ok()) {
+      EXPECT_TRUE(disk_->stopped()) << status.to_string();
+      return;
+    }
+    if (prng_.one_in(8)) return;  // abandoned
+    status = ingest->finish();
+    if (status.ok() && ingest->stats().containers > 0) ++attached_;
+    outcome(status, std::move(commit), options.durability);
+  }
+
   void write_one(Db& db) {
     Write write = random_write();
     const Tree tree = handle(db, write.tree);
@@ -446,6 +501,7 @@ class Lives {
   uint64_t durable_ = 0;                  // of them
   bool power_lost_ = false;               // since then
   uint64_t recovered_ = 0;
+  uint64_t attached_ = 0;
 };
 
 void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
@@ -455,6 +511,7 @@ void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   const uint64_t count = only != 0 ? 1 : scaled(seeds);
   uint64_t recovered = 0;
+  uint64_t attached = 0;
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE(std::string(what) + ": HAWTHORN_SEED=" + std::to_string(seed));
@@ -466,10 +523,14 @@ void run(const char* what, uint64_t seeds, uint64_t lives, Shape shape) {
     test.finish();
     if (::testing::Test::HasFailure()) return;
     recovered += test.recovered();
+    attached += test.attached();
   }
   // Tests that lose everything always would pass, too.
   if (count > 10) {
     EXPECT_GT(recovered, count * lives);
+    if (shape.ingests) {
+      EXPECT_GT(attached, count);
+    }
   }
 }
 
@@ -486,6 +547,15 @@ TEST(PowerCut, waves) { run("waves", 30, 4, {.keys = 3000, .operations = 60, .wa
 TEST(PowerCut, files_come_and_go) {
   run("files", 25, 4,
       {.keys = 3000, .operations = 60, .large = true, .waves = true, .small_files = true});
+}
+
+TEST(PowerCut, ingests) {
+  run("ingests", 30, 4, {.keys = 1200, .operations = 50, .large = true, .ingests = true});
+}
+
+TEST(PowerCut, ingests_into_files_that_come_and_go) {
+  run("ingests_files", 20, 4,
+      {.keys = 1200, .operations = 50, .waves = true, .small_files = true, .ingests = true});
 }
 
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }

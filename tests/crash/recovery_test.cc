@@ -181,5 +181,52 @@ TEST(Recovery, a_batch_over_all_containers) {
   EXPECT_TRUE(clean(**db));
 }
 
+// A record of the log holds 256 KB less its headers in so small a ring: batches, transactions, and
+// the rest of a transaction behind its chunks, of every size about that.
+TEST(Recovery, of_commits_about_as_large_as_a_record) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  constexpr uint64_t kOperations = 258;  // of 1013 bytes with their heads, 13 for those
+  constexpr size_t kLast = 262'144 - kOperations * 1013 - 13;
+  const std::string value(1000, 'v');
+  std::string last;
+  const auto write_all = [&](const auto& write) {
+    for (uint64_t i = 0; i < kOperations; ++i) write(big_endian(i), value);
+    write("last one", last);
+  };
+  Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+  ASSERT_OK(db.status());
+  Tree tree = (*db)->tree("t").value();
+  for (size_t size = kLast - 120; size < kLast + 30; ++size) {
+    SCOPED_TRACE(size);
+    last = std::string(size, 'l');
+    WriteBatch batch;
+    write_all([&](const std::string& key, const std::string& what) { batch.put(tree, key, what); });
+    ASSERT_OK((*db)->write(batch));
+    for (const bool chunks : {false, true}) {
+      Result<Transaction> transaction = (*db)->begin(TxnMode::kOptimistic);
+      ASSERT_OK(transaction.status());
+      const auto put = [&](const std::string& key, const std::string& what) {
+        ASSERT_OK(transaction->put(tree, key, what));
+      };
+      for (uint64_t i = 0; chunks && i <= kOperations; ++i) put("chunk" + big_endian(i), value);
+      last.back() = chunks ? 'c' : 't';
+      write_all(put);
+      ASSERT_OK(transaction->commit());
+    }
+    if (size % 10 != 0) continue;
+    db->reset();  // not closed: replayed
+    db = Db::open(path, with_budget(kSmall));
+    ASSERT_OK(db.status());
+    tree = (*db)->find_tree("t").value();
+    Value found;
+    ASSERT_OK((*db)->get(tree, "last one", found));
+    ASSERT_EQ(found.view(), last);
+    ASSERT_OK((*db)->get(tree, big_endian(kOperations - 1), found));
+    ASSERT_EQ(found.view(), value);
+  }
+  EXPECT_TRUE(clean(**db));
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

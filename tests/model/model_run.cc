@@ -60,8 +60,8 @@ void ModelRun::step() {
   if (pick < 7350) return exclusive();
   if (pick < 7550) return open_cursor();
   if (pick < 9800) return move_cursor();
-  if (pick < 9956) return manage_snapshots();
-  if (pick < 9958) return wave();
+  if (pick < 9952) return manage_snapshots();
+  if (pick < 9954) return wave();
   if (pick < 9960) return ingest();
   if (pick < 9996 || !prng_.one_in(8)) return upkeep();
   if (prng_.one_in(3)) return trees();

@@ -38,6 +38,14 @@ class ModelRun {
   // Runs until a fatal failure or the end; then compares everything.
   void run();
 
+  // Bulk ingests that were finished; of those, the ones that attached containers; the containers.
+  struct Ingests {
+    uint64_t finished = 0;
+    uint64_t attaching = 0;
+    uint64_t containers = 0;
+  };
+  const Ingests& ingests() const { return ingests_; }
+
  private:
   struct OpenTree {
     std::string name;
@@ -78,6 +86,7 @@ class ModelRun {
   void write_batch();
   void wave();
   void ingest();
+  void clear(OpenTree& tree, Rank from, Rank to);
   void write_all(const std::vector<Write>& writes);
   void read();
   void multi_get();
@@ -119,6 +128,8 @@ class ModelRun {
   uint64_t done_ = 0;    // operations
   uint64_t commit_ = 0;  // number of the last commit
   uint64_t last_id_ = 0;
+  size_t renewed_ = 0;  // of trees_: the last that was dropped and made again
+  Ingests ingests_;
   std::vector<OpenTree> trees_;
   std::vector<OpenSnapshot> snapshots_;
   std::vector<OpenTxn> txns_;

@@ -16,7 +16,20 @@ uint64_t operations_or(uint64_t otherwise) {
   return environment_number("HAWTHORN_OPERATIONS", otherwise);
 }
 
-void run_simulated(const ModelOptions& options) {
+// Some of the bulk ingests must go past the log, in a run that is long enough to have several.
+void expect_attaching(const ModelRun& run, const ModelOptions& options) {
+  constexpr uint64_t kEnough = 300'000;
+  const ModelRun::Ingests& ingests = run.ingests();
+  printf("%llu ingests, %llu of them attached %llu containers\n",
+         static_cast<unsigned long long>(ingests.finished),
+         static_cast<unsigned long long>(ingests.attaching),
+         static_cast<unsigned long long>(ingests.containers));
+  if (::testing::Test::HasFailure() || options.operations < kEnough) return;
+  EXPECT_GT(ingests.finished, 8u);
+  EXPECT_GT(ingests.attaching, 2u);
+}
+
+void run_simulated(const ModelOptions& options, bool attaching = false) {
   ::testing::Test::RecordProperty("seed", std::to_string(options.seed));
   printf("HAWTHORN_SEED=%llu HAWTHORN_OPERATIONS=%llu\n",
          static_cast<unsigned long long>(options.seed),
@@ -26,6 +39,7 @@ void run_simulated(const ModelOptions& options) {
   ModelRun run(options,
                [&](const Options& how) { return Db::open_on(machine.machine(), "/db", how); });
   run.run();
+  if (attaching) expect_attaching(run, options);
 }
 
 // Many short runs over few keys: histories of one key, splits hardly ever.
@@ -42,7 +56,7 @@ TEST(Model, few_keys) {
 TEST(Model, more_than_memory) {
   db::data_file_bytes_first = uint64_t{1} << 20;
   db::data_file_bytes_max = uint64_t{4} << 20;
-  run_simulated({.seed = seed_or(7), .operations = operations_or(400'000), .keys = 60'000});
+  run_simulated({.seed = seed_or(7), .operations = operations_or(400'000), .keys = 60'000}, true);
 }
 
 TEST(Model, real_threads_and_files) {
@@ -51,6 +65,7 @@ TEST(Model, real_threads_and_files) {
   const TempDirectory directory;
   ModelRun run(options, [&](const Options& how) { return Db::open(directory / "db", how); });
   run.run();
+  expect_attaching(run, options);
 }
 
 }  // namespace

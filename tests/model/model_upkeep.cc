@@ -109,6 +109,7 @@ void ModelRun::trees() {
   tree.handle = *handle;
   tree.id = ++last_id_;
   tree.model = std::make_shared<ModelTree>(pool_.size());
+  renewed_ = index;
 }
 
 void ModelRun::compare_all() {
