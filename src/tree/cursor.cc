@@ -608,9 +608,7 @@ TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) return failed_read(value.status());
   if (value->size > kLargeValueBytesMax) {
-    status_ = Status(StatusCode::kNotSupported,
-                     "a value of " + std::to_string(value->size) +
-                         " bytes is too large to be read as a whole: read it by parts");
+    status_ = too_large_to_read(value->size);
     return Step::kTooLarge;
   }
   char* room = value_room(value->size);
