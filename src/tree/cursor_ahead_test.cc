@@ -103,7 +103,9 @@ class Ahead : public ::testing::TestWithParam<Kind> {
     test_.store().squeeze(size_t{4} << 20);
   }
   ~Ahead() override {
+#if defined(HAWTHORN_TEST_POINTS)
     os::clear_test_points();
+#endif
     EXPECT_EQ(queues_.traffic.in_flight, 0u);
     EXPECT_EQ(test_.residency().ahead_bytes(), 0u);
   }
