@@ -53,8 +53,8 @@ class HAWTHORN_EXPORT ReadQueue {
 
   // Begins a get; the key is copied. With a snapshot in the options, that must live until the
   // completion. Errors, to the completion: those of Db::get. What is read from disk for it without
-  // queueing, and so waits: a value of more than 64 KB, and the index of a part of the tree whose
-  // index is not in memory.
+  // queueing, and so waits: the index of a part of the tree whose index is not in memory. Of values
+  // above 64 KB a few are read at once, with 256 KB of the memory budget each.
   void get_async(const Tree& tree, std::string_view key, Completion completion,
                  const ReadOptions& options);
   void get_async(const Tree& tree, std::string_view key, Completion completion);

@@ -1,5 +1,8 @@
 // Asynchronous gets: each is a tree::PointGet that goes on whenever the queue of its blocks
-// reports.
+// reports, and a tree::LargeRead behind it where the value has extents of its own.
+//
+// Such a value may be replaced, and its extents used again, while it is read: so a timestamp is
+// registered before its address is looked for (again), and kept to the end of the read.
 
 #include "hawthorn/read_queue.h"
 
@@ -11,18 +14,25 @@
 
 #include "db/impl.h"
 #include "os/io_queue.h"
+#include "tree/large_read.h"
 #include "tree/point_get.h"
+#include "tree/value_access.h"
 
 namespace hawthorn {
 
 class ReadQueue::Impl {
  public:
   Impl(Db::Impl* db, std::unique_ptr<os::IoQueue> io, uint32_t depth)
-      : db_(db), io_(std::move(io)), depth_(depth) {
+      : db_(db),
+        io_(std::move(io)),
+        depth_(depth),
+        large_max_(std::clamp<size_t>(
+            db->arena_->budget() / kLargeShare / tree::LargeRead::kPieceBytes, 1, kLargeMax)) {
     db_->hold();
   }
   ~Impl() {
     io_.reset();  // waits: blocks are read into what the gets hold
+    for (Get& get : gets_) unregister(&get);
     gets_.clear();
     db_->let_go();
   }
@@ -45,11 +55,27 @@ class ReadQueue::Impl {
     bool registered = false;
     std::optional<tree::PointGet> read;
     Status status;
+    // Of a large value.
+    std::optional<tree::Snapshots::Registration> registration;
+    std::optional<tree::LargeRead> large;
+    std::string encoded;
+    std::string wrong;  // the encoding whose bytes did not match
+
+    os::IoRead request() const { return large ? large->request() : read->request(); }
   };
+  // Large values that are read at once take a 64th of the budget, 2 MB at most.
+  static constexpr size_t kLargeShare = 64;
+  static constexpr size_t kLargeMax = 8;
 
   Get* take();
   void start();
   void go_on(Get* get);
+  void look_up(Get* get);
+  void found_large(Get* get);
+  void start_large();
+  Status begin_large(Get* get);
+  void end_large(Get* get, Status status);
+  void unregister(Get* get);
   void finish(Get* get, Status status);
   // What is to be read goes to the kernel at once, or with the call that waits.
   enum class Sending : uint8_t { kNow, kWithReap };
@@ -63,6 +89,9 @@ class ReadQueue::Impl {
   std::vector<Get*> spare_;   // of them, those not in use
   std::deque<Get*> waiting_;  // for a place among those that read
   size_t reading_ = 0;
+  const size_t large_max_;
+  std::deque<Get*> large_waiting_;  // of those that read
+  size_t large_reading_ = 0;
   std::vector<Get*> unsent_;  // of those that read
   std::deque<Get*> done_;     // their completions are due
   std::vector<os::IoRead> requests_;
@@ -102,27 +131,88 @@ void ReadQueue::Impl::start() {
     Get* get = waiting_.front();
     waiting_.pop_front();
     ++reading_;
-    get->read.emplace(get->tree, get->key, get->view, get->registered, &get->value);
-    go_on(get);
+    look_up(get);
   }
 }
 
+void ReadQueue::Impl::look_up(Get* get) {
+  get->read.emplace(get->tree, get->key, get->view, get->registered, &get->value);
+  go_on(get);
+}
+
+// As far as memory goes. The get may be done then.
 void ReadQueue::Impl::go_on(Get* get) {
-  if (!get->read->advance()) {
-    unsent_.push_back(get);
-    return;
+  if (get->large) {
+    if (!get->large->done()) return unsent_.push_back(get);
+    return end_large(get, get->large->status());
   }
-  --reading_;
+  if (!get->read->advance()) return unsent_.push_back(get);
   Status status = get->read->status();
   const bool large = get->read->large();
   get->read.reset();
-  if (status.ok() && large) {
-    status = get->tree->get(get->key, get->view, get->registered, get->value);
-  }
+  if (status.ok() && large) return found_large(get);
+  --reading_;
   finish(get, std::move(status));
 }
 
+void ReadQueue::Impl::found_large(Get* get) {
+  if (!get->registered) {
+    get->registration = db_->snapshots_->add(db_->sequencer_->visible());
+    get->registered = true;
+    get->view = {get->registration->ts, 0};
+    return look_up(get);
+  }
+  large_waiting_.push_back(get);
+  start_large();
+}
+
+void ReadQueue::Impl::start_large() {
+  while (!large_waiting_.empty() && large_reading_ < large_max_) {
+    Get* get = large_waiting_.front();
+    large_waiting_.pop_front();
+    ++large_reading_;
+    if (Status s = begin_large(get); !s.ok()) {
+      end_large(get, std::move(s));
+    } else {
+      go_on(get);
+    }
+  }
+}
+
+Status ReadQueue::Impl::begin_large(Get* get) {
+  get->encoded = get->value.to_string();
+  Result<format::LargeValue> described = format::decode_large_value(get->encoded);
+  if (!described.ok()) return described.status();
+  const uint64_t size = described->size;
+  if (size > tree::kLargeValueBytesMax) return tree::too_large_to_read(size);
+  char* const room = internal::ValueAccess::room(get->value, size);
+  get->large.emplace(db_->store_.residency, std::move(described).value(), room);
+  return get->large->begin();
+}
+
+void ReadQueue::Impl::end_large(Get* get, Status status) {
+  get->large.reset();
+  --large_reading_;
+  // Damage is declared only of what the key still refers to (R24).
+  if (status.is(StatusCode::kCorruption) && get->encoded != get->wrong) {
+    get->wrong = get->encoded;
+    look_up(get);
+  } else {
+    --reading_;
+    finish(get, std::move(status));
+  }
+  start_large();
+}
+
+void ReadQueue::Impl::unregister(Get* get) {
+  if (get->registration) db_->snapshots_->remove(get->registration->slot);
+  get->registration.reset();
+}
+
 void ReadQueue::Impl::finish(Get* get, Status status) {
+  unregister(get);
+  get->encoded.clear();
+  get->wrong.clear();
   get->status = std::move(status);
   if (!get->status.ok()) get->value.reset();
   done_.push_back(get);
@@ -133,7 +223,7 @@ void ReadQueue::Impl::submit(Sending sending) {
   if (unsent_.empty()) return;
   requests_.clear();
   for (Get* get : unsent_) {
-    requests_.push_back(get->read->request());
+    requests_.push_back(get->request());
     requests_.back().context = get;
   }
   unsent_.clear();
@@ -164,7 +254,11 @@ size_t ReadQueue::Impl::run(bool wait) {
     const size_t count = io_->reap(reaped_, wait_for);
     for (size_t i = 0; i < count; ++i) {
       Get* get = static_cast<Get*>(reaped_[i].context);
-      get->read->arrived(std::move(reaped_[i].status));
+      if (get->large) {
+        get->large->arrived(std::move(reaped_[i].status));
+      } else {
+        get->read->arrived(std::move(reaped_[i].status));
+      }
       go_on(get);
     }
     start();

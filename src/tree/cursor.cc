@@ -61,7 +61,8 @@ TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
       tree_(tree),
       view_(view),
       options_(std::move(options)),
-      window_(tree->store()->residency) {
+      window_(std::make_unique<CursorWindow>(tree->store()->residency)),
+      read_ahead_(tree, view.ts, !key_only_, options_.lower, options_.upper) {
   empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
 }
 
@@ -73,7 +74,7 @@ void TreeCursor::leave() {
   file_run_ = nullptr;
   windowed_ = false;
   delta_next_ = nullptr;
-  window_.reset();
+  window_->reset();
   file_.reset();
   active_.release();
   frozen_.release();
@@ -155,6 +156,7 @@ bool TreeCursor::fail(Status status) {
                                                 ": " + std::string(status.message()))
           : std::move(status);
   leave();
+  read_ahead_.drop();
   valid_ = false;
   batching_ = false;
   return false;
@@ -230,6 +232,7 @@ bool TreeCursor::restart() {
 // transaction wrote since the last move.
 bool TreeCursor::resume(bool forward) {
   const bool turned = forward != forward_;
+  if (turned) begin_walk();
   const Seek mode = forward ? Seek::kGreater : Seek::kLess;
   if (view_.own != 0) {
     bool replaced;
@@ -280,7 +283,15 @@ bool TreeCursor::start() {
   return !empty_range_;
 }
 
+// What was read ahead is of no use to another walk, which begins with small windows.
+void TreeCursor::begin_walk() {
+  read_ahead_.drop();
+  window_bytes_ = CursorWindow::kFirstBytes;
+  walk_bytes_ = 0;
+}
+
 bool TreeCursor::go(Seek mode, std::string_view key) {
+  begin_walk();
   if (holds_range_of(mode, key)) {
     if (!place(mode, key)) return false;
   } else {
@@ -299,6 +310,7 @@ bool TreeCursor::first() {
 bool TreeCursor::last() {
   if (!start()) return false;
   if (options_.upper) return go(Seek::kLess, *options_.upper);
+  begin_walk();
   if (!enter(Where::kLast, {})) return false;
   return place_last() && find();
 }
@@ -383,6 +395,7 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
       keep_batch_key(out[count]);
       key_ = out[count++].key;
     }
+    if (!forward_) begin_walk();
     if (!forward_ && !place(Seek::kGreater, key_)) {
       // What it stood on is still handed out; the next call says what is wrong.
       batching_ = shown;
@@ -595,9 +608,7 @@ TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) return failed_read(value.status());
   if (value->size > kLargeValueBytesMax) {
-    status_ = Status(StatusCode::kNotSupported,
-                     "a value of " + std::to_string(value->size) +
-                         " bytes is too large to be read as a whole: read it by parts");
+    status_ = too_large_to_read(value->size);
     return Step::kTooLarge;
   }
   char* room = value_room(value->size);

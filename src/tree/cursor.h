@@ -21,8 +21,9 @@
 // 4. The versions of a key in a run are passed all at once, so a plain entry met is one to show.
 // 5. key_buffer_ begins with the run's prefix.
 // 6. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
-// that was read of it; at run_stop_ != run_end_ the walk reads the next one before it looks on. Run
+// that was read of it; at run_stop_ != run_end_ the walk takes the next one before it looks on. Run
 // entries outside of the window are looked at by their heads only.
+// 7. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,7 @@
 #include "base/bytes.h"
 #include "hawthorn/db.h"
 #include "hawthorn/status.h"
+#include "tree/cursor_ahead.h"
 #include "tree/cursor_window.h"
 #include "tree/delta.h"
 #include "tree/run_file.h"
@@ -83,6 +85,7 @@ class TreeCursor {
  private:
   static constexpr uint32_t kBatchEntries = 24;
   static constexpr uint32_t kVersionsAhead = 8;
+  static constexpr size_t kBytesBefore = size_t{96} << 10;
   using Seek = Delta::Seek;
 
   // One delta, and the next entries of it in the direction of travel.
@@ -116,7 +119,8 @@ class TreeCursor {
   };
 
   // ---- Where the cursor is
-  bool start();  // of a seek
+  bool start();  // of a move
+  void begin_walk();
   bool go(Seek mode, std::string_view key);
   bool enter(Where where, std::string_view key);
   void leave();
@@ -129,7 +133,9 @@ class TreeCursor {
   bool place(Seek mode, std::string_view key);
   bool place_last();
   bool place_run(Seek mode, std::string_view key);
+  bool in_window(Run::Range heads) const;
   bool load_window(Run::Range must);
+  Status read_window(Run::Range must);
   void find_end();
   uint32_t seek_run(std::string_view key) const;
   bool at_window_end() const { return run_next_ == run_stop_ && run_stop_ != run_end_; }
@@ -201,8 +207,11 @@ class TreeCursor {
   bool high_inside_ = false;  // the upper bound does
   std::string low_;
   std::string high_;
-  CursorWindow window_;
+  std::unique_ptr<CursorWindow> window_;
   std::optional<Run> windowed_run_;
+  size_t window_bytes_ = CursorWindow::kFirstBytes;  // of the next one
+  size_t walk_bytes_ = 0;                            // about, in windows of this walk
+  CursorAhead read_ahead_;
 
   std::string anchor_;  // the key of a seek under way
   os::SpinWait restart_wait_;

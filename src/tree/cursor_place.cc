@@ -22,6 +22,7 @@ Status TreeCursor::settle_in() {
   Residency& residency = *tree_->store()->residency;
   // From here on, nothing goes of what is there.
   residency.await_evictions();
+  read_ahead_.await_front(file_.get());
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
   const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
   Status status = residency.load_run(file_.get(), all ? RunPart::kWhole : RunPart::kFront);
@@ -60,7 +61,7 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
     run_next_ = forward_ ? heads.begin : heads.end;
     run_stop_ = run_end_;
     if (run_next_ == run_end_) return true;
-    if (!load_window(heads)) return false;
+    if (!in_window(heads) && !load_window(heads)) return false;
     ties_end = heads.end;
     run_next_ = heads.empty() ? heads.begin : run_->lower_bound_in(heads, key);
   } else {
@@ -102,19 +103,43 @@ bool TreeCursor::place_last() {
   return true;
 }
 
-// Reads the window that begins (or, backwards, ends) with the entries `must`.
+// Has the window that begins (or, backwards, ends) with the entries `must`, and reads on where the
+// walk is long enough.
 bool TreeCursor::load_window(Run::Range must) {
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
-  Status status = window_.load(file_.get(), *file_run_, !key_only_, must, forward_);
-  if (!status.ok()) {
-    status_ = std::move(status);
+  const bool proven = walk_bytes_ >= kBytesBefore;
+  if (auto taken = read_ahead_.take(file_.get(), must, forward_); taken != nullptr) {
+    window_ = std::move(taken);
+  } else if (Status s = read_window(must); !s.ok()) {
+    status_ = std::move(s);
     return false;
   }
-  windowed_run_.emplace(file_run_->with_heap(window_.heap()));
+  if (proven) {
+    const uint32_t at = forward_ ? window_->end() : window_->begin();
+    read_ahead_.go_on({file_.get(), at, low_, high_, has_high_}, forward_);
+  }
+  windowed_run_.emplace(file_run_->with_heap(window_->heap()));
   run_ = &*windowed_run_;
-  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) bases_[e] = window_.base(e);
-  bases_[kTagPlainInline] = window_.heap();
+  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) bases_[e] = window_->base(e);
+  bases_[kTagPlainInline] = window_->heap();
   return true;
+}
+
+// Whether a walk from here can begin with the present window.
+bool TreeCursor::in_window(Run::Range heads) const {
+  return window_->begin() <= heads.begin && heads.end <= window_->end() &&
+         (forward_ ? heads.begin < window_->end() : heads.end > window_->begin());
+}
+
+Status TreeCursor::read_window(Run::Range must) {
+  window_->reset();
+  const size_t most = CursorWindow::bytes_max(*tree_->store()->residency);
+  const Run::Range range = CursorWindow::choose(*file_.get(), *file_run_, !key_only_, must,
+                                                forward_, std::min(window_bytes_, most));
+  window_bytes_ = std::min(window_bytes_ * 2, CursorWindow::kBytesMax);
+  const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, !key_only_);
+  walk_bytes_ += uint64_t{missing} * (range.end - range.begin) / file_run_->entries();
+  return window_->load(file_.get(), *file_run_, !key_only_, range);
 }
 
 // How far the run goes: to the bounds, or to the end of the window.
@@ -125,20 +150,20 @@ void TreeCursor::find_end() {
     const std::string_view bound = forward_ ? *options_.upper : *options_.lower;
     const Run::Range heads = file_run_->heads_of(bound);
     const bool seen = !windowed_ || heads.empty() ||
-                      (heads.begin >= window_.begin() && heads.end <= window_.end());
+                      (heads.begin >= window_->begin() && heads.end <= window_->end());
     run_end_ = seen ? (heads.empty() ? heads.begin : run_->lower_bound_in(heads, bound))
                     : (forward_ ? heads.end : heads.begin);
   }
   run_stop_ = run_end_;
   if (!windowed_) return;
-  run_stop_ = forward_ ? std::min(run_end_, window_.end()) : std::max(run_end_, window_.begin());
+  run_stop_ = forward_ ? std::min(run_end_, window_->end()) : std::max(run_end_, window_->begin());
 }
 
 // As Run::seek, for places within the window; others come out anywhere on their side of it.
 uint32_t TreeCursor::seek_run(std::string_view key) const {
   if (!windowed_) return run_->seek(key);
   const Run::Range heads = file_run_->heads_of(key);
-  const bool seen = heads.begin >= window_.begin() && heads.end <= window_.end();
+  const bool seen = heads.begin >= window_->begin() && heads.end <= window_->end();
   return heads.empty() || !seen ? heads.begin : run_->lower_bound_in(heads, key);
 }
 

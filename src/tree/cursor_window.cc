@@ -9,7 +9,6 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
-constexpr size_t kWindowBytesMax = size_t{2} << 20;
 
 // The address at which an extent would begin whose byte `offset` lies at `at`.
 const char* origin(const char* at, uint64_t offset) {
@@ -23,27 +22,34 @@ void CursorWindow::Piece::widen(uint64_t from, uint64_t to) {
 }
 
 void CursorWindow::reset() {
+  reads_.reset();
   for (size_t i = 0; i < buffers_used_; ++i) {
     residency_->release(os::Quota::kMerge, buffers_[i].memory, buffers_[i].bytes);
   }
   buffers_used_ = 0;
   planned_.clear();
+  stage_ = Stage::kDone;
   begin_ = 0;
   end_ = 0;
 }
 
-// As many entries as take next_bytes_ of what is missing, on the average.
-Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values, Run::Range must,
-                                bool forward) {
-  size_t missing = run.heap() == nullptr ? file.image->heap_bytes() : 0;
+size_t CursorWindow::bytes_max(const Residency& residency) {
+  return std::clamp(residency.arena()->budget() / 64, kFirstBytes, kBytesMax);
+}
+
+size_t CursorWindow::missing(const RunFile& file, const Run& run, bool values) {
+  size_t bytes = run.heap() == nullptr ? file.image->heap_bytes() : 0;
   for (size_t e = 0; values && e < file.values.size(); ++e) {
-    if (file.bases[e].load(std::memory_order_acquire) == nullptr) missing += file.values[e]->bytes;
+    if (file.bases[e].load(std::memory_order_acquire) == nullptr) bytes += file.values[e]->bytes;
   }
-  const size_t most = std::clamp(residency_->arena()->budget() / 64, kFirstBytes, kWindowBytesMax);
-  const size_t wanted = std::min(next_bytes_, most);
-  next_bytes_ = std::min(next_bytes_ * 2, kWindowBytesMax);
-  const auto count = static_cast<uint32_t>(std::min<uint64_t>(
-      run.entries(), uint64_t{wanted} * run.entries() / std::max<size_t>(missing, 1)));
+  return bytes;
+}
+
+Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values, Run::Range must,
+                                bool forward, size_t bytes) {
+  const size_t all = std::max<size_t>(missing(file, run, values), 1);
+  const auto count = static_cast<uint32_t>(
+      std::min<uint64_t>(run.entries(), uint64_t{bytes} * run.entries() / all));
   Run::Range range = must;
   if (forward) {
     range.end = std::max(range.end, range.begin + std::min(count, run.entries() - range.begin));
@@ -57,44 +63,82 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
   return range;
 }
 
-Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range must,
-                          bool forward) {
-  reset();
-  const Run::Range range = choose(*file, run, values, must, forward);
-  begin_ = range.begin;
-  end_ = range.end;
-  Status status = load_heap(file, run);
-  if (status.ok() && values) status = load_values(file, run);
+Status CursorWindow::load(RunFile* file, const Run& run, bool values, Run::Range range) {
+  Status status = begin(file, run, values, range, Need::kMust);
+  while (status.ok() && !complete()) {
+    status = residency_->carry_out(reads_);
+    if (status.ok()) status = arrived();
+  }
   if (!status.ok()) reset();
   return status;
 }
 
-Status CursorWindow::load_heap(RunFile* file, const Run& run) {
-  heap_ = run.heap();
+Status CursorWindow::begin(RunFile* file, const Run& run, bool values, Run::Range range,
+                           Need need) {
+  reset();
+  file_ = file;
+  run_ = &run;
+  values_ = values;
+  need_ = need;
+  begin_ = range.begin;
+  end_ = range.end;
+  stage_ = Stage::kHeap;
+  if (Status s = plan_heap(); !s.ok()) return s;
+  return go_on();
+}
+
+Status CursorWindow::arrived() {
+  if (Status s = reads_.finish(); !s.ok()) return s;
+  for (const PieceRead& piece : planned_) {
+    residency_->keep_in_frames(const_cast<Extent&>(*piece.extent), piece.first_block, piece.blocks,
+                               piece.to);
+  }
+  planned_.clear();
+  return go_on();
+}
+
+// Up to the next thing that has to be read.
+Status CursorWindow::go_on() {
+  while (planned_.empty() && stage_ != Stage::kDone) {
+    const bool heap = stage_ == Stage::kHeap;
+    if (heap && heap_read_) {
+      Status s = format::check_run_records(run_->view(), begin_, end_, heap_);
+      if (!s.ok()) return s;
+    }
+    stage_ = heap && values_ ? Stage::kValues : Stage::kDone;
+    if (stage_ == Stage::kDone) break;
+    if (Status s = plan_values(); !s.ok()) return s;
+  }
+  return planned_.empty() ? Status() : reads_.begin(residency_, file_, planned_, need_);
+}
+
+Status CursorWindow::plan_heap() {
+  heap_ = run_->heap();
+  heap_read_ = false;
   if (heap_ != nullptr) return {};
-  const format::HeapRange range = run.heap_range(begin_, end_);
+  const format::HeapRange range = run_->heap_range(begin_, end_);
   if (range.empty()) {
     heap_ = Run::no_heap();
     return {};
   }
   Piece piece;
-  const uint64_t first = file->image->front_bytes();
+  const uint64_t first = file_->image->front_bytes();
   piece.widen(first + range.begin, first + range.end);
-  Result<const char*> at = plan(*file->image.get(), piece);
+  Result<const char*> at = plan(*file_->image.get(), piece);
   if (!at.ok()) return at.status();
-  if (Status s = read(file); !s.ok()) return s;
   heap_ = origin(*at, range.begin);
-  return format::check_run_records(run.view(), begin_, end_, heap_);
+  heap_read_ = true;
+  return {};
 }
 
-Status CursorWindow::load_values(RunFile* file, const Run& run) {
+Status CursorWindow::plan_values() {
   std::array<Piece, RunFile::kExtentsMax> pieces;
-  const Run whole = run.with_heap(heap_);
+  const Run whole = run_->with_heap(heap_);
   for (uint32_t i = begin_; i < end_; ++i) {
     const char* value = nullptr;
     uint32_t extent = 0;
     uint32_t offset = 0;
-    uint32_t size = run.fixed_value_size();
+    uint32_t size = run_->fixed_value_size();
     if (whole.plain(i, &value, &extent, &offset)) {
       if (extent >= format::kTagPlainInline) continue;
     } else {
@@ -106,14 +150,14 @@ Status CursorWindow::load_values(RunFile* file, const Run& run) {
     }
     pieces[extent].widen(offset, uint64_t{offset} + size);
   }
-  for (uint32_t e = 0; e < file->values.size(); ++e) {
-    bases_[e] = file->bases[e].load(std::memory_order_acquire);
+  for (uint32_t e = 0; e < file_->values.size(); ++e) {
+    bases_[e] = file_->bases[e].load(std::memory_order_acquire);
     if (bases_[e] != nullptr || pieces[e].end == 0) continue;
-    Result<const char*> at = plan(*file->values[e].get(), pieces[e]);
+    Result<const char*> at = plan(*file_->values[e].get(), pieces[e]);
     if (!at.ok()) return at.status();
     bases_[e] = origin(*at, pieces[e].begin);
   }
-  return read(file);
+  return {};
 }
 
 // Takes memory for the blocks around a piece, with a block of room before and behind them: keys are
@@ -124,7 +168,7 @@ Result<const char*> CursorWindow::plan(Extent& extent, const Piece& piece) {
   auto blocks = static_cast<uint32_t>((piece.end + kBlock - 1) / kBlock) - first;
   Buffer buffer;
   buffer.bytes = (size_t{blocks} + 2) * kBlock;
-  buffer.memory = residency_->allocate_for_read(os::Quota::kMerge, buffer.bytes);
+  buffer.memory = residency_->allocate_needed(os::Quota::kMerge, buffer.bytes, need_);
   if (buffer.memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory to read " + std::to_string(buffer.bytes) + " bytes for a cursor");
@@ -143,18 +187,6 @@ Result<const char*> CursorWindow::plan(Extent& extent, const Piece& piece) {
   }
   if (blocks > 0) planned_.push_back({&extent, first, blocks, to});
   return begin;
-}
-
-// What was planned, all of it at once. Short pieces go to frames, too.
-Status CursorWindow::read(RunFile* file) {
-  Status status = residency_->read_pieces(file, planned_);
-  for (const PieceRead& piece : planned_) {
-    if (!status.ok()) break;
-    residency_->keep_in_frames(const_cast<Extent&>(*piece.extent), piece.first_block, piece.blocks,
-                               piece.to);
-  }
-  planned_.clear();
-  return status;
 }
 
 }  // namespace hawthorn::tree

@@ -3,18 +3,24 @@
 // as a whole: records of the run's heap, and parts of the value extents, for entries
 // [begin(), end()).
 //
-// The run's front says exactly which bytes the next entries need, so nothing else is read: a first
-// small piece, then pieces of twice the size each. Large ones pass the frames by.
-// Not here: when to go on to the next piece (cursor.h). Threads: one at a time.
+// The run's front says exactly which bytes the next entries need, so nothing else is read: those of
+// the heap first, which say where the values lie that are not plain. Large pieces pass the frames
+// by.
+//
+//   begin ──> requests ──> I/O by the caller ──> arrived ──> requests ... ──> complete
+//
+// Not here: when to go on to the next piece (cursor.h), reading ahead (cursor_ahead.h).
+// Threads: one at a time.
 //
 // 1. All entries with one head are inside, or none.
-// 2. The file is pinned from before load to after reset.
+// 2. The file is pinned from before begin to after reset, and no request is under way at a reset.
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "tree/piece_reads.h"
 #include "tree/residency.h"
 #include "tree/run.h"
 #include "tree/run_file.h"
@@ -28,15 +34,30 @@ class CursorWindow {
   CursorWindow(const CursorWindow&) = delete;
   CursorWindow& operator=(const CursorWindow&) = delete;
 
-  // Reads a piece of entries that contains `must` (invariant 1 holds for it) and goes on from
-  // there. `run` is the file's. Errors: kCorruption, kIoError, kOutOfMemory: nothing is loaded
-  // then.
-  Status load(RunFile* file, const Run& run, bool values, Run::Range must, bool forward);
-  void reset();
-  // The next piece is a small one again.
-  void begin_small() { next_bytes_ = kFirstBytes; }
+  static constexpr size_t kFirstBytes = 16 << 10;
+  static constexpr size_t kBytesMax = size_t{2} << 20;
+  // The most that one window should take under this budget.
+  static size_t bytes_max(const Residency& residency);
+  // The bytes of heap and values of a file that are not in memory as a whole.
+  static size_t missing(const RunFile& file, const Run& run, bool values);
+  // Entries that contain `must` (invariant 1 holds for it) and go on from there, as many as take
+  // about `bytes` of what is missing.
+  static Run::Range choose(const RunFile& file, const Run& run, bool values, Run::Range must,
+                           bool forward, size_t bytes);
 
-  bool loaded() const { return begin_ != end_; }
+  // Reads these entries (invariant 1 holds). `run` is the file's. Errors: kCorruption, kIoError,
+  // kOutOfMemory: nothing is loaded then.
+  Status load(RunFile* file, const Run& run, bool values, Run::Range range);
+  void reset();
+
+  // The same, step by step; an error is final.
+  Status begin(RunFile* file, const Run& run, bool values, Run::Range range, Need need);
+  // False: requests() wait to be read.
+  bool complete() const { return stage_ == Stage::kDone; }
+  void requests(void* context, std::vector<os::IoRead>* to) { reads_.requests(context, to); }
+  // All of them were read without an error.
+  Status arrived();
+
   uint32_t begin() const { return begin_; }
   uint32_t end() const { return end_; }
   // Where the heap and value extent e would begin, for use with the places of these entries only.
@@ -44,7 +65,8 @@ class CursorWindow {
   const char* base(uint32_t extent) const { return bases_[extent]; }
 
  private:
-  static constexpr size_t kFirstBytes = 16 << 10;
+  // Whose bytes are being read.
+  enum class Stage : uint8_t { kHeap, kValues, kDone };
   struct Buffer {
     char* memory = nullptr;
     size_t bytes = 0;
@@ -56,22 +78,26 @@ class CursorWindow {
     void widen(uint64_t from, uint64_t to);
   };
 
-  Run::Range choose(const RunFile& file, const Run& run, bool values, Run::Range must,
-                    bool forward);
-  Status load_heap(RunFile* file, const Run& run);
-  Status load_values(RunFile* file, const Run& run);
+  Status plan_heap();
+  Status plan_values();
   Result<const char*> plan(Extent& extent, const Piece& piece);
-  Status read(RunFile* file);
+  Status go_on();
 
   Residency* const residency_;
-  size_t next_bytes_ = kFirstBytes;
+  RunFile* file_ = nullptr;
+  const Run* run_ = nullptr;
+  bool values_ = false;
+  bool heap_read_ = false;  // from disk or frames: its records are checked
+  Need need_ = Need::kMust;
+  Stage stage_ = Stage::kDone;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
   const char* heap_ = nullptr;
   std::array<const char*, RunFile::kExtentsMax> bases_{};
   std::array<Buffer, RunFile::kExtentsMax + 1> buffers_{};
   size_t buffers_used_ = 0;
-  std::vector<PieceRead> planned_;  // empty between calls
+  std::vector<PieceRead> planned_;
+  PieceReads reads_;
 };
 
 }  // namespace hawthorn::tree

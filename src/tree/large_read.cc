@@ -1,38 +1,105 @@
 #include "tree/large_read.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
+#include "base/bytes.h"
 #include "tree/residency.h"
 
 namespace hawthorn::tree {
 
 namespace {
-// Pieces are read through memory of the budget, so they are kept small; a multiple of what is
-// checksummed at a time.
-constexpr size_t kPieceBytes = size_t{1} << 20;
-static_assert(kPieceBytes % format::kLargeChunkBytes == 0);
+constexpr size_t kBlock = os::kBlockBytes;
 }  // namespace
 
-Status read_large_value(Residency& residency, const format::LargeValue& value, char* to) {
-  size_t done = 0;
-  for (const format::ExtentAddress& extent : value.extents) {
-    const size_t end = std::min<size_t>(value.size, done + size_t{extent.blocks} * 4096);
-    for (uint64_t offset = 0; done < end;) {
-      const size_t piece = std::min(end - done, kPieceBytes);
-      if (Status s = residency.read_raw(extent, offset, piece, to + done); !s.ok()) return s;
-      offset += piece;
-      done += piece;
+Status too_large_to_read(uint64_t size) {
+  return Status(StatusCode::kNotSupported,
+                "a value of " + std::to_string(size) +
+                    " bytes is too large to be read as a whole: read it by parts");
+}
+
+LargeRead::LargeRead(Residency* residency, format::LargeValue value, char* to)
+    : residency_(residency), value_(std::move(value)), to_(to) {}
+
+LargeRead::~LargeRead() {
+  if (buffer_ != nullptr) residency_->release(os::Quota::kMerge, buffer_, buffer_bytes_);
+}
+
+Status LargeRead::begin() {
+  // Not straight to where it belongs: that is not aligned for direct I/O.
+  buffer_bytes_ = std::clamp<size_t>(align_up(value_.size, kBlock), kBlock, kPieceBytes);
+  buffer_ = residency_->allocate_for_read(os::Quota::kMerge, buffer_bytes_);
+  if (buffer_ == nullptr) {
+    buffer_bytes_ = 0;
+    return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
+  }
+  next();
+  return status_;
+}
+
+// Finds the next piece.
+void LargeRead::next() {
+  while (extent_ < value_.extents.size() &&
+         offset_ == uint64_t{value_.extents[extent_].blocks} * kBlock) {
+    ++extent_;
+    offset_ = 0;
+  }
+  if (there_ == value_.size || extent_ == value_.extents.size()) {
+    done_ = true;
+    if (there_ != value_.size || checksum_ != value_.checksum) {
+      status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
     }
+    return;
   }
-  uint64_t checksum = 0;
-  for (size_t at = 0; at < done; at += format::kLargeChunkBytes) {
-    checksum = format::extend_large_checksum(
-        checksum, {to + at, std::min(done - at, format::kLargeChunkBytes)});
+  const format::ExtentAddress& extent = value_.extents[extent_];
+  piece_ = static_cast<size_t>(std::min<uint64_t>(
+      {value_.size - there_, uint64_t{extent.blocks} * kBlock - offset_, buffer_bytes_}));
+  if (residency_->space()->file(extent.file) == nullptr) {
+    done_ = true;
+    status_ =
+        Status(StatusCode::kCorruption, "data." + std::to_string(extent.file) + " is missing");
   }
-  if (done != value.size || checksum != value.checksum) {
-    return Status(StatusCode::kCorruption, "a large value does not match its checksum");
+}
+
+os::IoRead LargeRead::request() const {
+  const format::ExtentAddress& extent = value_.extents[extent_];
+  return {residency_->space()->file(extent.file), uint64_t{extent.block} * kBlock + offset_,
+          buffer_, align_up(piece_, kBlock), nullptr};
+}
+
+void LargeRead::arrived(Status status) {
+  if (!status.ok()) {
+    done_ = true;
+    status_ = std::move(status);
+    return;
   }
-  return {};
+  residency_->count_read(align_up(piece_, kBlock));
+  std::memcpy(to_ + there_, buffer_, piece_);
+  there_ += piece_;
+  offset_ += piece_;
+  add_to_checksum();
+  next();
+}
+
+// It is built in chunks of the whole value, wherever pieces end.
+void LargeRead::add_to_checksum() {
+  while (summed_ < there_) {
+    const size_t size = std::min<size_t>(value_.size - summed_, format::kLargeChunkBytes);
+    if (there_ - summed_ < size) return;
+    checksum_ = format::extend_large_checksum(checksum_, {to_ + summed_, size});
+    summed_ += size;
+  }
+}
+
+Status read_large_value(Residency& residency, const format::LargeValue& value, char* to) {
+  LargeRead read(&residency, value, to);
+  if (Status s = read.begin(); !s.ok()) return s;
+  while (!read.done()) {
+    const os::IoRead request = read.request();
+    read.arrived(request.file->read_at(request.offset, {request.data, request.size}));
+  }
+  return read.status();
 }
 
 }  // namespace hawthorn::tree

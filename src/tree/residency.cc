@@ -20,6 +20,10 @@ constexpr size_t kFrontsFloorShare = 4;
 constexpr uint32_t kFramesPerFront = 8;
 // So many index blocks are read by a file's outline before its front is read as a whole.
 constexpr uint32_t kIndexReadsPerFront = 32;
+// Of the budget, what cursors read ahead.
+constexpr size_t kAheadShare = 16;
+constexpr int kAttemptsMax = 64;
+constexpr int kAttemptsEasy = 8;  // none of them sleeps
 
 std::string place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
@@ -139,8 +143,12 @@ bool Residency::roomy(size_t bytes) const {
 }
 
 char* Residency::allocate(os::Quota quota, size_t bytes) {
+  return allocate(quota, bytes, kAttemptsMax);
+}
+
+char* Residency::allocate(os::Quota quota, size_t bytes, int attempts) {
   bytes = align_up(bytes, kBlock);
-  for (int attempt = 0; attempt < 64; ++attempt) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     if (within_limit(bytes)) {
       if (char* memory = arena_->allocate(quota, bytes); memory != nullptr) return memory;
     }
@@ -171,6 +179,18 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
 char* Residency::allocate_for_read(os::Quota quota, size_t bytes) {
   if (char* memory = allocate(quota, bytes); memory != nullptr) return memory;
   return arena_->allocate(quota, align_up(bytes, kBlock), true);
+}
+
+char* Residency::allocate_needed(os::Quota quota, size_t bytes, Need need) {
+  return need == Need::kMust ? allocate_for_read(quota, bytes)
+                             : allocate(quota, bytes, kAttemptsEasy);
+}
+
+bool Residency::reserve_ahead(size_t bytes) {
+  const size_t before = ahead_.fetch_add(bytes, std::memory_order_relaxed);
+  if (before + bytes <= arena_->budget() / kAheadShare) return true;
+  unreserve_ahead(bytes);
+  return false;
 }
 
 uint32_t Residency::take_frame() {
@@ -507,22 +527,21 @@ bool Residency::attach_present(RunFile* file, RunPart part) {
   return true;
 }
 
-// The first `bytes` of an image: its front, or all of it.
-Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory, size_t bytes) {
+// The run over the first `bytes` of an image, which were read: its front, or all of it. Reads them
+// once more where they are wrong.
+Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, size_t bytes) {
   const Extent* image = file->image.get();
-  os::File* disk = space_->file(image->address.file);
-  const uint64_t offset = uint64_t{image->address.block} * kBlock;
-  Status status;
-  HAWTHORN_TEST_POINT("residency.before_run_is_read");
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    status = disk->read_at(offset, {memory, bytes});
-    if (!status.ok()) return status;
+  const os::IoRead request = front_request(*file, memory);
+  os::File* const disk = request.file;
+  const uint64_t offset = request.offset;
+  for (bool again = true;; again = false) {
     count_read(bytes);
-    status = Run::verify_front(memory, bytes, image->memory_bytes(), file->record.run_checksum,
-                               place(disk, offset));
+    Status status = Run::verify_front(memory, bytes, image->memory_bytes(),
+                                      file->record.run_checksum, place(disk, offset));
     if (status.ok()) break;
+    if (again) status = disk->read_at(offset, {memory, bytes});
+    if (!again || !status.ok()) return status;
   }
-  if (!status.ok()) return status;
   const bool whole = bytes == image->memory_bytes();
   Result<std::unique_ptr<Run>> run =
       attach(*file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk);
@@ -579,11 +598,22 @@ Status Residency::load_image(RunFile* file, RunPart part) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory for an index run of " + std::to_string(bytes) + " bytes");
   }
-  Result<std::unique_ptr<Run>> run = read_run(file, memory, bytes);
+  HAWTHORN_TEST_POINT("residency.before_run_is_read");
+  const os::IoRead request = front_request(*file, memory);
+  Status status = request.file->read_at(request.offset, {memory, bytes});
+  Result<std::unique_ptr<Run>> run = status.ok() ? check_run(file, memory, bytes)
+                                                 : Result<std::unique_ptr<Run>>(std::move(status));
   if (!run.ok()) {
     release(os::Quota::kIndex, memory, bytes);
     return run.status();
   }
+  const bool taken = take_image(file, memory, bytes, std::move(run).value());
+  return taken && (whole || part == RunPart::kFront) ? Status() : load_run(file, part);
+}
+
+// Makes an image resident that was read. False: somebody else was faster.
+bool Residency::take_image(RunFile* file, char* memory, size_t bytes, std::unique_ptr<Run> run) {
+  Extent* image = file->image.get();
   {
     os::MutexLock lock(mutex_);
     if (image->memory.load(std::memory_order_relaxed) == nullptr) {
@@ -592,13 +622,37 @@ Status Residency::load_image(RunFile* file, RunPart part) {
         image->heap.store(memory + image->front_bytes(), std::memory_order_release);
       }
       image->memory.store(memory, std::memory_order_release);
-      replace_run(file, std::move(run).value());
-      memory = nullptr;
+      replace_run(file, std::move(run));
+      return true;
     }
   }
-  // Else somebody else was faster.
-  if (memory != nullptr) release(os::Quota::kIndex, memory, bytes);
-  return memory == nullptr && (whole || part == RunPart::kFront) ? Status() : load_run(file, part);
+  release(os::Quota::kIndex, memory, bytes);
+  return false;
+}
+
+char* Residency::begin_front(RunFile* file) {
+  return allocate_needed(os::Quota::kIndex, file->image->front_bytes(), Need::kMay);
+}
+
+os::IoRead Residency::front_request(const RunFile& file, char* memory) const {
+  const ExtentAddress& address = file.image->address;
+  return {space_->file(address.file), uint64_t{address.block} * kBlock, memory,
+          file.image->front_bytes(), nullptr};
+}
+
+Status Residency::finish_front(RunFile* file, char* memory) {
+  const size_t bytes = file->image->front_bytes();
+  Result<std::unique_ptr<Run>> run = check_run(file, memory, bytes);
+  if (run.ok()) {
+    take_image(file, memory, bytes, std::move(run).value());
+    return {};
+  }
+  release(os::Quota::kIndex, memory, bytes);
+  return run.status();
+}
+
+void Residency::drop_front(const RunFile& file, char* memory) {
+  release(os::Quota::kIndex, memory, file.image->front_bytes());
 }
 
 // The heap of a run whose front is in memory.

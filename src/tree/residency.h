@@ -27,6 +27,7 @@
 
 #include "hawthorn/status.h"
 #include "os/arena.h"
+#include "os/io_queue.h"
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/space.h"
@@ -38,6 +39,9 @@ namespace hawthorn::tree {
 
 // How much of a run image is wanted.
 enum class RunPart : uint8_t { kFront, kWhole };
+
+// What is to be read may be left, or must not fail for the memory.
+enum class Need : uint8_t { kMay, kMust };
 
 // Blocks of an extent on disk, and those of its content that they hold: the same ones, but for
 // packed chunks.
@@ -56,6 +60,8 @@ struct PieceRead {
   uint32_t blocks = 0;
   char* to = nullptr;
 };
+
+class PieceReads;
 
 class Residency {
  public:
@@ -76,6 +82,14 @@ class Residency {
   // As allocate, but a little beyond the budget where nothing can go at this moment: merges and
   // cursors may have pinned everything that is resident, and nobody must fail for that.
   char* allocate_for_read(os::Quota quota, size_t bytes);
+  // kMust: as allocate_for_read. kMay: as allocate, but gives up where that would wait for readers
+  // to leave.
+  char* allocate_needed(os::Quota quota, size_t bytes, Need need);
+  // What all cursors together read ahead stays below a share of the budget: false where it would
+  // not; else the caller gives the bytes back.
+  bool reserve_ahead(size_t bytes);
+  size_t ahead_bytes() const { return ahead_.load(std::memory_order_relaxed); }
+  void unreserve_ahead(size_t bytes) { ahead_.fetch_sub(bytes, std::memory_order_relaxed); }
   // A frame to read a block into, taken from another block or from whole extents that nobody
   // reads; FrameCache::kNone when there is none.
   uint32_t take_frame();
@@ -107,6 +121,12 @@ class Residency {
   // When it returns, the run may have been evicted again, also from a file that was pinned only
   // just before: look again.
   Status load_run(RunFile* file, RunPart part = RunPart::kFront);
+  // The same of a front, in two steps around the caller's read. Null: no memory can be had easily.
+  // The other step takes the memory over. The file is pinned and its image not empty.
+  char* begin_front(RunFile* file);
+  os::IoRead front_request(const RunFile& file, char* memory) const;
+  Status finish_front(RunFile* file, char* memory);
+  void drop_front(const RunFile& file, char* memory);
   // What is missing of it to see the timestamps of its entries. As load_run.
   Status load_for_conflicts(RunFile* file);
   // Makes value extent e resident. As load_run; the file is pinned. Does nothing where a newer file
@@ -127,8 +147,8 @@ class Residency {
   // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
   Status read_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
                      char* to);
-  // The same of several, all of them under way at once.
-  Status read_pieces(RunFile* file, std::span<const PieceRead> pieces);
+  // Reads what was begun, all of it at once, and waits. Errors: kIoError.
+  Status carry_out(PieceReads& reads);
   // The same where they were read already, to `stored`: verifies them, reads them once more where
   // they are wrong, and where they are packed unpacks them to `content`. Blocking, not inside an
   // epoch guard. Errors: kCorruption, kIoError.
@@ -157,6 +177,8 @@ class Residency {
   void return_to_budget();
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
+  // Bytes that were read from disk.
+  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 
   Compression& compression() { return compression_; }
@@ -168,7 +190,6 @@ class Residency {
   void forget(Extent* extent);
 
  private:
-  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   // Memory whose last users may still be reading.
   struct Evicted {
     ExtentRef extent;
@@ -181,7 +202,9 @@ class Residency {
   void replace_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
   void release_run(Run* run);
   bool attach_present(RunFile* file, RunPart part);
-  Result<std::unique_ptr<Run>> read_run(RunFile* file, char* memory, size_t bytes);
+  char* allocate(os::Quota quota, size_t bytes, int attempts);
+  Result<std::unique_ptr<Run>> check_run(RunFile* file, char* memory, size_t bytes);
+  bool take_image(RunFile* file, char* memory, size_t bytes, std::unique_ptr<Run> run);
   Status load_image(RunFile* file, RunPart part);
   Status load_heap(RunFile* file);
   Result<const Run*> pinned_run(RunFile* file);
@@ -210,6 +233,7 @@ class Residency {
   FrameCache frames_;
   Compression compression_;
   std::atomic<size_t> reserve_{0};
+  std::atomic<size_t> ahead_{0};
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/io_queue.h"
+#include "tree/piece_reads.h"
 #include "tree/residency.h"
 
 namespace hawthorn::tree {
@@ -168,27 +169,16 @@ Status Residency::read_values(const format::ContainerRecord& record, const Run& 
   return read_region(run.extent_region(extent), record.values[extent].address, 0, record.id, to);
 }
 
-namespace {
-// A piece on its way: what is read of it, and where.
-struct Reading {
-  StoredBlocks found;
-  char* memory = nullptr;  // of the merge quota, for what is packed
-  size_t memory_bytes = 0;
-  char* stored = nullptr;
-  char* content = nullptr;
-  os::IoRead request;
-};
-
-Status carry_out(const os::Machine& machine, std::span<Reading> readings) {
-  if (readings.size() == 1) {
-    const os::IoRead& only = readings.front().request;
+Status Residency::carry_out(PieceReads& reads) {
+  std::vector<os::IoRead> requests;
+  reads.requests(nullptr, &requests);
+  if (requests.size() == 1) {
+    const os::IoRead& only = requests.front();
     return only.file->read_at(only.offset, {only.data, only.size});
   }
-  std::vector<os::IoRead> reads;
-  for (const Reading& reading : readings) reads.push_back(reading.request);
-  os::IoQueueLease queue = machine.queues->lease();
-  queue->submit(reads);
-  std::vector<os::IoCompletion> done(reads.size());
+  os::IoQueueLease queue = machine_.queues->lease();
+  queue->submit(requests);
+  std::vector<os::IoCompletion> done(requests.size());
   Status status;
   while (queue->in_flight() > 0) {
     const size_t count = queue->reap(done, done.size());
@@ -198,64 +188,14 @@ Status carry_out(const os::Machine& machine, std::span<Reading> readings) {
   }
   return status;
 }
-}  // namespace
 
 Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
                               uint32_t blocks, char* to) {
   const PieceRead piece{&extent, first_block, blocks, to};
-  return read_pieces(file, {&piece, 1});
-}
-
-Status Residency::read_pieces(RunFile* file, std::span<const PieceRead> pieces) {
-  if (pieces.empty()) return {};
-  std::vector<Reading> readings(pieces.size());
-  Status status;
-  for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
-    const PieceRead& piece = pieces[i];
-    Reading& reading = readings[i];
-    Result<StoredBlocks> found = find_stored(file, *piece.extent, piece.first_block, piece.blocks);
-    if (!found.ok()) {
-      status = found.status();
-      break;
-    }
-    reading.found = *found;
-    const size_t stored_bytes = size_t{found->disk_blocks} * kBlock;
-    reading.stored = piece.to;
-    reading.content = piece.to;
-    if (found->packed) {
-      // Whole chunks are unpacked where they belong; else they go through memory of their own.
-      const bool whole = found->first == piece.first_block && found->blocks == piece.blocks;
-      reading.memory_bytes = stored_bytes + (whole ? 0 : size_t{found->blocks} * kBlock);
-      reading.memory = allocate_for_read(os::Quota::kMerge, reading.memory_bytes);
-      if (reading.memory == nullptr) {
-        status = Status(StatusCode::kOutOfMemory,
-                        "no memory to unpack " + std::to_string(reading.memory_bytes) + " bytes");
-        break;
-      }
-      reading.stored = reading.memory;
-      if (!whole) reading.content = reading.memory + stored_bytes;
-    }
-    reading.request = {space_->file(piece.extent->address.file),
-                       (uint64_t{piece.extent->address.block} + found->disk_first) * kBlock,
-                       reading.stored, stored_bytes, nullptr};
-  }
-  if (status.ok()) status = carry_out(machine_, readings);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    const PieceRead& piece = pieces[i];
-    Reading& reading = readings[i];
-    if (status.ok()) {
-      status = confirm_blocks(file, *piece.extent, reading.found, reading.stored, reading.content);
-    }
-    if (status.ok() && reading.content != piece.to) {
-      std::memcpy(piece.to,
-                  reading.content + size_t{piece.first_block - reading.found.first} * kBlock,
-                  size_t{piece.blocks} * kBlock);
-    }
-    if (reading.memory != nullptr) {
-      release(os::Quota::kMerge, reading.memory, reading.memory_bytes);
-    }
-  }
-  return status;
+  PieceReads reads;
+  if (Status s = reads.begin(this, file, {&piece, 1}, Need::kMust); !s.ok()) return s;
+  if (Status s = carry_out(reads); !s.ok()) return s;
+  return reads.finish();
 }
 
 void Residency::give_back_stored(Extent* extent) {

@@ -51,11 +51,7 @@ Status TreeState::get(std::string_view key, const ReadView& view, bool registere
     std::string encoded = value.to_string();
     const Result<format::LargeValue> described = format::decode_large_value(encoded);
     if (!described.ok()) return described.status();
-    if (described->size > kLargeValueBytesMax) {
-      return Status(StatusCode::kNotSupported,
-                    "a value of " + std::to_string(described->size) +
-                        " bytes is too large to be read as a whole: read it by parts");
-    }
+    if (described->size > kLargeValueBytesMax) return too_large_to_read(described->size);
     HAWTHORN_TEST_POINT("tree.get.before_large");
     char* room = internal::ValueAccess::room(value, described->size);
     status = read_large_value(*store_->residency, *described, room);

@@ -180,6 +180,31 @@ TEST_P(BeyondMemory, CursorsWalkBothWays) {
   }
 }
 
+// A walk reads ahead, and may go from thread to thread with those reads under way.
+TEST_P(BeyondMemory, AWalkOfManyThreads) {
+  Cursor cursor = db_->cursor(tree_);
+  ASSERT_TRUE(cursor.first());
+  const uint64_t before = db_->stats().bytes_read;
+  uint64_t seen = 0;
+  uint64_t wrong = 0;
+  for (bool more = true; more;) {
+    std::thread walker([&] {
+      for (int i = 0; i < 5000 && more; ++i) {
+        if (cursor.key() != key(seen) || cursor.value() != value(seen)) ++wrong;
+        ++seen;
+        more = cursor.next();
+      }
+    });
+    walker.join();
+  }
+  ASSERT_OK(cursor.status());
+  EXPECT_EQ(seen, count_);
+  EXPECT_EQ(wrong, 0u);
+  // Nothing is read twice, but for what lies at the ends of windows.
+  EXPECT_LT(db_->stats().bytes_read - before, count_ * (24 + GetParam().value_bytes) * 3 / 2);
+  EXPECT_LE(db_->stats().memory_resident_bytes, kBudget + kBudget / 20);
+}
+
 TEST_P(BeyondMemory, AsynchronousGets) {
   auto queue = db_->read_queue({.depth = 16}).value();
   Prng prng(5);

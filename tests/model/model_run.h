@@ -90,6 +90,8 @@ class ModelRun {
   void write_all(const std::vector<Write>& writes);
   void read();
   void multi_get();
+  void get_async(const OpenTree& tree, const std::vector<Rank>& ranks, uint64_t commit,
+                 const ReadOptions& options);
   void scan();
   void begin();
   void use_txn();

@@ -2,6 +2,7 @@
 // simulated machine has no background threads: the same seed gives the same run, HAWTHORN_SEED and
 // HAWTHORN_OPERATIONS replay and scale it.
 #include "db/file_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/model/model_run.h"
 
@@ -51,12 +52,24 @@ TEST(Model, few_keys) {
   }
 }
 
-// More data than memory: containers split, extents are evicted and read again. Files are small:
-// they come and go.
+// More data than memory: containers split, extents are evicted and read again, cursors read ahead.
+// Files are small: they come and go.
 TEST(Model, more_than_memory) {
   db::data_file_bytes_first = uint64_t{1} << 20;
   db::data_file_bytes_max = uint64_t{4} << 20;
-  run_simulated({.seed = seed_or(7), .operations = operations_or(400'000), .keys = 60'000}, true);
+#if defined(HAWTHORN_TEST_POINTS)
+  size_t read_ahead = 0;
+  os::set_test_point("tree.cursor_ahead.taken", [&] { ++read_ahead; });
+#endif
+  const uint64_t operations = operations_or(400'000);
+  run_simulated({.seed = seed_or(7), .operations = operations, .keys = 60'000}, true);
+#if defined(HAWTHORN_TEST_POINTS)
+  os::clear_test_points();
+  printf("windows that were read ahead: %zu\n", read_ahead);
+  if (operations >= 400'000) {
+    EXPECT_GT(read_ahead, 0u);
+  }
+#endif
 }
 
 TEST(Model, real_threads_and_files) {
