@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/container.h"
 
 namespace hawthorn::tree {
 
@@ -64,7 +66,7 @@ RunFile::~RunFile() {
 // ---- Residency
 
 Residency::Residency(const os::Machine& machine, os::Arena* arena, space::Space* space)
-    : machine_(machine), arena_(arena), space_(space), frames_(arena) {}
+    : machine_(machine), arena_(arena), space_(space), frames_(arena), compression_(arena) {}
 
 Residency::~Residency() {
   os::MutexLock lock(mutex_);
@@ -96,12 +98,20 @@ size_t Residency::extent_bytes() const {
          arena_->used(os::Quota::kFrames) + arena_->used(os::Quota::kMerge);
 }
 
+// What is set aside for deltas and others, and what the others have taken beyond their part.
+size_t Residency::set_aside() const {
+  const size_t others = arena_->used(os::Quota::kLog) + arena_->used(os::Quota::kOther) +
+                        arena_->used(os::Quota::kPins);
+  const size_t part = others_part_.load(std::memory_order_relaxed);
+  return reserve_.load(std::memory_order_relaxed) + others - std::min(others, part);
+}
+
 bool Residency::within_limit(size_t bytes) const {
-  return extent_bytes() + bytes + reserve_.load(std::memory_order_relaxed) <= arena_->budget();
+  return extent_bytes() + bytes + set_aside() <= arena_->budget();
 }
 
 size_t Residency::excess() const {
-  const size_t wanted = extent_bytes() + reserve_.load(std::memory_order_relaxed);
+  const size_t wanted = extent_bytes() + set_aside();
   return wanted - std::min(wanted, arena_->budget());
 }
 
@@ -128,8 +138,8 @@ void Residency::return_to_budget() {
 
 bool Residency::roomy(size_t bytes) const {
   const size_t database = space_->used_blocks() * kBlock;
-  return database + reserve_.load(std::memory_order_relaxed) <= arena_->budget() &&
-         within_limit(bytes + bytes / 4) && arena_->largest_free() >= bytes;
+  return database + set_aside() <= arena_->budget() && within_limit(bytes + bytes / 4) &&
+         arena_->largest_free() >= bytes;
 }
 
 char* Residency::allocate(os::Quota quota, size_t bytes) {
@@ -364,7 +374,27 @@ void Residency::set_front(Extent* image, uint32_t front_blocks) {
   image->heap.store(memory + image->front_bytes(), std::memory_order_release);
 }
 
+namespace {
+// What a container has outside the arena: its objects, those of its extents, and its record, which
+// the manifest has, too.
+size_t heap_bytes_of(const RunFile& file) {
+  constexpr size_t kObjects =
+      sizeof(Container) + sizeof(Descriptor) + sizeof(Delta) + sizeof(RunFile);
+  constexpr size_t kPlaces = 512;    // its entries in the directory, the manifest and other lists
+  constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
+  const format::ContainerRecord& record = file.record;
+  const size_t extents = 1 + file.values.size() + file.large.size();
+  const size_t copies = record.values.size() * sizeof(format::ValueExtentRecord) +
+                        record.large.size() * sizeof(ExtentAddress) + 2 * record.low.size();
+  return kObjects + kPlaces + 2 * copies +
+         extents * (sizeof(Extent) + sizeof(ExtentRef) + kHeapBlock);
+}
+}  // namespace
+
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
+  const size_t before = std::exchange(file->heap_bytes, heap_bytes_of(*file));
+  arena_->charge(os::Quota::kIndex,
+                 static_cast<ptrdiff_t>(file->heap_bytes) - static_cast<ptrdiff_t>(before));
   os::MutexLock lock(mutex_);
   file->residency = this;
   if (file->image) {
@@ -388,6 +418,7 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
 }
 
 void Residency::forget(RunFile* file) {
+  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(file->heap_bytes));
   os::MutexLock lock(mutex_);
   delist(wholes_, file);
   delist(fronts_, file);
