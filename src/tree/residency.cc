@@ -80,7 +80,7 @@ Residency::~Residency() {
 // Search tables lie on the heap and are charged for. A run that was there before goes when its
 // readers are gone.
 void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
-  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   enlist(fronts_, file);
   if (run->heap() != nullptr && file->image->heap_bytes() != 0) enlist(wholes_, file);
   Run* old = file->run.exchange(run.release(), std::memory_order_acq_rel);
@@ -89,7 +89,7 @@ void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
 
 void Residency::release_run(Run* run) {
   if (run == nullptr) return;
-  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   delete run;
 }
 
@@ -250,7 +250,7 @@ bool Residency::evict_heap(RunFile* file) {
   if (file->run.load(std::memory_order_relaxed) != nullptr) {
     Result<std::unique_ptr<Run>> bare =
         Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->memory_bytes(),
-                          nullptr, file->record.low, ImageSource::kBuilt);
+                          nullptr, file->record.low, ImageSource::kBuilt, arena_);
     if (!bare.ok()) return false;
     replace_run(file, std::move(bare).value());
   }
@@ -380,7 +380,8 @@ namespace {
 size_t heap_bytes_of(const RunFile& file) {
   constexpr size_t kObjects =
       sizeof(Container) + sizeof(Descriptor) + sizeof(Delta) + sizeof(RunFile);
-  constexpr size_t kPlaces = 512;    // its entries in the directory, the manifest and other lists
+  // Its entries in the directory, the manifest and other lists; its list of open entries.
+  constexpr size_t kPlaces = 1024;
   constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
   const format::ContainerRecord& record = file.record;
   const size_t extents = 1 + file.values.size() + file.large.size();
@@ -447,10 +448,10 @@ void Residency::forget(Extent* extent) {
 namespace {
 // `heap`: null where it is not in memory, or not apart from the front.
 Result<std::unique_ptr<Run>> attach(const RunFile& file, const char* front, const char* heap,
-                                    ImageSource source) {
+                                    ImageSource source, os::Arena* arena) {
   const Extent& image = *file.image.get();
-  if (image.heap_bytes() == 0) return Run::attach(front, image.memory_bytes(), source);
-  return Run::attach_parts(front, image.memory_bytes(), heap, file.record.low, source);
+  if (image.heap_bytes() == 0) return Run::attach(front, image.memory_bytes(), source, arena);
+  return Run::attach_parts(front, image.memory_bytes(), heap, file.record.low, source, arena);
 }
 }  // namespace
 
@@ -459,7 +460,8 @@ std::unique_ptr<Run> Residency::attach_again(RunFile* file) {
   const char* memory = file->image->memory.load(std::memory_order_relaxed);
   if (memory == nullptr) return nullptr;
   Result<std::unique_ptr<Run>> run =
-      attach(*file, memory, file->image->heap.load(std::memory_order_relaxed), ImageSource::kBuilt);
+      attach(*file, memory, file->image->heap.load(std::memory_order_relaxed), ImageSource::kBuilt,
+             arena_);
   return run.ok() ? std::move(run).value() : nullptr;
 }
 
@@ -473,7 +475,7 @@ bool Residency::attach_present(RunFile* file, RunPart part) {
   if (memory == nullptr || !enough) return false;
   const Run* present = file->run.load(std::memory_order_relaxed);
   if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return true;
-  Result<std::unique_ptr<Run>> attached = attach(*file, memory, heap, ImageSource::kBuilt);
+  Result<std::unique_ptr<Run>> attached = attach(*file, memory, heap, ImageSource::kBuilt, arena_);
   if (!attached.ok()) return false;
   replace_run(file, std::move(attached).value());
   return true;
@@ -496,8 +498,8 @@ Result<std::unique_ptr<Run>> Residency::read_run(RunFile* file, char* memory, si
   }
   if (!status.ok()) return status;
   const bool whole = bytes == image->memory_bytes();
-  Result<std::unique_ptr<Run>> run =
-      attach(*file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk);
+  Result<std::unique_ptr<Run>> run = attach(
+      *file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk, arena_);
   if (!run.ok()) return run;
   // Its checksums are used for the extents that the manifest names.
   const std::vector<format::ValueExtentRecord>& values = file->record.values;
@@ -600,7 +602,7 @@ Status Residency::load_heap(RunFile* file) {
     os::MutexLock lock(mutex_);
     const char* front = image->memory.load(std::memory_order_relaxed);
     if (front != nullptr && image->heap.load(std::memory_order_relaxed) == nullptr) {
-      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt);
+      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt, arena_);
       if (run.ok()) {
         image->heap.store(memory, std::memory_order_release);
         replace_run(file, std::move(run).value());

@@ -15,8 +15,8 @@ namespace {
 constexpr uint32_t kPruneSteps = 4;
 constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
-constexpr size_t kOpenEntriesMin = 1024;
-constexpr size_t kOpenEntriesKept = 32;
+constexpr size_t kOpenEntriesMin = 128;
+constexpr size_t kOpenEntriesKept = 64;
 constexpr size_t kReplayGroup = 32;
 
 bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t other_seq) {

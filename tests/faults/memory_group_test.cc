@@ -166,7 +166,7 @@ TEST(MemoryGroup, the_budget_is_enough) { run_in_group(kBudget + kBudget / 20 + 
 
 // ---- Many threads: what each of them makes the library hold beside the arena
 
-constexpr size_t kBudgetOfMany = size_t{48} << 20;
+constexpr size_t kBudgetOfMany = size_t{96} << 20;
 constexpr uint64_t kThreads = 16;
 constexpr uint64_t kKeysOfMany = 1'000'000;
 constexpr size_t kCursorsEach = 8;
@@ -198,7 +198,7 @@ int work_as_one_of_many(Db& db, const Tree& tree, uint64_t seed, const std::atom
       Result<Transaction> txn = db.begin(TxnMode::kOptimistic);
       if (!txn.ok()) return 12;
       Status status;
-      for (uint64_t i = prng.one_in(20) ? prng.below(4000) : prng.below(20); i > 0; --i) {
+      for (uint64_t i = prng.one_in(20) ? prng.below(2000) : prng.below(20); i > 0; --i) {
         const uint64_t number = prng.below(kKeysOfMany);
         status = txn->put(tree, key(number), value_of_many(number));
         if (!status.ok()) break;
