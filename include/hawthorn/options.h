@@ -40,8 +40,11 @@ enum class Compression : uint8_t {
 enum class LogLevel : uint8_t { kInfo = 0, kWarning = 1, kError = 2 };
 
 struct Options {
-  // Everything that the library allocates stays within this budget: unflushed writes, cached data,
-  // the log ring. At least 16 MB. Can be changed while running: Db::set_memory_budget.
+  // Everything that the library allocates stays within this budget, but for a twentieth that a
+  // moment may take beyond: unflushed writes, cached data, the log ring, what open transactions and
+  // cursors hold. Not in it: what Value, ReadBatch and WriteBatch objects hold for their owners,
+  // and half a megabyte or so for each thread that calls (its stack, what malloc keeps for it). At
+  // least 16 MB. Can be changed while running: Db::set_memory_budget.
   size_t memory_budget_bytes = size_t{256} << 20;
 
   // Makes the whole budget resident at open, which then takes longer (a tenth of a second per GB,

@@ -16,17 +16,21 @@ constexpr size_t kShapeEntries = 16;  // that are looked at for the sizes of pla
 }  // namespace
 
 BulkBuilder::BulkBuilder(tree::Store* store, Scheduler* scheduler, uint32_t tree)
-    : store_(store), scheduler_(scheduler), tree_(tree), packer_(store) {}
+    : store_(store),
+      scheduler_(scheduler),
+      tree_(tree),
+      builder_(store->arena),
+      packer_(store),
+      entries_(os::ArenaAllocator<Entry>(store->arena)) {}
 
 BulkBuilder::~BulkBuilder() {
   static_cast<void>(wait().ok());
   store_->arena->charge(os::Quota::kMerge, -static_cast<ptrdiff_t>(counted_bytes_));
 }
 
-// What is gathered lies on the heap, and counts.
+// What is gathered beside the arena counts.
 void BulkBuilder::count_memory() {
-  const size_t bytes = buffer_.capacity() + entries_.capacity() * sizeof(Entry) +
-                       builder_.buffer_bytes() + packer_.buffer_bytes();
+  const size_t bytes = buffer_.capacity() + packer_.buffer_bytes();
   if (bytes == counted_bytes_) return;
   store_->arena->charge(os::Quota::kMerge,
                         static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));

@@ -80,7 +80,7 @@ class BulkBuilder {
   tree::RunBuilder builder_;
   tree::ImagePacker packer_;
   std::string buffer_;
-  std::vector<Entry> entries_;
+  os::ArenaVector<Entry> entries_;
   size_t bytes_ = 0;
   size_t large_extents_ = 0;
   size_t counted_bytes_ = 0;

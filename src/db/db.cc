@@ -149,17 +149,24 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
 
 // ---- Writes
 
+namespace {
+constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its next write
+}  // namespace
+
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
                Durability durability) {
   Status status = impl_->check_sizes(key, value.size());
   if (!status.ok()) return status;
   const tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  if (value.size() > db::kLargeValueBytes) {
+    return impl_->write_large(state->id(), key, value, durability);
+  }
   thread_local std::string operation;
   operation.clear();
   format::append_operation(operation, {format::OperationType::kPut, state->id(), key, value});
-  status = impl_->write_operations(operation, 1, value.size() > db::kLargeValueBytes, durability);
-  if (operation.capacity() > size_t{1} << 20) std::string().swap(operation);
+  status = impl_->write_operations(operation, 1, false, durability);
+  if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;
 }
 
@@ -171,7 +178,9 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
   thread_local std::string operation;
   operation.clear();
   format::append_operation(operation, {format::OperationType::kDelete, state->id(), key, {}});
-  return impl_->write_operations(operation, 1, false, durability);
+  status = impl_->write_operations(operation, 1, false, durability);
+  if (operation.capacity() > kOperationKept) std::string().swap(operation);
+  return status;
 }
 
 Status Db::write(const WriteBatch& batch, Durability durability) {
@@ -472,6 +481,7 @@ Status Db::set_memory_budget(size_t bytes) {
   impl_->scheduler_->set_budget(bytes);
   impl_->arena_->set_budget(bytes);
   for (int attempt = 0; attempt < 200 && impl_->arena_->used() > bytes; ++attempt) {
+    impl_->store_.cursors.let_go();
     if (!impl_->residency_->make_room(impl_->arena_->used() - bytes) &&
         !impl_->options_.read_only) {
       if (Status s = impl_->scheduler_->drain(); !s.ok()) return s;

@@ -202,6 +202,23 @@ Status Db::Impl::drop_tree(std::string_view name) {
 
 // ---- Writing
 
+namespace {
+// Heap memory that counts for as long as this lives.
+class ChargedHeap {
+ public:
+  ChargedHeap(os::Arena* arena, size_t bytes) : arena_(arena), bytes_(bytes) {
+    arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(bytes_));
+  }
+  ~ChargedHeap() { arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(bytes_)); }
+  ChargedHeap(const ChargedHeap&) = delete;
+  ChargedHeap& operator=(const ChargedHeap&) = delete;
+
+ private:
+  os::Arena* const arena_;
+  const size_t bytes_;
+};
+}  // namespace
+
 // Values over the limit go to extents of their own first; the rewritten operations name those.
 Status Db::Impl::write_large_values(std::string_view operations, txn::Txn& txn,
                                     std::string* rewritten) {
@@ -226,11 +243,8 @@ Status Db::Impl::write_large_values(std::string_view operations, txn::Txn& txn,
   return {};
 }
 
-Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,
-                                  Durability durability) {
-  if (Status s = writable(); !s.ok()) return s;
-  if (count == 0) return {};
-  // Each thread keeps a transaction, with its buffers, for its single writes.
+// Each thread keeps a transaction for its single writes.
+txn::Txn& Db::Impl::thread_txn() {
   struct Keeper {
     uint64_t instance = 0;
     std::unique_ptr<txn::Txn> txn;
@@ -243,15 +257,14 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
       db::drop_large_value(&store_, encoded);
     };
   }
-  txn::Txn& txn = *keeper.txn;
+  return *keeper.txn;
+}
 
-  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
-  std::string rewritten;
-  Status status;
-  if (large) {
-    status = write_large_values(operations, txn, &rewritten);
-    operations = rewritten;
-  }
+// `prepared`: what has become of its large values.
+Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
+                                   std::string_view operations, uint32_t count,
+                                   Durability durability) {
+  Status status = prepared;
   if (status.ok()) {
     status = txn.write_all(operations, count, [this](uint32_t id) { return find_id(id); });
   }
@@ -261,6 +274,34 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
   }
   operations_.fetch_add(count, std::memory_order_relaxed);
   return txn.commit(level(durability));
+}
+
+Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,
+                                  Durability durability) {
+  if (Status s = writable(); !s.ok()) return s;
+  if (count == 0) return {};
+  txn::Txn& txn = thread_txn();
+  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
+  if (!large) return commit_operations(txn, {}, operations, count, durability);
+  std::string rewritten;
+  const Status status = write_large_values(operations, txn, &rewritten);
+  const ChargedHeap charged(arena_.get(), rewritten.capacity());
+  return commit_operations(txn, status, rewritten, count, durability);
+}
+
+Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_view value,
+                             Durability durability) {
+  if (Status s = writable(); !s.ok()) return s;
+  txn::Txn& txn = thread_txn();
+  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
+  Result<std::string> encoded = db::write_large_value(&store_, scheduler_.get(), value);
+  const Status prepared = encoded.status();
+  std::string operation;
+  if (prepared.ok()) {
+    format::append_operation(operation, {format::OperationType::kPutLarge, tree, key, *encoded});
+    txn.own_large(*std::move(encoded));
+  }
+  return commit_operations(txn, prepared, operation, 1, durability);
 }
 
 }  // namespace hawthorn

@@ -64,8 +64,12 @@ class Db::Impl {
   void train_dictionary();
   void log(LogLevel level, std::string_view message) const;
   Status check_sizes(std::string_view key, uint64_t value_bytes) const;
+  // `large`: some values are over the limit of those in containers.
   Status write_operations(std::string_view operations, uint32_t count, bool large,
                           Durability durability);
+  // A put of such a value, which is not copied.
+  Status write_large(uint32_t tree, std::string_view key, std::string_view value,
+                     Durability durability);
   Durability level(Durability asked) const {
     return asked == Durability::kDefault ? options_.durability : asked;
   }
@@ -104,6 +108,9 @@ class Db::Impl {
   Status lock_directory(bool exists);
   Status open_devices(db::LoadedManifest& loaded, bool exists);
   Status label_devices(db::LoadedManifest& loaded, bool exists);
+  txn::Txn& thread_txn();
+  Status commit_operations(txn::Txn& txn, const Status& prepared, std::string_view operations,
+                           uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
   Status build_trees(const format::ManifestState& state);

@@ -94,8 +94,8 @@ void Scheduler::set_covered(size_t bytes) {
 // objects come on top.
 void Scheduler::reserve_for(size_t delta_bytes) {
   const size_t budget = budget_.load(std::memory_order_relaxed);
-  store_->residency->set_reserve(delta_bytes + delta_bytes / 8 +
-                                 std::min(size_t{10} << 20, budget / 6));
+  const size_t others = std::min(size_t{10} << 20, budget / 6);
+  store_->residency->set_reserve(delta_bytes + delta_bytes / 8 + others, others);
 }
 
 // The longer a delta lives, the less its flush costs per record. So deltas may take more than their
@@ -354,6 +354,7 @@ void Scheduler::run() {
       continue;
     }
     const bool flushes = flush_due();
+    if (flushes) store_->cursors.let_go();
     if (large_due_.exchange(false, std::memory_order_acq_rel)) {
       // What has just become large comes before what was found to pay earlier.
       os::MutexLock lock(mutex_);
@@ -414,10 +415,11 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   wake_.notify_one();
   const uint64_t started = machine_.clock->monotonic_us();
   Status result;
+  if (used >= quota) store_->cursors.let_go();
   if (writer_step() != Step::kDone && used < quota) await_turn(owed);
   for (uint32_t attempt = 0; store_->arena->used(os::Quota::kDelta) >= quota; ++attempt) {
     const Step step = writer_step();
-    if (step == Step::kDone) continue;
+    if (store_->cursors.let_go() > 0 || step == Step::kDone) continue;
     if (step == Step::kFailed && !machine_.background_threads) {
       result = status();
       if (!result.ok()) break;
@@ -469,7 +471,8 @@ void Scheduler::await_turn(uint64_t owed) {
 }
 
 Status Scheduler::relieve(uint32_t* futile) {
-  if (store_->residency->make_room(size_t{2} << 20)) {
+  const bool let_go = store_->cursors.let_go() > 0;
+  if (store_->residency->make_room(size_t{2} << 20) || let_go) {
     *futile = 0;
     return {};
   }
@@ -544,6 +547,7 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
         if (s.is(StatusCode::kOutOfMemory) && attempt < kMemoryAttempts) {
           // What was flushed and not published yet cannot be evicted.
           if (Status published = publisher_->publish(); !published.ok()) return published;
+          store_->cursors.let_go();
           os::epoch::collect();
           machine_.clock->sleep_us(500);
           continue;

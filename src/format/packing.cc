@@ -5,6 +5,8 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -27,11 +29,37 @@ struct FreeContext {
 };
 using PackingContext = std::unique_ptr<ZSTD_CCtx, FreeContext>;
 
-// One for each thread that reads.
-ZSTD_DCtx* unpacking_context() {
-  static thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-  return context.get();
-}
+using UnpackingContext = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+
+// What readers use for one chunk at a time. There may be many threads that read now and then, and a
+// context takes 90 KB or more: so the process keeps a few for good, and who finds none makes its
+// own.
+class UnpackingContexts {
+ public:
+  UnpackingContext take() {
+    for (std::atomic<ZSTD_DCtx*>& kept : kept_) {
+      if (kept.load(std::memory_order_relaxed) == nullptr) continue;
+      ZSTD_DCtx* const context = kept.exchange(nullptr, std::memory_order_acquire);
+      if (context != nullptr) return UnpackingContext(context);
+    }
+    return UnpackingContext(ZSTD_createDCtx());
+  }
+  void give_back(UnpackingContext context) {
+    for (std::atomic<ZSTD_DCtx*>& kept : kept_) {
+      ZSTD_DCtx* none = nullptr;
+      if (kept.load(std::memory_order_relaxed) == nullptr &&
+          kept.compare_exchange_strong(none, context.get(), std::memory_order_release)) {
+        static_cast<void>(context.release());
+        return;
+      }
+    }
+  }
+
+ private:
+  std::array<std::atomic<ZSTD_DCtx*>, 8> kept_{};
+};
+
+constinit UnpackingContexts unpacking_contexts;
 
 size_t zstd_result(size_t result) { return ZSTD_isError(result) != 0 ? 0 : result; }
 
@@ -46,6 +74,10 @@ std::unique_ptr<Dictionary> Dictionary::make(uint32_t id, std::string_view bytes
   ZSTD_DDict* unpacking = ZSTD_createDDict(bytes.data(), bytes.size());
   std::unique_ptr<Dictionary> made(new Dictionary(id, packing, unpacking));
   return packing == nullptr || unpacking == nullptr ? nullptr : std::move(made);
+}
+
+size_t Dictionary::memory_bytes() const {
+  return ZSTD_sizeof_CDict(packing_) + ZSTD_sizeof_DDict(unpacking_);
 }
 
 Dictionary::~Dictionary() {
@@ -180,12 +212,14 @@ bool unpack_chunk(const Packing& packing, const Dictionary* dictionary, uint32_t
   if (packing.codec != Codec::kZstd || (packing.dictionary != 0 && dictionary == nullptr)) {
     return false;
   }
-  ZSTD_DCtx* context = unpacking_context();
+  UnpackingContext own = unpacking_contexts.take();
+  ZSTD_DCtx* const context = own.get();
   if (context == nullptr) return false;
   const size_t made =
       packing.dictionary == 0
           ? ZSTD_decompressDCtx(context, to, bytes, stored, size)
           : ZSTD_decompress_usingDDict(context, to, bytes, stored, size, dictionary->unpacking());
+  unpacking_contexts.give_back(std::move(own));
   return ZSTD_isError(made) == 0 && made == bytes;
 }
 

@@ -45,6 +45,7 @@ class Dictionary {
   // Null: the bytes are no dictionary.
   static std::unique_ptr<Dictionary> make(uint32_t id, std::string_view bytes);
   ~Dictionary();
+  size_t memory_bytes() const;
   Dictionary(const Dictionary&) = delete;
   Dictionary& operator=(const Dictionary&) = delete;
 

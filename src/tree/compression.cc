@@ -10,18 +10,27 @@ void Compression::set_codec(uint32_t tree, format::Codec codec) {
   State& state = trees_[tree];
   state.codec = codec;
   state.sampling = codec == format::Codec::kZstd && state.dictionary == nullptr;
-  if (!state.sampling) state.samples = std::string();
+  if (!state.sampling) drop_samples(state);
 }
 
 void Compression::forget_tree(uint32_t tree) {
   os::MutexLock lock(mutex_);
-  trees_.erase(tree);
+  const auto at = trees_.find(tree);
+  if (at == trees_.end()) return;
+  drop_samples(at->second);
+  trees_.erase(at);
 }
 
 Compression::Plan Compression::plan(uint32_t tree) const {
   os::MutexLock lock(mutex_);
   const auto at = trees_.find(tree);
   return at == trees_.end() ? Plan() : Plan{at->second.codec, at->second.dictionary};
+}
+
+void Compression::drop_samples(State& state) {
+  if (state.samples.empty()) return;
+  state.samples = std::string();
+  arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(kSampleBytes));
 }
 
 bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view bytes) {
@@ -31,7 +40,8 @@ bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view by
   State& state = trees_[tree];
   state.dictionary = made.get();
   state.sampling = false;
-  state.samples = std::string();
+  drop_samples(state);
+  arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(made->memory_bytes()));
   next_dictionary_ = std::max(next_dictionary_, id + 1);
   dictionaries_.insert_or_assign(id, std::move(made));
   return true;
@@ -49,6 +59,10 @@ void Compression::offer_sample(uint32_t tree, const char* content, size_t bytes)
   const auto at = trees_.find(tree);
   if (at == trees_.end() || !at->second.sampling) return;
   std::string& samples = at->second.samples;
+  if (samples.empty()) {
+    samples.reserve(kSampleBytes);
+    arena_->charge(os::Quota::kOther, kSampleBytes);
+  }
   samples.append(content, std::min(bytes, kSampleBytes - std::min(kSampleBytes, samples.size())));
 }
 
@@ -57,7 +71,8 @@ bool Compression::take_samples(Samples* samples) {
   for (auto& [tree, state] : trees_) {
     if (!state.sampling || state.samples.size() < kSampleBytes) continue;
     state.sampling = false;
-    *samples = {tree, next_dictionary_++, std::exchange(state.samples, {})};
+    *samples = {tree, next_dictionary_++, state.samples};
+    drop_samples(state);
     return true;
   }
   return false;

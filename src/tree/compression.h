@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "format/packing.h"
+#include "os/arena.h"
 #include "os/sync.h"
 
 namespace hawthorn::tree {
@@ -30,6 +31,9 @@ class Compression {
     format::Codec codec = format::Codec::kNone;
     const format::Dictionary* dictionary = nullptr;
   };
+
+  // What it has on the heap counts against the arena's budget.
+  explicit Compression(os::Arena* arena) : arena_(arena) {}
 
   void set_codec(uint32_t tree, format::Codec codec);
   void forget_tree(uint32_t tree);
@@ -58,6 +62,9 @@ class Compression {
     bool sampling = false;
     std::string samples;
   };
+  void drop_samples(State& state) REQUIRES(mutex_);
+
+  os::Arena* const arena_;
   mutable os::Mutex mutex_;
   std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
   std::map<uint32_t, std::unique_ptr<format::Dictionary>> dictionaries_ GUARDED_BY(mutex_);

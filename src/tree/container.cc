@@ -35,6 +35,9 @@ Container::~Container() { delete descriptor.load(std::memory_order_relaxed); }
 void Container::install(Descriptor* next) {
   note_near(*next);
   Descriptor* old = descriptor.exchange(next, std::memory_order_acq_rel);
+  if (old->frozen != nullptr && old->frozen != next->frozen) {
+    old->frozen->replaced.store(true, std::memory_order_release);
+  }
   os::epoch::retire(old);
 }
 

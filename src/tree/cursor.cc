@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/run_layout.h"
+#include "os/arena_block.h"
 #include "os/epoch.h"
 #include "os/sync.h"
 #include "os/test_point.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr size_t kBatchKeyBytes = size_t{64} << 10;
 // A buffer for a large value is not kept once a small one needs the room.
 constexpr size_t kValueBytesKept = size_t{1} << 20;
+// Of a cursor: the object, its keys and bounds.
+constexpr ptrdiff_t kOwnBytes = sizeof(TreeCursor) + 512;
 }  // namespace
 
 // ---- The deltas
@@ -64,12 +67,21 @@ TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
       window_(std::make_unique<CursorWindow>(tree->store()->residency)),
       read_ahead_(tree, view.ts, !key_only_, options_.lower, options_.upper) {
   empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
+  tree_->store()->arena->charge(os::Quota::kOther, kOwnBytes);
+  tree_->store()->cursors.add(this);
 }
 
-TreeCursor::~TreeCursor() { leave(); }
+TreeCursor::~TreeCursor() {
+  tree_->store()->cursors.remove(this);
+  leave();
+  release_value_room();
+  release_batch_keys();
+  tree_->store()->arena->charge(os::Quota::kOther, -kOwnBytes);
+}
 
 void TreeCursor::leave() {
   fast_end_ = 0;
+  let_go_ = false;
   run_ = nullptr;
   file_run_ = nullptr;
   windowed_ = false;
@@ -83,7 +95,7 @@ void TreeCursor::leave() {
 // Whether the held container can serve a seek: its descriptor shows the same at this timestamp as
 // any later one.
 bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
-  if (!holds() || view_.own != 0) return false;
+  if (!holds() || let_go_ || view_.own != 0) return false;
   if (mode == Seek::kLess) return low_ < key && (!has_high_ || key <= high_);
   return low_ <= key && (!has_high_ || key < high_);
 }
@@ -228,12 +240,20 @@ bool TreeCursor::restart() {
   return enter(Where::kCovering, anchor_) && place(mode, anchor_);
 }
 
+// Takes hold of what lies behind key_, in the direction that `mode` says, with a fresh descriptor.
+bool TreeCursor::find_again(Seek mode) {
+  anchor_.assign(key_);
+  return enter(mode == Seek::kLess ? Where::kBefore : Where::kCovering, anchor_) &&
+         place(mode, anchor_);
+}
+
 // Before a move from key_: turns where the direction changes, and takes up what the cursor's own
 // transaction wrote since the last move.
 bool TreeCursor::resume(bool forward) {
   const bool turned = forward != forward_;
   if (turned) begin_walk();
   const Seek mode = forward ? Seek::kGreater : Seek::kLess;
+  if (let_go_) return find_again(mode);
   if (view_.own != 0) {
     bool replaced;
     {
@@ -241,10 +261,7 @@ bool TreeCursor::resume(bool forward) {
       const Container* container = tree_->directory().find(key_);
       replaced = container->descriptor.load(std::memory_order_acquire)->active != active_.delta;
     }
-    if (replaced) {
-      anchor_.assign(key_);
-      return enter(forward ? Where::kCovering : Where::kBefore, anchor_) && place(mode, anchor_);
-    }
+    if (replaced) return find_again(mode);
     if (!turned) {
       // Its intents stand in the active delta.
       active_.collect(mode, key_);
@@ -303,11 +320,13 @@ bool TreeCursor::go(Seek mode, std::string_view key) {
 }
 
 bool TreeCursor::first() {
+  const Use use(this);
   if (!start()) return false;
   return go(Seek::kGreaterEqual, options_.lower ? std::string_view(*options_.lower) : "");
 }
 
 bool TreeCursor::last() {
+  const Use use(this);
   if (!start()) return false;
   if (options_.upper) return go(Seek::kLess, *options_.upper);
   begin_walk();
@@ -316,6 +335,7 @@ bool TreeCursor::last() {
 }
 
 bool TreeCursor::seek(std::string_view key) {
+  const Use use(this);
   if (!start()) return false;
   if (options_.lower && key < *options_.lower) key = *options_.lower;
   if (options_.upper && key >= *options_.upper) return false;
@@ -323,15 +343,22 @@ bool TreeCursor::seek(std::string_view key) {
 }
 
 bool TreeCursor::seek_for_prev(std::string_view key) {
+  const Use use(this);
   if (!start()) return false;
   if (options_.upper && key >= *options_.upper) return go(Seek::kLess, *options_.upper);
   if (options_.lower && key < *options_.lower) return false;
   return go(Seek::kLessEqual, key);
 }
 
-bool TreeCursor::next_slow() { return valid_ && start() && resume(true) && find(); }
+bool TreeCursor::next_slow() {
+  const Use use(this);
+  return valid_ && start() && resume(true) && find();
+}
 
-bool TreeCursor::prev() { return valid_ && start() && resume(false) && find(); }
+bool TreeCursor::prev() {
+  const Use use(this);
+  return valid_ && start() && resume(false) && find();
+}
 
 // Walks on to the next entry that is visible.
 bool TreeCursor::find() {
@@ -339,6 +366,7 @@ bool TreeCursor::find() {
     switch (look()) {
       case Step::kShown:
       case Step::kTooLarge:
+        if (from_delta_ && !keep_shown()) return fail(Status(StatusCode::kOutOfMemory));
         consume();
         valid_ = true;
         arm();
@@ -373,13 +401,16 @@ void TreeCursor::turn_group() {
 }
 
 size_t TreeCursor::next_batch(std::span<Entry> out) {
+  const Use use(this);
   if (out.empty() || (!valid_ && !batching_)) return 0;
   size_t count = 0;
   batch_used_ = 0;
   if (valid_) {
     const bool shown = status_.ok();
-    if (shown && windowed_ && !forward_ && !own_value_) {
-      // The window goes when the cursor turns.
+    // The fast path of next does not touch own_value_.
+    own_value_ = value_buffer_ != nullptr && value_.data() == value_buffer_;
+    if (shown && !own_value_ && (let_go_ || (windowed_ && !forward_))) {
+      // The window goes when the cursor turns, all of the container when it is looked for again.
       char* room = value_room(value_.size());
       if (room == nullptr) return fail(Status(StatusCode::kOutOfMemory)), 0;
       if (!value_.empty()) std::memcpy(room, value_.data(), value_.size());
@@ -396,7 +427,9 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
       key_ = out[count++].key;
     }
     if (!forward_) begin_walk();
-    if (!forward_ && !place(Seek::kGreater, key_)) {
+    const bool placed =
+        let_go_ ? find_again(Seek::kGreater) : forward_ || place(Seek::kGreater, key_);
+    if (!placed) {
       // What it stood on is still handed out; the next call says what is wrong.
       batching_ = shown;
       return count;
@@ -414,14 +447,13 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
     if (run_next_ < run_limit_) {
       if (batch_used_ == 0) reserve_batch_keys(out.size());
       const size_t wanted = std::min<size_t>(out.size() - count, run_limit_ - run_next_);
-      const uint32_t filled =
-          run_->fill(run_next_, out.subspan(count, wanted), bases_, key_only_,
-                     batch_keys_.get() + batch_used_, batch_capacity_ - batch_used_);
+      const uint32_t filled = run_->fill(run_next_, out.subspan(count, wanted), bases_, key_only_,
+                                         batch_keys_ + batch_used_, batch_capacity_ - batch_used_);
       if (filled != 0) {
         run_next_ += filled;
         count += filled;
         const std::string_view last = out[count - 1].key;
-        batch_used_ = static_cast<size_t>(last.data() + last.size() - batch_keys_.get());
+        batch_used_ = static_cast<size_t>(last.data() + last.size() - batch_keys_);
         continue;
       }
       if (count != 0 && batch_capacity_ - batch_used_ < run_->key_buffer_bytes(1)) break;
@@ -471,14 +503,15 @@ void TreeCursor::reserve_batch_keys(size_t entries) {
   const size_t wanted =
       std::min(run_->key_buffer_bytes(most), std::max(kBatchKeyBytes, run_->key_buffer_bytes(1)));
   if (batch_capacity_ >= wanted) return;
-  batch_keys_ = std::make_unique_for_overwrite<char[]>(wanted);
+  release_batch_keys();
+  batch_keys_ = os::allocate_block(tree_->store()->arena, os::Quota::kOther, wanted);
   batch_capacity_ = wanted;
 }
 
 // Keys of deltas stay where they are; the others move out of the way of the next.
 void TreeCursor::keep_batch_key(Entry& entry) {
   if (entry.key.data() != key_buffer_.get()) return;
-  char* to = batch_keys_.get() + batch_used_;
+  char* to = batch_keys_ + batch_used_;
   std::memcpy(to, entry.key.data(), entry.key.size());
   batch_used_ += entry.key.size();
   entry.key = {to, entry.key.size()};
@@ -632,13 +665,31 @@ char* TreeCursor::value_room(size_t size) {
   own_value_ = true;
   const bool too_large = value_capacity_ > kValueBytesKept && size <= kValueBytesKept;
   if (value_capacity_ < size || too_large || value_buffer_ == nullptr) {
-    value_buffer_.reset();
-    value_capacity_ = 0;
-    value_buffer_.reset(new (std::nothrow) char[std::max<size_t>(size, 1)]);
+    release_value_room();
+    value_buffer_ = size < os::kArenaBlockBytes
+                        ? new (std::nothrow) char[std::max<size_t>(size, 1)]
+                        : tree_->store()->residency->allocate_for_read(os::Quota::kPins, size);
     if (value_buffer_ == nullptr) return nullptr;
     value_capacity_ = size;
   }
-  return value_buffer_.get();
+  return value_buffer_;
+}
+
+void TreeCursor::release_value_room() {
+  if (value_capacity_ < os::kArenaBlockBytes) {
+    delete[] value_buffer_;
+  } else {
+    tree_->store()->residency->release(os::Quota::kPins, value_buffer_, value_capacity_);
+  }
+  value_buffer_ = nullptr;
+  value_capacity_ = 0;
+}
+
+void TreeCursor::release_batch_keys() {
+  if (batch_keys_ == nullptr) return;
+  os::release_block(tree_->store()->arena, os::Quota::kOther, batch_keys_, batch_capacity_);
+  batch_keys_ = nullptr;
+  batch_capacity_ = 0;
 }
 
 }  // namespace hawthorn::tree

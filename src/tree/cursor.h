@@ -20,11 +20,15 @@
 //    next delta key (or the end of what the run may show): up to it the deltas need no look.
 // 4. The versions of a key in a run are passed all at once, so a plain entry met is one to show.
 // 5. key_buffer_ begins with the run's prefix.
-// 6. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
+// 6. What is shown of a delta is copied. So between two moves (but for batches) the deltas can be
+//    taken from the cursor (let_go_of_deltas): the next move that needs them starts again from the
+//    directory at key_. The fast path of next needs none. Whoever looks at them has use_.
+// 7. Where a container is not in memory as a whole, the run ends (run_stop_) where the window does
 // that was read of it; at run_stop_ != run_end_ the walk takes the next one before it looks on. Run
 // entries outside of the window are looked at by their heads only.
-// 7. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
+// 8. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,6 +74,10 @@ class TreeCursor {
   bool next();                               // nowhere before: stays nowhere
   bool prev();
 
+  // Between two moves, by any thread: gives back deltas that are not in any container any more.
+  // False: there is none, or the cursor is being moved, or hands out batches.
+  bool let_go_of_deltas();
+
   // Key and value stay valid until the next move.
   bool valid() const { return valid_; }
   std::string_view key() const { return key_; }
@@ -98,6 +106,9 @@ class TreeCursor {
     DeltaEntry* next() const { return at < count ? entries[at] : nullptr; }
     void hold(Delta* held);
     void release();
+    bool replaced() const {
+      return delta != nullptr && delta->replaced.load(std::memory_order_acquire);
+    }
     void collect(Seek mode, std::string_view key);
     void prefetch_version(uint32_t number) const {
       if (number >= count) return;
@@ -118,7 +129,25 @@ class TreeCursor {
     kEnd,       // of the container
   };
 
+  // A call that may look at the deltas, unless batches have gone before: those hold on to them.
+  class Use {
+   public:
+    explicit Use(TreeCursor* cursor) : cursor_(cursor) { cursor->take(); }
+    ~Use() {
+      cursor_->in_batches_ = cursor_->batching_;
+      if (!cursor_->in_batches_) cursor_->in_use_.store(false, std::memory_order_release);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    TreeCursor* const cursor_;
+  };
+  friend class CursorList;
+
   // ---- Where the cursor is
+  void take();
+  bool keep_shown();
   bool start();  // of a move
   void begin_walk();
   bool go(Seek mode, std::string_view key);
@@ -140,6 +169,7 @@ class TreeCursor {
   uint32_t seek_run(std::string_view key) const;
   bool at_window_end() const { return run_next_ == run_stop_ && run_stop_ != run_end_; }
   bool restart();
+  bool find_again(Seek mode);
   bool resume(bool forward);
   bool cross();
   bool fail(Status status);
@@ -157,6 +187,8 @@ class TreeCursor {
   Step show_large(std::string_view encoded);
   Step failed_read(Status status);
   char* value_room(size_t size);
+  void release_value_room();
+  void release_batch_keys();
   bool next_slow();
   void arm();
   void turn_group();
@@ -195,10 +227,13 @@ class TreeCursor {
   bool batching_ = false;     // between entries, behind a batch
   bool empty_range_ = false;  // lower >= upper
   bool windowed_ = false;     // the container is not in memory as a whole
+  bool in_batches_ = false;   // in_use_ since a call before
+  bool let_go_ = false;       // the deltas were taken away
 
   TreeState* const tree_;
   const ReadView view_;
   const Options options_;
+  std::atomic<bool> in_use_{false};  // the deltas, let_go_ and what was found in them
   Source active_;
   Source frozen_;
   PinnedRunFile file_;
@@ -214,15 +249,18 @@ class TreeCursor {
   CursorAhead read_ahead_;
 
   std::string anchor_;  // the key of a seek under way
+  std::string shown_;   // the key shown, where it comes from a delta
   os::SpinWait restart_wait_;
   std::unique_ptr<char[]> key_buffer_;
   size_t key_capacity_ = 0;
-  std::unique_ptr<char[]> value_buffer_;
+  char* value_buffer_ = nullptr;  // of the heap, or of the arena where it is large
   size_t value_capacity_ = 0;
-  std::unique_ptr<char[]> batch_keys_;
+  char* batch_keys_ = nullptr;
   size_t batch_capacity_ = 0;
   size_t batch_used_ = 0;
   Status status_;
+  TreeCursor* next_listed_ = nullptr;  // of CursorList
+  TreeCursor* previous_listed_ = nullptr;
 };
 
 inline bool TreeCursor::next() {

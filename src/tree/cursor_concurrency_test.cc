@@ -105,6 +105,7 @@ void walk_beside_writers(uint64_t seed, uint64_t keys, uint64_t values) {
         flushes.fetch_add(1);
       }
       if (generator.chance(20)) test.residency().make_room(size_t{1} << 20);
+      if (generator.chance(3)) test.store().store.cursors.let_go();
       test.store().snapshots.refresh(test.visible());
     }
   });

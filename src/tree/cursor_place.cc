@@ -1,14 +1,51 @@
 // Where a cursor stands in the container that it holds: places of keys, and the windows that it
-// reads of containers that are not in memory as a whole.
+// reads of containers that are not in memory as a whole. And how it lets go of deltas.
 
 #include <algorithm>
+#include <cstring>
 
+#include "os/sync.h"
 #include "os/test_point.h"
 #include "tree/cursor.h"
 
 namespace hawthorn::tree {
 
 using format::kTagPlainInline;
+
+// Whoever takes the deltas away is done at once.
+void TreeCursor::take() {
+  if (in_batches_) return;
+  for (os::SpinWait wait; in_use_.exchange(true, std::memory_order_acquire);) wait.once();
+}
+
+bool TreeCursor::let_go_of_deltas() {
+  if (in_use_.exchange(true, std::memory_order_acquire)) return false;
+  const bool goes = active_.replaced() || frozen_.replaced();
+  if (goes) {
+    active_.release();
+    frozen_.release();
+    delta_next_ = nullptr;
+    let_go_ = true;
+  }
+  in_use_.store(false, std::memory_order_release);
+  return goes;
+}
+
+// Copies what is shown of a delta. False: no memory.
+bool TreeCursor::keep_shown() {
+  shown_.assign(key_);
+  key_ = shown_;
+  if (own_value_) return true;
+  if (value_.empty()) {
+    value_ = std::string_view();
+    return true;
+  }
+  char* room = value_room(value_.size());
+  if (room == nullptr) return false;
+  std::memcpy(room, value_.data(), value_.size());
+  value_ = {room, value_.size()};
+  return true;
+}
 
 // Makes the container whole in memory where all of the database has room, or goes window by window.
 Status TreeCursor::settle_in() {

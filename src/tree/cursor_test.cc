@@ -300,6 +300,106 @@ TEST(Cursor, NotResident) {
 #if defined(HAWTHORN_TEST_POINTS)
 
 // Between any two steps of a walk the container is cut, flushed or split.
+// What was flushed below a cursor that nobody moves does not stay in memory for it.
+class LetGo : public ::testing::Test {
+ protected:
+  LetGo() : test_({.policy = {.target_bytes = size_t{256} << 10}}) {
+    TestTree::Changes changes;
+    for (int i = 0; i < 1000; ++i) changes.emplace_back(key(i), std::string(300, 'a'));
+    test_.commit(changes);
+  }
+  static std::string key(int i) { return "key " + std::to_string(10'000 + i); }
+  size_t delta_bytes() {
+    os::epoch::drain();
+    return test_.store().arena->used(os::Quota::kDelta);
+  }
+  size_t let_go() { return test_.store().store.cursors.let_go(); }
+  // Other values for all keys, which a cursor from before does not see.
+  void overwrite_and_flush() {
+    TestTree::Changes changes;
+    for (int i = 0; i < 1000; ++i) changes.emplace_back(key(i), std::string(200, 'b'));
+    test_.commit(changes);
+    test_.flush_all();
+  }
+
+  TestTree test_;
+};
+
+TEST_F(LetGo, AndGoesOnBothWays) {
+  const auto snapshot = test_.snapshot();
+  {
+    TreeCursor cursor(test_.tree(), {snapshot.ts, 0}, {});
+    ASSERT_TRUE(cursor.seek(key(500)));
+    const std::string_view shown_key = cursor.key();
+    const std::string_view shown_value = cursor.value();
+    EXPECT_EQ(let_go(), 0u);  // the delta is its container's
+    overwrite_and_flush();
+    EXPECT_GT(delta_bytes(), 300'000u);
+    EXPECT_EQ(let_go(), 1u);
+    EXPECT_LT(delta_bytes(), 100'000u);
+    EXPECT_EQ(let_go(), 0u);
+    EXPECT_EQ(shown_key, key(500));
+    EXPECT_EQ(shown_value, std::string(300, 'a'));
+    for (int i = 501; i < 1000; ++i) {
+      ASSERT_TRUE(cursor.next());
+      ASSERT_EQ(cursor.key(), key(i));
+      ASSERT_EQ(cursor.value(), std::string(300, 'a'));
+    }
+    EXPECT_FALSE(cursor.next());
+  }
+  for (const bool forwards : {false, true}) {
+    overwrite_and_flush();
+    test_.commit({{key(500), "c"}});
+    TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {});
+    ASSERT_TRUE(cursor.seek(key(500)));
+    test_.flush_all();
+    EXPECT_EQ(let_go(), 1u);
+    EXPECT_EQ(cursor.value(), "c");
+    ASSERT_TRUE(forwards ? cursor.next() : cursor.prev());
+    EXPECT_EQ(cursor.key(), key(forwards ? 501 : 499));
+    ASSERT_TRUE(forwards ? cursor.prev() : cursor.next());
+    EXPECT_EQ(cursor.value(), "c");
+  }
+  test_.drop(snapshot);
+}
+
+TEST_F(LetGo, BeforeBatchesButNotBetweenThem) {
+  const auto snapshot = test_.snapshot();
+  {
+    TreeCursor cursor(test_.tree(), {snapshot.ts, 0}, {});
+    ASSERT_TRUE(cursor.first());
+    overwrite_and_flush();
+    EXPECT_EQ(let_go(), 1u);
+    std::vector<Entry> out(64);
+    int next = 0;
+    while (const size_t count = cursor.next_batch(out)) {
+      overwrite_and_flush();
+      EXPECT_EQ(let_go(), 0u);
+      for (size_t i = 0; i < count; ++i, ++next) {
+        ASSERT_EQ(out[i].key, key(next));
+        ASSERT_EQ(out[i].value, std::string(300, 'a'));
+      }
+    }
+    ASSERT_TRUE(cursor.status().ok());
+    EXPECT_EQ(next, 1000);
+  }
+  test_.drop(snapshot);
+}
+
+TEST_F(LetGo, InATransactionThatSeesItsOwnWrites) {
+  fixture::TestTxn txn(test_.store());
+  test_.write(txn, {{key(501), "mine"}, {key(400), std::nullopt}});
+  TreeCursor cursor(test_.tree(), txn.view(), {});
+  ASSERT_TRUE(cursor.seek(key(500)));
+  test_.flush_all();
+  EXPECT_EQ(let_go(), 1u);
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), key(501));
+  EXPECT_EQ(cursor.value(), "mine");
+  ASSERT_TRUE(cursor.seek(key(400)));
+  EXPECT_EQ(cursor.key(), key(401));
+}
+
 TEST(Cursor, ContainersReplacedDuringAMove) {
   for (const char* point : {"tree.cursor.entered", "tree.cursor.before_chain"}) {
     for (const bool own : {false, true}) {
@@ -432,6 +532,7 @@ void random_walks(uint64_t seed, int steps) {
         if (generator.chance(3)) test.flush_all(generator.chance(3));
         if (generator.chance(4)) test.freeze_only(generator.key());
         if (generator.chance(3)) test.evict_all();
+        if (generator.chance(2)) test.store().store.cursors.let_go();
         if (generator.chance(4)) test.store().squeeze(generator.below(400) << 10);
         if (generator.chance(6)) test.store().relax();
         break;

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "os/arena_block.h"
 #include "os/epoch.h"
 #include "os/sync.h"
 #include "os/test_point.h"
@@ -270,7 +271,7 @@ void Delta::settle() const {
     uint64_t next;  // the 8 bytes behind
     DeltaEntry* entry;
   };
-  std::vector<Item> entries;
+  os::ArenaVector<Item> entries{os::ArenaAllocator<Item>(arena_)};
   // An entry is on the list before it is counted.
   const uint32_t settled = settled_.load(std::memory_order_relaxed);
   entries.reserve(std::max(entries_.load(std::memory_order_relaxed), settled) - settled);
@@ -278,8 +279,6 @@ void Delta::settle() const {
        entry != nullptr; entry = entry->next_pending) {
     entries.push_back({entry->head, key_head(entry->key(), size_t{skip_} + 8), entry});
   }
-  const auto charged = static_cast<ptrdiff_t>(entries.capacity() * sizeof(Item));
-  arena_->charge(os::Quota::kMerge, charged);
   // The last one added came first: appended keys are in order when that is turned around.
   std::reverse(entries.begin(), entries.end());
   const auto before = [](const Item& a, const Item& b) {
@@ -290,7 +289,6 @@ void Delta::settle() const {
     std::sort(entries.begin(), entries.end(), before);
   }
   for (const Item& item : entries) self->insert(item.entry);
-  arena_->charge(os::Quota::kMerge, -charged);
   self->settled_.store(
       settled_.load(std::memory_order_relaxed) + static_cast<uint32_t>(entries.size()),
       std::memory_order_release);

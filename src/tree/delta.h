@@ -115,6 +115,10 @@ class alignas(64) Delta : public os::InHugePages {
   // make.
   bool must_fit = false;
 
+  // A container has put a run in its place: only readers that came before need it (a hint; where
+  // parts of a split share it, others may still have it).
+  std::atomic<bool> replaced{false};
+
   // Unlike an address, never used again in a process.
   const uint64_t id;
 

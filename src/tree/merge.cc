@@ -109,16 +109,15 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
   return false;
 }
 
-// Counts what a merge takes on the heap against the budget: what was gathered from the moment when
-// it was, and what is kept for the next one. More than a small part of the budget is not kept.
+// Between two merges no more is kept than a small part of the budget.
 class Merger::WorkMemory {
  public:
-  explicit WorkMemory(Work& work) : work_(work) { work_.charge_buffers(); }
+  explicit WorkMemory(Work& work) : work_(work) {}
   ~WorkMemory() {
     if (work_.buffer_bytes() > work_.store->arena->budget() / kKeptShare) {
       work_.release_buffers();
     }
-    work_.charge_buffers();
+    work_.charge_codec();
   }
   WorkMemory(const WorkMemory&) = delete;
   WorkMemory& operator=(const WorkMemory&) = delete;
@@ -144,8 +143,8 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   const PinnedInputs pinned({&input, 1});
   if (Status s = work.begin({&input, 1}, cut); !s.ok()) return s;
   const RunFile& old_file = *input.file;
-  work.gather(input.delta);
   const WorkMemory memory(work);
+  work.gather(input.delta);
   const size_t added = work.gathered_bytes();
   Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
   work.choose_shape();
@@ -183,6 +182,7 @@ Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
   Work& work = *work_;
   const PinnedInputs pinned(inputs);
   if (Status s = work.begin(inputs, cut); !s.ok()) return s;
+  const WorkMemory memory(work);
   std::vector<size_t> records_of;
   for (const MergeInput& input : inputs) {
     work.take(input);
@@ -190,7 +190,6 @@ Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
     work.gather(input.delta);
     records_of.push_back(work.records.size());
   }
-  const WorkMemory memory(work);
   work.take(inputs.front());
   work.choose_shape();
   return finish(work.merge_join(records_of));

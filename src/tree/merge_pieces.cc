@@ -140,7 +140,8 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
   file->record.run = (*image)->address;
   if ((*image)->packed()) file->record.unpacked_blocks = (*image)->blocks;
   file->image = std::move(image).value();
-  Result<std::unique_ptr<Run>> attached = Run::attach(*memory, bytes, ImageSource::kBuilt);
+  Result<std::unique_ptr<Run>> attached =
+      Run::attach(*memory, bytes, ImageSource::kBuilt, store->arena);
   if (!attached.ok()) return attached.status();
   made->run = std::move(attached).value();
   store->residency->set_front(file->image.get(), made->run->front_blocks());

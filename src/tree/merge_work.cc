@@ -118,16 +118,15 @@ size_t Merger::Work::buffer_bytes() const {
 void Merger::Work::release_buffers() {
   builder.release_buffers();
   image_packer.release_buffers();
-  // An empty list in braces would keep the memory.
-  records = std::vector<Record>();
-  versions = std::vector<Kept>();
-  key_versions = std::vector<Kept>();
-  copies = std::vector<Copy>();
-  value_checksums = std::vector<uint32_t>();
+  os::release(records);
+  os::release(versions);
+  os::release(key_versions);
+  os::release(copies);
+  os::release(value_checksums);
 }
 
-void Merger::Work::charge_buffers() {
-  const size_t bytes = buffer_bytes();
+void Merger::Work::charge_codec() {
+  const size_t bytes = image_packer.buffer_bytes();
   store->arena->charge(os::Quota::kMerge,
                        static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(charged_bytes));
   charged_bytes = bytes;

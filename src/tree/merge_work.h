@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/run_layout.h"
+#include "os/arena_block.h"
 #include "tree/image_packer.h"
 #include "tree/merge.h"
 #include "tree/snapshots.h"
@@ -43,16 +44,28 @@ struct Merger::Work {
     uint32_t size;
   };
 
-  explicit Work(Store* s) : store(s), image_packer(s) {}
+  explicit Work(Store* s)
+      : store(s),
+        builder(s->arena),
+        image_packer(s),
+        value_checksums(allocator<uint32_t>()),
+        records(allocator<Record>()),
+        versions(allocator<Kept>()),
+        key_versions(allocator<Kept>()),
+        copies(allocator<Copy>()) {}
+  template <typename T>
+  os::ArenaAllocator<T> allocator() const {
+    return os::ArenaAllocator<T>(store->arena);
+  }
 
   Store* store;
   RunBuilder builder;
   ImagePacker image_packer;
-  std::vector<uint32_t> value_checksums;  // of the piece's new extent
-  std::vector<Record> records;
-  std::vector<Kept> versions;
-  std::vector<Kept> key_versions;
-  std::vector<Copy> copies;  // values of the piece's new extent, in order
+  os::ArenaVector<uint32_t> value_checksums;  // of the piece's new extent
+  os::ArenaVector<Record> records;
+  os::ArenaVector<Kept> versions;
+  os::ArenaVector<Kept> key_versions;
+  os::ArenaVector<Copy> copies;  // values of the piece's new extent, in order
   size_t copied_bytes = 0;
   size_t old_bytes = 0;           // of the piece's versions behind each key's newest
   std::vector<uint32_t> garbage;  // per old extent, added by this merge
@@ -62,7 +75,7 @@ struct Merger::Work {
   std::vector<ExtentAddress> large_kept;
   std::vector<ExtentAddress> large_dropped;
   std::string key_buffer;
-  size_t charged_bytes = 0;  // of all these buffers, which lie on the heap
+  size_t charged_bytes = 0;  // of what a codec has on the heap
 
   // Of the merge under way.
   std::span<const MergeInput> inputs;
@@ -88,8 +101,8 @@ struct Merger::Work {
   size_t gathered_bytes() const;
   size_t buffer_bytes() const;
   void release_buffers();
-  // The budget learns of what the buffers take now.
-  void charge_buffers();
+  // The budget learns of what does not come from the arena.
+  void charge_codec();
   bool adds_extent() const;
   void choose_shape();
   void keep_versions(const Record* record, uint32_t from, uint32_t to);

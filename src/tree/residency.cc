@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/container.h"
 
 namespace hawthorn::tree {
 
@@ -74,7 +76,7 @@ RunFile::~RunFile() {
 // ---- Residency
 
 Residency::Residency(const os::Machine& machine, os::Arena* arena, space::Space* space)
-    : machine_(machine), arena_(arena), space_(space), frames_(arena) {}
+    : machine_(machine), arena_(arena), space_(space), frames_(arena), compression_(arena) {}
 
 Residency::~Residency() {
   os::MutexLock lock(mutex_);
@@ -88,7 +90,7 @@ Residency::~Residency() {
 // Search tables lie on the heap and are charged for. A run that was there before goes when its
 // readers are gone.
 void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
-  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   enlist(fronts_, file);
   if (run->heap() != nullptr && file->image->heap_bytes() != 0) enlist(wholes_, file);
   Run* old = file->run.exchange(run.release(), std::memory_order_acq_rel);
@@ -97,7 +99,7 @@ void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
 
 void Residency::release_run(Run* run) {
   if (run == nullptr) return;
-  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->accelerator_bytes()));
+  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   delete run;
 }
 
@@ -106,12 +108,20 @@ size_t Residency::extent_bytes() const {
          arena_->used(os::Quota::kFrames) + arena_->used(os::Quota::kMerge);
 }
 
+// What is set aside for deltas and others, and what the others have taken beyond their part.
+size_t Residency::set_aside() const {
+  const size_t others = arena_->used(os::Quota::kLog) + arena_->used(os::Quota::kOther) +
+                        arena_->used(os::Quota::kPins);
+  const size_t part = others_part_.load(std::memory_order_relaxed);
+  return reserve_.load(std::memory_order_relaxed) + others - std::min(others, part);
+}
+
 bool Residency::within_limit(size_t bytes) const {
-  return extent_bytes() + bytes + reserve_.load(std::memory_order_relaxed) <= arena_->budget();
+  return extent_bytes() + bytes + set_aside() <= arena_->budget();
 }
 
 size_t Residency::excess() const {
-  const size_t wanted = extent_bytes() + reserve_.load(std::memory_order_relaxed);
+  const size_t wanted = extent_bytes() + set_aside();
   return wanted - std::min(wanted, arena_->budget());
 }
 
@@ -138,8 +148,8 @@ void Residency::return_to_budget() {
 
 bool Residency::roomy(size_t bytes) const {
   const size_t database = space_->used_blocks() * kBlock;
-  return database + reserve_.load(std::memory_order_relaxed) <= arena_->budget() &&
-         within_limit(bytes + bytes / 4) && arena_->largest_free() >= bytes;
+  return database + set_aside() <= arena_->budget() && within_limit(bytes + bytes / 4) &&
+         arena_->largest_free() >= bytes;
 }
 
 char* Residency::allocate(os::Quota quota, size_t bytes) {
@@ -267,7 +277,7 @@ bool Residency::evict_heap(RunFile* file) {
   if (file->run.load(std::memory_order_relaxed) != nullptr) {
     Result<std::unique_ptr<Run>> bare =
         Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->memory_bytes(),
-                          nullptr, file->record.low, ImageSource::kBuilt);
+                          nullptr, file->record.low, ImageSource::kBuilt, arena_);
     if (!bare.ok()) return false;
     replace_run(file, std::move(bare).value());
   }
@@ -292,10 +302,10 @@ size_t Residency::evict_front(RunFile* file) {
 // Returns what it takes, where there was none.
 size_t Residency::keep_outline(RunFile* file, const Run& run) {
   if (file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
-  std::unique_ptr<Run> outline = Run::make_outline(run);
+  std::unique_ptr<Run> outline = Run::make_outline(run, arena_);
   if (outline == nullptr) return 0;
-  const size_t bytes = outline->accelerator_bytes();
-  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(bytes));
+  const size_t bytes = outline->memory_bytes();
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(outline->heap_memory_bytes()));
   file->outline.store(outline.release(), std::memory_order_release);
   enlist(outlines_, file);
   return bytes;
@@ -393,7 +403,7 @@ size_t Residency::evict_outlines(size_t bytes) {
   return sweep(outlines_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
     Run* outline = file->outline.exchange(nullptr, std::memory_order_acq_rel);
     if (outline == nullptr) return RunFile::kNowhere;
-    const size_t gone = outline->accelerator_bytes();
+    const size_t gone = outline->memory_bytes();
     give_up(file->image.get(), os::Quota::kIndex, nullptr, 0, outline);
     return gone;
   });
@@ -441,7 +451,28 @@ void Residency::set_front(Extent* image, uint32_t front_blocks) {
   image->heap.store(memory + image->front_bytes(), std::memory_order_release);
 }
 
+namespace {
+// What a container has outside the arena: its objects, those of its extents, and its record, which
+// the manifest has, too.
+size_t heap_bytes_of(const RunFile& file) {
+  constexpr size_t kObjects =
+      sizeof(Container) + sizeof(Descriptor) + sizeof(Delta) + sizeof(RunFile);
+  // Its entries in the directory, the manifest and other lists; its list of open entries.
+  constexpr size_t kPlaces = 1024;
+  constexpr size_t kHeapBlock = 32;  // what a block of the heap takes beside what is asked for
+  const format::ContainerRecord& record = file.record;
+  const size_t extents = 1 + file.values.size() + file.large.size();
+  const size_t copies = record.values.size() * sizeof(format::ValueExtentRecord) +
+                        record.large.size() * sizeof(ExtentAddress) + 2 * record.low.size();
+  return kObjects + kPlaces + 2 * copies +
+         extents * (sizeof(Extent) + sizeof(ExtentRef) + kHeapBlock);
+}
+}  // namespace
+
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
+  const size_t before = std::exchange(file->heap_bytes, heap_bytes_of(*file));
+  arena_->charge(os::Quota::kIndex,
+                 static_cast<ptrdiff_t>(file->heap_bytes) - static_cast<ptrdiff_t>(before));
   os::MutexLock lock(mutex_);
   file->residency = this;
   if (file->image) {
@@ -465,6 +496,7 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
 }
 
 void Residency::forget(RunFile* file) {
+  arena_->charge(os::Quota::kIndex, -static_cast<ptrdiff_t>(file->heap_bytes));
   os::MutexLock lock(mutex_);
   delist(wholes_, file);
   delist(fronts_, file);
@@ -495,10 +527,10 @@ void Residency::forget(Extent* extent) {
 namespace {
 // `heap`: null where it is not in memory, or not apart from the front.
 Result<std::unique_ptr<Run>> attach(const RunFile& file, const char* front, const char* heap,
-                                    ImageSource source) {
+                                    ImageSource source, os::Arena* arena) {
   const Extent& image = *file.image.get();
-  if (image.heap_bytes() == 0) return Run::attach(front, image.memory_bytes(), source);
-  return Run::attach_parts(front, image.memory_bytes(), heap, file.record.low, source);
+  if (image.heap_bytes() == 0) return Run::attach(front, image.memory_bytes(), source, arena);
+  return Run::attach_parts(front, image.memory_bytes(), heap, file.record.low, source, arena);
 }
 }  // namespace
 
@@ -507,7 +539,8 @@ std::unique_ptr<Run> Residency::attach_again(RunFile* file) {
   const char* memory = file->image->memory.load(std::memory_order_relaxed);
   if (memory == nullptr) return nullptr;
   Result<std::unique_ptr<Run>> run =
-      attach(*file, memory, file->image->heap.load(std::memory_order_relaxed), ImageSource::kBuilt);
+      attach(*file, memory, file->image->heap.load(std::memory_order_relaxed), ImageSource::kBuilt,
+             arena_);
   return run.ok() ? std::move(run).value() : nullptr;
 }
 
@@ -521,7 +554,7 @@ bool Residency::attach_present(RunFile* file, RunPart part) {
   if (memory == nullptr || !enough) return false;
   const Run* present = file->run.load(std::memory_order_relaxed);
   if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return true;
-  Result<std::unique_ptr<Run>> attached = attach(*file, memory, heap, ImageSource::kBuilt);
+  Result<std::unique_ptr<Run>> attached = attach(*file, memory, heap, ImageSource::kBuilt, arena_);
   if (!attached.ok()) return false;
   replace_run(file, std::move(attached).value());
   return true;
@@ -543,8 +576,8 @@ Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, s
     if (!again || !status.ok()) return status;
   }
   const bool whole = bytes == image->memory_bytes();
-  Result<std::unique_ptr<Run>> run =
-      attach(*file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk);
+  Result<std::unique_ptr<Run>> run = attach(
+      *file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk, arena_);
   if (!run.ok()) return run;
   // Its checksums are used for the extents that the manifest names.
   const std::vector<format::ValueExtentRecord>& values = file->record.values;
@@ -682,7 +715,7 @@ Status Residency::load_heap(RunFile* file) {
     os::MutexLock lock(mutex_);
     const char* front = image->memory.load(std::memory_order_relaxed);
     if (front != nullptr && image->heap.load(std::memory_order_relaxed) == nullptr) {
-      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt);
+      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt, arena_);
       if (run.ok()) {
         image->heap.store(memory, std::memory_order_release);
         replace_run(file, std::move(run).value());

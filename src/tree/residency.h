@@ -74,7 +74,12 @@ class Residency {
   FrameCache& frames() { return frames_; }
 
   // The part of the budget that extents leave to others.
-  void set_reserve(size_t bytes) { reserve_.store(bytes, std::memory_order_relaxed); }
+  // `others`: what is in it for the log, transactions and the like; where they take more, extents
+  // leave more.
+  void set_reserve(size_t bytes, size_t others = 0) {
+    others_part_.store(others, std::memory_order_relaxed);
+    reserve_.store(bytes, std::memory_order_relaxed);
+  }
 
   // Memory for an extent's copy (4 KB aligned), evicting others as needed; nullptr when nothing can
   // go.
@@ -225,6 +230,7 @@ class Residency {
   size_t evict_pass(size_t bytes) REQUIRES(mutex_);
   void collect_evicted() REQUIRES(mutex_);
   size_t extent_bytes() const;
+  size_t set_aside() const;
   bool within_limit(size_t bytes) const;
 
   const os::Machine& machine_;
@@ -234,6 +240,7 @@ class Residency {
   Compression compression_;
   std::atomic<size_t> reserve_{0};
   std::atomic<size_t> ahead_{0};
+  std::atomic<size_t> others_part_{0};
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;

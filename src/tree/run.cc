@@ -85,16 +85,16 @@ Status Run::verify_front(const char* front, size_t front_bytes, size_t image_byt
   return {};
 }
 
-Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes,
-                                         ImageSource source) {
+Result<std::unique_ptr<Run>> Run::attach(const char* image, size_t image_bytes, ImageSource source,
+                                         os::Arena* arena) {
   format::RunView view;
   if (Status s = format::parse_run(image, image_bytes, &view); !s.ok()) return s;
-  return attach_parts(image, image_bytes, view.heap, {view.heap, view.header->skip}, source);
+  return attach_parts(image, image_bytes, view.heap, {view.heap, view.header->skip}, source, arena);
 }
 
 Result<std::unique_ptr<Run>> Run::attach_parts(const char* front, size_t image_bytes,
                                                const char* heap, std::string_view low,
-                                               ImageSource source) {
+                                               ImageSource source, os::Arena* arena) {
   format::RunView view;
   if (Status s = format::parse_run(front, image_bytes, &view); !s.ok()) return s;
   view.heap = heap;
@@ -108,20 +108,26 @@ Result<std::unique_ptr<Run>> Run::attach_parts(const char* front, size_t image_b
     if (Status s = format::check_run_entries(view); !s.ok()) return s;
   }
   const size_t bytes = tables_end(*view.header);
-  void* place = os::allocate_small(bytes);
+  void* place = allocate(bytes, &arena);
   if (place == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
-  return std::unique_ptr<Run>(new (place) Run(view, prefix, bytes));
+  return std::unique_ptr<Run>(new (place) Run(view, prefix, bytes, arena));
 }
 
 size_t Run::tables_end(const format::RunHeader& header) {
   return align_up(TableOffsets(header.groups, header.skip).end, alignof(Run));
 }
 
-std::unique_ptr<Run> Run::make_outline(const Run& run) {
+void* Run::allocate(size_t bytes, os::Arena** arena) {
+  if (bytes <= os::kSmallBytesMax) *arena = nullptr;
+  return *arena == nullptr ? os::allocate_small(bytes)
+                           : (*arena)->allocate(os::Quota::kIndex, bytes, true);
+}
+
+std::unique_ptr<Run> Run::make_outline(const Run& run, os::Arena* arena) {
   const size_t tables = tables_end(run.header());
   const size_t header_bytes = size_t{run.header().header_blocks} * kRunBlockBytes;
-  void* place = os::allocate_small(tables + header_bytes);
+  void* place = allocate(tables + header_bytes, &arena);
   if (place == nullptr) return nullptr;
   char* header = static_cast<char*>(place) + tables;
   std::memcpy(header, run.image(), header_bytes);
@@ -131,7 +137,7 @@ std::unique_ptr<Run> Run::make_outline(const Run& run) {
   view.extents = reinterpret_cast<const format::RunExtent*>(header + format::kRunExtentsOffset);
   view.checksums = reinterpret_cast<const uint32_t*>(header + format::kRunTableOffset);
   view.heap = nullptr;
-  std::unique_ptr<Run> outline(new (place) Run(view, run.prefix(), tables + header_bytes));
+  std::unique_ptr<Run> outline(new (place) Run(view, run.prefix(), tables + header_bytes, arena));
   outline->view_.index = nullptr;
   outline->table_.index = nullptr;
   return outline;
@@ -139,11 +145,17 @@ std::unique_ptr<Run> Run::make_outline(const Run& run) {
 
 void Run::operator delete(Run* run, std::destroying_delete_t) {
   const size_t bytes = run->allocated_bytes_;
+  os::Arena* const arena = run->arena_;
   run->~Run();
-  os::release_small(run, bytes);
+  if (arena == nullptr) {
+    os::release_small(run, bytes);
+  } else {
+    arena->release(os::Quota::kIndex, reinterpret_cast<char*>(run), bytes);
+  }
 }
 
-Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes)
+Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes,
+         os::Arena* arena)
     : heap_(view.heap),
       max_ts_(view.header->max_ts),
       entries_(view.header->entries),
@@ -152,7 +164,8 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
       value_sizes_{view.header->fixed_value_size, view.header->fixed_inline_size},
       has_versions_(view.header->timestamp_count + view.header->tombstone_count != 0),
       view_(view),
-      allocated_bytes_(allocated_bytes) {
+      allocated_bytes_(allocated_bytes),
+      arena_(arena) {
   const uint32_t groups = view.header->groups;
   const TableOffsets offsets(groups, skip_);
   char* base = reinterpret_cast<char*>(this);

@@ -42,6 +42,7 @@
 #include "format/run_layout.h"
 #include "hawthorn/db.h"
 #include "hawthorn/status.h"
+#include "os/arena.h"
 #include "tree/run_search.h"
 
 namespace hawthorn::tree {
@@ -74,18 +75,21 @@ class Run {
   // Takes a view of an image that stays in memory (at a multiple of 64 bytes) as long as the Run.
   // Costs about 10 ns an entry from disk, 1 ns when this process has just built it. Errors:
   // kCorruption when the image does not hold what its header says (every field, location and record
-  // is checked); kNotSupported for a newer version's; kOutOfMemory.
+  // is checked); kNotSupported for a newer version's; kOutOfMemory. Large tables are taken from the
+  // arena, if need be beyond its budget.
   static Result<std::unique_ptr<Run>> attach(const char* image, size_t image_bytes,
-                                             ImageSource source = ImageSource::kDisk);
+                                             ImageSource source = ImageSource::kDisk,
+                                             os::Arena* arena = nullptr);
   // The same where the heap lies elsewhere, or is not in memory (null; see invariant 7). `front`:
   // header area and index blocks of an image of image_bytes. `low`: a key that begins with the
   // run's prefix.
   static Result<std::unique_ptr<Run>> attach_parts(const char* front, size_t image_bytes,
                                                    const char* heap, std::string_view low,
-                                                   ImageSource source = ImageSource::kDisk);
-  // The outline of a run whose index blocks are in memory, with a header area of its own. Null: no
-  // memory.
-  static std::unique_ptr<Run> make_outline(const Run& run);
+                                                   ImageSource source = ImageSource::kDisk,
+                                                   os::Arena* arena = nullptr);
+  // The outline of a run whose index blocks are in memory, with a header area of its own. `arena`:
+  // as for attach_parts. Null: no memory.
+  static std::unique_ptr<Run> make_outline(const Run& run, os::Arena* arena = nullptr);
   // Verifies a run image read from disk against the checksum of its header area (from the manifest)
   // and its own block checksums (but for those of a packed heap, which is verified as it is
   // unpacked). `where` ("data.3 at 40960") starts the message of an error.
@@ -117,9 +121,9 @@ class Run {
   const format::RunHeader& header() const { return *view_.header; }
   size_t image_bytes() const { return view_.image_bytes; }
   const char* image() const { return view_.image; }
-  size_t accelerator_bytes() const {
-    return allocated_bytes_;
-  }  // of the heap: this object and its tables
+  size_t memory_bytes() const { return allocated_bytes_; }  // of this object and its tables
+  // Of that, what nobody else counts: it is on the heap.
+  size_t heap_memory_bytes() const { return arena_ == nullptr ? allocated_bytes_ : 0; }
 
   // The number of the first entry whose key is >= key. `head` = key_head(key, skip()); the key
   // shares prefix().
@@ -282,8 +286,10 @@ class Run {
  private:
   static constexpr size_t kKeySlack = 16;  // keys are copied in words
 
-  Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes);
+  Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes,
+      os::Arena* arena);
   static size_t tables_end(const format::RunHeader& header);
+  static void* allocate(size_t bytes, os::Arena** arena);
   static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
 
   uint32_t location(uint32_t index) const {
@@ -321,6 +327,7 @@ class Run {
   // A fourth one.
   format::RunView view_;
   size_t allocated_bytes_ = 0;
+  os::Arena* arena_ = nullptr;  // that they come from; null: small_objects, or the heap
 };
 
 // The checksum of one 4 KB block of a value extent or run.

@@ -36,13 +36,15 @@ bool is_identity(std::span<const uint8_t> extent_map) {
 template <typename T>
 void RunBuilder::Buffer<T>::grow(size_t used, size_t room) {
   const size_t capacity = std::max<size_t>(used + room + used / 2, 4096);
-  auto bigger = std::make_unique_for_overwrite<T[]>(capacity);
-  if (used != 0) std::memcpy(bigger.get(), data_.get(), used * sizeof(T));
-  data_ = std::move(bigger);
+  char* bigger = os::allocate_block(arena_, os::Quota::kMerge, capacity * sizeof(T));
+  if (used != 0) std::memcpy(bigger, data_, used * sizeof(T));
+  release();
+  data_ = reinterpret_cast<T*>(bigger);
   capacity_ = capacity;
 }
 
-RunBuilder::RunBuilder() = default;
+RunBuilder::RunBuilder(os::Arena* arena)
+    : heads_(arena), locations_(arena), heap_(arena), key_(arena) {}
 RunBuilder::~RunBuilder() = default;
 
 void RunBuilder::start(const RunShape& shape) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "format/manifest_state.h"
+#include "os/arena_block.h"
 #include "tree/run.h"
 
 namespace hawthorn::tree {
@@ -45,7 +46,8 @@ struct PackedHeap {
 
 class RunBuilder {
  public:
-  RunBuilder();
+  // Its buffers come from the arena where they are large (os/arena_block.h).
+  explicit RunBuilder(os::Arena* arena = nullptr);
   ~RunBuilder();
   RunBuilder(const RunBuilder&) = delete;
   RunBuilder& operator=(const RunBuilder&) = delete;
@@ -72,12 +74,12 @@ class RunBuilder {
   uint32_t entries() const { return entries_; }
   // Between two runs: the next one starts with none.
   void release_buffers() {
-    heads_ = {};
-    locations_ = {};
-    heap_ = {};
-    key_ = {};
+    heads_.release();
+    locations_.release();
+    heap_.release();
+    key_.release();
   }
-  // That its buffers take on the heap.
+  // That its buffers take.
   size_t buffer_bytes() const {
     return heads_.bytes() + locations_.bytes() + heap_.bytes() + key_.bytes();
   }
@@ -97,14 +99,18 @@ class RunBuilder {
   template <typename T>
   class Buffer {
    public:
-    Buffer() = default;
-    T* data() { return data_.get(); }
-    const T* data() const { return data_.get(); }
+    explicit Buffer(os::Arena* arena) : arena_(arena) {}
+    ~Buffer() { release(); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    T* data() { return data_; }
+    const T* data() const { return data_; }
     size_t bytes() const { return capacity_ * sizeof(T); }
-    Buffer& operator=(Buffer&& other) noexcept {
-      data_ = std::move(other.data_);
-      capacity_ = std::exchange(other.capacity_, 0);
-      return *this;
+    void release() {
+      if (data_ == nullptr) return;
+      os::release_block(arena_, os::Quota::kMerge, reinterpret_cast<char*>(data_), bytes());
+      data_ = nullptr;
+      capacity_ = 0;
     }
     void reserve(size_t used, size_t room) {
       if (__builtin_expect(used + room > capacity_, false)) grow(used, room);
@@ -112,7 +118,8 @@ class RunBuilder {
 
    private:
     void grow(size_t used, size_t room);
-    std::unique_ptr<T[]> data_;
+    os::Arena* const arena_;
+    T* data_ = nullptr;
     size_t capacity_ = 0;
   };
 

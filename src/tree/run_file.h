@@ -51,6 +51,7 @@ struct alignas(64) RunFile : os::InHugePages {
   // In the residency's lists; under its lock.
   static constexpr size_t kNowhere = ~size_t{0};
   std::array<size_t, 3> places{kNowhere, kNowhere, kNowhere};
+  size_t heap_bytes = 0;  // that are charged for it and its container; set by adopt
   // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
   // process has seen them. Set before the file is shared.
   size_t old_version_bytes = 0;

@@ -11,6 +11,7 @@
 #include "os/machine.h"
 #include "os/sync.h"
 #include "space/space.h"
+#include "tree/cursor_list.h"
 #include "tree/extent.h"
 #include "tree/residency.h"
 #include "tree/slots.h"
@@ -54,6 +55,7 @@ struct Store {
       nullptr;              // visible_ts: everything up to it is committed and may be read
   wal::Log* log = nullptr;  // null while the log is replayed, and in a read-only database
   std::atomic<uint64_t> next_container{1};
+  CursorList cursors;
 };
 
 }  // namespace hawthorn::tree

@@ -178,7 +178,7 @@ class TestTxn {
   TxnId id() const { return context_.id; }
   ReadView view() const { return {context_.read_ts, context_.id}; }
   uint32_t next_seq() const { return context_.seq; }
-  std::vector<Undo>& undo() { return undo_; }
+  UndoList& undo() { return undo_; }
 
   Status write(TreeState& tree, std::string_view key, VersionKind kind, std::string_view value) {
     keys_.emplace_back(key);
@@ -199,12 +199,13 @@ class TestTxn {
   }
   void publish() { store_.visible.store(cts_, std::memory_order_release); }
   void stamp() {
-    for (const Undo& undo : undo_) TreeState::stamp(undo, id(), cts_);
+    for (size_t i = 0; i < undo_.size(); ++i) TreeState::stamp(undo_[i], id(), cts_);
   }
   bool contended() const { return store_.slots.contended(id()); }
   // Whether somebody else committed a key of this transaction since it began (R18).
   bool valid() {
-    for (const Undo& undo : undo_) {
+    for (size_t i = 0; i < undo_.size(); ++i) {
+      const Undo& undo = undo_[i];
       TreeState::Newer newer;
       PinnedRunFile run;
       while ((newer = undo.tree->newer_commit(undo.key, context_.read_ts, id(), nullptr, &run)) ==
@@ -241,7 +242,7 @@ class TestTxn {
  private:
   TestStore& store_;
   WriteContext context_;
-  std::vector<Undo> undo_;
+  UndoList undo_;
   std::deque<std::string> keys_;
   const Snapshots::Registration registration_;
   Lsn cts_ = 0;

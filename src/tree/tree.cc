@@ -15,7 +15,8 @@ namespace {
 constexpr uint32_t kPruneSteps = 4;
 constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
-constexpr size_t kOpenEntriesMin = 1024;
+constexpr size_t kOpenEntriesMin = 128;
+constexpr size_t kOpenEntriesKept = 64;
 constexpr size_t kReplayGroup = 32;
 
 bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t other_seq) {
@@ -77,7 +78,12 @@ void add_intent(Container* container, DeltaEntry* entry) {
 }
 
 void remove_intent(Container* container) {
-  if (--container->intents == 0) container->open_entries.clear();
+  if (--container->intents > 0) return;
+  container->open_entries.clear();
+  // There are many containers, and each has been written by many at once some time.
+  if (container->open_entries.capacity() > kOpenEntriesKept) {
+    container->open_entries = std::vector<DeltaEntry*>();
+  }
 }
 }  // namespace
 

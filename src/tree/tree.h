@@ -27,29 +27,16 @@
 #include "tree/directory.h"
 #include "tree/merge.h"
 #include "tree/store.h"
+#include "tree/undo_list.h"
 
 namespace hawthorn::tree {
-
-class TreeState;
-
-// One installed intent, as its transaction remembers it.
-struct Undo {
-  TreeState* tree = nullptr;
-  Container* container = nullptr;  // valid while the tree's structure version is `structure`
-  uint64_t structure = 0;
-  uint64_t delta = 0;  // id of the delta that holds `version`
-  Version* version = nullptr;
-  DeltaEntry* entry = nullptr;
-  std::string_view key;  // in memory of the transaction
-  uint32_t seq = 0;
-};
 
 struct WriteContext {
   TxnId id = 0;
   uint32_t seq = 0;  // of the next operation
   Lsn read_ts = 0;   // of a transaction that must not lose updates
   bool check_conflicts = false;
-  std::vector<Undo>* undo = nullptr;
+  UndoList* undo = nullptr;
 };
 
 class TreeState;

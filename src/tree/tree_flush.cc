@@ -411,7 +411,11 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
     own->frozen = late;
     joined->frozen_cut = second_cut;
   }
-  for (Container* container : old_ones) container->dead = true;
+  for (Container* container : old_ones) {
+    container->dead = true;
+    container->descriptor.load(std::memory_order_relaxed)
+        ->active->replaced.store(true, std::memory_order_release);
+  }
   structure_.fetch_add(1, std::memory_order_release);
   Container* const new_one[] = {joined};
   joined->flushing.store(true, std::memory_order_relaxed);

@@ -182,7 +182,7 @@ class Interleavings {
   // One step of stamping, or of rolling back.
   void settle() {
     for (auto open = open_.begin(); open != open_.end(); ++open) {
-      std::vector<Undo>& undo = open->txn->undo();
+      UndoList& undo = open->txn->undo();
       if (open->state == State::kPublished) {
         for (uint64_t n = prng_.between(1, 20); n > 0 && open->stamped < undo.size(); --n) {
           TreeState::stamp(undo[open->stamped++], open->txn->id(), open->cts);

@@ -93,7 +93,7 @@ Status Reappender::move_chunk(LoggedTxn& txn, size_t* bytes) {
   uint32_t next = txn.moved;
   const uint32_t end = std::min(txn.move_end, next + kChunkOperations);
   for (; next < end && operations_.size() < kChunkBytes; ++next) {
-    const tree::Undo& undo = txn.undo[next];
+    const tree::Undo& undo = (*txn.undo)[next];
     if (count == 0) first_seq = undo.seq;
     if (undo.seq != first_seq + count) break;  // a chunk has no gaps
     const size_t before = operations_.size();

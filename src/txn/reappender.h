@@ -38,7 +38,7 @@ struct LoggedTxn {
   const TxnId id;
   os::Mutex mutex;
   // Its undo list; null: it may not move (any more).
-  const tree::Undo* undo GUARDED_BY(mutex) = nullptr;
+  const tree::UndoList* undo GUARDED_BY(mutex) = nullptr;
   uint32_t logged GUARDED_BY(mutex) = 0;  // so many of it are in chunks
   uint64_t bytes GUARDED_BY(mutex) = 0;   // which are so long
   Lsn first_chunk GUARDED_BY(mutex) = 0;  // chunks below do not count

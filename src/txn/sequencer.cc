@@ -110,6 +110,8 @@ Status Sequencer::append_chunk(TxnId id, uint32_t first_seq, uint32_t count,
   return append(format::RecordType::kChunk, count, payload, lsn);
 }
 
+size_t Sequencer::record_bytes_max() const { return log_->payload_bytes_max(); }
+
 size_t Sequencer::chunk_bytes_max() const { return log_->payload_bytes_max() - kChunkHeaderBytes; }
 
 Status Sequencer::make_durable(Lsn cts, Durability durability) {

@@ -75,6 +75,8 @@ class Sequencer {
   Status append_chunk(TxnId id, uint32_t first_seq, uint32_t count, std::string_view operations,
                       Lsn* lsn);
   size_t chunk_bytes_max() const;
+  // Of the payload of one record.
+  size_t record_bytes_max() const;
   // Returns when a commit is as durable as asked. Errors: kUnknownOutcome when the sync failed.
   Status make_durable(Lsn cts, Durability durability);
 

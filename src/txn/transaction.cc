@@ -9,9 +9,10 @@
 namespace hawthorn::txn {
 
 namespace {
-constexpr size_t kKeyBlockBytes = 64 << 10;
+constexpr size_t kFirstKeysBytes = 4 << 10;
+constexpr size_t kKeyBlockBytes = 64 << 10;  // no key is larger
 constexpr size_t kStampsAhead = 8;
-constexpr size_t kUndoKept = 64 << 10;  // entries that a finished transaction keeps room for
+constexpr size_t kHeapKept = 32 << 10;  // that a finished transaction keeps, and does not count
 constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
 constexpr uint32_t kReadsAheadMax = 32;
 constexpr uint32_t kClaimAttempts = 5000;
@@ -24,13 +25,24 @@ Txn::~Txn() {
   if (open()) abort();
 }
 
-// Undo lists lie on the heap; large ones count against the budget, until the transaction ends.
+// What lies on the heap, and is more than a little, counts until the transaction ends.
 void Txn::count_memory() {
-  const size_t bytes = undo_.capacity() > kUndoKept ? undo_.capacity() * sizeof(tree::Undo) : 0;
+  const size_t heap =
+      operations_.capacity() + large_bytes_ + searched_.capacity() * sizeof(Searched);
+  const size_t bytes = heap > kHeapKept ? heap : 0;
   if (bytes == counted_bytes_) return;
   services_.store->arena->charge(
       os::Quota::kOther, static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));
   counted_bytes_ = bytes;
+}
+
+// Asks `take` again until it finds memory. Errors: those of relieve.
+template <typename Take>
+Status Txn::take_memory(Take take) {
+  for (uint32_t futile = 0; !take();) {
+    if (Status s = services_.admission->relieve(&futile); !s.ok()) return s;
+  }
+  return {};
 }
 
 Status Txn::begin(Mode mode) {
@@ -59,15 +71,29 @@ Status Txn::begin(Mode mode) {
   return {};
 }
 
-std::string_view Txn::keep_key(std::string_view key) {
-  if (key_capacity_ - key_used_ < key.size() || key_blocks_.empty()) {
-    key_capacity_ = std::max(kKeyBlockBytes, key.size());
-    key_blocks_.push_back(std::make_unique_for_overwrite<char[]>(key_capacity_));
-    key_used_ = 0;
+// Makes room for a key of so many bytes. False: the arena has no memory.
+bool Txn::reserve_key(size_t bytes) {
+  if (static_cast<size_t>(key_end_ - key_at_) >= bytes) return true;
+  if (key_at_ == nullptr && bytes <= kFirstKeysBytes) {
+    if (first_keys_ == nullptr) {
+      first_keys_ = std::make_unique_for_overwrite<char[]>(kFirstKeysBytes);
+    }
+    key_at_ = first_keys_.get();
+    key_end_ = key_at_ + kFirstKeysBytes;
+    return true;
   }
-  char* to = key_blocks_.back().get() + key_used_;
+  char* block = services_.store->arena->allocate(os::Quota::kOther, kKeyBlockBytes);
+  if (block == nullptr) return false;
+  key_blocks_.push_back(block);
+  key_at_ = block;
+  key_end_ = block + kKeyBlockBytes;
+  return true;
+}
+
+std::string_view Txn::keep_key(std::string_view key) {
+  char* to = key_at_;
   copy_bytes(to, key);
-  key_used_ += key.size();
+  key_at_ += key.size();
   return {to, key.size()};
 }
 
@@ -78,13 +104,12 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
       !s.ok()) {
     return s;
   }
+  if (undo_.full()) {
+    if (Status s = take_memory([this] { return grow_undo(); }); !s.ok()) return s;
+  }
   for (uint32_t futile = 0;;) {
-    if (logged_ != nullptr && undo_.size() == undo_.capacity()) grow_undo();
     Status s = tree->write(context_, key, tree::version_kind(type), value);
-    if (s.ok()) {
-      count_memory();
-      return s;
-    }
+    if (s.ok()) return s;
     if (s.is_conflict()) services_.sequencer->count_conflict();
     if (!s.is(StatusCode::kOutOfMemory)) return s;
     if (Status relieved = services_.admission->relieve(&futile); !relieved.ok()) return relieved;
@@ -94,14 +119,17 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                   std::string_view value) {
   const bool large = type == format::OperationType::kPutLarge;
-  const std::string_view kept = keep_key(key);
-  if (Status s = broken_.ok() ? install(tree, type, kept, value) : broken_; !s.ok()) {
+  Status ready = broken_;
+  if (ready.ok()) ready = take_memory([&] { return reserve_key(key.size() + 1); });
+  if (ready.ok()) ready = install(tree, type, keep_key(key), value);
+  if (Status& s = ready; !s.ok()) {
     if (large && drop_large) drop_large(value);
     return s;
   }
   format::append_operation(operations_, {type, tree->id(), key, value});
   ++operation_count_;
-  if (large) large_.emplace_back(value);
+  if (large) own_large(std::string(value));
+  if (operations_.size() > kHeapKept || large) count_memory();
   if (operations_.size() < kChunkBytes) return {};
   // Some chunks may be in the log, and this operation installed: it cannot be taken back alone.
   if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
@@ -119,8 +147,6 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
   const char* at = operations.data();
   const char* end = at + operations.size();
   tree::TreeState* tree = nullptr;
-  undo_.reserve(count);
-  count_memory();
   while (at < end) {
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
@@ -200,7 +226,7 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   logged_ = std::make_shared<LoggedTxn>(id_);
   {
     os::MutexLock lock(logged_->mutex);
-    logged_->undo = attaching_ ? nullptr : undo_.data();
+    logged_->undo = attaching_ ? nullptr : &undo_;
     logged_->logged = count;
     logged_->first_chunk = lsn;
     reappender.count(*logged_, operations.size());
@@ -209,10 +235,10 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   return {};
 }
 
-void Txn::grow_undo() {
+bool Txn::grow_undo() {
+  if (logged_ == nullptr) return undo_.grow();
   os::MutexLock lock(logged_->mutex);
-  undo_.reserve(2 * undo_.capacity());
-  logged_->undo = undo_.data();
+  return undo_.grow();
 }
 
 // From here on its chunks stay where they are: as the result says, which its commit record repeats.
@@ -247,7 +273,7 @@ CommitCheck::Verdict Txn::validate() {
 // run evicted: who meets that time after time gives up.
 Result<bool> Txn::read_ahead() {
   if (++reads_ahead_ > kReadsAheadMax) return false;
-  std::vector<Searched> before = std::exchange(searched_, {});
+  std::vector<Searched> before = std::exchange(searched_, std::vector<Searched>());
   auto known = before.begin();
   for (size_t i = 0; i < undo_.size(); ++i) {
     while (known != before.end() && known->of < i) ++known;
@@ -264,7 +290,10 @@ Result<bool> Txn::read_ahead() {
       }
       if (newer == tree::TreeState::Newer::kYes) return false;
       if (newer == tree::TreeState::Newer::kNeedRun) continue;
-      if (run.get() != nullptr) searched_.push_back({i, tree::RunFileRef(run.get())});
+      if (run.get() != nullptr) {
+        searched_.push_back({i, tree::RunFileRef(run.get())});
+        if (searched_.size() == searched_.capacity()) count_memory();
+      }
       break;
     }
   }
@@ -281,11 +310,12 @@ Status Txn::commit(Durability durability) {
     return {};
   }
   std::string_view operations = borrowed_.empty() ? std::string_view(operations_) : borrowed_;
-  // One record where it fits, which is less than kChunkBytes in a small ring; a larger batch goes
-  // in chunks like a larger transaction.
+  // One record where it fits; a larger batch goes in chunks like a larger transaction, and so does
+  // what is left of one where the ring is small.
   char header[20];
-  const size_t room = services_.sequencer->chunk_bytes_max() - sizeof(header);
-  if (operations.size() > (logged_ == nullptr ? std::min(kChunkBytes, room) : room)) {
+  const size_t record_max =
+      services_.sequencer->record_bytes_max() - (logged_ == nullptr ? 0 : sizeof(header));
+  if (operations.size() > std::min(kChunkBytes, record_max)) {
     if (Status s = log_in_chunks(operations); !s.ok()) {
       roll_back();
       finish();
@@ -433,19 +463,26 @@ void Txn::finish() {
   logged_.reset();
   services_.store->slots->release(id_);
   id_ = 0;
+  drop_memory();
+}
+
+// Gives back what a transaction needs, but for what the next small one will need again.
+void Txn::drop_memory() {
   undo_.clear();
-  if (undo_.capacity() > kUndoKept) undo_ = {};
-  count_memory();
-  operations_.clear();
   borrowed_ = {};
+  operations_.clear();
+  if (operations_.capacity() > kHeapKept) operations_ = std::string();
   large_.clear();
-  searched_.clear();
+  large_bytes_ = 0;
+  if (searched_.capacity() > 0) searched_ = std::vector<Searched>();
   reads_ahead_ = 0;
-  if (key_blocks_.size() > 1) {
-    key_blocks_.clear();
-    key_capacity_ = 0;
+  for (char* block : key_blocks_) {
+    services_.store->arena->release(os::Quota::kOther, block, kKeyBlockBytes);
   }
-  key_used_ = 0;
+  if (!key_blocks_.empty()) key_blocks_ = std::vector<char*>();
+  key_at_ = nullptr;
+  key_end_ = nullptr;
+  count_memory();
 }
 
 }  // namespace hawthorn::txn

@@ -11,7 +11,9 @@
 // 2. Every intent stands in undo_ until it is stamped or rolled back; the slot is released after
 // that (R16).
 // 3. Memory is waited for before the intent is installed, never after the commit record (R4).
-// 4. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
+// 4. What it holds comes from the arena as it grows, or is counted against the budget; between two
+//    transactions it keeps a few KB.
+// 5. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
 //    it ends: the list grows, chunks are logged and the end begins under logged_'s mutex.
 
 #include <cstdint>
@@ -70,7 +72,7 @@ class Attaching {
 
 class Txn : private CommitCheck {
  public:
-  explicit Txn(const Services& services) : services_(services) {}
+  explicit Txn(const Services& services) : services_(services), undo_(services.store->arena) {}
   ~Txn() override;
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
@@ -93,7 +95,10 @@ class Txn : private CommitCheck {
 
   // A large value that write_all is to name: dropped when the transaction is rolled back, however
   // far it came.
-  void own_large(std::string encoded) { large_.push_back(std::move(encoded)); }
+  void own_large(std::string encoded) {
+    large_bytes_ += sizeof(std::string) + encoded.capacity();
+    large_.push_back(std::move(encoded));
+  }
 
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
@@ -119,7 +124,11 @@ class Txn : private CommitCheck {
   Status with_log_space(Call call);
   Status log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq);
   Status log_in_chunks(std::string_view operations);
-  void grow_undo();
+  template <typename Take>
+  Status take_memory(Take take);
+  bool grow_undo();
+  bool reserve_key(size_t bytes);
+  void drop_memory();
   Lsn stop_moves();
   Status claim_exclusively(Attaching& attaching);
   void stamp_all(Lsn cts);
@@ -138,8 +147,8 @@ class Txn : private CommitCheck {
   tree::Snapshots::Registration registration_;
   bool registered_ = false;
   tree::WriteContext context_;
-  std::vector<tree::Undo> undo_;
-  size_t counted_bytes_ = 0;           // of it, against the budget
+  tree::UndoList undo_;
+  size_t counted_bytes_ = 0;           // of what lies on the heap, against the budget
   std::string operations_;             // not logged yet
   std::string_view borrowed_;          // of write_all
   uint32_t operation_count_ = 0;       // of either
@@ -155,9 +164,12 @@ class Txn : private CommitCheck {
   bool attaching_ = false;          // it is logging what has no intents
   Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
-  std::vector<std::unique_ptr<char[]>> key_blocks_;
-  size_t key_used_ = 0;
-  size_t key_capacity_ = 0;
+  size_t large_bytes_ = 0;          // that they take
+  // Where its keys are: the first few on the heap, where they stay, the others in the arena.
+  std::unique_ptr<char[]> first_keys_;
+  std::vector<char*> key_blocks_;
+  char* key_at_ = nullptr;
+  char* key_end_ = nullptr;
 };
 
 }  // namespace hawthorn::txn

@@ -1,7 +1,11 @@
 // A memory budget that open transactions hold: whoever writes waits for them, whatever the size of
-// its value, and says so when that does not help.
+// its value, and says so when that does not help. What they hold beside deltas, and what cursors
+// hold of what was flushed.
+#include <algorithm>
 #include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/engine_test.h"
 
@@ -71,6 +75,80 @@ TEST_F(FullBudget, a_large_value_that_waits_in_vain_says_why) {
   EXPECT_NE(status.message().find("transactions"), std::string_view::npos) << status.to_string();
   holder.abort();
   EXPECT_OK(db_->put(tree_, "large", value_of(1, 300'000)));
+}
+
+// What a transaction remembers of its writes is memory of the budget until it ends.
+TEST_F(FullBudget, transactions_count) {
+  const uint64_t before = db_->stats().memory_used_bytes;
+  for (const bool commits : {true, false}) {
+    Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(txn.status());
+    for (uint64_t i = 0; i < 20'000; ++i) ASSERT_OK(txn->del(tree_, big_endian(mix64(i))));
+    const Stats during = db_->stats();
+    // Some 70 bytes for each beside the deltas, and its key.
+    EXPECT_GE(during.memory_used_bytes - during.memory_delta_bytes, before + 20'000 * 72);
+    if (commits) {
+      ASSERT_OK(txn->commit());
+    } else {
+      txn->abort();
+    }
+    const Stats after = db_->stats();
+    EXPECT_LE(after.memory_used_bytes - after.memory_delta_bytes, before + 400'000);
+  }
+}
+
+// One that has no end ends with an error, not beyond the budget.
+TEST_F(FullBudget, transactions_are_bounded) {
+  Transaction holder = hold_all();
+  EXPECT_LE(db_->stats().memory_resident_bytes, kBudgetBytes + kBudgetBytes / 20);
+  holder.abort();
+  EXPECT_OK(db_->put(tree_, "k", "v"));
+  EXPECT_TRUE(clean(*db_));
+}
+
+// With the smallest ring a record holds a little less than what is logged at once otherwise.
+TEST_F(FullBudget, batches_about_as_large_as_a_record) {
+  for (size_t bytes = 261'900; bytes <= 262'400; bytes += 7) {
+    WriteBatch batch;
+    batch.put(tree_, "a", value_of(bytes, 60'000));
+    for (int i = 0; batch.bytes() + 60'020 < bytes; ++i) {
+      batch.put(tree_, "b" + std::to_string(i), value_of(bytes, 60'000));
+    }
+    batch.put(tree_, "c", value_of(bytes, bytes - batch.bytes() - 8));
+    ASSERT_OK(db_->write(batch));
+    Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(txn.status());
+    for (int i = 0; i < 8; ++i) {
+      ASSERT_OK(txn->put(tree_, "d" + std::to_string(i), value_of(bytes, 60'000 + bytes % 5'000)));
+    }
+    ASSERT_OK(txn->commit());
+  }
+  EXPECT_TRUE(clean(*db_));
+}
+
+// Open cursors on what was flushed long ago hold none of it, so writes go on.
+TEST_F(FullBudget, cursors_that_nobody_moves_stop_no_writes) {
+  std::vector<Cursor> cursors;
+  std::vector<std::string> shown;
+  for (uint64_t round = 0; round < 24; ++round) {
+    for (uint64_t i = 0; i < 400; ++i) {
+      ASSERT_OK(db_->put(tree_, big_endian(mix64(i)), value_of(round * 1000 + i, 4000)));
+    }
+    if (round % 2 != 0) continue;
+    cursors.push_back(db_->cursor(tree_));
+    ASSERT_TRUE(cursors.back().seek(big_endian(mix64(round))));
+    shown.emplace_back(cursors.back().value());
+  }
+  const Stats stats = db_->stats();
+  EXPECT_LE(stats.memory_delta_bytes, kBudgetBytes / 3);
+  EXPECT_LE(stats.memory_resident_bytes, kBudgetBytes + kBudgetBytes / 20);
+  for (size_t i = 0; i < cursors.size(); ++i) {
+    EXPECT_EQ(cursors[i].value(), shown[i]);
+    const std::string first(cursors[i].key());
+    ASSERT_TRUE(cursors[i].next() && cursors[i].prev()) << cursors[i].status().to_string();
+    EXPECT_EQ(cursors[i].key(), first);
+    EXPECT_EQ(cursors[i].value(), shown[i]);
+  }
 }
 
 }  // namespace

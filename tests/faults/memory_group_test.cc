@@ -8,11 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/prng.h"
 #include "hawthorn/hawthorn.h"
@@ -137,8 +141,9 @@ int work(const std::string& directory, uint64_t seconds) {
   return (*db)->close().ok() ? 0 : 10;
 }
 
-TEST(MemoryGroup, the_budget_is_enough) {
-  const MemoryGroup group(kBudget + kBudget / 20 + kBesides);
+// Runs it in a process of such a group.
+void run_in_group(size_t limit_bytes, int (*what)(const std::string&, uint64_t)) {
+  const MemoryGroup group(limit_bytes);
   if (geteuid() != 0 || !group.usable()) {
     GTEST_SKIP() << "not root, or there is no memory controller";
   }
@@ -146,7 +151,7 @@ TEST(MemoryGroup, the_budget_is_enough) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    _exit(group.enter() ? work(directory / "db", environment_number("HAWTHORN_BUDGET_SECONDS", 20))
+    _exit(group.enter() ? what(directory / "db", environment_number("HAWTHORN_BUDGET_SECONDS", 20))
                         : 1);
   }
   int status = 0;
@@ -155,6 +160,129 @@ TEST(MemoryGroup, the_budget_is_enough) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "the step that failed";
   std::fprintf(stderr, "the group's peak: %llu KB\n",
                static_cast<unsigned long long>(group.peak_bytes() / 1024));
+}
+
+TEST(MemoryGroup, the_budget_is_enough) { run_in_group(kBudget + kBudget / 20 + kBesides, work); }
+
+// ---- Many threads: what each of them makes the library hold beside the arena
+
+constexpr size_t kBudgetOfMany = size_t{96} << 20;
+constexpr uint64_t kThreads = 16;
+constexpr uint64_t kKeysOfMany = 1'000'000;
+constexpr size_t kCursorsEach = 8;
+// A thread's own: its stack, what it reads into (values, a batch of 64), the batch that it writes,
+// and what malloc keeps free for it.
+constexpr size_t kEachThread = size_t{640} << 10;
+
+std::string value_of_many(uint64_t number) { return value_of(number, 100 + number % 300); }
+// Now and then one that goes to extents of its own.
+std::string large_value(uint64_t number) { return value_of(number, 100'000); }
+
+// Small and large transactions, batches, reads of compressed data and cursors that stay open, all
+// at random. 0: all went well.
+int work_as_one_of_many(Db& db, const Tree& tree, uint64_t seed, const std::atomic<bool>& ends) {
+  Prng prng(seed);
+  std::vector<Cursor> cursors;
+  Value found;
+  ReadBatch batch;
+  while (!ends.load()) {
+    const uint64_t pick = prng.below(100);
+    if (pick < 40) {
+      WriteBatch writes;
+      for (uint64_t i = prng.between(1, 100); i > 0; --i) {
+        const uint64_t number = prng.below(kKeysOfMany);
+        writes.put(tree, key(number), value_of_many(number));
+      }
+      if (!db.write(writes).ok()) return 11;
+    } else if (pick < 60) {
+      Result<Transaction> txn = db.begin(TxnMode::kOptimistic);
+      if (!txn.ok()) return 12;
+      Status status;
+      for (uint64_t i = prng.one_in(20) ? prng.below(2000) : prng.below(20); i > 0; --i) {
+        const uint64_t number = prng.below(kKeysOfMany);
+        status = txn->put(tree, key(number), value_of_many(number));
+        if (!status.ok()) break;
+      }
+      if (status.ok()) status = txn->commit();
+      if (!status.ok() && !status.is_conflict()) return 13;
+    } else if (pick < 75) {
+      for (int i = 0; i < 20; ++i) {
+        const uint64_t number = prng.below(kKeysOfMany);
+        const Status status = db.get(tree, key(number), found);
+        if (!status.ok() && !status.is_not_found()) return 14;
+        if (status.ok() && found.view() != value_of_many(number)) return 15;
+      }
+    } else if (pick < 85) {
+      std::vector<std::string> keys(64);
+      for (std::string& one : keys) one = key(prng.below(kKeysOfMany));
+      const std::vector<std::string_view> views(keys.begin(), keys.end());
+      if (!db.multi_get(tree, views, batch).ok()) return 16;
+    } else if (pick < 99) {
+      if (cursors.size() == kCursorsEach) cursors.erase(cursors.begin());
+      cursors.push_back(db.cursor(tree));
+      Cursor& cursor = prng.one_in(2) ? cursors.front() : cursors.back();
+      cursor.seek(key(prng.below(kKeysOfMany)));
+      for (uint64_t i = prng.below(300); i > 0 && cursor.valid(); --i) cursor.next();
+      if (!cursor.status().ok()) return 17;
+    } else {
+      const std::string name = "large " + std::to_string(prng.below(100));
+      if (!db.put(tree, name, large_value(seed)).ok()) return 18;
+      const Status status = db.get(tree, name, found);
+      if (!status.ok() || found.size() != 100'000) return 19;
+    }
+  }
+  return 0;
+}
+
+int work_of_many(const std::string& directory, uint64_t seconds) {
+  const uint64_t before = resident_bytes();
+  Options options;
+  options.memory_budget_bytes = kBudgetOfMany;
+  options.durability = Durability::kNone;
+  options.compression = Compression::kZstd;
+  Result<std::unique_ptr<Db>> db = Db::open(directory, options);
+  if (!db.ok()) return 2;
+  Result<Tree> tree = (*db)->tree("t");
+  if (!tree.ok()) return 3;
+  std::atomic<bool> ends{false};
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      const int step = work_as_one_of_many(**db, *tree, thread + 1, ends);
+      if (step != 0) failed.store(step);
+    });
+  }
+  uint64_t most = 0;
+  uint64_t most_counted = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (std::chrono::steady_clock::now() < end && failed.load() == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    most = std::max(most, resident_bytes());
+    most_counted = std::max(most_counted, (*db)->stats().memory_resident_bytes);
+  }
+  ends.store(true);
+  for (std::thread& thread : threads) thread.join();
+  const Stats stats = (*db)->stats();
+  std::fprintf(stderr,
+               "resident at most %llu KB, counted %llu KB, budget %llu KB, %llu commits, %llu MB "
+               "on disk\n",
+               static_cast<unsigned long long>((most - before) / 1024),
+               static_cast<unsigned long long>(most_counted / 1024),
+               static_cast<unsigned long long>(kBudgetOfMany / 1024),
+               static_cast<unsigned long long>(stats.commits),
+               static_cast<unsigned long long>(stats.disk_bytes_reachable >> 20));
+  if (failed.load() != 0) return failed.load();
+  if (most_counted > kBudgetOfMany + kBudgetOfMany / 20) return 8;
+  if (most - before > kBudgetOfMany + kBudgetOfMany / 20 + kProgram + kThreads * kEachThread) {
+    return 9;
+  }
+  return (*db)->close().ok() ? 0 : 10;
+}
+
+TEST(MemoryGroup, the_budget_is_enough_for_many_threads) {
+  run_in_group(kBudgetOfMany + kBudgetOfMany / 20 + kBesides + kThreads * kEachThread,
+               work_of_many);
 }
 
 }  // namespace
