@@ -183,6 +183,8 @@ class Residency {
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
   // Bytes that were read from disk.
+  // "data.3 at 40960", for messages.
+  static std::string place(os::File* file, uint64_t offset);
   void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 

@@ -14,11 +14,11 @@ namespace hawthorn::tree {
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr size_t kRawBufferBytes = 256 << 10;
+}  // namespace
 
-std::string place(os::File* file, uint64_t offset) {
+std::string Residency::place(os::File* file, uint64_t offset) {
   return file->path() + " at " + std::to_string(offset);
 }
-}  // namespace
 
 // The run of a pinned file, or its outline. It stays what it is, and where it is, as long as the
 // pin.

@@ -1,0 +1,202 @@
+// What goes out of memory: whole values and heaps, fronts, outlines, in clock order.
+
+#include <algorithm>
+
+#include "os/epoch.h"
+#include "tree/residency.h"
+
+namespace hawthorn::tree {
+
+namespace {
+// Whole extents leave this part of the budget to frames.
+constexpr size_t kFramesFloorShare = 16;
+// Fronts that are not used give way to frames above this part of the budget. One is looked at for
+// so many frames that are wanted, so that all of them had their chance to be used before.
+constexpr size_t kFrontsFloorShare = 4;
+constexpr uint32_t kFramesPerFront = 8;
+// So many index blocks are read by a file's outline before its front is read as a whole.
+constexpr uint32_t kIndexReadsPerFront = 32;
+}  // namespace
+
+// Keeps what new readers do not find any more until the present ones are gone.
+void Residency::give_up(Extent* extent, os::Quota quota, char* memory, size_t bytes, Run* run) {
+  extent->ref();
+  evicted_.push_back({ExtentRef(extent), quota, memory, bytes, run, os::epoch::stamp()});
+}
+
+void Residency::evict_values(RunFile* file, Extent* extent) {
+  char* memory = extent->memory.exchange(nullptr, std::memory_order_acq_rel);
+  for (size_t e = 0; e < file->values.size(); ++e) {
+    if (file->values[e].get() == extent) file->bases[e].store(nullptr, std::memory_order_release);
+  }
+  give_up(extent, os::Quota::kValues, memory, extent->memory_bytes(), nullptr);
+}
+
+// The run goes on without its heap. False: no memory for that.
+bool Residency::evict_heap(RunFile* file) {
+  Extent* image = file->image.get();
+  if (file->run.load(std::memory_order_relaxed) != nullptr) {
+    Result<std::unique_ptr<Run>> bare =
+        Run::attach_parts(image->memory.load(std::memory_order_relaxed), image->memory_bytes(),
+                          nullptr, file->record.low, ImageSource::kBuilt, arena_);
+    if (!bare.ok()) return false;
+    replace_run(file, std::move(bare).value());
+  }
+  char* heap = image->heap.exchange(nullptr, std::memory_order_acq_rel);
+  give_up(image, os::Quota::kValues, heap, image->heap_bytes(), nullptr);
+  return true;
+}
+
+// What is left of it finds keys at the price of a read more. Returns what is gained.
+size_t Residency::evict_front(RunFile* file) {
+  Extent* image = file->image.get();
+  size_t kept = 0;
+  if (const Run* run = file->run.load(std::memory_order_relaxed); run != nullptr) {
+    kept = keep_outline(file, *run);
+  }
+  Run* run = file->run.exchange(nullptr, std::memory_order_acq_rel);
+  char* memory = image->memory.exchange(nullptr, std::memory_order_acq_rel);
+  give_up(image, os::Quota::kIndex, memory, image->front_bytes(), run);
+  return image->front_bytes() - std::min(kept, image->front_bytes());
+}
+
+// Returns what it takes, where there was none.
+size_t Residency::keep_outline(RunFile* file, const Run& run) {
+  if (file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
+  std::unique_ptr<Run> outline = Run::make_outline(run, arena_);
+  if (outline == nullptr) return 0;
+  const size_t bytes = outline->memory_bytes();
+  arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(outline->heap_memory_bytes()));
+  file->outline.store(outline.release(), std::memory_order_release);
+  enlist(outlines_, file);
+  return bytes;
+}
+
+bool Residency::wants_front(RunFile* file) {
+  return file->index_reads.fetch_add(1, std::memory_order_relaxed) % kIndexReadsPerFront ==
+         kIndexReadsPerFront - 1;
+}
+
+namespace {
+bool movable(const RunFile* file, const Extent* extent) {
+  return extent != nullptr && extent->owner == file &&
+         extent->memory.load(std::memory_order_relaxed) != nullptr &&
+         extent->pins.load(std::memory_order_acquire) == 0 &&
+         !extent->writing.load(std::memory_order_acquire);
+}
+}  // namespace
+
+void Residency::enlist(Clock& clock, RunFile* file) {
+  size_t& place = file->places[clock.number];
+  if (place != RunFile::kNowhere) return;
+  place = clock.files.size();
+  clock.files.push_back(file);
+}
+
+void Residency::delist(Clock& clock, RunFile* file) {
+  size_t& place = file->places[clock.number];
+  if (place == RunFile::kNowhere) return;
+  RunFile* last = clock.files.back();
+  clock.files[place] = last;
+  last->places[clock.number] = place;
+  clock.files.pop_back();
+  place = RunFile::kNowhere;
+}
+
+// Two sweeps of a clock: over files that were not used since the last one, then over any. evict
+// says how many bytes of a file went, or kNowhere when there is nothing of it.
+template <typename Evict>
+size_t Residency::sweep(Clock& clock, size_t bytes, Evict evict) {
+  size_t gone = 0;
+  for (int round = 0; round < 2 && gone < bytes; ++round) {
+    for (size_t left = clock.files.size(); left > 0 && gone < bytes; --left) {
+      if (++clock.hand >= clock.files.size()) clock.hand = 0;
+      RunFile* file = clock.files[clock.hand];
+      if (round == 0 && file->hot.exchange(0, std::memory_order_relaxed) != 0) continue;
+      const size_t went = evict(file);
+      if (went == RunFile::kNowhere) {
+        delist(clock, file);
+      } else {
+        gone += went;
+      }
+    }
+  }
+  return gone;
+}
+
+size_t Residency::evict_whole(size_t bytes) {
+  return sweep(wholes_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    size_t gone = 0;
+    bool present = false;
+    for (const ExtentRef& value : file->values) {
+      if (value->memory.load(std::memory_order_relaxed) == nullptr) continue;
+      if (!movable(file, value.get())) {
+        present = present || value->owner == file;
+        continue;
+      }
+      evict_values(file, value.get());
+      gone += value->memory_bytes();
+    }
+    Extent* image = file->image.get();
+    if (image != nullptr && image->heap.load(std::memory_order_relaxed) != nullptr) {
+      if (movable(file, image) && evict_heap(file)) {
+        gone += image->heap_bytes();
+      } else {
+        present = present || image->owner == file;
+      }
+    }
+    return gone == 0 && !present ? RunFile::kNowhere : gone;
+  });
+}
+
+size_t Residency::evict_fronts(size_t bytes) {
+  return sweep(fronts_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    Extent* image = file->image.get();
+    if (image->memory.load(std::memory_order_relaxed) == nullptr || image->owner != file) {
+      return RunFile::kNowhere;
+    }
+    if (!movable(file, image) || image->heap.load(std::memory_order_relaxed) != nullptr) return 0;
+    return evict_front(file);
+  });
+}
+
+size_t Residency::evict_outlines(size_t bytes) {
+  return sweep(outlines_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
+    Run* outline = file->outline.exchange(nullptr, std::memory_order_acq_rel);
+    if (outline == nullptr) return RunFile::kNowhere;
+    const size_t gone = outline->memory_bytes();
+    give_up(file->image.get(), os::Quota::kIndex, nullptr, 0, outline);
+    return gone;
+  });
+}
+
+// Frames are wanted and memory is short: the front that was not used for longest, about, goes.
+void Residency::offer_front() {
+  if (++frames_wanted_ % kFramesPerFront != 0 || fronts_.files.empty()) return;
+  if (arena_->used(os::Quota::kIndex) <= arena_->budget() / kFrontsFloorShare) return;
+  if (++fronts_.hand >= fronts_.files.size()) fronts_.hand = 0;
+  RunFile* file = fronts_.files[fronts_.hand];
+  if (file->hot.exchange(0, std::memory_order_relaxed) != 0) return;
+  const Extent* image = file->image.get();
+  if (image->owner == file && movable(file, image) &&
+      image->heap.load(std::memory_order_relaxed) == nullptr) {
+    evict_front(file);
+  }
+}
+
+size_t Residency::evict_pass(size_t bytes) {
+  size_t gone = evict_whole(bytes);
+  const size_t frames = arena_->used(os::Quota::kFrames);
+  const size_t floor = arena_->budget() / kFramesFloorShare;
+  if (gone < bytes && frames > floor)
+    gone += frames_.shrink(std::min(bytes - gone, frames - floor));
+  if (gone < bytes) gone += evict_fronts(bytes - gone);
+  if (gone < bytes) gone += frames_.shrink(bytes - gone);
+  // Not while readers alone hold back what was evicted before.
+  if (gone < bytes && evicted_.empty() && !frames_.shrinking()) {
+    gone += evict_outlines(bytes - gone);
+  }
+  return gone;
+}
+
+}  // namespace hawthorn::tree
