@@ -5,6 +5,19 @@
 
 namespace hawthorn::tree {
 
+namespace {
+constexpr size_t kSampleShare = 128;  // of the budget, for one tree
+constexpr size_t kSampleBytesMin = size_t{128} << 10;
+constexpr size_t kSampleBytesMax = size_t{1} << 20;
+// So many trees are sampled at once; one that was offered nothing for so long makes way.
+constexpr size_t kSampledTrees = 4;
+constexpr uint64_t kOffersPatience = 64;
+}  // namespace
+
+Compression::Compression(os::Arena* arena)
+    : arena_(arena),
+      sample_bytes_(std::clamp(arena->budget() / kSampleShare, kSampleBytesMin, kSampleBytesMax)) {}
+
 void Compression::set_codec(uint32_t tree, format::Codec codec) {
   os::MutexLock lock(mutex_);
   State& state = trees_[tree];
@@ -29,8 +42,8 @@ Compression::Plan Compression::plan(uint32_t tree) const {
 
 void Compression::drop_samples(State& state) {
   if (state.samples.empty()) return;
-  state.samples = std::string();
-  arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(kSampleBytes));
+  std::string().swap(state.samples);  // an assignment would keep the capacity
+  arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(sample_bytes_));
 }
 
 bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view bytes) {
@@ -54,22 +67,40 @@ const format::Dictionary* Compression::dictionary(uint32_t id) const {
   return at == dictionaries_.end() ? nullptr : at->second.get();
 }
 
+// Whether another tree may be sampled.
+bool Compression::find_place() {
+  size_t sampled = 0;
+  State* stalest = nullptr;
+  for (auto& [tree, state] : trees_) {
+    if (state.samples.empty()) continue;
+    ++sampled;
+    if (stalest == nullptr || state.offered < stalest->offered) stalest = &state;
+  }
+  if (sampled < kSampledTrees) return true;
+  if (offers_ - stalest->offered < kOffersPatience) return false;
+  drop_samples(*stalest);
+  return true;
+}
+
 void Compression::offer_sample(uint32_t tree, const char* content, size_t bytes) {
   os::MutexLock lock(mutex_);
   const auto at = trees_.find(tree);
   if (at == trees_.end() || !at->second.sampling) return;
-  std::string& samples = at->second.samples;
-  if (samples.empty()) {
-    samples.reserve(kSampleBytes);
-    arena_->charge(os::Quota::kOther, kSampleBytes);
+  State& state = at->second;
+  ++offers_;
+  if (state.samples.empty()) {
+    if (!find_place()) return;
+    state.samples.reserve(sample_bytes_);
+    arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(sample_bytes_));
   }
-  samples.append(content, std::min(bytes, kSampleBytes - std::min(kSampleBytes, samples.size())));
+  state.offered = offers_;
+  state.samples.append(content, std::min(bytes, sample_bytes_ - state.samples.size()));
 }
 
 bool Compression::take_samples(Samples* samples) {
   os::MutexLock lock(mutex_);
   for (auto& [tree, state] : trees_) {
-    if (!state.sampling || state.samples.size() < kSampleBytes) continue;
+    if (!state.sampling || state.samples.size() < sample_bytes_) continue;
     state.sampling = false;
     *samples = {tree, next_dictionary_++, state.samples};
     drop_samples(state);

@@ -25,7 +25,6 @@ namespace hawthorn::tree {
 class Compression {
  public:
   static constexpr size_t kDictionaryBytes = size_t{16} << 10;
-  static constexpr size_t kSampleBytes = size_t{1} << 20;
 
   struct Plan {
     format::Codec codec = format::Codec::kNone;
@@ -33,7 +32,7 @@ class Compression {
   };
 
   // What it has on the heap counts against the arena's budget.
-  explicit Compression(os::Arena* arena) : arena_(arena) {}
+  explicit Compression(os::Arena* arena);
 
   void set_codec(uint32_t tree, format::Codec codec);
   void forget_tree(uint32_t tree);
@@ -45,7 +44,8 @@ class Compression {
   // Null for id 0 and for one that does not exist.
   const format::Dictionary* dictionary(uint32_t id) const;
 
-  // Content of a tree that is to have a dictionary and has none yet; others ignore it.
+  // Content of a tree that is to have a dictionary and has none yet; others ignore it. Few trees
+  // are sampled at a time, a megabyte of each or a 128th of the budget.
   void offer_sample(uint32_t tree, const char* content, size_t bytes);
   // A tree with enough samples, which are taken, and its next dictionary's id; false: none.
   struct Samples {
@@ -61,10 +61,14 @@ class Compression {
     const format::Dictionary* dictionary = nullptr;
     bool sampling = false;
     std::string samples;
+    uint64_t offered = 0;  // when its last sample was taken
   };
   void drop_samples(State& state) REQUIRES(mutex_);
+  bool find_place() REQUIRES(mutex_);
 
   os::Arena* const arena_;
+  const size_t sample_bytes_;
+  uint64_t offers_ GUARDED_BY(mutex_) = 0;
   mutable os::Mutex mutex_;
   std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
   std::map<uint32_t, std::unique_ptr<format::Dictionary>> dictionaries_ GUARDED_BY(mutex_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "os/test_point.h"
 
@@ -23,6 +24,7 @@ constexpr size_t kVersionOverhead =
 
 Txn::~Txn() {
   if (open()) abort();
+  HAWTHORN_ASSERT(counted_bytes_ == 0);
 }
 
 // What lies on the heap, and is more than a little, counts until the transaction ends.
@@ -471,7 +473,8 @@ void Txn::drop_memory() {
   undo_.clear();
   borrowed_ = {};
   operations_.clear();
-  if (operations_.capacity() > kHeapKept) operations_ = std::string();
+  // An assignment would keep the capacity.
+  if (operations_.capacity() > kHeapKept) std::string().swap(operations_);
   large_.clear();
   large_bytes_ = 0;
   if (searched_.capacity() > 0) searched_ = std::vector<Searched>();

@@ -97,11 +97,11 @@ TEST_F(FullBudget, transactions_count) {
     } else {
       txn->abort();
     }
-    // Merges may be under way, and end; each merger keeps a 64th of the budget.
-    for (int i = 0; i < 1000 && beside_data() > before + 1'000'000; ++i) {
+    // Merges may be under way, and end.
+    for (int i = 0; i < 1000 && beside_data() > before + 400'000; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    EXPECT_LE(beside_data(), before + 1'000'000);
+    EXPECT_LE(beside_data(), before + 400'000);
   }
 }
 
