@@ -6,7 +6,8 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kSampleShare = 128;  // of the budget, for one tree
+// Of the budget, for one tree: training takes about ten times that for a moment.
+constexpr size_t kSampleShare = 512;
 constexpr size_t kSampleBytesMin = size_t{128} << 10;
 constexpr size_t kSampleBytesMax = size_t{1} << 20;
 // So many trees are sampled at once; one that was offered nothing for so long makes way.
