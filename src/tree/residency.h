@@ -221,6 +221,7 @@ class Residency {
               const char* stored, char* to) const;
   bool evict_heap(RunFile* file) REQUIRES(mutex_);
   size_t evict_front(RunFile* file) REQUIRES(mutex_);
+  size_t try_front(RunFile* file) REQUIRES(mutex_);
   size_t keep_outline(RunFile* file, const Run& run) REQUIRES(mutex_);
   void offer_front() REQUIRES(mutex_);
   void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);

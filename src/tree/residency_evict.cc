@@ -149,15 +149,18 @@ size_t Residency::evict_whole(size_t bytes) {
   });
 }
 
+// As for sweep.
+size_t Residency::try_front(RunFile* file) {
+  const Extent* image = file->image.get();
+  if (image->memory.load(std::memory_order_relaxed) == nullptr || image->owner != file) {
+    return RunFile::kNowhere;
+  }
+  if (!movable(file, image) || image->heap.load(std::memory_order_relaxed) != nullptr) return 0;
+  return evict_front(file);
+}
+
 size_t Residency::evict_fronts(size_t bytes) {
-  return sweep(fronts_, bytes, [this](RunFile* file) REQUIRES(mutex_) -> size_t {
-    Extent* image = file->image.get();
-    if (image->memory.load(std::memory_order_relaxed) == nullptr || image->owner != file) {
-      return RunFile::kNowhere;
-    }
-    if (!movable(file, image) || image->heap.load(std::memory_order_relaxed) != nullptr) return 0;
-    return evict_front(file);
-  });
+  return sweep(fronts_, bytes, [this](RunFile* file) REQUIRES(mutex_) { return try_front(file); });
 }
 
 size_t Residency::evict_outlines(size_t bytes) {
@@ -177,11 +180,7 @@ void Residency::offer_front() {
   if (++fronts_.hand >= fronts_.files.size()) fronts_.hand = 0;
   RunFile* file = fronts_.files[fronts_.hand];
   if (file->hot.exchange(0, std::memory_order_relaxed) != 0) return;
-  const Extent* image = file->image.get();
-  if (image->owner == file && movable(file, image) &&
-      image->heap.load(std::memory_order_relaxed) == nullptr) {
-    evict_front(file);
-  }
+  try_front(file);
 }
 
 size_t Residency::evict_pass(size_t bytes) {

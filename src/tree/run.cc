@@ -193,9 +193,13 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
   build_search_table(table_, groups, first_heads, base + offsets.upper);
 }
 
+uint32_t Run::first_group_from(uint64_t head, uint32_t end) const {
+  const uint64_t* heads = table_.first_heads;
+  return static_cast<uint32_t>(std::lower_bound(heads, heads + end, head) - heads);
+}
+
 uint32_t Run::begin_of_tie(uint32_t group, uint64_t head) const {
-  const uint64_t* first = std::lower_bound(table_.first_heads, table_.first_heads + group, head);
-  const uint32_t first_group = static_cast<uint32_t>(first - table_.first_heads);
+  const uint32_t first_group = first_group_from(head, group);
   if (first_group == 0 || !tied(first_group)) return first_group * kGroupEntries;
   return (first_group - 1) * kGroupEntries +
          table_.kernels.search(table_, first_group - 1, head).below;
@@ -303,9 +307,8 @@ Run::Range Run::heads_of(std::string_view key) const {
 
 Run::Range Run::groups_with(uint64_t head) const {
   const uint32_t last = locate(head);
-  const uint64_t* first = std::lower_bound(table_.first_heads, table_.first_heads + last, head);
-  auto begin = static_cast<uint32_t>(first - table_.first_heads);
-  if (begin > 0 && *first == head && tied(begin)) --begin;
+  uint32_t begin = first_group_from(head, last);
+  if (begin > 0 && table_.first_heads[begin] == head && tied(begin)) --begin;
   return {begin, last + 1};
 }
 

@@ -305,6 +305,8 @@ class Run {
 
   // All entries with this head, from what the kernel found in its last group.
   Range range_of(const GroupHit& hit, uint64_t head) const;
+  // The first of the groups before `end` whose first head is not smaller, or `end`.
+  uint32_t first_group_from(uint64_t head, uint32_t end) const;
   uint32_t begin_of_tie(uint32_t group, uint64_t head) const;
   uint32_t pick(const GroupHit& hit, std::string_view key, uint64_t head, Lsn ts) const;
   // Compares keys with equal heads.

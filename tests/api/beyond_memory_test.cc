@@ -32,24 +32,38 @@ void PrintTo(const Kind& kind, std::ostream* to) {
   *to << kind.value_bytes << "_" << kNames[static_cast<size_t>(kind.compression)];
 }
 
-class BeyondMemory : public ::testing::TestWithParam<Kind> {
+// A tree of a database with that budget.
+class LargeTree {
  protected:
-  void SetUp() override {
+  // key and value: of the entry with a number below `count`.
+  template <typename Key, typename Value>
+  void fill(Compression compression, uint64_t count, Key key, Value value) {
     Options options;
     options.memory_budget_bytes = kBudget;
     options.durability = Durability::kNone;
-    options.compression = GetParam().compression;
+    options.compression = compression;
     Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
     ASSERT_OK(opened.status());
     db_ = std::move(opened).value();
     tree_ = db_->tree("t").value();
-    count_ = 4 * kBudget / (24 + GetParam().value_bytes);
-    for (uint64_t i = 0; i < count_;) {
+    for (uint64_t i = 0; i < count;) {
       WriteBatch batch;
-      for (int n = 0; n < 500 && i < count_; ++n, ++i) batch.put(tree_, key(i), value(i));
+      for (int n = 0; n < 500 && i < count; ++n, ++i) batch.put(tree_, key(i), value(i));
       ASSERT_OK(db_->write(batch));
     }
     ASSERT_OK(db_->flush());
+  }
+
+  TempDirectory directory_;
+  std::unique_ptr<Db> db_;
+  Tree tree_;
+};
+
+class BeyondMemory : public ::testing::TestWithParam<Kind>, protected LargeTree {
+ protected:
+  void SetUp() override {
+    count_ = 4 * kBudget / (24 + GetParam().value_bytes);
+    fill(GetParam().compression, count_, key, [this](uint64_t i) { return value(i); });
   }
   static constexpr uint64_t kStep = uint64_t{1} << 40;
   static std::string key(uint64_t number) {
@@ -58,9 +72,6 @@ class BeyondMemory : public ::testing::TestWithParam<Kind> {
   }
   std::string value(uint64_t number) const { return value_of(number, GetParam().value_bytes); }
 
-  TempDirectory directory_;
-  std::unique_ptr<Db> db_;
-  Tree tree_;
   uint64_t count_ = 0;
 };
 
@@ -314,44 +325,33 @@ TEST_P(BeyondMemory, AQueueIsUsedWrongly) {
   EXPECT_OK(db_->close());
 }
 
+class BeyondMemoryAlone : public ::testing::Test, protected LargeTree {};
+
 // Empty values take no byte of a heap, which is on disk: reads need nothing of it for them.
-TEST(BeyondMemoryAlone, EmptyValuesBesideOthers) {
-  TempDirectory directory;
-  Options options;
-  options.memory_budget_bytes = kBudget;
-  options.durability = Durability::kNone;
-  Result<std::unique_ptr<Db>> opened = Db::open(directory / "db", options);
-  ASSERT_OK(opened.status());
-  const std::unique_ptr<Db> db = std::move(opened).value();
-  const Tree tree = db->tree("t").value();
+TEST_F(BeyondMemoryAlone, EmptyValuesBesideOthers) {
   // Plain entries without a value and with one in an extent; records.
   const auto key = [](uint64_t i) { return big_endian(i << 40) + (i % 3 == 2 ? "-a-tail" : ""); };
   const auto value = [](uint64_t i) {
     return i % 3 == 0 ? std::string() : value_of(i, i % 3 == 1 ? 364 : 150);
   };
   constexpr uint64_t kKeys = 300000;
-  for (uint64_t i = 0; i < kKeys;) {
-    WriteBatch batch;
-    for (int n = 0; n < 500 && i < kKeys; ++n, ++i) batch.put(tree, key(i), value(i));
-    ASSERT_OK(db->write(batch));
-  }
-  ASSERT_OK(db->flush());
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
   Prng prng(5);
   Value found;
   ReadBatch batch;
   for (int round = 0; round < 4000; ++round) {
     const uint64_t i = prng.below(kKeys / 3) * 3;
-    ASSERT_OK(db->get(tree, key(i), found));
+    ASSERT_OK(db_->get(tree_, key(i), found));
     ASSERT_EQ(found.view(), "");
     const std::string keys[] = {key(i), key(i + 1), key(i + 2)};
     const std::string_view views[] = {keys[0], keys[1], keys[2]};
-    ASSERT_OK(db->multi_get(tree, views, batch));
+    ASSERT_OK(db_->multi_get(tree_, views, batch));
     for (size_t n = 0; n < 3; ++n) {
       ASSERT_TRUE(batch[n].found());
       ASSERT_EQ(batch[n].value, value(i + n));
     }
   }
-  Cursor cursor = db->cursor(tree);
+  Cursor cursor = db_->cursor(tree_);
   for (int round = 0; round < 500; ++round) {
     uint64_t i = prng.below(kKeys);
     cursor.seek(key(i));
@@ -364,39 +364,27 @@ TEST(BeyondMemoryAlone, EmptyValuesBesideOthers) {
 
 // The index blocks alone are more than the memory: a get reads one of them and one of what it says,
 // not all of a container's.
-TEST(BeyondMemoryAlone, IndexesLargerThanMemory) {
-  TempDirectory directory;
-  Options options;
-  options.memory_budget_bytes = kBudget;
-  options.durability = Durability::kNone;
-  Result<std::unique_ptr<Db>> opened = Db::open(directory / "db", options);
-  ASSERT_OK(opened.status());
-  const std::unique_ptr<Db> db = std::move(opened).value();
-  const Tree tree = db->tree("t").value();
+TEST_F(BeyondMemoryAlone, IndexesLargerThanMemory) {
   // Heads are equal in fives and tell three keys of five from others only by their tails.
   const auto key = [](uint64_t i) { return big_endian((i / 5) << 30) + big_endian(i) + "tail"; };
   constexpr uint64_t kKeys = 2000000;
-  for (uint64_t i = 0; i < kKeys;) {
-    WriteBatch batch;
-    for (int n = 0; n < 1000 && i < kKeys; ++n, ++i) batch.put(tree, key(i), big_endian(i * 7));
-    ASSERT_OK(db->write(batch));
-  }
-  ASSERT_OK(db->flush());
+  const auto value = [](uint64_t i) { return big_endian(i * 7); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
   Prng prng(6);
   Value found;
   const auto read_some = [&](int count) {
     for (int n = 0; n < count; ++n) {
       const uint64_t i = prng.below(kKeys);
-      ASSERT_OK(db->get(tree, key(i), found));
-      ASSERT_EQ(found.view(), big_endian(i * 7));
-      ASSERT_TRUE(db->get(tree, key(i) + "x", found).is_not_found());
+      ASSERT_OK(db_->get(tree_, key(i), found));
+      ASSERT_EQ(found.view(), value(i));
+      ASSERT_TRUE(db_->get(tree_, key(i) + "x", found).is_not_found());
     }
   };
   ASSERT_NO_FATAL_FAILURE(read_some(2000));
-  const uint64_t before = db->stats().bytes_read;
+  const uint64_t before = db_->stats().bytes_read;
   constexpr int kGets = 5000;
   ASSERT_NO_FATAL_FAILURE(read_some(kGets));
-  EXPECT_LT((db->stats().bytes_read - before) / kGets, uint64_t{5} * 4096);
+  EXPECT_LT((db_->stats().bytes_read - before) / kGets, uint64_t{5} * 4096);
   std::vector<std::string> keys;
   std::vector<std::string_view> views;
   std::vector<uint64_t> numbers;
@@ -404,20 +392,20 @@ TEST(BeyondMemoryAlone, IndexesLargerThanMemory) {
   for (const uint64_t i : numbers) keys.push_back(key(i));
   for (const std::string& one : keys) views.push_back(one);
   ReadBatch batch;
-  ASSERT_OK(db->multi_get(tree, views, batch));
+  ASSERT_OK(db_->multi_get(tree_, views, batch));
   for (size_t n = 0; n < numbers.size(); ++n) {
     ASSERT_EQ(batch[n].found(), numbers[n] < kKeys);
     if (batch[n].found()) {
-      ASSERT_EQ(batch[n].value, big_endian(numbers[n] * 7));
+      ASSERT_EQ(batch[n].value, value(numbers[n]));
     }
   }
   // Others are written meanwhile, and read again.
   for (int n = 0; n < 20000; ++n) {
     const uint64_t i = prng.below(kKeys);
-    ASSERT_OK(db->put(tree, key(i), big_endian(i * 7)));
+    ASSERT_OK(db_->put(tree_, key(i), value(i)));
   }
   ASSERT_NO_FATAL_FAILURE(read_some(2000));
-  EXPECT_TRUE(db->check().ok());
+  EXPECT_TRUE(db_->check().ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,
