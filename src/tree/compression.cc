@@ -6,18 +6,15 @@
 namespace hawthorn::tree {
 
 namespace {
-// Of the budget, for one tree: training takes about ten times that for a moment.
-constexpr size_t kSampleShare = 512;
-constexpr size_t kSampleBytesMin = size_t{128} << 10;
-constexpr size_t kSampleBytesMax = size_t{1} << 20;
+// Of one tree. Of less than thirty times the dictionary's size training makes poor ones; it takes
+// about ten times the samples for a moment.
+constexpr size_t kSampleBytes = 32 * Compression::kDictionaryBytes;
 // So many trees are sampled at once; one that was offered nothing for so long makes way.
 constexpr size_t kSampledTrees = 4;
 constexpr uint64_t kOffersPatience = 64;
 }  // namespace
 
-Compression::Compression(os::Arena* arena)
-    : arena_(arena),
-      sample_bytes_(std::clamp(arena->budget() / kSampleShare, kSampleBytesMin, kSampleBytesMax)) {}
+Compression::Compression(os::Arena* arena) : arena_(arena) {}
 
 void Compression::set_codec(uint32_t tree, format::Codec codec) {
   os::MutexLock lock(mutex_);
@@ -44,7 +41,7 @@ Compression::Plan Compression::plan(uint32_t tree) const {
 void Compression::drop_samples(State& state) {
   if (state.samples.empty()) return;
   std::string().swap(state.samples);  // an assignment would keep the capacity
-  arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(sample_bytes_));
+  arena_->charge(os::Quota::kOther, -static_cast<ptrdiff_t>(kSampleBytes));
 }
 
 bool Compression::add_dictionary(uint32_t tree, uint32_t id, std::string_view bytes) {
@@ -91,17 +88,17 @@ void Compression::offer_sample(uint32_t tree, const char* content, size_t bytes)
   ++offers_;
   if (state.samples.empty()) {
     if (!find_place()) return;
-    state.samples.reserve(sample_bytes_);
-    arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(sample_bytes_));
+    state.samples.reserve(kSampleBytes);
+    arena_->charge(os::Quota::kOther, static_cast<ptrdiff_t>(kSampleBytes));
   }
   state.offered = offers_;
-  state.samples.append(content, std::min(bytes, sample_bytes_ - state.samples.size()));
+  state.samples.append(content, std::min(bytes, kSampleBytes - state.samples.size()));
 }
 
 bool Compression::take_samples(Samples* samples) {
   os::MutexLock lock(mutex_);
   for (auto& [tree, state] : trees_) {
-    if (!state.sampling || state.samples.size() < sample_bytes_) continue;
+    if (!state.sampling || state.samples.size() < kSampleBytes) continue;
     state.sampling = false;
     *samples = {tree, next_dictionary_++, state.samples};
     drop_samples(state);

@@ -45,7 +45,7 @@ class Compression {
   const format::Dictionary* dictionary(uint32_t id) const;
 
   // Content of a tree that is to have a dictionary and has none yet; others ignore it. Few trees
-  // are sampled at a time, a megabyte of each or a 512th of the budget.
+  // are sampled at a time, half a megabyte of each.
   void offer_sample(uint32_t tree, const char* content, size_t bytes);
   // A tree with enough samples, which are taken, and its next dictionary's id; false: none.
   struct Samples {
@@ -67,7 +67,6 @@ class Compression {
   bool find_place() REQUIRES(mutex_);
 
   os::Arena* const arena_;
-  const size_t sample_bytes_;
   uint64_t offers_ GUARDED_BY(mutex_) = 0;
   mutable os::Mutex mutex_;
   std::map<uint32_t, State> trees_ GUARDED_BY(mutex_);
