@@ -223,6 +223,11 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   HAWTHORN_TEST_POINT("publisher.after_manifest");
   batches_.fetch_add(1, std::memory_order_relaxed);
   if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
+  {
+    os::MutexLock lock(mutex_);
+    trims_behind_ = batch->number != 0;
+    published_us_ = machine_.clock->monotonic_us();
+  }
   if (reserved != 0) log_->set_reserved(reserved);
   if (trim != 0) log_->trim(trim);
   for (tree::ExtentRef& extent : batch->edit.dropped) {
@@ -242,8 +247,10 @@ void Publisher::run() {
       static_cast<void>(wake_.wait_for(mutex_, kTickUs));
       if (stopping_) return;
       if (!status_.ok()) continue;
-      due = filling_ != nullptr && (filling_->bytes >= kBatchBytes ||
-                                    machine_.clock->monotonic_us() - filling_since_us_ >= kBatchUs);
+      const uint64_t now = machine_.clock->monotonic_us();
+      due = filling_ != nullptr
+                ? filling_->bytes >= kBatchBytes || now - filling_since_us_ >= kBatchUs
+                : trims_behind_ && now - published_us_ >= kBatchUs;
     }
     // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else
     // happens.

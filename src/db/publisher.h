@@ -102,6 +102,10 @@ class Publisher {
   os::CondVar wake_;
   std::unique_ptr<Batch> filling_ GUARDED_BY(mutex_);
   uint64_t filling_since_us_ GUARDED_BY(mutex_) = 0;
+  // The log that the last batch needed until it was durable is trimmed with the next one, which may
+  // be long in coming.
+  bool trims_behind_ GUARDED_BY(mutex_) = false;
+  uint64_t published_us_ GUARDED_BY(mutex_) = 0;
   uint64_t last_number_ GUARDED_BY(mutex_) = 0;
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);

@@ -196,13 +196,18 @@ bool Scheduler::log_pressure() const {
   return store_->log->head() > start + limit && log_end_flushable() > start + limit;
 }
 
-// Whether the log is too long and this delta among those that need its older half. A cut lifts what
-// it needs to the end of that log at least, so it is not among them again at once.
-bool Scheduler::holds_log(const tree::Delta& delta) const {
-  if (!log_pressure()) return false;
+// Where the log is too long: deltas from below here, its older half, hold it. A cut lifts what one
+// needs to the end of that log at least, so it is not among them again at once, whether or not the
+// flush is durable yet. Else 0.
+Lsn Scheduler::log_held_below() const {
+  if (!log_pressure()) return 0;
   const Lsn start = store_->log->trimmed();
   const Lsn end = log_end_flushable();
-  return end > start && delta.first_lsn() < start + (end - start) / 2;
+  return end > start ? start + (end - start) / 2 : 0;
+}
+
+bool Scheduler::holds_log(const tree::Delta& delta) const {
+  return delta.first_lsn() < log_held_below();
 }
 
 bool Scheduler::reappend_due() const { return reappender_->due(log_limit()); }
@@ -215,13 +220,12 @@ bool Scheduler::flush_due() const {
 }
 
 // Looks at all containers and keeps those that pay most.
-void Scheduler::refill(bool by_log) {
+void Scheduler::refill() {
   std::vector<Candidate> found;
   const size_t quota = quota_.load(std::memory_order_relaxed);
   const bool full = static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
                     kFlushFrom * static_cast<double>(quota);
-  const Lsn log_start = store_->log != nullptr ? store_->log->trimmed() : 0;
-  const Lsn log_size = store_->log != nullptr ? store_->log->head() - log_start + 1 : 1;
+  const Lsn held_below = log_held_below();
   SpaceUse use;
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (tree::TreeState* tree : trees_()) {
@@ -233,20 +237,15 @@ void Scheduler::refill(bool by_log) {
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;
-      if (!full && !by_log && !large) continue;
+      const bool holds = delta->first_lsn() < held_below;
+      if (!full && !holds && !large) continue;
       const auto bytes = static_cast<double>(delta->bytes_each());
       const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
       double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
       if (d->run->values.size() + 1 > jittered.extents_max)
         cost += static_cast<double>(d->run->value_bytes());
       double worth = bytes / cost;
-      // Records in the oldest quarter of the log come first when the log is what must shrink.
-      const Lsn first = delta->first_lsn();
-      const double age =
-          first == format::kLsnMax || first < log_start
-              ? 1.0
-              : 1.0 - static_cast<double>(first - log_start) / static_cast<double>(log_size);
-      if (by_log) worth += 4 * age;
+      if (holds) worth += 4;
       if (large) worth += 8;
       found.push_back({tree, container->low, worth, delta->bytes_each(), false});
     }
@@ -283,7 +282,7 @@ Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
       }
     }
     if (empty) {
-      if (refills++ == 0) refill(log_pressure());
+      if (refills++ == 0) refill();
       continue;
     }
     bool flushed = false;

@@ -203,11 +203,12 @@ class Scheduler : public txn::Admission {
   void flush_and_publish() REQUIRES(space_mutex_);
   // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.
   Step flush_step(bool by_writer, bool force = false);
-  void refill(bool log_pressure);
+  void refill();
   Step reappend_step();
   size_t log_limit() const;
   Lsn log_end_flushable() const;
   bool log_pressure() const;
+  Lsn log_held_below() const;
   bool holds_log(const tree::Delta& delta) const;
   bool flush_due() const;
   bool reappend_due() const;

@@ -70,6 +70,36 @@ std::string key_range_text(uint32_t tree, std::string_view low, std::string_view
          (has_high ? quoted_key(high) : "end") + ")";
 }
 
+// ---- What is not durable yet
+
+void UnpublishedFlushes::add(uint64_t batch, Lsn first_lsn) {
+  Flush* place = &flushes_.front();
+  for (Flush& flush : flushes_) {
+    if (flush.batch == batch) {
+      flush.first_lsn = std::min(flush.first_lsn, first_lsn);
+      return;
+    }
+    // An empty one, or else the latest, whose needs this one takes over.
+    if (place->batch != 0 && (flush.batch == 0 || flush.batch > place->batch)) place = &flush;
+  }
+  *place = {std::max(place->batch, batch), std::min(place->first_lsn, first_lsn)};
+}
+
+void UnpublishedFlushes::add(const UnpublishedFlushes& others) {
+  for (const Flush& flush : others.flushes_) {
+    if (flush.batch != 0) add(flush.batch, flush.first_lsn);
+  }
+}
+
+Lsn UnpublishedFlushes::needed_after(uint64_t durable_batch) {
+  Lsn needed = format::kLsnMax;
+  for (Flush& flush : flushes_) {
+    if (flush.batch <= durable_batch) flush = {};
+    needed = std::min(needed, flush.first_lsn);
+  }
+  return needed;
+}
+
 // ---- Point reads
 
 namespace {

@@ -16,6 +16,7 @@
 // skip() bytes.
 // 4. The run holds every version with cts <= run->record.cut and none above (R10).
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,25 @@ std::string quoted_key(std::string_view key);
 std::string key_range_text(uint32_t tree, std::string_view low, std::string_view high,
                            bool has_high);
 
+// Flushes that are not durable in the manifest before their batches are, and from where on the log
+// is needed for them. A container that is flushed again and again has one under way at any time, so
+// each must count no longer than its own batch takes.
+class UnpublishedFlushes {
+ public:
+  void add(uint64_t batch, Lsn first_lsn);
+  void add(const UnpublishedFlushes& others);
+  // Forgets those up to this batch. What the rest needs; kLsnMax: nothing.
+  Lsn needed_after(uint64_t durable_batch);
+
+ private:
+  struct Flush {
+    uint64_t batch = 0;  // 0: there is none
+    Lsn first_lsn = format::kLsnMax;
+  };
+  // One batch may be durable and not yet looked at, one is being published, one is filling.
+  std::array<Flush, 3> flushes_;
+};
+
 struct alignas(64) Container : os::InHugePages {
   Container(uint32_t tree_id, std::string low_key, std::string high_key, bool bounded,
             Descriptor* first);
@@ -77,10 +97,8 @@ struct alignas(64) Container : os::InHugePages {
   // The active delta's entries that may carry intents; repeats happen. Empty when `intents` is 0.
   // Under the latch.
   std::vector<DeltaEntry*> open_entries;
-  // What the log is needed for beyond the present deltas: flushed, but not durable in the manifest
-  // before this batch.
-  Lsn pending_first_lsn = format::kLsnMax;  // under the latch
-  uint64_t pending_batch = 0;               // under the latch
+  // What the log is needed for beyond the present deltas. Under the latch.
+  UnpublishedFlushes unpublished;
 
   bool covers(std::string_view key) const { return key >= low && (!has_high || key < high); }
   std::string range_text() const { return key_range_text(tree, low, high, has_high); }

@@ -136,8 +136,7 @@ void TreeState::attach(Attachment& attachment, Lsn first_lsn, uint64_t batch) {
   file->date(cts, descriptor->run);
   store_->residency->adopt(file, nullptr);
   descriptor->active->ref();
-  container->pending_first_lsn = std::min(container->pending_first_lsn, first_lsn);
-  container->pending_batch = batch;
+  container->unpublished.add(batch, first_lsn);
   for (const DeltaEntry* entry : container->open_entries) {
     for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
          v = v->older.load(std::memory_order_acquire)) {
@@ -168,8 +167,7 @@ Status TreeState::attach_replayed(const Attachment& attachment, Lsn first_lsn, u
   store_->residency->adopt(file, nullptr);
   descriptor->active->ref();
   if (descriptor->frozen != nullptr) descriptor->frozen->ref();
-  container->pending_first_lsn = std::min(container->pending_first_lsn, first_lsn);
-  container->pending_batch = batch;
+  container->unpublished.add(batch, first_lsn);
   container->install(new Descriptor{descriptor->active, descriptor->frozen, file});
   return {};
 }

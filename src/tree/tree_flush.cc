@@ -235,9 +235,7 @@ void mark_moved(std::span<Version* const> moved, std::span<Container* const> fou
 
 // What was frozen is not durable before the batch.
 void TreeState::settle(Container* target, const Cut& cut, uint64_t batch) {
-  if (cut.frozen != nullptr)
-    target->pending_first_lsn = std::min(target->pending_first_lsn, cut.frozen->first_lsn());
-  target->pending_batch = batch;
+  if (cut.frozen != nullptr) target->unpublished.add(batch, cut.frozen->first_lsn());
 }
 
 void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
@@ -303,7 +301,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
         own->frozen = active;
         part->frozen_cut = second_cut;
       }
-      part->pending_first_lsn = container->pending_first_lsn;
+      part->unpublished = container->unpublished;
       settle(part, cut, batch);
     }
     container->dead = true;
@@ -392,7 +390,7 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
     Container* container = cut.container;
     open.insert(open.end(), container->open_entries.begin(), container->open_entries.end());
     first_lsn = std::min(first_lsn, container->descriptor.load()->active->first_lsn());
-    joined->pending_first_lsn = std::min(joined->pending_first_lsn, container->pending_first_lsn);
+    joined->unpublished.add(container->unpublished);
     settle(joined, cut, batch);
     old_ones.push_back(container);
   }
@@ -431,9 +429,8 @@ Lsn TreeState::log_needed(uint64_t durable_batch) {
   os::epoch::Guard guard;
   for (Container* container : directory_.all()) {
     os::MutexLock lock(container->latch);
-    if (container->pending_batch <= durable_batch) container->pending_first_lsn = format::kLsnMax;
+    needed = std::min(needed, container->unpublished.needed_after(durable_batch));
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-    needed = std::min(needed, container->pending_first_lsn);
     for (const Delta* delta : {descriptor->active, descriptor->frozen}) {
       // Entries without versions are what rolled-back transactions leave.
       if (delta != nullptr && delta->versions() > 0) needed = std::min(needed, delta->first_lsn());

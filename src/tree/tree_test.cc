@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "os/test_point.h"
 #include "tree/store_test_fixture.h"
 
@@ -46,6 +49,32 @@ TEST_F(TreeTest, WritesAreSeenFromTheirCommitOn) {
   EXPECT_EQ(get_now(*tree, "a"), "1");
   EXPECT_EQ(get_now(*tree, "b"), "<absent>");
   EXPECT_EQ(container_of(*tree, "a")->intents, 0u);
+}
+
+// A container may be flushed again before the last one is durable, at any time: what the log is
+// needed for moves on nevertheless.
+TEST_F(TreeTest, FlushesNeedTheLogUntilTheirOwnBatchIsDurable) {
+  const auto flush_all = [&] {
+    std::vector<std::string> lows;
+    for (const Container* container : tree->directory().all()) lows.push_back(container->low);
+    for (const std::string& low : lows) must(flusher.flush(*tree, low).status);
+  };
+  Lsn before = 0;
+  for (int round = 0; round < 8; ++round) {
+    const uint64_t durable = flusher.batch();
+    const Lsn first = put(store, *tree, "a", "value");
+    for (int i = 0; i < 200; ++i) put(store, *tree, std::to_string(i), "value");
+    if (round == 4) {
+      // The parts have inherited what was under way.
+      ASSERT_TRUE(flusher.divide(*tree, "", 2, [] {}));
+    }
+    flush_all();
+    const Lsn needed = tree->log_needed(durable);
+    EXPECT_GT(needed, before) << round;
+    EXPECT_LE(needed, first) << round;
+    before = store.visible;
+  }
+  EXPECT_EQ(tree->log_needed(flusher.batch()), format::kLsnMax);
 }
 
 TEST_F(TreeTest, RollBackLeavesNothing) {
