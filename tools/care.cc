@@ -27,6 +27,7 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"memory_delta_bytes", Kind::kBytes, s.memory_delta_bytes},
           {"memory_index_bytes", Kind::kBytes, s.memory_index_bytes},
           {"memory_value_bytes", Kind::kBytes, s.memory_value_bytes},
+          {"memory_settled_bytes", Kind::kBytes, s.memory_settled_bytes},
           {"memory_frame_bytes", Kind::kBytes, s.memory_frame_bytes},
           {"memory_resident_bytes", Kind::kBytes, s.memory_resident_bytes},
           {"memory_huge_page_bytes", Kind::kBytes, s.memory_huge_page_bytes},

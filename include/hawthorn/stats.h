@@ -33,6 +33,7 @@ struct Stats {
   uint64_t memory_delta_bytes = 0;
   uint64_t memory_index_bytes = 0;
   uint64_t memory_value_bytes = 0;      // resident value extents
+  uint64_t memory_settled_bytes = 0;    // of those: kept since they are read again and again
   uint64_t memory_frame_bytes = 0;      // single blocks of extents that are not resident
   uint64_t memory_resident_bytes = 0;   // touched and kept: what of the budget is in RAM
   uint64_t memory_huge_page_bytes = 0;  // of the arena, as the kernel reports it

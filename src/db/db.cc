@@ -550,6 +550,7 @@ Stats Db::stats() {
   stats.memory_delta_bytes = arena.used(os::Quota::kDelta);
   stats.memory_index_bytes = arena.used(os::Quota::kIndex);
   stats.memory_value_bytes = arena.used(os::Quota::kValues);
+  stats.memory_settled_bytes = impl_->residency_->settled_bytes();
   stats.memory_frame_bytes = arena.used(os::Quota::kFrames);
   stats.memory_resident_bytes = arena.resident_bytes();
   const tree::FrameCache& frames = impl_->residency_->frames();

@@ -90,18 +90,22 @@ void ColdBlocks::add(BlockRead read) {
   kept_.push_back(std::move(read));
 }
 
-const char* ColdBlocks::block(const Extent& extent, uint32_t number) const {
+const char* ColdBlocks::block(const Extent& extent, uint32_t number) {
   for (const BlockRead& read : kept_) {
     if (read.extent_ == &extent && number >= read.stored_.first &&
         number - read.stored_.first < read.stored_.blocks) {
       return read.content() + size_t{number - read.stored_.first} * kBlock;
     }
   }
-  return residency_.frames().find(extent, number);
+  const char* bytes = residency_.frames().find(extent, number);
+  if (bytes != nullptr && number >= extent.body_first() && residency_.frames().ripe(extent)) {
+    ripe_ = const_cast<Extent*>(&extent);
+  }
+  return bytes;
 }
 
 bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, size_t size,
-                      char* to) const {
+                      char* to) {
   while (size > 0) {
     const char* from = block(extent, number++);
     if (from == nullptr) return false;

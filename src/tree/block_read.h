@@ -85,16 +85,19 @@ class ColdBlocks {
   // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
   // frames, as far as there are.
   void add(BlockRead read);
+  // An extent whose blocks were found, if it is one that should settle.
+  Extent* ripe() const { return ripe_; }
 
  private:
   struct alignas(64) Line {
     char bytes[64];
   };
-  const char* block(const Extent& extent, uint32_t number) const;
+  const char* block(const Extent& extent, uint32_t number);
   // Copies `size` bytes that begin `in_block` bytes into block `number`; false: one is missing.
-  bool copy(const Extent& extent, uint32_t number, size_t in_block, size_t size, char* to) const;
+  bool copy(const Extent& extent, uint32_t number, size_t in_block, size_t size, char* to);
 
   Residency& residency_;
+  Extent* ripe_ = nullptr;
   std::vector<Line> group_lines_;
   std::vector<BlockRead> kept_;  // those in buffers
   std::string heap_bytes_;

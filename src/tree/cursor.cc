@@ -82,6 +82,7 @@ TreeCursor::~TreeCursor() {
 void TreeCursor::leave() {
   fast_end_ = 0;
   let_go_ = false;
+  count_walk();
   run_ = nullptr;
   file_run_ = nullptr;
   windowed_ = false;

@@ -167,6 +167,7 @@ class TreeCursor {
   Status read_window(Run::Range must);
   void find_end();
   uint32_t seek_run(std::string_view key) const;
+  void count_walk();
   bool at_window_end() const { return run_next_ == run_stop_ && run_stop_ != run_end_; }
   bool restart();
   bool find_again(Seek mode);
@@ -215,6 +216,7 @@ class TreeCursor {
   uint32_t run_limit_ = 0;
   uint32_t run_stop_ = 0;   // first entry, in the direction of travel, out of bounds or window
   uint32_t run_end_ = 0;    // out of bounds, as far as is known; exact once a window reaches there
+  uint32_t run_from_ = 0;   // where it was put
   uint32_t run_after_ = 0;  // run_next_ once the entry looked at is passed
   const Run* run_ = nullptr;  // the file's, or, windowed, windowed_run_
   const Run* file_run_ = nullptr;

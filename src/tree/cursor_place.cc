@@ -12,6 +12,10 @@ namespace hawthorn::tree {
 
 using format::kTagPlainInline;
 
+namespace {
+constexpr uint32_t kWalkUses = 160;  // of a whole container
+}  // namespace
+
 // Whoever takes the deltas away is done at once.
 void TreeCursor::take() {
   if (in_batches_) return;
@@ -47,7 +51,8 @@ bool TreeCursor::keep_shown() {
   return true;
 }
 
-// Makes the container whole in memory where all of the database has room, or goes window by window.
+// Makes the container whole in memory where all of the database has room, or where walks come to it
+// again and again, or goes window by window.
 Status TreeCursor::settle_in() {
   const auto whole = [this] {
     if (run_ == nullptr) return file_->empty();
@@ -69,19 +74,29 @@ Status TreeCursor::settle_in() {
   // Without memory for all of it, or where a newer file has taken an extent over, windows do.
   if (status.is(StatusCode::kOutOfMemory) && all) status = residency.load_run(file_.get());
   if (!status.ok()) return status;
+  if (!all && residency.walked_lately(file_.get())) residency.settle(file_.get(), !key_only_);
   take_run();
   windowed_ = !whole();
   return {};
 }
 
+// What was passed of the run since it was put somewhere counts as reads of as many blocks.
+void TreeCursor::count_walk() {
+  if (run_ == nullptr || file_->settled_uses == RunFile::kNotSettled) return;
+  const uint64_t passed = std::max(run_next_, run_from_) - std::min(run_next_, run_from_);
+  file_->touch(static_cast<uint32_t>(passed * kWalkUses / std::max(run_->entries(), 1u)));
+}
+
 // Puts all sources at the first entries from `key` on, in the direction that `mode` says. False:
 // status() says why.
 bool TreeCursor::place(Seek mode, std::string_view key) {
+  count_walk();
   forward_ = mode == Seek::kGreaterEqual || mode == Seek::kGreater;
   run_next_ = 0;
   run_stop_ = 0;
   run_end_ = 0;
   if (run_ != nullptr && !place_run(mode, key)) return fail(std::move(status_));
+  run_from_ = run_next_;
   active_.collect(mode, key);
   frozen_.collect(mode, key);
   clip_frozen();
@@ -118,6 +133,7 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
 }
 
 bool TreeCursor::place_last() {
+  count_walk();
   forward_ = false;
   run_next_ = 0;
   run_stop_ = 0;
@@ -129,6 +145,7 @@ bool TreeCursor::place_last() {
     find_end();
     run_next_ = std::max(run_next_, run_stop_);
   }
+  run_from_ = run_next_;
   for (Source* source : {&active_, &frozen_}) {
     source->at = 0;
     source->count = source->delta == nullptr
@@ -152,6 +169,7 @@ bool TreeCursor::load_window(Run::Range must) {
     return false;
   }
   if (proven) {
+    tree_->store()->residency->note_walk(file_.get());
     const uint32_t at = forward_ ? window_->end() : window_->begin();
     read_ahead_.go_on({file_.get(), at, low_, high_, has_high_}, forward_);
   }

@@ -34,6 +34,8 @@ struct FrameTable {
   explicit FrameTable(uint32_t count) : blocks(count), frames(new std::atomic<uint32_t>[count]()) {}
   const uint32_t blocks;
   const std::unique_ptr<std::atomic<uint32_t>[]> frames;
+  std::atomic<uint32_t> used{0};  // how many there are; changed under the cache's lock
+  std::atomic<uint32_t> hits{0};  // about
 };
 
 struct Extent {
@@ -59,11 +61,20 @@ struct Extent {
   std::atomic<uint32_t> refs{1};
   std::atomic<uint32_t> pins{0};
   std::atomic<bool> writing{false};  // the copy on disk is not complete yet: not evictable
+  // Its body is in memory since its blocks were read again and again; set under the residency's
+  // lock. And whether somebody is just about to bring it there.
+  std::atomic<bool> settled{false};
+  std::atomic<bool> settling{false};
   // What is to be written where it differs from the content, of disk_bytes(); null: the content.
   // Set before the extent is shared, given back when it is written.
   char* stored = nullptr;
   std::atomic<bool> dropped{false};  // no durable manifest will list it
   RunFile* owner = nullptr;  // the newest file that refers to it; under the residency's lock
+
+  // The body: values, or the heap behind a front, where it has a life of its own.
+  uint32_t body_first() const { return is_index ? front_blocks : 0; }
+  size_t body_bytes() const { return size_t{blocks - body_first()} * 4096; }
+  std::atomic<char*>& body() { return is_index ? heap : memory; }
 
   size_t disk_bytes() const { return size_t{address.blocks} * 4096; }
   size_t memory_bytes() const { return size_t{blocks} * 4096; }

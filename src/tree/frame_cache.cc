@@ -9,8 +9,10 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kSlabBytesMax = size_t{2} << 20;  // a huge page
+// What others have given back lies in gaps between them: slabs have to fit there.
+constexpr size_t kSlabShare = 1024;
 constexpr size_t kSlabBytesMin = size_t{64} << 10;
+constexpr size_t kSlabBytesMax = size_t{256} << 10;
 constexpr size_t kSmallShare = 10;  // one part in so many of the frames is on probation
 // So many are evicted ahead of need, as part of the cache and at most: a thread that loses its
 // processor inside a guard holds them back for milliseconds, in which others read hundreds.
@@ -19,10 +21,15 @@ constexpr size_t kAheadMin = 8;
 constexpr size_t kAheadMax = 512;
 // To look whether guards have ended costs a barrier on all threads.
 constexpr uint32_t kTakesPerLook = 16;
+// An extent is ripe with all of its blocks but one in so many.
+constexpr uint32_t kRipeMissing = 8;
 
 uint32_t slab_frames_for(size_t budget) {
-  const size_t bytes = std::clamp(std::bit_floor(budget / 128), kSlabBytesMin, kSlabBytesMax);
-  return static_cast<uint32_t>(bytes / FrameCache::kFrameBytes);
+  const size_t bytes =
+      std::clamp(std::bit_floor(budget / kSlabShare), kSlabBytesMin, kSlabBytesMax);
+  // Of a huge budget half as many as have numbers are enough.
+  const size_t least = std::bit_ceil(budget / (FrameCache::kSlabsMax / 2) + 1);
+  return static_cast<uint32_t>(std::max(bytes, least) / FrameCache::kFrameBytes);
 }
 }  // namespace
 
@@ -44,15 +51,36 @@ char* FrameCache::memory(uint32_t number) const {
 }
 
 const char* FrameCache::find(const Extent& extent, uint32_t block) const {
-  const FrameTable* table = extent.frames.load(std::memory_order_acquire);
+  FrameTable* table = extent.frames.load(std::memory_order_acquire);
   if (table == nullptr) return nullptr;
   const uint32_t slot = table->frames[block].load(std::memory_order_acquire);
   if (slot == 0) return nullptr;
+  const uint32_t hits = table->hits.load(std::memory_order_relaxed);
+  table->hits.store(hits + 1, std::memory_order_relaxed);
   const Frame& found = frame(slot - 1);
   const uint8_t uses = found.uses.load(std::memory_order_relaxed);
   if (uses < kUsesMax) found.uses.store(uses + 1, std::memory_order_relaxed);
   hits_.fetch_add(1, std::memory_order_relaxed);
   return memory(slot - 1);
+}
+
+bool FrameCache::ripe(const Extent& extent) {
+  const FrameTable* table = extent.frames.load(std::memory_order_acquire);
+  if (table == nullptr) return false;
+  const uint32_t first = extent.body_first();
+  const uint32_t wanted = extent.blocks - first - (extent.blocks - first) / kRipeMissing;
+  const uint32_t hits = table->hits.load(std::memory_order_relaxed);
+  if (hits == 0 || hits % (2 * wanted) != 0) return false;
+  if (table->used.load(std::memory_order_relaxed) < wanted) return false;
+  uint32_t used_again = 0;
+  os::MutexLock lock(mutex_);
+  for (uint32_t block = first; block < extent.blocks; ++block) {
+    const uint32_t slot = table->frames[block].load(std::memory_order_relaxed);
+    if (slot == 0) continue;
+    const Frame& entry = frame(slot - 1);
+    if (entry.place == Place::kMain || entry.uses.load(std::memory_order_relaxed) > 0) ++used_again;
+  }
+  return used_again >= wanted;
 }
 
 // ---- Queues
@@ -93,20 +121,22 @@ void FrameCache::free_frame(uint32_t number) {
 // New readers do not find the frame any more.
 void FrameCache::take_from_extent(uint32_t number) {
   const Frame& entry = frame(number);
-  entry.extent->frames.load(std::memory_order_relaxed)
-      ->frames[entry.block]
-      .store(0, std::memory_order_release);
+  FrameTable* table = entry.extent->frames.load(std::memory_order_relaxed);
+  table->frames[entry.block].store(0, std::memory_order_release);
+  table->used.fetch_sub(1, std::memory_order_relaxed);
   used_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Drops the block that S3-FIFO says; its frame waits for the guards that may see it.
+// Of one in a queue: it waits for the guards that may see it.
+void FrameCache::drop_frame(uint32_t number) {
+  unlink(queue_of(frame(number)), number);
+  take_from_extent(number);
+  frame(number).place = Place::kWaiting;
+  waiting_.push_back({number, os::epoch::stamp()});
+}
+
+// Drops the block that S3-FIFO says.
 bool FrameCache::evict_one() {
-  const auto drop = [this](Queue& queue, uint32_t number) REQUIRES(mutex_) {
-    unlink(queue, number);
-    take_from_extent(number);
-    frame(number).place = Place::kWaiting;
-    waiting_.push_back({number, os::epoch::stamp()});
-  };
   const size_t small_target = std::max<size_t>(1, frames_ / kSmallShare);
   while (small_.size > 0 && (small_.size >= small_target || main_.size == 0)) {
     const uint32_t number = small_.head;
@@ -118,7 +148,7 @@ bool FrameCache::evict_one() {
       continue;
     }
     remember(*entry.extent, entry.block);
-    drop(small_, number);
+    drop_frame(number);
     return true;
   }
   while (main_.size > 0) {
@@ -126,7 +156,9 @@ bool FrameCache::evict_one() {
     Frame& entry = frame(number);
     const uint8_t uses = entry.uses.load(std::memory_order_relaxed);
     if (uses == 0) {
-      drop(main_, number);
+      // Unlike in the paper: where what is hot does not fit, these misses must tell.
+      remember(*entry.extent, entry.block);
+      drop_frame(number);
       return true;
     }
     entry.uses.store(uses - 1, std::memory_order_relaxed);
@@ -201,6 +233,7 @@ void FrameCache::publish(Extent& extent, uint32_t block, uint32_t number) {
     push(small_, number, Place::kSmall);
   }
   used_.fetch_add(1, std::memory_order_relaxed);
+  table->used.fetch_add(1, std::memory_order_relaxed);
   table->frames[block].store(number + 1, std::memory_order_release);
 }
 
@@ -223,6 +256,16 @@ void FrameCache::forget(Extent& extent) {
   arena_->charge(os::Quota::kFrames, -static_cast<ptrdiff_t>(table->blocks * sizeof(uint32_t)));
 }
 
+void FrameCache::drop(Extent& extent, uint32_t first) {
+  const FrameTable* table = extent.frames.load(std::memory_order_acquire);
+  if (table == nullptr) return;
+  os::MutexLock lock(mutex_);
+  for (uint32_t block = first; block < table->blocks; ++block) {
+    const uint32_t slot = table->frames[block].load(std::memory_order_relaxed);
+    if (slot != 0) drop_frame(slot - 1);
+  }
+}
+
 // ---- Slabs
 
 void FrameCache::grow(char* memory) {
@@ -230,7 +273,7 @@ void FrameCache::grow(char* memory) {
   os::MutexLock lock(mutex_);
   uint32_t number = 0;
   while (number < slabs_end_ && slab(number).memory != nullptr) ++number;
-  if (number == kShelfSlabs * kShelvesMax) {
+  if (number == kSlabsMax) {
     arena_->release(os::Quota::kFrames, memory, slab_bytes());
     return;
   }
@@ -254,10 +297,11 @@ size_t FrameCache::shrink(size_t bytes) {
   for (uint32_t s = 0; s < slabs_end_; ++s) {
     if (slab(s).memory != nullptr && !slab(s).leaving) order.push_back(s);
   }
-  std::sort(order.begin(), order.end(),
-            [this](uint32_t a, uint32_t b) { return slab(a).memory > slab(b).memory; });
+  const size_t most = std::min(order.size(), bytes / slab_bytes() + 1);
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(most), order.end(),
+                    [this](uint32_t a, uint32_t b) { return slab(a).memory > slab(b).memory; });
   size_t coming = 0;
-  for (size_t at = 0; at < order.size() && coming < bytes; ++at) {
+  for (size_t at = 0; at < most && coming < bytes; ++at) {
     const uint32_t s = order[at];
     Slab& given = slab(s);
     given.leaving = true;

@@ -35,12 +35,21 @@ class FrameCache {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kFrameBytes = 4096;
+  static constexpr uint32_t kShelfSlabs = 256;
+  static constexpr uint32_t kShelvesMax = 256;
+  static constexpr uint32_t kSlabsMax = kShelfSlabs * kShelvesMax;
 
   explicit FrameCache(os::Arena* arena);
   ~FrameCache();
 
   // Inside an epoch guard: a block's bytes, or null. Counts as a use.
   const char* find(const Extent& extent, uint32_t block) const;
+  // After a block was found: whether nearly all of its extent's are here, and are read again and
+  // again, so that the whole may as well lie in one piece. Looks only once for twice as many hits
+  // as there are blocks.
+  bool ripe(const Extent& extent);
+  // An extent's blocks from `first` on lie in memory elsewhere from now on.
+  void drop(Extent& extent, uint32_t first);
 
   // A frame to read a block into: a free one, or one that a block loses. kNone: there is none, and
   // grow may help.
@@ -100,8 +109,6 @@ class FrameCache {
     uint32_t frame;
     uint64_t epoch;
   };
-  static constexpr uint32_t kShelfSlabs = 256;
-  static constexpr uint32_t kShelvesMax = 256;
 
   uint32_t slab_frames() const { return slab_frames_; }
   Frame& frame(uint32_t number) const {
@@ -112,6 +119,7 @@ class FrameCache {
   void unlink(Queue& queue, uint32_t number) REQUIRES(mutex_);
   Queue& queue_of(const Frame& entry) REQUIRES(mutex_);
   bool evict_one() REQUIRES(mutex_);
+  void drop_frame(uint32_t number) REQUIRES(mutex_);
   void take_from_extent(uint32_t number) REQUIRES(mutex_);
   void free_frame(uint32_t number) REQUIRES(mutex_);
   void collect_waiting() REQUIRES(mutex_);

@@ -33,6 +33,10 @@ bool PointGet::look(Missing* missing) {
     case PointRead::State::kLarge:
       internal::ValueAccess::copy(*value_, read.value);
       status_ = Status();
+      if (cold_ && cold_->ripe() != nullptr && read.file != nullptr) {
+        missing->file = PinnedRunFile(read.file);
+        missing->ripe = cold_->ripe();
+      }
       return true;
     case PointRead::State::kStale:
       return false;
@@ -81,7 +85,12 @@ bool PointGet::advance() {
   }
   for (;;) {
     Missing missing;
-    if (look(&missing)) return true;
+    if (look(&missing)) {
+      if (missing.ripe != nullptr) {
+        tree_->store()->residency->settle(missing.file.get(), *missing.ripe);
+      }
+      return true;
+    }
     if (again_) {
       wait_.once();
       continue;

@@ -50,8 +50,9 @@ class PointGet {
   // What a look at the key could not see.
   struct Missing {
     PinnedRunFile file;
-    BlockRange blocks;     // extent null: the front of the run
-    bool damaged = false;  // nothing is missing, an entry is malformed
+    BlockRange blocks;       // extent null: the front of the run
+    bool damaged = false;    // nothing is missing, an entry is malformed
+    Extent* ripe = nullptr;  // nothing is missing, it should settle
   };
   bool look(Missing* missing);
   Status start_read(const Missing& missing);

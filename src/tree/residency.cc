@@ -17,8 +17,6 @@ constexpr size_t kBlock = 4096;
 constexpr size_t kWholeFloorShare = 16;
 // Of the budget, what cursors read ahead.
 constexpr size_t kAheadShare = 16;
-constexpr int kAttemptsMax = 64;
-constexpr int kAttemptsEasy = 8;  // none of them sleeps
 }  // namespace
 
 // ---- Extent, RunFile
@@ -81,7 +79,8 @@ Residency::~Residency() {
 void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
   arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   enlist(fronts_, file);
-  if (run->heap() != nullptr && file->image->heap_bytes() != 0) enlist(wholes_, file);
+  if (run->heap() != nullptr && file->image->heap_bytes() != 0)
+    enlist_body(file, *file->image.get());
   Run* old = file->run.exchange(run.release(), std::memory_order_acq_rel);
   if (old != nullptr) give_up(file->image.get(), os::Quota::kIndex, nullptr, 0, old);
 }
@@ -145,7 +144,7 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
   return allocate(quota, bytes, kAttemptsMax);
 }
 
-char* Residency::allocate(os::Quota quota, size_t bytes, int attempts) {
+char* Residency::allocate(os::Quota quota, size_t bytes, int attempts, Depth depth) {
   bytes = align_up(bytes, kBlock);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (within_limit(bytes)) {
@@ -156,7 +155,7 @@ char* Residency::allocate(os::Quota quota, size_t bytes, int attempts) {
       os::MutexLock lock(mutex_);
       collect_evicted();
       // Contiguous space needs more than its own size to go when free spans are scattered.
-      const size_t gone = evict_pass(bytes * (attempt < 4 ? 1 : 4));
+      const size_t gone = evict_pass(bytes * (attempt < 4 ? 1 : 4), depth);
       waiting = !evicted_.empty() || frames_.shrinking();
       if (gone == 0 && !waiting) return nullptr;
     }
@@ -201,8 +200,10 @@ uint32_t Residency::take_frame() {
     os::MutexLock lock(mutex_);
     collect_evicted();
     const size_t floor = std::max(arena_->budget() / kWholeFloorShare, bytes);
-    if (!within_limit(bytes) && arena_->used(os::Quota::kValues) > floor) evict_whole(bytes);
+    const size_t wholes = arena_->used(os::Quota::kValues);
+    if (!within_limit(bytes) && wholes > floor + settled_bytes()) evict_whole(bytes);
     if (!within_limit(bytes)) offer_front();
+    if (!within_limit(bytes)) offer_settled();
   }
   if (within_limit(bytes)) {
     if (char* slab = arena_->allocate(os::Quota::kFrames, bytes); slab != nullptr) {
@@ -221,7 +222,7 @@ bool Residency::make_room(size_t bytes) {
   {
     os::MutexLock lock(mutex_);
     collect_evicted();
-    gone = evict_pass(bytes);
+    gone = evict_pass(bytes, Depth::kAll);
   }
   os::epoch::collect();
   frames_.collect();
@@ -286,7 +287,9 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   if (file->image) {
     file->image->owner = file;
     if (file->image->memory.load(std::memory_order_relaxed) != nullptr) enlist(fronts_, file);
-    if (file->image->heap.load(std::memory_order_relaxed) != nullptr) enlist(wholes_, file);
+    if (file->image->heap.load(std::memory_order_relaxed) != nullptr) {
+      enlist_body(file, *file->image.get());
+    }
   }
   // Unless an eviction that was under way when the file's user pinned it took the memory.
   if (attached != nullptr &&
@@ -297,8 +300,11 @@ void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
   }
   for (size_t e = 0; e < file->values.size(); ++e) {
     Extent* extent = file->values[e].get();
+    if (extent->settled && extent->owner != nullptr && extent->owner != file) {
+      file->settled_uses = extent->owner->settled_uses.load();
+    }
     extent->owner = file;
-    if (extent->memory.load(std::memory_order_relaxed) != nullptr) enlist(wholes_, file);
+    if (extent->memory.load(std::memory_order_relaxed) != nullptr) enlist_body(file, *extent);
     file->bases[e].store(extent->memory.load(std::memory_order_relaxed), std::memory_order_release);
   }
 }
@@ -309,6 +315,7 @@ void Residency::forget(RunFile* file) {
   delist(wholes_, file);
   delist(fronts_, file);
   delist(outlines_, file);
+  delist(settled_, file);
   if (file->image && file->image->owner == file) file->image->owner = nullptr;
   for (const ExtentRef& value : file->values) {
     if (value->owner == file) value->owner = nullptr;
@@ -325,6 +332,7 @@ void Residency::forget(Extent* extent) {
   if (char* heap = extent->heap.load(std::memory_order_relaxed); heap != nullptr) {
     arena_->release(os::Quota::kValues, heap, extent->heap_bytes());
   }
+  if (extent->settled) settled_bytes_ -= extent->body_bytes();
   give_back_stored(extent);
   frames_.forget(*extent);
   if (extent->dropped.load(std::memory_order_acquire)) space_->release(extent->address);
@@ -511,29 +519,35 @@ Status Residency::load_heap(RunFile* file) {
     pinned = PinnedRunFile(file);
   }
   Status status = read_blocks(file, *image, image->front_blocks, blocks, memory);
-  if (status.ok()) {
+  bool taken = false;
+  if (status.ok()) status = take_heap(file, memory, false, &taken);
+  if (taken) return {};
+  release(os::Quota::kValues, memory, image->heap_bytes());
+  return status.ok() ? load_run(file, RunPart::kWhole) : status;
+}
+
+// Makes a heap resident that was read. Not taken, without an error: somebody else was faster, or
+// the front has gone.
+Status Residency::take_heap(RunFile* file, char* memory, bool settled, bool* taken) {
+  {
     os::epoch::Guard guard;
     if (const Run* run = file->run.load(std::memory_order_acquire); run != nullptr) {
       format::RunView view = run->view();
       view.heap = memory;
-      status = format::check_run_entries(view);
+      if (Status s = format::check_run_entries(view); !s.ok()) return s;
     }
   }
-  if (status.ok()) {
-    os::MutexLock lock(mutex_);
-    const char* front = image->memory.load(std::memory_order_relaxed);
-    if (front != nullptr && image->heap.load(std::memory_order_relaxed) == nullptr) {
-      Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt, arena_);
-      if (run.ok()) {
-        image->heap.store(memory, std::memory_order_release);
-        replace_run(file, std::move(run).value());
-        return {};
-      }
-      status = run.status();
-    }
-  }
-  release(os::Quota::kValues, memory, image->heap_bytes());
-  return status.ok() ? load_run(file, RunPart::kWhole) : status;
+  Extent* image = file->image.get();
+  os::MutexLock lock(mutex_);
+  const char* front = image->memory.load(std::memory_order_relaxed);
+  if (front == nullptr || image->heap.load(std::memory_order_relaxed) != nullptr) return {};
+  Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt, arena_);
+  if (!run.ok()) return run.status();
+  mark_settled(*image, settled);
+  image->heap.store(memory, std::memory_order_release);
+  replace_run(file, std::move(run).value());
+  *taken = true;
+  return {};
 }
 
 }  // namespace hawthorn::tree

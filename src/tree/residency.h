@@ -8,6 +8,9 @@
 //   value extents ───────────────────────────────────┴─ whole, or by blocks in frames, or not at
 //   all
 //
+// Whole are those that were just written, and those that have settled, as nearly all of their
+// blocks are read again and again.
+//
 // Not here: disk space (space), the delta's memory (delta.h takes it from the arena directly; this
 // module keeps out of its reserve). Threads: every function from any thread. No lock is held across
 // I/O.
@@ -15,10 +18,12 @@
 // 1. Memory for extents never takes the last `reserve` bytes of the budget, which belong to deltas,
 // log and small objects.
 // 2. An extent is evicted only when it is not pinned and its copy on disk is complete. Whole values
-// and heaps go first, then frames, then the fronts of runs, which leave their outlines.
+// and heaps go first, but for settled ones, then frames, then the fronts of runs, which leave their
+// outlines.
 // 3. Bytes are verified when they come from disk, once (pitfall 10); a mismatch is declared only
 // after a second read.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -145,6 +150,19 @@ class Residency {
   // Told when a read by its outline needs index blocks of a file from disk: whether the whole front
   // should be read instead, since that happens often.
   bool wants_front(RunFile* file);
+  // Gets an extent's body to lie in memory as a whole, from frames and from disk,
+  // where there is room; it stays while it is used enough. The file is pinned. Blocking, not inside
+  // an epoch guard. Errors of the disk are left to be met by who reads.
+  void settle(RunFile* file, Extent& extent);
+  // The same of all of a file; without its values where they are not wanted.
+  void settle(RunFile* file, bool values);
+  size_t settled_bytes() const { return settled_bytes_.load(std::memory_order_relaxed); }
+  // A long walk reads its way through a file.
+  void note_walk(RunFile* file) const {
+    file->walked_at.store(bytes_read() + 1, std::memory_order_relaxed);
+  }
+  // Whether one did, so lately that a somewhat larger cache would have kept it. Forgets that.
+  bool walked_lately(RunFile* file) const;
   // What to read from disk for blocks of a value extent, of a run's heap or of its index. The file
   // is pinned. Blocks where it is packed and its front is not in memory. Errors: as load_run.
   Result<StoredBlocks> find_stored(RunFile* file, const Extent& extent, uint32_t first_block,
@@ -209,7 +227,11 @@ class Residency {
   void replace_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
   void release_run(Run* run);
   bool attach_present(RunFile* file, RunPart part);
-  char* allocate(os::Quota quota, size_t bytes, int attempts);
+  static constexpr int kAttemptsMax = 64;
+  static constexpr int kAttemptsEasy = 8;  // none of them sleeps
+  // What may go for an allocation.
+  enum class Depth : uint8_t { kAll, kWholesAndFrames };
+  char* allocate(os::Quota quota, size_t bytes, int attempts, Depth depth = Depth::kAll);
   Result<std::unique_ptr<Run>> check_run(RunFile* file, char* memory, size_t bytes);
   bool take_image(RunFile* file, char* memory, size_t bytes, std::unique_ptr<Run> run);
   Status load_image(RunFile* file, RunPart part);
@@ -230,11 +252,21 @@ class Residency {
   size_t evict_whole(size_t bytes) REQUIRES(mutex_);
   size_t evict_fronts(size_t bytes) REQUIRES(mutex_);
   size_t evict_outlines(size_t bytes) REQUIRES(mutex_);
-  size_t evict_pass(size_t bytes) REQUIRES(mutex_);
+  size_t evict_settled(size_t bytes) REQUIRES(mutex_);
+  size_t evict_pass(size_t bytes, Depth depth) REQUIRES(mutex_);
+  size_t try_settled(RunFile* file, bool any) REQUIRES(mutex_);
+  void offer_settled() REQUIRES(mutex_);
+  void enlist_body(RunFile* file, const Extent& extent) REQUIRES(mutex_);
+  void mark_settled(Extent& extent, bool settled) REQUIRES(mutex_);
+  bool settle_now(RunFile* file, Extent& extent);
+  bool gather(RunFile* file, const Extent& extent, char* to);
+  bool take_values(RunFile* file, uint32_t extent, char* memory, bool settled);
+  Status take_heap(RunFile* file, char* memory, bool settled, bool* taken);
   void collect_evicted() REQUIRES(mutex_);
   size_t extent_bytes() const;
   size_t set_aside() const;
   bool within_limit(size_t bytes) const;
+  size_t room() const { return arena_->budget() - std::min(set_aside(), arena_->budget()); }
 
   const os::Machine& machine_;
   os::Arena* const arena_;
@@ -243,14 +275,16 @@ class Residency {
   Compression compression_;
   std::atomic<size_t> reserve_{0};
   std::atomic<size_t> ahead_{0};
+  std::atomic<size_t> settled_bytes_{0};  // changed under the lock, but for extents that go
   std::atomic<size_t> others_part_{0};
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_missed_{0};
   mutable os::Mutex mutex_;
   uint32_t frames_wanted_ GUARDED_BY(mutex_) = 0;  // while memory was short
-  // Candidates for eviction, in clock order: files with something whole in memory, files with the
-  // front of their run, files with its outline. Those that have lost it leave when the hand comes
-  // by.
+  size_t settled_due_ GUARDED_BY(mutex_) = 0;      // of the settled hand's way
+  // Candidates for eviction, in clock order: files with something whole in memory that has not
+  // settled, files with the front of their run, files with its outline, files with something
+  // settled. Those that have lost it leave when the hand comes by.
   struct Clock {
     size_t number;  // of RunFile::places
     std::vector<RunFile*> files = {};
@@ -263,6 +297,7 @@ class Residency {
   Clock wholes_ GUARDED_BY(mutex_){0};
   Clock fronts_ GUARDED_BY(mutex_){1};
   Clock outlines_ GUARDED_BY(mutex_){2};
+  Clock settled_ GUARDED_BY(mutex_){3};
   std::vector<Evicted> evicted_ GUARDED_BY(mutex_);
 };
 

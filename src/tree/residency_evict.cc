@@ -1,4 +1,5 @@
-// What goes out of memory: whole values and heaps, fronts, outlines, in clock order.
+// What goes out of memory: whole values and heaps, fronts, outlines, what has settled, in clock
+// order.
 
 #include <algorithm>
 
@@ -10,10 +11,16 @@ namespace hawthorn::tree {
 namespace {
 // Whole extents leave this part of the budget to frames.
 constexpr size_t kFramesFloorShare = 16;
+// And what settles leaves them this part of the room that extents have.
+constexpr size_t kFramesSettleShare = 8;
 // Fronts that are not used give way to frames above this part of the budget. One is looked at for
 // so many frames that are wanted, so that all of them had their chance to be used before.
 constexpr size_t kFrontsFloorShare = 4;
 constexpr uint32_t kFramesPerFront = 8;
+// As many blocks being read into frames as there are frames, what has settled of a file stays if it
+// was read half as often as it has blocks, or as blocks are counted.
+constexpr uint32_t kBlocksCounted = 250;
+constexpr uint32_t kBlocksPerUse = 2;
 // So many index blocks are read by a file's outline before its front is read as a whole.
 constexpr uint32_t kIndexReadsPerFront = 32;
 }  // namespace
@@ -25,6 +32,7 @@ void Residency::give_up(Extent* extent, os::Quota quota, char* memory, size_t by
 }
 
 void Residency::evict_values(RunFile* file, Extent* extent) {
+  mark_settled(*extent, false);
   char* memory = extent->memory.exchange(nullptr, std::memory_order_acq_rel);
   for (size_t e = 0; e < file->values.size(); ++e) {
     if (file->values[e].get() == extent) file->bases[e].store(nullptr, std::memory_order_release);
@@ -42,6 +50,7 @@ bool Residency::evict_heap(RunFile* file) {
     if (!bare.ok()) return false;
     replace_run(file, std::move(bare).value());
   }
+  mark_settled(*image, false);
   char* heap = image->heap.exchange(nullptr, std::memory_order_acq_rel);
   give_up(image, os::Quota::kValues, heap, image->heap_bytes(), nullptr);
   return true;
@@ -129,7 +138,7 @@ size_t Residency::evict_whole(size_t bytes) {
     size_t gone = 0;
     bool present = false;
     for (const ExtentRef& value : file->values) {
-      if (value->memory.load(std::memory_order_relaxed) == nullptr) continue;
+      if (value->memory.load(std::memory_order_relaxed) == nullptr || value->settled) continue;
       if (!movable(file, value.get())) {
         present = present || value->owner == file;
         continue;
@@ -138,7 +147,8 @@ size_t Residency::evict_whole(size_t bytes) {
       gone += value->memory_bytes();
     }
     Extent* image = file->image.get();
-    if (image != nullptr && image->heap.load(std::memory_order_relaxed) != nullptr) {
+    if (image != nullptr && image->heap.load(std::memory_order_relaxed) != nullptr &&
+        !image->settled) {
       if (movable(file, image) && evict_heap(file)) {
         gone += image->heap_bytes();
       } else {
@@ -183,14 +193,85 @@ void Residency::offer_front() {
   try_front(file);
 }
 
-size_t Residency::evict_pass(size_t bytes) {
+// ---- What has settled
+
+// What lies behind a front has come to memory.
+void Residency::enlist_body(RunFile* file, const Extent& extent) {
+  if (!extent.settled) return enlist(wholes_, file);
+  if (file->places[settled_.number] == RunFile::kNowhere &&
+      file->settled_uses == RunFile::kNotSettled) {
+    file->settled_uses = RunFile::kUsesMax;  // it was used until now
+  }
+  enlist(settled_, file);
+}
+
+void Residency::mark_settled(Extent& extent, bool settled) {
+  if (extent.settled.exchange(settled) == settled) return;
+  if (settled) {
+    settled_bytes_ += extent.body_bytes();
+  } else {
+    settled_bytes_ -= extent.body_bytes();
+  }
+}
+
+// As for sweep: all that has settled of a file goes, unless it was used enough since the last look.
+size_t Residency::try_settled(RunFile* file, bool any) {
+  std::vector<Extent*> settled;
+  uint32_t blocks = 0;
+  const auto look_at = [&](Extent* extent) {
+    if (extent == nullptr || !extent->settled || extent->owner != file) return;
+    settled.push_back(extent);
+    blocks += extent->blocks - extent->body_first();
+  };
+  look_at(file->image.get());
+  for (const ExtentRef& value : file->values) look_at(value.get());
+  if (settled.empty()) {
+    file->settled_uses = RunFile::kNotSettled;
+    return RunFile::kNowhere;
+  }
+  const uint32_t uses = file->settled_uses.exchange(0);
+  if (!any && uses * kBlocksPerUse >= std::min(blocks, kBlocksCounted)) return 0;
+  size_t gone = 0;
+  for (Extent* extent : settled) {
+    if (!movable(file, extent)) continue;
+    if (!extent->is_index) {
+      evict_values(file, extent);
+    } else if (!evict_heap(file)) {
+      continue;
+    }
+    gone += extent->body_bytes();
+  }
+  return gone;
+}
+
+size_t Residency::evict_settled(size_t bytes) {
+  return sweep(settled_, bytes,
+               [this](RunFile* file) REQUIRES(mutex_) { return try_settled(file, true); });
+}
+
+// Frames are wanted and memory is short: the hand goes once around what has settled while as many
+// are wanted as there are.
+void Residency::offer_settled() {
+  if (settled_.files.empty()) return;
+  settled_due_ += settled_.files.size();
+  if (settled_due_ <= frames_.frames_used()) return;
+  settled_due_ = 0;
+  if (++settled_.hand >= settled_.files.size()) settled_.hand = 0;
+  RunFile* file = settled_.files[settled_.hand];
+  if (try_settled(file, false) == RunFile::kNowhere) delist(settled_, file);
+}
+
+size_t Residency::evict_pass(size_t bytes, Depth depth) {
   size_t gone = evict_whole(bytes);
   const size_t frames = arena_->used(os::Quota::kFrames);
-  const size_t floor = arena_->budget() / kFramesFloorShare;
+  const bool all = depth == Depth::kAll;
+  const size_t floor = all ? arena_->budget() / kFramesFloorShare : room() / kFramesSettleShare;
   if (gone < bytes && frames > floor)
     gone += frames_.shrink(std::min(bytes - gone, frames - floor));
+  if (!all) return gone;
   if (gone < bytes) gone += evict_fronts(bytes - gone);
   if (gone < bytes) gone += frames_.shrink(bytes - gone);
+  if (gone < bytes) gone += evict_settled(bytes - gone);
   // Not while readers alone hold back what was evicted before.
   if (gone < bytes && evicted_.empty() && !frames_.shrinking()) {
     gone += evict_outlines(bytes - gone);

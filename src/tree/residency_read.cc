@@ -77,9 +77,9 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
   os::File* disk = space_->file(extent.address.file);
   const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
   const auto damage = [&](uint32_t block, std::string_view what) {
-    return Status(StatusCode::kCorruption,
-                  place(disk, offset + uint64_t{block} * kBlock) + ": " + std::string(what) +
-                      " in a block of container " + std::to_string(file->record.id));
+    return Status(StatusCode::kCorruption, place(disk, offset + uint64_t{block} * kBlock) + ": " +
+                                               std::string(what) + " in a block of container " +
+                                               std::to_string(file->record.id));
   };
   for (bool again = true;; again = false) {
     count_read(size_t{blocks.disk_blocks} * kBlock);
@@ -229,16 +229,25 @@ Status Residency::load_values(RunFile* file, uint32_t extent, bool must) {
     release(os::Quota::kValues, memory, target->memory_bytes());
     return s;
   }
+  if (!take_values(file, extent, memory, false)) {
+    release(os::Quota::kValues, memory, target->memory_bytes());
+  }
+  return {};
+}
+
+// Makes a value extent resident that was read. False: somebody else was faster, or a newer file
+// owns the extent by now.
+bool Residency::take_values(RunFile* file, uint32_t extent, char* memory, bool settled) {
+  Extent* target = file->values[extent].get();
   os::MutexLock lock(mutex_);
   if (target->memory.load(std::memory_order_relaxed) != nullptr || target->owner != file) {
-    // Somebody else was faster, or a newer file owns the extent by now.
-    arena_->release(os::Quota::kValues, memory, target->memory_bytes());
-    return {};
+    return false;
   }
-  enlist(wholes_, file);
+  mark_settled(*target, settled);
+  enlist_body(file, *target);
   target->memory.store(memory, std::memory_order_release);
   file->bases[extent].store(memory, std::memory_order_release);
-  return {};
+  return true;
 }
 
 Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t size, char* to) {

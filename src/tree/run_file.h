@@ -18,6 +18,7 @@
 // at
 //    an older one sees `earlier` in its place. Everything in the file is at or above `since`.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -33,12 +34,15 @@ namespace hawthorn::tree {
 
 struct alignas(64) RunFile : os::InHugePages {
   static constexpr uint32_t kExtentsMax = 14;
+  static constexpr uint8_t kNotSettled = 255;
+  static constexpr uint8_t kUsesMax = 254;
 
   // The line that every read needs; with many extents, the next one, too.
   std::atomic<Run*> run{nullptr};
   std::atomic<uint32_t> refs{1};
   std::atomic<uint8_t> hot{0};
-  bool dated = false;  // since is not 0
+  std::atomic<uint8_t> settled_uses{kNotSettled};  // since the last look, where something is
+  bool dated = false;                              // since is not 0
   std::array<std::atomic<const char*>, kExtentsMax> bases{};
 
   format::ContainerRecord record;  // as the manifest has it, or will have it
@@ -48,9 +52,10 @@ struct alignas(64) RunFile : os::InHugePages {
   Residency* residency = nullptr;  // set by adopt
   std::atomic<Run*> outline{nullptr};
   std::atomic<uint32_t> index_reads{0};  // of its index blocks, by point reads that went by outline
+  std::atomic<uint64_t> walked_at{0};    // Residency::note_walk
   // In the residency's lists; under its lock.
   static constexpr size_t kNowhere = ~size_t{0};
-  std::array<size_t, 3> places{kNowhere, kNowhere, kNowhere};
+  std::array<size_t, 4> places{kNowhere, kNowhere, kNowhere, kNowhere};
   size_t heap_bytes = 0;  // that are charged for it and its container; set by adopt
   // Of versions that only snapshots need, and of tombstones over them, as far as a merge of this
   // process has seen them. Set before the file is shared.
@@ -100,8 +105,13 @@ struct alignas(64) RunFile : os::InHugePages {
     return sum;
   }
 
-  void touch() {
+  // It was read; `uses`: as much as so many point reads.
+  void touch(uint32_t uses = 1) {
     if (hot.load(std::memory_order_relaxed) == 0) hot.store(1, std::memory_order_relaxed);
+    const uint8_t before = settled_uses.load(std::memory_order_relaxed);
+    if (before >= kUsesMax) return;
+    settled_uses.store(static_cast<uint8_t>(before + std::min<uint32_t>(uses, kUsesMax - before)),
+                       std::memory_order_relaxed);
   }
   void ref() { refs.fetch_add(1, std::memory_order_relaxed); }
   // The last reference retires the object through the epoch.
