@@ -215,6 +215,12 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   const Lsn head = log_->head();
   if (manifest_->state().lsn_reserved < head + kLsnReserve / 2)
     extra.lsn_reserved = head + kLsnReserve;
+  {
+    // What the batch itself frees is trimmed by the next one.
+    os::MutexLock lock(mutex_);
+    trims_behind_ = batch->number != 0;
+    published_us_ = machine_.clock->monotonic_us();
+  }
   if (extra.empty()) return {};
   HAWTHORN_TEST_POINT("publisher.before_manifest");
   const Lsn trim = extra.log_trim;
@@ -223,11 +229,6 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   HAWTHORN_TEST_POINT("publisher.after_manifest");
   batches_.fetch_add(1, std::memory_order_relaxed);
   if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
-  {
-    os::MutexLock lock(mutex_);
-    trims_behind_ = batch->number != 0;
-    published_us_ = machine_.clock->monotonic_us();
-  }
   if (reserved != 0) log_->set_reserved(reserved);
   if (trim != 0) log_->trim(trim);
   for (tree::ExtentRef& extent : batch->edit.dropped) {

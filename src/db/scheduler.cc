@@ -214,18 +214,20 @@ bool Scheduler::reappend_due() const { return reappender_->due(log_limit()); }
 
 bool Scheduler::flush_due() const {
   return large_due_.load(std::memory_order_acquire) || parts_due_.load(std::memory_order_acquire) ||
-         static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
-             kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed)) ||
-         log_pressure();
+         deltas_full() || log_pressure();
+}
+
+bool Scheduler::deltas_full() const {
+  return static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
+         kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed));
 }
 
 // Looks at all containers and keeps those that pay most.
 void Scheduler::refill() {
   std::vector<Candidate> found;
-  const size_t quota = quota_.load(std::memory_order_relaxed);
-  const bool full = static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
-                    kFlushFrom * static_cast<double>(quota);
+  const bool full = deltas_full();
   const Lsn held_below = log_held_below();
+  const Lsn log_start = held_below == 0 ? 0 : std::min(held_below - 1, store_->log->trimmed());
   SpaceUse use;
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (tree::TreeState* tree : trees_()) {
@@ -237,7 +239,10 @@ void Scheduler::refill() {
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;
-      const bool holds = delta->first_lsn() < held_below;
+      const Lsn first = d->frozen == nullptr
+                            ? d->active->first_lsn()
+                            : std::min(d->frozen->first_lsn(), d->active->first_lsn());
+      const bool holds = first < held_below;
       if (!full && !holds && !large) continue;
       const auto bytes = static_cast<double>(delta->bytes_each());
       const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
@@ -245,7 +250,11 @@ void Scheduler::refill() {
       if (d->run->values.size() + 1 > jittered.extents_max)
         cost += static_cast<double>(d->run->value_bytes());
       double worth = bytes / cost;
-      if (holds) worth += 4;
+      // The oldest ones first: the log is trimmed as far as none needs it.
+      if (holds) {
+        worth += 8 - 4 * static_cast<double>(first - std::min(first, log_start)) /
+                         static_cast<double>(held_below - log_start);
+      }
       if (large) worth += 8;
       found.push_back({tree, container->low, worth, delta->bytes_each(), false});
     }
@@ -369,7 +378,9 @@ void Scheduler::run() {
     const bool failed = step == Step::kFailed || moved == Step::kFailed;
     os::MutexLock lock(mutex_);
     if (stopping_) return;
-    static_cast<void>(wake_.wait_for(mutex_, failed ? 20 * kTickUs : kTickUs / 10));
+    // The log alone waits for what is being published.
+    const uint64_t moment = flushes && deltas_full() ? kTickUs / 10 : kTickUs;
+    static_cast<void>(wake_.wait_for(mutex_, failed ? 20 * kTickUs : moment));
   }
 }
 
@@ -608,9 +619,14 @@ Status Scheduler::drain() {
     if (step == Step::kNothing) {
       parts_due_.store(false, std::memory_order_release);
       if (working_.load(std::memory_order_acquire) == 0) {
-        // Publishing may be what is left: it trims the log.
-        if (Status s = publisher_->publish_now({}); !s.ok()) return s;
-        if (step == Step::kNothing && !large_due_.load(std::memory_order_acquire)) break;
+        // Publishing may be what is left: it trims the log, the second time as far as the first
+        // made durable.
+        const Lsn trimmed = store_->log == nullptr ? 0 : store_->log->trimmed();
+        for (int i = 0; i < 2; ++i) {
+          if (Status s = publisher_->publish_now({}); !s.ok()) return s;
+        }
+        const bool less = store_->log != nullptr && store_->log->trimmed() > trimmed;
+        if (!less && !large_due_.load(std::memory_order_acquire)) break;
       }
       machine_.clock->sleep_us(200);
     }

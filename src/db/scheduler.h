@@ -208,6 +208,7 @@ class Scheduler : public txn::Admission {
   size_t log_limit() const;
   Lsn log_end_flushable() const;
   bool log_pressure() const;
+  bool deltas_full() const;
   Lsn log_held_below() const;
   bool holds_log(const tree::Delta& delta) const;
   bool flush_due() const;

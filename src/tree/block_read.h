@@ -85,7 +85,9 @@ class ColdBlocks {
   // Takes over what was read and verified, inside the guard in which it is used: its blocks go to
   // frames, as far as there are.
   void add(BlockRead read);
-  // An extent whose blocks were found, if it is one that should settle.
+  // For another look, in another guard.
+  void look_again() { ripe_ = nullptr; }
+  // An extent whose blocks were found in this look, if it is one that should settle.
   Extent* ripe() const { return ripe_; }
 
  private:

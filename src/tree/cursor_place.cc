@@ -80,11 +80,15 @@ Status TreeCursor::settle_in() {
   return {};
 }
 
-// What was passed of the run since it was put somewhere counts as reads of as many blocks.
+// What was passed of the run since it was put somewhere counts as reads of as many blocks. Who
+// comes through most of a container by windows may come again.
 void TreeCursor::count_walk() {
-  if (run_ == nullptr || file_->settled_uses == RunFile::kNotSettled) return;
+  if (run_ == nullptr || run_next_ == run_from_) return;
   const uint64_t passed = std::max(run_next_, run_from_) - std::min(run_next_, run_from_);
-  file_->touch(static_cast<uint32_t>(passed * kWalkUses / std::max(run_->entries(), 1u)));
+  run_from_ = run_next_;
+  const uint64_t uses = passed * kWalkUses / std::max(run_->entries(), 1u);
+  if (file_->settled_uses != RunFile::kNotSettled) file_->touch(static_cast<uint32_t>(uses));
+  if (windowed_ && uses > kWalkUses / 4 * 3) tree_->store()->residency->note_walk(file_.get());
 }
 
 // Puts all sources at the first entries from `key` on, in the direction that `mode` says. False:
@@ -169,7 +173,6 @@ bool TreeCursor::load_window(Run::Range must) {
     return false;
   }
   if (proven) {
-    tree_->store()->residency->note_walk(file_.get());
     const uint32_t at = forward_ ? window_->end() : window_->begin();
     read_ahead_.go_on({file_.get(), at, low_, high_, has_high_}, forward_);
   }

@@ -27,8 +27,7 @@ constexpr uint32_t kRipeMissing = 8;
 uint32_t slab_frames_for(size_t budget) {
   const size_t bytes =
       std::clamp(std::bit_floor(budget / kSlabShare), kSlabBytesMin, kSlabBytesMax);
-  // Of a huge budget half as many as have numbers are enough.
-  const size_t least = std::bit_ceil(budget / (FrameCache::kSlabsMax / 2) + 1);
+  const size_t least = std::bit_ceil(budget / FrameCache::kSlabsMax + 1);
   return static_cast<uint32_t>(std::max(bytes, least) / FrameCache::kFrameBytes);
 }
 }  // namespace
@@ -271,9 +270,10 @@ void FrameCache::drop(Extent& extent, uint32_t first) {
 void FrameCache::grow(char* memory) {
   auto frames = std::make_unique<Frame[]>(slab_frames_);
   os::MutexLock lock(mutex_);
-  uint32_t number = 0;
+  uint32_t& number = slabs_free_from_;
   while (number < slabs_end_ && slab(number).memory != nullptr) ++number;
   if (number == kSlabsMax) {
+    wants_slab_.store(false, std::memory_order_relaxed);
     arena_->release(os::Quota::kFrames, memory, slab_bytes());
     return;
   }
@@ -337,6 +337,7 @@ size_t FrameCache::collect() {
     arena_->release(os::Quota::kFrames, gone_slab.memory, slab_bytes());
     arena_->charge(os::Quota::kFrames, -static_cast<ptrdiff_t>(slab_frames_ * sizeof(Frame)));
     gone_slab.memory = nullptr;
+    slabs_free_from_ = std::min(slabs_free_from_, s);
     gone_slab.frames.reset();
     gone_slab.leaving = false;
     shrinking_.fetch_sub(1, std::memory_order_relaxed);

@@ -36,7 +36,7 @@ class FrameCache {
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kFrameBytes = 4096;
   static constexpr uint32_t kShelfSlabs = 256;
-  static constexpr uint32_t kShelvesMax = 256;
+  static constexpr uint32_t kShelvesMax = 4096;
   static constexpr uint32_t kSlabsMax = kShelfSlabs * kShelvesMax;
 
   explicit FrameCache(os::Arena* arena);
@@ -142,7 +142,8 @@ class FrameCache {
   std::array<std::unique_ptr<Slab[]>, kShelvesMax> shelves_;
   os::Mutex mutex_;
   uint32_t slabs_end_ GUARDED_BY(mutex_) = 0;
-  size_t frames_ GUARDED_BY(mutex_) = 0;  // of slabs that stay
+  uint32_t slabs_free_from_ GUARDED_BY(mutex_) = 0;  // no lower number is free
+  size_t frames_ GUARDED_BY(mutex_) = 0;             // of slabs that stay
   Queue free_ GUARDED_BY(mutex_);
   Queue small_ GUARDED_BY(mutex_);
   Queue main_ GUARDED_BY(mutex_);

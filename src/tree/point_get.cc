@@ -12,6 +12,7 @@ namespace hawthorn::tree {
 bool PointGet::look(Missing* missing) {
   os::epoch::Guard guard;
   // In the guard in which it is used: nothing can take it away before.
+  if (cold_) cold_->look_again();
   if (read_) cold_->add(*std::exchange(read_, std::nullopt));
   const Container* container = tree_->directory().find(key_);
   container->prefetch_read();
@@ -34,8 +35,8 @@ bool PointGet::look(Missing* missing) {
       internal::ValueAccess::copy(*value_, read.value);
       status_ = Status();
       if (cold_ && cold_->ripe() != nullptr && read.file != nullptr) {
-        missing->file = PinnedRunFile(read.file);
-        missing->ripe = cold_->ripe();
+        ripe_file_ = PinnedRunFile(read.file);
+        ripe_ = cold_->ripe();
       }
       return true;
     case PointRead::State::kStale:
@@ -85,12 +86,7 @@ bool PointGet::advance() {
   }
   for (;;) {
     Missing missing;
-    if (look(&missing)) {
-      if (missing.ripe != nullptr) {
-        tree_->store()->residency->settle(missing.file.get(), *missing.ripe);
-      }
-      return true;
-    }
+    if (look(&missing)) return true;
     if (again_) {
       wait_.once();
       continue;
@@ -111,6 +107,12 @@ bool PointGet::same_blocks(const PointGet& other) const {
   return read_->disk() == other.read_->disk() &&
          read_->disk_offset() == other.read_->disk_offset() &&
          read_->room().size() == other.read_->room().size();
+}
+
+void PointGet::settle() {
+  if (ripe_ != nullptr) tree_->store()->residency->settle(ripe_file_.get(), *ripe_);
+  ripe_ = nullptr;
+  ripe_file_.reset();
 }
 
 void PointGet::arrived(Status status) {

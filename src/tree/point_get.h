@@ -39,6 +39,9 @@ class PointGet {
   // The request was carried out.
   void arrived(Status status);
 
+  // Once it is done: where what it found should settle, does so. Blocking; of no need for the get
+  // itself.
+  void settle();
   // kNotFound; kCorruption; kIoError; kOutOfMemory.
   const Status& status() const { return status_; }
   // The value is an encoded format::LargeValue.
@@ -50,9 +53,8 @@ class PointGet {
   // What a look at the key could not see.
   struct Missing {
     PinnedRunFile file;
-    BlockRange blocks;       // extent null: the front of the run
-    bool damaged = false;    // nothing is missing, an entry is malformed
-    Extent* ripe = nullptr;  // nothing is missing, it should settle
+    BlockRange blocks;     // extent null: the front of the run
+    bool damaged = false;  // nothing is missing, an entry is malformed
   };
   bool look(Missing* missing);
   Status start_read(const Missing& missing);
@@ -67,6 +69,8 @@ class PointGet {
   Status status_;
   std::optional<ColdBlocks> cold_;
   std::optional<BlockRead> read_;
+  PinnedRunFile ripe_file_;
+  Extent* ripe_ = nullptr;  // of ripe_file_, to settle
   bool arrived_ = false;
   os::SpinWait wait_;
 };

@@ -123,7 +123,9 @@ void Residency::return_to_budget() {
   {
     os::MutexLock lock(mutex_);
     collect_evicted();
-    if (evict_whole(excess) < excess) frames_.shrink(excess);
+    size_t gone = evict_whole(excess);
+    if (gone < excess) gone += frames_.shrink(excess - gone);
+    if (gone < excess) evict_settled(excess - gone);
   }
   os::epoch::collect();
   frames_.collect();
@@ -155,8 +157,13 @@ char* Residency::allocate(os::Quota quota, size_t bytes, int attempts, Depth dep
       os::MutexLock lock(mutex_);
       collect_evicted();
       // Contiguous space needs more than its own size to go when free spans are scattered.
-      const size_t gone = evict_pass(bytes * (attempt < 4 ? 1 : 4), depth);
       waiting = !evicted_.empty() || frames_.shrinking();
+      size_t gone = 0;
+      // Who only asks does not take more where what was taken has not come yet.
+      if (depth == Depth::kAll || !waiting) {
+        gone = evict_pass(bytes * (attempt < 4 ? 1 : 4), depth);
+        waiting = !evicted_.empty() || frames_.shrinking();
+      }
       if (gone == 0 && !waiting) return nullptr;
     }
     os::epoch::collect();
@@ -541,6 +548,7 @@ Status Residency::take_heap(RunFile* file, char* memory, bool settled, bool* tak
   os::MutexLock lock(mutex_);
   const char* front = image->memory.load(std::memory_order_relaxed);
   if (front == nullptr || image->heap.load(std::memory_order_relaxed) != nullptr) return {};
+  if (settled && image->owner != file) return {};
   Result<std::unique_ptr<Run>> run = attach(*file, front, memory, ImageSource::kBuilt, arena_);
   if (!run.ok()) return run.status();
   mark_settled(*image, settled);

@@ -157,7 +157,7 @@ class Residency {
   // The same of all of a file; without its values where they are not wanted.
   void settle(RunFile* file, bool values);
   size_t settled_bytes() const { return settled_bytes_.load(std::memory_order_relaxed); }
-  // A long walk reads its way through a file.
+  // A walk has read its way through a file.
   void note_walk(RunFile* file) const {
     file->walked_at.store(bytes_read() + 1, std::memory_order_relaxed);
   }
@@ -227,6 +227,9 @@ class Residency {
   void replace_run(RunFile* file, std::unique_ptr<Run> run) REQUIRES(mutex_);
   void release_run(Run* run);
   bool attach_present(RunFile* file, RunPart part);
+  // Of the room that extents have, for all that has settled. A walk that comes back before as much
+  // was read comes again and again.
+  static constexpr size_t kSettledShare = 2;
   static constexpr int kAttemptsMax = 64;
   static constexpr int kAttemptsEasy = 8;  // none of them sleeps
   // What may go for an allocation.

@@ -197,6 +197,8 @@ void Residency::offer_front() {
 
 // What lies behind a front has come to memory.
 void Residency::enlist_body(RunFile* file, const Extent& extent) {
+  // A file that shares it with a newer one goes first.
+  if (extent.owner != nullptr) file = extent.owner;
   if (!extent.settled) return enlist(wholes_, file);
   if (file->places[settled_.number] == RunFile::kNowhere &&
       file->settled_uses == RunFile::kNotSettled) {
@@ -262,9 +264,13 @@ void Residency::offer_settled() {
 }
 
 size_t Residency::evict_pass(size_t bytes, Depth depth) {
-  size_t gone = evict_whole(bytes);
-  const size_t frames = arena_->used(os::Quota::kFrames);
   const bool all = depth == Depth::kAll;
+  size_t gone = 0;
+  // Where the room has become less.
+  const size_t most = room() / kSettledShare;
+  if (all && settled_bytes() > most) gone = evict_settled(std::min(bytes, settled_bytes() - most));
+  if (gone < bytes) gone += evict_whole(bytes - gone);
+  const size_t frames = arena_->used(os::Quota::kFrames);
   const size_t floor = all ? arena_->budget() / kFramesFloorShare : room() / kFramesSettleShare;
   if (gone < bytes && frames > floor)
     gone += frames_.shrink(std::min(bytes - gone, frames - floor));

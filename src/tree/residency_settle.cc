@@ -14,9 +14,6 @@ namespace hawthorn::tree {
 
 namespace {
 constexpr size_t kBlock = 4096;
-// Of the room that extents have, for all that has settled. A walk that comes back before as much
-// was read comes again and again.
-constexpr size_t kSettledShare = 2;
 }  // namespace
 
 bool Residency::walked_lately(RunFile* file) const {
@@ -32,7 +29,12 @@ void Residency::settle(RunFile* file, bool values) {
 }
 
 void Residency::settle(RunFile* file, Extent& extent) {
-  if (extent.body() != nullptr || extent.settling.exchange(true)) return;
+  if (extent.body() != nullptr) {
+    // Where a newer file has it already, this one's run does not know.
+    if (extent.is_index) static_cast<void>(load_run(file, RunPart::kWhole).ok());
+    return;
+  }
+  if (extent.settling.exchange(true)) return;
   if (settle_now(file, extent)) frames_.drop(extent, extent.body_first());
   extent.settling = false;
 }

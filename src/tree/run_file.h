@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "format/manifest_state.h"
 #include "os/small_objects.h"
 #include "tree/extent.h"
@@ -82,7 +83,8 @@ struct alignas(64) RunFile : os::InHugePages {
   // The number of a value extent of this file.
   uint32_t number_of(const Extent* extent) const {
     uint32_t number = 0;
-    while (values[number].get() != extent) ++number;
+    while (number < values.size() && values[number].get() != extent) ++number;
+    HAWTHORN_ASSERT(number < values.size());
     return number;
   }
   // Whether value extent e holds nothing that is still referred to.

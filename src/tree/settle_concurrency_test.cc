@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "os/epoch.h"
+#include "os/test_point.h"
 #include "tree/cursor_test_support.h"
 
 namespace hawthorn::tree {
@@ -234,6 +235,75 @@ TEST_P(Settle, WhileOthersReadAndItIsTakenAway) {
   walker.join();
   evictor.join();
   EXPECT_EQ(wrong, 0u);
+}
+
+#if defined(HAWTHORN_TEST_POINTS)
+// The same, forced: the first block of a value is found, and its extent ripe; while the second is
+// read, the container is written anew.
+TEST_P(Settle, WhatWasRipeInAnotherFileDoesNot) {
+  if (GetParam() == Kind::kInline) GTEST_SKIP() << "values lie in extents here";
+  test_.commit({{key(hot_), value(hot_, 1)}});
+  ASSERT_TRUE(test_.flush(hot_low_, true));
+  test_.evict_all();
+  ASSERT_EQ(file(hot_low_)->values.size(), 1u);
+  Extent& extent = *file(hot_low_)->values[0].get();
+  const uint64_t last = extent.blocks - 1;
+  const uint64_t across = last * 4096 / value(0).size();
+  ASSERT_NE(last * 4096 % value(0).size(), 0u);
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t i = 0; i < hot_keys_; ++i) {
+      if (extent.frames.load() != nullptr) extent.frames.load()->hits = 1;  // never a look
+      ASSERT_NO_FATAL_FAILURE(read(hot_ + i, i == 0 ? 1 : 0));
+    }
+  }
+  test_.residency().frames().drop(extent, static_cast<uint32_t>(last));
+  extent.frames.load()->hits = 2 * (extent.blocks - extent.blocks / 8) - 1;
+  int times = 0;
+  os::set_test_point("tree.get.before_fetch", [&] {
+    if (times++ > 0) return;
+    test_.commit({{key(hot_ + across), value(hot_ + across, 2)}});
+    ASSERT_TRUE(test_.flush(hot_low_, true));
+    test_.evict_all();
+  });
+  ASSERT_NO_FATAL_FAILURE(read(hot_ + across, 2));
+  os::clear_test_points();
+  EXPECT_GT(times, 0);
+  for (uint64_t i = 1; i < hot_keys_; ++i) {
+    if (i != across) ASSERT_NO_FATAL_FAILURE(read(hot_ + i));
+  }
+}
+#endif
+
+// A get that waits for a block may come back to another file than the one whose extent was ripe.
+TEST_P(Settle, WhileItsContainerIsWrittenAnew) {
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> wrong{0};
+  std::vector<std::thread> readers;
+  for (uint64_t reader = 0; reader < 3; ++reader) {
+    readers.emplace_back([&, reader] {
+      Prng prng(reader);
+      std::string found;
+      while (!done) {
+        const uint64_t i = prng.one_in(50) ? prng.below(kKeys) : hot_ + prng.below(hot_keys_);
+        if (!get(i, &found).ok() || load<uint64_t>(found.data()) != i) ++wrong;
+      }
+    });
+  }
+  for (uint64_t round = 1; round <= 150; ++round) {
+    TestTree::Changes changes;
+    for (int n = 0; n < 5; ++n) {
+      const uint64_t i = hot_ + prng_.below(hot_keys_);
+      changes.emplace_back(key(i), value(i, round));
+    }
+    test_.commit(changes);
+    test_.flush(hot_low_, round % 2 == 0);
+    test_.residency().make_room(round % 3 == 0 ? size_t{1} << 30 : 1);
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0u);
+  test_.evict_all();
+  EXPECT_EQ(settled(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Settle, ::testing::Values(Kind::kSeparated, Kind::kInline),

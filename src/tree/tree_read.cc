@@ -38,6 +38,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
     const os::IoRead read = get.request();
     get.arrived(read.file->read_at(read.offset, {read.data, read.size}));
   }
+  get.settle();
   *large = get.large();
   return get.status();
 }
@@ -237,6 +238,7 @@ Status TreeState::read_slow(std::span<const std::string_view> keys, std::span<co
       std::erase_if(waiting, [](PointGet* get) { return get->advance(); });
     }
   }
+  for (PointGet& get : gets) get.settle();
   for (size_t i = 0; i < slow.size(); ++i) {
     Status status = gets[i].status();
     if (status.ok() && gets[i].large()) status = get(keys[slow[i]], view, true, values[i]);
