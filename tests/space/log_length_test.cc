@@ -30,7 +30,7 @@ class LogLength : public ::testing::Test {
 
   template <typename Key>
   void write(Key key) {
-    for (uint64_t i = 0; i < kWrites; ++i) {
+    for (uint64_t i = 0; i < scaled(kWrites); ++i) {
       ASSERT_OK(db_->put(tree_, key(i), value_of(i, 100)));
       if (i % 1000 != 0) continue;
       const Stats stats = db_->stats();
@@ -38,15 +38,15 @@ class LogLength : public ::testing::Test {
     }
     ASSERT_OK(db_->drain());
     const Stats stats = db_->stats();
-    EXPECT_GT(stats.bytes_written_log, 5 * kLimit);
-    // A quota of deltas may be there that nothing but the log asks for.
-    EXPECT_LT(longest_, 3 * kLimit);
+    EXPECT_GT(stats.bytes_written_log, 6 * kLimit);
+    // The writer goes on while flushes and syncs take their time.
+    EXPECT_LT(longest_, 5 * kLimit);
     EXPECT_LT(stats.bytes_written_data, 2 * stats.bytes_written_log);
     EXPECT_LT(stats.log_bytes, kLimit);
   }
 
   static constexpr uint64_t kLimit = uint64_t{30} << 20;
-  static constexpr uint64_t kWrites = 1500000;
+  static constexpr uint64_t kWrites = 3000000;
   const size_t segment_bytes_ = db::log_segment_bytes;
   const size_t bytes_min_ = db::log_bytes_min;
   uint64_t longest_ = 0;
