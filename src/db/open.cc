@@ -17,14 +17,22 @@ namespace hawthorn {
 namespace {
 constexpr char kLockName[] = "/lock";
 constexpr size_t kRingBytesMin = size_t{64} << 10;
-constexpr size_t kRingBytesMax = size_t{16} << 20;
+constexpr size_t kRingBytesMax = size_t{64} << 20;
+
+// 16 MB outlast a slow sync of the segments' directory; smaller budgets, in which the ring counts
+// (R9), have less. Large ones are there for writers that give the disk all it can take: then it
+// stands still for 0.1 s now and then, in which they log 40 MB.
+size_t ring_bytes_for(size_t budget_bytes) {
+  size_t bytes = kRingBytesMax;
+  if (budget_bytes < size_t{3} << 30) bytes = kRingBytesMax / 4;
+  if (budget_bytes < size_t{512} << 20) bytes = kRingBytesMax / 8;
+  while (bytes > budget_bytes / 8) bytes /= 2;
+  return bytes;
+}
 
 wal::LogOptions log_options(size_t budget_bytes, bool direct) {
   wal::LogOptions options;
-  // 16 MB, which outlast a slow sync of the segments' directory; less in small budgets: the ring
-  // counts (R9).
-  options.ring_bytes = budget_bytes < (size_t{512} << 20) ? kRingBytesMax / 2 : kRingBytesMax;
-  while (options.ring_bytes > budget_bytes / 8) options.ring_bytes /= 2;
+  options.ring_bytes = ring_bytes_for(budget_bytes);
   options.segment_bytes = db::log_segment_bytes;
   options.direct = direct;
   return options;
