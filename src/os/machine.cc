@@ -14,8 +14,8 @@ namespace hawthorn::os {
 namespace {
 
 constexpr uint64_t kUsPerSecond = 1000000;
-// The background's writes that are at the device at once, most of them 0.5 to 1 MB. Four keep a disk
-// busy; with 16 the log had to wait 0.2 s for its turn, and commits for the log.
+// The background's writes that are at the device at once, most of them 0.5 to 1 MB. Four keep a
+// disk busy; with 16 the log had to wait 0.2 s for its turn, and commits for the log.
 constexpr uint32_t kIoThreads = 4;
 
 uint64_t read_clock(clockid_t clock) {
