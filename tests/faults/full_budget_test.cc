@@ -147,9 +147,14 @@ TEST_F(FullBudget, cursors_that_nobody_moves_stop_no_writes) {
     ASSERT_TRUE(cursors.back().seek(big_endian(mix64(round))));
     shown.emplace_back(cursors.back().value());
   }
+  // A merge that is under way may be beyond the budget for a moment.
+  constexpr size_t kResident = kBudgetBytes + kBudgetBytes / 20;
+  for (int wait = 0; wait < 500 && db_->stats().memory_resident_bytes > kResident; ++wait) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   const Stats stats = db_->stats();
   EXPECT_LE(stats.memory_delta_bytes, kBudgetBytes / 3);
-  EXPECT_LE(stats.memory_resident_bytes, kBudgetBytes + kBudgetBytes / 20);
+  EXPECT_LE(stats.memory_resident_bytes, kResident);
   for (size_t i = 0; i < cursors.size(); ++i) {
     EXPECT_EQ(cursors[i].value(), shown[i]);
     const std::string first(cursors[i].key());
