@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "os/epoch.h"
-#include "os/test_point.h"
 #include "tree/cursor_test_support.h"
 
 namespace hawthorn::tree {
@@ -93,6 +92,24 @@ class Settle : public ::testing::TestWithParam<Kind> {
       ASSERT_EQ(cursor.key(), key(i));
       ASSERT_EQ(cursor.value(), value(i));
     }
+  }
+
+  // Three threads that read keys of the hot container, and one in `others` of any, while more(n).
+  template <typename More, typename Right>
+  std::vector<std::thread> start_readers(uint64_t others, More more, Right right,
+                                         std::atomic<uint64_t>* wrong) {
+    std::vector<std::thread> readers;
+    for (uint64_t reader = 0; reader < 3; ++reader) {
+      readers.emplace_back([=, this] {
+        Prng prng(reader);
+        std::string found;
+        for (int n = 0; more(n); ++n) {
+          const uint64_t i = prng.one_in(others) ? prng.below(kKeys) : hot_ + prng.below(hot_keys_);
+          if (!get(i, &found).ok() || !right(i, found)) ++*wrong;
+        }
+      });
+    }
+    return readers;
   }
 
   TestTree test_;
@@ -210,17 +227,9 @@ TEST_P(Settle, DamageIsMetByItsReader) {
 TEST_P(Settle, WhileOthersReadAndItIsTakenAway) {
   std::atomic<bool> done{false};
   std::atomic<uint64_t> wrong{0};
-  std::vector<std::thread> readers;
-  for (uint64_t reader = 0; reader < 3; ++reader) {
-    readers.emplace_back([&, reader] {
-      Prng prng(reader);
-      std::string found;
-      for (int n = 0; n < 6000; ++n) {
-        const uint64_t i = prng.one_in(20) ? prng.below(kKeys) : hot_ + prng.below(hot_keys_);
-        if (!get(i, &found).ok() || found != value(i)) ++wrong;
-      }
-    });
-  }
+  std::vector<std::thread> readers = start_readers(
+      20, [](int n) { return n < 6000; }, [](uint64_t i, auto& found) { return found == value(i); },
+      &wrong);
   std::thread walker([&] {
     while (!done) walk();
   });
@@ -237,58 +246,13 @@ TEST_P(Settle, WhileOthersReadAndItIsTakenAway) {
   EXPECT_EQ(wrong, 0u);
 }
 
-#if defined(HAWTHORN_TEST_POINTS)
-// The same, forced: the first block of a value is found, and its extent ripe; while the second is
-// read, the container is written anew.
-TEST_P(Settle, WhatWasRipeInAnotherFileDoesNot) {
-  if (GetParam() == Kind::kInline) GTEST_SKIP() << "values lie in extents here";
-  test_.commit({{key(hot_), value(hot_, 1)}});
-  ASSERT_TRUE(test_.flush(hot_low_, true));
-  test_.evict_all();
-  ASSERT_EQ(file(hot_low_)->values.size(), 1u);
-  Extent& extent = *file(hot_low_)->values[0].get();
-  const uint64_t last = extent.blocks - 1;
-  const uint64_t across = last * 4096 / value(0).size();
-  ASSERT_NE(last * 4096 % value(0).size(), 0u);
-  for (int round = 0; round < 2; ++round) {
-    for (uint64_t i = 0; i < hot_keys_; ++i) {
-      if (extent.frames.load() != nullptr) extent.frames.load()->hits = 1;  // never a look
-      ASSERT_NO_FATAL_FAILURE(read(hot_ + i, i == 0 ? 1 : 0));
-    }
-  }
-  test_.residency().frames().drop(extent, static_cast<uint32_t>(last));
-  extent.frames.load()->hits = 2 * (extent.blocks - extent.blocks / 8) - 1;
-  int times = 0;
-  os::set_test_point("tree.get.before_fetch", [&] {
-    if (times++ > 0) return;
-    test_.commit({{key(hot_ + across), value(hot_ + across, 2)}});
-    ASSERT_TRUE(test_.flush(hot_low_, true));
-    test_.evict_all();
-  });
-  ASSERT_NO_FATAL_FAILURE(read(hot_ + across, 2));
-  os::clear_test_points();
-  EXPECT_GT(times, 0);
-  for (uint64_t i = 1; i < hot_keys_; ++i) {
-    if (i != across) ASSERT_NO_FATAL_FAILURE(read(hot_ + i));
-  }
-}
-#endif
-
 // A get that waits for a block may come back to another file than the one whose extent was ripe.
 TEST_P(Settle, WhileItsContainerIsWrittenAnew) {
   std::atomic<bool> done{false};
   std::atomic<uint64_t> wrong{0};
-  std::vector<std::thread> readers;
-  for (uint64_t reader = 0; reader < 3; ++reader) {
-    readers.emplace_back([&, reader] {
-      Prng prng(reader);
-      std::string found;
-      while (!done) {
-        const uint64_t i = prng.one_in(50) ? prng.below(kKeys) : hot_ + prng.below(hot_keys_);
-        if (!get(i, &found).ok() || load<uint64_t>(found.data()) != i) ++wrong;
-      }
-    });
-  }
+  std::vector<std::thread> readers = start_readers(
+      50, [&](int) { return !done; },
+      [](uint64_t i, auto& found) { return load<uint64_t>(found.data()) == i; }, &wrong);
   for (uint64_t round = 1; round <= 150; ++round) {
     TestTree::Changes changes;
     for (int n = 0; n < 5; ++n) {
