@@ -150,6 +150,35 @@ TEST_P(AdapterTest, DoesEverythingAtOnce) {
   expect_pass([&](Engine& engine) { run_soak(run_, options, engine); });
 }
 
+TEST_P(AdapterTest, ASnapshotShowsTheMomentOfItsBegin) {
+  // Its snapshots hold writers off.
+  if (GetParam() == "memory") GTEST_SKIP();
+  expect_pass([&](Engine& engine) {
+    engine.open(run_.config);
+    {
+      const auto writer = engine.writer();
+      const auto reader = engine.reader();
+      const auto write = [&](std::string_view value) {
+        writer->begin(WriteIntent::kBlind);
+        writer->put("key", value);
+        writer->commit();
+      };
+      for (const std::string_view value : {"old", "new"}) {
+        write(value);
+        reader->begin(View::kSnapshot);
+        write("later");
+        std::string_view found;
+        if (!reader->get("key", found) || found != value) {
+          run_.report->fail("the snapshot shows '" + std::string(found) + "'");
+        }
+        reader->end();
+      }
+      run_.report->add("verify", "bytes_raw", 8);
+    }
+    engine.close();
+  });
+}
+
 TEST_P(AdapterTest, SurvivesAKill) {
   // Those do not promise to.
   if (GetParam() == "memory" || GetParam().ends_with("-writemap")) GTEST_SKIP();

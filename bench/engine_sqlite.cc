@@ -170,11 +170,16 @@ class SqliteReader : public ReaderOf<SqliteReader> {
       : connection_(config, config.memory_bytes / 4),
         begin_(connection_, "BEGIN"),
         commit_(connection_, "COMMIT"),
+        first_(connection_, "SELECT 1 FROM kv LIMIT 1"),
         select_(connection_, kSelect),
         range_(connection_, "SELECT k,v FROM kv WHERE k>=?1 ORDER BY k LIMIT ?2"),
         all_(connection_, "SELECT k,v FROM kv ORDER BY k") {}
 
-  void begin(View) override { begin_.run(); }
+  void begin(View view) override {
+    begin_.run();
+    // BEGIN alone reads nothing: what the transaction sees is decided by its first read.
+    if (view == View::kSnapshot) first_.run();
+  }
   void end() override { commit_.run(); }
 
   bool get(std::string_view key, std::string_view& value) override {
@@ -216,6 +221,7 @@ class SqliteReader : public ReaderOf<SqliteReader> {
   Connection connection_;
   Statement begin_;
   Statement commit_;
+  Statement first_;
   Statement select_;
   Statement range_;
   Statement all_;
