@@ -6,6 +6,7 @@
 #include "db/log_sizing.h"
 #include "os/epoch.h"
 #include "os/machine.h"
+#include "os/small_objects.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -19,6 +20,15 @@ constexpr uint64_t kAdaptUs = 100'000;
 constexpr uint64_t kModestUs = 60'000'000;
 constexpr size_t kMissedPart = 2000;  // of the budget, read in that time, is reading
 constexpr size_t kMakeRoomBytes = size_t{16} << 20;
+
+// What is resident for the library and belongs to no object of the database: so much at all times,
+// and with each thread that uses it (stack, blocks that malloc keeps, buffers of I/O). In smaller
+// budgets shares of them, as all that is kept is smaller there.
+constexpr size_t kOverheadBytes = size_t{4} << 20;
+constexpr double kOverheadShare = 1.0 / 64;
+constexpr size_t kThreadBytes = size_t{384} << 10;
+constexpr double kThreadShare = 1.0 / 256;
+constexpr double kOverheadShareMax = 1.0 / 8;  // of all of it
 constexpr size_t kDeltaQuotaMin = 2 << 20;
 constexpr size_t kContainerBytesMin = 64 << 10;
 constexpr size_t kContainerBytes = 1 << 20;  // as long as the database is small
@@ -38,6 +48,7 @@ constexpr uint64_t kDebtStepBytes = 64 << 10;
 constexpr uint64_t kLineBytesMax = 2 << 20;  // what all who wait for it owe
 constexpr uint64_t kTurnUsMax = 20'000;
 constexpr uint32_t kRelieveAttempts = 2000;
+constexpr uint32_t kRelievePublish = 64;  // of those, from one publishing to the next
 constexpr uint32_t kFlushPasses = 8;
 constexpr uint32_t kMemoryAttempts = 2000;  // half a millisecond each
 
@@ -98,6 +109,19 @@ void Scheduler::reserve_for(size_t delta_bytes) {
   store_->residency->set_reserve(delta_bytes + delta_bytes / 8 + others, others);
 }
 
+// Holes among small objects are of the whole process, and so are the threads: with several
+// databases each counts them.
+void Scheduler::charge_overhead() {
+  const size_t budget = budget_.load(std::memory_order_relaxed);
+  const size_t wanted =
+      os::small_objects_unused_bytes() + std::min(kOverheadBytes, part_of(budget, kOverheadShare)) +
+      os::epoch::threads() * std::min(kThreadBytes, part_of(budget, kThreadShare));
+  const size_t charged = std::min(wanted, part_of(budget, kOverheadShareMax));
+  store_->arena->charge(os::Quota::kOther, static_cast<ptrdiff_t>(charged) -
+                                               static_cast<ptrdiff_t>(charged_overhead_));
+  charged_overhead_ = charged;
+}
+
 // The longer a delta lives, the less its flush costs per record. So deltas may take more than their
 // share while readers find what they read in memory: values that nobody reads make way. When
 // readers miss, deltas go back to their share, and for a while take no more than extents leave.
@@ -105,6 +129,7 @@ void Scheduler::adapt_quota() {
   const uint64_t now = machine_.clock->monotonic_us();
   if (now - adapted_us_ < kAdaptUs) return;
   adapted_us_ = now;
+  charge_overhead();
   store_->residency->return_to_budget();
   os::Arena& arena = *store_->arena;
   const size_t budget = budget_.load(std::memory_order_relaxed);
@@ -144,6 +169,7 @@ tree::MergePolicy Scheduler::policy() const {
 
 void Scheduler::start() {
   started_.store(true, std::memory_order_release);
+  charge_overhead();
   if (!machine_.background_threads) return;
   thread_ = os::Thread("hw-flush", [this] { run(); }, true);
   toucher_ = os::Thread("hw-touch", [this] { run_toucher(); });
@@ -497,6 +523,10 @@ Status Scheduler::relieve(uint32_t* futile) {
     return Status(StatusCode::kOutOfMemory,
                   "the memory budget of " + std::to_string(store_->arena->budget()) +
                       " bytes is held by open transactions, snapshots and values");
+  }
+  // What was flushed and not published yet cannot be evicted.
+  if (*futile % kRelievePublish == 0) {
+    if (Status published = publisher_->publish(); !published.ok()) return published;
   }
   machine_.clock->sleep_us(500);
   return {};

@@ -213,6 +213,7 @@ Arena::~Arena() = default;
 char* Arena::allocate(Quota quota, size_t size, bool beyond_budget) {
   if (size > heap_->mapping_bytes) return nullptr;
   const size_t count = std::max<size_t>(1, (size + kPageBytes - 1) / kPageBytes);
+  if (!beyond_budget && used() + count * kPageBytes > tolerated_bytes()) return nullptr;
   size_t page = 0;
   {
     MutexLock lock(heap_->mutex);

@@ -7,9 +7,9 @@
 // Threads: all functions from any thread.
 //
 // 1. A span never makes a fresh huge page resident beyond the budget; a huge page that was touched
-//    counts while it is kept. Space in touched huge pages is granted again even when the budget was
-//    lowered, or charges grew, below what is resident: who frees memory can always use what it
-//    freed.
+//    counts while it is kept. Space in touched huge pages is granted again as long as no more is
+//    used than the budget and a thirty-second part of it: so what was taken beyond the budget for a
+//    moment goes back, in place of serving others from then on.
 // 2. Spans are multiples of 4 KB, aligned to 4 KB, contiguous, best fit, touched huge pages before
 //    fresh ones. Their bytes are not zeroed.
 // 3. Pages are kept when a span is released (first touch is expensive). Wholly free huge pages go
@@ -40,8 +40,9 @@ class Arena {
   char* allocate(Quota quota, size_t size, bool beyond_budget = false);
   void release(Quota quota, char* span, size_t size);  // the size given to allocate
 
-  // Whether more is resident than the budget and a thirty-second part of it.
-  bool over_budget() const { return resident_bytes() > budget() + budget() / 32; }
+  // The budget and a thirty-second part of it.
+  size_t tolerated_bytes() const { return budget() + budget() / 32; }
+  bool over_budget() const { return resident_bytes() > tolerated_bytes(); }
   // Gives memory back to the kernel until no more than `bytes` are resident: huge pages that are
   // wholly free, then the free parts of others, which thereby lose their huge pages.
   void shrink_to(size_t bytes);

@@ -227,10 +227,22 @@ TEST(ArenaTest, BudgetIsStrictAndFreedSpaceIsUsedAgain) {
     spans.back() = arena->allocate(Quota::kDelta, kMegabyte);
     ASSERT_NE(spans.back(), nullptr);
   }
-  // A charge above the budget refuses fresh pages, not those that were just freed.
-  arena->charge(Quota::kOther, 3 * kMegabyte);
+  // A small charge above the budget refuses fresh pages, not those that were just freed; a larger
+  // one all, until as much was freed.
+  arena->charge(Quota::kOther, kMegabyte / 2);
   arena->release(Quota::kDelta, spans.back(), kMegabyte);
   spans.back() = arena->allocate(Quota::kDelta, kMegabyte);
+  EXPECT_NE(spans.back(), nullptr);
+  arena->charge(Quota::kOther, kMegabyte);
+  arena->release(Quota::kDelta, spans.back(), kMegabyte);
+  EXPECT_EQ(arena->allocate(Quota::kDelta, kMegabyte), nullptr);
+  spans.back() = arena->allocate(Quota::kDelta, kMegabyte, true);
+  ASSERT_NE(spans.back(), nullptr);
+  for (int i = 0; i < 3; ++i) {
+    arena->release(Quota::kDelta, spans.back(), kMegabyte);
+    spans.pop_back();
+  }
+  spans.push_back(arena->allocate(Quota::kDelta, kMegabyte));
   EXPECT_NE(spans.back(), nullptr);
   for (char* span : spans) arena->release(Quota::kDelta, span, kMegabyte);
   EXPECT_LE(arena->resident_bytes(), 16 * kMegabyte);

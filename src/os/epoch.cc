@@ -228,6 +228,15 @@ void collect() {
   this_thread_frees = false;
 }
 
+size_t threads() {
+  size_t count = 0;
+  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+       chunk = chunk->next.load(std::memory_order_acquire)) {
+    for (const Slot& slot : chunk->slots) count += slot.taken.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
 void drain() {
   HAWTHORN_ASSERT(this_thread_slot == nullptr || this_thread_slot->depth == 0);
   HAWTHORN_ASSERT(!this_thread_frees);

@@ -17,6 +17,7 @@
 //    threads that itself came after the epoch moved beyond s.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/sanitizers.h"
@@ -84,6 +85,8 @@ bool passed(uint64_t stamp);
 // Advances the epoch and frees what can be freed. Called by retire now and then, and by the
 // engine's housekeeping.
 void collect();
+// How many threads have entered a guard and not ended.
+size_t threads();
 // Frees everything retired; waits for guards. Only where no guard of this thread is open (closing a
 // database, tests).
 void drain();

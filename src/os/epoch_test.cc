@@ -131,15 +131,18 @@ TEST(EpochTest, SlotsAreUsedAgainAndGrow) {
     std::vector<std::thread> threads;
     std::atomic<int> inside{0};
     constexpr int kThreads = 150;
+    const size_t others = epoch::threads();
     for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&inside] {
+      threads.emplace_back([&inside, others] {
         const Guard guard;
         inside.fetch_add(1);
         while (inside.load() < kThreads) std::this_thread::yield();
+        EXPECT_GT(epoch::threads(), others);
         retire(new Counted(1));
       });
     }
     for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(epoch::threads(), others);
   }
   drain();
   EXPECT_EQ(live.load(), 0);

@@ -2,9 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <new>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/sanitizers.h"
@@ -27,11 +30,23 @@ struct Free {
   Free* next;
 };
 
+// At the start of each.
+struct alignas(kAlign) Chunk {
+  size_t used_bytes = 0;  // by objects
+};
+
+Chunk* chunk_of(void* object) {
+  return reinterpret_cast<Chunk*>(reinterpret_cast<uintptr_t>(object) & ~(kChunkBytes - 1));
+}
+
 struct Pool {
   Mutex mutex;
   std::array<Free*, kSmallBytesMax / kAlign + 1> free GUARDED_BY(mutex) = {};
-  char* at GUARDED_BY(mutex) = nullptr;
+  Chunk* newest GUARDED_BY(mutex) = nullptr;
+  char* at GUARDED_BY(mutex) = nullptr;  // in the newest
   char* end GUARDED_BY(mutex) = nullptr;
+  size_t empty_chunks GUARDED_BY(mutex) = 0;  // other than the newest
+  std::atomic<size_t> unused_bytes{0};
 
   // A fresh chunk; what is left of the old one is too small for this object, and is forgotten.
   bool grow() REQUIRES(mutex) {
@@ -43,11 +58,50 @@ struct Pool {
     if (chunk > from) munmap(memory, chunk - from);
     const uintptr_t rest = from + 2 * kChunkBytes - (chunk + kChunkBytes);
     if (rest > 0) munmap(reinterpret_cast<void*>(chunk + kChunkBytes), rest);
-    at = reinterpret_cast<char*>(chunk);
-    end = at + kChunkBytes;
     // Refused where huge pages are switched off: slower, not wrong.
-    madvise(at, kChunkBytes, MADV_HUGEPAGE);
+    madvise(reinterpret_cast<void*>(chunk), kChunkBytes, MADV_HUGEPAGE);
+    if (newest != nullptr && newest->used_bytes == 0) ++empty_chunks;
+    newest = new (reinterpret_cast<void*>(chunk)) Chunk;
+    at = reinterpret_cast<char*>(newest + 1);
+    end = reinterpret_cast<char*>(chunk) + kChunkBytes;
+    unused_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
     return true;
+  }
+
+  void count(void* object, size_t size) REQUIRES(mutex) {
+    Chunk* const chunk = chunk_of(object);
+    if (chunk->used_bytes == 0 && chunk != newest) --empty_chunks;
+    chunk->used_bytes += size;
+    unused_bytes.fetch_sub(size, std::memory_order_relaxed);
+  }
+
+  void uncount(void* object, size_t size) REQUIRES(mutex) {
+    Chunk* const chunk = chunk_of(object);
+    chunk->used_bytes -= size;
+    unused_bytes.fetch_add(size, std::memory_order_relaxed);
+    if (chunk->used_bytes == 0 && chunk != newest) ++empty_chunks;
+  }
+
+  // Two at once, since it looks at everything that is free.
+  void give_back() REQUIRES(mutex) {
+    if (empty_chunks < 2) return;
+    std::vector<Chunk*> gone;
+    for (Free*& head : free) {
+      for (Free** link = &head; *link != nullptr;) {
+        Chunk* const chunk = chunk_of(*link);
+        if (chunk == newest || chunk->used_bytes != 0) {
+          link = &(*link)->next;
+          continue;
+        }
+        gone.push_back(chunk);
+        *link = (*link)->next;
+      }
+    }
+    std::sort(gone.begin(), gone.end());
+    gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
+    for (Chunk* const chunk : gone) munmap(chunk, kChunkBytes);
+    unused_bytes.fetch_sub(gone.size() * kChunkBytes, std::memory_order_relaxed);
+    empty_chunks = 0;
   }
 };
 
@@ -70,11 +124,13 @@ void* allocate_small(size_t size) {
   if (head != nullptr) {
     Free* const object = head;
     head = object->next;
+    from.count(object, size);
     return object;
   }
   if (static_cast<size_t>(from.end - from.at) < size && !from.grow()) return nullptr;
   char* const object = from.at;
   from.at += size;
+  from.count(object, size);
   return object;
 }
 
@@ -89,7 +145,11 @@ void release_small(void* object, size_t size) {
   MutexLock lock(to.mutex);
   Free*& head = to.free[size / kAlign];
   head = new (object) Free{head};
+  to.uncount(object, size);
+  to.give_back();
 }
+
+size_t small_objects_unused_bytes() { return pool().unused_bytes.load(std::memory_order_relaxed); }
 
 void* InHugePages::operator new(size_t size) {
   void* const object = allocate_small(size);

@@ -7,7 +7,8 @@
 // Threads: any; one lock, so not for what is allocated per operation.
 //
 // 1. Objects are aligned to 64 bytes; those of more than kSmallBytesMax come from the heap.
-// 2. Memory that is released serves later objects of its size, and is not given back.
+// 2. Memory that is released serves later objects of its size. A huge page in which nothing is left
+//    goes back to the kernel, but for one.
 
 #include <cstddef>
 
@@ -18,6 +19,9 @@ inline constexpr size_t kSmallBytesMax = size_t{16} << 10;
 // nullptr when there is no memory.
 void* allocate_small(size_t size);
 void release_small(void* object, size_t size);
+
+// What is resident for such objects and holds none now.
+size_t small_objects_unused_bytes();
 
 // Base of classes whose objects are made there by `new`.
 class InHugePages {

@@ -59,6 +59,29 @@ TEST(SmallObjectsTest, ReleasedMemoryServesItsSizeAgain) {
   }
   for (void* object : again) release_small(object, 300);
 }
+
+TEST(SmallObjectsTest, WhatIsUnusedIsCountedAndGoesBackToTheKernel) {
+  constexpr size_t kObjects = 10'000;  // 10 MB
+  constexpr size_t kBytes = 1024;
+  const size_t before = small_objects_unused_bytes();
+  std::vector<void*> objects;
+  for (size_t i = 0; i < kObjects; ++i) objects.push_back(allocate_small(kBytes));
+  EXPECT_LT(small_objects_unused_bytes(), before + (size_t{2} << 20));
+  // Nine of ten: what remains keeps every page.
+  for (size_t i = 0; i < kObjects; ++i) {
+    if (i % 10 != 0) release_small(objects[i], kBytes);
+  }
+  EXPECT_GE(small_objects_unused_bytes(), kObjects / 10 * 9 * kBytes);
+  for (size_t i = 0; i < kObjects; i += 10) release_small(objects[i], kBytes);
+  // One that is empty, and the newest.
+  EXPECT_LE(small_objects_unused_bytes(), before + (size_t{4} << 20));
+  // Nothing that went is still given out.
+  for (size_t i = 0; i < kObjects; ++i) {
+    objects[i] = allocate_small(kBytes);
+    std::memset(objects[i], 1, kBytes);
+  }
+  for (void* object : objects) release_small(object, kBytes);
+}
 #endif
 
 TEST(SmallObjectsTest, ThreadsReleaseWhatOthersAllocated) {
