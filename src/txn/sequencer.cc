@@ -31,6 +31,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
   const uint64_t checksum = wal::Log::payload_checksum(request.payload);
   size_t payload_bytes = 0;
   for (const std::string_view piece : request.payload) payload_bytes += piece.size();
+  log_->pace(payload_bytes);
   for (;;) {
     HAWTHORN_TEST_POINT("sequencer.commit.before_lock");
     bool must_read = false;
@@ -91,6 +92,7 @@ Status Sequencer::append(format::RecordType type, uint32_t operations,
   const uint64_t checksum = wal::Log::payload_checksum(payload);
   size_t payload_bytes = 0;
   for (const std::string_view piece : payload) payload_bytes += piece.size();
+  log_->pace(payload_bytes);
   for (;;) {
     {
       os::MutexLock lock(log_->mutex());

@@ -14,7 +14,11 @@ using os::MutexLock;
 
 namespace {
 
-constexpr size_t kWriteBytesMax = size_t{2} << 20;
+constexpr size_t kPieceBytes = size_t{1} << 20;  // of a write
+constexpr uint32_t kPiecesAtOnce = 4;            // at the device: it divides its time by requests
+// What a drain of much has written gives room at least this often.
+constexpr size_t kStepBytesMin = size_t{4} << 20;
+constexpr size_t kStepPart = 8;  // of the ring
 // How far blocks are written with zeros before commits reach them, in pieces of zeros() (each holds
 // up drains for about 0.2 ms). Only a log that is synced pre-writes: what is drained in large
 // pieces gains nothing from it and would be written twice.
@@ -57,34 +61,54 @@ Status Log::State::drain(bool pad) {
     }
   }
   if (target <= from) return Status();
-  if (drained_to == 0) drained_to = last_boundary(drained.load(std::memory_order_relaxed), target);
-  if (Status s = write_blocks(from, target); !s.ok()) return fail(std::move(s));
-  {
-    MutexLock lock(append_mutex);
-    written.store(target, std::memory_order_release);
-    drained.store(drained_to, std::memory_order_release);
-    update_limits();
+  const Lsn step = std::max<Lsn>(kStepBytesMin, options.ring_bytes / kStepPart);
+  for (Lsn at = from; at < target;) {
+    const Lsn next = target - at > step + step / 2 ? at + step : target;
+    if (Status s = write_blocks(at, next); !s.ok()) return fail(std::move(s));
+    const Lsn whole = next == target && drained_to != 0
+                          ? drained_to
+                          : last_boundary(drained.load(std::memory_order_relaxed), next);
+    {
+      MutexLock lock(append_mutex);
+      written.store(next, std::memory_order_release);
+      drained.store(whole, std::memory_order_release);
+      update_limits();
+    }
+    room.signal();
+    at = next;
   }
-  room.signal();
   return Status();
 }
 
+// Several pieces are written side by side: none counts before all of them are there.
 Status Log::State::write_blocks(Lsn from, Lsn to) {
-  while (from < to) {
-    const uint64_t number = directory.segment_of(from);
+  std::vector<os::IoRequest> others;
+  os::IoGroup pieces;
+  for (Lsn at = from; at < to;) {
+    const uint64_t number = directory.segment_of(at);
     const Lsn segment_start = number * options.segment_bytes;
-    const Lsn end = std::min({to, segment_start + options.segment_bytes, from + kWriteBytesMax});
+    const Lsn end = std::min({to, segment_start + options.segment_bytes, at + kPieceBytes});
     const std::shared_ptr<Segment> segment = segments.find(number);
     HAWTHORN_ASSERT(segment !=
                     nullptr);  // invariant 2: limit did not let head beyond the ready segments
-    const char* const data = ring_data + from % options.ring_bytes;
-    Status status = segment->file->write_at(from - segment_start, {data, end - from});
-    if (!status.ok()) return status;
     segment->prewritten_bytes = std::max(segment->prewritten_bytes, end - segment_start);
     if (dirty.empty() || dirty.back() != segment) dirty.push_back(segment);
-    from = end;
+    char* const data = ring_data + at % options.ring_bytes;
+    if (end == to && at == from)
+      return segment->file->write_at(at - segment_start, {data, end - at});
+    others.push_back({.op = os::IoRequest::Op::kWrite,
+                      .file = segment->file.get(),
+                      .offset = at - segment_start,
+                      .data = data,
+                      .size = end - at,
+                      .group = &pieces});
+    at = end;
   }
-  return Status();
+  if (pieces_io == nullptr) {
+    pieces_io = background ? os::make_pool_io(kPiecesAtOnce) : os::make_inline_io();
+  }
+  pieces_io->submit(others);
+  return pieces.wait();
 }
 
 // The start of the record that lies across `to`, or `to`. Walks the ring's records from the
@@ -189,7 +213,7 @@ uint64_t Log::State::run_due_work(bool* worked) {
     *worked = true;
   }
   const Lsn written_before = written.load();
-  if (room_waiters.load() != 0 || head_now - written_before >= options.ring_bytes / 4) {
+  if (room_waiters.load() != 0 || head_now - written_before >= drain_bytes()) {
     if (!drain_once(false).ok()) return 0;
     if (written.load() != written_before) *worked = true;
     touch_ahead();

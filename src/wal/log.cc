@@ -24,6 +24,12 @@ constexpr size_t kPadBytesMin = sizeof(RecordHeader);
 // it.
 constexpr Lsn end_with_pad(Lsn end) { return align_up(end + kPadBytesMin, os::kBlockBytes); }
 
+// The rate of appends while the ring is full, were it to stay full by the half, is as much of this
+// as there is room in it. Faster than that the disks of today rarely are.
+constexpr uint64_t kPacedBytesPerUs = 400;
+constexpr uint64_t kPaceUsMin = 50;  // less is no sleep
+constexpr uint64_t kPaceUsMax = 10'000;
+
 size_t bytes_of(std::span<const std::string_view> payload) {
   size_t bytes = 0;
   for (const std::string_view piece : payload) bytes += piece.size();
@@ -201,7 +207,7 @@ void Log::State::update_limits() {
   limit = std::min({drained.load(std::memory_order_relaxed) + options.ring_bytes, space,
                     reserved.load(std::memory_order_relaxed)});
   if (!background) return;
-  wake_at = written.load(std::memory_order_relaxed) + options.ring_bytes / 4;
+  wake_at = written.load(std::memory_order_relaxed) + drain_bytes();
   // The next segment is made ready when half of the last one is used.
   if (!prepare_failed.load(std::memory_order_relaxed)) {
     wake_at = std::min(wake_at, space - options.segment_bytes / 2);
@@ -253,6 +259,28 @@ Status Log::State::wait_room(size_t payload_bytes) {
     }
   }
 }
+
+void Log::State::pace(size_t payload_bytes) {
+  const Lsn from = drained.load(std::memory_order_relaxed);
+  const Lsn backlog = head.load(std::memory_order_relaxed) - from;
+  if (backlog <= options.ring_bytes / 2 || !background) return;
+  const uint64_t left =
+      options.ring_bytes - std::min<uint64_t>(backlog, options.ring_bytes / 64 * 63);
+  // Nanoseconds, or small records would cost nothing.
+  const uint64_t own =
+      format::record_bytes(payload_bytes) * 1000 / kPacedBytesPerUs * options.ring_bytes / left;
+  const uint64_t now = directory.machine().clock->monotonic_us() * 1000;
+  uint64_t seen = paced_until.load(std::memory_order_relaxed);
+  uint64_t until = 0;
+  do {
+    until = std::min(std::max(seen, now) + own, now + kPaceUsMax * 1000);
+  } while (!paced_until.compare_exchange_weak(seen, until, std::memory_order_relaxed));
+  if (until > now + kPaceUsMin * 1000) {
+    directory.machine().clock->sleep_us((until - now) / 1000);
+  }
+}
+
+void Log::pace(size_t payload_bytes) { state_->pace(payload_bytes); }
 
 Status Log::wait_room(size_t payload_bytes) { return state_->wait_room(payload_bytes); }
 

@@ -92,6 +92,11 @@ class Log {
   // the record limit (attack 13); kNoSpace when the next segment finds none; without background
   // threads kBusy when only the caller can make room (set_reserved, hold_drain).
   Status wait_room(size_t payload_bytes) EXCLUDES(mutex());
+  // Before an append, without locks: while more than half of the ring waits for the disk, sleeps as
+  // long as a record of `payload_bytes` takes at a rate that falls with the room that is left, all
+  // who append in turn. So a disk that stops for a moment slows them evenly, where they would find
+  // no room and wait for its return. Not without background threads.
+  void pace(size_t payload_bytes) EXCLUDES(mutex());
   size_t payload_bytes_max() const;
 
   // The next lsn to be issued (a lower bound of every later record's lsn) / all below is durable /

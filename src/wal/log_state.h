@@ -19,10 +19,12 @@
 // 3. durable is a record boundary whose predecessors were written and synced.
 // 4. Only the thread that set `syncing` syncs; drains go on meanwhile.
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
 
+#include "os/io.h"
 #include "os/sync.h"
 #include "wal/event.h"
 #include "wal/log.h"
@@ -45,11 +47,14 @@ struct Log::State {
   void write_record(format::RecordHeader& header, char* at) REQUIRES(append_mutex);
   bool fits(uint64_t length) const REQUIRES(append_mutex);
   void update_limits() REQUIRES(append_mutex);
+  // So much in the ring is written without anybody asking.
+  size_t drain_bytes() const { return std::min(options.ring_bytes / 4, size_t{4} << 20); }
   Lsn segments_end() const { return segments.end_number() * options.segment_bytes; }
 
   enum class Shortage : uint8_t { kNone, kRing, kSegments, kReserved };
   Shortage shortage(uint64_t length) EXCLUDES(append_mutex);
   Status wait_room(size_t payload_bytes) EXCLUDES(append_mutex);
+  void pace(size_t payload_bytes);
 
   // drainer.cc: writing the ring out; the background thread.
   Status drain(bool pad) REQUIRES(drain_mutex);
@@ -112,6 +117,7 @@ struct Log::State {
   std::atomic<Lsn> hold{format::kLsnMax};
   std::atomic<Lsn> trimmed{0};
   std::atomic<uint32_t> room_waiters{0};
+  std::atomic<uint64_t> paced_until{0};  // of the last who paces; nanoseconds
   std::atomic<uint64_t> syncs{0};
   std::atomic<bool> syncing{false};
   std::atomic<bool> prewrite_due{false};
@@ -133,6 +139,7 @@ struct Log::State {
   os::Mutex drain_mutex;
   // Segments written since their last sync.
   std::vector<std::shared_ptr<Segment>> dirty GUARDED_BY(drain_mutex);
+  std::unique_ptr<os::Io> pieces_io GUARDED_BY(drain_mutex);  // made when much is drained at once
   mutable os::Mutex failure_mutex;
   Status first_failure GUARDED_BY(failure_mutex);
   std::unique_ptr<os::Thread> drainer;

@@ -271,6 +271,65 @@ TEST_F(WalAppend, close_leaves_nothing_and_answers_closed) {
   EXPECT_TRUE(disk_.list("/db").value().empty());
 }
 
+// A drain of much gives room as it goes on, and what it wrote before it failed counts.
+TEST_F(WalAppend, a_large_drain_goes_in_steps) {
+  start({.ring_bytes = size_t{16} << 20, .segment_bytes = size_t{32} << 20, .direct = true});
+  std::vector<Record> written;
+  while (log_->head() - epoch_.start < size_t{13} << 20) {
+    written.push_back(append_record(*log_, written.size() + 1, 100'000));
+  }
+  disk_.fail(testing::SimOp::kWrite, 7, StatusCode::kIoError);
+  EXPECT_FALSE(log_->drain_now().ok());
+  EXPECT_LE(log_->drained(), epoch_.start + (size_t{4} << 20));
+  EXPECT_GT(log_->drained(), epoch_.start + (size_t{4} << 20) - 110'000);
+  EXPECT_TRUE(log_->wait_room(1).is(StatusCode::kIoError));
+  const Replayed found = recover_after_kill();
+  EXPECT_OK(found.status);
+  EXPECT_EQ(found.records, written);
+}
+
+// How long it takes to append while the disk stands still follows from the room that is left.
+TEST(WalPacing, slows_down_as_the_ring_fills) {
+  testing::SimDisk disk;
+  ASSERT_OK(disk.make_directory("/db"));
+  testing::SimMachine machine(disk, 1, true);
+  constexpr size_t kRing = size_t{1} << 20;
+  constexpr size_t kRecord = 4000;
+  const auto log =
+      start_log(machine.machine(), "/db",
+                {.ring_bytes = kRing, .segment_bytes = size_t{2} << 20, .direct = true},
+                epoch_at(1, size_t{2} << 20));
+  ASSERT_NE(log, nullptr);
+  const auto microseconds_of = [&](size_t bytes, int count) {
+    const uint64_t before = machine.clock().monotonic_us();
+    for (int i = 0; i < count; ++i) log->pace(bytes);
+    return machine.clock().monotonic_us() - before;
+  };
+  const Lsn held = log->head();
+  log->hold_drain(held);
+  const auto fill = [&](size_t bytes) {
+    while (log->head() - held < bytes) append(*log, std::string(kRecord, 'f'));
+  };
+  // Each look at the clock takes some of its time, also those of the log's thread.
+  constexpr uint64_t kLooks = 1000;
+  EXPECT_LT(microseconds_of(kRecord, 100), kLooks);
+  fill(kRing / 2 - 2 * kRecord);
+  EXPECT_LT(microseconds_of(kRecord, 100), kLooks);
+  for (const size_t tenths : {6, 8, 9}) {
+    fill(kRing / 10 * tenths);
+    const uint64_t expected = 100 * kRecord / 400 * 10 / (10 - tenths);
+    const uint64_t taken = microseconds_of(kRecord, 100);
+    EXPECT_GT(taken, expected * 8 / 10) << tenths;
+    EXPECT_LT(taken, expected * 12 / 10 + kLooks) << tenths;
+  }
+  // Small ones add up; large ones have a limit.
+  EXPECT_GT(microseconds_of(40, 10'000), 10'000u * 40 / 400 * 8);
+  EXPECT_LT(microseconds_of(log->payload_bytes_max() * 100, 1), 10'000 + kLooks);
+  log->hold_drain(format::kLsnMax);
+  EXPECT_OK(log->wait_durable(log->head() - 1));
+  EXPECT_LT(microseconds_of(kRecord, 100), kLooks);
+}
+
 TEST(WalNames, only_the_logs_files_are_its_own) {
   EXPECT_EQ(segment_name(10), "wal.000000000000000a");
   EXPECT_EQ(segment_number("wal.000000000000000a"), 10u);
