@@ -398,6 +398,7 @@ void Scheduler::run() {
     const Step step = flushes ? flush_step(false) : Step::kNothing;
     if (step == Step::kNothing) parts_due_.store(false, std::memory_order_release);
     stuck_.store(flushes && step != Step::kDone, std::memory_order_relaxed);
+    nothing_to_flush_.store(flushes && step == Step::kNothing, std::memory_order_relaxed);
     if (step != Step::kDone) progress_.notify_all();
     if (step == Step::kDone || moved == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
@@ -446,6 +447,9 @@ Status Scheduler::pace(size_t bytes, bool insert) {
       static_cast<double>(used - free_below) / static_cast<double>(quota - free_below);
   debt += static_cast<uint64_t>(static_cast<double>(bytes) * std::min(fill, 1.0) * 2);
   if (used < quota && debt < kDebtStepBytes) return {};
+  // All of it belongs to open transactions: waiting would change nothing, and the background, which
+  // looks again every millisecond, is the first to see when it does.
+  if (nothing_to_flush_.load(std::memory_order_relaxed) && working_.load() == 0) return {};
   const uint64_t owed = std::exchange(debt, 0);
   stats_.write_waits.fetch_add(1, std::memory_order_relaxed);
   wake_.notify_one();

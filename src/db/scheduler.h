@@ -272,6 +272,7 @@ class Scheduler : public txn::Admission {
   Status status_ GUARDED_BY(mutex_);
   std::atomic<uint32_t> working_{0};
   std::atomic<bool> stuck_{false};  // the background found nothing to flush, or failed to
+  std::atomic<bool> nothing_to_flush_{false};
   const uint32_t writer_steps_max_;
   std::atomic<uint32_t> writer_steps_{0};   // that run, and tries
   std::atomic<uint64_t> flushed_bytes_{0};  // of deltas, since the start

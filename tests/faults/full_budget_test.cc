@@ -119,6 +119,25 @@ TEST_F(FullBudget, transactions_are_bounded) {
   EXPECT_TRUE(clean(*db_));
 }
 
+// Others go on beside one that holds more than deltas are to take: nothing that they could wait for
+// would make it less.
+TEST_F(FullBudget, writes_do_not_wait_for_an_open_transaction) {
+  Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(txn.status());
+  for (uint64_t i = 0; db_->stats().memory_delta_bytes < kBudgetBytes / 3; ++i) {
+    ASSERT_OK(txn->put(tree_, big_endian(mix64(i)), value_of(i, 1000)));
+  }
+  constexpr uint64_t kPuts = 1000;
+  const uint64_t before = db_->stats().write_waits;
+  for (uint64_t i = 0; i < kPuts; ++i) {
+    ASSERT_OK(db_->put(tree_, "other " + std::to_string(i % 10), value_of(i, 100)));
+  }
+  // Before the background has found that nothing can be flushed, and while it flushes the others.
+  EXPECT_LT(db_->stats().write_waits - before, kPuts / 2);
+  txn->abort();
+  EXPECT_TRUE(clean(*db_));
+}
+
 // With the smallest ring a record holds a little less than what is logged at once otherwise.
 TEST_F(FullBudget, batches_about_as_large_as_a_record) {
   for (size_t bytes = 261'900; bytes <= 262'400; bytes += 7) {
