@@ -92,10 +92,11 @@ TEST_P(BeyondMemory, GetsReadOneBlockEach) {
     ASSERT_TRUE(db_->get(tree_, key(number) + "x", found).is_not_found());
   }
   const Stats after = db_->stats();
-  // A record or value may reach into a second block; of what is compressed whole chunks are read,
-  // which begin and end in blocks of others.
-  const uint64_t blocks = GetParam().compression == Compression::kNone ? 2 : 5;
-  EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{kGets} * 4096 * blocks);
+  // A record or value may reach into a second block, and a front may have left: 1.6 to 2.0 of them
+  // were seen for a pair of gets. Of what is compressed whole chunks are read, which begin and end
+  // in blocks of others. A front that is read for each get would be ten.
+  const double blocks = GetParam().compression == Compression::kNone ? 2.5 : 5;
+  EXPECT_LT(static_cast<double>(after.bytes_read - before.bytes_read), kGets * 4096 * blocks);
   EXPECT_GT(after.memory_frame_bytes, 0u);
   // Merges of a flush may have found no contiguous room in so small a budget: the background gives
   // back what they took beyond it.
