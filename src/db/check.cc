@@ -4,6 +4,7 @@
 
 #include "db/large_values.h"
 #include "os/epoch.h"
+#include "os/test_point.h"
 
 namespace hawthorn::db {
 
@@ -185,8 +186,12 @@ void Checker::check_overlaps() {
 }
 
 Result<CheckReport> Checker::run() {
+  // Extents of two moments may overlap without fault, so all files stay referenced until all were
+  // noted.
+  std::vector<std::vector<Part>> of_trees;
   for (tree::TreeState* tree : database_.all_trees()) {
-    std::vector<Part> parts;
+    HAWTHORN_TEST_POINT("check.before_tree");
+    std::vector<Part>& parts = of_trees.emplace_back();
     {
       // One moment of the tree: its containers, and their files kept alive.
       os::MutexLock lock(tree->structure_mutex());
@@ -218,8 +223,8 @@ Result<CheckReport> Checker::run() {
       check_container(parts[i]);
       if (options_.progress) options_.progress(i + 1, parts.size());
     }
-    // Extents of two moments may overlap without fault, so each tree's files stay referenced until
-    // all were noted.
+  }
+  for (const std::vector<Part>& parts : of_trees) {
     for (const Part& part : parts) part.file->unref();
   }
   check_overlaps();

@@ -119,7 +119,8 @@ bool Scheduler::flush_news() {
 
 // As much of it as goes: whoever calls looks at what came of it.
 void Scheduler::flush_and_publish() {
-  static_cast<void>(flush_all().ok());
+  const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
+  static_cast<void>(flush_all(end).ok());
   // Twice: only what was durable before lets the log go.
   static_cast<void>(publisher_->publish_now({}).ok());
   static_cast<void>(publisher_->publish_now({}).ok());

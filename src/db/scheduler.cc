@@ -566,8 +566,7 @@ bool Scheduler::all_flushed() const {
 // One flush of a container leaves what was written while it ran, and what was frozen before goes
 // alone; one that splits leaves the same to each part. So there are passes, until one finds nothing
 // from before this call. An open transaction that logged chunks is found by each: hence the bound.
-Status Scheduler::flush_all() {
-  const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
+Status Scheduler::flush_all(Lsn end) {
   Status full;
   for (tree::TreeState* tree : trees_()) {
     for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {

@@ -106,8 +106,9 @@ class Scheduler : public txn::Admission {
 
   // Makes what was flushed durable.
   Status publish() { return publisher_->publish(); }
-  // Flushes all that is committed now; does not publish.
-  Status flush_all();
+  // Flushes all that was logged below `end`; does not publish. kLsnMax: all that there is, when
+  // nobody writes any more.
+  Status flush_all(Lsn end);
   // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.

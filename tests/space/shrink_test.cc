@@ -8,6 +8,7 @@
 
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
@@ -306,6 +307,59 @@ TEST_F(Shrink, in_the_background) {
   EXPECT_LE(allocated(), 24 * kMB);
   EXPECT_TRUE(read_all(**db) == sure);
   ASSERT_TRUE(clean(**db));
+}
+
+#if defined(HAWTHORN_TEST_POINTS)
+// What one tree has left another may take while both are checked: that is no overlap.
+TEST_F(Shrink, space_that_changes_hands_during_a_check) {
+  SimDisk disk(1);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  const std::vector<Tree> trees{(*db)->tree("a").value(), (*db)->tree("b").value()};
+  uint64_t rounds = 0;
+  const auto rewrite = [&] {
+    ++rounds;
+    for (const Tree& tree : trees) {
+      for (uint64_t i = 0; i < 300; ++i) {
+        ASSERT_OK((*db)->put(tree, key(i), value_of(rounds + i, 1000)));
+      }
+      ASSERT_OK((*db)->flush());
+      ASSERT_OK((*db)->compact());
+    }
+  };
+  rewrite();
+  os::set_test_point("check.before_tree", [&] {
+    for (int i = 0; i < 3; ++i) rewrite();
+  });
+  const Result<CheckReport> report = (*db)->check();
+  os::clear_test_points();
+  ASSERT_OK(report.status());
+  EXPECT_TRUE(report->errors.empty()) << report->errors.front();
+  EXPECT_EQ(rounds, 7u);
+}
+#endif
+
+// A rewrite that found no space has left what an open transaction had written, and its successor
+// nothing: that stands in the way of no close.
+TEST_F(Shrink, closes_behind_a_rewrite_that_failed) {
+  SimDisk disk(1);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  const Tree tree = (*db)->tree("t").value();
+  for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK((*db)->put(tree, key(i), value_of(i, 1000)));
+  {
+    Result<Transaction> txn = (*db)->begin(TxnMode::kOptimistic);
+    ASSERT_OK(txn.status());
+    ASSERT_OK(txn->put(tree, key(1), "open"));
+    ASSERT_OK((*db)->flush());
+    disk.set_capacity(disk.used_bytes());
+    static_cast<void>((*db)->compact().ok());
+    txn->abort();
+  }
+  disk.set_capacity(~uint64_t{0});
+  ASSERT_OK((*db)->close());
 }
 
 // At any operation of the disk, while files come and go.
