@@ -340,28 +340,6 @@ TEST_F(Shrink, space_that_changes_hands_during_a_check) {
 }
 #endif
 
-// A rewrite that found no space has left what an open transaction had written, and its successor
-// nothing: that stands in the way of no close.
-TEST_F(Shrink, closes_behind_a_rewrite_that_failed) {
-  SimDisk disk(1);
-  SimMachine machine(disk, 1);
-  auto db = open(machine);
-  ASSERT_OK(db.status());
-  const Tree tree = (*db)->tree("t").value();
-  for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK((*db)->put(tree, key(i), value_of(i, 1000)));
-  {
-    Result<Transaction> txn = (*db)->begin(TxnMode::kOptimistic);
-    ASSERT_OK(txn.status());
-    ASSERT_OK(txn->put(tree, key(1), "open"));
-    ASSERT_OK((*db)->flush());
-    disk.set_capacity(disk.used_bytes());
-    static_cast<void>((*db)->compact().ok());
-    txn->abort();
-  }
-  disk.set_capacity(~uint64_t{0});
-  ASSERT_OK((*db)->close());
-}
-
 // At any operation of the disk, while files come and go.
 TEST_F(Shrink, killed_at_any_operation) {
   const uint64_t lives = scaled(60);
