@@ -24,8 +24,7 @@ constexpr size_t kPadBytesMin = sizeof(RecordHeader);
 // it.
 constexpr Lsn end_with_pad(Lsn end) { return align_up(end + kPadBytesMin, os::kBlockBytes); }
 
-// The rate of appends while the ring is full, were it to stay full by the half, is as much of this
-// as there is room in it. Faster than that the disks of today rarely are.
+// The rate of paced appends is so much times the part of the ring that is left.
 constexpr uint64_t kPacedBytesPerUs = 400;
 constexpr uint64_t kPaceUsMin = 50;  // less is no sleep
 constexpr uint64_t kPaceUsMax = 10'000;
