@@ -1,6 +1,7 @@
 #include "db/bulk_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -12,7 +13,6 @@ namespace hawthorn::db {
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr size_t kWriteBytesMax = size_t{1} << 20;
-constexpr size_t kShapeEntries = 16;  // that are looked at for the sizes of plain ones
 }  // namespace
 
 BulkBuilder::BulkBuilder(tree::Store* store, Scheduler* scheduler, uint32_t tree)
@@ -109,30 +109,26 @@ tree::RunShape BulkBuilder::shape_of(std::string_view prefix) const {
   tree::RunShape shape;
   shape.tree = tree_;
   shape.prefix = prefix;
-  for (size_t i = 0; i < std::min(entries_.size(), kShapeEntries); ++i) {
+  std::array<tree::EntrySizes, tree::kSizeSamples> samples;
+  size_t count = 0;
+  for (size_t i = 0; i < std::min(entries_.size(), samples.size()); ++i) {
     const Entry& entry = entries_[i];
-    if (entry.large) continue;
-    if (shape.fixed_key_size == 0) shape.fixed_key_size = entry.key_size;
-    if (tree::separates({buffer_.data() + entry.at, entry.key_size}, entry.value_size)) {
-      if (shape.fixed_value_size == 0) shape.fixed_value_size = entry.value_size;
-    } else if (!shape.plain_inline) {
-      shape.plain_inline = true;
-      shape.fixed_inline_size = entry.value_size;
-    }
+    if (!entry.large) samples[count++] = {entry.key_size, entry.value_size};
   }
+  tree::choose_plain_sizes({samples.data(), count}, &shape);
   if (shape.fixed_key_size > prefix.size() + 8) shape.fixed_key_size = 0;
   return shape;
 }
 
 // Gives all entries to the builder; returns the bytes of the value extent.
-size_t BulkBuilder::emit() {
+size_t BulkBuilder::emit(const tree::RunShape& shape) {
   size_t offset = 0;
   separated_.clear();
   for (size_t i = 0; i < entries_.size(); ++i) {
     const IngestEntry next = entry(i);
     if (next.large) {
       builder_.add_large(next.key, next.value, 0, 0);
-    } else if (tree::separates(next.key, next.value.size())) {
+    } else if (tree::separates(next.key.size(), next.value.size(), shape)) {
       builder_.add_separated(next.key, 0, static_cast<uint32_t>(offset),
                              static_cast<uint32_t>(next.value.size()), 0, 0);
       separated_.push_back(i);
@@ -158,8 +154,9 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   record.entries = entries_.size();
   // As long as what all keys of the range share, not only those that are there.
   const size_t skip = high != nullptr ? common_prefix(record.low, made.high) : 0;
-  builder_.start(shape_of(std::string_view(record.low).substr(0, skip)));
-  const size_t value_bytes = emit();
+  const tree::RunShape shape = shape_of(std::string_view(record.low).substr(0, skip));
+  builder_.start(shape);
+  const size_t value_bytes = emit(shape);
 
   const tree::Compression::Plan plan = store_->residency->compression().plan(tree_);
   std::vector<tree::BuiltExtent> built;

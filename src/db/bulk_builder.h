@@ -70,7 +70,7 @@ class BulkBuilder {
   Result<tree::ExtentRef> make_extent(char* memory, size_t bytes, bool index,
                                       const tree::StoredCopy& copy, Slot& slot);
   tree::RunShape shape_of(std::string_view prefix) const;
-  size_t emit();
+  size_t emit(const tree::RunShape& shape);
   void start_writes(Slot& slot);
   void count_memory();
 

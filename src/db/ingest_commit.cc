@@ -63,7 +63,8 @@ Status IngestSession::commit() {
     } else if (status.is(StatusCode::kNoSpace) && log_attempts < kLogSpaceAttempts &&
                db_->log_->at_its_end()) {
       ++log_attempts;
-      if (Status s = db_->scheduler_->free_log(); !s.ok()) return s;
+      const Status s = db_->scheduler_->free_log();
+      if (!s.ok() && !s.is(StatusCode::kNoSpace)) return s;
     } else {
       return status;
     }

@@ -113,19 +113,22 @@ Status Scheduler::free_until(const std::function<Status()>& enough) {
 bool Scheduler::flush_news() {
   flushed_used_ = std::min(flushed_used_, store_->arena->used(os::Quota::kDelta));
   if (store_->arena->used(os::Quota::kDelta) == flushed_used_) return false;
-  flush_and_publish();
+  static_cast<void>(flush_and_publish().ok());
   return true;
 }
 
-// As much of it as goes: whoever calls looks at what came of it.
-void Scheduler::flush_and_publish() {
+// As much of it as goes: whoever calls looks at what came of it. Returns what stood in the way of
+// the rest.
+Status Scheduler::flush_and_publish() {
   const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
-  static_cast<void>(flush_all(end).ok());
+  Status status = flush_all(end);
   // Twice: only what was durable before lets the log go.
-  static_cast<void>(publisher_->publish_now({}).ok());
-  static_cast<void>(publisher_->publish_now({}).ok());
+  for (int i = 0; i < 2; ++i) {
+    if (Status s = publisher_->publish_now({}); status.ok()) status = std::move(s);
+  }
   os::epoch::collect();
   flushed_used_ = store_->arena->used(os::Quota::kDelta);
+  return status;
 }
 
 // The log has no room, and the disk none for its next segment. Everything in it can be flushed, so
@@ -134,8 +137,10 @@ Status Scheduler::free_log() {
   os::MutexLock lock(space_mutex_);
   if (!store_->log->at_its_end()) return {};
   if (Status s = store_->log->finish_segment(); !s.ok()) return s;
-  flush_and_publish();
-  return publisher_->status();
+  const Status flushed = flush_and_publish();
+  if (Status s = publisher_->status(); !s.ok() || flushed.ok()) return s;
+  return Status(StatusCode::kNoSpace,
+                "not all that the log is kept for could be flushed: " + flushed.to_string());
 }
 
 }  // namespace hawthorn::db

@@ -14,6 +14,10 @@ namespace hawthorn::db {
 namespace {
 constexpr double kDeltaShare = 0.20;  // of the budget
 constexpr double kDeltaShareMax = 0.45;
+// Of a database many times larger than memory each flush gathers little, and index runs that go
+// round do not fit anyway: so deltas may have a part of the database, up to this share.
+constexpr double kDeltaShareMost = 0.62;
+constexpr size_t kDeltaPart = 8;
 constexpr double kSlackShare = 0.10;
 constexpr size_t kAdaptBudgetMin = size_t{64} << 20;
 constexpr uint64_t kAdaptUs = 100'000;
@@ -37,14 +41,19 @@ constexpr size_t kContainerBytes = 1 << 20;  // as long as the database is small
 constexpr size_t kContainerBytesMax = size_t{64} << 20;
 constexpr double kContainersShare = 0.04;  // of the budget, for what every container takes:
 constexpr double kContainerMemory = 2048;
-constexpr double kFlushFrom = 0.50;  // of the quota
-constexpr double kFreeBelow = 0.70;
-constexpr size_t kLogQuotas = 2;  // the log may hold this many delta quotas
-constexpr size_t kCandidates = 128;
+constexpr double kFlushFrom = 0.60;  // of the quota
+constexpr double kFreeBelow = 0.80;
+// The log may hold this many deltas' shares; or a part of the database, where that is more. Flushed
+// are the oldest deltas, which are twice as old as all together, so that less would flush them
+// before they fill their memory.
+constexpr size_t kLogQuotas = 2;
+constexpr size_t kLogQuotasMax = 5;
+constexpr size_t kLogPart = 16;
 constexpr uint64_t kTickUs = 10'000;
+constexpr uint32_t kHelpers = 2;
+constexpr size_t kHelpersBudgetMin = size_t{64} << 20;  // each holds memory for its merge
 constexpr size_t kTouchedAheadBytes = size_t{16} << 20;
 constexpr uint64_t kTouchTickUs = 50'000;
-constexpr size_t kWriterStepBytes = 4 << 20;  // a writer leaves larger deltas to the background
 // A writer that owes this much runs one step, or waits for its turn.
 constexpr uint64_t kDebtStepBytes = 64 << 10;
 constexpr uint64_t kLineBytesMax = 2 << 20;  // what all who wait for it owe
@@ -79,14 +88,20 @@ void Scheduler::set_budget(size_t budget_bytes) {
   const size_t quota = std::max(kDeltaQuotaMin, part_of(budget_bytes, kDeltaShare));
   base_quota_.store(quota, std::memory_order_relaxed);
   budget_.store(budget_bytes, std::memory_order_relaxed);
-  size_containers();
+  size_by_database();
   set_quota(quota);
 }
 
-void Scheduler::size_containers() {
-  target_bytes_.store(container_bytes(budget_.load(std::memory_order_relaxed),
-                                      store_->space->used_blocks() * os::kBlockBytes),
-                      std::memory_order_relaxed);
+void Scheduler::size_by_database() {
+  const uint64_t used = store_->space->used_blocks() * os::kBlockBytes;
+  const size_t budget = budget_.load(std::memory_order_relaxed);
+  target_bytes_.store(container_bytes(budget, used), std::memory_order_relaxed);
+  quota_max_.store(std::clamp<size_t>(used / kDeltaPart, part_of(budget, kDeltaShareMax),
+                                      part_of(budget, kDeltaShareMost)),
+                   std::memory_order_relaxed);
+  const size_t quota = base_quota_.load(std::memory_order_relaxed);
+  log_share_.store(std::clamp<size_t>(used / kLogPart, kLogQuotas * quota, kLogQuotasMax * quota),
+                   std::memory_order_relaxed);
 }
 
 void Scheduler::set_quota(size_t bytes) {
@@ -142,7 +157,7 @@ void Scheduler::adapt_quota() {
   const bool reading = missed - seen_missed_ > budget / kMissedPart;
   seen_missed_ = missed;
   if (reading) modest_until_us_ = now + kModestUs;
-  const size_t most = part_of(budget, kDeltaShareMax);
+  const size_t most = quota_max_.load(std::memory_order_relaxed);
   const size_t used = arena.used(os::Quota::kDelta);
   size_t target = most;
   if (reading) {
@@ -176,6 +191,10 @@ void Scheduler::start() {
   if (!machine_.background_threads) return;
   thread_ = os::Thread("hw-flush", [this] { run(); }, true);
   toucher_ = os::Thread("hw-touch", [this] { run_toucher(); });
+  if (budget_.load(std::memory_order_relaxed) < kHelpersBudgetMin) return;
+  for (uint32_t i = 0; i < kHelpers; ++i) {
+    helpers_.emplace_back("hw-flush-read", [this] { run_helper(); }, true);
+  }
 }
 
 void Scheduler::stop() {
@@ -184,9 +203,12 @@ void Scheduler::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
+  reads_due_.notify_all();
   progress_.notify_all();
   store_->arena->stop_waiting();
   if (thread_.joinable()) thread_.join();
+  for (os::Thread& helper : helpers_) helper.join();
+  helpers_.clear();
   if (toucher_.joinable()) toucher_.join();
   os::MutexLock lock(held_mutex_);
   held_.clear();  // nobody reads any more
@@ -215,7 +237,7 @@ Lsn Scheduler::log_end_flushable() const {
 }
 
 size_t Scheduler::log_limit() const {
-  return std::max(log_bytes_min, kLogQuotas * base_quota_.load(std::memory_order_relaxed));
+  return std::max(log_bytes_min, log_share_.load(std::memory_order_relaxed));
 }
 
 bool Scheduler::log_pressure() const {
@@ -251,107 +273,6 @@ bool Scheduler::deltas_full() const {
          kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed));
 }
 
-// Looks at all containers and keeps those that pay most.
-void Scheduler::refill() {
-  std::vector<Candidate> found;
-  const bool full = deltas_full();
-  const Lsn held_below = log_held_below();
-  const Lsn log_start = held_below == 0 ? 0 : std::min(held_below - 1, store_->log->trimmed());
-  SpaceUse use;
-  const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
-  for (tree::TreeState* tree : trees_()) {
-    os::epoch::Guard guard;
-    for (const tree::Container* container : tree->directory().all()) {
-      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-      count_use(*d->run, oldest, &use);
-      if (container->flushing.load(std::memory_order_relaxed)) continue;
-      const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
-      if (delta->empty()) continue;
-      const bool large = delta->bytes() > tree::kLargeDeltaBytes;
-      const Lsn first = d->frozen == nullptr
-                            ? d->active->first_lsn()
-                            : std::min(d->frozen->first_lsn(), d->active->first_lsn());
-      const bool holds = first < held_below;
-      if (!full && !holds && !large) continue;
-      const auto bytes = static_cast<double>(delta->bytes_each());
-      const tree::MergePolicy jittered = tree::jittered(policy(), d->run->record.id);
-      double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
-      if (d->run->values.size() + 1 > jittered.extents_max)
-        cost += static_cast<double>(d->run->value_bytes());
-      double worth = bytes / cost;
-      // The oldest ones first: the log is trimmed as far as none needs it.
-      if (holds) {
-        worth += 8 - 4 * static_cast<double>(first - std::min(first, log_start)) /
-                         static_cast<double>(held_below - log_start);
-      }
-      if (large) worth += 8;
-      found.push_back({tree, container->low, worth, delta->bytes_each(), false});
-    }
-  }
-  set_garbage_max(use);
-  const size_t keep = std::min(kCandidates, found.size());
-  std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
-                    [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
-  found.resize(keep);
-  std::reverse(found.begin(), found.end());  // taken from the back
-  os::MutexLock lock(mutex_);
-  candidates_ = std::move(found);
-}
-
-Scheduler::Step Scheduler::flush_step(bool by_writer, bool force) {
-  for (int refills = 0; refills < 2;) {
-    Candidate candidate{};
-    bool empty = false;
-    {
-      os::MutexLock lock(mutex_);
-      if (candidates_.empty()) {
-        empty = true;
-      } else {
-        auto next = candidates_.end() - 1;
-        if (by_writer) {
-          const auto may = [](const Candidate& c) {
-            return c.bytes <= kWriterStepBytes && !c.background;
-          };
-          while (next != candidates_.begin() && !may(*next)) --next;
-          if (!may(*next)) return Step::kNothing;
-        }
-        candidate = std::move(*next);
-        candidates_.erase(next);
-      }
-    }
-    if (empty) {
-      if (refills++ == 0) refill();
-      continue;
-    }
-    bool flushed = false;
-    working_.fetch_add(1, std::memory_order_acq_rel);
-    const Status status =
-        flush_container(candidate.tree, candidate.low, !by_writer, force, policy(), &flushed);
-    working_.fetch_sub(1, std::memory_order_acq_rel);
-    if (flushed || !by_writer) progress_.notify_all();
-    if (status.ok() && !flushed && by_writer) {
-      // Its merge must read from disk. The background finds it where it was.
-      candidate.background = true;
-      os::MutexLock lock(mutex_);
-      if (candidates_.size() < kCandidates) {
-        candidates_.insert(candidates_.begin(), std::move(candidate));
-      }
-      return Step::kNothing;
-    }
-    if (!status.ok()) {
-      // Space and memory come back; a damaged container keeps its delta, and the rest of the
-      // database goes on.
-      if (!status.is(StatusCode::kNoSpace) && !status.is(StatusCode::kOutOfMemory) &&
-          !status.is(StatusCode::kCorruption)) {
-        fail(status);
-      }
-      return Step::kFailed;
-    }
-    if (flushed) return Step::kDone;
-  }
-  return Step::kNothing;
-}
-
 Scheduler::Step Scheduler::reappend_step() {
   if (!reappend_due()) return Step::kNothing;
   bool moved = false;
@@ -384,9 +305,10 @@ void Scheduler::run() {
     if (store_->arena->used(os::Quota::kDelta) > covered_.load(std::memory_order_relaxed) / 4 * 3) {
       static_cast<void>(cover().ok());
     }
-    size_containers();
+    size_by_database();
     idle_();
     if (!due()) {
+      last_step_.store(Step::kDone, std::memory_order_relaxed);
       shrink_in_background();
       continue;
     }
@@ -396,12 +318,12 @@ void Scheduler::run() {
       // What has just become large comes before what was found to pay earlier.
       os::MutexLock lock(mutex_);
       candidates_.clear();
+      must_read_.clear();
     }
     const Step moved = reappend_step();
-    const Step step = flushes ? flush_step(false) : Step::kNothing;
+    const Step step = flushes ? flush_step(Flusher::kBackground) : Step::kNothing;
     if (step == Step::kNothing) parts_due_.store(false, std::memory_order_release);
-    stuck_.store(flushes && step != Step::kDone, std::memory_order_relaxed);
-    nothing_to_flush_.store(flushes && step == Step::kNothing, std::memory_order_relaxed);
+    last_step_.store(flushes ? step : Step::kDone, std::memory_order_relaxed);
     if (step != Step::kDone) progress_.notify_all();
     if (step == Step::kDone || moved == Step::kDone) continue;
     // Nothing to take (open transactions hold it all) or no space: try again after a moment.
@@ -452,7 +374,9 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   if (used < quota && debt < kDebtStepBytes) return {};
   // All of it belongs to open transactions: waiting would change nothing, and the background, which
   // looks again every millisecond, is the first to see when it does.
-  if (nothing_to_flush_.load(std::memory_order_relaxed) && working_.load() == 0) return {};
+  if (last_step_.load(std::memory_order_relaxed) == Step::kNothing && working_.load() == 0) {
+    return {};
+  }
   const uint64_t owed = std::exchange(debt, 0);
   stats_.write_waits.fetch_add(1, std::memory_order_relaxed);
   wake_.notify_one();
@@ -487,7 +411,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
 Scheduler::Step Scheduler::writer_step() {
   Step step = Step::kNothing;
   if (writer_steps_.fetch_add(1, std::memory_order_acq_rel) < writer_steps_max_) {
-    step = flush_step(machine_.background_threads);
+    step = flush_step(machine_.background_threads ? Flusher::kWriter : Flusher::kBackground);
   }
   writer_steps_.fetch_sub(1, std::memory_order_acq_rel);
   os::epoch::collect();
@@ -503,8 +427,10 @@ void Scheduler::await_turn(uint64_t owed) {
   const uint64_t flushed = flushed_bytes_.load(std::memory_order_relaxed);
   line_ = std::min(std::max(line_, flushed) + owed, flushed + kLineBytesMax);
   const uint64_t turn = line_;
-  while (!stopping_ && !stuck_.load(std::memory_order_relaxed) &&
-         flushed_bytes_.load(std::memory_order_relaxed) < turn) {
+  const auto stuck = [this] {
+    return last_step_.load(std::memory_order_relaxed) != Step::kDone && working_.load() == 0;
+  };
+  while (!stopping_ && !stuck() && flushed_bytes_.load(std::memory_order_relaxed) < turn) {
     if (store_->arena->used(os::Quota::kDelta) < free_below_.load(std::memory_order_relaxed))
       return;
     const uint64_t now = machine_.clock->monotonic_us();
@@ -520,7 +446,7 @@ Status Scheduler::relieve(uint32_t* futile) {
     return {};
   }
   // During recovery most of a delta may belong to a transaction whose commit record comes later.
-  const Step step = flush_step(false, !started_.load(std::memory_order_acquire));
+  const Step step = flush_step(Flusher::kBackground, !started_.load(std::memory_order_acquire));
   os::epoch::collect();
   if (step == Step::kDone) {
     *futile = 0;
@@ -649,7 +575,7 @@ Status Scheduler::drain() {
     if (Status s = status(); !s.ok()) return s;
     if (reappend_step() == Step::kDone) continue;
     large_due_.store(false, std::memory_order_release);
-    const Step step = flush_step(false);
+    const Step step = flush_step(Flusher::kBackground);
     os::epoch::collect();
     if (step == Step::kFailed) break;
     if (step == Step::kNothing) {
@@ -683,7 +609,7 @@ void Scheduler::keep_replayed() {
 
 Status Scheduler::flush_when_full() {
   while (store_->arena->used(os::Quota::kDelta) > quota_.load(std::memory_order_relaxed)) {
-    const Step step = flush_step(false);
+    const Step step = flush_step(Flusher::kBackground);
     os::epoch::collect();
     if (step == Step::kFailed) return status();
     if (step == Step::kNothing) break;

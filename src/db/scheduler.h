@@ -4,9 +4,9 @@
 //
 // Not here: merging (tree/merge), durability (publisher).
 // Threads: one background thread flushes, another makes memory resident ahead of its use; writers
-// help in bounded steps when the first falls behind.
+// help in bounded steps when the first falls behind, and two more threads with what must be read.
 //
-//   delta memory   0 .......... 50% .......... 70% ................ 100%
+//   delta memory   0 .......... 60% .......... 80% ................ 100%
 //   background     nothing      flushes the containers that pay most
 //   writers        free         free           owe flush work       wait for room
 //
@@ -27,6 +27,7 @@
 //    pauses several times as long as the work (shrink.cc).
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
@@ -135,8 +136,7 @@ class Scheduler : public txn::Admission {
     tree::TreeState* tree;
     std::string low;
     double worth;
-    size_t bytes;             // of its delta
-    bool background = false;  // not for writers: its merge must read from disk
+    size_t bytes;  // of its delta
   };
   // The low keys of the containers that hold something logged before `end`.
   std::vector<std::string> unflushed(tree::TreeState* tree, Lsn end) const;
@@ -171,7 +171,7 @@ class Scheduler : public txn::Admission {
   SpaceUse find_untidy() REQUIRES(shrink_mutex_);
   Step tidy_step() REQUIRES(shrink_mutex_);
   size_t cover_wanted() const;
-  void size_containers();
+  void size_by_database();
   void set_quota(size_t bytes);
   void reserve_for(size_t delta_bytes);
   void adapt_quota();
@@ -202,10 +202,16 @@ class Scheduler : public txn::Admission {
   Status make_space() EXCLUDES(space_mutex_);
   Status free_until(const std::function<Status()>& enough) REQUIRES(space_mutex_);
   bool flush_news() REQUIRES(space_mutex_);
-  void flush_and_publish() REQUIRES(space_mutex_);
-  // by_writer: a bounded step without I/O. force: also where most belongs to open transactions.
-  Step flush_step(bool by_writer, bool force = false);
+  Status flush_and_publish() REQUIRES(space_mutex_);
+  // Which container is flushed next (flush_order.cc). A writer runs bounded steps without reads, a
+  // helper what writers found that they may not. force: also where most belongs to open
+  // transactions.
+  enum class Flusher : uint8_t { kBackground, kHelper, kWriter };
+  enum class Found : uint8_t { kOne, kNone, kMustLook };
+  Step flush_step(Flusher by, bool force = false);
+  Found take_candidate(Flusher by, Candidate* candidate) EXCLUDES(mutex_);
   void refill();
+  void run_helper();
   Step reappend_step();
   size_t log_limit() const;
   Lsn log_end_flushable() const;
@@ -226,6 +232,8 @@ class Scheduler : public txn::Admission {
   std::function<void()> idle_ = [] {};
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
+  std::atomic<size_t> log_share_{0};           // what the log may hold
+  std::atomic<size_t> quota_max_{0};           // of deltas, while nobody reads from disk
   std::atomic<size_t> budget_{0};
   std::atomic<size_t> base_quota_{0};  // the share of the budget that is always theirs
   std::atomic<size_t> quota_{0};
@@ -268,18 +276,21 @@ class Scheduler : public txn::Admission {
   mutable os::Mutex mutex_;
   os::CondVar wake_;
   os::CondVar progress_;
-  std::vector<Candidate> candidates_ GUARDED_BY(mutex_);
+  std::vector<Candidate> candidates_ GUARDED_BY(mutex_);  // the best one last
+  // Of those, what writers may not flush: its merge reads from disk, or is large. The best first.
+  std::deque<Candidate> must_read_ GUARDED_BY(mutex_);
+  os::CondVar reads_due_;
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::atomic<uint32_t> working_{0};
-  std::atomic<bool> stuck_{false};  // the background found nothing to flush, or failed to
-  std::atomic<bool> nothing_to_flush_{false};
+  std::atomic<Step> last_step_{Step::kDone};  // of the background, while flushes are due
   const uint32_t writer_steps_max_;
   std::atomic<uint32_t> writer_steps_{0};   // that run, and tries
   std::atomic<uint64_t> flushed_bytes_{0};  // of deltas, since the start
   uint64_t line_ GUARDED_BY(mutex_) = 0;    // of those: up to here others wait for
   SchedulerStats stats_;
   os::Thread thread_;
+  std::vector<os::Thread> helpers_;
   os::Thread toucher_;
 };
 

@@ -1,6 +1,7 @@
 #include "tree/merge.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -18,23 +19,50 @@ constexpr size_t kKeptShare = 64;              // of the budget, by each merger
 constexpr size_t kGarbageBytesMin = 64 << 10;  // less is not worth a rewrite
 constexpr double kSplitAt = 1.6;               // of the target size
 constexpr double kSplitInto = 0.8;
+// Extents are similar up to so many times what is smaller together; at least so many of them.
+constexpr double kSimilar[] = {0.5, 1.0, 2.0};
+constexpr size_t kSimilarMin = 3;
+constexpr double kNearlyAll = 0.7;
 
 enum class Shape : uint8_t { kIndexOnly, kRewrite, kAppend };
 
 struct Plan {
   Shape shape = Shape::kIndexOnly;
   size_t pieces = 1;
+  // The value extents that an index-only merge does not keep. A bit for each.
+  uint32_t left_behind = 0;
 };
 
-// The value extents that an index-only merge does not keep: those without a live byte, and those
-// that are to be moved. A bit for each.
-uint32_t left_behind(const RunFile& old_file, const MergePolicy& policy) {
-  uint32_t bits = 0;
-  for (size_t e = 0; e < old_file.record.values.size(); ++e) {
-    const bool moves = policy.move_file == old_file.record.values[e].address.file;
-    if (old_file.all_garbage(e) || moves) bits |= uint32_t{1} << e;
+size_t live_in(const format::ValueExtentRecord& value) { return value.bytes - value.garbage_bytes; }
+
+// Of value extents that have become too many, those of about one size: with what is flushed they
+// become a new one. So a byte is rewritten once on its way from small extents to large ones, not
+// with every few flushes. 0: nearly all, so that all may go in key order.
+uint32_t similar_extents(const RunFile& old_file, uint32_t gone, size_t added) {
+  std::array<std::pair<size_t, uint32_t>, RunFile::kExtentsMax> sizes;
+  size_t count = 0;
+  size_t total = 0;
+  for (uint32_t e = 0; e < old_file.record.values.size(); ++e) {
+    if ((gone >> e & 1) != 0) continue;
+    sizes[count++] = {live_in(old_file.record.values[e]), e};
+    total += sizes[count - 1].first;
   }
-  return bits;
+  std::sort(sizes.begin(), sizes.begin() + count);
+  for (const double ratio : kSimilar) {
+    size_t taken = 0;
+    size_t sum = added;
+    uint32_t bits = 0;
+    while (taken < count &&
+           static_cast<double>(sizes[taken].first) <= ratio * static_cast<double>(sum)) {
+      sum += sizes[taken].first;
+      bits |= uint32_t{1} << sizes[taken++].second;
+    }
+    if (taken < std::max<size_t>(kSimilarMin, count / 3)) continue;
+    const bool nearly_all =
+        static_cast<double>(sum - added) > kNearlyAll * static_cast<double>(total);
+    return nearly_all ? 0 : bits;
+  }
+  return 0;
 }
 
 // Everything of the plan but whether the delta lies behind the run, which needs the run.
@@ -42,6 +70,10 @@ uint32_t left_behind(const RunFile& old_file, const MergePolicy& policy) {
 Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
                const MergePolicy& policy) {
   Plan plan;
+  for (size_t e = 0; e < old_file.record.values.size(); ++e) {
+    const bool moves = policy.move_file == old_file.record.values[e].address.file;
+    if (old_file.all_garbage(e) || moves) plan.left_behind |= uint32_t{1} << e;
+  }
   if (policy.keep_extents && old_file.values.size() + new_extents <= RunFile::kExtentsMax) {
     return plan;
   }
@@ -57,10 +89,17 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
   const bool much_garbage = garbage > std::min(kGarbageBytesMin, policy.target_bytes / 16) &&
                             static_cast<double>(garbage) >
                                 policy.garbage_max * static_cast<double>(old_file.value_bytes());
-  const size_t extents_max = std::min<size_t>(policy.extents_max, RunFile::kExtentsMax - 1);
-  const auto leaves = static_cast<size_t>(std::popcount(left_behind(old_file, policy)));
-  if (policy.recluster || much_garbage || old_file.values.size() - leaves + 1 > extents_max)
+  if (policy.recluster || much_garbage) {
     plan.shape = Shape::kRewrite;
+    return plan;
+  }
+  const size_t extents_max = std::min<size_t>(policy.extents_max, RunFile::kExtentsMax - 1);
+  const auto leaves = static_cast<size_t>(std::popcount(plan.left_behind));
+  if (old_file.values.size() - leaves + 1 > extents_max) {
+    const uint32_t similar = similar_extents(old_file, plan.left_behind, added);
+    if (similar == 0) plan.shape = Shape::kRewrite;
+    plan.left_behind |= similar;
+  }
   return plan;
 }
 }  // namespace
@@ -101,8 +140,9 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
     if (run == nullptr || run->heap() == nullptr) return true;
   }
   const size_t added = delta == nullptr ? 0 : delta->bytes_each();
-  if (make_plan(added, 1, old_file, policy).shape == Shape::kIndexOnly) return false;
+  const Plan plan = make_plan(added, 1, old_file, policy);
   for (size_t e = 0; e < old_file.values.size(); ++e) {
+    if (plan.shape == Shape::kIndexOnly && (plan.left_behind >> e & 1) == 0) continue;
     const bool present = old_file.bases[e].load(std::memory_order_acquire) != nullptr;
     if (!present && !old_file.all_garbage(e)) return true;
   }
@@ -146,8 +186,8 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   const WorkMemory memory(work);
   work.gather(input.delta);
   const size_t added = work.gathered_bytes();
-  Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
   work.choose_shape();
+  Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
 
   work.moved_large = policy.moved_large;
   if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.rewrites()) {
@@ -161,7 +201,7 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   Status status;
   switch (plan.shape) {
     case Shape::kIndexOnly:
-      work.leave_behind(left_behind(old_file, policy));
+      work.leave_behind(plan.left_behind);
       status = work.load_values(work.left_out);
       if (!status.ok()) break;
       work.merge_index();

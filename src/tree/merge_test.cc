@@ -253,5 +253,97 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RandomHistories,
                                                               Values::kSeparated, Values::kMixed),
                                             ::testing::Bool()));
 
+// A container that takes little with each flush gathers what came with several of them, and leaves
+// what it had before where it is: until it splits, each value is written about three times.
+TEST(SimilarExtents, AreGatheredBeforeAllIsRewritten) {
+  constexpr size_t kValueBytes = 256;
+  constexpr uint32_t kExtentsMax = 8;
+  constexpr uint64_t kPerFlush = 20;
+  constexpr uint64_t kFlushes = 60;
+  TestStore store({.seed = 1});
+  const std::unique_ptr<TreeState> tree = store.make_tree();
+  Flusher flusher(store);
+  VersionModel model;
+  Prng prng(1);
+  const MergePolicy policy{.extents_max = kExtentsMax};
+  const auto write = [&](uint64_t count) {
+    TestTxn txn(store);
+    std::map<std::string, std::string> values;
+    while (values.size() < count) {
+      values[delta_keys::big_endian(prng.next())] = delta_keys::random_bytes(prng, kValueBytes);
+    }
+    std::vector<VersionModel::Written> written;
+    for (const auto& [key, value] : values) {
+      must(txn.put(*tree, key, value));
+      written.push_back({key, value});
+    }
+    model.commit(txn.commit(), written);
+  };
+  write(2400);
+  must(flusher.flush(*tree, "", policy).status);
+  size_t bytes = 0;
+  size_t most = 0;
+  for (uint64_t i = 0; i < kFlushes; ++i) {
+    write(kPerFlush);
+    const Flushed flushed = flusher.flush(*tree, "", policy);
+    must(flushed.status);
+    ASSERT_EQ(flushed.pieces, 1u) << i;
+    bytes += flushed.value_bytes_written;
+    const os::epoch::Guard guard;
+    most = std::max(most, tree->directory().find("")->descriptor.load()->run->values.size());
+  }
+  EXPECT_LE(most, kExtentsMax);
+  EXPECT_GE(most, kExtentsMax - 1);
+  EXPECT_LT(bytes, kFlushes * kPerFlush * kValueBytes * 4);
+  ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+  os::epoch::drain();
+  ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}, 0));
+}
+
+// Values of one size under keys that the index holds as a whole go to value extents from 48 bytes
+// on, so that a flush does not write them again; under longer keys, or of many sizes, they stand in
+// the run, where one read finds both.
+TEST(SmallValues, GoToExtentsWhereTheIndexAloneFindsThem) {
+  struct Case {
+    size_t key_bytes;
+    size_t value_bytes;
+    bool one_size;
+    bool extents;
+  };
+  for (const Case& c : {Case{8, 48, true, true}, Case{8, 120, true, true}, Case{5, 100, true, true},
+                        Case{8, 47, true, false}, Case{8, 100, false, false},
+                        Case{16, 100, true, false}, Case{16, 256, true, true}}) {
+    SCOPED_TRACE(::testing::Message()
+                 << c.key_bytes << " + " << c.value_bytes << (c.one_size ? "" : " or less"));
+    TestStore store({.seed = 1});
+    const std::unique_ptr<TreeState> tree = store.make_tree();
+    Flusher flusher(store);
+    VersionModel model;
+    Prng prng(1);
+    for (int round = 0; round < 3; ++round) {
+      TestTxn txn(store);
+      std::map<std::string, std::string> values;
+      for (int i = 0; i < 300; ++i) {
+        const size_t bytes = c.one_size ? c.value_bytes : c.value_bytes - prng.below(50);
+        values[delta_keys::random_bytes(prng, c.key_bytes)] = delta_keys::random_bytes(prng, bytes);
+      }
+      std::vector<VersionModel::Written> written;
+      for (const auto& [key, value] : values) {
+        must(txn.put(*tree, key, value));
+        written.push_back({key, value});
+      }
+      model.commit(txn.commit(), written);
+      must(flusher.flush(*tree, "").status);
+    }
+    ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+    const os::epoch::Guard guard;
+    const RunFile* file = tree->directory().find("")->descriptor.load()->run;
+    EXPECT_EQ(file->values.size(), c.extents ? 3u : 0u);
+    if (c.extents) {
+      EXPECT_EQ(file->value_bytes(), 900 * c.value_bytes);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hawthorn::tree

@@ -1,6 +1,7 @@
 #include "tree/merge_work.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/assert.h"
@@ -141,16 +142,39 @@ size_t Merger::Work::gathered_bytes() const {
   return bytes;
 }
 
-// Plain entries have fixed sizes: those of the old run, or of the first records.
+// Of a merge that keeps the old extents.
 bool Merger::Work::adds_extent() const {
   return std::any_of(records.begin(), records.end(), [this](const Record& record) {
     const auto from = versions.begin() + record.first;
-    return std::any_of(from, from + record.count, [&record](const Kept& kept) {
-      return kept.version->kind == VersionKind::kPut && separates(record.key, kept.version->size);
+    return std::any_of(from, from + record.count, [this, &record](const Kept& kept) {
+      return kept.version->kind == VersionKind::kPut &&
+             separates(record.key.size(), kept.version->size, shape);
     });
   });
 }
 
+void choose_plain_sizes(std::span<const EntrySizes> samples, RunShape* shape) {
+  if (samples.empty()) return;
+  const EntrySizes first = samples.front();
+  if (shape->fixed_key_size == 0) shape->fixed_key_size = static_cast<uint32_t>(first.key);
+  const bool alike = std::count(samples.begin(), samples.end(), first) == std::ssize(samples);
+  if (alike && shape->fixed_value_size == 0 && !shape->plain_inline) {
+    RunShape separated = *shape;
+    separated.fixed_value_size = static_cast<uint32_t>(first.value);
+    if (separates(first.key, first.value, separated)) *shape = separated;
+  }
+  for (const EntrySizes& sample : samples) {
+    if (separates(sample.key, sample.value, *shape)) {
+      if (shape->fixed_value_size == 0)
+        shape->fixed_value_size = static_cast<uint32_t>(sample.value);
+    } else if (!shape->plain_inline) {
+      shape->plain_inline = true;
+      shape->fixed_inline_size = static_cast<uint32_t>(sample.value);
+    }
+  }
+}
+
+// Plain entries have fixed sizes: those of the old run, or of the first records.
 void Merger::Work::choose_shape() {
   shape = RunShape{};
   shape.container = old_file->record.id;
@@ -161,18 +185,15 @@ void Merger::Work::choose_shape() {
     shape.fixed_inline_size = run->fixed_inline_size();
     shape.plain_inline = (run->header().flags & format::kRunFlagPlainInline) != 0;
   }
-  for (size_t i = 0; i < std::min<size_t>(records.size(), 16); ++i) {
+  shape.prefix = std::string_view(container->low).substr(0, container->skip);
+  std::array<EntrySizes, kSizeSamples> samples;
+  size_t count = 0;
+  for (size_t i = 0; i < std::min(records.size(), samples.size()); ++i) {
     const Kept& newest = versions[records[i].first];
     if (newest.version->kind != VersionKind::kPut) continue;
-    if (shape.fixed_key_size == 0)
-      shape.fixed_key_size = static_cast<uint32_t>(records[i].key.size());
-    if (separates(records[i].key, newest.version->size)) {
-      if (shape.fixed_value_size == 0) shape.fixed_value_size = newest.version->size;
-    } else if (!shape.plain_inline) {
-      shape.plain_inline = true;
-      shape.fixed_inline_size = newest.version->size;
-    }
+    samples[count++] = {records[i].key.size(), newest.version->size};
   }
+  choose_plain_sizes({samples.data(), count}, &shape);
 }
 
 // Fills key_versions with what is kept of one key: a delta record (or null) and the run's entries
@@ -263,7 +284,7 @@ void Merger::Work::emit_version(std::string_view key, const Kept& kept) {
     case VersionKind::kPut:
       break;
   }
-  if (!separates(key, v->size)) {
+  if (!separates(key.size(), v->size, shape)) {
     builder.add_inline(key, v->value(), cts, 0);
     return;
   }

@@ -23,10 +23,26 @@ namespace hawthorn::tree {
 inline constexpr size_t kLargeExtentBytes = 256;
 inline constexpr size_t kEntryBytes = 14;  // of an index entry, with its share of headers
 
-// Whether a value goes to a value extent; smaller ones stand in the run.
-inline bool separates(std::string_view key, size_t value_size) {
-  return value_size >= 128 && value_size >= 6 * key.size();
+// Whether a value of the run under construction goes to a value extent; smaller ones stand in the
+// run. Where its keys stand in the index alone and its values have one size, reads find them
+// without the heap: there smaller ones go, too, so that a flush need not write them again.
+inline bool separates(size_t key_size, size_t value_size, const RunShape& shape) {
+  constexpr size_t kAlways = 128;
+  constexpr size_t kPlain = 48;
+  if (value_size < kPlain || value_size < 6 * key_size) return false;
+  return value_size >= kAlways ||
+         (value_size == shape.fixed_value_size && key_size == shape.fixed_key_size &&
+          key_size <= shape.prefix.size() + sizeof(uint64_t));
 }
+
+// The sizes of a run's plain entries, where they are not known yet, by some of its entries.
+struct EntrySizes {
+  size_t key;
+  size_t value;
+  bool operator==(const EntrySizes&) const = default;
+};
+void choose_plain_sizes(std::span<const EntrySizes> samples, RunShape* shape);
+inline constexpr size_t kSizeSamples = 16;
 
 struct Merger::Work {
   struct Kept {

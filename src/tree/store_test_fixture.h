@@ -39,10 +39,9 @@ class TestStore {
       : disk(options.seed), machine(disk, options.seed) {
     must(disk.make_directory("/db"));
     arena = std::move(os::Arena::create(options.budget)).value();
-    auto opened = space::Space::open(machine.machine(), "/db",
-                                     {.file_bytes_first = 1 << 20,
-                                      .file_share = 1,
-                                      .file_bytes_max = 4 << 20});
+    auto opened = space::Space::open(
+        machine.machine(), "/db",
+        {.file_bytes_first = 1 << 20, .file_share = 1, .file_bytes_max = 4 << 20});
     must(opened.status());
     space = std::move(opened).value();
     residency = std::make_unique<Residency>(machine.machine(), arena.get(), space.get());
@@ -284,6 +283,7 @@ struct Flushed {
   size_t pieces = 0;
   bool reclustered = false;
   bool unchanged_run = false;
+  size_t value_bytes_written = 0;
 };
 
 // Writes what a merge made, as the publisher does; the batch counts as durable at once.
@@ -328,6 +328,9 @@ class Flusher {
     result.pieces = merged->pieces.size();
     result.reclustered = merged->reclustered;
     result.unchanged_run = merged->pieces.front().unchanged_run;
+    for (const ExtentRef& extent : merged->fresh) {
+      if (!extent->is_index) result.value_bytes_written += extent->bytes;
+    }
     result.status = write_fresh(store_, *merged);
     tree.install(cut, *merged, ++batch_);
     for (const ExtentRef& extent : merged->dropped) extent->dropped.store(true);

@@ -196,8 +196,13 @@ template <typename Call>
 Status Txn::with_log_space(Call call) {
   Status status = call();
   for (int attempt = 0; status.is(StatusCode::kNoSpace) && attempt < kLogSpaceAttempts; ++attempt) {
-    if (Status s = services_.admission->free_log(); !s.ok()) return s;
+    const Status freed = services_.admission->free_log();
+    if (!freed.ok() && !freed.is(StatusCode::kNoSpace)) return freed;
     status = call();
+    if (status.is(StatusCode::kNoSpace) && !freed.ok()) {
+      status = Status(StatusCode::kNoSpace,
+                      std::string(status.message()) + "; " + std::string(freed.message()));
+    }
   }
   return status;
 }

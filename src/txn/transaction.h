@@ -44,7 +44,7 @@ class Admission {
   // when the caller begins. Errors: kOutOfMemory when waiting would not help.
   virtual Status relieve(uint32_t* futile) = 0;
   // The log found no space: flushes so that its segments serve again. Errors: those of the log and
-  // of publishing; OK says only that it is worth another try.
+  // of publishing; kNoSpace where not all could be flushed, which says why another try may fail.
   virtual Status free_log() = 0;
 };
 

@@ -1,0 +1,162 @@
+// Which container is flushed next, and by whom: those that pay most first, as a look at all of them
+// has found.
+
+#include <algorithm>
+#include <utility>
+
+#include "db/scheduler.h"
+#include "os/epoch.h"
+
+namespace hawthorn::db {
+
+namespace {
+// A look finds so many, or this part of all: it must not cost more than what it finds.
+constexpr size_t kCandidatesMin = 128;
+constexpr size_t kCandidatesPart = 32;
+constexpr size_t kWriterStepBytes = 4 << 20;  // a writer leaves larger deltas to the background
+constexpr uint64_t kNotDueUs = 10'000;
+constexpr uint64_t kFailedUs = 200'000;
+
+struct Ranked {
+  tree::TreeState* tree;
+  const tree::Container* container;
+  double worth;
+  size_t bytes;
+};
+}  // namespace
+
+// Looks at all containers and keeps those that pay most.
+void Scheduler::refill() {
+  std::vector<Ranked> found;
+  const bool full = deltas_full();
+  const Lsn held_below = log_held_below();
+  const Lsn log_start = held_below == 0 ? 0 : std::min(held_below - 1, store_->log->trimmed());
+  const tree::MergePolicy all = policy();
+  SpaceUse use;
+  size_t containers = 0;
+  const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
+  const os::epoch::Guard guard;
+  for (tree::TreeState* tree : trees_()) {
+    for (const tree::Container* container : tree->directory().all()) {
+      ++containers;
+      const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
+      count_use(*d->run, oldest, &use);
+      if (container->flushing.load(std::memory_order_relaxed)) continue;
+      const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
+      if (delta->empty()) continue;
+      const bool large = delta->bytes() > tree::kLargeDeltaBytes;
+      const Lsn first = d->frozen == nullptr
+                            ? d->active->first_lsn()
+                            : std::min(d->frozen->first_lsn(), d->active->first_lsn());
+      const bool holds = first < held_below;
+      if (!full && !holds && !large) continue;
+      const auto bytes = static_cast<double>(delta->bytes_each());
+      const tree::MergePolicy jittered = tree::jittered(all, d->run->record.id);
+      double cost = bytes + static_cast<double>(d->run->record.run.blocks) * 4096;
+      if (d->run->values.size() + 1 > jittered.extents_max)
+        cost += static_cast<double>(d->run->value_bytes());
+      double worth = bytes / cost;
+      // The oldest ones first: the log is trimmed as far as none needs it.
+      if (holds) {
+        worth += 8 - 4 * static_cast<double>(first - std::min(first, log_start)) /
+                         static_cast<double>(held_below - log_start);
+      }
+      if (large) worth += 8;
+      found.push_back({tree, container, worth, delta->bytes_each()});
+    }
+  }
+  set_garbage_max(use);
+  const size_t keep =
+      std::min(std::max(kCandidatesMin, containers / kCandidatesPart), found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(keep), found.end(),
+                    [](const Ranked& a, const Ranked& b) { return a.worth > b.worth; });
+  std::vector<Candidate> best;
+  best.reserve(keep);
+  for (size_t i = keep; i-- > 0;) {  // taken from the back
+    best.push_back({found[i].tree, found[i].container->low, found[i].worth, found[i].bytes});
+  }
+  os::MutexLock lock(mutex_);
+  candidates_ = std::move(best);
+  must_read_.clear();
+}
+
+Scheduler::Found Scheduler::take_candidate(Flusher by, Candidate* candidate) {
+  os::MutexLock lock(mutex_);
+  if (by == Flusher::kWriter) {
+    while (!candidates_.empty()) {
+      *candidate = std::move(candidates_.back());
+      candidates_.pop_back();
+      if (candidate->bytes <= kWriterStepBytes) return Found::kOne;
+      must_read_.push_back(std::move(*candidate));
+    }
+    return must_read_.empty() ? Found::kMustLook : Found::kNone;
+  }
+  const bool read = !must_read_.empty() && (by == Flusher::kHelper || candidates_.empty() ||
+                                            must_read_.front().worth >= candidates_.back().worth);
+  if (read) {
+    *candidate = std::move(must_read_.front());
+    must_read_.pop_front();
+    return Found::kOne;
+  }
+  if (by == Flusher::kHelper) return Found::kNone;
+  if (candidates_.empty()) return Found::kMustLook;
+  *candidate = std::move(candidates_.back());
+  candidates_.pop_back();
+  return Found::kOne;
+}
+
+Scheduler::Step Scheduler::flush_step(Flusher by, bool force) {
+  const bool by_writer = by == Flusher::kWriter;
+  for (int refills = 0; refills < 2;) {
+    Candidate candidate{};
+    const Found found = take_candidate(by, &candidate);
+    if (found == Found::kNone) return Step::kNothing;
+    if (found == Found::kMustLook) {
+      if (refills++ == 0) refill();
+      continue;
+    }
+    bool flushed = false;
+    working_.fetch_add(1, std::memory_order_acq_rel);
+    const Status status =
+        flush_container(candidate.tree, candidate.low, !by_writer, force, policy(), &flushed);
+    working_.fetch_sub(1, std::memory_order_acq_rel);
+    if (flushed || !by_writer) progress_.notify_all();
+    if (status.ok() && !flushed && by_writer) {
+      // Its merge must read from disk.
+      os::MutexLock lock(mutex_);
+      must_read_.push_back(std::move(candidate));
+      reads_due_.notify_one();
+      return Step::kNothing;
+    }
+    if (!status.ok()) {
+      // Space and memory come back; a damaged container keeps its delta, and the rest of the
+      // database goes on.
+      if (!status.is(StatusCode::kNoSpace) && !status.is(StatusCode::kOutOfMemory) &&
+          !status.is(StatusCode::kCorruption)) {
+        fail(status);
+      }
+      return Step::kFailed;
+    }
+    if (flushed) return Step::kDone;
+  }
+  return Step::kNothing;
+}
+
+// Where merges must read, one thread would mostly wait for the disk, and writers, which may not,
+// for that thread.
+void Scheduler::run_helper() {
+  uint64_t pause_us = 0;
+  for (;;) {
+    {
+      os::MutexLock lock(mutex_);
+      if (pause_us > 0 && !stopping_) static_cast<void>(reads_due_.wait_for(mutex_, pause_us));
+      while (!stopping_ && must_read_.empty()) reads_due_.wait(mutex_);
+      if (stopping_) return;
+    }
+    const Step step = flush_due() ? flush_step(Flusher::kHelper) : Step::kNothing;
+    os::epoch::collect();
+    pause_us = step == Step::kFailed ? kFailedUs : step == Step::kNothing ? kNotDueUs : 0;
+  }
+}
+
+}  // namespace hawthorn::db
