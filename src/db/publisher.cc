@@ -15,13 +15,18 @@ constexpr uint64_t kBatchUs = 200'000;
 constexpr uint64_t kTickUs = 20'000;
 constexpr size_t kWriteBytesMax = 1 << 20;
 
-// A fresh extent is complete on disk, as far as its writer is concerned: it may be evicted from now
-// on.
-void extent_written(void* context, const Status&) {
-  auto* extent = static_cast<tree::Extent*>(context);
-  extent->residency->give_back_stored(extent);
-  extent->writing.store(false, std::memory_order_release);
-  extent->unref();
+// The writes of a fresh extent that are under way. With the last one it is complete on disk, as far
+// as its writer is concerned: it may be evicted from then on.
+struct ExtentWrites {
+  tree::ExtentRef extent;
+  std::atomic<size_t> left;
+};
+void piece_written(void* context, const Status&) {
+  auto* writes = static_cast<ExtentWrites*>(context);
+  if (writes->left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const std::unique_ptr<ExtentWrites> last(writes);
+  writes->extent->residency->give_back_stored(writes->extent.get());
+  writes->extent->writing.store(false, std::memory_order_release);
 }
 }  // namespace
 
@@ -74,6 +79,7 @@ uint64_t Publisher::add(Edit edit) {
     os::File* file = store_->space->file(extent->address.file);
     char* from = extent->stored;
     if (from == nullptr) from = extent->memory.load(std::memory_order_acquire);
+    auto* writes = new ExtentWrites{extent, (size + kWriteBytesMax - 1) / kWriteBytesMax};
     for (size_t at = 0; at < size; at += kWriteBytesMax) {
       os::IoRequest request;
       request.op = os::IoRequest::Op::kWrite;
@@ -81,11 +87,8 @@ uint64_t Publisher::add(Edit edit) {
       request.offset = uint64_t{extent->address.block} * 4096 + at;
       request.data = from + at;
       request.size = std::min(kWriteBytesMax, size - at);
-      if (at + kWriteBytesMax >= size && size <= kWriteBytesMax) {
-        extent->ref();
-        request.completed = extent_written;
-        request.context = extent.get();
-      }
+      request.completed = piece_written;
+      request.context = writes;
       requests.push_back(request);
     }
   }

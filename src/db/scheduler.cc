@@ -509,7 +509,13 @@ Status Scheduler::flush_all(Lsn end) {
 // A container that finds no space leaves it to the others to make some.
 Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
   Status full;
+  const size_t budget = store_->arena->budget();
   for (const std::string& low : lows) {
+    // What merges have taken beyond the budget is being written.
+    if (store_->arena->used() > budget + budget / 64) {
+      if (Status s = publisher_->publish(); !s.ok()) return s;
+      store_->residency->return_to_budget();
+    }
     os::SpinWait wait;
     for (uint32_t attempt = 0;; ++attempt) {
       if (attempt > 0) wait.once();

@@ -2,7 +2,9 @@
 // its value, and says so when that does not help. What they hold beside deltas, and what cursors
 // hold of what was flushed.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -75,6 +77,35 @@ TEST_F(FullBudget, a_large_value_that_waits_in_vain_says_why) {
   EXPECT_NE(status.message().find("transactions"), std::string_view::npos) << status.to_string();
   holder.abort();
   EXPECT_OK(db_->put(tree_, "large", value_of(1, 300'000)));
+}
+
+// Small values make runs of more than a megabyte, which merges write as fast as they can when all
+// is flushed: what is written need not stay until it is published.
+TEST(LargeRuns, are_flushed_within_the_budget) {
+  constexpr size_t kBudget = size_t{96} << 20;
+  const TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  options.durability = Durability::kNone;
+  const std::unique_ptr<Db> db = std::move(Db::open(directory / "db", options)).value();
+  const Tree tree = db->tree("t").value();
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> most{0};
+  std::thread looks([&] {
+    while (!done.load()) {
+      most = std::max(most.load(), db->stats().memory_used_bytes);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  for (uint64_t i = 0; i < 2'000'000;) {
+    WriteBatch batch;
+    for (int n = 0; n < 500; ++n, ++i) batch.put(tree, big_endian(mix64(i)), value_of(i, 40));
+    EXPECT_OK(db->write(batch));
+  }
+  EXPECT_OK(db->flush());
+  done = true;
+  looks.join();
+  EXPECT_LE(most.load(), kBudget + kBudget / 20);
 }
 
 // What a transaction remembers of its writes is memory of the budget until it ends.
