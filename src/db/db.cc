@@ -453,7 +453,7 @@ Status Db::sync() {
 
 Status Db::flush() {
   if (Status s = impl_->writable(); !s.ok()) return s;
-  if (Status s = impl_->scheduler_->flush_all(impl_->log_->head()); !s.ok()) return s;
+  if (Status s = impl_->scheduler_->flush_all(); !s.ok()) return s;
   return impl_->publisher_->publish();
 }
 

@@ -13,7 +13,7 @@ namespace hawthorn::db {
 
 inline size_t log_segment_bytes = size_t{64} << 20;
 // Containers are flushed for the log's sake when it is longer than this, and than two deltas'
-// shares of the budget.
+// shares of the budget, or a part of the database where that is more.
 inline size_t log_bytes_min = size_t{128} << 20;
 
 }  // namespace hawthorn::db

@@ -183,8 +183,6 @@ Lsn Publisher::trim_point() {
 Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
   if (Status s = batch->group.wait(); !s.ok()) return s;
   for (const tree::ExtentRef& extent : batch->edit.fresh) {
-    store_->residency->give_back_stored(extent.get());
-    extent->writing.store(false, std::memory_order_release);
     store_->space->mark_written(
         extent->address.file);  // only a finished write is covered by the next sync
   }

@@ -120,8 +120,7 @@ bool Scheduler::flush_news() {
 // As much of it as goes: whoever calls looks at what came of it. Returns what stood in the way of
 // the rest.
 Status Scheduler::flush_and_publish() {
-  const Lsn end = store_->log != nullptr ? store_->log->head() : format::kLsnMax;
-  Status status = flush_all(end);
+  Status status = flush_all();
   // Twice: only what was durable before lets the log go.
   for (int i = 0; i < 2; ++i) {
     if (Status s = publisher_->publish_now({}); status.ok()) status = std::move(s);

@@ -15,10 +15,11 @@
 //
 // 1. A step that a writer runs does no I/O reads and covers one container (R28). Fewer run at once
 //    than there are processors.
-// 2. The log is kept below a multiple of the deltas' share of the budget: past it the containers
-// with the oldest records go first (pitfall 7). Their quota may be larger than the share.
+// 2. The log is kept below a multiple of the deltas' share of the budget, or a part of the database
+//    where that is more: past it the containers with the oldest records go first (pitfall 7). Their
+//    quota may be larger than the share. What open transactions hold of it beyond that is logged
+//    again at its head (txn/reappender.h).
 // 3. A container is worth (delta bytes) / (delta + index + values to rewrite).
-// What open transactions hold of it beyond that is logged again at its head (txn/reappender.h).
 // 4. Inserts are admitted while all that is unflushed, and one merge on top, fits what the data
 //    files have ready: that is the disk reserve (R28). So on a full disk every delta can still be
 //    flushed, and the log behind it recycled; deletes are admitted in any case, and what they free
@@ -107,9 +108,12 @@ class Scheduler : public txn::Admission {
 
   // Makes what was flushed durable.
   Status publish() { return publisher_->publish(); }
-  // Flushes all that was logged below `end`; does not publish. kLsnMax: all that there is, when
-  // nobody writes any more.
+  // Flushes all that was logged below `end`, or until now; does not publish. kLsnMax: all that
+  // there is, when nobody writes any more.
   Status flush_all(Lsn end);
+  Status flush_all() {
+    return flush_all(store_->log != nullptr ? store_->log->head() : format::kLsnMax);
+  }
   // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.

@@ -2,13 +2,11 @@
 // Merges a container's frozen delta with its run: new run images and value extents, in memory and
 // with disk space taken, not yet written.
 //
-//   frozen delta ─┐                 ┌─ index only: values of the delta to one new extent, old
-//   extents kept
-//                 ├─ merge, per key ┼─ re-cluster: all values rewritten in key order
-//                 │                 ├─ move: as index only, and what lies in one data file
-//                 rewritten
-//   old run ──────┘                 └─ split: the same in several pieces, each a container of its
-//   own
+//   frozen delta ─┐                 ┌─ index only: its values to one new extent, old ones kept
+//                 ├─ merge, per key ┼─ gather, move: the same, with old extents of about one size
+//                 │                 │  or of one data file
+//                 │                 ├─ re-cluster: all values rewritten in key order
+//   old run ──────┘                 └─ split: the same, each piece a container of its own
 //
 // Two more shapes make steps of what would be too much or too little: divide cuts a run at given
 // keys, before a delta that is much larger is merged part by part; join makes one container of
@@ -38,8 +36,8 @@
 namespace hawthorn::tree {
 
 struct MergePolicy {
-  uint32_t extents_max = 12;      // T: more value extents than this are re-clustered into one
-  double garbage_max = 0.15;      // or more garbage than this part of the value bytes
+  uint32_t extents_max = 12;      // T: of more value extents those of about one size become one
+  double garbage_max = 0.15;      // above this part of the value bytes all are rewritten
   size_t target_bytes = 1 << 20;  // of a container on disk, 64 KB to 64 MB
   bool recluster = false;         // rewrite all values in any case
   bool keep_extents = false;      // rewrite the index alone, as long as it can name the extents
