@@ -154,11 +154,13 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   record.entries = entries_.size();
   // As long as what all keys of the range share, not only those that are there.
   const size_t skip = high != nullptr ? common_prefix(record.low, made.high) : 0;
-  const tree::RunShape shape = shape_of(std::string_view(record.low).substr(0, skip));
+  const tree::Compression::Plan plan = store_->residency->compression().plan(tree_);
+  tree::RunShape shape = shape_of(std::string_view(record.low).substr(0, skip));
+  shape.wide = plan.codec == format::Codec::kNone;
   builder_.start(shape);
   const size_t value_bytes = emit(shape);
+  record.wide = builder_.wide();
 
-  const tree::Compression::Plan plan = store_->residency->compression().plan(tree_);
   std::vector<tree::BuiltExtent> built;
   std::vector<uint32_t> checksums;
   if (value_bytes > 0) {

@@ -425,12 +425,13 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   ManifestBatch batch;
   batch.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
   must(manifest->append(batch));
-  EXPECT_EQ(f.load()->features.incompatible, 0u);
+  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureWideGroups);
   const uint64_t number = manifest->number();
   batch = {};
   batch.trees_set = {{1, "t", 0, 2}};
   must(manifest->append(batch));
-  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureCompression);
+  constexpr uint64_t kBoth = format::kFeatureWideGroups | format::kFeatureCompression;
+  EXPECT_EQ(f.load()->features.incompatible, kBoth);
   EXPECT_EQ(manifest->number(), number + 1);
   EXPECT_EQ(f.load()->state.trees.at(1).flags, 2u);
   // Once is enough.
@@ -454,7 +455,7 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   EXPECT_EQ(manifest->state().dictionaries.size(), 1u);
   EXPECT_EQ(manifest->state().dictionaries.at(2).bytes, "two");
   EXPECT_EQ(manifest->state().trees.at(2).flags, 1u);
-  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureCompression);
+  EXPECT_EQ(f.load()->features.incompatible, kBoth);
 }
 
 TEST(ManifestTest, NewerVersionsAndFeatures) {

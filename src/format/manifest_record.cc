@@ -96,6 +96,7 @@ std::string encode_container(const ContainerRecord& container) {
   payload.version = kContainerPayloadVersion;
   payload.codec = container.unpacked_blocks != 0;
   payload.unpacked_blocks = container.unpacked_blocks;
+  payload.flags = container.wide ? kContainerFlagWide : 0;
   std::string bytes;
   bytes.reserve(payload_bytes_of(container));
   bytes.append(bytes_of(payload));
@@ -117,8 +118,9 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   if (fixed.version != kContainerPayloadVersion) {
     return corrupt("container record has version " + std::to_string(fixed.version));
   }
-  if (fixed.flags != 0 || fixed.codec > 1 || fixed.cipher != 0 || fixed.reserved_0 != 0 ||
-      fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 || fixed.reserved_1 != 0) {
+  if (fixed.flags > kContainerFlagWide || fixed.codec > 1 || fixed.cipher != 0 ||
+      fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 ||
+      fixed.reserved_1 != 0) {
     return corrupt("container record has reserved fields that are not zero");
   }
   // Three 32-bit counts times small sizes: no overflow in 64 bits.
@@ -136,6 +138,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   record.entries = fixed.entries;
   record.run = {fixed.run_file, fixed.run_block, fixed.run_blocks};
   record.unpacked_blocks = fixed.unpacked_blocks;
+  record.wide = (fixed.flags & kContainerFlagWide) != 0;
   if ((fixed.codec != 0) != (fixed.unpacked_blocks != 0)) {
     return corrupt("container record contradicts itself about how its heap is packed");
   }
@@ -172,6 +175,9 @@ Status check(const ContainerRecord& record) {
   }
   if (record.unpacked_blocks != 0 && record.unpacked_blocks <= record.run.blocks) {
     return corrupt(name + "the run's image takes no more memory than disk, but counts as packed");
+  }
+  if (record.wide && (record.run.blocks == 0 || record.unpacked_blocks != 0)) {
+    return corrupt(name + "its run cannot have wide groups");
   }
   for (const ValueExtentRecord& value : record.values) {
     if (Status status = check_extent(value.address, name + "value extent"); !status.ok()) {

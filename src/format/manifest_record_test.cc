@@ -107,6 +107,15 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_FALSE(refused([](ContainerRecord& r) { r.values[0].bytes = 2 * 4096 + 1; }));
   EXPECT_FALSE(refused([](ContainerRecord& r) { r.unpacked_blocks = r.run.blocks + 1; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.unpacked_blocks = r.run.blocks; }));
+  EXPECT_FALSE(refused([](ContainerRecord& r) { r.wide = true; }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) {
+    r.wide = true;
+    r.unpacked_blocks = r.run.blocks + 1;
+  }));
+  EXPECT_TRUE(refused([](ContainerRecord& r) {
+    r.wide = true;
+    r.run = {};
+  }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.values[0].garbage_bytes = 5001; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].blocks = 0; }));
   EXPECT_TRUE(refused([](ContainerRecord& r) { r.large[0].block = ~uint32_t{0}; }));

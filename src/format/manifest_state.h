@@ -42,6 +42,7 @@ struct ContainerRecord {
   uint64_t entries = 0;
   ExtentAddress run;             // blocks == 0: the run is empty, nothing on disk
   uint32_t unpacked_blocks = 0;  // of the run's image, where its heap is packed; 0: it is not
+  bool wide = false;             // the run's groups are wide (run_layout.h)
   uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
   std::vector<ValueExtentRecord> values;
   std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to

@@ -20,8 +20,8 @@ bool all_zero(const void* from, size_t size) {
 
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt("the magic number is missing");
-  if (h.version > kRunVersion || (h.features & ~kRunFeaturePacked) != 0 || h.codec > kCodecLast ||
-      h.cipher != 0 || h.comparator != 0) {
+  if (h.version > kRunVersion || (h.features & ~(kRunFeaturePacked | kRunFeatureWide)) != 0 ||
+      h.codec > kCodecLast || h.cipher != 0 || h.comparator != 0) {
     return Status(StatusCode::kNotSupported,
                   "index run: written by a newer version (version " + std::to_string(h.version) +
                       ", features " + std::to_string(h.features) + ", codec " +
@@ -43,11 +43,11 @@ bool sound_region(uint8_t codec, uint32_t dictionary, uint32_t blocks, uint32_t 
   return may_be_packed && codec <= kCodecLast && stored_blocks != 0 && stored_blocks < blocks;
 }
 
-Status check_sizes(const RunHeader& h, size_t image_bytes) {
+Status check_sizes(const RunHeader& h, const GroupLayout& layout, size_t image_bytes) {
   const uint64_t blocks = uint64_t{h.header_blocks} + h.index_blocks + h.heap_blocks;
-  if (h.groups != run_group_count(h.entries) || h.index_blocks != run_index_blocks(h.groups) ||
-      h.heap_bytes > kLocationOffsetMax || h.heap_blocks != run_heap_blocks(h.heap_bytes) ||
-      blocks * kRunBlockBytes != image_bytes) {
+  if (h.entries > kRunEntriesMax || h.groups != run_group_count(h.entries) ||
+      h.index_blocks != run_index_blocks(h.groups, layout) || h.heap_bytes > kLocationOffsetMax ||
+      h.heap_blocks != run_heap_blocks(h.heap_bytes) || blocks * kRunBlockBytes != image_bytes) {
     return corrupt("the header's counts (" + std::to_string(h.entries) + " entries, " +
                    std::to_string(h.groups) + " groups, " + std::to_string(h.header_blocks) +
                    " + " + std::to_string(h.index_blocks) + " + " + std::to_string(h.heap_blocks) +
@@ -71,6 +71,16 @@ Status check_sizes(const RunHeader& h, size_t image_bytes) {
       (!plain_inline && h.plain_inline_count != 0) || h.tombstone_count > h.record_count ||
       h.timestamp_count > h.record_count || h.large_count > h.record_count || h.max_ts > h.cut) {
     return corrupt("the header's counts or timestamps contradict each other");
+  }
+  return {};
+}
+
+Status check_wide(const RunHeader& h) {
+  if ((h.flags & kRunFlagPlainInline) == 0 || h.entries == 0 || h.plain_inline_count != h.entries ||
+      h.record_count != 0 || h.fixed_inline_size > kWideValueBytesMax || h.heap_bytes != h.skip ||
+      h.heap_blocks > kWideHeapBlocksMax || h.codec != 0 ||
+      h.index_blocks > kLocationOffsetMax / kRunBlockBytes) {
+    return corrupt("it cannot have the wide groups that its header speaks of");
   }
   return {};
 }
@@ -141,7 +151,6 @@ class EntryChecker {
     for (uint32_t number = 0; number < h_.groups; ++number) {
       if (Status s = check_group(number); !s.ok()) return s;
     }
-    if (Status s = check_padding(); !s.ok()) return s;
     if (view_.heap == nullptr) return {};
     if (expected_offset_ != h_.heap_bytes)
       return corrupt("the heap holds bytes that no entry refers to");
@@ -164,17 +173,22 @@ class EntryChecker {
   }
 
   Status check_group(uint32_t number) {
-    if (number % kBlockGroups == 0) {
-      const auto* block = reinterpret_cast<const IndexBlockHeader*>(
-          view_.index + size_t{number / kBlockGroups} * kRunBlockBytes);
-      if (block->first_group != number ||
-          block->groups != std::min(kBlockGroups, h_.groups - number) ||
+    if (number % layout_.per_block == 0) {
+      const uint32_t own = number / layout_.per_block;
+      const char* at = view_.index + size_t{own} * kRunBlockBytes;
+      const auto* block = reinterpret_cast<const IndexBlockHeader*>(at);
+      const uint32_t groups = std::min(layout_.per_block, h_.groups - number);
+      if (block->first_group != number || block->groups != groups ||
           !all_zero(block->reserved, sizeof block->reserved)) {
-        return corrupt("index block " + std::to_string(number / kBlockGroups) +
-                       " has a wrong header");
+        return corrupt("index block " + std::to_string(own) + " has a wrong header");
+      }
+      const size_t used = sizeof(IndexBlockHeader) + size_t{groups} * layout_.bytes;
+      if (!all_zero(at + used, kRunBlockBytes - used)) {
+        return corrupt("the rest of index block " + std::to_string(own) + " is not zero");
       }
     }
     const RunGroup& group = view_.group(number);
+    if (view_.wide()) return check_wide_group(number, group);
     for (uint32_t i = 0; i < kGroupEntries; ++i) {
       const uint32_t index = number * kGroupEntries + i;
       if (index >= h_.entries) {
@@ -184,6 +198,39 @@ class EntryChecker {
         continue;
       }
       if (Status s = check_entry(index, group.heads[i], group.locations[i]); !s.ok()) return s;
+    }
+    return {};
+  }
+
+  Status check_wide_group(uint32_t number, const RunGroup& group) {
+    const uint32_t first = number * kGroupEntries;
+    const uint32_t count = std::min(kGroupEntries, h_.entries - first);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t head = group.heads[i];
+      if (Status s = check_padded(first + i, head, h_.fixed_key_size - h_.skip); !s.ok()) return s;
+      if (first + i != 0 && head <= head_) {
+        return bad(first + i, "its key is not above the one before it");
+      }
+      head_ = head;
+    }
+    plain_inline_count_ += count;
+    for (uint32_t i = count; i < kGroupEntries; ++i) {
+      if (group.heads[i] != kNoHead) {
+        return corrupt("an unused entry of the last group is not marked as unused");
+      }
+    }
+    const size_t used = kWideValuesOffset + size_t{count} * h_.fixed_inline_size;
+    if (!all_zero(reinterpret_cast<const char*>(&group) + used, layout_.bytes - used)) {
+      return corrupt("the rest of group " + std::to_string(number) + " is not zero");
+    }
+    return {};
+  }
+
+  Status check_padded(uint32_t index, uint64_t head, uint32_t rest_size) const {
+    const bool padded = rest_size >= 8 || (rest_size == 0 ? head : head << (8 * rest_size)) == 0;
+    if (!padded) return bad(index, "its head is not padded with zeros");
+    if (rest_size > h_.key_size_max - h_.skip) {
+      return bad(index, "its key is longer than the header says");
     }
     return {};
   }
@@ -220,13 +267,7 @@ class EntryChecker {
         return bad(index, "its value does not lie within a value extent");
       }
     }
-    if (record.rest_size < 8 && record.rest_size != 0 && (head << (8 * record.rest_size)) != 0) {
-      return bad(index, "its head is not padded with zeros");
-    }
-    if (record.rest_size == 0 && head != 0) return bad(index, "its head is not padded with zeros");
-    if (record.rest_size > h_.key_size_max - h_.skip) {
-      return bad(index, "its key is longer than the header says");
-    }
+    if (Status s = check_padded(index, head, record.rest_size); !s.ok()) return s;
     if (view_.heap == nullptr) return check_head(index, head);
     if (index != 0) {
       if (Status s = check_order(index, head, record); !s.ok()) return s;
@@ -294,16 +335,9 @@ class EntryChecker {
     return {};
   }
 
-  Status check_padding() const {
-    const size_t used = RunView::group_offset(h_.groups - 1) + sizeof(RunGroup);
-    if (!all_zero(view_.index + used, size_t{h_.index_blocks} * kRunBlockBytes - used)) {
-      return corrupt("the index's rest is not zero");
-    }
-    return {};
-  }
-
   const RunView& view_;
   const RunHeader& h_;
+  const GroupLayout layout_ = view_.layout;
   uint32_t expected_offset_;  // the heap's content follows the entries' order without gaps
   bool exact_offset_ = true;  // false: without the heap, behind a record of unknown size
   uint64_t head_ = 0;
@@ -375,7 +409,10 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   const auto* header = reinterpret_cast<const RunHeader*>(image);
   const auto* extents = reinterpret_cast<const RunExtent*>(image + kRunExtentsOffset);
   if (Status s = check_features(*header); !s.ok()) return s;
-  if (Status s = check_sizes(*header, image_bytes); !s.ok()) return s;
+  const bool wide = (header->features & kRunFeatureWide) != 0;
+  if (Status s = wide ? check_wide(*header) : Status(); !s.ok()) return s;
+  view->layout = wide ? GroupLayout::wide(header->fixed_inline_size) : GroupLayout();
+  if (Status s = check_sizes(*header, view->layout, image_bytes); !s.ok()) return s;
   if (Status s = check_extents(*header, extents); !s.ok()) return s;
   view->image = image;
   view->image_bytes = image_bytes;
@@ -430,6 +467,7 @@ uint32_t RunView::stored_blocks_of(uint32_t extent) const {
 Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
 
 uint32_t run_front_blocks(const ContainerRecord& record) {
+  if (record.wide) return record.run.blocks;
   if (record.entries > std::numeric_limits<uint32_t>::max()) return 0;
   const uint32_t index = run_index_blocks(run_group_count(static_cast<uint32_t>(record.entries)));
   uint64_t values = 0;
@@ -450,6 +488,7 @@ uint32_t run_front_blocks(const ContainerRecord& record) {
 }
 
 HeapRange heap_range(const RunView& view, uint32_t begin, uint32_t end) {
+  if (view.wide()) return {};
   const RunHeader& h = *view.header;
   const auto first_from = [&](uint32_t index, uint32_t stop) {
     for (; index < stop; ++index) {

@@ -13,10 +13,10 @@
 //    index block, each stored heap block, and each stored block of each value extent, in this
 //    order; then the ends of the chunks of the heap and of each extent, if they are packed; then
 //    zeros.
-// 3. An index block is an IndexBlockHeader and 21 RunGroups; groups behind the last one are zero
-// bytes. The unused
-//    entries of the last group have head ~0 and location ~0. A run without entries has one such
-//    group.
+// 3. An index block is an IndexBlockHeader and as many groups as fit, 21 RunGroups or fewer wide
+// ones; groups behind the last one, and what a block has left, are zero bytes. The unused entries
+// of the last group have head ~0 and location ~0, or zeros for a value. A run without entries has
+// one such group.
 // 4. A location is a tag (upper 4 bits) and an offset: tag 0..13 the value lies there in value
 // extent `tag` and has
 //    fixed_value_size bytes, the key has fixed_key_size bytes; tag 14 the same with
@@ -27,6 +27,9 @@
 //    no heap blocks.
 // 6. A head holds the 8 key bytes behind the prefix as a big-endian number, padded with zeros
 // (base/bytes.h).
+// 7. A run of which each entry is a small plain inline value may have wide groups: 16 heads, then
+// in place of locations the 16 values of fixed_inline_size bytes, then zeros up to a multiple of 64
+// bytes. Its heap holds the prefix alone, and is not packed. A read of it needs one block.
 
 #include <cstddef>
 #include <cstdint>
@@ -61,11 +64,11 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             bit 0: something is packed; unknown bits are refused
+//     56    8 features             bit 0: packed; bit 1: wide groups; others are refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks
-//     76    4 index_blocks         groups / 21 rounded up
+//     76    4 index_blocks         groups / those that fit a block, rounded up
 //     80    4 heap_blocks
 //     84    4 heap_bytes           content, without the slack
 //     88    4 skip                 bytes of the prefix, which stands at the start of the heap
@@ -128,6 +131,7 @@ static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_c
               offsetof(RunHeader, reserved_b) == 156);
 inline constexpr uint32_t kRunFlagPlainInline = 1;
 inline constexpr uint64_t kRunFeaturePacked = 1;
+inline constexpr uint64_t kRunFeatureWide = 2;
 
 // OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
 //      0    4 file
@@ -174,6 +178,55 @@ struct RunGroup {
 };
 static_assert(sizeof(RunGroup) == 192 && offsetof(RunGroup, locations) == 128);
 static_assert(sizeof(IndexBlockHeader) + kBlockGroups * sizeof(RunGroup) == kRunBlockBytes);
+
+// How groups lie in index blocks.
+struct GroupLayout {
+  // Of RunGroups.
+  constexpr GroupLayout() : GroupLayout(sizeof(RunGroup)) {}
+  // Of wide groups with values of so many bytes.
+  static constexpr GroupLayout wide(uint32_t value_bytes) {
+    return GroupLayout(
+        static_cast<uint32_t>(align_up(sizeof(RunGroup::heads) + kGroupEntries * value_bytes, 64)));
+  }
+
+  // Where a group lies behind the first index block's start.
+  size_t offset(uint32_t group) const {
+    return sizeof(IndexBlockHeader) + size_t{bytes} * group + size_t{rest} * block_of(group);
+  }
+  uint32_t block_of(uint32_t group) const {
+    return static_cast<uint32_t>((uint64_t{group} * reciprocal) >> 32);
+  }
+
+  uint32_t per_block;
+  uint32_t bytes;       // of a group
+  uint32_t rest;        // of a block: its header, and what no group fits
+  uint32_t reciprocal;  // 2^32 / per_block, rounded up: exact for fewer than 2^27 groups
+
+ private:
+  explicit constexpr GroupLayout(uint32_t group_bytes)
+      : per_block((kRunBlockBytes - sizeof(IndexBlockHeader)) / group_bytes),
+        bytes(group_bytes),
+        rest(kRunBlockBytes - per_block * group_bytes),
+        reciprocal(static_cast<uint32_t>((uint64_t{1} << 32) / per_block + 1)) {}
+};
+static_assert(GroupLayout().per_block == kBlockGroups);
+
+// In wide groups values are at most so long, and have sizes that take little more room there than
+// beside locations.
+inline constexpr uint32_t kWideValueBytesMax = 40;
+// Whether that is so for values of so many bytes: at most a 16th more.
+inline bool worth_wide(uint32_t value_bytes) {
+  constexpr uint32_t kNarrow = kBlockGroups * kGroupEntries;
+  if (value_bytes > kWideValueBytesMax) return false;
+  const uint32_t entries = GroupLayout::wide(value_bytes).per_block * kGroupEntries;
+  // 16 * block / entries <= 17 * (block / kNarrow + value_bytes)
+  return 16 * kRunBlockBytes * kNarrow <= 17 * entries * (kRunBlockBytes + kNarrow * value_bytes);
+}
+// The values of a wide group stand behind its heads.
+inline constexpr size_t kWideValuesOffset = sizeof(RunGroup::heads);
+// Of the heap of a run with wide groups: longer prefixes are kept from it.
+inline constexpr uint32_t kWideHeapBlocksMax = 1;
+inline constexpr uint32_t kRunEntriesMax = (uint32_t{1} << 31) - 1;
 
 inline constexpr uint32_t kTagPlainInline = 14;
 inline constexpr uint32_t kTagRecord = 15;
@@ -275,15 +328,12 @@ struct RunView {
   const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks, chunks' ends
   const char* index = nullptr;
   const char* heap = nullptr;
+  GroupLayout layout;
 
+  bool wide() const { return (header->features & kRunFeatureWide) != 0; }
+  // Of a wide group only the heads are what this says.
   const RunGroup& group(uint32_t number) const {
-    return *reinterpret_cast<const RunGroup*>(index + group_offset(number));
-  }
-  // Where a group lies behind the first index block's start: each block has 21 and a header of a
-  // third of a group.
-  static size_t group_offset(uint32_t number) {
-    return sizeof(IndexBlockHeader) * (size_t{number} / kBlockGroups + 1) +
-           sizeof(RunGroup) * size_t{number};
+    return *reinterpret_cast<const RunGroup*>(index + layout.offset(number));
   }
   StoredRegion heap_region() const;
   StoredRegion extent_region(uint32_t extent) const;
@@ -296,7 +346,9 @@ struct RunView {
 inline uint32_t run_group_count(uint32_t entries) {
   return entries == 0 ? 1 : (entries - 1) / kGroupEntries + 1;
 }
-inline uint32_t run_index_blocks(uint32_t groups) { return (groups - 1) / kBlockGroups + 1; }
+inline uint32_t run_index_blocks(uint32_t groups, const GroupLayout& layout = {}) {
+  return layout.block_of(groups - 1) + 1;
+}
 inline uint32_t run_heap_blocks(uint32_t heap_bytes) {
   return heap_bytes == 0
              ? 0
@@ -321,7 +373,8 @@ inline uint32_t run_extent_blocks(uint32_t bytes) {
 Status parse_run(const char* image, size_t image_bytes, RunView* view);
 
 // How many of an image's blocks are its header area and its index blocks, from what the manifest
-// says of it: entries, run, values. 0 when that contradicts itself.
+// says of it: entries, run, values, wide. 0 when that contradicts itself. With wide groups all
+// blocks: the heap is the prefix.
 uint32_t run_front_blocks(const ContainerRecord& record);
 
 // Checks everything behind the header area: order and uniqueness of the keys, locations, records,

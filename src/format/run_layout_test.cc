@@ -9,9 +9,26 @@ namespace {
 
 TEST(RunLayoutTest, GroupsAreWholeCacheLines) {
   for (uint32_t g = 0; g < 1000; ++g) {
-    const size_t offset = RunView::group_offset(g);
+    const size_t offset = GroupLayout().offset(g);
     EXPECT_EQ(offset, g / 21 * size_t{4096} + 64 + g % 21 * size_t{192});
     EXPECT_EQ(offset % 64, 0u);
+  }
+}
+
+TEST(RunLayoutTest, WideGroupsLieWhereADivisionSays) {
+  for (uint32_t value = 0; value <= kWideValueBytesMax; ++value) {
+    const GroupLayout layout = GroupLayout::wide(value);
+    EXPECT_EQ(layout.bytes % 64, 0u);
+    EXPECT_GE(layout.bytes, 128 + 16 * value);
+    EXPECT_EQ(layout.per_block, 4032 / layout.bytes);
+    const uint32_t last = run_group_count(kRunEntriesMax) - 1;
+    for (uint32_t n = 0; n < 3000; ++n) {
+      for (const uint32_t g : {n, last - n, n * (last / 3000)}) {
+        EXPECT_EQ(layout.block_of(g), g / layout.per_block) << g << ", values of " << value;
+        EXPECT_EQ(layout.offset(g), g / layout.per_block * size_t{4096} + 64 +
+                                        g % layout.per_block * size_t{layout.bytes});
+      }
+    }
   }
 }
 

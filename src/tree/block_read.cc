@@ -22,7 +22,8 @@ Result<BlockRead> BlockRead::begin(Residency& residency, RunFile* file, const Bl
       residency.find_stored(file, *range.extent, range.first_block(), range.blocks());
   if (!stored.ok()) return stored.status();
   read.stored_ = *stored;
-  if (read.buffer_bytes() == kBlock && !range.groups) read.frame_ = residency.take_frame();
+  const bool last = !range.groups || file->record.wide;  // nothing is read after it
+  if (read.buffer_bytes() == kBlock && last) read.frame_ = residency.take_frame();
   if (read.frame_ != FrameCache::kNone) {
     read.memory_ = residency.frames().memory(read.frame_);
   } else {
@@ -98,7 +99,7 @@ const char* ColdBlocks::block(const Extent& extent, uint32_t number) {
     }
   }
   const char* bytes = residency_.frames().find(extent, number);
-  if (bytes != nullptr && number >= extent.body_first() && residency_.frames().ripe(extent)) {
+  if (bytes != nullptr && number >= extent.settles_from() && residency_.frames().ripe(extent)) {
     ripe_ = const_cast<Extent*>(&extent);
   }
   return bytes;

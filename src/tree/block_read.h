@@ -12,7 +12,7 @@
 // of
 //    the same kind (groups of a run, records of its heap, a value extent).
 // 2. Blocks that got no frame stay with the ColdBlocks that read them, so that a read comes to its
-//    end also where memory is short; blocks of groups always do, as more is read after them.
+//    end also where memory is short; blocks of groups always do where more is read after them.
 
 #include <cstdint>
 #include <string>

@@ -168,7 +168,7 @@ void read_bare_run(const Run& run, std::string_view key, const ReadView& view, b
   const format::HeapRange heap = run.heap_range(range.begin, range.end);
   if (heap.empty()) {
     // Plain entries at most, which need no record.
-    const Run plain = run.with_heap(Run::no_heap());
+    const Run plain = run.wide() ? run : run.with_heap(Run::no_heap());
     return take_entry(plain, plain.find_in(range, key, view.ts), view, registered, cold, result);
   }
   const Extent* image = result->file->image.get();
@@ -201,8 +201,7 @@ void read_outlined_run(const Run& outline, std::string_view key, const ReadView&
       return read_bare_run(run, key, view, registered, cold, result);
     }
     // Where the last record ends is told by the next one: in the rest of this block, or later.
-    const uint32_t more = (groups.end / format::kBlockGroups + 1) * format::kBlockGroups;
-    groups.end = std::min(more, outline.group_count());
+    groups.end = outline.block_end(groups.end);
   }
 }
 

@@ -103,7 +103,7 @@ bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
 
 // What is resident of the held file, now that it cannot go any more.
 void TreeCursor::take_run() {
-  file_run_ = file_->run.load(std::memory_order_acquire);
+  file_run_ = file_->run_to_walk();
   run_ = file_run_;
   if (run_ == nullptr) return;
   const size_t key_room = run_->key_buffer_bytes(1);
@@ -397,6 +397,7 @@ void TreeCursor::arm() {
 void TreeCursor::turn_group() {
   const uint32_t number = run_next_ / kGroupEntries;
   group_ = &run_->group(number);
+  wide_values_ = run_->wide() ? run_->wide_values(number) : nullptr;
   ahead_ = number + 1 < run_->group_count() ? &run_->group(number + 1) : group_;
   run_->prefetch_entry((number + 2) * kGroupEntries);
 }
@@ -606,7 +607,7 @@ uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
 
 TreeCursor::Step TreeCursor::show_run(uint32_t index) {
   const format::RunGroup& group = run_->group(index / kGroupEntries);
-  const uint32_t at = group.locations[index % kGroupEntries];
+  const uint32_t at = run_->location(index);
   const uint32_t tag = location_tag(at);
   store(key_head_, __builtin_bswap64(group.heads[index % kGroupEntries]));
   if (tag != kTagRecord) {

@@ -162,6 +162,7 @@ class TreeCursor {
   bool place(Seek mode, std::string_view key);
   bool place_last();
   bool place_run(Seek mode, std::string_view key);
+  uint32_t lower_bound_in(Run::Range heads, std::string_view key) const;
   bool in_window(Run::Range heads) const;
   bool load_window(Run::Range must);
   Status read_window(Run::Range must);
@@ -202,6 +203,7 @@ class TreeCursor {
   uint32_t fast_end_ = 0;
   const format::RunGroup* group_ = nullptr;  // of run_next_
   const format::RunGroup* ahead_ = nullptr;  // the one behind it, or the same
+  const char* wide_values_ = nullptr;        // of group_, or it is not wide
   char* key_head_ = nullptr;                 // in key_buffer_, behind the prefix
   std::string_view key_;
   std::string_view value_;
@@ -269,6 +271,15 @@ inline bool TreeCursor::next() {
   if (__builtin_expect(run_next_ >= fast_end_, false)) return next_slow();
   const uint32_t slot = run_next_ % format::kGroupEntries;
   if (slot == 0) turn_group();
+  if (wide_values_ != nullptr) {
+    store(key_head_, __builtin_bswap64(group_->heads[slot]));
+    const uint32_t size = sizes_[format::kTagPlainInline];
+    key_ = {key_buffer_.get(), fixed_key_size_};
+    value_ =
+        key_only_ ? std::string_view() : std::string_view(wide_values_ + size_t{slot} * size, size);
+    ++run_next_;
+    return true;
+  }
   const uint32_t at = group_->locations[slot];
   const uint32_t tag = format::location_tag(at);
   const char* base = bases_[tag];

@@ -85,7 +85,7 @@ void CursorAhead::set_place(const Place& place) {
   low_ = place.low;
   high_ = place.high;
   has_high_ = place.has_high;
-  run_ = file_->run.load(std::memory_order_acquire);
+  run_ = file_->run_to_walk();
   look_at_run();
   must_ = {place.at, place.at};
 }
@@ -147,6 +147,7 @@ bool CursorAhead::find_run() {
     if (!residency.load_run(file).ok()) return false;
     run_ = file->run.load(std::memory_order_acquire);
   }
+  if (run_ == nullptr) run_ = file->run_to_walk();
   if (run_ == nullptr) {
     front_.memory = residency.begin_front(file);
     if (front_.memory == nullptr) return false;

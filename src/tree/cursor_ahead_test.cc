@@ -78,7 +78,7 @@ class LateQueues : public os::IoQueues {
 };
 
 // What the values of a tree look like, so that they lie in different places.
-enum class Kind : uint8_t { kPlain, kRecords, kInline };
+enum class Kind : uint8_t { kPlain, kRecords, kInline, kWide };
 
 class Ahead : public ::testing::TestWithParam<Kind> {
  protected:
@@ -100,7 +100,15 @@ class Ahead : public ::testing::TestWithParam<Kind> {
     }
     test_.flush_all();
     // Less than the database takes.
-    test_.store().squeeze(size_t{4} << 20);
+    squeeze(size_t{4} << 20);
+  }
+  // What is small is in memory as less.
+  static bool wide() { return GetParam() == Kind::kWide; }
+  void squeeze(size_t bytes) {
+    test_.store().squeeze(wide() ? size_t{3} << 20 : bytes);
+    // Whole images come, and leave outlines.
+    TreeCursor cursor(test_.tree(), view(), {});
+    for (bool more = wide() && cursor.first(); more; more = cursor.next()) continue;
   }
   ~Ahead() override {
 #if defined(HAWTHORN_TEST_POINTS)
@@ -110,18 +118,23 @@ class Ahead : public ::testing::TestWithParam<Kind> {
     EXPECT_EQ(test_.residency().ahead_bytes(), 0u);
   }
 
-  static uint64_t entries() { return GetParam() == Kind::kInline ? 60'000 : 20'000; }
+  static uint64_t entries() {
+    return wide() ? 300'000 : GetParam() == Kind::kInline ? 60'000 : 20'000;
+  }
   static std::string key(uint64_t number) {
     std::string key = Generator::number(number * 10);
-    if (GetParam() != Kind::kPlain) key += "-with-a-tail";
+    if (GetParam() == Kind::kRecords || GetParam() == Kind::kInline) key += "-with-a-tail";
     return key;
   }
   static std::string value(uint64_t number) {
-    std::string value(GetParam() == Kind::kInline ? 90 : 300, 'a');
+    std::string value(wide() ? 8 : GetParam() == Kind::kInline ? 90 : 300, 'a');
     store(value.data(), number);
     return value;
   }
-  uint64_t stored_bytes() const { return entries() * value(0).size(); }
+  // Of what is read of it.
+  uint64_t stored_bytes() const {
+    return entries() * (value(0).size() + (wide() ? sizeof(uint64_t) : 0));
+  }
   ReadView view() const { return {test_.visible(), 0}; }
 
   TestTree test_;
@@ -150,6 +163,20 @@ TEST_P(Ahead, WalksHaveReadsUnderWay) {
     EXPECT_EQ(queues_.traffic.in_flight, 0u);
   }
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Of small plain values the groups are read by windows, where outlines are left.
+TEST_P(Ahead, OutlinesTellWhichGroupsToRead) {
+  size_t by_outline = 0;
+  os::set_test_point("tree.cursor.by_outline", [&] { ++by_outline; });
+  for (int walk = 0; walk < 2; ++walk) {
+    CheckedCursor cursor(&test_, view(), test_.contents(), {});
+    cursor.first();
+    cursor.batches(1000, entries());
+  }
+  EXPECT_EQ(by_outline > 0, wide());
+}
+#endif
 
 TEST_P(Ahead, BatchesToo) {
   CheckedCursor cursor(&test_, view(), test_.contents(), {});
@@ -196,14 +223,16 @@ TEST_P(Ahead, BoundsEndIt) {
 TEST_P(Ahead, CursorsGoWithReadsUnderWay) {
   Prng prng(4);
   const Contents contents = test_.contents();
-  for (int round = 0; round < 60; ++round) {
+  const uint64_t longer = wide() ? 10 : 1;
+  for (int round = 0; round < (wide() ? 15 : 60); ++round) {
     CheckedCursor cursor(&test_, view(), contents, {});
     for (int move = 0; move < 3; ++move) {
       // Long enough for reads ahead; then it turns, goes elsewhere, or goes for good.
       cursor.seek(key(prng.below(entries())));
       const bool forward = prng.one_in(2);
-      for (uint64_t i = prng.below(2500); i > 0; --i) forward ? cursor.next() : cursor.prev();
-      if (prng.one_in(3)) cursor.batches(100, prng.below(1500));
+      for (uint64_t i = prng.below(2500 * longer); i > 0; --i)
+        forward ? cursor.next() : cursor.prev();
+      if (prng.one_in(3)) cursor.batches(100, prng.below(1500 * longer));
       if (prng.one_in(3)) forward ? cursor.prev() : cursor.next();
       if (HasFatalFailure()) return;
     }
@@ -239,9 +268,9 @@ TEST_P(Ahead, DamageIsMetWhereItLies) {
     os::epoch::Guard guard;
     const Container* container = test_.tree()->directory().find(low);
     const RunFile* file = container->descriptor.load()->run;
-    const bool heap = GetParam() == Kind::kInline;
-    const ExtentAddress at = heap ? file->image->address : file->values[0]->address;
-    const uint64_t block = heap ? file->image->front_blocks : 0;
+    const bool image = wide() || GetParam() == Kind::kInline;
+    const ExtentAddress at = image ? file->image->address : file->values[0]->address;
+    const uint64_t block = image ? file->image->front_blocks / (wide() ? 2 : 1) : 0;
     ASSERT_TRUE(test_.disk().flip_bit("/db/data." + std::to_string(at.file),
                                       (uint64_t{at.block} + block) * 4096 + 900, 3));
   }
@@ -282,7 +311,7 @@ TEST_P(Ahead, ADiskThatFails) {
 
 // What all cursors have under way is bounded, and those that get nothing go on by themselves.
 TEST_P(Ahead, ManyCursors) {
-  test_.store().squeeze(size_t{6} << 20);
+  squeeze(size_t{6} << 20);
   std::vector<std::unique_ptr<TreeCursor>> cursors;
   size_t most = 0;
   for (int i = 0; i < 6; ++i) {
@@ -347,11 +376,13 @@ TEST_P(Ahead, ContainersReplacedMeanwhile) {
 #endif
 
 std::string kind_name(const ::testing::TestParamInfo<Kind>& kind) {
-  static constexpr const char* kNames[] = {"plain", "records", "inline"};
+  static constexpr const char* kNames[] = {"plain", "records", "inline", "wide"};
   return kNames[static_cast<size_t>(kind.param)];
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Ahead,
-                         ::testing::Values(Kind::kPlain, Kind::kRecords, Kind::kInline), kind_name);
+                         ::testing::Values(Kind::kPlain, Kind::kRecords, Kind::kInline,
+                                           Kind::kWide),
+                         kind_name);
 
 }  // namespace
 }  // namespace hawthorn::tree

@@ -62,11 +62,15 @@ Status TreeCursor::settle_in() {
   };
   if (whole()) return {};
   Residency& residency = *tree_->store()->residency;
+  const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
+  if (run_ != nullptr && run_->is_outline() && !all && !residency.walked_lately(file_.get())) {
+    windowed_ = true;
+    return {};
+  }
   // From here on, nothing goes of what is there.
   residency.await_evictions();
   read_ahead_.await_front(file_.get());
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
-  const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
   Status status = residency.load_run(file_.get(), all ? RunPart::kWhole : RunPart::kFront);
   for (uint32_t e = 0; all && status.ok() && !key_only_ && e < file_->values.size(); ++e) {
     status = residency.load_values(file_.get(), e);
@@ -119,7 +123,7 @@ bool TreeCursor::place_run(Seek mode, std::string_view key) {
     if (run_next_ == run_end_) return true;
     if (!in_window(heads) && !load_window(heads)) return false;
     ties_end = heads.end;
-    run_next_ = heads.empty() ? heads.begin : run_->lower_bound_in(heads, key);
+    run_next_ = lower_bound_in(heads, key);
   } else {
     run_next_ = run_->seek(key);
   }
@@ -176,11 +180,18 @@ bool TreeCursor::load_window(Run::Range must) {
     const uint32_t at = forward_ ? window_->end() : window_->begin();
     read_ahead_.go_on({file_.get(), at, low_, high_, has_high_}, forward_);
   }
-  windowed_run_.emplace(file_run_->with_heap(window_->heap()));
+  if (file_run_->is_outline()) HAWTHORN_TEST_POINT("tree.cursor.by_outline");
+  windowed_run_.emplace(window_->over(*file_run_));
   run_ = &*windowed_run_;
   for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) bases_[e] = window_->base(e);
-  bases_[kTagPlainInline] = window_->heap();
+  bases_[kTagPlainInline] = run_->heap();
   return true;
+}
+
+// The first entry with a key >= `key` in the window, which has `heads`, those of the key.
+uint32_t TreeCursor::lower_bound_in(Run::Range heads, std::string_view key) const {
+  if (heads.empty()) return heads.begin;
+  return file_run_->is_outline() ? run_->seek(key) : run_->lower_bound_in(heads, key);
 }
 
 // Whether a walk from here can begin with the present window.
@@ -209,8 +220,7 @@ void TreeCursor::find_end() {
     const Run::Range heads = file_run_->heads_of(bound);
     const bool seen = !windowed_ || heads.empty() ||
                       (heads.begin >= window_->begin() && heads.end <= window_->end());
-    run_end_ = seen ? (heads.empty() ? heads.begin : run_->lower_bound_in(heads, bound))
-                    : (forward_ ? heads.end : heads.begin);
+    run_end_ = seen ? lower_bound_in(heads, bound) : (forward_ ? heads.end : heads.begin);
   }
   run_stop_ = run_end_;
   if (!windowed_) return;
@@ -222,7 +232,7 @@ uint32_t TreeCursor::seek_run(std::string_view key) const {
   if (!windowed_) return run_->seek(key);
   const Run::Range heads = file_run_->heads_of(key);
   const bool seen = heads.begin >= window_->begin() && heads.end <= window_->end();
-  return heads.empty() || !seen ? heads.begin : run_->lower_bound_in(heads, key);
+  return seen ? lower_bound_in(heads, key) : heads.begin;
 }
 
 }  // namespace hawthorn::tree

@@ -38,7 +38,9 @@ size_t CursorWindow::bytes_max(const Residency& residency) {
 }
 
 size_t CursorWindow::missing(const RunFile& file, const Run& run, bool values) {
-  size_t bytes = run.heap() == nullptr ? file.image->heap_bytes() : 0;
+  size_t bytes = run.is_outline()        ? file.image->memory_bytes()
+                 : run.heap() == nullptr ? file.image->heap_bytes()
+                                         : 0;
   for (size_t e = 0; values && e < file.values.size(); ++e) {
     if (file.bases[e].load(std::memory_order_acquire) == nullptr) bytes += file.values[e]->bytes;
   }
@@ -54,10 +56,19 @@ Run::Range CursorWindow::choose(const RunFile& file, const Run& run, bool values
   if (forward) {
     range.end = std::max(range.end, range.begin + std::min(count, run.entries() - range.begin));
     if (range.end == range.begin && range.end < run.entries()) ++range.end;
+    if (run.is_outline() && range.end > range.begin) {
+      const uint32_t groups = run.block_end((range.end - 1) / format::kGroupEntries);
+      range.end = std::min(groups * format::kGroupEntries, run.entries());
+      return range;
+    }
     while (range.end < run.entries() && run.same_head_as_next(range.end - 1)) ++range.end;
   } else {
     range.begin = std::min(range.begin, range.end - std::min(count, range.end));
     if (range.end == range.begin && range.begin > 0) --range.begin;
+    if (run.is_outline()) {
+      range.begin = run.block_begin(range.begin / format::kGroupEntries) * format::kGroupEntries;
+      return range;
+    }
     while (range.begin > 0 && run.same_head_as_next(range.begin - 1)) --range.begin;
   }
   return range;
@@ -83,7 +94,7 @@ Status CursorWindow::begin(RunFile* file, const Run& run, bool values, Run::Rang
   begin_ = range.begin;
   end_ = range.end;
   stage_ = Stage::kHeap;
-  if (Status s = plan_heap(); !s.ok()) return s;
+  if (Status s = run.is_outline() ? plan_groups() : plan_heap(); !s.ok()) return s;
   return go_on();
 }
 
@@ -105,11 +116,23 @@ Status CursorWindow::go_on() {
       Status s = format::check_run_records(run_->view(), begin_, end_, heap_);
       if (!s.ok()) return s;
     }
-    stage_ = heap && values_ ? Stage::kValues : Stage::kDone;
+    stage_ = heap && values_ && !run_->is_outline() ? Stage::kValues : Stage::kDone;
     if (stage_ == Stage::kDone) break;
     if (Status s = plan_values(); !s.ok()) return s;
   }
   return planned_.empty() ? Status() : reads_.begin(residency_, file_, planned_, need_);
+}
+
+Status CursorWindow::plan_groups() {
+  heap_read_ = false;
+  if (begin_ == end_) return {};
+  const Run::Bytes bytes = run_->bytes_of_groups(groups());
+  Piece piece;
+  piece.widen(bytes.begin, bytes.end);
+  Result<const char*> at = plan(*file_->image.get(), piece);
+  if (!at.ok()) return at.status();
+  groups_ = *at;
+  return {};
 }
 
 Status CursorWindow::plan_heap() {

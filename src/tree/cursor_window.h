@@ -1,7 +1,7 @@
 #pragma once
 // The piece of a container that a cursor has read for itself, where the container is not in memory
 // as a whole: records of the run's heap, and parts of the value extents, for entries
-// [begin(), end()).
+// [begin(), end()); or, where a run with wide groups has left its outline, its groups.
 //
 // The run's front says exactly which bytes the next entries need, so nothing else is read: those of
 // the heap first, which say where the values lie that are not plain. Large pieces pass the frames
@@ -12,7 +12,7 @@
 // Not here: when to go on to the next piece (cursor.h), reading ahead (cursor_ahead.h).
 // Threads: one at a time.
 //
-// 1. All entries with one head are inside, or none.
+// 1. All entries with one head are inside, or none; by an outline, all of a group.
 // 2. The file is pinned from before begin to after reset, and no request is under way at a reset.
 
 #include <array>
@@ -60,8 +60,11 @@ class CursorWindow {
 
   uint32_t begin() const { return begin_; }
   uint32_t end() const { return end_; }
-  // Where the heap and value extent e would begin, for use with the places of these entries only.
-  const char* heap() const { return heap_; }
+  // The run over what was read, for use with these entries only. `run` is the file's.
+  Run over(const Run& run) const {
+    return run.is_outline() ? run.with_groups(groups(), groups_) : run.with_heap(heap_);
+  }
+  // Where value extent e would begin.
   const char* base(uint32_t extent) const { return bases_[extent]; }
 
  private:
@@ -78,6 +81,10 @@ class CursorWindow {
     void widen(uint64_t from, uint64_t to);
   };
 
+  Run::Range groups() const {
+    return {begin_ / format::kGroupEntries, format::run_group_count(end_)};
+  }
+  Status plan_groups();
   Status plan_heap();
   Status plan_values();
   Result<const char*> plan(Extent& extent, const Piece& piece);
@@ -92,7 +99,8 @@ class CursorWindow {
   Stage stage_ = Stage::kDone;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
-  const char* heap_ = nullptr;
+  const char* heap_ = nullptr;    // where it would begin
+  const char* groups_ = nullptr;  // where the first of them is
   std::array<const char*, RunFile::kExtentsMax> bases_{};
   std::array<Buffer, RunFile::kExtentsMax + 1> buffers_{};
   size_t buffers_used_ = 0;

@@ -24,7 +24,10 @@ struct Delta::Chunk {
 };
 
 namespace {
-constexpr size_t kFirstChunkBytes = 4096;
+// The next chunk is a part of what a delta has, so that small ones differ by what is in them, and
+// the fuller one is flushed first.
+constexpr size_t kPageBytes = 4096;
+constexpr size_t kChunkPart = 4;
 constexpr size_t kChunkBytesMax = 64 << 10;
 constexpr size_t kReuseTries = 4;
 constexpr size_t kLineBytes = 64;
@@ -65,12 +68,13 @@ char* Delta::allocate(Pool& pool, size_t size, bool must) {
 
 char* Delta::allocate_slow(Pool& pool, size_t size, bool must) {
   const size_t grown =
-      pool.chunks == nullptr ? kFirstChunkBytes : std::min(pool.chunks->size * 2, kChunkBytesMax);
-  const size_t want = std::max(grown, align_up(size + sizeof(Chunk), 4096));
+      std::clamp(pool.bytes / kChunkPart / kPageBytes * kPageBytes, kPageBytes, kChunkBytesMax);
+  const size_t want = std::max(grown, align_up(size + sizeof(Chunk), kPageBytes));
   char* memory = arena_->allocate(os::Quota::kDelta, want, must);
   if (memory == nullptr) return nullptr;
   Chunk* chunk = new (memory) Chunk{pool.chunks, want};
   pool.chunks = chunk;
+  pool.bytes += want;
   bytes_.fetch_add(want, std::memory_order_relaxed);
   pool.free = memory + sizeof(Chunk) + size;
   pool.free_end = memory + want;

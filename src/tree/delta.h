@@ -134,6 +134,7 @@ class alignas(64) Delta : public os::InHugePages {
   // Memory of one owner: chunks of the arena, handed out from the front.
   struct Pool {
     Chunk* chunks = nullptr;
+    size_t bytes = 0;  // of all chunks
     char* free = nullptr;
     char* free_end = nullptr;
   };

@@ -75,6 +75,8 @@ struct Extent {
   uint32_t body_first() const { return is_index ? front_blocks : 0; }
   size_t body_bytes() const { return size_t{blocks - body_first()} * 4096; }
   std::atomic<char*>& body() { return is_index ? heap : memory; }
+  // The first block of what settles: of the body, or of an image without one, behind its header.
+  uint32_t settles_from() const { return body_bytes() != 0 ? body_first() : 1; }
 
   size_t disk_bytes() const { return size_t{address.blocks} * 4096; }
   size_t memory_bytes() const { return size_t{blocks} * 4096; }

@@ -66,7 +66,7 @@ const char* FrameCache::find(const Extent& extent, uint32_t block) const {
 bool FrameCache::ripe(const Extent& extent) {
   const FrameTable* table = extent.frames.load(std::memory_order_acquire);
   if (table == nullptr) return false;
-  const uint32_t first = extent.body_first();
+  const uint32_t first = extent.settles_from();
   const uint32_t wanted = extent.blocks - first - (extent.blocks - first) / kRipeMissing;
   const uint32_t hits = table->hits.load(std::memory_order_relaxed);
   if (hits == 0 || hits % (2 * wanted) != 0) return false;

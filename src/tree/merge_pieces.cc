@@ -28,6 +28,7 @@ void Merger::Work::start_piece(std::string_view low, size_t skip) {
   shape.prefix = std::string_view(piece_low).substr(0, std::min<size_t>(skip, piece_low.size()));
   RunShape used = shape;
   if (used.fixed_key_size > used.prefix.size() + 8) used.fixed_key_size = 0;
+  used.wide = plan.codec == format::Codec::kNone;
   builder.start(used);
 }
 
@@ -129,6 +130,7 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
     const std::string_view heap = builder.heap();
     store->residency->compression().offer_sample(container->tree, heap.data(), heap.size());
   }
+  file->record.wide = builder.wide();
   const size_t bytes = builder.image_bytes(built, packed.heap());
   Result<char*> memory = take_memory(bytes, true);
   if (!memory.ok()) return memory.status();

@@ -19,7 +19,10 @@ using cursor_test::TestTree;
 constexpr uint64_t kKeys = 100000;
 constexpr size_t kBudget = size_t{64} << 20;
 
-class OutlineTest : public ::testing::Test {
+// Values of many sizes, which stand in a heap; or of one, in wide groups.
+enum class Values { kMany, kWide };
+
+class OutlineTest : public ::testing::TestWithParam<Values> {
  protected:
   // One container, whose keys differ in their first 8 bytes behind the prefix, as good as always.
   OutlineTest() : test_({.budget = kBudget, .policy = {.target_bytes = size_t{16} << 20}}) {
@@ -30,7 +33,10 @@ class OutlineTest : public ::testing::Test {
     // Little room: what is read does not become resident as a whole.
     test_.residency().set_reserve(kBudget - (size_t{2} << 20));
   }
-  static std::string value(uint64_t i) { return std::to_string(i * 17); }
+  static bool wide() { return GetParam() == Values::kWide; }
+  static std::string value(uint64_t i) {
+    return std::to_string(i * 17 + (wide() ? 10'000'000 : 0));
+  }
   RunFile* file() { return test_.tree()->directory().find("")->descriptor.load()->run; }
   void leave_outline() {
     while (file()->run.load() != nullptr) test_.residency().make_room(1);
@@ -45,37 +51,43 @@ class OutlineTest : public ::testing::Test {
   TestTree test_;
 };
 
-TEST_F(OutlineTest, AGetReadsSingleBlocks) {
+TEST_P(OutlineTest, AGetReadsSingleBlocks) {
   leave_outline();
   ASSERT_NE(file()->outline.load(), nullptr);
+  ASSERT_EQ(file()->record.wide, wide());
   std::string found;
   for (uint64_t i = 0; i < kKeys; i += 9999) {
     const uint64_t before = test_.residency().bytes_read();
     ASSERT_TRUE(get(i, &found).ok());
     EXPECT_EQ(found, value(i));
-    EXPECT_LE(test_.residency().bytes_read() - before, uint64_t{4} * 4096);
+    EXPECT_LE(test_.residency().bytes_read() - before, (wide() ? uint64_t{1} : uint64_t{4}) * 4096);
     ASSERT_TRUE(get(kKeys + i, &found).is_not_found());
   }
   EXPECT_EQ(file()->run.load(), nullptr);
 }
 
-TEST_F(OutlineTest, TheFrontComesBackWhereItIsReadOften) {
+// Of a wide run where its blocks are read again and again, of others where they are read often.
+TEST_P(OutlineTest, TheFrontComesBack) {
   leave_outline();
   Prng prng(1);
   std::string found;
-  for (int n = 0; n < 1000 && file()->run.load() == nullptr; ++n) {
+  int reads = 0;
+  for (; reads < 100'000 && file()->run.load() == nullptr; ++reads) {
     const uint64_t i = prng.below(kKeys);
     ASSERT_TRUE(get(i, &found).ok());
     ASSERT_EQ(found, value(i));
+    if (wide()) continue;
     // The frames forget what they have.
     test_.residency().frames().shrink(size_t{1} << 30);
     os::epoch::collect();
     test_.residency().frames().collect();
   }
   EXPECT_NE(file()->run.load(), nullptr);
+  // Not before as much was read as it takes to read all of it.
+  EXPECT_GE(reads, static_cast<int>(file()->image->front_blocks));
 }
 
-TEST_F(OutlineTest, MemoryTakesTheOutlineAtLast) {
+TEST_P(OutlineTest, MemoryTakesTheOutlineAtLast) {
   leave_outline();
   test_.evict_all();
   EXPECT_EQ(file()->outline.load(), nullptr);
@@ -84,7 +96,7 @@ TEST_F(OutlineTest, MemoryTakesTheOutlineAtLast) {
   EXPECT_EQ(found, value(7));
 }
 
-TEST_F(OutlineTest, DamageOfAnIndexBlockIsNamed) {
+TEST_P(OutlineTest, DamageOfAnIndexBlockIsNamed) {
   const format::ContainerRecord& record = file()->record;
   const uint32_t front = format::run_front_blocks(record);
   leave_outline();
@@ -104,7 +116,7 @@ TEST_F(OutlineTest, DamageOfAnIndexBlockIsNamed) {
   EXPECT_EQ(found, value(kKeys - 1));
 }
 
-TEST_F(OutlineTest, ReadersWhileFrontsComeAndGo) {
+TEST_P(OutlineTest, ReadersWhileFrontsComeAndGo) {
   std::atomic<bool> done{false};
   std::atomic<uint64_t> wrong{0};
   std::vector<std::thread> readers;
@@ -131,6 +143,11 @@ TEST_F(OutlineTest, ReadersWhileFrontsComeAndGo) {
   evictor.join();
   EXPECT_EQ(wrong, 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, OutlineTest, ::testing::Values(Values::kMany, Values::kWide),
+                         [](const auto& param) {
+                           return std::string(param.param == Values::kWide ? "Wide" : "ManySizes");
+                         });
 
 }  // namespace
 }  // namespace hawthorn::tree

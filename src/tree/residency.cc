@@ -17,6 +17,8 @@ constexpr size_t kBlock = 4096;
 constexpr size_t kWholeFloorShare = 16;
 // Of the budget, what cursors read ahead.
 constexpr size_t kAheadShare = 16;
+// So little is not waited for.
+constexpr size_t kFewBytes = size_t{64} << 10;
 }  // namespace
 
 // ---- Extent, RunFile
@@ -182,7 +184,9 @@ char* Residency::allocate(os::Quota quota, size_t bytes, int attempts, Depth dep
 }
 
 char* Residency::allocate_for_read(os::Quota quota, size_t bytes) {
-  if (char* memory = allocate(quota, bytes); memory != nullptr) return memory;
+  // What could go may wait for frames and pins of the very batch that asks for a few blocks.
+  const int attempts = bytes <= kFewBytes ? kAttemptsEasy : kAttemptsMax;
+  if (char* memory = allocate(quota, bytes, attempts); memory != nullptr) return memory;
   return arena_->allocate(quota, align_up(bytes, kBlock), true);
 }
 

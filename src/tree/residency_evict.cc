@@ -21,7 +21,8 @@ constexpr uint32_t kFramesPerFront = 8;
 // was read half as often as it has blocks, or as blocks are counted.
 constexpr uint32_t kBlocksCounted = 250;
 constexpr uint32_t kBlocksPerUse = 2;
-// So many index blocks are read by a file's outline before its front is read as a whole.
+// So many index blocks are read by a file's outline before its front is read as a whole: where it
+// does not stay, that costs no more than they did.
 constexpr uint32_t kIndexReadsPerFront = 32;
 }  // namespace
 
@@ -82,8 +83,10 @@ size_t Residency::keep_outline(RunFile* file, const Run& run) {
 }
 
 bool Residency::wants_front(RunFile* file) {
-  return file->index_reads.fetch_add(1, std::memory_order_relaxed) % kIndexReadsPerFront ==
-         kIndexReadsPerFront - 1;
+  // The values are in its blocks, which settle as values do.
+  if (file->record.wide) return false;
+  const uint32_t reads = std::max(kIndexReadsPerFront, 2 * file->image->front_blocks);
+  return file->index_reads.fetch_add(1, std::memory_order_relaxed) % reads == reads - 1;
 }
 
 namespace {

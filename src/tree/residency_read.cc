@@ -161,6 +161,8 @@ Status Residency::read_image(const format::ContainerRecord& record, char* to) {
   format::RunView view;
   if (status.ok()) status = format::parse_run(to, bytes, &view);
   if (!status.ok()) return status;
+  // Of what has wide groups the heap has come with the front.
+  if (record.wide) return {};
   return read_region(view.heap_region(), record.run, front, record.id, to + size_t{front} * kBlock);
 }
 

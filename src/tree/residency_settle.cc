@@ -35,7 +35,9 @@ void Residency::settle(RunFile* file, Extent& extent) {
     return;
   }
   if (extent.settling.exchange(true)) return;
-  if (settle_now(file, extent)) frames_.drop(extent, extent.body_first());
+  const bool all_front = extent.body_bytes() == 0;
+  const bool settled = all_front ? load_run(file).ok() : settle_now(file, extent);
+  if (settled) frames_.drop(extent, extent.settles_from());
   extent.settling = false;
 }
 

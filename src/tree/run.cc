@@ -140,6 +140,7 @@ std::unique_ptr<Run> Run::make_outline(const Run& run, os::Arena* arena) {
   std::unique_ptr<Run> outline(new (place) Run(view, run.prefix(), tables + header_bytes, arena));
   outline->view_.index = nullptr;
   outline->table_.index = nullptr;
+  outline->heap_ = nullptr;
   return outline;
 }
 
@@ -156,13 +157,14 @@ void Run::operator delete(Run* run, std::destroying_delete_t) {
 
 Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes,
          os::Arena* arena)
-    : heap_(view.heap),
+    : heap_(view.wide() ? view.index : view.heap),
       max_ts_(view.header->max_ts),
       entries_(view.header->entries),
       skip_(view.header->skip),
       fixed_key_size_(view.header->fixed_key_size),
       value_sizes_{view.header->fixed_value_size, view.header->fixed_inline_size},
       has_versions_(view.header->timestamp_count + view.header->tombstone_count != 0),
+      wide_(view.wide()),
       view_(view),
       allocated_bytes_(allocated_bytes),
       arena_(arena) {
@@ -176,6 +178,7 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
   std::memset(base + offsets.prefix + prefix.size(), 0, TableOffsets::kPrefixSlack);
   prefix_ = base + offsets.prefix;
   table_.index = view.index;
+  table_.layout = view.layout;
   table_.kernels = search_kernels();
   std::fill_n(ties, groups / 64 + 1, 0);
   uint64_t last = 0;
@@ -186,7 +189,7 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
     last = group.heads[kGroupEntries - 1];
     const uint32_t count =
         std::min(kGroupEntries, entries_ - std::min(entries_, g * kGroupEntries));
-    middles[g] = group.locations[count / 2];
+    middles[g] = wide_ ? format::kNoLocation : group.locations[count / 2];
   }
   ties_ = ties;
   middles_ = middles;
@@ -302,7 +305,9 @@ Run::Range Run::heads_of(std::string_view key) const {
     return {at, at};
   }
   const uint64_t head = key_head(key, skip_);
-  return range_of(table_.kernels.find(table_, head), head);
+  if (!is_outline()) return range_of(table_.kernels.find(table_, head), head);
+  const Range groups = groups_with(head);
+  return {groups.begin * kGroupEntries, std::min(groups.end * kGroupEntries, entries_)};
 }
 
 Run::Range Run::groups_with(uint64_t head) const {
@@ -314,9 +319,9 @@ Run::Range Run::groups_with(uint64_t head) const {
 
 Run::Bytes Run::bytes_of_groups(Range groups) const {
   const size_t index = size_t{view_.header->header_blocks} * kRunBlockBytes;
-  return {static_cast<uint32_t>(index + format::RunView::group_offset(groups.begin)),
-          static_cast<uint32_t>(index + format::RunView::group_offset(groups.end - 1) +
-                                sizeof(format::RunGroup))};
+  const format::GroupLayout& layout = table_.layout;
+  return {static_cast<uint32_t>(index + layout.offset(groups.begin)),
+          static_cast<uint32_t>(index + layout.offset(groups.end - 1) + layout.bytes)};
 }
 
 bool Run::tells_heap_range(Range range, uint32_t groups_end) const {
@@ -326,7 +331,7 @@ bool Run::tells_heap_range(Range range, uint32_t groups_end) const {
     }
     return false;
   };
-  if (groups_end == table_.groups || !in_heap(range.begin, range.end)) return true;
+  if (wide_ || groups_end == table_.groups || !in_heap(range.begin, range.end)) return true;
   return in_heap(range.end, groups_end * kGroupEntries);
 }
 
@@ -398,6 +403,17 @@ uint32_t Run::fill(uint32_t from, std::span<Entry> out, const char* const* bases
     const uint32_t last = std::min(first + count - filled, kGroupEntries);
     const format::RunGroup& group = table_.group(number);
     prefetch_entry((number + 3) * kGroupEntries);
+    if (wide_) {
+      const uint32_t size = value_sizes[kTagPlainInline];
+      const char* value = wide_values(number) + size_t{first} * value_sizes_[1];
+      for (uint32_t i = first; i < last; ++i, ++filled, value += value_sizes_[1], to += key_size) {
+        if (static_cast<size_t>(end - to) < room) return filled;
+        if (skip != 0) copy_in_words(to, prefix_, skip);
+        store(to + skip, __builtin_bswap64(group.heads[i]));
+        out[filled] = {std::string_view(to, key_size), std::string_view(value, size)};
+      }
+      continue;
+    }
     for (uint32_t i = first; i < last; ++i, ++filled) {
       if (static_cast<size_t>(end - to) < room) return filled;
       const uint32_t at = group.locations[i];

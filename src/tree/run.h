@@ -18,7 +18,9 @@
 // 4. A location is: tag 0..13, a value of fixed_value_size bytes at that offset of value extent
 // `tag`, whose key has
 //    exactly fixed_key_size bytes; tag 14, the same with the value (fixed_inline_size bytes) bare
-//    in the heap; tag 15, a heap record that says everything.
+//    in the heap; tag 15, a heap record that says everything. Of wide groups, where values stand in
+//    place of locations, heap() is the index, and location() says tag 14 and the value's place
+//    there.
 // 5. cts 0 means: older than everything that was registered when the run was built.
 // 6. A Run and its accelerators are one allocation; the image is not touched by searches before the
 // group is known.
@@ -144,11 +146,13 @@ class Run {
       __builtin_prefetch(reinterpret_cast<const char*>(run) + offset);
   }
   uint32_t locate(uint64_t head) const { return table_.kernels.locate(table_, head); }
-  void prefetch(uint32_t group) const {
+  // Always inline: a call of what only prefetches has no effect to g++, which leaves it out.
+  [[gnu::always_inline]] void prefetch(uint32_t group) const {
     const char* at = reinterpret_cast<const char*>(&table_.group(group));
     __builtin_prefetch(at);
     __builtin_prefetch(at + 64);
     __builtin_prefetch(at + 128);
+    if (table_.layout.bytes > sizeof(format::RunGroup)) __builtin_prefetch(at + 192);
   }
   uint32_t find_from(uint32_t group, std::string_view key, uint64_t head, Lsn ts) const;
 
@@ -159,7 +163,8 @@ class Run {
     bool empty() const { return begin == end; }
   };
   // The entries whose heads are equal to that of `key`, which need not share prefix(); empty: where
-  // they would stand. `group` = locate of a key that does share it.
+  // they would stand. Of an outline all entries of the groups where they are or would be. `group` =
+  // locate of a key that does share it.
   Range heads_of(std::string_view key) const;
   Range heads_from(uint32_t group, uint64_t head) const {
     return range_of(table_.kernels.search(table_, group, head), head);
@@ -198,9 +203,17 @@ class Run {
   // groups are, at the place in a 64-byte line that they have on disk. Lifetime: this run's.
   Run with_groups(Range groups, const char* bytes) const {
     Run copy(*this);
-    copy.view_.index = bytes - format::RunView::group_offset(groups.begin);
+    copy.view_.index = bytes - table_.layout.offset(groups.begin);
     copy.table_.index = copy.view_.index;
+    if (wide_) copy.heap_ = copy.view_.index;
     return copy;
+  }
+  // The first group of the index block that `group` is in, and the one behind its last.
+  uint32_t block_begin(uint32_t group) const {
+    return table_.layout.block_of(group) * table_.layout.per_block;
+  }
+  uint32_t block_end(uint32_t group) const {
+    return std::min(block_begin(group) + table_.layout.per_block, table_.groups);
   }
   // Whether the groups up to groups_end tell what heap_range(range) asks.
   bool tells_heap_range(Range range, uint32_t groups_end) const;
@@ -273,6 +286,21 @@ class Run {
 
   // A group as it is, for merges and scans.
   const format::RunGroup& group(uint32_t number) const { return table_.group(number); }
+  // Whether groups are wide: of group() only the heads are, and its values begin here.
+  bool wide() const { return wide_; }
+  const char* wide_values(uint32_t number) const {
+    return reinterpret_cast<const char*>(&table_.group(number)) + format::kWideValuesOffset;
+  }
+  uint32_t location(uint32_t index) const {
+    HAWTHORN_ASSERT(index < entries_);
+    const uint32_t slot = index % format::kGroupEntries;
+    if (__builtin_expect(wide_, false)) {
+      const size_t at = table_.layout.offset(index / format::kGroupEntries) +
+                        format::kWideValuesOffset + size_t{slot} * value_sizes_[1];
+      return format::make_location(format::kTagPlainInline, static_cast<uint32_t>(at));
+    }
+    return table_.group(index / format::kGroupEntries).locations[slot];
+  }
   uint32_t group_count() const { return table_.groups; }
   const char* heap() const { return heap_; }
   const format::RunView& view() const { return view_; }
@@ -292,10 +320,6 @@ class Run {
   static void* allocate(size_t bytes, os::Arena** arena);
   static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
 
-  uint32_t location(uint32_t index) const {
-    HAWTHORN_ASSERT(index < entries_);
-    return table_.group(index / format::kGroupEntries).locations[index % format::kGroupEntries];
-  }
   uint64_t head(uint32_t index) const {
     HAWTHORN_ASSERT(index < entries_);
     return table_.group(index / format::kGroupEntries).heads[index % format::kGroupEntries];
@@ -326,6 +350,7 @@ class Run {
   uint32_t fixed_key_size_ = 0;
   uint32_t value_sizes_[2] = {};  // separated, inline
   bool has_versions_ = false;
+  bool wide_ = false;
   // A fourth one.
   format::RunView view_;
   size_t allocated_bytes_ = 0;

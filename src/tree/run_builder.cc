@@ -4,10 +4,10 @@
 
 #include "base/assert.h"
 #include "base/checksum.h"
+#include "os/test_point.h"
 
 namespace hawthorn::tree {
 
-using format::kBlockGroups;
 using format::kGroupEntries;
 using format::kRunBlockBytes;
 using format::kTagPlainInline;
@@ -17,7 +17,6 @@ using format::location_tag;
 using format::make_location;
 using format::RunGroup;
 using format::RunHeader;
-using format::RunView;
 
 namespace {
 
@@ -231,8 +230,7 @@ void RunBuilder::copy_checked(const Run& from_run, uint32_t from, uint32_t to,
   uint32_t start = from;
   Counts counts;
   for (uint32_t index = from; index < to; ++index) {
-    const uint32_t location =
-        from_run.group(index / kGroupEntries).locations[index % kGroupEntries];
+    const uint32_t location = from_run.location(index);
     if (location < kIsRecord) continue;
     const char* at = from_run.heap() + location_offset(location);
     const uint8_t flags = static_cast<uint8_t>(*at);
@@ -263,6 +261,7 @@ void RunBuilder::copy_range(const Run& from_run, uint32_t from, uint32_t to,
   const uint32_t count = to - from;
   heads_.reserve(entries_, count);
   locations_.reserve(entries_, count);
+  if (from_run.wide()) return copy_wide(from_run, from, to);
   uint64_t* heads = heads_.data() + entries_;
   uint32_t* locations = locations_.data() + entries_;
   for (uint32_t index = from; index < to;) {
@@ -327,6 +326,51 @@ void RunBuilder::copy_range(const Run& from_run, uint32_t from, uint32_t to,
   }
 }
 
+// There is room for heads and locations.
+void RunBuilder::copy_wide(const Run& from_run, uint32_t from, uint32_t to) {
+  const uint32_t count = to - from;
+  const uint32_t size = shape_.fixed_inline_size;
+  heap_.reserve(heap_bytes_, size_t{count} * size);
+  uint64_t* heads = heads_.data() + entries_;
+  uint32_t* locations = locations_.data() + entries_;
+  char* values = heap_.data() + heap_bytes_;
+  for (uint32_t index = from; index < to;) {
+    const uint32_t number = index / kGroupEntries;
+    const uint32_t first = index % kGroupEntries;
+    const uint32_t n = std::min(kGroupEntries - first, to - index);
+    const char* from_values = from_run.wide_values(number) + size_t{first} * size;
+    std::memcpy(heads, from_run.group(number).heads + first, n * sizeof(uint64_t));
+    if (size != 0) std::memcpy(values, from_values, size_t{n} * size);
+    heads += n;
+    values += size_t{n} * size;
+    index += n;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    locations[i] = make_location(kTagPlainInline, heap_bytes_ + i * size);
+  }
+  entries_ += count;
+  heap_bytes_ += count * size;
+  HAWTHORN_ASSERT(heap_bytes_ < format::kLocationOffsetMax);
+  counts_.plain_inline += count;
+  key_size_max_ = std::max(key_size_max_, shape_.fixed_key_size);
+}
+
+bool RunBuilder::wide() const {
+  if (!shape_.wide || entries_ == 0 || counts_.plain_inline != entries_ ||
+      !format::worth_wide(shape_.fixed_inline_size) ||
+      format::run_heap_blocks(skip_) > format::kWideHeapBlocksMax) {
+    return false;
+  }
+  const auto wide = format::GroupLayout::wide(shape_.fixed_inline_size);
+  const uint64_t index_bytes =
+      uint64_t{format::run_index_blocks(format::run_group_count(entries_), wide)} * kRunBlockBytes;
+  return index_bytes < format::kLocationOffsetMax;
+}
+
+format::GroupLayout RunBuilder::layout() const {
+  return wide() ? format::GroupLayout::wide(shape_.fixed_inline_size) : format::GroupLayout();
+}
+
 namespace {
 
 bool packed(const BuiltExtent& extent) { return extent.packing.codec != format::Codec::kNone; }
@@ -348,8 +392,9 @@ std::string_view RunBuilder::heap() {
 }
 
 size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap) const {
-  const uint32_t index_blocks = format::run_index_blocks(format::run_group_count(entries_));
-  const uint32_t heap_blocks = format::run_heap_blocks(heap_bytes_);
+  const uint32_t index_blocks =
+      format::run_index_blocks(format::run_group_count(entries_), layout());
+  const uint32_t heap_blocks = format::run_heap_blocks(image_heap_bytes());
   uint64_t words =
       index_blocks +
       format::run_region_words(heap_blocks, heap == nullptr ? heap_blocks : heap->stored_blocks);
@@ -364,6 +409,7 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
                             const PackedHeap* packed_heap) {
   HAWTHORN_ASSERT(extents.size() <= format::kRunExtentsMax && max_ts <= cut);
   HAWTHORN_ASSERT(reinterpret_cast<uintptr_t>(to) % kRunBlockBytes == 0);
+  if (wide()) HAWTHORN_TEST_POINT("run_builder.wide");
   const size_t total = image_bytes(extents, packed_heap);
   write_header(extents, cut, max_ts, packed_heap, to);
   const auto* header = reinterpret_cast<const RunHeader*>(to);
@@ -373,8 +419,8 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
   write_index(index);
   const size_t heap_room = size_t{header->heap_blocks} * kRunBlockBytes;
   if (heap_room != 0) {
-    std::memcpy(heap, heap_.data(), heap_bytes_);
-    std::memset(heap + heap_bytes_, 0, heap_room - heap_bytes_);
+    std::memcpy(heap, heap_.data(), header->heap_bytes);
+    std::memset(heap + header->heap_bytes, 0, heap_room - header->heap_bytes);
   }
   auto* words = reinterpret_cast<uint32_t*>(to + format::kRunTableOffset);
   const auto put = [&words](std::span<const uint32_t> from) {
@@ -408,11 +454,11 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   header.expiry_min = expiry_min_;
   header.entries = entries_;
   header.groups = format::run_group_count(entries_);
-  header.index_blocks = format::run_index_blocks(header.groups);
-  header.heap_blocks = format::run_heap_blocks(heap_bytes_);
+  header.index_blocks = format::run_index_blocks(header.groups, layout());
+  header.heap_bytes = image_heap_bytes();
+  header.heap_blocks = format::run_heap_blocks(header.heap_bytes);
   header.header_blocks = static_cast<uint32_t>(image_bytes(extents, heap) / kRunBlockBytes) -
                          header.index_blocks - header.heap_blocks;
-  header.heap_bytes = heap_bytes_;
   header.skip = skip_;
   header.fixed_key_size = shape_.fixed_key_size;
   header.fixed_value_size = shape_.fixed_value_size;
@@ -432,6 +478,7 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   if (heap != nullptr || std::any_of(extents.begin(), extents.end(), packed)) {
     header.features = format::kRunFeaturePacked;
   }
+  if (wide()) header.features |= format::kRunFeatureWide;
   std::memset(to, 0, size_t{header.header_blocks} * kRunBlockBytes);
   std::memcpy(to, &header, sizeof header);
   auto* out = reinterpret_cast<format::RunExtent*>(to + format::kRunExtentsOffset);
@@ -449,31 +496,36 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
 
 void RunBuilder::write_index(char* to) const {
   const uint32_t groups = format::run_group_count(entries_);
+  const format::GroupLayout at = layout();
+  const bool values = wide();
+  const size_t value_bytes = shape_.fixed_inline_size;
+  std::memset(to, 0, size_t{format::run_index_blocks(groups, at)} * kRunBlockBytes);
   for (uint32_t g = 0; g < groups; ++g) {
-    if (g % kBlockGroups == 0) {
+    if (g % at.per_block == 0) {
       format::IndexBlockHeader block{};
       block.first_group = g;
-      block.groups = std::min(kBlockGroups, groups - g);
-      std::memcpy(to + size_t{g / kBlockGroups} * kRunBlockBytes, &block, sizeof block);
+      block.groups = std::min(at.per_block, groups - g);
+      std::memcpy(to + size_t{at.block_of(g)} * kRunBlockBytes, &block, sizeof block);
     }
-    char* group = to + RunView::group_offset(g);
+    char* group = to + at.offset(g);
     const uint32_t first = g * kGroupEntries;
     const uint32_t n = std::min(kGroupEntries, entries_ - first);
-    if (n == kGroupEntries) {
-      std::memcpy(group, heads_.data() + first, kGroupEntries * sizeof(uint64_t));
-      std::memcpy(group + offsetof(RunGroup, locations), locations_.data() + first,
-                  kGroupEntries * sizeof(uint32_t));
+    RunGroup full;
+    std::memset(&full, 0xff, sizeof full);
+    const bool whole = n == kGroupEntries;
+    if (!whole && n != 0) std::memcpy(full.heads, heads_.data() + first, n * sizeof(uint64_t));
+    std::memcpy(group, whole ? heads_.data() + first : full.heads, sizeof full.heads);
+    if (values) {
+      const char* from = heap_.data() + skip_ + first * value_bytes;
+      if (value_bytes != 0) std::memcpy(group + format::kWideValuesOffset, from, n * value_bytes);
       continue;
     }
-    RunGroup last;
-    std::fill_n(last.heads, kGroupEntries, format::kNoHead);
-    std::fill_n(last.locations, kGroupEntries, format::kNoLocation);
-    if (n != 0) std::copy_n(heads_.data() + first, n, last.heads);
-    if (n != 0) std::copy_n(locations_.data() + first, n, last.locations);
-    std::memcpy(group, &last, sizeof last);
+    if (!whole && n != 0) {
+      std::memcpy(full.locations, locations_.data() + first, n * sizeof(uint32_t));
+    }
+    std::memcpy(group + offsetof(RunGroup, locations),
+                whole ? locations_.data() + first : full.locations, sizeof full.locations);
   }
-  const size_t used = RunView::group_offset(groups - 1) + sizeof(RunGroup);
-  std::memset(to + used, 0, size_t{format::run_index_blocks(groups)} * kRunBlockBytes - used);
 }
 
 }  // namespace hawthorn::tree

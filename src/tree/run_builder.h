@@ -29,6 +29,7 @@ struct RunShape {
   uint32_t fixed_value_size = 0;   // of plain separated values; 0: none
   uint32_t fixed_inline_size = 0;  // of plain inline values; 0 with plain_inline false
   bool plain_inline = false;
+  bool wide = false;  // groups may be wide: no codec packs the heap
 };
 
 struct BuiltExtent {
@@ -72,6 +73,8 @@ class RunBuilder {
                     std::span<const uint8_t> extent_map, Lsn cts_floor);
 
   uint32_t entries() const { return entries_; }
+  // Whether the run, finished now, has wide groups.
+  bool wide() const;
   // Between two runs: the next one starts with none.
   void release_buffers() {
     heads_.release();
@@ -149,6 +152,10 @@ class RunBuilder {
   void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
                     const PackedHeap* heap, char* to) const;
   void write_index(char* to) const;
+  format::GroupLayout layout() const;
+  // Of the heap in the image.
+  uint32_t image_heap_bytes() const { return wide() ? skip_ : heap_bytes_; }
+  void copy_wide(const Run& from_run, uint32_t from, uint32_t to);
 
   Buffer<uint64_t> heads_;
   Buffer<uint32_t> locations_;

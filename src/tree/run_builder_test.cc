@@ -197,6 +197,59 @@ TEST(RunBuilderTest, ImageBytesIsWhatFinishWrites) {
   EXPECT_EQ(run->extent_checksums(2).size(), 0u);
 }
 
+// A read of a small value needs one block, where nothing else stands in the run.
+TEST(RunBuilderTest, SmallPlainValuesStandInWideGroups) {
+  Prng prng(20261122);
+  RunBuilder builder;
+  for (int round = 0; round < 30; ++round) {
+    Generated g = run_model::generate_wide(prng, static_cast<uint32_t>(prng.between(1, 3000)));
+    SCOPED_TRACE("values of " + std::to_string(g.shape.fixed_inline_size));
+    const Image image = build(builder, g);
+    ASSERT_TRUE(builder.wide());
+    const std::unique_ptr<tree::Run> run = run_model::open(image);
+    ASSERT_NE(run, nullptr);
+    ASSERT_TRUE(run->wide());
+    ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(*run, g.model, g.extents, prng));
+    format::ContainerRecord record;
+    record.entries = run->entries();
+    record.run.blocks = static_cast<uint32_t>(image.bytes / 4096);
+    record.wide = true;
+    EXPECT_EQ(format::run_front_blocks(record), record.run.blocks);
+    g.shape.wide = false;
+    const Image narrow = build(builder, g);
+    EXPECT_FALSE(builder.wide());
+    // But for what is left of blocks.
+    EXPECT_LE(image.bytes, narrow.bytes / 16 * 17 + size_t{2} * 4096);
+    if (g.shape.fixed_inline_size <= 12) {
+      EXPECT_LE(image.bytes, narrow.bytes + 4096);
+    }
+  }
+  const auto stays_narrow = [&](const auto& change) {
+    Generated g = run_model::generate_wide(prng, 100, 8);
+    change(g);
+    const Image image = build(builder, g);
+    return !builder.wide() && !run_model::open(image)->wide();
+  };
+  EXPECT_FALSE(stays_narrow([](Generated&) {}));
+  EXPECT_TRUE(stays_narrow([](Generated& g) { g.model.clear(); }));
+  EXPECT_TRUE(stays_narrow(
+      [](Generated& g) { g.model[g.prefix + "a tombstone"][5].kind = EntryKind::kTombstone; }));
+  EXPECT_TRUE(
+      stays_narrow([](Generated& g) { g.model[g.prefix + "longer than others"][0].value = "v"; }));
+  EXPECT_TRUE(stays_narrow([](Generated& g) {
+    g.shape.fixed_inline_size = 33;  // few fit a block
+    for (auto& [key, versions] : g.model) versions[0].value.resize(g.shape.fixed_inline_size);
+  }));
+  EXPECT_TRUE(stays_narrow([](Generated& g) {
+    Model longer;
+    const std::string more(5000, 'p');
+    for (auto& [key, versions] : g.model) longer[more + key] = versions;
+    g.prefix = more + g.prefix;
+    g.shape.fixed_key_size += 5000;
+    g.model = longer;
+  }));
+}
+
 TEST(RunBuilderTest, PackedRegionsAreWhereTheHeaderSays) {
   RunBuilder builder;
   builder.start(RunShape());

@@ -80,6 +80,12 @@ struct alignas(64) RunFile : os::InHugePages {
     for (const format::ValueExtentRecord& value : record.values) sum += value.bytes;
     return sum;
   }
+  // What a cursor goes by: the run, or its outline where that tells which blocks of its groups have
+  // all that is asked. Null: neither is in memory.
+  const Run* run_to_walk() const {
+    const Run* present = run.load(std::memory_order_acquire);
+    return present == nullptr && record.wide ? outline.load(std::memory_order_acquire) : present;
+  }
   // The number of a value extent of this file.
   uint32_t number_of(const Extent* extent) const {
     uint32_t number = 0;

@@ -119,7 +119,7 @@ uint32_t Locate(const SearchTable& table, uint64_t head) {
 
 GroupHit Search(const SearchTable& table, uint32_t number, uint64_t head) {
   const format::RunGroup& group = table.group(number);
-  __builtin_prefetch(group.locations);
+  __builtin_prefetch(group.locations);  // or the values
   const hn::CappedTag<uint64_t, 8> d;
   const auto wide = hn::Set(d, head);
   size_t below = 0;

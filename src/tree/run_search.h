@@ -58,10 +58,10 @@ struct alignas(64) SearchTable {
   const uint64_t* top_heads = nullptr;
   const char* index = nullptr;  // the index blocks
   SearchKernels kernels;
+  format::GroupLayout layout;
 
   const format::RunGroup& group(uint32_t number) const {
-    return *reinterpret_cast<const format::RunGroup*>(index +
-                                                      format::RunView::group_offset(number));
+    return *reinterpret_cast<const format::RunGroup*>(index + layout.offset(number));
   }
 };
 static_assert(sizeof(SearchTable) == 128 && offsetof(SearchTable, first_heads) == 64);

@@ -15,7 +15,6 @@ namespace {
 
 using format::kGroupEntries;
 using format::RunGroup;
-using format::RunView;
 
 // The index blocks and tables of a run with these heads.
 struct Index {
@@ -25,7 +24,7 @@ struct Index {
     heads.resize(size_t{groups} * kGroupEntries, format::kNoHead);
     char* index = reinterpret_cast<char*>(blocks.data());
     for (uint32_t g = 0; g < groups; ++g) {
-      auto* group = reinterpret_cast<RunGroup*>(index + RunView::group_offset(g));
+      auto* group = reinterpret_cast<RunGroup*>(index + table.layout.offset(g));
       std::copy_n(heads.data() + size_t{g} * kGroupEntries, kGroupEntries, group->heads);
       first_heads.push_back(group->heads[0]);
     }

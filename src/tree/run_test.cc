@@ -47,7 +47,12 @@ void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string
       const format::HeapRange all = run.heap_range(range.begin, range.end);
       ASSERT_EQ(heap.begin, all.begin);
       ASSERT_EQ(heap.end, all.end);
-      ASSERT_EQ(known.with_heap(run.heap()).find_in(range, key, ts), run.find(key, head, ts));
+      const tree::Run whole = known.wide() ? known : known.with_heap(run.heap());
+      const uint32_t found = whole.find_in(range, key, ts);
+      ASSERT_EQ(found, run.find(key, head, ts));
+      if (found != tree::Run::kNone) {
+        ASSERT_EQ(whole.entry(found).inline_value, run.entry(found).inline_value);
+      }
       return;
     }
     ASSERT_LT(groups.end, outline.group_count());
@@ -215,7 +220,10 @@ TEST(RunTest, DamagedImagesNeverCrash) {
   for (int round = 0; round < 6; ++round) {
     const auto shape = static_cast<KeyShape>(prng.below(static_cast<int>(KeyShape::kHuge)));
     Generated g = generate(prng, shape, static_cast<Mix>(round % 4), 300);
+    if (round == 5) g = run_model::generate_wide(prng, 300);
     const Image whole = build(builder, g);
+    EXPECT_EQ(run_model::open(whole)->wide(), builder.wide());
+    EXPECT_TRUE(round != 5 || builder.wide());
     for (int i = 0; i < 3000; ++i) {
       const Image damaged(prng.one_in(50) ? 4096 * prng.between(1, 5) : whole.bytes);
       std::memset(damaged.data.get(), 0, damaged.bytes);
@@ -304,11 +312,28 @@ Generated golden_entries() {
   return g;
 }
 
-TEST(RunTest, TheGoldenImageOfVersion1) {
+Generated wide_golden_entries() {
+  Generated g;
+  g.prefix = "golden/";
+  g.cut = 900;
+  g.shape = {.container = 43,
+             .tree = 3,
+             .prefix = {},
+             .fixed_key_size = 12,
+             .fixed_inline_size = 9,
+             .plain_inline = true,
+             .wide = true};
+  for (uint32_t i = 0; i < 400; ++i) {
+    g.model[g.prefix + std::to_string(10000 + i)][0].value =
+        "value " + std::to_string(i % 900 + 100);
+  }
+  return g;
+}
+
+void expect_golden(const char* name, Generated g, uint64_t checksum) {
   const std::filesystem::path path =
-      std::filesystem::path(__FILE__).parent_path() / "../../tests/compat/v1/index_run.bin";
+      std::filesystem::path(__FILE__).parent_path() / "../../tests/compat/v1" / name;
   RunBuilder builder;
-  Generated g = golden_entries();
   const Image built = build(builder, g);
   if (std::getenv("HAWTHORN_WRITE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary)
@@ -319,13 +344,18 @@ TEST(RunTest, TheGoldenImageOfVersion1) {
   ASSERT_FALSE(bytes.empty()) << path;
   const Image image(bytes.size());
   std::memcpy(image.data.get(), bytes.data(), bytes.size());
-  EXPECT_EQ(built.checksum, 17141291905369532761u);
+  EXPECT_EQ(built.checksum, checksum);
   ASSERT_TRUE(tree::Run::verify(image.data.get(), image.bytes, built.checksum, "golden").ok());
   Result<std::unique_ptr<tree::Run>> run = tree::Run::attach(image.data.get(), image.bytes);
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   Prng prng(1);
   ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(**run, g.model, g.extents, prng));
   EXPECT_EQ(bytes, std::string_view(built.data.get(), built.bytes)) << "the format has changed";
+}
+
+TEST(RunTest, TheGoldenImagesOfVersion1) {
+  expect_golden("index_run.bin", golden_entries(), 17141291905369532761u);
+  expect_golden("index_run_wide.bin", wide_golden_entries(), 14192242593280956615u);
 }
 
 }  // namespace

@@ -203,6 +203,7 @@ inline Generated generate(Prng& prng, KeyShape keys, Mix mix, uint32_t count) {
   g.shape.fixed_value_size = static_cast<uint32_t>(prng.between(1, 40));
   g.shape.fixed_inline_size = static_cast<uint32_t>(prng.below(30));
   g.shape.plain_inline = mix != Mix::kPlainSeparated && !prng.one_in(4);
+  g.shape.wide = !prng.one_in(3);
   g.extents.bytes.resize(prng.between(1, 14));
   for (uint32_t i = 0; i < count; ++i) {
     add_versions(g, prng, g.prefix + make_key(prng, keys, salt), mix, 1);
@@ -210,6 +211,32 @@ inline Generated generate(Prng& prng, KeyShape keys, Mix mix, uint32_t count) {
   g.shape.fixed_key_size = static_cast<uint32_t>(
       prng.one_in(5) ? 0 : std::min(g.model.begin()->first.size(), g.prefix.size() + 8));
   return g;
+}
+
+// Of which each entry is a small plain value.
+inline Generated generate_wide(Prng& prng, uint32_t count, uint32_t value_bytes) {
+  Generated g;
+  g.prefix = random_bytes(prng, prng.below(40));
+  g.shape = {.container = prng.next(),
+             .tree = 7,
+             .prefix = {},
+             .fixed_key_size = static_cast<uint32_t>(g.prefix.size()) + 8,
+             .fixed_inline_size = value_bytes,
+             .plain_inline = true,
+             .wide = true};
+  for (uint32_t i = 0; i < count; ++i) {
+    g.model[g.prefix + big_endian(prng.next())][0].value =
+        random_bytes(prng, g.shape.fixed_inline_size);
+  }
+  return g;
+}
+
+inline Generated generate_wide(Prng& prng, uint32_t count) {
+  uint32_t size = 0;
+  do {
+    size = static_cast<uint32_t>(prng.below(format::kWideValueBytesMax + 1));
+  } while (!format::worth_wide(size));
+  return generate_wide(prng, count, size);
 }
 
 inline void add_version(RunBuilder& builder, const std::string& key, Lsn cts, const Version& v) {
@@ -301,7 +328,7 @@ inline void expect_entry(const Run& run, uint32_t i, const Flat& flat, const Ext
 inline void expect_fill(const Run& run, const std::vector<Flat>& flat, const Extents& extents,
                         Prng& prng) {
   std::vector<const char*> bases = extents.bases();
-  const bool hole = prng.one_in(3);
+  const bool hole = !bases.empty() && prng.one_in(3);
   if (hole) bases[0] = nullptr;
   for (const bool key_only : {false, true}) {
     for (uint32_t from = 0; from < flat.size();) {

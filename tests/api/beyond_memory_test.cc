@@ -409,6 +409,43 @@ TEST_F(BeyondMemoryAlone, IndexesLargerThanMemory) {
   EXPECT_TRUE(db_->check().ok());
 }
 
+// Small plain values have no heap and no extent: a range reads the blocks of its groups, not the
+// whole of its container.
+TEST_F(BeyondMemoryAlone, ShortRangesOfCountersReadTheirBlocks) {
+  constexpr uint64_t kKeys = 1'200'000;
+  const auto key = [](uint64_t i) { return big_endian(i * 1001); };
+  const auto value = [](uint64_t i) { return value_of(i, 8); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
+  Prng prng(7);
+  Cursor cursor = db_->cursor(tree_);
+  const auto walk_some = [&](int count) {
+    for (int n = 0; n < count; ++n) {
+      uint64_t i = 100 + prng.below(kKeys - 200);
+      const bool forward = prng.one_in(2);
+      ASSERT_TRUE(forward ? cursor.seek(key(i)) : cursor.seek_for_prev(key(i) + "x"));
+      for (int step = 0; step < 100; ++step) {
+        ASSERT_EQ(cursor.key(), key(i));
+        ASSERT_EQ(cursor.value(), value(i));
+        ASSERT_TRUE(forward ? cursor.next() : cursor.prev());
+        i += forward ? 1 : ~uint64_t{0};
+      }
+    }
+  };
+  ASSERT_NO_FATAL_FAILURE(walk_some(500));
+  const uint64_t before = db_->stats().bytes_read;
+  constexpr int kWalks = 1000;
+  ASSERT_NO_FATAL_FAILURE(walk_some(kWalks));
+  // The first window of a walk is 16 KB.
+  EXPECT_LT((db_->stats().bytes_read - before) / kWalks, uint64_t{32} << 10);
+  // Beside new values, which are merged with them.
+  for (int n = 0; n < 20000; ++n) {
+    const uint64_t i = prng.below(kKeys);
+    ASSERT_OK(db_->put(tree_, key(i), value(i)));
+  }
+  ASSERT_NO_FATAL_FAILURE(walk_some(500));
+  EXPECT_LE(db_->stats().memory_resident_bytes, kBudget + kBudget / 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,
                          ::testing::Values(Kind{100, Compression::kNone},
                                            Kind{300, Compression::kNone},

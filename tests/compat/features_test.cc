@@ -7,6 +7,7 @@
 //                the log alone), some of their entries, and what was written over them
 //   compressed   was closed: trees of LZ4, of Zstd with a dictionary, and one that was switched
 //   devices      was killed: its data lie on two devices, which files stand in for (`disks`)
+//   wide         was closed: runs of which some have wide groups, and one that had them before
 //
 // What they hold follows from the code below, which therefore must not change its bytes.
 //
@@ -107,7 +108,27 @@ void write_more_to_devices(Writer writer) {
   writer.del("t", frozen_number(9));
 }
 
-enum class Kind { kIngested, kCompressed, kOnDevices };
+void write_small(Writer writer) {
+  for (const uint64_t size : {0, 8, 13}) {
+    const std::string tree = "of " + std::to_string(size);
+    for (uint64_t i = 0; i < 1000; ++i) {
+      writer.put(tree, frozen_number(i * i), frozen_bytes(i + size, size));
+    }
+  }
+  for (uint64_t i = 0; i < 100; ++i) {
+    writer.put("mixed", frozen_number(i), frozen_bytes(i, i == 50 ? 7 : 8));
+    writer.put("changed", frozen_number(i), frozen_bytes(i, 8));
+  }
+}
+
+// And behind the flush.
+void write_more_small(Writer writer) {
+  for (uint64_t i = 0; i < 1000; i += 7) writer.put("of 8", frozen_number(i * i), "eighteen");
+  for (uint64_t i = 0; i < 1000; i += 70) writer.del("of 13", frozen_number(i * i));
+  writer.put("changed", frozen_number(3), "of another size");
+}
+
+enum class Kind { kIngested, kCompressed, kOnDevices, kWide };
 
 struct Sample {
   Kind kind;
@@ -117,7 +138,8 @@ struct Sample {
 };
 constexpr Sample kSamples[] = {{Kind::kIngested, "ingested", true, false},
                                {Kind::kCompressed, "compressed", false, false},
-                               {Kind::kOnDevices, "devices", true, true}};
+                               {Kind::kOnDevices, "devices", true, true},
+                               {Kind::kWide, "wide", false, false}};
 
 Contents contents_of(const Sample& sample) {
   Contents contents;
@@ -130,6 +152,9 @@ Contents contents_of(const Sample& sample) {
   } else if (sample.kind == Kind::kCompressed) {
     write_compressed(writer);
     write_more_compressed(writer);
+  } else if (sample.kind == Kind::kWide) {
+    write_small(writer);
+    write_more_small(writer);
   } else {
     write_to_devices(writer);
     write_more_to_devices(writer);
@@ -156,15 +181,16 @@ void write_ingested(const std::string& path, const std::string& scratch) {
   copy_as_killed(scratch, path + "/db");
 }
 
-void write_compressed_database(const std::string& path, const std::string& scratch) {
+void write_closed(const std::string& path, const std::string& scratch, void (*write)(Writer),
+                  void (*write_more)(Writer)) {
   QuietMachine machine;
   Contents unused;
   auto db = machine.open(scratch);
   ASSERT_OK(db.status());
-  write_compressed(Writer(unused, db->get()));
+  write(Writer(unused, db->get()));
   ASSERT_OK((*db)->flush());
   ASSERT_OK((*db)->drain());
-  write_more_compressed(Writer(unused, db->get()));
+  write_more(Writer(unused, db->get()));
   ASSERT_OK((*db)->flush());
   ASSERT_OK((*db)->close());
   db->reset();
@@ -238,6 +264,11 @@ void expect_kind(const Sample& sample, const std::string& path) {
       }
     }
     EXPECT_GT(packed, 3u);
+  } else if (sample.kind == Kind::kWide) {
+    uint64_t wide = 0;
+    for (const auto& [id, container] : state.containers) wide += container.wide ? 1 : 0;
+    EXPECT_EQ(wide, 3u);
+    EXPECT_EQ(state.containers.size(), 5u);
   } else {
     EXPECT_EQ(state.devices.size(), 2u);
   }
@@ -290,7 +321,7 @@ void expect_sample(const Sample& sample, const std::string& packed) {
     expect_contents(**db, expected);
     // Go on, behind a flush into the log again; and with another ingest.
     Writer writer(expected, db->get());
-    for (const std::string name : {"t", "lz4", "zstd", "switched", "small"}) {
+    for (const std::string name : {"t", "lz4", "zstd", "switched", "small", "of 8"}) {
       if (!expected.contains(name)) continue;
       for (uint64_t i = 0; i < 400; i += 5) {
         if (i == 200) ASSERT_OK((*db)->flush());
@@ -333,7 +364,9 @@ TEST(CompatFeatures, todays_version_is_written_and_opens) {
     if (sample.kind == Kind::kIngested) {
       write_ingested(path, scratch);
     } else if (sample.kind == Kind::kCompressed) {
-      write_compressed_database(path, scratch);
+      write_closed(path, scratch, write_compressed, write_more_compressed);
+    } else if (sample.kind == Kind::kWide) {
+      write_closed(path, scratch, write_small, write_more_small);
     } else {
       write_on_devices(sample, path, scratch);
     }

@@ -48,6 +48,7 @@ struct Shape {
   bool waves = false;        // all keys written, nearly all deleted, in one commit
   bool small_files = false;  // data files come and go
   bool ingests = false;      // bulk ingests, of which some attach containers
+  bool counters = false;     // keys of 8 bytes, and most values
 };
 
 class Lives {
@@ -321,14 +322,19 @@ class Lives {
     return pick < 3 ? Durability::kAsync : Durability::kNone;
   }
 
+  std::string key(uint64_t number) const {
+    return shape_.counters ? counter_key_of(number) : key_of(number);
+  }
+
   Write random_write() {
     const auto at = std::next(live_.begin(), static_cast<ptrdiff_t>(prng_.below(live_.size())));
     Write write;
     write.tree = at->second;
-    write.key = key_of(prng_.below(shape_.keys));
+    write.key = key(prng_.below(shape_.keys));
     write.deleted = prng_.one_in(4);
     if (!write.deleted) {
-      write.value = value_of(prng_.next(), random_size(prng_, shape_.large));
+      const size_t size = shape_.counters ? counter_size(prng_) : random_size(prng_, shape_.large);
+      write.value = value_of(prng_.next(), size);
     }
     return write;
   }
@@ -375,11 +381,12 @@ class Lives {
     const bool deletes = prng_.one_in(2);
     for (uint64_t number = 0; number < shape_.keys; ++number) {
       if (deletes && number % 40 == 7) continue;
-      Write write{incarnation, key_of(number), deletes, {}};
+      Write write{incarnation, key(number), deletes, {}};
       if (deletes) {
         batch.del(tree, write.key);
       } else {
-        write.value = value_of(prng_.next(), prng_.below(1500));
+        const size_t size = shape_.counters ? counter_size(prng_) : prng_.below(1500);
+        write.value = value_of(prng_.next(), size);
         batch.put(tree, write.key, write.value);
       }
       commit.push_back(std::move(write));
@@ -402,7 +409,7 @@ class Lives {
     const uint64_t to = std::min(shape_.keys, from + prng_.between(10, shape_.keys));
     for (uint64_t number = from; number < to; ++number) {
       const size_t size = shape_.large && prng_.one_in(200) ? 100'000 : prng_.below(1500);
-      Write write{incarnation, key_of(number), false, value_of(prng_.next(), size)};
+      Write write{incarnation, key(number), false, value_of(prng_.next(), size)};
       sorted.emplace(write.key, write);
     }
     if (place == 1 || place == 2) {
@@ -556,6 +563,10 @@ TEST(PowerCut, ingests) {
 TEST(PowerCut, ingests_into_files_that_come_and_go) {
   run("ingests_files", 20, 4,
       {.keys = 1200, .operations = 50, .waves = true, .small_files = true, .ingests = true});
+}
+
+TEST(PowerCut, counters) {
+  run("counters", 30, 5, {.keys = 3000, .waves = true, .counters = true});
 }
 
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }

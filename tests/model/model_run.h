@@ -27,7 +27,8 @@ struct ModelOptions {
   uint64_t operations = 100'000;
   uint64_t keys = 20'000;
   size_t budget_bytes = size_t{16} << 20;
-  bool large = true;  // values over 64 KB
+  bool large = true;      // values over 64 KB
+  bool counters = false;  // keys of 8 bytes, and most values
 };
 
 class ModelRun {

@@ -72,6 +72,23 @@ TEST(Model, more_than_memory) {
 #endif
 }
 
+// Keys and values stand in wide groups, where no version, tombstone or odd size is among them.
+TEST(Model, counters) {
+#if defined(HAWTHORN_TEST_POINTS)
+  size_t wide = 0;
+  os::set_test_point("run_builder.wide", [&] { ++wide; });
+#endif
+  run_simulated({.seed = seed_or(13),
+                 .operations = operations_or(200'000),
+                 .keys = 200'000,
+                 .counters = true});
+#if defined(HAWTHORN_TEST_POINTS)
+  os::clear_test_points();
+  printf("wide runs: %zu\n", wide);
+  EXPECT_GT(wide, 0u);
+#endif
+}
+
 TEST(Model, real_threads_and_files) {
   const ModelOptions options{
       .seed = seed_or(11), .operations = operations_or(400'000), .keys = 60'000};

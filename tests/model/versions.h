@@ -23,8 +23,10 @@ inline constexpr Rank kNoRank = std::numeric_limits<Rank>::max();
 
 class KeyPool {
  public:
-  explicit KeyPool(uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) keys_.push_back(key_of(i));
+  KeyPool(uint64_t count, bool counters) {
+    for (uint64_t i = 0; i < count; ++i) {
+      keys_.push_back(counters ? counter_key_of(i) : key_of(i));
+    }
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   }

@@ -95,6 +95,9 @@ inline std::string key_of(uint64_t number) {
   }
 }
 
+// Key `number` of a space whose keys all have 8 bytes.
+inline std::string counter_key_of(uint64_t number) { return big_endian(mix64(number)); }
+
 // `size` bytes that follow from `number`.
 inline std::string value_of(uint64_t number, size_t size) {
   std::string value(size, '\0');
@@ -117,6 +120,9 @@ inline size_t random_size(Prng& prng, bool large) {
   if (pick < 998 || !large) return prng.below(20000);
   return prng.between(60000, 200000);
 }
+
+// As of counters: 8 bytes, but for one in so many.
+inline size_t counter_size(Prng& prng) { return prng.one_in(20000) ? prng.below(40) : 8; }
 
 // The checker finds nothing.
 inline ::testing::AssertionResult clean(Db& db) {
