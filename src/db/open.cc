@@ -278,7 +278,9 @@ Status Db::Impl::open() {
     // visible_ts follows the replay, so that a flush that it needs cuts at what is replayed.
     sequencer_->visible().store(keep, std::memory_order_release);
     scheduler_->keep_replayed();
+    store_.replaying = true;
     if (Status s = replay.finish(*recovery); !s.ok()) return s;
+    store_.replaying = false;
     sequencer_->visible().store(visible, std::memory_order_release);
     for (tree::TreeState* tree : all_trees()) tree->end_replay();
     if (Status s = scheduler_->flush_when_full(); !s.ok()) return s;

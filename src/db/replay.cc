@@ -361,7 +361,7 @@ Status Replay::apply() {
     done += applied;
     attempts = applied > 0 ? 0 : attempts + 1;
     if (applied > 0) futile = 0;
-    if (status.is(StatusCode::kOutOfMemory) && !scanning_ && attempts < kRoomAttempts) {
+    if (status.is(StatusCode::kOutOfMemory) && !scanning_) {
       status = make_room(done, attempts, &futile);
     }
   }
@@ -372,10 +372,10 @@ Status Replay::apply() {
 
 // So that batch_[next] can be applied.
 Status Replay::make_room(size_t next, uint32_t attempt, uint32_t* futile) {
-  if (read_only_) {
-    return Status(
-        StatusCode::kOutOfMemory,
-        "the log does not fit the memory budget; open with a larger one, or once for writing");
+  if (read_only_ || attempt == kRoomAttempts) {
+    return Status(StatusCode::kOutOfMemory,
+                  std::string("the log does not fit the memory budget; open with a larger one") +
+                      (read_only_ ? ", or once for writing" : ""));
   }
   // What makes room flushes what is visible: all records before this one, and none of it yet.
   const Source& source = sources_[batch_[next].source];

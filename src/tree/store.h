@@ -53,7 +53,8 @@ struct Store {
   LargeExtents* large = nullptr;
   std::atomic<Lsn>* visible =
       nullptr;              // visible_ts: everything up to it is committed and may be read
-  wal::Log* log = nullptr;  // null while the log is replayed, and in a read-only database
+  wal::Log* log = nullptr;  // null while the log is scanned, and in a read-only database
+  bool replaying = false;   // in open, which has no other thread; intents are the log's alone
   std::atomic<uint64_t> next_container{1};
   CursorList cursors;
 };

@@ -68,17 +68,39 @@ TreeState::Cut::~Cut() {
   if (file != nullptr) file->unref();
 }
 
+namespace {
+// While the log is replayed, what was open becomes visible by the passing of its commit record
+// alone. Under the latch.
+void recount_open(Container* container, Lsn visible) {
+  std::vector<DeltaEntry*>& open = container->open_entries;
+  std::sort(open.begin(), open.end());
+  open.erase(std::unique(open.begin(), open.end()), open.end());
+  container->intents = 0;
+  std::erase_if(open, [&](const DeltaEntry* entry) {
+    const uint32_t before = container->intents;
+    for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
+         v = v->older.load(std::memory_order_relaxed)) {
+      if (v->stamp.load(std::memory_order_relaxed) > visible) ++container->intents;
+    }
+    return container->intents == before;
+  });
+}
+}  // namespace
+
 // Makes the active delta the frozen one. Under the latch. False: no memory.
 bool TreeState::freeze(Container* container, Lsn cut, Lsn logged, Cut* result) {
   Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
   Delta* active = descriptor->active;
   auto* fresh = new Delta(store_->arena, container->skip, active->entries());
+  // What is being replayed has no other way to get memory than this flush.
+  fresh->must_fit = store_->replaying && container->intents < active->versions();
   std::vector<Version*> moved;
   if (container->intents > 0 && !move_open(container->open_entries, cut, logged,
                                            active->first_lsn(), fresh, container, &moved)) {
     delete fresh;
     return false;
   }
+  fresh->must_fit = false;
   HAWTHORN_TEST_POINT("tree.cut.before_install");
   active->ref();
   descriptor->run->ref();
@@ -112,6 +134,7 @@ std::optional<TreeState::Cut> TreeState::cut(Container* container, bool force) {
       const Lsn visible = container->intents > 0 ? visible_now(&logged)
                                                  : store_->visible->load(std::memory_order_acquire);
       result.cut = std::max(visible, descriptor->run->record.cut);
+      if (store_->replaying) recount_open(container, result.cut);
       if (!active->empty()) {
         if (!force && container->intents > 0 && container->intents * 2 > active->versions()) {
           container->large.store(false, std::memory_order_relaxed);  // the next write asks again

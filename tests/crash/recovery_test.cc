@@ -146,6 +146,48 @@ TEST(Recovery, all_is_applied_where_memory_allows) {
   }
 }
 
+// What was of an open transaction when it was applied is not any more at its commit record: then
+// containers full of such versions can be flushed, also where nothing is left to copy those into
+// that still are.
+TEST(Recovery, of_many_transactions_of_some_chunks) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  constexpr uint64_t kTransactions = 40;
+  constexpr uint64_t kKeys = 1200;
+  const auto value_in = [](uint64_t transaction, uint64_t key) {
+    return value_of(transaction * kKeys + key, 900);
+  };
+  {
+    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(size_t{128} << 20));
+    ASSERT_OK(db.status());
+    std::vector<Tree> trees;
+    for (size_t t = 0; t < kTrees; ++t) {
+      trees.push_back((*db)->tree("tree" + std::to_string(t)).value());
+    }
+    for (uint64_t i = 0; i < kTransactions; ++i) {
+      Result<Transaction> transaction = (*db)->begin(TxnMode::kOptimistic);
+      ASSERT_OK(transaction.status());
+      for (uint64_t key = 0; key < kKeys; ++key) {
+        ASSERT_OK(transaction->put(trees[key % kTrees], big_endian(key), value_in(i, key)));
+      }
+      ASSERT_OK(transaction->commit());
+    }
+    EXPECT_EQ((*db)->stats().flushes, 0u) << "the log must hold everything";
+  }
+  Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kSmall));
+  ASSERT_OK(db.status());
+  EXPECT_GT((*db)->stats().flushes, 0u) << "the replay must not fit the budget";
+  for (size_t t = 0; t < kTrees; ++t) {
+    const Tree tree = (*db)->find_tree("tree" + std::to_string(t)).value();
+    for (uint64_t key = t; key < kKeys; key += kTrees) {
+      Value value;
+      ASSERT_OK((*db)->get(tree, big_endian(key), value));
+      ASSERT_EQ(value.view(), value_in(kTransactions - 1, key));
+    }
+  }
+  EXPECT_TRUE(clean(**db));
+}
+
 // Each operation of the batch is the first one of its container: it takes far more memory than its
 // own bytes, where the scan has little left.
 TEST(Recovery, a_batch_over_all_containers) {
