@@ -161,6 +161,8 @@ class Engine {
 
   // Opens the database of config.path, creating it when missing.
   virtual void open(const EngineConfig& config) = 0;
+  // Reads what point reads go by into memory, where open does not do that by itself.
+  virtual void warm_up() {}
   virtual void close() = 0;
 
   // Every writer and reader is destroyed before close().

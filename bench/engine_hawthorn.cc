@@ -276,6 +276,8 @@ class HawthornEngine : public Engine {
     direct_io_ = db_->stats().direct_io;
   }
 
+  void warm_up() override { check(db_->warm_up()); }
+
   void close() override {
     check(db_->close());
     db_.reset();

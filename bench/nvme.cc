@@ -252,7 +252,10 @@ void Nvme::reopen() {
   engine_.settle();
   engine_.close();
   EngineConfig config = run_.config;
+  const Stopwatch opening;
   engine_.open(config);
+  engine_.warm_up();
+  report_.add("reopen", "seconds", opening.seconds());
 }
 
 void Nvme::read(uint64_t depth) {

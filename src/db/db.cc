@@ -12,6 +12,7 @@
 #include "os/io_queue.h"
 #include "tree/cursor.h"
 #include "tree/value_access.h"
+#include "tree/warm_up.h"
 
 namespace hawthorn {
 
@@ -468,6 +469,18 @@ Status Db::compact() {
 Status Db::drain() {
   if (Status s = impl_->writable(); !s.ok()) return s;
   return impl_->scheduler_->drain();
+}
+
+Status Db::warm_up() {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  Status first;
+  bool full = false;
+  for (tree::TreeState* state : impl_->all_trees()) {
+    if (full) break;
+    Status status = tree::warm_up(*state, &full);
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
 }
 
 Status Db::set_memory_budget(size_t bytes) {

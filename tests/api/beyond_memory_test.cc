@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <coroutine>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -444,6 +446,84 @@ TEST_F(BeyondMemoryAlone, ShortRangesOfCountersReadTheirBlocks) {
   }
   ASSERT_NO_FATAL_FAILURE(walk_some(500));
   EXPECT_LE(db_->stats().memory_resident_bytes, kBudget + kBudget / 20);
+}
+
+// Behind an open, too, a get reads its value's block alone.
+TEST_F(BeyondMemoryAlone, WarmedUpAtOpen) {
+  const uint64_t keys = 4 * kBudget / 308;
+  const auto key = [](uint64_t i) { return big_endian(i * 1001); };
+  const auto value = [](uint64_t i) { return value_of(i, 300); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, keys, key, value));
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  options.read_only = true;
+  ASSERT_OK(db_->close());
+  for (const bool warm : {false, true}) {
+    SCOPED_TRACE(warm);
+    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
+    ASSERT_OK(opened.status());
+    db_ = std::move(opened).value();
+    tree_ = db_->find_tree("t").value();
+    if (warm) {
+      ASSERT_OK(db_->warm_up());
+      EXPECT_GT(db_->stats().memory_index_bytes, keys * 12);
+    }
+    const uint64_t read = db_->stats().bytes_read;
+    Value found;
+    uint64_t gets = 0;
+    for (uint64_t i = 1; i < keys; i += 997, ++gets) {
+      ASSERT_OK(db_->get(tree_, key(i), found));
+      ASSERT_EQ(found.view(), value(i));
+    }
+    const uint64_t each = (db_->stats().bytes_read - read) / gets;
+    if (warm) {
+      EXPECT_LE(each, 2 * 4096u);  // a value may reach into a second block
+    } else {
+      EXPECT_GT(each, 2 * 4096u) << "the fronts must have been missing";
+    }
+    ASSERT_OK(db_->warm_up());  // with nothing to do, or with all
+    ASSERT_OK(db_->close());
+  }
+  EXPECT_TRUE(db_->warm_up().is(StatusCode::kClosed));
+}
+
+// What is damaged is told, and keeps nothing else from memory.
+TEST_F(BeyondMemoryAlone, WarmedUpWhereSomeIndexesAreDamaged) {
+  const uint64_t keys = 4 * kBudget / 308;
+  const auto key = [](uint64_t i) { return big_endian(i * 1001); };
+  const auto value = [](uint64_t i) { return value_of(i, 300); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, keys, key, value));
+  ASSERT_OK(db_->close());
+  for (const auto& entry : std::filesystem::directory_iterator(directory_ / "db")) {
+    if (!entry.path().filename().string().starts_with("data.")) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    for (uint64_t at = 4096; at < entry.file_size(); at += 256 << 10) {
+      file.seekg(static_cast<std::streamoff>(at));
+      const int byte = file.get();
+      file.seekp(static_cast<std::streamoff>(at));
+      file.put(static_cast<char>(byte ^ 1));
+    }
+  }
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
+  ASSERT_OK(opened.status());
+  db_ = std::move(opened).value();
+  tree_ = db_->find_tree("t").value();
+  const Status warm = db_->warm_up();
+  EXPECT_TRUE(warm.is(StatusCode::kCorruption)) << warm.to_string();
+  EXPECT_NE(warm.to_string().find("data."), std::string::npos) << warm.to_string();
+  EXPECT_GT(db_->stats().memory_index_bytes, keys * 6) << "the others were read";
+  uint64_t good = 0;
+  Value found;
+  for (uint64_t i = 0; i < keys; i += 31) {
+    const Status status = db_->get(tree_, key(i), found);
+    ASSERT_TRUE(status.ok() || status.is(StatusCode::kCorruption)) << status.to_string();
+    if (!status.ok()) continue;
+    ASSERT_EQ(found.view(), value(i));
+    ++good;
+  }
+  EXPECT_GT(good, keys / 31 / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Values, BeyondMemory,

@@ -549,6 +549,7 @@ TEST_F(Concurrency, trees_come_and_go) {
     if (prng.one_in(5)) {
       const Status status = db_->set_memory_budget((size_t{16} + prng.below(3) * 8) << 20);
       EXPECT_TRUE(status.ok() || status.is(StatusCode::kOutOfMemory)) << status.to_string();
+      EXPECT_OK(db_->warm_up());
     }
     upkeep(prng);
   });

@@ -59,6 +59,9 @@ void ModelRun::upkeep() {
       if (options_.counters) close_readers();
       ASSERT_OK(db_->flush());
       return;
+    case 13:
+      ASSERT_OK(db_->warm_up());
+      return;
     default:
       return;
   }

@@ -1,0 +1,101 @@
+#include "tree/warm_up.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/epoch.h"
+#include "os/io_queue.h"
+#include "tree/residency.h"
+#include "tree/tree.h"
+
+namespace hawthorn::tree {
+
+namespace {
+
+constexpr size_t kAtOnce = 8;
+
+struct Front {
+  PinnedRunFile file;
+  char* memory = nullptr;
+  Status status;
+};
+
+// The file of the container with this low key, where its front is to be read.
+bool find_missing(const TreeState& tree, const std::string& low, PinnedRunFile* found) {
+  os::epoch::Guard guard;
+  const Container* container = tree.directory().find(low);
+  RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+  if (file->empty() || file->record.wide || file->run.load(std::memory_order_acquire) != nullptr ||
+      file->damaged.load(std::memory_order_acquire)) {
+    return false;
+  }
+  *found = PinnedRunFile(file);
+  return true;
+}
+
+// Takes the fronts over, or gives their memory back.
+Status read(Store& store, std::vector<Front>& fronts) {
+  Residency& residency = *store.residency;
+  std::vector<os::IoRead> requests;
+  for (Front& front : fronts) {
+    requests.push_back(residency.front_request(*front.file.get(), front.memory));
+    requests.back().context = &front;
+  }
+  {
+    const os::IoQueueLease queue = store.machine->queues->lease();
+    queue->submit(requests);
+    std::vector<os::IoCompletion> done(requests.size());
+    while (queue->in_flight() > 0) {
+      const size_t count = queue->reap(done, done.size());
+      for (size_t i = 0; i < count; ++i) {
+        static_cast<Front*>(done[i].context)->status = std::move(done[i].status);
+      }
+    }
+  }
+  Status first;
+  for (Front& front : fronts) {
+    if (front.status.ok()) {
+      front.status = residency.finish_front(front.file.get(), front.memory);
+    } else {
+      residency.drop_front(*front.file.get(), front.memory);
+    }
+    if (first.ok()) first = std::move(front.status);
+  }
+  fronts.clear();
+  return first;
+}
+
+}  // namespace
+
+Status warm_up(TreeState& tree, bool* full) {
+  Store& store = *tree.store();
+  std::vector<std::string> lows;
+  {
+    os::epoch::Guard guard;
+    for (const Container* container : tree.directory().all()) lows.push_back(container->low);
+  }
+  Status first;
+  std::vector<Front> fronts;
+  const auto read_all = [&] {
+    Status status = read(store, fronts);
+    if (first.ok()) first = std::move(status);
+  };
+  for (const std::string& low : lows) {
+    Front front;
+    if (!find_missing(tree, low, &front.file)) continue;
+    const size_t bytes = front.file.get()->image->front_bytes();
+    const bool fits = store.arena->used() + bytes <= store.arena->budget() / 4 * 3;
+    front.memory = fits ? store.residency->begin_front(front.file.get()) : nullptr;
+    if (front.memory == nullptr) {
+      *full = true;
+      break;
+    }
+    fronts.push_back(std::move(front));
+    if (fronts.size() == kAtOnce) read_all();
+  }
+  read_all();
+  return first;
+}
+
+}  // namespace hawthorn::tree
