@@ -255,7 +255,7 @@ void Nvme::reopen() {
   const Stopwatch opening;
   engine_.open(config);
   engine_.warm_up();
-  report_.add("reopen", "seconds", opening.seconds());
+  report_.add("open", "seconds", opening.seconds());
 }
 
 void Nvme::read(uint64_t depth) {

@@ -189,12 +189,12 @@ class HAWTHORN_EXPORT Db {
   // memory).
   Status drain();
 
-  // Reads the indexes of all trees into memory, until a quarter of the budget is left: the first
-  // reads behind an open need no more of the disk than later ones then. Takes the time to read
-  // them, of records of 100 bytes about an eighth of the database, at the speed of the disk, and
-  // returns; reads and writes go on beside it, also in a read-only database. Not read: indexes that
-  // hold the values themselves, of 40 bytes or fewer each. Errors: kIoError, kCorruption for the
-  // first index that could not be read; the others are read all the same.
+  // Reads the indexes of all trees into memory, until a quarter of the budget is left, and of the
+  // others, and of those that hold the values themselves (of 40 bytes or fewer each), the outlines:
+  // the first reads behind an open need no more of the disk than later ones then. Takes the time to
+  // read them, of records of 100 bytes about an eighth of the database, at the speed of the disk,
+  // and returns; reads and writes go on beside it, also in a read-only database. Errors: kIoError,
+  // kCorruption for the first index that could not be read; the others are read all the same.
   Status warm_up();
 
   // Takes effect at once for new allocations; shrinking evicts what it can before it returns.

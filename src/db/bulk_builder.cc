@@ -160,6 +160,7 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   builder_.start(shape);
   const size_t value_bytes = emit(shape);
   record.wide = builder_.wide();
+  record.first_heads = true;
 
   std::vector<tree::BuiltExtent> built;
   std::vector<uint32_t> checksums;

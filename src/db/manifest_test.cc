@@ -425,12 +425,12 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   ManifestBatch batch;
   batch.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
   must(manifest->append(batch));
-  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureWideGroups);
+  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureRunShapes);
   const uint64_t number = manifest->number();
   batch = {};
   batch.trees_set = {{1, "t", 0, 2}};
   must(manifest->append(batch));
-  constexpr uint64_t kBoth = format::kFeatureWideGroups | format::kFeatureCompression;
+  constexpr uint64_t kBoth = format::kFeatureRunShapes | format::kFeatureCompression;
   EXPECT_EQ(f.load()->features.incompatible, kBoth);
   EXPECT_EQ(manifest->number(), number + 1);
   EXPECT_EQ(f.load()->state.trees.at(1).flags, 2u);

@@ -183,7 +183,7 @@ static_assert(sizeof(ValueExtentPayload) == 20);
 //     60    4 value_count
 //     64    4 large_count
 //     68    2 version         1
-//     70    2 flags           bit 0: the run's groups are wide; others zero
+//     70    2 flags           bit 0: the run's groups are wide; bit 1: it has first heads; others 0
 //     72    1 codec           1: the run's heap is packed; 0: it is not
 //     73    1 cipher          of blocks; none yet: zero
 //     74    2 reserved_0      zero
@@ -223,6 +223,8 @@ static_assert(offsetof(ContainerSetPayload, nonce) == 80);
 
 inline constexpr uint16_t kContainerPayloadVersion = 1;
 inline constexpr uint16_t kContainerFlagWide = 1;
+inline constexpr uint16_t kContainerFlagFirstHeads = 2;
+inline constexpr uint16_t kContainerFlagsKnown = kContainerFlagWide | kContainerFlagFirstHeads;
 
 // OFFSET SIZE FIELD
 //      0    8 id

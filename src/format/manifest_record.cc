@@ -96,7 +96,8 @@ std::string encode_container(const ContainerRecord& container) {
   payload.version = kContainerPayloadVersion;
   payload.codec = container.unpacked_blocks != 0;
   payload.unpacked_blocks = container.unpacked_blocks;
-  payload.flags = container.wide ? kContainerFlagWide : 0;
+  if (container.wide) payload.flags |= kContainerFlagWide;
+  if (container.first_heads) payload.flags |= kContainerFlagFirstHeads;
   std::string bytes;
   bytes.reserve(payload_bytes_of(container));
   bytes.append(bytes_of(payload));
@@ -118,7 +119,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   if (fixed.version != kContainerPayloadVersion) {
     return corrupt("container record has version " + std::to_string(fixed.version));
   }
-  if (fixed.flags > kContainerFlagWide || fixed.codec > 1 || fixed.cipher != 0 ||
+  if ((fixed.flags & ~kContainerFlagsKnown) != 0 || fixed.codec > 1 || fixed.cipher != 0 ||
       fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 ||
       fixed.reserved_1 != 0) {
     return corrupt("container record has reserved fields that are not zero");
@@ -139,6 +140,7 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   record.run = {fixed.run_file, fixed.run_block, fixed.run_blocks};
   record.unpacked_blocks = fixed.unpacked_blocks;
   record.wide = (fixed.flags & kContainerFlagWide) != 0;
+  record.first_heads = (fixed.flags & kContainerFlagFirstHeads) != 0;
   if ((fixed.codec != 0) != (fixed.unpacked_blocks != 0)) {
     return corrupt("container record contradicts itself about how its heap is packed");
   }
@@ -178,6 +180,9 @@ Status check(const ContainerRecord& record) {
   }
   if (record.wide && (record.run.blocks == 0 || record.unpacked_blocks != 0)) {
     return corrupt(name + "its run cannot have wide groups");
+  }
+  if (record.first_heads && record.run.blocks == 0) {
+    return corrupt(name + "an empty run cannot have first heads");
   }
   for (const ValueExtentRecord& value : record.values) {
     if (Status status = check_extent(value.address, name + "value extent"); !status.ok()) {

@@ -43,6 +43,7 @@ struct ContainerRecord {
   ExtentAddress run;             // blocks == 0: the run is empty, nothing on disk
   uint32_t unpacked_blocks = 0;  // of the run's image, where its heap is packed; 0: it is not
   bool wide = false;             // the run's groups are wide (run_layout.h)
+  bool first_heads = false;      // its header area holds their first heads
   uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
   std::vector<ValueExtentRecord> values;
   std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to

@@ -18,10 +18,12 @@ bool all_zero(const void* from, size_t size) {
   return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
+constexpr uint64_t kRunFeaturesKnown = kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads;
+
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt("the magic number is missing");
-  if (h.version > kRunVersion || (h.features & ~(kRunFeaturePacked | kRunFeatureWide)) != 0 ||
-      h.codec > kCodecLast || h.cipher != 0 || h.comparator != 0) {
+  if (h.version > kRunVersion || (h.features & ~kRunFeaturesKnown) != 0 || h.codec > kCodecLast ||
+      h.cipher != 0 || h.comparator != 0) {
     return Status(StatusCode::kNotSupported,
                   "index run: written by a newer version (version " + std::to_string(h.version) +
                       ", features " + std::to_string(h.features) + ", codec " +
@@ -89,7 +91,9 @@ uint32_t stored_heap_blocks(const RunHeader& h) {
   return h.codec == 0 ? h.heap_blocks : h.heap_stored_blocks;
 }
 
-Status check_extents(const RunHeader& h, const RunExtent* extents) {
+// Of extents, table and first heads, which it finds.
+Status check_header_area(const RunHeader& h, const RunExtent* extents,
+                         const uint64_t** first_heads) {
   if (h.extent_count > kRunExtentsMax) {
     return corrupt("the header names " + std::to_string(h.extent_count) +
                    " value extents, more than " + std::to_string(kRunExtentsMax));
@@ -113,15 +117,23 @@ Status check_extents(const RunHeader& h, const RunExtent* extents) {
   if (!all_zero(extents + h.extent_count, (kRunExtentsMax - h.extent_count) * sizeof(RunExtent))) {
     return corrupt("an unused value extent of the header is not zero");
   }
-  if (h.header_blocks != run_header_blocks(words)) {
+  const uint32_t count = (h.features & kRunFeatureFirstHeads) != 0 ? h.groups : 0;
+  if (h.header_blocks != run_header_blocks(words, count)) {
     return corrupt("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
-                   std::to_string(words) + " checksums and ends of chunks");
+                   std::to_string(words) + " checksums and ends of chunks, and " +
+                   std::to_string(count) + " first heads");
   }
-  const char* table = reinterpret_cast<const char*>(extents + kRunExtentsMax);
-  const size_t used = kRunTableOffset + 4 * words;
-  if (!all_zero(table + 4 * words, h.header_blocks * size_t{kRunBlockBytes} - used)) {
+  const char* area = reinterpret_cast<const char*>(&h);
+  const size_t words_end = kRunTableOffset + 4 * words;
+  const size_t heads_begin = run_first_heads_offset(words);
+  const size_t heads_end = heads_begin + sizeof(uint64_t) * count;
+  if (!all_zero(area + words_end, heads_begin - words_end) ||
+      !all_zero(area + heads_end, h.header_blocks * size_t{kRunBlockBytes} - heads_end)) {
     return corrupt("the rest of the header area is not zero");
   }
+  const auto* heads = reinterpret_cast<const uint64_t*>(area + heads_begin);
+  if (!std::is_sorted(heads, heads + count)) return corrupt("the first heads do not ascend");
+  *first_heads = count == 0 ? nullptr : heads;
   return {};
 }
 
@@ -188,6 +200,9 @@ class EntryChecker {
       }
     }
     const RunGroup& group = view_.group(number);
+    if (view_.first_heads != nullptr && view_.first_heads[number] != group.heads[0]) {
+      return corrupt("the header has another first head of group " + std::to_string(number));
+    }
     if (view_.wide()) return check_wide_group(number, group);
     for (uint32_t i = 0; i < kGroupEntries; ++i) {
       const uint32_t index = number * kGroupEntries + i;
@@ -413,7 +428,7 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   if (Status s = wide ? check_wide(*header) : Status(); !s.ok()) return s;
   view->layout = wide ? GroupLayout::wide(header->fixed_inline_size) : GroupLayout();
   if (Status s = check_sizes(*header, view->layout, image_bytes); !s.ok()) return s;
-  if (Status s = check_extents(*header, extents); !s.ok()) return s;
+  if (Status s = check_header_area(*header, extents, &view->first_heads); !s.ok()) return s;
   view->image = image;
   view->image_bytes = image_bytes;
   view->header = header;
@@ -421,7 +436,7 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   view->checksums = reinterpret_cast<const uint32_t*>(image + kRunTableOffset);
   view->index = image + size_t{header->header_blocks} * kRunBlockBytes;
   view->heap = view->index + size_t{header->index_blocks} * kRunBlockBytes;
-  return header->features == 0 ? Status() : check_packings(*view);
+  return (header->features & kRunFeaturePacked) == 0 ? Status() : check_packings(*view);
 }
 
 namespace {
@@ -466,23 +481,26 @@ uint32_t RunView::stored_blocks_of(uint32_t extent) const {
 
 Status check_run_entries(const RunView& view) { return EntryChecker(view).run(); }
 
-uint32_t run_front_blocks(const ContainerRecord& record) {
-  if (record.wide) return record.run.blocks;
-  if (record.entries > std::numeric_limits<uint32_t>::max()) return 0;
-  const uint32_t index = run_index_blocks(run_group_count(static_cast<uint32_t>(record.entries)));
+RunFront run_front(const ContainerRecord& record) {
+  if (record.entries > std::numeric_limits<uint32_t>::max()) return {};
+  const uint32_t groups = run_group_count(static_cast<uint32_t>(record.entries));
+  const uint32_t first_heads = record.first_heads ? groups : 0;
+  const uint32_t index = record.wide ? 0 : run_index_blocks(groups);
   uint64_t values = 0;
   for (const ValueExtentRecord& value : record.values) {
     values += run_region_words(run_extent_blocks(value.bytes), value.address.blocks);
   }
-  // The table counts the blocks behind the header area, so one equation gives both.
+  // The table counts the blocks behind the header area, so one equation gives both. With wide
+  // groups it has one word for each block, which of them the index is or not.
   uint32_t header = 1;
   for (;; ++header) {
     const uint64_t front = uint64_t{header} + index;
-    if (front > record.run.blocks) return 0;
-    const auto heap = static_cast<uint32_t>(record.image_blocks() - front);
+    if (front > record.run.blocks) return {};
+    const auto rest = static_cast<uint32_t>(record.image_blocks() - front);
     const auto stored = static_cast<uint32_t>(record.run.blocks - front);
-    if (header == run_header_blocks(index + run_region_words(heap, stored) + values)) {
-      return static_cast<uint32_t>(front);
+    const uint64_t words = index + run_region_words(rest, stored) + values;
+    if (header == run_header_blocks(words, first_heads)) {
+      return {header, record.wide ? record.run.blocks : static_cast<uint32_t>(front)};
     }
   }
 }

@@ -11,8 +11,9 @@
 // 2. The header area is RunHeader, kRunExtentsMax RunExtents (unused ones zero) and the checksum
 // table: one u32 for each
 //    index block, each stored heap block, and each stored block of each value extent, in this
-//    order; then the ends of the chunks of the heap and of each extent, if they are packed; then
-//    zeros.
+//    order; then the ends of the chunks of the heap and of each extent, if they are packed; then,
+//    at the next multiple of 8 bytes and not in images of older versions, the first head of each
+//    group; then zeros.
 // 3. An index block is an IndexBlockHeader and as many groups as fit, 21 RunGroups or fewer wide
 // ones; groups behind the last one, and what a block has left, are zero bytes. The unused entries
 // of the last group have head ~0 and location ~0, or zeros for a value. A run without entries has
@@ -64,7 +65,7 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             bit 0: packed; bit 1: wide groups; others are refused
+//     56    8 features             0: packed; 1: wide groups; 2: first heads; others: refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks
@@ -132,6 +133,7 @@ static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_c
 inline constexpr uint32_t kRunFlagPlainInline = 1;
 inline constexpr uint64_t kRunFeaturePacked = 1;
 inline constexpr uint64_t kRunFeatureWide = 2;
+inline constexpr uint64_t kRunFeatureFirstHeads = 4;
 
 // OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
 //      0    4 file
@@ -326,6 +328,7 @@ struct RunView {
   const RunHeader* header = nullptr;
   const RunExtent* extents = nullptr;
   const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks, chunks' ends
+  const uint64_t* first_heads = nullptr;  // of the groups; null: the image has none
   const char* index = nullptr;
   const char* heap = nullptr;
   GroupLayout layout;
@@ -356,8 +359,13 @@ inline uint32_t run_heap_blocks(uint32_t heap_bytes) {
                    align_up(size_t{heap_bytes} + kHeapSlackBytes, kRunBlockBytes) / kRunBlockBytes);
 }
 // `words`: of the checksum table and the chunks' ends.
-inline uint64_t run_header_blocks(uint64_t words) {
-  return align_up(kRunTableOffset + 4 * words, kRunBlockBytes) / kRunBlockBytes;
+inline uint64_t run_first_heads_offset(uint64_t words) {
+  return align_up(kRunTableOffset + 4 * words, sizeof(uint64_t));
+}
+// `first_heads`: how many there are; 0 in images without.
+inline uint64_t run_header_blocks(uint64_t words, uint32_t first_heads) {
+  const uint64_t bytes = run_first_heads_offset(words) + sizeof(uint64_t) * first_heads;
+  return align_up(bytes, kRunBlockBytes) / kRunBlockBytes;
 }
 // A region of `blocks` that is packed into `stored_blocks`, or is not.
 inline uint64_t run_region_words(uint32_t blocks, uint32_t stored_blocks) {
@@ -372,10 +380,14 @@ inline uint32_t run_extent_blocks(uint32_t bytes) {
 // header area is looked at. Errors: kCorruption; kNotSupported for what a newer version may write.
 Status parse_run(const char* image, size_t image_bytes, RunView* view);
 
-// How many of an image's blocks are its header area and its index blocks, from what the manifest
-// says of it: entries, run, values, wide. 0 when that contradicts itself. With wide groups all
-// blocks: the heap is the prefix.
-uint32_t run_front_blocks(const ContainerRecord& record);
+// How many of an image's blocks are its header area, and that and its index blocks, from what the
+// manifest says of it: entries, run, values, wide, first_heads. Zeros when that contradicts itself.
+// With wide groups the front is all blocks: the heap is the prefix.
+struct RunFront {
+  uint32_t header_blocks = 0;
+  uint32_t blocks = 0;
+};
+RunFront run_front(const ContainerRecord& record);
 
 // Checks everything behind the header area: order and uniqueness of the keys, locations, records,
 // padding, counts. With view.heap == nullptr all that can be seen without the heap. Errors:

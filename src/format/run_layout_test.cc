@@ -42,9 +42,9 @@ TEST(RunLayoutTest, BlockCounts) {
   EXPECT_EQ(run_heap_blocks(1), 1u);
   EXPECT_EQ(run_heap_blocks(4080), 1u);
   EXPECT_EQ(run_heap_blocks(4081), 2u);
-  EXPECT_EQ(run_header_blocks(0), 1u);
-  EXPECT_EQ(run_header_blocks((4096 - 704) / 4), 1u);
-  EXPECT_EQ(run_header_blocks((4096 - 704) / 4 + 1), 2u);
+  EXPECT_EQ(run_header_blocks(0, 0), 1u);
+  EXPECT_EQ(run_header_blocks((4096 - 704) / 4, 0), 1u);
+  EXPECT_EQ(run_header_blocks((4096 - 704) / 4 + 1, 0), 2u);
 }
 
 TEST(RunLayoutTest, TrustedAndUntrustedDecodingAgree) {

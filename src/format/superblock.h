@@ -69,12 +69,12 @@ struct Features {
 inline constexpr uint64_t kFeatureDevices = 1;
 // Incompatible: some tree is or was compressed: its flags, dictionaries, packed blocks (packing.h).
 inline constexpr uint64_t kFeatureCompression = 2;
-// Incompatible: runs may have wide groups (run_layout.h). In every database that a version which
-// knows them has opened for writing.
-inline constexpr uint64_t kFeatureWideGroups = 4;
+// Incompatible: runs may have wide groups, and first heads in their header areas (run_layout.h). In
+// every database that a version which knows them has opened for writing.
+inline constexpr uint64_t kFeatureRunShapes = 4;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
-    0, 0, kFeatureDevices | kFeatureCompression | kFeatureWideGroups};
+    0, 0, kFeatureDevices | kFeatureCompression | kFeatureRunShapes};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -63,9 +63,13 @@ Status TreeCursor::settle_in() {
   if (whole()) return {};
   Residency& residency = *tree_->store()->residency;
   const bool all = residency.roomy(file_->image->memory_bytes() + file_->value_bytes());
-  if (run_ != nullptr && run_->is_outline() && !all && !residency.walked_lately(file_.get())) {
-    windowed_ = true;
-    return {};
+  const bool by_outline =
+      run_ != nullptr ? run_->is_outline() : file_->record.wide && file_->record.first_heads;
+  if (by_outline && !all && !residency.walked_lately(file_.get())) {
+    if (Status s = residency.load_outline(file_.get()); !s.ok()) return s;
+    take_run();
+    windowed_ = !whole();
+    if (run_ != nullptr) return {};
   }
   // From here on, nothing goes of what is there.
   residency.await_evictions();

@@ -18,6 +18,7 @@
 #include <memory>
 
 #include "format/manifest_state.h"
+#include "format/run_layout.h"
 #include "os/arena.h"
 #include "space/space.h"
 
@@ -55,6 +56,7 @@ struct Extent {
   // Of a run image: its blocks before the heap, or all where the heap is small. Set before the
   // extent is shared.
   uint32_t front_blocks;
+  uint32_t header_blocks = 1;                // of a run image: its header area; set with those
   std::atomic<char*> memory{nullptr};        // of the first front_blocks
   std::atomic<char*> heap{nullptr};          // of the blocks behind them
   std::atomic<FrameTable*> frames{nullptr};  // made at first need; goes with the extent
@@ -76,18 +78,20 @@ struct Extent {
   size_t body_bytes() const { return size_t{blocks - body_first()} * 4096; }
   std::atomic<char*>& body() { return is_index ? heap : memory; }
   // The first block of what settles: of the body, or of an image without one, behind its header.
-  uint32_t settles_from() const { return body_bytes() != 0 ? body_first() : 1; }
+  uint32_t settles_from() const { return body_bytes() != 0 ? body_first() : header_blocks; }
 
   size_t disk_bytes() const { return size_t{address.blocks} * 4096; }
   size_t memory_bytes() const { return size_t{blocks} * 4096; }
   // Blocks on disk are not those of the content (format/packing.h).
   bool packed() const { return blocks > address.blocks; }
-  // `front`: header area and index. A small heap is not worth a life of its own.
-  void set_front(uint32_t front) {
-    front_blocks = blocks - front <= kSmallHeapBlocks ? blocks : front;
+  // A small heap is not worth a life of its own.
+  void set_front(const format::RunFront& front) {
+    header_blocks = front.header_blocks;
+    front_blocks = blocks - front.blocks <= kSmallHeapBlocks ? blocks : front.blocks;
   }
   static constexpr uint32_t kSmallHeapBlocks = 2;
   size_t front_bytes() const { return size_t{front_blocks} * 4096; }
+  size_t header_bytes() const { return size_t{header_blocks} * 4096; }
   size_t heap_bytes() const { return memory_bytes() - front_bytes(); }
   ~Extent() { delete frames.load(std::memory_order_relaxed); }
   void ref() { refs.fetch_add(1, std::memory_order_relaxed); }

@@ -131,6 +131,7 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
     store->residency->compression().offer_sample(container->tree, heap.data(), heap.size());
   }
   file->record.wide = builder.wide();
+  file->record.first_heads = true;
   const size_t bytes = builder.image_bytes(built, packed.heap());
   Result<char*> memory = take_memory(bytes, true);
   if (!memory.ok()) return memory.status();
@@ -146,7 +147,7 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
       Run::attach(*memory, bytes, ImageSource::kBuilt, store->arena);
   if (!attached.ok()) return attached.status();
   made->run = std::move(attached).value();
-  store->residency->set_front(file->image.get(), made->run->front_blocks());
+  store->residency->set_front(file->image.get(), made->run->front());
   return {};
 }
 

@@ -91,14 +91,53 @@ TEST_P(OutlineTest, MemoryTakesTheOutlineAtLast) {
   leave_outline();
   test_.evict_all();
   EXPECT_EQ(file()->outline.load(), nullptr);
+  const uint64_t before = test_.residency().bytes_read();
   std::string found;
   ASSERT_TRUE(get(7, &found).ok());
   EXPECT_EQ(found, value(7));
+  // Where the front holds the values, the header alone makes an outline again.
+  const Extent& image = *file()->image.get();
+  EXPECT_EQ(file()->outline.load() != nullptr, wide());
+  if (wide()) {
+    EXPECT_EQ(test_.residency().bytes_read() - before, image.header_bytes() + 4096);
+    EXPECT_LT(image.header_blocks, image.blocks / 20);
+  }
+}
+
+// As above where memory has no room for a front, either: for values of all kinds.
+TEST_P(OutlineTest, IsReadByItselfWhereAFrontWouldNotStay) {
+  leave_outline();
+  test_.evict_all();
+  const size_t used = test_.residency().arena()->used();
+  test_.residency().arena()->set_budget(used + file()->image->front_bytes() / 2);
+  std::string found;
+  for (uint64_t i = 0; i < kKeys; i += 9999) {
+    ASSERT_TRUE(get(i, &found).ok());
+    EXPECT_EQ(found, value(i));
+    ASSERT_TRUE(get(kKeys + i, &found).is_not_found());
+  }
+  EXPECT_EQ(file()->run.load(), nullptr);
+  EXPECT_NE(file()->outline.load(), nullptr);
+}
+
+TEST_P(OutlineTest, DamageOfTheHeaderIsNamed) {
+  const format::ContainerRecord& record = file()->record;
+  leave_outline();
+  test_.evict_all();
+  const std::string path = "/db/data." + std::to_string(record.run.file);
+  const uint64_t header = uint64_t{record.run.block} * 4096;
+  ASSERT_TRUE(test_.disk().flip_bit(path, header + 3000, 3));
+  std::string found;
+  const Status status = get(1, &found);
+  EXPECT_TRUE(status.is(StatusCode::kCorruption)) << status.to_string();
+  EXPECT_NE(status.message().find(path + " at " + std::to_string(header)), std::string_view::npos)
+      << status.to_string();
+  EXPECT_TRUE(get(kKeys - 1, &found).is(StatusCode::kCorruption)) << "quarantined";
 }
 
 TEST_P(OutlineTest, DamageOfAnIndexBlockIsNamed) {
   const format::ContainerRecord& record = file()->record;
-  const uint32_t front = format::run_front_blocks(record);
+  const uint32_t front = format::run_front(record).blocks;
   leave_outline();
   const std::string path = "/db/data." + std::to_string(record.run.file);
   const uint64_t last_block = uint64_t{record.run.block + front - 1} * 4096;

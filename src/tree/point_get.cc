@@ -62,7 +62,7 @@ Status PointGet::start_read(const Missing& missing) {
                   "container " + std::to_string(file->record.id) + ": an entry is malformed");
   }
   const Extent* extent = missing.blocks.extent;
-  if (extent == nullptr) return residency.load_run(file);
+  if (extent == nullptr) return residency.load_for_get(file);
   if (missing.blocks.groups && residency.wants_front(file)) return residency.load_run(file);
   if (residency.roomy(extent->memory_bytes())) {
     if (extent->is_index) return residency.load_run(file, RunPart::kWhole);

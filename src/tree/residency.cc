@@ -44,9 +44,9 @@ void RunFile::unpin() {
 }
 
 bool RunFile::find_front() {
-  const uint32_t front = format::run_front_blocks(record);
-  if (front != 0) image->set_front(front);
-  return front != 0;
+  const format::RunFront front = format::run_front(record);
+  if (front.blocks != 0) image->set_front(front);
+  return front.blocks != 0;
 }
 
 void RunFile::date(Lsn from, RunFile* before) {
@@ -262,8 +262,8 @@ void Residency::admit(Extent* extent, char* memory) {
   extent->memory.store(memory, std::memory_order_release);
 }
 
-void Residency::set_front(Extent* image, uint32_t front_blocks) {
-  image->set_front(front_blocks);
+void Residency::set_front(Extent* image, const format::RunFront& front) {
+  image->set_front(front);
   char* memory = image->memory.load(std::memory_order_relaxed);
   if (image->heap_bytes() == 0 || memory == nullptr) return;
   arena_->split(os::Quota::kIndex, memory, image->memory_bytes(), image->front_bytes(),
@@ -387,6 +387,31 @@ bool Residency::attach_present(RunFile* file, RunPart part) {
   return true;
 }
 
+namespace {
+// Its checksums are used for the extents that the manifest names.
+bool is_of(const Run& run, const RunFile& file) {
+  const std::vector<format::ValueExtentRecord>& values = file.record.values;
+  const Extent& image = *file.image.get();
+  bool same = run.extent_count() == values.size() &&
+              run.header().header_blocks == image.header_blocks &&
+              (image.heap_bytes() == 0 || run.front_blocks() == image.front_blocks);
+  for (uint32_t e = 0; same && e < values.size(); ++e) {
+    const format::ValueExtentRecord own = run.extent_record(e);
+    same = own.address == values[e].address && own.bytes == values[e].bytes;
+  }
+  return same;
+}
+Status not_of(const RunFile& file, const std::string& place) {
+  return Status(StatusCode::kCorruption, place + ": an index run of container " +
+                                             std::to_string(file.record.id) +
+                                             " names other value extents than the manifest");
+}
+Status quarantined(const RunFile& file) {
+  return Status(StatusCode::kCorruption,
+                "container " + std::to_string(file.record.id) + " is quarantined");
+}
+}  // namespace
+
 // The run over the first `bytes` of an image, which were read: its front, or all of it. Reads them
 // once more where they are wrong.
 Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, size_t bytes) {
@@ -406,18 +431,8 @@ Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, s
   Result<std::unique_ptr<Run>> run = attach(
       *file, memory, whole ? memory + image->front_bytes() : nullptr, ImageSource::kDisk, arena_);
   if (!run.ok()) return run;
-  // Its checksums are used for the extents that the manifest names.
-  const std::vector<format::ValueExtentRecord>& values = file->record.values;
-  bool same = (*run)->extent_count() == values.size() &&
-              (image->heap_bytes() == 0 || (*run)->front_blocks() == image->front_blocks);
-  for (uint32_t e = 0; same && e < values.size(); ++e) {
-    const format::ValueExtentRecord own = (*run)->extent_record(e);
-    same = own.address == values[e].address && own.bytes == values[e].bytes;
-  }
-  if (same) return run;
-  return Status(StatusCode::kCorruption, place(disk, offset) + ": an index run of container " +
-                                             std::to_string(file->record.id) +
-                                             " names other value extents than the manifest");
+  if (is_of(**run, *file)) return run;
+  return not_of(*file, place(disk, offset));
 }
 
 Status Residency::load_run(RunFile* file, RunPart part) {
@@ -428,14 +443,60 @@ Status Residency::load_run(RunFile* file, RunPart part) {
     present = file->run.load(std::memory_order_acquire);
     if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return {};
   }
-  if (file->damaged.load(std::memory_order_acquire)) {
-    return Status(StatusCode::kCorruption,
-                  "container " + std::to_string(file->record.id) + " is quarantined");
-  }
+  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
   if (attach_present(file, part)) return {};
   Status status = present == nullptr ? load_image(file, part) : load_heap(file);
   if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
   return status;
+}
+
+bool Residency::spare(size_t bytes) const {
+  return arena_->used() + bytes <= arena_->budget() / 4 * 3;
+}
+
+Status Residency::load_for_get(RunFile* file) {
+  const Extent& image = *file->image.get();
+  const bool present = image.memory.load(std::memory_order_acquire) != nullptr;
+  const bool goes = file->record.wide || !spare(image.front_bytes());
+  const bool outline = file->record.first_heads && !present && goes && !roomy(image.memory_bytes());
+  return outline ? load_outline(file) : load_run(file);
+}
+
+Status Residency::load_outline(RunFile* file) {
+  if (file->outline.load(std::memory_order_acquire) != nullptr) return {};
+  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
+  const Extent& image = *file->image.get();
+  const size_t bytes = image.header_bytes();
+  char* memory = allocate_for_read(os::Quota::kMerge, bytes);
+  if (memory == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory to read the header of an index run, " +
+                                                std::to_string(bytes) + " bytes");
+  }
+  HAWTHORN_TEST_POINT("residency.before_outline_is_read");
+  const os::IoRead request = front_request(*file, memory);
+  const std::string where = place(request.file, request.offset);
+  Status status;
+  for (bool again = true;; again = false) {
+    status = request.file->read_at(request.offset, {memory, bytes});
+    if (!status.ok()) break;
+    count_read(bytes);
+    status = Run::verify_header(memory, bytes, file->record.run_checksum, where);
+    if (status.ok() || !again) break;
+  }
+  std::unique_ptr<Run> outline;
+  if (status.ok()) {
+    Result<std::unique_ptr<Run>> attached =
+        Run::attach_outline(memory, image.memory_bytes(), file->record.low, arena_);
+    status = attached.status();
+    if (status.ok()) outline = std::move(attached).value();
+    if (status.ok() && !is_of(*outline, *file)) status = not_of(*file, where);
+  }
+  release(os::Quota::kMerge, memory, bytes);
+  if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  if (!status.ok()) return status;
+  os::MutexLock lock(mutex_);
+  keep_outline(file, std::move(outline));
+  return {};
 }
 
 Status Residency::load_for_conflicts(RunFile* file) {

@@ -117,7 +117,7 @@ class Residency {
   std::unique_ptr<Run> attach_again(RunFile* file);
   // Tells where the heap of an admitted run image begins, before anybody else sees it: it is
   // evicted by itself from now on.
-  void set_front(Extent* image, uint32_t front_blocks);
+  void set_front(Extent* image, const format::RunFront& front);
   // Fills in run and bases of a file from its extents' memory, and makes it the one to be told of
   // evictions. `attached`: the run over the image's memory, owned by the file from now on; null
   // when it is not resident.
@@ -131,6 +131,14 @@ class Residency {
   // When it returns, the run may have been evicted again, also from a file that was pinned only
   // just before: look again.
   Status load_run(RunFile* file, RunPart part = RunPart::kFront);
+  // What a point read needs of a run at least: where neither run nor outline is in memory, reads
+  // the front, or the outline alone where the front would not stay or holds the values. As
+  // load_run.
+  Status load_for_get(RunFile* file);
+  // The outline of a run whose image has first heads; not where it is in memory. As load_run.
+  Status load_outline(RunFile* file);
+  // Whether a quarter of the budget stays free beside so many bytes more.
+  bool spare(size_t bytes) const;
   // The same of a front, in two steps around the caller's read. Null: no memory can be had easily.
   // The other step takes the memory over. The file is pinned and its image not empty.
   char* begin_front(RunFile* file);
@@ -247,7 +255,7 @@ class Residency {
   bool evict_heap(RunFile* file) REQUIRES(mutex_);
   size_t evict_front(RunFile* file) REQUIRES(mutex_);
   size_t try_front(RunFile* file) REQUIRES(mutex_);
-  size_t keep_outline(RunFile* file, const Run& run) REQUIRES(mutex_);
+  size_t keep_outline(RunFile* file, std::unique_ptr<Run> outline) REQUIRES(mutex_);
   void offer_front() REQUIRES(mutex_);
   void evict_values(RunFile* file, Extent* extent) REQUIRES(mutex_);
   void give_up(Extent* extent, os::Quota quota, char* memory, size_t bytes, Run* run)

@@ -61,8 +61,9 @@ bool Residency::evict_heap(RunFile* file) {
 size_t Residency::evict_front(RunFile* file) {
   Extent* image = file->image.get();
   size_t kept = 0;
-  if (const Run* run = file->run.load(std::memory_order_relaxed); run != nullptr) {
-    kept = keep_outline(file, *run);
+  if (const Run* run = file->run.load(std::memory_order_relaxed);
+      run != nullptr && file->outline.load(std::memory_order_relaxed) == nullptr) {
+    kept = keep_outline(file, Run::make_outline(*run, arena_));
   }
   Run* run = file->run.exchange(nullptr, std::memory_order_acq_rel);
   char* memory = image->memory.exchange(nullptr, std::memory_order_acq_rel);
@@ -70,11 +71,9 @@ size_t Residency::evict_front(RunFile* file) {
   return image->front_bytes() - std::min(kept, image->front_bytes());
 }
 
-// Returns what it takes, where there was none.
-size_t Residency::keep_outline(RunFile* file, const Run& run) {
-  if (file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
-  std::unique_ptr<Run> outline = Run::make_outline(run, arena_);
-  if (outline == nullptr) return 0;
+// Returns what it takes, where there was none. `outline`: null for lack of memory.
+size_t Residency::keep_outline(RunFile* file, std::unique_ptr<Run> outline) {
+  if (outline == nullptr || file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
   const size_t bytes = outline->memory_bytes();
   arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(outline->heap_memory_bytes()));
   file->outline.store(outline.release(), std::memory_order_release);

@@ -30,7 +30,7 @@ Result<const Run*> Residency::pinned_run(RunFile* file) {
       if (run == nullptr) run = file->outline.load(std::memory_order_acquire);
       if (run != nullptr) return run;
     }
-    if (Status s = load_run(file); !s.ok()) return s;
+    if (Status s = load_for_get(file); !s.ok()) return s;
   }
 }
 
@@ -148,7 +148,7 @@ Status Residency::read_region(const format::StoredRegion& region, const ExtentAd
 }
 
 Status Residency::read_image(const format::ContainerRecord& record, char* to) {
-  const uint32_t front = format::run_front_blocks(record);
+  const uint32_t front = format::run_front(record).blocks;
   if (front == 0) {
     return Status(StatusCode::kCorruption,
                   "the manifest contradicts itself about container " + std::to_string(record.id));

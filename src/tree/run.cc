@@ -53,6 +53,14 @@ Status Run::verify(const char* image, size_t image_bytes, uint64_t run_checksum,
   return verify_front(image, image_bytes, image_bytes, run_checksum, where);
 }
 
+Status Run::verify_header(const char* header_area, size_t header_bytes, uint64_t run_checksum,
+                          std::string_view where) {
+  if (header_bytes == 0 || checksum64(header_area, header_bytes, 0) != run_checksum) {
+    return damaged(where, "the checksum of an index run's header is wrong");
+  }
+  return {};
+}
+
 Status Run::verify_front(const char* front, size_t front_bytes, size_t image_bytes,
                          uint64_t run_checksum, std::string_view where) {
   if (front_bytes < 2 * kRunBlockBytes || front_bytes > image_bytes ||
@@ -61,10 +69,8 @@ Status Run::verify_front(const char* front, size_t front_bytes, size_t image_byt
   }
   const size_t blocks = front_bytes / kRunBlockBytes;
   const uint32_t header_blocks = reinterpret_cast<const format::RunHeader*>(front)->header_blocks;
-  if (header_blocks == 0 || header_blocks >= blocks ||
-      checksum64(front, header_blocks * size_t{kRunBlockBytes}, 0) != run_checksum) {
-    return damaged(where, "the checksum of an index run's header is wrong");
-  }
+  const size_t header_bytes = header_blocks < blocks ? header_blocks * size_t{kRunBlockBytes} : 0;
+  if (Status s = verify_header(front, header_bytes, run_checksum, where); !s.ok()) return s;
   // The header is what was written; it still has to describe this image before its table can be
   // used.
   format::RunView view;
@@ -125,20 +131,47 @@ void* Run::allocate(size_t bytes, os::Arena** arena) {
 }
 
 std::unique_ptr<Run> Run::make_outline(const Run& run, os::Arena* arena) {
-  const size_t tables = tables_end(run.header());
-  const size_t header_bytes = size_t{run.header().header_blocks} * kRunBlockBytes;
+  return outline_of(run.view(), run.prefix(), arena);
+}
+
+Result<std::unique_ptr<Run>> Run::attach_outline(const char* header_area, size_t image_bytes,
+                                                 std::string_view low, os::Arena* arena) {
+  format::RunView view;
+  if (Status s = format::parse_run(header_area, image_bytes, &view); !s.ok()) return s;
+  const std::string_view prefix = low.substr(0, view.header->skip);
+  if (view.first_heads == nullptr || prefix.size() < view.header->skip) {
+    return Status(StatusCode::kCorruption,
+                  "index run: its header area is not what the manifest says");
+  }
+  view.index = nullptr;
+  std::unique_ptr<Run> outline = outline_of(view, prefix, arena);
+  if (outline == nullptr) {
+    return Status(StatusCode::kOutOfMemory, "no memory for an index run's search tables");
+  }
+  return outline;
+}
+
+// Of the header area it needs what stands before the first heads.
+std::unique_ptr<Run> Run::outline_of(const format::RunView& view, std::string_view prefix,
+                                     os::Arena* arena) {
+  const size_t tables = tables_end(*view.header);
+  const size_t header_bytes =
+      view.first_heads != nullptr
+          ? static_cast<size_t>(reinterpret_cast<const char*>(view.first_heads) - view.image)
+          : size_t{view.header->header_blocks} * kRunBlockBytes;
   void* place = allocate(tables + header_bytes, &arena);
   if (place == nullptr) return nullptr;
+  std::unique_ptr<Run> outline(new (place) Run(view, prefix, tables + header_bytes, arena));
   char* header = static_cast<char*>(place) + tables;
-  std::memcpy(header, run.image(), header_bytes);
-  format::RunView view = run.view();
-  view.image = header;
-  view.header = reinterpret_cast<const format::RunHeader*>(header);
-  view.extents = reinterpret_cast<const format::RunExtent*>(header + format::kRunExtentsOffset);
-  view.checksums = reinterpret_cast<const uint32_t*>(header + format::kRunTableOffset);
-  view.heap = nullptr;
-  std::unique_ptr<Run> outline(new (place) Run(view, run.prefix(), tables + header_bytes, arena));
-  outline->view_.index = nullptr;
+  std::memcpy(header, view.image, header_bytes);
+  format::RunView& own = outline->view_;
+  own.image = header;
+  own.header = reinterpret_cast<const format::RunHeader*>(header);
+  own.extents = reinterpret_cast<const format::RunExtent*>(header + format::kRunExtentsOffset);
+  own.checksums = reinterpret_cast<const uint32_t*>(header + format::kRunTableOffset);
+  own.first_heads = nullptr;
+  own.index = nullptr;
+  own.heap = nullptr;
   outline->table_.index = nullptr;
   outline->heap_ = nullptr;
   return outline;
@@ -180,10 +213,25 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
   table_.index = view.index;
   table_.layout = view.layout;
   table_.kernels = search_kernels();
+  if (view.index != nullptr) {
+    read_groups(first_heads, ties, middles);
+  } else {
+    std::copy_n(view.first_heads, groups, first_heads);
+    // Keys of wide groups differ in their heads.
+    std::fill_n(ties, groups / 64 + 1, wide_ ? 0 : ~uint64_t{0});
+    std::fill_n(middles, groups, format::kNoLocation);
+  }
+  ties_ = ties;
+  middles_ = middles;
+  build_search_table(table_, groups, first_heads, base + offsets.upper);
+}
+
+void Run::read_groups(uint64_t* first_heads, uint64_t* ties, uint32_t* middles) const {
+  const uint32_t groups = view_.header->groups;
   std::fill_n(ties, groups / 64 + 1, 0);
   uint64_t last = 0;
   for (uint32_t g = 0; g < groups; ++g) {
-    const format::RunGroup& group = view.group(g);
+    const format::RunGroup& group = view_.group(g);
     first_heads[g] = group.heads[0];
     if (g != 0 && last == group.heads[0]) ties[g / 64] |= uint64_t{1} << (g % 64);
     last = group.heads[kGroupEntries - 1];
@@ -191,9 +239,6 @@ Run::Run(const format::RunView& view, std::string_view prefix, size_t allocated_
         std::min(kGroupEntries, entries_ - std::min(entries_, g * kGroupEntries));
     middles[g] = wide_ ? format::kNoLocation : group.locations[count / 2];
   }
-  ties_ = ties;
-  middles_ = middles;
-  build_search_table(table_, groups, first_heads, base + offsets.upper);
 }
 
 uint32_t Run::first_group_from(uint64_t head, uint32_t end) const {

@@ -27,9 +27,10 @@
 // 7. Without its heap (heap() == nullptr) a run tells where things lie: locate, heads_of,
 // heap_range, the groups. What looks at keys behind their heads or at values is then asked of a
 // copy made by with_heap, and only about entries whose records are there.
-// 8. An outline is a run without its index blocks, too: header area and accelerators alone. It
-// tells how its parts lie on disk, and in which groups a head can be; what is in them is asked of a
-// copy made by with_groups, and only about groups that are there.
+// 8. An outline is a run without its index blocks, too: header area and accelerators alone, made
+// from a run or from the header area that was read by itself. It tells how its parts lie on disk,
+// and in which groups a head can be; what is in them is asked of a copy made by with_groups, and
+// only about groups that are there.
 
 #include <algorithm>
 #include <cstdint>
@@ -92,11 +93,21 @@ class Run {
   // The outline of a run whose index blocks are in memory, with a header area of its own. `arena`:
   // as for attach_parts. Null: no memory.
   static std::unique_ptr<Run> make_outline(const Run& run, os::Arena* arena = nullptr);
+  // The same from the header area of an image of image_bytes that was read from disk; it is copied.
+  // As it does not tell where heads tie, groups_with gives a group more for each first head, but
+  // for wide groups. `low` and errors: as for attach_parts; kCorruption, too, where the area has no
+  // first heads.
+  static Result<std::unique_ptr<Run>> attach_outline(const char* header_area, size_t image_bytes,
+                                                     std::string_view low,
+                                                     os::Arena* arena = nullptr);
   // Verifies a run image read from disk against the checksum of its header area (from the manifest)
   // and its own block checksums (but for those of a packed heap, which is verified as it is
   // unpacked). `where` ("data.3 at 40960") starts the message of an error.
   static Status verify(const char* image, size_t image_bytes, uint64_t run_checksum,
                        std::string_view where);
+  // The header area alone, of header_bytes.
+  static Status verify_header(const char* header_area, size_t header_bytes, uint64_t run_checksum,
+                              std::string_view where);
   // The same of the first front_bytes of an image.
   static Status verify_front(const char* front, size_t front_bytes, size_t image_bytes,
                              uint64_t run_checksum, std::string_view where);
@@ -274,6 +285,7 @@ class Run {
   }
   format::StoredRegion heap_region() const { return view_.heap_region(); }
   format::StoredRegion extent_region(uint32_t extent) const { return view_.extent_region(extent); }
+  format::RunFront front() const { return {view_.header->header_blocks, front_blocks()}; }
   // How many blocks of the image lie before the heap.
   uint32_t front_blocks() const { return view_.header->header_blocks + view_.header->index_blocks; }
   // Checksums of the stored blocks of value extent `extent` (to verify a read from disk).
@@ -317,14 +329,19 @@ class Run {
   Run(const format::RunView& view, std::string_view prefix, size_t allocated_bytes,
       os::Arena* arena);
   static size_t tables_end(const format::RunHeader& header);
+  static std::unique_ptr<Run> outline_of(const format::RunView& view, std::string_view prefix,
+                                         os::Arena* arena);
   static void* allocate(size_t bytes, os::Arena** arena);
   static void* operator new(size_t size, void* place) { return size == 0 ? nullptr : place; }
+
+  // Fills the accelerators.
+  void read_groups(uint64_t* first_heads, uint64_t* ties, uint32_t* middles) const;
 
   uint64_t head(uint32_t index) const {
     HAWTHORN_ASSERT(index < entries_);
     return table_.group(index / format::kGroupEntries).heads[index % format::kGroupEntries];
   }
-  // The first group entry ties with the last entry of the group before.
+  // The first group entry ties with the last entry of the group before, or may.
   bool tied(uint32_t group) const { return (ties_[group / 64] >> (group % 64) & 1) != 0; }
 
   // All entries with this head, from what the kernel found in its last group.

@@ -392,8 +392,8 @@ std::string_view RunBuilder::heap() {
 }
 
 size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap) const {
-  const uint32_t index_blocks =
-      format::run_index_blocks(format::run_group_count(entries_), layout());
+  const uint32_t groups = format::run_group_count(entries_);
+  const uint32_t index_blocks = format::run_index_blocks(groups, layout());
   const uint32_t heap_blocks = format::run_heap_blocks(image_heap_bytes());
   uint64_t words =
       index_blocks +
@@ -402,7 +402,8 @@ size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const Packe
     words += format::run_region_words(format::run_extent_blocks(extent.record.bytes),
                                       extent_blocks(extent));
   }
-  return (format::run_header_blocks(words) + index_blocks + heap_blocks) * kRunBlockBytes;
+  const uint64_t header_blocks = format::run_header_blocks(words, groups);
+  return (header_blocks + index_blocks + heap_blocks) * kRunBlockBytes;
 }
 
 uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to,
@@ -438,6 +439,8 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
   }
   if (packed_heap != nullptr) put(packed_heap->packing.ends);
   for (const BuiltExtent& extent : extents) put(extent.packing.ends);
+  write_first_heads(to + format::run_first_heads_offset(static_cast<uint64_t>(
+                             words - reinterpret_cast<uint32_t*>(to + format::kRunTableOffset))));
   return checksum64(to, header_bytes, 0);
 }
 
@@ -478,6 +481,7 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   if (heap != nullptr || std::any_of(extents.begin(), extents.end(), packed)) {
     header.features = format::kRunFeaturePacked;
   }
+  header.features |= format::kRunFeatureFirstHeads;
   if (wide()) header.features |= format::kRunFeatureWide;
   std::memset(to, 0, size_t{header.header_blocks} * kRunBlockBytes);
   std::memcpy(to, &header, sizeof header);
@@ -491,6 +495,14 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
     out->dictionary = extent.packing.dictionary;
     out->codec = static_cast<uint8_t>(extent.packing.codec);
     ++out;
+  }
+}
+
+void RunBuilder::write_first_heads(char* to) const {
+  auto* heads = reinterpret_cast<uint64_t*>(to);
+  if (entries_ == 0) *heads = format::kNoHead;
+  for (uint32_t first = 0; first < entries_; first += kGroupEntries) {
+    *heads++ = heads_.data()[first];
   }
 }
 

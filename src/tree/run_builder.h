@@ -151,6 +151,7 @@ class RunBuilder {
   void move_heads(const Run& from_run, uint32_t from);
   void write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts,
                     const PackedHeap* heap, char* to) const;
+  void write_first_heads(char* to) const;
   void write_index(char* to) const;
   format::GroupLayout layout() const;
   // Of the heap in the image.

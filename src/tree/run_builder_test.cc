@@ -214,7 +214,9 @@ TEST(RunBuilderTest, SmallPlainValuesStandInWideGroups) {
     record.entries = run->entries();
     record.run.blocks = static_cast<uint32_t>(image.bytes / 4096);
     record.wide = true;
-    EXPECT_EQ(format::run_front_blocks(record), record.run.blocks);
+    record.first_heads = true;
+    EXPECT_EQ(format::run_front(record).header_blocks, run->header().header_blocks);
+    EXPECT_EQ(format::run_front(record).blocks, record.run.blocks);
     g.shape.wide = false;
     const Image narrow = build(builder, g);
     EXPECT_FALSE(builder.wide());
@@ -303,7 +305,9 @@ TEST(RunBuilderTest, PackedRegionsAreWhereTheHeaderSays) {
   record.unpacked_blocks = static_cast<uint32_t>(bytes / 4096);
   record.run.blocks = record.unpacked_blocks - blocks + heap.stored_blocks;
   for (const BuiltExtent& extent : extents) record.values.push_back(extent.record);
-  EXPECT_EQ(format::run_front_blocks(record), run.front_blocks());
+  record.first_heads = true;
+  EXPECT_EQ(format::run_front(record).header_blocks, run.header().header_blocks);
+  EXPECT_EQ(format::run_front(record).blocks, run.front_blocks());
   // Ends that contradict each other are refused.
   auto* damaged = const_cast<uint32_t*>(run.extent_region(0).packing.ends.data());
   damaged[1] = 999;

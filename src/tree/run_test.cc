@@ -61,7 +61,17 @@ void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string
 }
 
 void expect_outlined(const tree::Run& run, const std::vector<run_model::Flat>& flat, Prng& prng) {
-  const std::unique_ptr<tree::Run> outline = tree::Run::make_outline(run);
+  // From the run, and from its header area alone.
+  const size_t header_bytes = size_t{run.header().header_blocks} * 4096;
+  const Image header(header_bytes);
+  std::memcpy(header.data.get(), run.image(), header_bytes);
+  Result<std::unique_ptr<tree::Run>> attached =
+      tree::Run::attach_outline(header.data.get(), run.image_bytes(), run.prefix());
+  ASSERT_TRUE(attached.ok()) << attached.status().to_string();
+  const bool by_header = prng.one_in(2);
+  const std::unique_ptr<tree::Run> outline =
+      by_header ? std::move(attached).value() : tree::Run::make_outline(run);
+  SCOPED_TRACE(by_header ? "by header" : "of a run");
   ASSERT_NE(outline, nullptr);
   ASSERT_TRUE(outline->is_outline());
   ASSERT_EQ(outline->front_blocks(), run.front_blocks());
@@ -330,12 +340,13 @@ Generated wide_golden_entries() {
   return g;
 }
 
-void expect_golden(const char* name, Generated g, uint64_t checksum) {
+// `built_now`: this version builds the same image, not only reads it.
+void expect_golden(const char* name, Generated g, uint64_t checksum, bool built_now = true) {
   const std::filesystem::path path =
       std::filesystem::path(__FILE__).parent_path() / "../../tests/compat/v1" / name;
   RunBuilder builder;
   const Image built = build(builder, g);
-  if (std::getenv("HAWTHORN_WRITE_GOLDEN") != nullptr) {
+  if (built_now && std::getenv("HAWTHORN_WRITE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary)
         .write(built.data.get(), static_cast<std::streamsize>(built.bytes));
   }
@@ -344,18 +355,24 @@ void expect_golden(const char* name, Generated g, uint64_t checksum) {
   ASSERT_FALSE(bytes.empty()) << path;
   const Image image(bytes.size());
   std::memcpy(image.data.get(), bytes.data(), bytes.size());
-  EXPECT_EQ(built.checksum, checksum);
-  ASSERT_TRUE(tree::Run::verify(image.data.get(), image.bytes, built.checksum, "golden").ok());
+  if (built_now) {
+    EXPECT_EQ(built.checksum, checksum);
+  }
+  ASSERT_TRUE(tree::Run::verify(image.data.get(), image.bytes, checksum, "golden").ok());
   Result<std::unique_ptr<tree::Run>> run = tree::Run::attach(image.data.get(), image.bytes);
   ASSERT_TRUE(run.ok()) << run.status().to_string();
   Prng prng(1);
   ASSERT_NO_FATAL_FAILURE(run_model::expect_equal(**run, g.model, g.extents, prng));
-  EXPECT_EQ(bytes, std::string_view(built.data.get(), built.bytes)) << "the format has changed";
+  EXPECT_EQ((*run)->view().first_heads != nullptr, built_now);
+  if (built_now) {
+    EXPECT_EQ(bytes, std::string_view(built.data.get(), built.bytes)) << "the format has changed";
+  }
 }
 
 TEST(RunTest, TheGoldenImagesOfVersion1) {
-  expect_golden("index_run.bin", golden_entries(), 17141291905369532761u);
-  expect_golden("index_run_wide.bin", wide_golden_entries(), 14192242593280956615u);
+  expect_golden("index_run.bin", golden_entries(), 17141291905369532761u, false);
+  expect_golden("index_run_first_heads.bin", golden_entries(), 4579285486833942787u);
+  expect_golden("index_run_wide.bin", wide_golden_entries(), 9853066389356644172u);
 }
 
 }  // namespace

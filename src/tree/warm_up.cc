@@ -21,12 +21,12 @@ struct Front {
   Status status;
 };
 
-// The file of the container with this low key, where its front is to be read.
+// The file of the container with this low key, where its front is to be read, or its outline.
 bool find_missing(const TreeState& tree, const std::string& low, PinnedRunFile* found) {
   os::epoch::Guard guard;
   const Container* container = tree.directory().find(low);
   RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-  if (file->empty() || file->record.wide || file->run.load(std::memory_order_acquire) != nullptr ||
+  if (file->empty() || file->run.load(std::memory_order_acquire) != nullptr ||
       file->damaged.load(std::memory_order_acquire)) {
     return false;
   }
@@ -84,15 +84,19 @@ Status warm_up(TreeState& tree, bool* full) {
   for (const std::string& low : lows) {
     Front front;
     if (!find_missing(tree, low, &front.file)) continue;
-    const size_t bytes = front.file.get()->image->front_bytes();
-    const bool fits = store.arena->used() + bytes <= store.arena->budget() / 4 * 3;
-    front.memory = fits ? store.residency->begin_front(front.file.get()) : nullptr;
-    if (front.memory == nullptr) {
-      *full = true;
-      break;
+    RunFile* file = front.file.get();
+    if (!file->record.wide && store.residency->spare(file->image->front_bytes())) {
+      front.memory = store.residency->begin_front(file);
     }
-    fronts.push_back(std::move(front));
-    if (fronts.size() == kAtOnce) read_all();
+    if (front.memory != nullptr) {
+      fronts.push_back(std::move(front));
+      if (fronts.size() == kAtOnce) read_all();
+    } else if (file->record.first_heads) {
+      Status status = store.residency->load_outline(file);
+      *full = status.is(StatusCode::kOutOfMemory);
+      if (*full) break;
+      if (first.ok()) first = std::move(status);
+    }
   }
   read_all();
   return first;

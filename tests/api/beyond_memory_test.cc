@@ -487,6 +487,48 @@ TEST_F(BeyondMemoryAlone, WarmedUpAtOpen) {
   EXPECT_TRUE(db_->warm_up().is(StatusCode::kClosed));
 }
 
+// Runs that hold small values are as large as all of the tree: behind an open a first get reads
+// the header and one block of its container's, and after warm_up the block alone.
+TEST_F(BeyondMemoryAlone, CountersBehindAnOpen) {
+  constexpr uint64_t kKeys = 3'000'000;
+  const auto key = [](uint64_t i) { return big_endian(i * 1001); };
+  const auto value = [](uint64_t i) { return value_of(i, 8); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
+  ASSERT_OK(db_->close());
+  Options options;
+  options.memory_budget_bytes = kBudget;
+  for (const bool warm : {false, true}) {
+    SCOPED_TRACE(warm);
+    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
+    ASSERT_OK(opened.status());
+    db_ = std::move(opened).value();
+    tree_ = db_->find_tree("t").value();
+    if (warm) ASSERT_OK(db_->warm_up());
+    const uint64_t before = db_->stats().bytes_read;
+    Value found;
+    uint64_t gets = 0;
+    for (uint64_t i = 77; i < kKeys; i += 2999, ++gets) {
+      ASSERT_OK(db_->get(tree_, key(i), found));
+      ASSERT_EQ(found.view(), value(i));
+    }
+    const uint64_t each = (db_->stats().bytes_read - before) / gets;
+    EXPECT_LT(each, warm ? 4096 + 200u : 2 * 4096u);
+    if (!warm) {
+      EXPECT_GT(each, 4096 + 200u) << "the headers must have been missing";
+    }
+    // Cursors go by outlines, too.
+    Cursor cursor = db_->cursor(tree_);
+    for (uint64_t i = 5; i < kKeys; i += 99'999) {
+      ASSERT_TRUE(cursor.seek(key(i)));
+      ASSERT_EQ(cursor.value(), value(i));
+      ASSERT_TRUE(cursor.prev());
+      ASSERT_EQ(cursor.key(), key(i - 1));
+    }
+    cursor = Cursor();
+    ASSERT_OK(db_->close());
+  }
+}
+
 // What is damaged is told, and keeps nothing else from memory.
 TEST_F(BeyondMemoryAlone, WarmedUpWhereSomeIndexesAreDamaged) {
   const uint64_t keys = 4 * kBudget / 308;

@@ -266,7 +266,10 @@ void expect_kind(const Sample& sample, const std::string& path) {
     EXPECT_GT(packed, 3u);
   } else if (sample.kind == Kind::kWide) {
     uint64_t wide = 0;
-    for (const auto& [id, container] : state.containers) wide += container.wide ? 1 : 0;
+    for (const auto& [id, container] : state.containers) {
+      wide += container.wide ? 1 : 0;
+      EXPECT_EQ(container.first_heads, container.run.blocks != 0);
+    }
     EXPECT_EQ(wide, 3u);
     EXPECT_EQ(state.containers.size(), 5u);
   } else {
