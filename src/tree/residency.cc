@@ -455,6 +455,7 @@ bool Residency::spare(size_t bytes) const {
 }
 
 Status Residency::load_for_get(RunFile* file) {
+  if (!file->image) return {};
   const Extent& image = *file->image.get();
   const bool present = image.memory.load(std::memory_order_acquire) != nullptr;
   const bool goes = file->record.wide || !spare(image.front_bytes());

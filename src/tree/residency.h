@@ -2,7 +2,7 @@
 // What is in memory of the data files, under the arena's budget: whole extents, contiguous in the
 // arena (L3); single blocks of others in frames.
 //
-//   run image:     outline (header, accelerators) ── kept longest, once the front was there
+//   run image:     outline (header, accelerators) ── kept longest: of a front that went, or alone
 //                  front (header, index) ── kept before values, as long as it is used
 //                  heap (keys' tails, small values) ─┐
 //   value extents ───────────────────────────────────┴─ whole, or by blocks in frames, or not at
