@@ -189,8 +189,8 @@ class HAWTHORN_EXPORT Db {
   // memory).
   Status drain();
 
-  // Reads the indexes of all trees into memory, until a quarter of the budget is left, and of the
-  // others, and of those that hold the values themselves (of 40 bytes or fewer each), the outlines:
+  // Reads the indexes of all trees into memory, until a quarter of the budget is left, and of
+  // those that hold the values themselves (of 40 bytes or fewer each) the outlines:
   // the first reads behind an open need no more of the disk than later ones then. Takes the time to
   // read them, of records of 100 bytes about an eighth of the database, at the speed of the disk,
   // and returns; reads and writes go on beside it, also in a read-only database. Errors: kIoError,

@@ -104,22 +104,6 @@ TEST_P(OutlineTest, MemoryTakesTheOutlineAtLast) {
   }
 }
 
-// As above where memory has no room for a front, either: for values of all kinds.
-TEST_P(OutlineTest, IsReadByItselfWhereAFrontWouldNotStay) {
-  leave_outline();
-  test_.evict_all();
-  const size_t used = test_.residency().arena()->used();
-  test_.residency().arena()->set_budget(used + file()->image->front_bytes() / 2);
-  std::string found;
-  for (uint64_t i = 0; i < kKeys; i += 9999) {
-    ASSERT_TRUE(get(i, &found).ok());
-    EXPECT_EQ(found, value(i));
-    ASSERT_TRUE(get(kKeys + i, &found).is_not_found());
-  }
-  EXPECT_EQ(file()->run.load(), nullptr);
-  EXPECT_NE(file()->outline.load(), nullptr);
-}
-
 TEST_P(OutlineTest, DamageOfTheHeaderIsNamed) {
   const format::ContainerRecord& record = file()->record;
   leave_outline();

@@ -458,8 +458,8 @@ Status Residency::load_for_get(RunFile* file) {
   if (!file->image) return {};
   const Extent& image = *file->image.get();
   const bool present = image.memory.load(std::memory_order_acquire) != nullptr;
-  const bool goes = file->record.wide || !spare(image.front_bytes());
-  const bool outline = file->record.first_heads && !present && goes && !roomy(image.memory_bytes());
+  const bool holds_values = file->record.wide && file->record.first_heads;
+  const bool outline = holds_values && !present && !roomy(image.memory_bytes());
   return outline ? load_outline(file) : load_run(file);
 }
 

@@ -91,12 +91,14 @@ Status warm_up(TreeState& tree, bool* full) {
     if (front.memory != nullptr) {
       fronts.push_back(std::move(front));
       if (fronts.size() == kAtOnce) read_all();
-    } else if (file->record.first_heads) {
+    } else if (file->record.wide && file->record.first_heads) {
       Status status = store.residency->load_outline(file);
       *full = status.is(StatusCode::kOutOfMemory);
-      if (*full) break;
-      if (first.ok()) first = std::move(status);
+      if (first.ok() && !*full) first = std::move(status);
+    } else {
+      *full = !file->record.wide;
     }
+    if (*full) break;
   }
   read_all();
   return first;

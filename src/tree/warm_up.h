@@ -10,9 +10,8 @@ namespace hawthorn::tree {
 
 class TreeState;
 
-// In the order of the keys, several at once, as long as a quarter of the budget stays free; only
-// the outlines of the others, and of wide groups, which hold the values. *full: there is not even
-// memory for those.
+// In the order of the keys, several at once, as long as a quarter of the budget stays free; of wide
+// groups, which hold the values, the outlines. *full: some were left out for lack of memory.
 // Blocking, not inside an epoch guard. Errors: kIoError, kCorruption of the first that could not be
 // read; the others are read all the same.
 Status warm_up(TreeState& tree, bool* full);
