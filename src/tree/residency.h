@@ -131,8 +131,8 @@ class Residency {
   // When it returns, the run may have been evicted again, also from a file that was pinned only
   // just before: look again.
   Status load_run(RunFile* file, RunPart part = RunPart::kFront);
-  // What a point read needs of a run at least: where neither run nor outline is in memory, reads the
-  // front, or the outline alone where the front holds the values. As load_run.
+  // What a point read needs of a run at least: where neither run nor outline is in memory, reads
+  // the front, or the outline alone where the front holds the values. As load_run.
   Status load_for_get(RunFile* file);
   // The outline of a run whose image has first heads; not where it is in memory. As load_run.
   Status load_outline(RunFile* file);
