@@ -457,15 +457,16 @@ bool Residency::spare(size_t bytes) const {
 Status Residency::load_for_get(RunFile* file) {
   if (!file->image) return {};
   const Extent& image = *file->image.get();
-  const bool present = image.memory.load(std::memory_order_acquire) != nullptr;
   const bool holds_values = file->record.wide && file->record.first_heads;
-  const bool outline = holds_values && !present && !roomy(image.memory_bytes());
+  const bool outline = holds_values && !roomy(image.memory_bytes());
   return outline ? load_outline(file) : load_run(file);
 }
 
 Status Residency::load_outline(RunFile* file) {
   if (file->outline.load(std::memory_order_acquire) != nullptr) return {};
   if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
+  // Also where it is not on the disk yet.
+  if (attach_present(file, RunPart::kFront)) return {};
   const Extent& image = *file->image.get();
   const size_t bytes = image.header_bytes();
   char* memory = allocate_for_read(os::Quota::kMerge, bytes);

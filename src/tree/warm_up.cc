@@ -26,7 +26,8 @@ bool find_missing(const TreeState& tree, const std::string& low, PinnedRunFile* 
   os::epoch::Guard guard;
   const Container* container = tree.directory().find(low);
   RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-  if (file->empty() || file->run.load(std::memory_order_acquire) != nullptr ||
+  // A front that is in memory for another file only has to be attached, and may not be on the disk.
+  if (file->empty() || file->image->memory.load(std::memory_order_acquire) != nullptr ||
       file->damaged.load(std::memory_order_acquire)) {
     return false;
   }
