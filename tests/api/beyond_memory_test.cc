@@ -56,6 +56,13 @@ class LargeTree {
     ASSERT_OK(db_->flush());
   }
 
+  void reopen(const Options& options) {
+    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
+    ASSERT_OK(opened.status());
+    db_ = std::move(opened).value();
+    tree_ = db_->find_tree("t").value();
+  }
+
   TempDirectory directory_;
   std::unique_ptr<Db> db_;
   Tree tree_;
@@ -460,10 +467,7 @@ TEST_F(BeyondMemoryAlone, WarmedUpAtOpen) {
   ASSERT_OK(db_->close());
   for (const bool warm : {false, true}) {
     SCOPED_TRACE(warm);
-    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
-    ASSERT_OK(opened.status());
-    db_ = std::move(opened).value();
-    tree_ = db_->find_tree("t").value();
+    ASSERT_NO_FATAL_FAILURE(reopen(options));
     if (warm) {
       ASSERT_OK(db_->warm_up());
       EXPECT_GT(db_->stats().memory_index_bytes, keys * 12);
@@ -499,10 +503,7 @@ TEST_F(BeyondMemoryAlone, CountersBehindAnOpen) {
   options.memory_budget_bytes = kBudget;
   for (const bool warm : {false, true}) {
     SCOPED_TRACE(warm);
-    Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
-    ASSERT_OK(opened.status());
-    db_ = std::move(opened).value();
-    tree_ = db_->find_tree("t").value();
+    ASSERT_NO_FATAL_FAILURE(reopen(options));
     if (warm) ASSERT_OK(db_->warm_up());
     const uint64_t before = db_->stats().bytes_read;
     Value found;
@@ -548,10 +549,7 @@ TEST_F(BeyondMemoryAlone, WarmedUpWhereSomeIndexesAreDamaged) {
   }
   Options options;
   options.memory_budget_bytes = kBudget;
-  Result<std::unique_ptr<Db>> opened = Db::open(directory_ / "db", options);
-  ASSERT_OK(opened.status());
-  db_ = std::move(opened).value();
-  tree_ = db_->find_tree("t").value();
+  ASSERT_NO_FATAL_FAILURE(reopen(options));
   const Status warm = db_->warm_up();
   EXPECT_TRUE(warm.is(StatusCode::kCorruption)) << warm.to_string();
   EXPECT_NE(warm.to_string().find("data."), std::string::npos) << warm.to_string();
