@@ -164,7 +164,21 @@ class HAWTHORN_EXPORT Db {
   // and of Ingest; nothing is visible then.
   Status ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options = {});
 
-  // Errors: kReadOnly. kExclusive waits for the exclusive transaction before it.
+  // Compare and set, each in a commit of its own: see Transaction. Where others change the key at
+  // the same time, it is tried again.
+  Result<bool> insert(const Tree& tree, std::string_view key, std::string_view value,
+                      Durability durability = Durability::kDefault);
+  Result<bool> update(const Tree& tree, std::string_view key, std::string_view value,
+                      Durability durability = Durability::kDefault);
+  Result<bool> replace(const Tree& tree, std::string_view key,
+                       std::optional<std::string_view> expected, std::string_view value,
+                       Durability durability = Durability::kDefault);
+  Result<bool> remove_if(const Tree& tree, std::string_view key, std::string_view expected,
+                         Durability durability = Durability::kDefault);
+
+  // Errors: kReadOnly; kBusy when four million are open; kInvalidArgument for options that
+  // contradict each other. kExclusive waits for the exclusive transaction before it.
+  Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
   Snapshot snapshot();
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});

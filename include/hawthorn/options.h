@@ -95,6 +95,10 @@ struct Options {
   // Open returns kInvalidArgument when the database exists.
   bool error_if_exists = false;
 
+  // How long a write waits, in milliseconds, while another transaction has locked its row; 0: not
+  // at all. Transactions may say otherwise (transaction.h).
+  uint64_t lock_timeout_ms = 1000;
+
   // Called with each message of interest to an operator (recovery, damage, a full disk). Called
   // from any thread, also from background threads, never under a lock that a database call takes;
   // it must not throw. Default: none, silent.

@@ -1,17 +1,33 @@
 #pragma once
-// A transaction: reads from one snapshot, sees its own writes, commits all of them at one moment or
-// none.
+// A transaction: sees its own writes, commits all of them at one moment or none.
 //
-//   kOptimistic  any number at a time, in any threads; the first committer wins: put, del or commit
-//   return kConflict
-//                when another transaction committed one of the keys after this one began. Then
-//                abort and try again.
-//   kExclusive   one at a time: begin waits for the previous one, and commits of all others wait
-//   until it ends. Never
-//                conflicts. The mode for programs that were written for a single-writer store.
+//   hawthorn::Transaction t = db->begin({.isolation = hawthorn::Isolation::kSerializable}).value();
+//   ... t.get, t.put ...
+//   if (t.commit().is_conflict()) ...  // from the start again
 //
-// Isolation is snapshot isolation: no dirty, fuzzy or phantom reads and no lost updates; write skew
-// between two optimistic transactions is possible.
+// Who gives way when two want the same:
+//   kOptimistic   the first committer wins: put, del or commit return kConflict when another
+//                 transaction has committed one of the keys since this one began. Then abort and
+//                 try again.
+//   kPessimistic  a write locks its key until the transaction ends; who comes later waits. A cycle
+//                 of waiting transactions is found at once: one gets kDeadlock, which names it.
+//   kExclusive    one at a time: begin waits for the previous one, and commits of all others wait
+//                 until it ends. Never conflicts. The mode for programs that were written for a
+//                 single-writer store.
+// Any mixture may be open at once: a locked key makes writers of every kind wait, those of no
+// transaction included.
+//
+// What a transaction may see of others:
+//   kReadCommitted  each read shows what is committed when it is made, a cursor what was when it
+//                   was opened. Writes do not conflict, so what was read may be overwritten unseen,
+//                   unless get_for_update or a compare-and-set form read it.
+//   kSnapshot       all reads show one moment, that of begin. No dirty, fuzzy or phantom reads and
+//                   no lost updates; two transactions may each overwrite what the other has read
+//                   (write skew).
+//   kSerializable   as if one transaction ran after the other, in the order of their commits: what
+//                   was read, keys that were absent and ranges that were walked included, must not
+//                   have changed when it commits (kConflict). One that wrote nothing never conflicts.
+// docs/transactions.md argues why each level holds.
 //
 // Threads: one object from one thread at a time (it may move between threads).
 // Lifetime: end every transaction before its Db is closed. Destroying an open one aborts it.
@@ -21,6 +37,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -34,14 +51,42 @@ namespace hawthorn {
 
 class Tree;
 
-enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1 };
+enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1, kPessimistic = 2 };
+
+enum class Isolation : uint8_t { kReadCommitted = 0, kSnapshot = 1, kSerializable = 2 };
+
+// How a row is locked: shared goes with shared and with one upgradable, which may become exclusive
+// when the shared ones have gone; exclusive goes with none.
+enum class RowLock : uint8_t { kShared = 0, kUpgradable = 1, kExclusive = 2 };
+
+struct TxnOptions {
+  TxnMode mode = TxnMode::kOptimistic;
+  // kExclusive gives kSerializable whatever stands here.
+  Isolation isolation = Isolation::kSnapshot;
+  // Writes and locks return kReadOnly. Also in a database that was opened read-only.
+  bool read_only = false;
+  // Reads this moment in place of the present one. It may be released afterwards.
+  const Snapshot* snapshot = nullptr;
+  // How long a write or lock waits for a row; 0: not at all. Default: Options::lock_timeout_ms.
+  std::optional<uint64_t> lock_timeout_ms = std::nullopt;
+};
+
+// A moment of a transaction to which it can be rolled back. Copied freely.
+class HAWTHORN_EXPORT Savepoint {
+ public:
+  Savepoint() = default;
+
+ private:
+  friend class Transaction;
+  uint64_t transaction_ = 0;
+  uint64_t mark_ = 0;
+};
 
 // Fills the buffer with the next bytes of a streamed value and returns how many it wrote; 0 ends
 // the stream.
 using StreamSource = std::function<Result<size_t>(std::span<char>)>;
 
-// Reads and writes of one snapshot, committed together. One thread at a time; it must not outlive
-// its Db.
+// Reads and writes that are committed together. One thread at a time; it must not outlive its Db.
 class HAWTHORN_EXPORT Transaction {
  public:
   class HAWTHORN_HIDDEN Impl;
@@ -55,16 +100,57 @@ class HAWTHORN_EXPORT Transaction {
   Status get(const Tree& tree, std::string_view key, Value& value);
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out);
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
+  // Reads a key that is to be written, whether it is there or not: nobody else writes it before
+  // this transaction ends (kPessimistic: the row is locked), or commit returns kConflict
+  // (kOptimistic). A locked row is read as it is now, under kReadCommitted; the other levels return
+  // kConflict when it was changed since begin. Errors: those of get and lock.
+  Status get_for_update(const Tree& tree, std::string_view key, Value& value);
 
-  // Writes become visible to others at commit. Errors: kConflict (optimistic); kInvalidArgument for
-  // sizes over the limits; kNoSpace (deletes only when what is logged of the transaction fills the
-  // log); kReadOnly. After an error the transaction can go on with other keys, or abort; where
-  // kNoSpace met one that had logged much already, commit answers the same and writes nothing.
+  // Locks a row, there or not, until the transaction ends or is rolled back to before; a stronger
+  // lock takes the place of a weaker one. Without `timeout_ms` as the options say; 0: a try.
+  // Errors: kTimedOut, which names who holds it; kDeadlock, which names the cycle: abort and try
+  // again; kReadOnly; kInvalidArgument when the transaction is not kPessimistic.
+  Status lock(const Tree& tree, std::string_view key, RowLock mode,
+              std::optional<uint64_t> timeout_ms = std::nullopt);
+
+  // Writes become visible to others at commit. Errors: kConflict; kTimedOut and kDeadlock as for
+  // lock; kInvalidArgument for sizes over the limits; kNoSpace (deletes only when what is logged of
+  // the transaction fills the log); kReadOnly. After an error the transaction can go on with other
+  // keys, or abort; where kNoSpace met one that had logged much already, commit answers the same
+  // and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
   Status del(const Tree& tree, std::string_view key);
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.
   Status put_stream(const Tree& tree, std::string_view key, uint64_t size,
                     const StreamSource& source);
+
+  // Compare and set: writes only if the key is absent, if it is present, or if it has the
+  // `expected` value (without one: if it is absent). False: that was not so, and nothing was
+  // written. What they read counts as read by get_for_update, at every level. Errors: those of
+  // get_for_update and put; kNotSupported for an `expected` that is compared with a value of more
+  // than 64 MB.
+  Result<bool> insert(const Tree& tree, std::string_view key, std::string_view value);
+  Result<bool> update(const Tree& tree, std::string_view key, std::string_view value);
+  Result<bool> replace(const Tree& tree, std::string_view key,
+                       std::optional<std::string_view> expected, std::string_view value);
+  Result<bool> remove_if(const Tree& tree, std::string_view key, std::string_view expected);
+
+  // A mark to roll back to. Costs next to nothing, so that each statement may have one. Errors:
+  // kInvalidArgument when the transaction has ended or a nested one is open.
+  Result<Savepoint> savepoint();
+  // Undoes all writes since, and the locks that were taken since; the savepoint stays, later ones
+  // are gone. Cursors stay valid. What was read since stays read. Errors: kInvalidArgument for one
+  // that is gone or of another transaction; kNoSpace, where much of it was logged and the log is
+  // full: then only abort is left.
+  Status rollback_to(const Savepoint& savepoint);
+  // Forgets the savepoint and later ones; what was written stays. Errors: kInvalidArgument as above.
+  Status release(const Savepoint& savepoint);
+
+  // A transaction inside of this one, which can be used again when that has ended (until then it
+  // returns kInvalidArgument, but for commit and abort, which end both the same way). Its commit
+  // leaves its writes to this one, whatever the durability; its abort undoes them. Nested
+  // transactions may be nested. Errors: kInvalidArgument.
+  Result<Transaction> begin_nested();
 
   // Ends the transaction. Errors: kConflict (nothing was written); kUnknownOutcome when the sync of
   // a kFull commit failed. The object is finished in every case. A transaction without writes

@@ -1,5 +1,4 @@
-// The public Db, Snapshot, Transaction and Cursor: checks of arguments, and calls to the parts that
-// do the work.
+// The public Db and Snapshot: checks of arguments, and calls to the parts that do the work.
 
 #include "hawthorn/db.h"
 
@@ -195,12 +194,14 @@ Status Db::write(const WriteBatch& batch, Durability durability) {
 
 // ---- Snapshots
 
-Snapshot Db::snapshot() {
+Snapshot Db::snapshot() { return impl_->snapshot(); }
+
+Snapshot Db::Impl::snapshot() {
   Snapshot snapshot;
-  if (!impl_->usable().ok()) return snapshot;
-  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
-  impl_->hold();
-  snapshot.db_ = impl_.get();
+  if (!usable().ok()) return snapshot;
+  const auto registration = snapshots_->add(sequencer_->visible());
+  hold();
+  snapshot.db_ = this;
   snapshot.slot_ = registration.slot;
   snapshot.timestamp_ = registration.ts;
   return snapshot;
@@ -222,227 +223,6 @@ void Snapshot::reset() {
   auto* impl = static_cast<Db::Impl*>(std::exchange(db_, nullptr));
   impl->snapshots_->remove(slot_);
   impl->let_go();
-}
-
-// ---- Cursors
-
-class Cursor::Impl {
- public:
-  Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
-       const CursorOptions& options)
-      : db_(db),
-        own_(std::move(own)),
-        cursor_(state, view, {options.lower, options.upper, options.key_only}) {
-    db_->hold();
-  }
-  ~Impl() { db_->let_go(); }
-
-  Db::Impl* const db_;
-  const Snapshot own_;
-  tree::TreeCursor cursor_;
-};
-
-Cursor::Cursor() = default;
-Cursor::Cursor(Status error) : error_(std::move(error)) {}
-Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Cursor::~Cursor() = default;
-Cursor::Cursor(Cursor&&) noexcept = default;
-Cursor& Cursor::operator=(Cursor&&) noexcept = default;
-
-bool Cursor::publish(bool found) {
-  valid_ = found;
-  key_ = found ? impl_->cursor_.key() : std::string_view();
-  value_ = found ? impl_->cursor_.value() : std::string_view();
-  return found;
-}
-
-bool Cursor::first() { return impl_ != nullptr && publish(impl_->cursor_.first()); }
-bool Cursor::last() { return impl_ != nullptr && publish(impl_->cursor_.last()); }
-bool Cursor::seek(std::string_view key) {
-  return impl_ != nullptr && publish(impl_->cursor_.seek(key));
-}
-bool Cursor::seek_for_prev(std::string_view key) {
-  return impl_ != nullptr && publish(impl_->cursor_.seek_for_prev(key));
-}
-bool Cursor::next() { return valid_ && publish(impl_->cursor_.next()); }
-bool Cursor::prev() { return valid_ && publish(impl_->cursor_.prev()); }
-Status Cursor::status() const { return impl_ != nullptr ? impl_->cursor_.status() : error_; }
-
-Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
-  Status status = impl_->usable();
-  if (!status.ok()) return Cursor(std::move(status));
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return Cursor(std::move(status));
-  Snapshot own;
-  if (options.snapshot == nullptr) own = snapshot();
-  const uint64_t ts = options.snapshot != nullptr ? options.snapshot->timestamp() : own.timestamp();
-  return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state,
-                                               tree::ReadView{ts, 0}, options));
-}
-
-// ---- Transactions
-
-namespace {
-// The transaction that this thread used last, with its buffers.
-struct SpareTxn {
-  uint64_t instance = 0;
-  std::unique_ptr<txn::Txn> txn;
-};
-thread_local SpareTxn spare_txn;
-}  // namespace
-
-class Transaction::Impl {
- public:
-  explicit Impl(Db::Impl* db)
-      : db_(db),
-        held_(spare_txn.instance == db->instance_ && spare_txn.txn != nullptr
-                  ? std::move(spare_txn.txn)
-                  : std::make_unique<txn::Txn>(db->services_)),
-        txn_(*held_) {
-    db_->hold();
-    txn_.drop_large = [db](std::string_view encoded) {
-      db::drop_large_value(&db->store_, encoded);
-    };
-  }
-  ~Impl() {
-    if (txn_.open()) txn_.abort();
-    spare_txn.instance = db_->instance_;
-    spare_txn.txn = std::move(held_);
-    db_->let_go();
-  }
-
-  // The tree behind a handle while the transaction is open.
-  tree::TreeState* find(const Tree& tree, Status* status) {
-    *status = db_->usable();
-    if (!status->ok()) return nullptr;
-    if (!txn_.open()) {
-      *status = Status(StatusCode::kInvalidArgument, "the transaction has ended");
-      return nullptr;
-    }
-    return db_->find(tree, status);
-  }
-
-  Db::Impl* const db_;
-  std::unique_ptr<txn::Txn> held_;
-  txn::Txn& txn_;
-};
-
-Transaction::Transaction() = default;
-Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Transaction::~Transaction() = default;
-Transaction::Transaction(Transaction&&) noexcept = default;
-Transaction& Transaction::operator=(Transaction&&) noexcept = default;
-
-namespace {
-Status no_transaction() {
-  return Status(StatusCode::kInvalidArgument, "the transaction was never begun, or moved away");
-}
-}  // namespace
-
-Result<Transaction> Db::begin(TxnMode mode) {
-  if (Status s = impl_->writable(); !s.ok()) return s;
-  auto impl = std::make_unique<Transaction::Impl>(impl_.get());
-  if (Status s = impl->txn_.begin(mode == TxnMode::kExclusive ? txn::Mode::kExclusive
-                                                              : txn::Mode::kOptimistic);
-      !s.ok()) {
-    return s;
-  }
-  return Transaction(std::move(impl));
-}
-
-bool Transaction::open() const { return impl_ != nullptr && impl_->txn_.open(); }
-
-Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
-  if (impl_ == nullptr) return no_transaction();
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  return state == nullptr ? status : state->get(key, impl_->txn_.view(), true, value);
-}
-
-Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view> keys,
-                              ReadBatch& out) {
-  if (impl_ == nullptr) return no_transaction();
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  return state == nullptr ? status : state->multi_get(keys, impl_->txn_.view(), out);
-}
-
-Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
-  if (impl_ == nullptr) return Cursor(no_transaction());
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return Cursor(std::move(status));
-  if (options.snapshot != nullptr) {
-    return Cursor(Status(StatusCode::kInvalidArgument,
-                         "a cursor of a transaction reads the transaction's snapshot"));
-  }
-  return Cursor(
-      std::make_unique<Cursor::Impl>(impl_->db_, Snapshot(), state, impl_->txn_.view(), options));
-}
-
-Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) {
-  if (impl_ == nullptr) return no_transaction();
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return status;
-  if (status = impl_->db_->check_sizes(key, value.size()); !status.ok()) return status;
-  if (value.size() <= db::kLargeValueBytes) {
-    return impl_->txn_.write(state, format::OperationType::kPut, key, value);
-  }
-  Result<std::string> encoded =
-      db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), value);
-  if (!encoded.ok()) return encoded.status();
-  return impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
-}
-
-Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
-                               const StreamSource& source) {
-  if (impl_ == nullptr) return no_transaction();
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return status;
-  if (status = impl_->db_->check_sizes(key, 0); !status.ok()) return status;
-  if (size > Db::limits().stream_value_bytes_max) {
-    return Status(StatusCode::kInvalidArgument,
-                  "a streamed value of " + std::to_string(size) + " bytes is over the limit");
-  }
-  if (size <= db::kLargeValueBytes) {
-    std::string bytes(size, '\0');
-    for (size_t filled = 0; filled < size;) {
-      Result<size_t> got = source({bytes.data() + filled, bytes.size() - filled});
-      if (!got.ok()) return got.status();
-      if (*got == 0 || *got > size - filled) {
-        return Status(StatusCode::kInvalidArgument, "the source gave " + std::to_string(filled) +
-                                                        " bytes of " + std::to_string(size));
-      }
-      filled += *got;
-    }
-    return impl_->txn_.write(state, format::OperationType::kPut, key, bytes);
-  }
-  Result<std::string> encoded =
-      db::write_large_value(&impl_->db_->store_, impl_->db_->scheduler_.get(), size, source);
-  if (!encoded.ok()) return encoded.status();
-  return impl_->txn_.write(state, format::OperationType::kPutLarge, key, *encoded);
-}
-
-Status Transaction::del(const Tree& tree, std::string_view key) {
-  if (impl_ == nullptr) return no_transaction();
-  Status status;
-  tree::TreeState* state = impl_->find(tree, &status);
-  if (state == nullptr) return status;
-  if (status = impl_->db_->check_sizes(key, 0); !status.ok()) return status;
-  return impl_->txn_.write(state, format::OperationType::kDelete, key, {});
-}
-
-Status Transaction::commit(Durability durability) {
-  if (impl_ == nullptr) return no_transaction();
-  if (Status s = impl_->db_->usable(); !s.ok()) return s;
-  if (!impl_->txn_.open()) return Status(StatusCode::kInvalidArgument, "the transaction has ended");
-  return impl_->txn_.commit(impl_->db_->level(durability));
-}
-
-void Transaction::abort() {
-  if (open()) impl_->txn_.abort();
 }
 
 // ---- Upkeep

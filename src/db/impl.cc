@@ -281,7 +281,7 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
   if (Status s = writable(); !s.ok()) return s;
   if (count == 0) return {};
   txn::Txn& txn = thread_txn();
-  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
+  if (Status s = txn.begin({.mode = txn::Mode::kBlind}); !s.ok()) return s;
   if (!large) return commit_operations(txn, {}, operations, count, durability);
   std::string rewritten;
   const Status status = write_large_values(operations, txn, &rewritten);
@@ -293,7 +293,7 @@ Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_vi
                              Durability durability) {
   if (Status s = writable(); !s.ok()) return s;
   txn::Txn& txn = thread_txn();
-  if (Status s = txn.begin(txn::Mode::kBlind); !s.ok()) return s;
+  if (Status s = txn.begin({.mode = txn::Mode::kBlind}); !s.ok()) return s;
   Result<std::string> encoded = db::write_large_value(&store_, scheduler_.get(), value);
   const Status prepared = encoded.status();
   std::string operation;

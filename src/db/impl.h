@@ -49,6 +49,7 @@ class Db::Impl {
 
   Status open();
   Status close();
+  Snapshot snapshot();
   // OK, or why no call may run: kForked, kClosed.
   Status usable() const;
   Status writable() const;

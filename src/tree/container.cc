@@ -285,64 +285,6 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
   return result;
 }
 
-ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
-                          const TxnSlots& slots) {
-  ConflictRead result;
-  uint64_t hash = 0;
-  for (Delta* delta : {descriptor.active, descriptor.frozen}) {
-    if (delta == nullptr || delta->empty()) continue;
-    if (hash == 0) hash = Delta::hash(key);
-    const DeltaEntry* entry = delta->find(key, hash);
-    if (entry == nullptr) continue;
-    for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
-         v = v->older.load(std::memory_order_acquire)) {
-      const uint8_t flags = v->flags.load(std::memory_order_acquire);
-      if ((flags & kMoved) != 0) {
-        if (delta == descriptor.frozen) continue;
-        result.state = PointRead::State::kStale;
-        return result;
-      }
-      const bool ordered = (flags & kUnordered) == 0;
-      if (v->stamp.load(std::memory_order_acquire) == (kIntentBit | own)) {
-        // What lay below it was looked at when it was made.
-        if (ordered) break;
-        continue;
-      }
-      const Resolved r = resolve(v, slots);
-      if (r.outcome == TxnSlots::Outcome::kGone) {
-        result.state = PointRead::State::kStale;
-        return result;
-      }
-      if (r.outcome != TxnSlots::Outcome::kCommitted) continue;
-      if (r.cts > floor && r.cts > result.cts) {
-        result.state = PointRead::State::kFound;
-        result.cts = r.cts;
-      }
-      if (ordered) break;
-    }
-  }
-  if (result.state == PointRead::State::kFound) return result;
-  RunFile* file = descriptor.run;
-  if (file->empty() || file->record.max_ts <= floor) return result;
-  result.file = file;
-  const Run* run = file->run.load(std::memory_order_acquire);
-  // No entry carries a cts, and an ingest did not bring them.
-  if (run != nullptr && !run->has_versions() && file->since <= floor) return result;
-  if (run == nullptr || run->heap() == nullptr) {
-    result.state = PointRead::State::kNeedRun;
-    return result;
-  }
-  const uint32_t index = run->find(key, key_head(key, run->skip()), format::kLsnMax);
-  if (index != Run::kNone) {
-    const Lsn cts = std::max(run->entry(index).cts, file->since);
-    if (cts > floor) {
-      result.state = PointRead::State::kFound;
-      result.cts = cts;
-    }
-  }
-  return result;
-}
-
 // ---- Cuts and splits
 
 bool copy_version(const Version& from, uint64_t stamp, uint8_t flags, DeltaEntry* entry,

@@ -144,18 +144,6 @@ struct PointRead {
 PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
                      const TxnSlots& slots, bool registered, ColdBlocks* cold = nullptr);
 
-// The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18).
-// kNeedRun: load_for_conflicts(file), then again. `own` intents are skipped; *foreign_intent tells
-// whether another transaction's intent was met.
-struct ConflictRead {
-  PointRead::State state =
-      PointRead::State::kAbsent;  // kAbsent: none above the floor; kFound: cts is set
-  Lsn cts = 0;
-  RunFile* file = nullptr;
-};
-ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
-                          const TxnSlots& slots);
-
 // Links a copy of a version as the newest of `entry`, which is one of `to`. False: no memory.
 bool copy_version(const Version& from, uint64_t stamp, uint8_t flags, DeltaEntry* entry, Delta& to);
 

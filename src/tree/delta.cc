@@ -518,6 +518,8 @@ void Delta::link(DeltaEntry* entry, Version* version) {
   version->older.store(entry->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
   entry->newest.store(version, std::memory_order_release);
   versions_.store(versions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Behind the link: whoever reads the number sees as many versions.
+  links_.store(links_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   live_bytes_.fetch_add(version->size, std::memory_order_relaxed);
 }
 

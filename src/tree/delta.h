@@ -93,6 +93,9 @@ class alignas(64) Delta : public os::InHugePages {
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
   uint32_t entries() const { return entries_.load(std::memory_order_relaxed); }
   uint64_t versions() const { return versions_.load(std::memory_order_relaxed); }
+  // How often a version was linked: while it stays the same, so do the chains, but for what is
+  // unlinked or stamped.
+  uint64_t links() const { return links_.load(std::memory_order_acquire); }
   // Bytes taken from the arena.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   // The part of one of those that share it.
@@ -201,6 +204,7 @@ class alignas(64) Delta : public os::InHugePages {
   std::atomic<uint32_t> pins_{0};
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint64_t> versions_{0};
+  std::atomic<uint64_t> links_{0};
   std::atomic<Lsn> first_lsn_{format::kLsnMax};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};

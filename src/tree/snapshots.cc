@@ -66,6 +66,15 @@ Snapshots::Registration Snapshots::add(const std::atomic<Lsn>& visible) {
   return {index, ts};
 }
 
+Snapshots::Registration Snapshots::share(Lsn ts) {
+  const uint32_t index = take_slot(announced(ts));
+  Slot* s = slot(index);
+  s->registrations.store(s->registrations.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+  shares_.fetch_add(1, std::memory_order_seq_cst);
+  return {index, ts};
+}
+
 void Snapshots::remove(uint32_t index) { slot(index)->ts.store(0, std::memory_order_release); }
 
 void Snapshots::refresh(Lsn visible) {
@@ -74,14 +83,16 @@ void Snapshots::refresh(Lsn visible) {
     prune_ts_.store(visible, std::memory_order_seq_cst);
   auto* fresh = new PruneView;
   fresh->horizon = prune_ts_.load(std::memory_order_relaxed);
-  const uint32_t chunks = chunk_count_.load(std::memory_order_seq_cst);
-  for (uint32_t c = 0; c < chunks; ++c) {
-    const Slot* slots = chunks_[c].load(std::memory_order_acquire);
-    for (uint32_t i = 0; i < kChunkSlots; ++i) {
-      const Lsn ts = slots[i].ts.load(std::memory_order_seq_cst);
+  uint32_t shares = 0;
+  do {
+    shares = shares_.load(std::memory_order_seq_cst);
+    fresh->registered.clear();
+    const uint32_t slots = chunk_count_.load(std::memory_order_seq_cst) * kChunkSlots;
+    for (uint32_t i = 0; i < slots; ++i) {
+      const Lsn ts = slot(i)->ts.load(std::memory_order_seq_cst);
       if (ts != 0 && ts < fresh->horizon) fresh->registered.push_back(ts);
     }
-  }
+  } while (shares_.load(std::memory_order_seq_cst) != shares);
   std::sort(fresh->registered.begin(), fresh->registered.end());
   fresh->registered.erase(std::unique(fresh->registered.begin(), fresh->registered.end()),
                           fresh->registered.end());
@@ -135,11 +146,15 @@ uint64_t Snapshots::count() const {
 
 Lsn Snapshots::oldest(Lsn otherwise) const {
   Lsn oldest = otherwise;
-  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < chunks * kChunkSlots; ++i) {
-    const Lsn ts = slot(i)->ts.load(std::memory_order_relaxed);
-    if (ts != 0) oldest = std::min(oldest, ts);
-  }
+  uint32_t shares = 0;
+  do {
+    shares = shares_.load(std::memory_order_seq_cst);
+    const uint32_t slots = chunk_count_.load(std::memory_order_acquire) * kChunkSlots;
+    for (uint32_t i = 0; i < slots; ++i) {
+      const Lsn ts = slot(i)->ts.load(std::memory_order_acquire);
+      if (ts != 0) oldest = std::min(oldest, ts);
+    }
+  } while (shares_.load(std::memory_order_seq_cst) != shares);
   return oldest;
 }
 

@@ -54,6 +54,8 @@ class Snapshots {
   };
   // Registers the present value of `visible`.
   Registration add(const std::atomic<Lsn>& visible);
+  // Registers a timestamp that somebody else has registered, and does not remove meanwhile.
+  Registration share(Lsn ts);
   void remove(uint32_t slot);
 
   // Makes a new view as of `visible`. Cheap; when another thread is at it, returns at once.
@@ -88,6 +90,8 @@ class Snapshots {
 
   std::atomic<Slot*> chunks_[kChunks] = {};
   std::atomic<uint32_t> chunk_count_{0};
+  // Of share: whoever looks at all slots meanwhile may miss both, and looks again.
+  std::atomic<uint32_t> shares_{0};
   std::atomic<Lsn> prune_ts_{0};
   std::atomic<PruneView*> view_{nullptr};
   os::Mutex refresh_mutex_;

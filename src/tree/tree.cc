@@ -371,19 +371,4 @@ bool TreeState::append_open(const Undo& undo, TxnId id, std::string* out) {
   return version != nullptr;
 }
 
-TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn read_ts, TxnId own,
-                                         const RunFile* searched, PinnedRunFile* run) const {
-  for (os::SpinWait wait;; wait.once()) {
-    os::epoch::Guard guard;
-    const Container* container = directory_.find(key);
-    const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-    const ConflictRead found = newest_above(*descriptor, key, read_ts, own, *store_->slots);
-    if (found.state == PointRead::State::kStale) continue;
-    if (found.state == PointRead::State::kFound) return Newer::kYes;
-    if (run != nullptr) *run = PinnedRunFile(found.file);
-    const bool unknown = found.state == PointRead::State::kNeedRun && found.file != searched;
-    return unknown ? Newer::kNeedRun : Newer::kNo;
-  }
-}
-
 }  // namespace hawthorn::tree

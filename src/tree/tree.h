@@ -23,6 +23,7 @@
 #include "hawthorn/status.h"
 #include "hawthorn/value.h"
 #include "tree/attachment.h"
+#include "tree/conflicts.h"
 #include "tree/container.h"
 #include "tree/directory.h"
 #include "tree/merge.h"
@@ -94,12 +95,14 @@ class TreeState {
   // Appends the operation behind an intent of an open transaction as the log stores it. False: its
   // tree was dropped.
   static bool append_open(const Undo& undo, TxnId id, std::string* out) NO_THREAD_SAFETY_ANALYSIS;
+  // Whether a commit newer than `floor` wrote a key, or any key of a range; reads nothing from disk.
+  // `own` intents do not count. kNeedRun: a run would tell that is not in memory, and not among
+  // `searched`, those known to hold none. *run, unless null: that run, or the one that was searched;
+  // empty where deltas alone told.
   enum class Newer : uint8_t { kNo, kYes, kNeedRun };
-  // Whether a commit newer than read_ts wrote the key; reads nothing from disk. kNeedRun: a run
-  // would tell that is not in memory, and not `searched`, which is known to hold none. *run, unless
-  // null: that run, or the one that was searched; empty where deltas alone told.
-  Newer newer_commit(std::string_view key, Lsn read_ts, TxnId own, const RunFile* searched,
+  Newer newer_commit(std::string_view key, Lsn floor, TxnId own, const RunFile* searched,
                      PinnedRunFile* run) const;
+  Newer newer_commit_in(RangeCheck& range, Lsn floor, TxnId own, PinnedRunFile* run) const;
 
   // ---- Reading
 

@@ -8,6 +8,7 @@ namespace hawthorn::txn {
 
 namespace {
 constexpr size_t kChunkHeaderBytes = 12;  // transaction, number of the first operation
+constexpr int kValidationsAhead = 3;
 
 // A number that is this thread's own.
 uint64_t this_thread_number() {
@@ -27,15 +28,44 @@ void Sequencer::start(wal::Log* log, Lsn visible) {
   visible_.store(visible, std::memory_order_release);
 }
 
+// Large read sets are validated before the turn, and what was committed meanwhile again, as long as
+// that is likely to help: at its turn all others wait.
+CommitCheck::Verdict Sequencer::validate_beforehand(CommitCheck& check, Lsn* seen) {
+  CommitCheck::Verdict verdict = CommitCheck::Verdict::kValid;
+  for (int attempt = 0; attempt < kValidationsAhead; ++attempt) {
+    const Lsn now = visible_.load(std::memory_order_acquire);
+    if (now == *seen) break;
+    verdict = check.validate_reads();
+    if (verdict != CommitCheck::Verdict::kValid) return verdict;
+    check.reads_passed(now);
+    *seen = now;
+  }
+  return verdict;
+}
+
+// Everything that is committed is visible (R3), so `visible_` tells whether something came since.
+CommitCheck::Verdict Sequencer::validate_now(const CommitRequest& request, Lsn seen) {
+  CommitCheck::Verdict verdict = CommitCheck::Verdict::kValid;
+  if (slots_->contended(request.id)) verdict = request.check->validate_writes();
+  if (verdict != CommitCheck::Verdict::kValid || !request.reads) return verdict;
+  const Lsn now = visible_.load(std::memory_order_relaxed);
+  if (now != seen) verdict = request.check->validate_reads();
+  return verdict;
+}
+
 Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
+  using Verdict = CommitCheck::Verdict;
   const uint64_t checksum = wal::Log::payload_checksum(request.payload);
   size_t payload_bytes = 0;
   for (const std::string_view piece : request.payload) payload_bytes += piece.size();
   log_->pace(payload_bytes);
+  Lsn seen = 0;
   for (;;) {
     HAWTHORN_TEST_POINT("sequencer.commit.before_lock");
-    bool must_read = false;
-    {
+    Verdict verdict = Verdict::kValid;
+    if (request.reads) verdict = validate_beforehand(*request.check, &seen);
+    if (verdict == Verdict::kValid) {
+      HAWTHORN_TEST_POINT("sequencer.commit.validated");
       os::MutexLock lock(log_->mutex());
       while (exclusive_ != 0 && exclusive_ != request.id) {
         if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
@@ -43,14 +73,11 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         exclusive_ended_.wait(log_->mutex());
         --exclusive_waiters_;
       }
-      if (request.check != nullptr && slots_->contended(request.id)) {
-        const CommitCheck::Verdict verdict = request.check->validate();
-        if (verdict == CommitCheck::Verdict::kConflict) return conflict();
-        must_read = verdict == CommitCheck::Verdict::kMustRead;
-      }
+      if (request.check != nullptr) verdict = validate_now(request, seen);
       const Lsn lsn =
-          must_read ? 0
-                    : log_->try_append(request.type, request.operations, request.payload, checksum);
+          verdict != Verdict::kValid
+              ? 0
+              : log_->try_append(request.type, request.operations, request.payload, checksum);
       if (lsn != 0) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
         slots_->commit(request.id, lsn);
@@ -60,7 +87,8 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         return {};
       }
     }
-    if (must_read) {
+    if (verdict == Verdict::kConflict) return conflict();
+    if (verdict == Verdict::kMustRead) {
       Result<bool> valid = request.check->read_ahead();
       if (!valid.ok()) return valid.status();
       if (!*valid) return conflict();

@@ -32,14 +32,19 @@ namespace hawthorn::txn {
 using format::Lsn;
 using tree::TxnId;
 
-// What a commit asks its transaction when another one's intent was met on a key of it (R18).
+// What a commit asks its transaction: whether what it wrote was written by others since, when
+// another one's intent was met on a key of it (R18); whether what it read was, in any case (R19).
 class CommitCheck {
  public:
   enum class Verdict : uint8_t { kValid, kConflict, kMustRead };
   virtual ~CommitCheck() = default;
   // Under the log's mutex, from memory alone. kMustRead: ask again after read_ahead.
-  virtual Verdict validate() = 0;
-  // Reads from disk what validate lacked. False: conflict.
+  virtual Verdict validate_writes() = 0;
+  // The same, under the log's mutex or before.
+  virtual Verdict validate_reads() = 0;
+  // They were valid with all commits up to here.
+  virtual void reads_passed(Lsn upto) = 0;
+  // Reads from disk what these lacked. False: conflict.
   virtual Result<bool> read_ahead() = 0;
 };
 
@@ -49,6 +54,7 @@ struct CommitRequest {
   uint32_t operations = 0;
   std::span<const std::string_view> payload;
   CommitCheck* check = nullptr;
+  bool reads = false;  // it has some to validate
 };
 
 class Sequencer {
@@ -93,6 +99,9 @@ class Sequencer {
 
  private:
   Status conflict();
+  // *seen: what its reads were found valid with.
+  CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);
+  CommitCheck::Verdict validate_now(const CommitRequest& request, Lsn seen);
 
   tree::TxnSlots* const slots_;
   wal::Log* log_ = nullptr;

@@ -11,15 +11,14 @@ namespace hawthorn::txn {
 
 namespace {
 constexpr size_t kFirstKeysBytes = 4 << 10;
-constexpr size_t kKeyBlockBytes = 64 << 10;  // no key is larger
 constexpr size_t kStampsAhead = 8;
 constexpr size_t kHeapKept = 32 << 10;  // that a finished transaction keeps, and does not count
-constexpr int kLogSpaceAttempts = 4;    // others may take what was freed
-constexpr uint32_t kReadsAheadMax = 32;
 constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
 constexpr size_t kVersionOverhead =
     96;  // of a record in a delta: entry, version, its part of the tree
+
+Status read_only() { return Status(StatusCode::kReadOnly, "the transaction is read-only"); }
 }  // namespace
 
 Txn::~Txn() {
@@ -29,8 +28,8 @@ Txn::~Txn() {
 
 // What lies on the heap, and is more than a little, counts until the transaction ends.
 void Txn::count_memory() {
-  const size_t heap =
-      operations_.capacity() + large_bytes_ + searched_.capacity() * sizeof(Searched);
+  const size_t heap = operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
+                      marks_.capacity() * sizeof(Mark);
   const size_t bytes = heap > kHeapKept ? heap : 0;
   if (bytes == counted_bytes_) return;
   services_.store->arena->charge(
@@ -47,31 +46,70 @@ Status Txn::take_memory(Take take) {
   return {};
 }
 
-Status Txn::begin(Mode mode) {
-  mode_ = mode;
+Status Txn::begin(const Begin& how) {
+  mode_ = how.mode;
+  read_only_ = how.read_only;
   id_ = services_.store->slots->acquire();
   if (id_ == 0) return Status(StatusCode::kBusy, "too many transactions are open");
-  if (mode == Mode::kExclusive) {
+  const bool shares_keys = mode_ == Mode::kOptimistic || mode_ == Mode::kPessimistic;
+  one_moment_ = !shares_keys || how.level != Level::kReadCommitted;
+  tracks_reads_ = shares_keys && how.level == Level::kSerializable && !read_only_;
+  read_ts_ = 0;
+  if (mode_ == Mode::kExclusive) {
     if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts_); !s.ok()) {
       services_.store->slots->release(id_);
       id_ = 0;
       return s;
     }
-  } else if (mode == Mode::kOptimistic) {
-    registration_ = services_.store->snapshots->add(services_.sequencer->visible());
-    registered_ = true;
+  } else if (shares_keys && one_moment_) {
+    if (how.at.has_value()) {
+      registration_ = services_.store->snapshots->share(*how.at);
+      registered_ = true;
+    } else {
+      register_now();
+    }
     read_ts_ = registration_.ts;
   }
   context_.id = id_;
   context_.seq = 0;
   context_.read_ts = read_ts_;
-  context_.check_conflicts = mode == Mode::kOptimistic;
+  context_.check_conflicts = shares_keys && one_moment_;
   context_.undo = &undo_;
   chunk_seq_ = 0;
   operation_count_ = 0;
   broken_ = {};
   return {};
 }
+
+void Txn::register_now() {
+  if (registered_) return;
+  registration_ = services_.store->snapshots->add(services_.sequencer->visible());
+  registered_ = true;
+}
+
+// ---- Reading
+
+void Txn::note_read(const tree::TreeState* tree, std::string_view key) {
+  reads_.add(tree, key, read_ts_);
+  count_memory();
+}
+
+Status Txn::begin_update(tree::TreeState* tree, std::string_view key) {
+  if (read_only_) return read_only();
+  if (mode_ == Mode::kExclusive) return {};
+  if (one_moment_) {
+    note_read(tree, key);
+    return {};
+  }
+  // What is read from here on is at least as new as this. It is registered, so that commits above
+  // it can be told from older ones (R14).
+  register_now();
+  reads_.add(tree, key, services_.sequencer->visible().load(std::memory_order_acquire));
+  count_memory();
+  return {};
+}
+
+// ---- Writing
 
 // Makes room for a key of so many bytes. False: the arena has no memory.
 bool Txn::reserve_key(size_t bytes) {
@@ -121,7 +159,7 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                   std::string_view value) {
   const bool large = type == format::OperationType::kPutLarge;
-  Status ready = broken_;
+  Status ready = read_only_ ? read_only() : broken_;
   if (ready.ok()) ready = take_memory([&] { return reserve_key(key.size() + 1); });
   if (ready.ok()) ready = install(tree, type, keep_key(key), value);
   if (Status& s = ready; !s.ok()) {
@@ -135,9 +173,7 @@ Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string
   if (operations_.size() < kChunkBytes) return {};
   // Some chunks may be in the log, and this operation installed: it cannot be taken back alone.
   if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
-    // It will not commit, so it needs no log, for however long it stays.
-    if (logged_ != nullptr) services_.reappender->remove(*logged_);
-    services_.store->slots->set_first_lsn(id_, format::kLsnMax);
+    give_up_log();
     return broken_;
   }
   operations_.clear();
@@ -192,21 +228,6 @@ Status Txn::log_in_chunks(std::string_view operations) {
   return {};
 }
 
-template <typename Call>
-Status Txn::with_log_space(Call call) {
-  Status status = call();
-  for (int attempt = 0; status.is(StatusCode::kNoSpace) && attempt < kLogSpaceAttempts; ++attempt) {
-    const Status freed = services_.admission->free_log();
-    if (!freed.ok() && !freed.is(StatusCode::kNoSpace)) return freed;
-    status = call();
-    if (status.is(StatusCode::kNoSpace) && !freed.ok()) {
-      status = Status(StatusCode::kNoSpace,
-                      std::string(status.message()) + "; " + std::string(freed.message()));
-    }
-  }
-  return status;
-}
-
 Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t first_seq) {
   Sequencer& sequencer = *services_.sequencer;
   Reappender& reappender = *services_.reappender;
@@ -242,6 +263,12 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
   return {};
 }
 
+// It will not commit, so it needs no log, for however long it stays.
+void Txn::give_up_log() {
+  if (logged_ != nullptr) services_.reappender->remove(*logged_);
+  services_.store->slots->set_first_lsn(id_, format::kLsnMax);
+}
+
 bool Txn::grow_undo() {
   if (logged_ == nullptr) return undo_.grow();
   os::MutexLock lock(logged_->mutex);
@@ -257,54 +284,26 @@ Lsn Txn::stop_moves() {
 }
 
 // First committer wins (R18).
-CommitCheck::Verdict Txn::validate() {
-  auto known = searched_.begin();
-  for (size_t i = 0; i < undo_.size(); ++i) {
-    const bool searched = known != searched_.end() && known->of == i;
-    switch (undo_[i].tree->newer_commit(undo_[i].key, read_ts_, id_,
-                                        searched ? known->run.get() : nullptr, nullptr)) {
-      case tree::TreeState::Newer::kYes:
-        return Verdict::kConflict;
-      case tree::TreeState::Newer::kNeedRun:
-        return Verdict::kMustRead;
-      case tree::TreeState::Newer::kNo:
-        break;
-    }
-    if (searched) ++known;
-  }
-  return Verdict::kValid;
+CheckedKey Txn::written(size_t number) const {
+  return {undo_[number].tree, undo_[number].key, read_ts_};
 }
 
-// A run never changes, so what it was found not to hold counts for as long as its container has it,
-// in memory or not. So this comes again only when a container was flushed in between and its new
-// run evicted: who meets that time after time gives up.
+CommitCheck::Verdict Txn::validate_writes() {
+  if (!context_.check_conflicts) return Verdict::kValid;
+  return search_.validate(undo_.size(), [this](size_t i) { return written(i); }, id_);
+}
+
+CommitCheck::Verdict Txn::validate_reads() { return reads_.validate(id_); }
+
 Result<bool> Txn::read_ahead() {
-  if (++reads_ahead_ > kReadsAheadMax) return false;
-  std::vector<Searched> before = std::exchange(searched_, std::vector<Searched>());
-  auto known = before.begin();
-  for (size_t i = 0; i < undo_.size(); ++i) {
-    while (known != before.end() && known->of < i) ++known;
-    const bool searched = known != before.end() && known->of == i;
-    const tree::RunFile* file = searched ? known->run.get() : nullptr;
-    for (;;) {
-      // Pinned, so that it is still there when it is looked at after it was loaded.
-      tree::PinnedRunFile run;
-      const tree::TreeState& tree = *undo_[i].tree;
-      tree::TreeState::Newer newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, &run);
-      if (newer == tree::TreeState::Newer::kNeedRun) {
-        if (Status s = services_.store->residency->load_for_conflicts(run.get()); !s.ok()) return s;
-        newer = tree.newer_commit(undo_[i].key, read_ts_, id_, file, nullptr);
-      }
-      if (newer == tree::TreeState::Newer::kYes) return false;
-      if (newer == tree::TreeState::Newer::kNeedRun) continue;
-      if (run.get() != nullptr) {
-        searched_.push_back({i, tree::RunFileRef(run.get())});
-        if (searched_.size() == searched_.capacity()) count_memory();
-      }
-      break;
-    }
+  if (context_.check_conflicts && services_.store->slots->contended(id_)) {
+    Result<bool> valid = search_.read_ahead(
+        undo_.size(), [this](size_t i) { return written(i); }, id_, *services_.store->residency);
+    if (!valid.ok() || !*valid) return valid;
   }
-  return true;
+  Result<bool> valid = reads_.read_ahead(id_);
+  count_memory();
+  return valid;
 }
 
 Status Txn::commit(Durability durability) {
@@ -333,7 +332,9 @@ Status Txn::commit(Durability durability) {
   CommitRequest request;
   request.id = id_;
   request.operations = operation_count_;
-  if (mode_ == Mode::kOptimistic) request.check = this;
+  reads_.fold_walks();
+  request.reads = !reads_.empty();
+  if (context_.check_conflicts || request.reads) request.check = this;
   std::string_view payload[2];
   if (logged_ == nullptr) {
     payload[0] = operations;
@@ -466,6 +467,8 @@ void Txn::finish() {
   if (mode_ == Mode::kExclusive) services_.sequencer->end_exclusive(id_);
   if (registered_) services_.store->snapshots->remove(registration_.slot);
   registered_ = false;
+  reads_.clear();
+  marks_.clear();
   if (logged_ != nullptr) services_.reappender->remove(*logged_);
   logged_.reset();
   services_.store->slots->release(id_);
@@ -482,8 +485,8 @@ void Txn::drop_memory() {
   if (operations_.capacity() > kHeapKept) std::string().swap(operations_);
   large_.clear();
   large_bytes_ = 0;
-  if (searched_.capacity() > 0) searched_ = std::vector<Searched>();
-  reads_ahead_ = 0;
+  search_.clear();
+  if (marks_.capacity() * sizeof(Mark) > kHeapKept) marks_ = std::vector<Mark>();
   for (char* block : key_blocks_) {
     services_.store->arena->release(os::Quota::kOther, block, kKeyBlockBytes);
   }

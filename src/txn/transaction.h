@@ -2,7 +2,8 @@
 // A transaction from the inside: its slot, its intents, its operations on their way to the log.
 //
 // The public Transaction (db/) and every single write go through this class.
-// Not here: the public handle, large values (db/large_values.h), background work.
+// Not here: the public handle, what was read (read_set.h), large values (db/large_values.h),
+// background work.
 // Threads: one object, one thread at a time.
 //
 // 1. Operations are buffered as the log stores them; a transaction larger than kChunkBytes logs
@@ -13,7 +14,10 @@
 // 3. Memory is waited for before the intent is installed, never after the commit record (R4).
 // 4. What it holds comes from the arena as it grows, or is counted against the budget; between two
 //    transactions it keeps a few KB.
-// 5. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
+// 5. A mark is a length of the undo list and of what goes with it; rolling back to it takes the
+// intents away, and, where some are logged already, logs that those do not count. Operation numbers
+// are used again then.
+// 6. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
 //    it ends: the list grows, chunks are logged and the end begins under logged_'s mutex.
 
 #include <cstdint>
@@ -28,6 +32,8 @@
 #include "hawthorn/status.h"
 #include "tree/snapshots.h"
 #include "tree/tree.h"
+#include "txn/conflict_search.h"
+#include "txn/read_set.h"
 #include "txn/reappender.h"
 #include "txn/sequencer.h"
 
@@ -55,7 +61,16 @@ struct Services {
   Reappender* reappender = nullptr;
 };
 
-enum class Mode : uint8_t { kBlind, kOptimistic, kExclusive };
+enum class Mode : uint8_t { kBlind, kOptimistic, kPessimistic, kExclusive };
+enum class Level : uint8_t { kReadCommitted, kSnapshot, kSerializable };
+
+struct Begin {
+  Mode mode = Mode::kBlind;
+  Level level = Level::kSnapshot;
+  bool read_only = false;
+  std::optional<Lsn> at = std::nullopt;  // reads this timestamp, which somebody has registered
+  uint64_t lock_timeout_us = 0;
+};
 
 // What a commit puts in place beside its versions: containers of a bulk ingest.
 class Attaching {
@@ -72,14 +87,15 @@ class Attaching {
 
 class Txn : private CommitCheck {
  public:
-  explicit Txn(const Services& services) : services_(services), undo_(services.store->arena) {}
+  explicit Txn(const Services& services)
+      : services_(services), undo_(services.store->arena), reads_(services.store) {}
   ~Txn() override;
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
 
   // A Txn may be used again after it ended. Errors: kBusy without a free slot; those of
   // begin_exclusive.
-  Status begin(Mode mode);
+  Status begin(const Begin& how);
   bool open() const { return id_ != 0; }
 
   // Buffers the operation and installs its intent. The bytes are copied. Errors: kConflict and
@@ -111,7 +127,26 @@ class Txn : private CommitCheck {
                           Durability durability);
   void abort();
 
+  // A moment to roll back to: its number, never used again in this transaction.
+  uint64_t mark();
+  bool has_mark(uint64_t number) const;
+  // Errors: kInvalidArgument where the mark is gone; those of the log, and then of commit.
+  Status roll_back_to(uint64_t number);
+  Status release_mark(uint64_t number);
+
+  // What it reads: one moment, with its own writes; or, with read_ts 0, whatever is newest at each
+  // read, which nobody needs to register.
   tree::ReadView view() const { return {read_ts_, id_}; }
+  bool reads_one_moment() const { return one_moment_; }
+  // Whether what it reads must not change before it commits. If so, it says what it reads.
+  bool tracks_reads() const { return tracks_reads_; }
+  void note_read(const tree::TreeState* tree, std::string_view key);
+  ReadSet& reads() { return reads_; }
+  // Before a read of a key that nobody may change until this transaction has ended, or it fails to
+  // commit. Errors: kConflict.
+  Status begin_update(tree::TreeState* tree, std::string_view key);
+
+  TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty(); }
   // Called for every operation type kPutLarge that is rolled back.
   std::function<void(std::string_view encoded)> drop_large;
@@ -132,8 +167,12 @@ class Txn : private CommitCheck {
   Lsn stop_moves();
   Status claim_exclusively(Attaching& attaching);
   void stamp_all(Lsn cts);
-  Verdict validate() override;
+  Verdict validate_writes() override;
+  Verdict validate_reads() override;
+  void reads_passed(Lsn upto) override { reads_.passed(upto); }
   Result<bool> read_ahead() override;
+  CheckedKey written(size_t number) const;
+  void register_now();
   void roll_back();
   void unlink_all();
   void finish();
@@ -141,7 +180,29 @@ class Txn : private CommitCheck {
   std::string_view keep_key(std::string_view key);
 
   const Services services_;
+  static constexpr int kLogSpaceAttempts = 4;            // others may take what was freed
+  static constexpr size_t kKeyBlockBytes = 64 << 10;  // no key is larger
+
+  struct Mark {
+    uint64_t number;
+    size_t undo;
+    uint32_t seq;
+    uint32_t chunk_seq;
+    size_t operation_bytes;
+    size_t large;
+    size_t key_blocks;
+    char* key_at;
+    char* key_end;
+  };
+  std::vector<Mark>::iterator find_mark(uint64_t number);
+  Status log_rollback(const Mark& mark);
+  void take_back(const Mark& mark);
+  void give_up_log();
+
   Mode mode_ = Mode::kBlind;
+  bool read_only_ = false;
+  bool one_moment_ = true;
+  bool tracks_reads_ = false;
   TxnId id_ = 0;
   Lsn read_ts_ = 0;
   tree::Snapshots::Registration registration_;
@@ -154,13 +215,10 @@ class Txn : private CommitCheck {
   uint32_t operation_count_ = 0;       // of either
   uint32_t chunk_seq_ = 0;             // seq of the first operation that is not logged
   std::shared_ptr<LoggedTxn> logged_;  // null: no chunk yet
-  // Runs that hold no newer commit of what undo_[of] wrote, in its order.
-  struct Searched {
-    size_t of;
-    tree::RunFileRef run;
-  };
-  std::vector<Searched> searched_;
-  uint32_t reads_ahead_ = 0;
+  ConflictSearch search_;              // of what was written
+  ReadSet reads_;
+  std::vector<Mark> marks_;
+  uint64_t next_mark_ = 1;
   bool attaching_ = false;          // it is logging what has no intents
   Status broken_;                   // why only abort is left
   std::vector<std::string> large_;  // encoded large values that this transaction wrote
@@ -171,5 +229,20 @@ class Txn : private CommitCheck {
   char* key_at_ = nullptr;
   char* key_end_ = nullptr;
 };
+
+template <typename Call>
+Status Txn::with_log_space(Call call) {
+  Status status = call();
+  for (int attempt = 0; status.is(StatusCode::kNoSpace) && attempt < kLogSpaceAttempts; ++attempt) {
+    const Status freed = services_.admission->free_log();
+    if (!freed.ok() && !freed.is(StatusCode::kNoSpace)) return freed;
+    status = call();
+    if (status.is(StatusCode::kNoSpace) && !freed.ok()) {
+      status = Status(StatusCode::kNoSpace,
+                      std::string(status.message()) + "; " + std::string(freed.message()));
+    }
+  }
+  return status;
+}
 
 }  // namespace hawthorn::txn

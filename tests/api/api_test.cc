@@ -7,51 +7,10 @@
 #include <thread>
 
 #include "base/sanitizers.h"
-#include "tests/support/engine_test.h"
+#include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
 namespace {
-
-class Api : public ::testing::Test {
- protected:
-  void SetUp() override { open(); }
-
-  static Options options() {
-    Options options;
-    options.memory_budget_bytes = size_t{32} << 20;
-    options.durability = Durability::kNone;
-    return options;
-  }
-  void open() {
-    db_.reset();  // a closed one keeps the lock until it is destroyed
-    auto db = Db::open(path_, options());
-    ASSERT_OK(db.status());
-    db_ = std::move(*db);
-    auto tree = db_->tree("t");
-    ASSERT_OK(tree.status());
-    tree_ = *tree;
-  }
-  std::string get(std::string_view key, const Snapshot* snapshot = nullptr) {
-    Value value;
-    const Status status = db_->get(tree_, key, value, {.snapshot = snapshot});
-    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
-  }
-  std::vector<std::string> keys(const Tree& tree) {
-    std::vector<std::string> result;
-    EXPECT_OK(db_->scan(tree, "", std::nullopt,
-                        [&](std::span<const Entry> entries) {
-                          for (const Entry& entry : entries) result.emplace_back(entry.key);
-                          return true;
-                        },
-                        {.key_only = true}));
-    return result;
-  }
-
-  const TempDirectory directory_;
-  const std::string path_ = directory_ / "db";
-  std::unique_ptr<Db> db_;
-  Tree tree_;
-};
 
 TEST_F(Api, status_and_result) {
   EXPECT_TRUE(Status().ok());

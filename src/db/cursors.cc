@@ -1,0 +1,147 @@
+// The public Cursor.
+
+#include <algorithm>
+
+#include "db/cursor_impl.h"
+
+namespace hawthorn {
+
+namespace {
+std::string behind(std::string_view key) { return std::string(key) + '\0'; }
+}  // namespace
+
+Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
+                   const CursorOptions& options, txn::ReadSet* reads)
+    : db_(db),
+      own_(std::move(own)),
+      tree_(state),
+      lower_(options.lower.value_or(std::string())),
+      upper_(options.upper),
+      floor_(view.ts),
+      reads_(reads),
+      cursor_(state, view, {options.lower, options.upper, options.key_only}) {
+  db_->hold();
+  if (reads_ != nullptr) reads_->begin_walk(this);
+}
+
+Cursor::Impl::~Impl() {
+  if (reads_ != nullptr) {
+    fold();
+    reads_->end_walk(this);
+  }
+  db_->let_go();
+}
+
+bool Cursor::Impl::first() {
+  fold();
+  const bool found = cursor_.first();
+  begin_walk(true, lower_, {});
+  return found;
+}
+
+bool Cursor::Impl::last() {
+  fold();
+  const bool found = cursor_.last();
+  begin_walk(false, {}, upper_);
+  return found;
+}
+
+bool Cursor::Impl::seek(std::string_view key) {
+  fold();
+  const bool found = cursor_.seek(key);
+  begin_walk(true, std::max<std::string_view>(key, lower_), {});
+  return found;
+}
+
+bool Cursor::Impl::seek_for_prev(std::string_view key) {
+  fold();
+  const bool found = cursor_.seek_for_prev(key);
+  const std::string end = behind(key);
+  const bool inside = !upper_.has_value() || end < *upper_;
+  begin_walk(false, {}, inside ? end : *upper_);
+  return found;
+}
+
+bool Cursor::Impl::turn(bool forward) {
+  if (forward != forward_) extend();
+  forward_ = forward;
+  if (forward ? cursor_.next() : cursor_.prev()) return true;
+  // There is nothing up to the end, or nobody knows.
+  if (forward) {
+    high_ = upper_;
+  } else {
+    low_ = lower_;
+  }
+  return false;
+}
+
+// Behind a seek: from here to what is shown, or to the end of the cursor's range; backwards, the
+// other way round.
+void Cursor::Impl::begin_walk(bool forward, std::string_view from,
+                              std::optional<std::string_view> to) {
+  if (reads_ == nullptr || !cursor_.status().ok()) return;
+  walking_ = true;
+  forward_ = forward;
+  const bool found = cursor_.valid();
+  if (forward) {
+    low_ = from;
+    high_ = found ? std::optional(behind(cursor_.key())) : upper_;
+  } else {
+    low_ = found ? cursor_.key() : std::string_view(lower_);
+    high_.reset();
+    if (to.has_value()) high_.emplace(*to);
+  }
+}
+
+// By the key that is shown, which the walk has come to since.
+void Cursor::Impl::extend() {
+  if (!cursor_.valid()) return;
+  const std::string_view key = cursor_.key();
+  if (key < low_) low_ = key;
+  if (high_.has_value() && key >= *high_) high_ = behind(key);
+}
+
+void Cursor::Impl::fold() {
+  if (!walking_ || reads_ == nullptr) return;
+  extend();
+  reads_->add_range(tree_, low_, high_, floor_);
+  walking_ = false;
+}
+
+Cursor::Cursor() = default;
+Cursor::Cursor(Status error) : error_(std::move(error)) {}
+Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cursor::~Cursor() = default;
+Cursor::Cursor(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+
+bool Cursor::publish(bool found) {
+  valid_ = found;
+  key_ = found ? impl_->at().key() : std::string_view();
+  value_ = found ? impl_->at().value() : std::string_view();
+  return found;
+}
+
+bool Cursor::first() { return impl_ != nullptr && publish(impl_->first()); }
+bool Cursor::last() { return impl_ != nullptr && publish(impl_->last()); }
+bool Cursor::seek(std::string_view key) { return impl_ != nullptr && publish(impl_->seek(key)); }
+bool Cursor::seek_for_prev(std::string_view key) {
+  return impl_ != nullptr && publish(impl_->seek_for_prev(key));
+}
+bool Cursor::next() { return valid_ && publish(impl_->next()); }
+bool Cursor::prev() { return valid_ && publish(impl_->prev()); }
+Status Cursor::status() const { return impl_ != nullptr ? impl_->at().status() : error_; }
+
+Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return Cursor(std::move(status));
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return Cursor(std::move(status));
+  Snapshot own;
+  if (options.snapshot == nullptr) own = snapshot();
+  const uint64_t ts = options.snapshot != nullptr ? options.snapshot->timestamp() : own.timestamp();
+  return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state,
+                                               tree::ReadView{ts, 0}, options, nullptr));
+}
+
+}  // namespace hawthorn
