@@ -34,6 +34,8 @@ enum class StatusCode : uint8_t {
   kForked = 11,          // the handle was opened by the parent process
   kUnknownOutcome = 12,  // the sync of this commit failed: it may or may not survive a crash
   kClosed = 13,          // the handle was closed
+  kTimedOut = 14,        // others held a lock for too long; the message names them
+  kDeadlock = 15,        // transactions wait for each other in a circle; abort and try again
 };
 
 // The name of a code, such as "NotFound". Lifetime: static.

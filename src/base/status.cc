@@ -37,6 +37,10 @@ std::string_view status_code_name(StatusCode code) {
       return "UnknownOutcome";
     case StatusCode::kClosed:
       return "Closed";
+    case StatusCode::kTimedOut:
+      return "TimedOut";
+    case StatusCode::kDeadlock:
+      return "Deadlock";
   }
   return "Unknown";
 }

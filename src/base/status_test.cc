@@ -14,10 +14,12 @@ TEST(StatusTest, SaysWhatAndWhere) {
   EXPECT_EQ(Status::not_found().to_string(), "NotFound");
   EXPECT_EQ(Status(StatusCode::kCorruption, "data.3 at 4096").to_string(),
             "Corruption: data.3 at 4096");
+  EXPECT_EQ(Status(StatusCode::kTimedOut).to_string(), "TimedOut");
+  EXPECT_EQ(Status(StatusCode::kDeadlock).to_string(), "Deadlock");
 }
 
 TEST(StatusTest, EveryCodeHasAName) {
-  for (int code = 0; code <= static_cast<int>(StatusCode::kClosed); ++code) {
+  for (int code = 0; code <= static_cast<int>(StatusCode::kDeadlock); ++code) {
     EXPECT_NE(status_code_name(static_cast<StatusCode>(code)), "Unknown") << code;
   }
   EXPECT_EQ(status_code_name(static_cast<StatusCode>(200)), "Unknown");

@@ -115,6 +115,20 @@ void CondVar::notify_all() {
   futex_wake(&sequence_, INT_MAX);
 }
 
+bool Signal::wait_for(uint64_t timeout_us) {
+  uint32_t seen = word_.load(std::memory_order_acquire);
+  if (seen == kSet || timeout_us == 0) return seen == kSet;
+  const uint64_t start = monotonic_us();
+  const bool forever = timeout_us > kForever - start;
+  const uint64_t deadline = forever ? kForever : start + timeout_us;
+  word_.compare_exchange_strong(seen, kAwaited, std::memory_order_acquire);
+  for (uint64_t now = start; word_.load(std::memory_order_acquire) != kSet; now = monotonic_us()) {
+    if (now >= deadline) return false;
+    futex_wait(&word_, kAwaited, forever ? 0 : deadline - now);
+  }
+  return true;
+}
+
 struct Thread::State {
   std::thread thread;
 };

@@ -79,6 +79,31 @@ class CondVar {
   std::atomic<uint32_t> sequence_{0};
 };
 
+// Set once, by one thread; one other waits for it. Who waits may destroy it as soon as it knows
+// that it is set, though `set` has not returned: that does nothing with it any more.
+class Signal {
+ public:
+  static constexpr uint64_t kForever = ~uint64_t{0};
+
+  Signal() = default;
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+
+  void set() {
+    // The address alone may still be woken, which is harmless whoever has it by then.
+    if (word_.exchange(kSet, std::memory_order_release) == kAwaited) futex_wake(&word_, 1);
+  }
+  // False: it was not set for timeout_us. 0 only asks.
+  bool wait_for(uint64_t timeout_us);
+  void wait() { static_cast<void>(wait_for(kForever)); }
+
+ private:
+  static constexpr uint32_t kUnset = 0;
+  static constexpr uint32_t kSet = 1;
+  static constexpr uint32_t kAwaited = 2;
+  std::atomic<uint32_t> word_{kUnset};
+};
+
 // A named thread; joins in its destructor. `background` lowers its priority (nice 5) where the
 // system allows it.
 class Thread {

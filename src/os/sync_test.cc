@@ -136,6 +136,47 @@ TEST(CondVarTest, NotifyAllWakesEveryone) {
   EXPECT_EQ(gate.passed, 5);
 }
 
+TEST(SignalTest, WaitsUntilSetOrTimedOut) {
+  Signal never;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(never.wait_for(0));
+  EXPECT_FALSE(never.wait_for(20000));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(19));
+  never.set();  // after a wait was given up
+  EXPECT_TRUE(never.wait_for(0));
+  EXPECT_TRUE(never.wait_for(1));
+  Signal before;
+  before.set();
+  before.wait();
+}
+
+// Each signal lies on the stack of who waits and is gone, its place reused, right after the wait.
+TEST(SignalTest, DiesAsSoonAsItIsSeen) {
+  constexpr int kRounds = 5000;
+  std::atomic<Signal*> next{nullptr};
+  int64_t handed = 0;  // by the signal alone
+  std::thread setter([&] {
+    for (int i = 0; i < kRounds; ++i) {
+      Signal* signal = nullptr;
+      while ((signal = next.exchange(nullptr)) == nullptr) std::this_thread::yield();
+      if (i % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      ++handed;
+      signal->set();
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    Signal signal;
+    next.store(&signal);
+    if (i % 2 == 0) {
+      signal.wait();
+    } else {
+      while (!signal.wait_for(50)) continue;
+    }
+    ASSERT_EQ(handed, i + 1);
+  }
+  setter.join();
+}
+
 TEST(ThreadTest, RunsNamedAndJoins) {
   std::string name(16, '\0');
   int nice = 0;
