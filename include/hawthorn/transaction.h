@@ -26,7 +26,8 @@
 //                   (write skew).
 //   kSerializable   as if one transaction ran after the other, in the order of their commits: what
 //                   was read, keys that were absent and ranges that were walked included, must not
-//                   have changed when it commits (kConflict). One that wrote nothing never conflicts.
+//                   have changed when it commits (kConflict). One that wrote nothing never
+//                   conflicts.
 // docs/transactions.md argues why each level holds.
 //
 // Threads: one object from one thread at a time (it may move between threads).
@@ -109,7 +110,8 @@ class HAWTHORN_EXPORT Transaction {
   // Locks a row, there or not, until the transaction ends or is rolled back to before; a stronger
   // lock takes the place of a weaker one. Without `timeout_ms` as the options say; 0: a try.
   // Errors: kTimedOut, which names who holds it; kDeadlock, which names the cycle: abort and try
-  // again; kReadOnly; kInvalidArgument when the transaction is not kPessimistic.
+  // again; kConflict, but under kReadCommitted, when the row was changed since begin; kReadOnly;
+  // kInvalidArgument when the transaction is not kPessimistic.
   Status lock(const Tree& tree, std::string_view key, RowLock mode,
               std::optional<uint64_t> timeout_ms = std::nullopt);
 
@@ -143,7 +145,8 @@ class HAWTHORN_EXPORT Transaction {
   // that is gone or of another transaction; kNoSpace, where much of it was logged and the log is
   // full: then only abort is left.
   Status rollback_to(const Savepoint& savepoint);
-  // Forgets the savepoint and later ones; what was written stays. Errors: kInvalidArgument as above.
+  // Forgets the savepoint and later ones; what was written stays. Errors: kInvalidArgument as
+  // above.
   Status release(const Savepoint& savepoint);
 
   // A transaction inside of this one, which can be used again when that has ended (until then it

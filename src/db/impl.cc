@@ -260,6 +260,10 @@ txn::Txn& Db::Impl::thread_txn() {
   return *keeper.txn;
 }
 
+txn::Begin Db::Impl::blind() const {
+  return {.mode = txn::Mode::kBlind, .lock_timeout_us = options_.lock_timeout_ms * 1000};
+}
+
 // `prepared`: what has become of its large values.
 Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
                                    std::string_view operations, uint32_t count,
@@ -281,7 +285,7 @@ Status Db::Impl::write_operations(std::string_view operations, uint32_t count, b
   if (Status s = writable(); !s.ok()) return s;
   if (count == 0) return {};
   txn::Txn& txn = thread_txn();
-  if (Status s = txn.begin({.mode = txn::Mode::kBlind}); !s.ok()) return s;
+  if (Status s = txn.begin(blind()); !s.ok()) return s;
   if (!large) return commit_operations(txn, {}, operations, count, durability);
   std::string rewritten;
   const Status status = write_large_values(operations, txn, &rewritten);
@@ -293,7 +297,7 @@ Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_vi
                              Durability durability) {
   if (Status s = writable(); !s.ok()) return s;
   txn::Txn& txn = thread_txn();
-  if (Status s = txn.begin({.mode = txn::Mode::kBlind}); !s.ok()) return s;
+  if (Status s = txn.begin(blind()); !s.ok()) return s;
   Result<std::string> encoded = db::write_large_value(&store_, scheduler_.get(), value);
   const Status prepared = encoded.status();
   std::string operation;

@@ -50,6 +50,8 @@ class Db::Impl {
   Status open();
   Status close();
   Snapshot snapshot();
+  // How single writes, batches and ingests begin.
+  txn::Begin blind() const;
   // OK, or why no call may run: kForked, kClosed.
   Status usable() const;
   Status writable() const;
@@ -92,6 +94,7 @@ class Db::Impl {
   tree::Store store_;
   std::unique_ptr<txn::Sequencer> sequencer_;
   std::unique_ptr<txn::Reappender> reappender_;
+  std::unique_ptr<txn::RowLocks> row_locks_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;

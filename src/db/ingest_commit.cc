@@ -195,7 +195,7 @@ Status IngestSession::commit_once() {
   txn::Services services = db_->services_;
   services.admission = &admission_;
   txn::Txn txn(services);
-  if (Status s = txn.begin({.mode = txn::Mode::kBlind}); !s.ok()) return s;
+  if (Status s = txn.begin(db_->blind()); !s.ok()) return s;
   if (Status s = write_kept(txn); !s.ok()) {
     txn.abort();
     return s;

@@ -171,6 +171,8 @@ Status Db::Impl::open() {
   large_ = std::make_unique<tree::LargeExtents>();
   sequencer_ = std::make_unique<txn::Sequencer>(slots_.get());
   reappender_ = std::make_unique<txn::Reappender>(slots_.get(), sequencer_.get());
+  row_locks_ = std::make_unique<txn::RowLocks>(arena_.get());
+  store_.row_gate = row_locks_.get();
   store_.machine = &machine_;
   store_.arena = arena_.get();
   store_.space = space_.get();
@@ -197,7 +199,7 @@ Status Db::Impl::open() {
   scheduler_->set_budget(options_.memory_budget_bytes);
   scheduler_->set_space_target(options_.space_target);
   scheduler_->on_idle([this] { train_dictionary(); });
-  services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get()};
+  services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get(), row_locks_.get()};
   if (Status s = build_trees(loaded.state); !s.ok()) return s;
 
   // The log: its end, and most of what it holds.

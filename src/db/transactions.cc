@@ -111,8 +111,7 @@ class Transaction::Impl {
     if (value.size() <= db::kLargeValueBytes) {
       return txn_->write(state, format::OperationType::kPut, key, value);
     }
-    Result<std::string> encoded =
-        db::write_large_value(&db_->store_, db_->scheduler_.get(), value);
+    Result<std::string> encoded = db::write_large_value(&db_->store_, db_->scheduler_.get(), value);
     if (!encoded.ok()) return encoded.status();
     return txn_->write(state, format::OperationType::kPutLarge, key, *encoded);
   }
@@ -317,6 +316,23 @@ Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value
   if (state == nullptr) return status;
   status = impl_->txn().begin_update(state, key);
   return status.ok() ? impl_->read(state, key, value) : status;
+}
+
+Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
+                         std::optional<uint64_t> timeout_ms) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
+  if (state == nullptr) return status;
+  txn::Txn& txn = impl_->txn();
+  if (!txn.locks_rows()) {
+    return Status(StatusCode::kInvalidArgument, "only a kPessimistic transaction locks rows");
+  }
+  if (mode > RowLock::kExclusive) {
+    return Status(StatusCode::kInvalidArgument, "the lock mode is none that there is");
+  }
+  const uint64_t timeout_us = timeout_ms.has_value() ? *timeout_ms * 1000 : txn.lock_timeout_us();
+  return txn.lock(state, key, static_cast<txn::LockMode>(mode), timeout_us);
 }
 
 // ---- Writes

@@ -119,7 +119,7 @@ State search_delta(const Delta& delta, bool frozen, std::string_view low,
       if (found.cts != 0) return State::kFound;
       *open = *open || found.open;
     }
-    if (count < entries.size()) return State::kAbsent;
+    if (count == 0) return State::kAbsent;  // fewer: that many stand together
     low = entries[count - 1]->key();
     mode = Delta::Seek::kGreater;
   }

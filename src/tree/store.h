@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <map>
+#include <string_view>
 
 #include "format/log_epoch.h"
 #include "os/arena.h"
@@ -43,6 +44,19 @@ class LargeExtents {
   std::map<ExtentAddress, ExtentRef> extents_ GUARDED_BY(mutex_);
 };
 
+// Which rows transactions have locked, for writers that take no locks (R18). They ask under the
+// latch of the row's container, which whoever locks takes after that, to look for intents: so one
+// of the two sees the other.
+class RowGate {
+ public:
+  // Transactions that hold a lock, or are about to take their first.
+  std::atomic<uint32_t> holders{0};
+  virtual bool held_by_other(TxnId own, uint32_t tree, std::string_view key) const = 0;
+
+ protected:
+  ~RowGate() = default;
+};
+
 struct Store {
   const os::Machine* machine = nullptr;
   os::Arena* arena = nullptr;
@@ -57,6 +71,7 @@ struct Store {
   bool replaying = false;   // in open, which has no other thread; intents are the log's alone
   std::atomic<uint64_t> next_container{1};
   CursorList cursors;
+  const RowGate* row_gate = nullptr;  // null: no rows are ever locked
 };
 
 }  // namespace hawthorn::tree

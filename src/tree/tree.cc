@@ -158,6 +158,12 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
       Container* container = lock_container(key);
       Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
       Delta* delta = descriptor->active;
+      const RowGate* gate = store_->row_gate;
+      if (gate != nullptr && gate->holders.load(std::memory_order_relaxed) != 0 &&
+          gate->held_by_other(context.id, id_, key)) {
+        container->latch.unlock();
+        return Status(StatusCode::kBusy);
+      }
       if (context.check_conflicts) {
         const ConflictRead found =
             newest_above(*descriptor, key, context.read_ts, context.id, *store_->slots);
@@ -214,6 +220,25 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
     needed->unref();
     if (!loaded.ok()) return loaded;
   }
+}
+
+TxnId TreeState::open_intent(std::string_view key, TxnId own) {
+  os::epoch::Guard guard;
+  Container* container = lock_container(key);
+  TxnId found = 0;
+  if (container->intents > 0) {
+    const Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+    const DeltaEntry* entry = delta->find(key, Delta::hash(key));
+    const Version* v = entry == nullptr ? nullptr : entry->newest.load(std::memory_order_relaxed);
+    for (; v != nullptr && found == 0; v = v->older.load(std::memory_order_relaxed)) {
+      const uint64_t stamp = v->stamp.load(std::memory_order_relaxed);
+      const TxnId id = stamp & ~kIntentBit;
+      if ((stamp & kIntentBit) == 0 || id == own) continue;
+      if (store_->slots->find(id).outcome == TxnSlots::Outcome::kActive) found = id;
+    }
+  }
+  container->latch.unlock();
+  return found;
 }
 
 // In stages, so that the misses of many operations are waited for together.

@@ -79,8 +79,9 @@ class TreeState {
   // ---- Writing (the latch passes between functions with its container, beyond clang's analysis)
 
   // Installs one intent. `key` must stay in memory until the undo entry is used. Errors: kConflict;
-  // kOutOfMemory when the arena is full (nothing was done; make room and try again); kCorruption,
-  // kIoError of a conflict check.
+  // kBusy where another transaction has locked the row (nothing was done); kOutOfMemory when the
+  // arena is full (nothing was done; make room and try again); kCorruption, kIoError of a conflict
+  // check.
   Status write(WriteContext& context, std::string_view key, VersionKind kind,
                std::string_view value) NO_THREAD_SAFETY_ANALYSIS;
   // Installs committed versions in this order, each unless its container's cut already covers it.
@@ -90,15 +91,18 @@ class TreeState {
   void hold_replayed(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   // All commits are visible now.
   void end_replay();
+  // Another transaction that has an intent on the key and is neither committed nor rolled back; 0:
+  // none.
+  TxnId open_intent(std::string_view key, TxnId own) NO_THREAD_SAFETY_ANALYSIS;
   static void stamp(const Undo& undo, TxnId id, Lsn cts) NO_THREAD_SAFETY_ANALYSIS;
   static void roll_back(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
   // Appends the operation behind an intent of an open transaction as the log stores it. False: its
   // tree was dropped.
   static bool append_open(const Undo& undo, TxnId id, std::string* out) NO_THREAD_SAFETY_ANALYSIS;
-  // Whether a commit newer than `floor` wrote a key, or any key of a range; reads nothing from disk.
-  // `own` intents do not count. kNeedRun: a run would tell that is not in memory, and not among
-  // `searched`, those known to hold none. *run, unless null: that run, or the one that was searched;
-  // empty where deltas alone told.
+  // Whether a commit newer than `floor` wrote a key, or any key of a range; reads nothing from
+  // disk. `own` intents do not count. kNeedRun: a run would tell that is not in memory, and not
+  // among `searched`, those known to hold none. *run, unless null: that run, or the one that was
+  // searched; empty where deltas alone told.
   enum class Newer : uint8_t { kNo, kYes, kNeedRun };
   Newer newer_commit(std::string_view key, Lsn floor, TxnId own, const RunFile* searched,
                      PinnedRunFile* run) const;

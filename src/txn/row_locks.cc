@@ -91,7 +91,9 @@ Status RowLocks::acquire(HeldLocks& held, TxnId own, uint32_t tree, std::string_
                          LockMode mode, uint64_t timeout_us) {
   held.reserve(key.size());
   const bool first = held.empty();
-  if (first) holders_.fetch_add(1, std::memory_order_seq_cst);
+  if (first) {
+    if (Status s = enter(timeout_us); !s.ok()) return s;
+  }
   LockRequest request{.row = row_of(tree, key), .owner = own, .mode = mode};
   LockMode row_before = mode;
   RowHold* hold = nullptr;
@@ -113,7 +115,7 @@ Status RowLocks::acquire(HeldLocks& held, TxnId own, uint32_t tree, std::string_
     if (!s.ok()) {
       if (first) {
         held.drop_memory();  // what was reserved
-        holders_.fetch_sub(1, std::memory_order_release);
+        holders.fetch_sub(1, std::memory_order_release);
       }
       return s;
     }
@@ -121,6 +123,45 @@ Status RowLocks::acquire(HeldLocks& held, TxnId own, uint32_t tree, std::string_
   }
   held.add(hold, row_before, tree, key, mode);
   return {};
+}
+
+// Counted before it asks whether they are closed, as close() closes before it counts.
+Status RowLocks::enter(uint64_t timeout_us) {
+  for (;;) {
+    holders.fetch_add(1, std::memory_order_seq_cst);
+    if (!closed_.load(std::memory_order_seq_cst)) return {};
+    holders.fetch_sub(1, std::memory_order_release);
+    const MutexLock lock(gate_mutex_);
+    while (closed_.load(std::memory_order_relaxed)) {
+      if (timeout_us == 0 || !reopened_.wait_for(gate_mutex_, timeout_us)) {
+        return Status(StatusCode::kTimedOut, "no row can be locked while a bulk ingest commits");
+      }
+    }
+  }
+}
+
+Status RowLocks::close(uint64_t timeout_us) {
+  closed_.store(true, std::memory_order_seq_cst);
+  constexpr uint64_t kLookAgainUs = 100;
+  os::Signal never;
+  for (uint64_t waited = 0; holders.load(std::memory_order_seq_cst) != 0; waited += kLookAgainUs) {
+    if (waited >= timeout_us) {
+      reopen();
+      return Status(StatusCode::kTimedOut,
+                    std::to_string(holders.load(std::memory_order_relaxed)) +
+                        " transactions hold row locks, for which a bulk ingest waits to commit");
+    }
+    static_cast<void>(never.wait_for(kLookAgainUs));
+  }
+  return {};
+}
+
+void RowLocks::reopen() {
+  {
+    const MutexLock lock(gate_mutex_);
+    closed_.store(false, std::memory_order_seq_cst);
+  }
+  reopened_.notify_all();
 }
 
 void RowLocks::release_to(HeldLocks& held, size_t mark) {
@@ -140,7 +181,7 @@ void RowLocks::release_to(HeldLocks& held, size_t mark) {
     LockShard::wake(granted);
   }
   held.drop_memory();
-  if (held.empty()) holders_.fetch_sub(1, std::memory_order_release);
+  if (held.empty()) holders.fetch_sub(1, std::memory_order_release);
 }
 
 bool RowLocks::held_by_other(TxnId own, uint32_t tree, std::string_view key) const {

@@ -27,13 +27,14 @@
 
 #include "hawthorn/status.h"
 #include "os/arena.h"
+#include "tree/store.h"
 #include "txn/held_locks.h"
 #include "txn/lock_shard.h"
 #include "txn/waits_for.h"
 
 namespace hawthorn::txn {
 
-class RowLocks {
+class RowLocks final : public tree::RowGate {
  public:
   static constexpr uint64_t kForever = os::Signal::kForever;
 
@@ -55,10 +56,10 @@ class RowLocks {
   void release_all(HeldLocks& held) { release_to(held, 0); }
 
   // Whether any transaction holds a lock, or is about to take its first (4). One load.
-  bool any() const { return holders_.load(std::memory_order_seq_cst) != 0; }
+  bool any() const { return holders.load(std::memory_order_seq_cst) != 0; }
   // For writers that take no lock, which a lock of any mode stops: whether another transaction
   // holds the key.
-  bool held_by_other(TxnId own, uint32_t tree, std::string_view key) const;
+  bool held_by_other(TxnId own, uint32_t tree, std::string_view key) const override;
   // Waits until nobody else holds the key; takes nothing, so it may be held again when this
   // returns. Such a writer has a place in the queue as if it asked for the exclusive lock.
   // timeout_us and errors: as acquire.
@@ -72,18 +73,27 @@ class RowLocks {
   // Does nothing if it does not wait.
   void end_wait(TxnId own);
 
+  // Returns when nobody holds a lock; from then until reopen, acquire waits where it would be a
+  // transaction's first. For who writes rows that it cannot name. One at a time. Errors: kTimedOut;
+  // then it is open.
+  Status close(uint64_t timeout_us);
+  void reopen();
+
   // How many transactions wait now.
   uint32_t waiting() const { return waits_.size(); }
 
  private:
   uint64_t row_of(uint32_t tree, std::string_view key) const;
   LockShard& shard_of(uint64_t row) const { return shards_[LockShard::number_of(row)]; }
+  Status enter(uint64_t timeout_us);
   Status refuse(const LockRequest& request, uint32_t tree, std::string_view key);
   Status wait(LockWaiter& waiter, bool may_close_cycle, uint64_t timeout_us);
   Status give_up(LockWaiter& waiter, uint64_t timeout_us);
 
   const uint64_t hash_bits_;
-  std::atomic<uint32_t> holders_{0};  // transactions
+  std::atomic<bool> closed_{false};
+  os::Mutex gate_mutex_;
+  os::CondVar reopened_;
   const std::unique_ptr<LockShard[]> shards_;
   WaitsFor waits_;
 };

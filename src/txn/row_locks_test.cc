@@ -302,5 +302,24 @@ TEST_F(RowLocksTest, AgreesWithAModel) {
   EXPECT_LT(refused, 35000u);
 }
 
+TEST_F(RowLocksTest, Close) {
+  Holder holder = begin(1);
+  ASSERT_TRUE(holder.take("a", LockMode::kShared).ok());
+  EXPECT_TRUE(locks_->close(1000).is(StatusCode::kTimedOut));
+  // It is open again.
+  Holder other = begin(2);
+  ASSERT_TRUE(other.take("b", LockMode::kShared).ok());
+  other.release_to(0);
+  holder.release_to(0);
+  ASSERT_TRUE(locks_->close(0).ok());
+  EXPECT_FALSE(locks_->any());
+  const Status refused = other.take("b", LockMode::kShared);
+  EXPECT_TRUE(refused.is(StatusCode::kTimedOut)) << refused.to_string();
+  EXPECT_FALSE(locks_->any()) << "who was refused is not counted";
+  locks_->reopen();
+  ASSERT_TRUE(other.take("b", LockMode::kShared).ok());
+  other.release_to(0);
+}
+
 }  // namespace
 }  // namespace hawthorn::txn

@@ -21,6 +21,7 @@ uint64_t Txn::mark() {
                     .chunk_seq = chunk_seq_,
                     .operation_bytes = operations_.size(),
                     .large = large_.size(),
+                    .locks = locks_.size(),
                     .key_blocks = key_blocks_.size(),
                     .key_at = key_at_,
                     .key_end = key_end_});
@@ -48,7 +49,10 @@ Status Txn::roll_back_to(uint64_t number) {
   marks_.erase(at + 1, marks_.end());
   if (!broken_.ok()) return broken_;
   const Mark mark = *at;
-  if (undo_.size() == mark.undo) return {};
+  if (undo_.size() == mark.undo) {
+    services_.row_locks->release_to(locks_, mark.locks);
+    return {};
+  }
   const bool logged = chunk_seq_ > mark.seq;
   if (logged) {
     broken_ = with_log_space([&] { return log_rollback(mark); });
@@ -63,6 +67,7 @@ Status Txn::roll_back_to(uint64_t number) {
   } else {
     take_back(mark);
   }
+  services_.row_locks->release_to(locks_, mark.locks);
   // What stood in the buffer at the mark is there still, or was logged as a whole.
   operations_.resize(chunk_seq_ == mark.chunk_seq && !logged ? mark.operation_bytes : 0);
   context_.seq = mark.seq;

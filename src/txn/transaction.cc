@@ -49,6 +49,7 @@ Status Txn::take_memory(Take take) {
 Status Txn::begin(const Begin& how) {
   mode_ = how.mode;
   read_only_ = how.read_only;
+  lock_timeout_us_ = how.lock_timeout_us;
   id_ = services_.store->slots->acquire();
   if (id_ == 0) return Status(StatusCode::kBusy, "too many transactions are open");
   const bool shares_keys = mode_ == Mode::kOptimistic || mode_ == Mode::kPessimistic;
@@ -97,6 +98,7 @@ void Txn::note_read(const tree::TreeState* tree, std::string_view key) {
 Status Txn::begin_update(tree::TreeState* tree, std::string_view key) {
   if (read_only_) return read_only();
   if (mode_ == Mode::kExclusive) return {};
+  if (mode_ == Mode::kPessimistic) return lock(tree, key, LockMode::kExclusive, lock_timeout_us_);
   if (one_moment_) {
     note_read(tree, key);
     return {};
@@ -107,6 +109,59 @@ Status Txn::begin_update(tree::TreeState* tree, std::string_view key) {
   reads_.add(tree, key, services_.sequencer->visible().load(std::memory_order_acquire));
   count_memory();
   return {};
+}
+
+// ---- Locking
+
+Status Txn::lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us) {
+  if (read_only_) return read_only();
+  if (Status s = lock_row(tree, key, mode, timeout_us); !s.ok()) return s;
+  if (!one_moment_) return {};
+  ConflictSearch search;
+  const CheckedKey checked{tree, key, read_ts_};
+  Result<bool> valid =
+      search.read_ahead(1, [&](size_t) { return checked; }, id_, *services_.store->residency);
+  if (!valid.ok()) return valid.status();
+  if (*valid) return {};
+  services_.sequencer->count_conflict();
+  return Status(StatusCode::kConflict);
+}
+
+// A lock that fails leaves nothing behind.
+Status Txn::lock_row(tree::TreeState* tree, std::string_view key, LockMode mode,
+                     uint64_t timeout_us) {
+  RowLocks& row_locks = *services_.row_locks;
+  const size_t before = locks_.size();
+  if (Status s = row_locks.acquire(locks_, id_, tree->id(), key, mode, timeout_us); !s.ok()) {
+    return s;
+  }
+  // Held already: intents were waited for then.
+  if (locks_.size() == before) return {};
+  Status status = await_intents(tree, key, timeout_us);
+  if (!status.ok()) row_locks.release_to(locks_, before);
+  return status;
+}
+
+// Writers that take no locks may have been here before the lock. Mostly they are about to commit;
+// an optimistic transaction may take its time.
+Status Txn::await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us) {
+  TxnId other = tree->open_intent(key, id_);
+  if (other == 0) return {};
+  os::Clock& clock = *services_.store->machine->clock;
+  const uint64_t began = clock.monotonic_us();
+  Status status;
+  for (os::SpinWait wait; other != 0 && status.ok(); other = tree->open_intent(key, id_)) {
+    status = services_.row_locks->begin_wait(id_, other);
+    if (status.ok() && clock.monotonic_us() - began >= timeout_us) {
+      status = Status(StatusCode::kTimedOut, "transaction " + std::to_string(other) +
+                                                 " has written " + tree::quoted_key(key) +
+                                                 " of tree " + std::to_string(tree->id()) +
+                                                 " and neither committed nor aborted");
+    }
+    if (status.ok()) wait.once();
+  }
+  services_.row_locks->end_wait(id_);
+  return status;
 }
 
 // ---- Writing
@@ -150,6 +205,11 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
   for (uint32_t futile = 0;;) {
     Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.ok()) return s;
+    if (s.is(StatusCode::kBusy)) {
+      s = services_.row_locks->wait_unlocked(id_, tree->id(), key, lock_timeout_us_);
+      if (!s.ok()) return s;
+      continue;
+    }
     if (s.is_conflict()) services_.sequencer->count_conflict();
     if (!s.is(StatusCode::kOutOfMemory)) return s;
     if (Status relieved = services_.admission->relieve(&futile); !relieved.ok()) return relieved;
@@ -160,6 +220,9 @@ Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string
                   std::string_view value) {
   const bool large = type == format::OperationType::kPutLarge;
   Status ready = read_only_ ? read_only() : broken_;
+  if (ready.ok() && locks_rows()) {
+    ready = lock_row(tree, key, LockMode::kExclusive, lock_timeout_us_);
+  }
   if (ready.ok()) ready = take_memory([&] { return reserve_key(key.size() + 1); });
   if (ready.ok()) ready = install(tree, type, keep_key(key), value);
   if (Status& s = ready; !s.ok()) {
@@ -399,7 +462,12 @@ Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attach
   operation_count_ += count;
   if (status.ok()) status = log_in_chunks(operations);
   attaching_ = false;
-  if (status.ok()) status = claim_exclusively(attaching);
+  // What it attaches may be rows that somebody has locked.
+  if (status.ok()) status = services_.row_locks->close(lock_timeout_us_);
+  if (status.ok()) {
+    status = claim_exclusively(attaching);
+    if (!status.ok()) services_.row_locks->reopen();
+  }
   if (!status.ok()) {
     roll_back();
     finish();
@@ -424,6 +492,7 @@ Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attach
   }
   attaching.release();
   services_.sequencer->end_exclusive(id_);
+  services_.row_locks->reopen();
   if (!status.ok()) {
     roll_back();
     finish();
@@ -467,6 +536,7 @@ void Txn::finish() {
   if (mode_ == Mode::kExclusive) services_.sequencer->end_exclusive(id_);
   if (registered_) services_.store->snapshots->remove(registration_.slot);
   registered_ = false;
+  services_.row_locks->release_all(locks_);
   reads_.clear();
   marks_.clear();
   if (logged_ != nullptr) services_.reappender->remove(*logged_);

@@ -35,6 +35,7 @@
 #include "txn/conflict_search.h"
 #include "txn/read_set.h"
 #include "txn/reappender.h"
+#include "txn/row_locks.h"
 #include "txn/sequencer.h"
 
 namespace hawthorn::txn {
@@ -59,6 +60,7 @@ struct Services {
   Sequencer* sequencer = nullptr;
   Admission* admission = nullptr;
   Reappender* reappender = nullptr;
+  RowLocks* row_locks = nullptr;
 };
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kPessimistic, kExclusive };
@@ -88,7 +90,10 @@ class Attaching {
 class Txn : private CommitCheck {
  public:
   explicit Txn(const Services& services)
-      : services_(services), undo_(services.store->arena), reads_(services.store) {}
+      : services_(services),
+        undo_(services.store->arena),
+        reads_(services.store),
+        locks_(services.store->arena) {}
   ~Txn() override;
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
@@ -143,8 +148,13 @@ class Txn : private CommitCheck {
   void note_read(const tree::TreeState* tree, std::string_view key);
   ReadSet& reads() { return reads_; }
   // Before a read of a key that nobody may change until this transaction has ended, or it fails to
-  // commit. Errors: kConflict.
+  // commit. Errors: those of lock.
   Status begin_update(tree::TreeState* tree, std::string_view key);
+  // Of kPessimistic: returns once the row is locked and nobody's intent on it is open. Errors:
+  // those of RowLocks::acquire; kConflict where one moment is read and the row was changed since.
+  Status lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
+  bool locks_rows() const { return mode_ == Mode::kPessimistic; }
+  uint64_t lock_timeout_us() const { return lock_timeout_us_; }
 
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty(); }
@@ -172,6 +182,8 @@ class Txn : private CommitCheck {
   void reads_passed(Lsn upto) override { reads_.passed(upto); }
   Result<bool> read_ahead() override;
   CheckedKey written(size_t number) const;
+  Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
+  Status await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
   void register_now();
   void roll_back();
   void unlink_all();
@@ -180,7 +192,7 @@ class Txn : private CommitCheck {
   std::string_view keep_key(std::string_view key);
 
   const Services services_;
-  static constexpr int kLogSpaceAttempts = 4;            // others may take what was freed
+  static constexpr int kLogSpaceAttempts = 4;         // others may take what was freed
   static constexpr size_t kKeyBlockBytes = 64 << 10;  // no key is larger
 
   struct Mark {
@@ -190,6 +202,7 @@ class Txn : private CommitCheck {
     uint32_t chunk_seq;
     size_t operation_bytes;
     size_t large;
+    size_t locks;
     size_t key_blocks;
     char* key_at;
     char* key_end;
@@ -217,6 +230,8 @@ class Txn : private CommitCheck {
   std::shared_ptr<LoggedTxn> logged_;  // null: no chunk yet
   ConflictSearch search_;              // of what was written
   ReadSet reads_;
+  HeldLocks locks_;
+  uint64_t lock_timeout_us_ = 0;
   std::vector<Mark> marks_;
   uint64_t next_mark_ = 1;
   bool attaching_ = false;          // it is logging what has no intents

@@ -347,6 +347,26 @@ TEST_F(Transactions, phantoms_conflict) {
   }
 }
 
+// A range of many keys, flushed or not, of several containers: a change anywhere in it is found.
+TEST_F(Transactions, long_walks_conflict) {
+  constexpr uint64_t kKeys = 20'000;
+  WriteBatch batch;
+  for (uint64_t i = 0; i < kKeys; ++i) batch.put(tree_, big_endian(i), value_of(i, 200));
+  ASSERT_OK(db_->write(batch));
+  for (const bool flushed : {false, true}) {
+    if (flushed) ASSERT_OK(db_->flush());
+    for (const uint64_t changed : {0, 700, 9'999, 19'000, 19'001}) {
+      Transaction t = begin(kSerially);
+      Cursor cursor = t.cursor(tree_);
+      uint64_t count = 0;
+      for (bool more = cursor.first(); more && count < 19'000; more = cursor.next()) ++count;
+      put(big_endian(changed), "new");
+      ASSERT_OK(t.put(tree_, "\xff own", "x"));
+      EXPECT_EQ(t.commit().is_conflict(), changed <= 19'000) << changed;
+    }
+  }
+}
+
 TEST_F(Transactions, absent_keys_are_read_too) {
   for (const bool batch : {false, true}) {
     Transaction t = begin(kSerially);
@@ -373,7 +393,8 @@ TEST_F(Transactions, many_reads_become_ranges) {
   for (const bool hits : {false, true}) {
     Transaction t = begin(kSerially);
     for (uint64_t i = 0; i < kKeys; ++i) {
-      EXPECT_EQ(get_in(t, big_endian(mix64(i) % kKeys)), mix64(i) % kKeys % 2 == 0 ? "v" : "NotFound");
+      EXPECT_EQ(get_in(t, big_endian(mix64(i) % kKeys)),
+                mix64(i) % kKeys % 2 == 0 ? "v" : "NotFound");
     }
     for (uint64_t i = 0; i < 2000; ++i) {
       Cursor cursor = t.cursor(tree_);
@@ -467,8 +488,8 @@ TEST_F(Transactions, compare_and_set) {
   EXPECT_FALSE(yes(db_->replace(tree_, "k", value_of(2, 300'000), "7")));
   EXPECT_FALSE(yes(db_->replace(tree_, "k", "small", "7")));
   EXPECT_TRUE(yes(db_->replace(tree_, "k", large, "7")));
-  EXPECT_TRUE(db_->insert(tree_, std::string(70'000, 'k'), "").status().is(
-      StatusCode::kInvalidArgument));
+  EXPECT_TRUE(
+      db_->insert(tree_, std::string(70'000, 'k'), "").status().is(StatusCode::kInvalidArgument));
   // In a transaction, on its own writes.
   Transaction t = begin();
   EXPECT_TRUE(yes(t.replace(tree_, "k", "7", "8")));
@@ -516,7 +537,8 @@ TEST_F(Transactions, counters_by_compare_and_set_lose_nothing) {
     threads.emplace_back([&] {
       for (int done = 0; done < kEach;) {
         const std::string seen = get("n");
-        const Result<bool> set = db_->replace(tree_, "n", seen, std::to_string(std::stoi(seen) + 1));
+        const Result<bool> set =
+            db_->replace(tree_, "n", seen, std::to_string(std::stoi(seen) + 1));
         ASSERT_OK(set.status());
         done += *set ? 1 : 0;
       }

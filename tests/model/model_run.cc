@@ -56,6 +56,7 @@ void ModelRun::open() {
 
 void ModelRun::step() {
   const uint64_t pick = prng_.below(10000);
+  if (pick < 100) return compare_and_set();
   if (pick < 2200) return write_one();
   if (pick < 2900) return write_batch();
   if (pick < 5200) return read();
@@ -63,7 +64,8 @@ void ModelRun::step() {
   if (pick < 6100) return scan();
   if (pick < 6300) return begin();
   if (pick < 7300) return use_txn();
-  if (pick < 7350) return exclusive();
+  if (pick < 7330) return exclusive();
+  if (pick < 7350) return locking();
   if (pick < 7550) return open_cursor();
   if (pick < 9800) return move_cursor();
   if (pick < 9952) return manage_snapshots();
@@ -267,7 +269,8 @@ void ModelRun::multi_get() {
   if (!txns_.empty() && prng_.one_in(4)) {
     OpenTxn& used = txns_[prng_.below(txns_.size())];
     txn = &used;
-    commit = used.began;
+    commit = seen_by(used);
+    for (const Rank rank : ranks) used.note_read(tree.id, rank);
     status = used.txn.multi_get(tree.handle, keys, batch_);
   } else {
     ReadOptions options;
@@ -371,7 +374,7 @@ void ModelRun::open_cursor() {
   if (!txns_.empty() && prng_.one_in(2)) {
     OpenTxn& txn = txns_[prng_.below(txns_.size())];
     made.txn = txn.number;
-    made.commit = txn.began;
+    made.commit = seen_by(txn);
     made.cursor = txn.txn.cursor(tree.handle, options);
   } else if (!snapshots_.empty() && prng_.one_in(2)) {
     // A cursor over a snapshot does not keep it: the model destroys such cursors before it.
@@ -392,7 +395,8 @@ void ModelRun::move_cursor() {
   if (cursors_.empty()) return;
   OpenCursor& c = cursors_[prng_.below(cursors_.size())];
   const OpenTree& tree = *tree_by_id(c.tree);
-  const ModelView expected = view(tree, c.commit, c.txn != 0 ? txn_by_number(c.txn) : nullptr);
+  OpenTxn* txn = c.txn != 0 ? txn_by_number(c.txn) : nullptr;
+  const ModelView expected = view(tree, c.commit, txn);
   const uint64_t moves = prng_.one_in(20) ? prng_.between(1, 300) : prng_.between(1, 8);
   const bool forwards = prng_.one_in(2);
   const char* what = "";
@@ -404,26 +408,35 @@ void ModelRun::move_cursor() {
     const Rank high = c.upper;
     uint64_t pick = prng_.below(20);
     if (i > 0 && moves > 8) pick = 10;
+    // Where the move begins, as far as others' writes are concerned; kNoRank: it moves nowhere.
+    Rank walked_from = c.at;
+    bool walked_forward = true;
     if (pick == 0) {
       what = "first";
+      walked_from = low;
       rank = expected.next(low, high);
       found = c.cursor.first();
     } else if (pick == 1) {
       what = "last";
+      walked_from = high;
+      walked_forward = false;
       rank = expected.prev(low, high);
       found = c.cursor.last();
     } else if (pick < 4) {
       what = "seek";
       Rank target = 0;
       const std::string key = any_seek(&target);
-      rank = expected.next(std::max(low, target), high);
+      walked_from = std::max(low, target);
+      rank = expected.next(walked_from, high);
       found = c.cursor.seek(key);
     } else if (pick < 6) {
       what = "seek_for_prev";
       Rank target = 0;
       const std::string key = any_seek(&target);
       if (target < pool_.size() && pool_[target] == key) ++target;
-      rank = expected.prev(low, std::max(low, std::min(target, high)));
+      walked_from = std::max(low, std::min(target, high));
+      walked_forward = false;
+      rank = expected.prev(low, walked_from);
       found = c.cursor.seek_for_prev(key);
     } else if ((pick < 8) != forwards) {
       what = "next";
@@ -431,9 +444,11 @@ void ModelRun::move_cursor() {
       found = c.cursor.next();
     } else {
       what = "prev";
+      walked_forward = false;
       if (c.at != kNoRank) rank = expected.prev(low, c.at);
       found = c.cursor.prev();
     }
+    if (txn != nullptr) txn->note_walk(c.tree, low, high, walked_from, rank, walked_forward);
     c.at = rank;
     ASSERT_OK(c.cursor.status());
     ASSERT_EQ(found, c.cursor.valid());
@@ -450,144 +465,6 @@ void ModelRun::move_cursor() {
       ASSERT_NO_FATAL_FAILURE(
           expect_value({}, c.cursor.value(), expected.at(rank), what + shown(pool_[rank])));
     }
-  }
-}
-
-// ---- Transactions
-
-void ModelRun::begin() {
-  if (txns_.size() >= 6) return end_txn(prng_.below(txns_.size()), !prng_.one_in(4));
-  Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
-  ASSERT_OK(txn.status());
-  OpenTxn made;
-  made.number = ++last_id_;
-  made.txn = std::move(*txn);
-  made.began = commit_;
-  txns_.push_back(std::move(made));
-}
-
-Status ModelRun::write_in(OpenTxn& txn, OpenTree& tree, Rank rank, const ModelValue& value) {
-  if (!value.present) return txn.txn.del(tree.handle, pool_[rank]);
-  const std::string bytes = value_of(value.number, value.size);
-  if (!prng_.one_in(20)) return txn.txn.put(tree.handle, pool_[rank], bytes);
-  size_t given = 0;
-  return txn.txn.put_stream(
-      tree.handle, pool_[rank], bytes.size(), [&](std::span<char> to) -> Result<size_t> {
-        const size_t count =
-            std::min({to.size(), bytes.size() - given, size_t{1} + prng_.below(9000)});
-        std::memcpy(to.data(), bytes.data() + given, count);
-        given += count;
-        return count;
-      });
-}
-
-void ModelRun::use_txn() {
-  if (txns_.empty()) return begin();
-  const size_t index = prng_.below(txns_.size());
-  OpenTxn& txn = txns_[index];
-  const uint64_t pick = prng_.below(10);
-  if (pick == 0) return end_txn(index, !prng_.one_in(4));
-  uint64_t count = prng_.between(1, 4);
-  if (prng_.one_in(300)) count = prng_.between(500, 2500);  // several chunks of log
-  for (uint64_t i = 0; i < count; ++i) {
-    ++done_;
-    OpenTree& tree = any_tree();
-    const Rank rank = any_key();
-    if (pick < 5) {
-      const Status status = txn.txn.get(tree.handle, pool_[rank], value_);
-      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
-                                           view(tree, txn.began, &txn).at(rank),
-                                           "get in a transaction of " + shown(pool_[rank])));
-      continue;
-    }
-    const ModelValue value = any_value();
-    const Status status = write_in(txn, tree, rank, value);
-    const bool conflict = tree.model->last_commit(rank) > txn.began;
-    // A key that was absent then and is absent now: nothing is lost, and the run need not remember
-    // the tombstone (R14).
-    const bool either =
-        !tree.model->at(rank, txn.began).present && !tree.model->at(rank, commit_).present;
-    if (conflict && !either) {
-      ASSERT_TRUE(status.is_conflict()) << status.to_string() << ", " << shown(pool_[rank]);
-    } else if (!conflict) {
-      ASSERT_OK(status);
-    }
-    if (status.ok()) txn.own[tree.id][rank] = value;
-  }
-}
-
-void ModelRun::end_txn(size_t index, bool commit) {
-  OpenTxn& txn = txns_[index];
-  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
-  if (!commit) {
-    txn.txn.abort();
-  } else {
-    bool conflict = false;
-    bool either = false;
-    for (const auto& [id, own] : txn.own) {
-      const OpenTree& tree = *tree_by_id(id);
-      for (const auto& [rank, value] : own) {
-        if (tree.model->last_commit(rank) <= txn.began) continue;
-        const bool unchanged =
-            !tree.model->at(rank, txn.began).present && !tree.model->at(rank, commit_).present;
-        (unchanged ? either : conflict) = true;
-      }
-    }
-    const Status status = txn.txn.commit(any_level());
-    if (conflict) {
-      ASSERT_TRUE(status.is_conflict()) << status.to_string();
-    } else if (!either) {
-      ASSERT_OK(status);
-    }
-    if (status.ok() && !txn.own.empty()) {
-      ++commit_;
-      const uint64_t keep = oldest();
-      for (const auto& [id, own] : txn.own) {
-        ModelTree& tree = *tree_by_id(id)->model;
-        for (const auto& [rank, value] : own) tree.write(rank, commit_, value, keep);
-      }
-    }
-  }
-  ASSERT_FALSE(txn.txn.open());
-  ASSERT_TRUE(txn.txn.put(trees_[0].handle, "k", "v").is(StatusCode::kInvalidArgument));
-  txns_.erase(txns_.begin() + static_cast<ptrdiff_t>(index));
-}
-
-void ModelRun::exclusive() {
-  OpenTxn txn;
-  Result<Transaction> begun = db_->begin(TxnMode::kExclusive);
-  ASSERT_OK(begun.status());
-  txn.txn = std::move(*begun);
-  txn.began = commit_;
-  const uint64_t count = prng_.one_in(30) ? prng_.between(500, 3000) : prng_.between(0, 20);
-  for (uint64_t i = 0; i < count; ++i) {
-    ++done_;
-    OpenTree& tree = any_tree();
-    const Rank rank = any_key();
-    if (prng_.one_in(3)) {
-      const Status status = txn.txn.get(tree.handle, pool_[rank], value_);
-      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
-                                           view(tree, txn.began, &txn).at(rank),
-                                           "get in an exclusive transaction"));
-      continue;
-    }
-    const ModelValue value = any_value();
-    ASSERT_OK(write_in(txn, tree, rank, value));
-    txn.own[tree.id][rank] = value;
-  }
-  // Its own thread would wait for itself.
-  ASSERT_TRUE(db_->put(trees_[0].handle, "x", "").is(StatusCode::kInvalidArgument));
-  ASSERT_TRUE(db_->begin(TxnMode::kExclusive).status().is(StatusCode::kInvalidArgument));
-  if (prng_.one_in(4)) {
-    txn.txn.abort();
-    return;
-  }
-  ASSERT_OK(txn.txn.commit(any_level()));
-  if (txn.own.empty()) return;
-  ++commit_;
-  const uint64_t keep = oldest();
-  for (const auto& [id, own] : txn.own) {
-    for (const auto& [rank, value] : own) tree_by_id(id)->model->write(rank, commit_, value, keep);
   }
 }
 

@@ -59,11 +59,39 @@ class ModelRun {
     Rank rank = 0;
     ModelValue value;
   };
+  using Writes = std::map<uint64_t, Overlay>;  // by tree id
+  // What must not change between a commit and that of the transaction: keys [from, to) of a tree.
+  struct ReadRange {
+    uint64_t tree = 0;
+    Rank from = 0;
+    Rank to = 0;
+    uint64_t since = 0;
+  };
+  struct Mark {
+    Savepoint savepoint;
+    Writes own;
+  };
   struct OpenTxn {
     uint64_t number = 0;
     Transaction txn;
+    Isolation level = Isolation::kSnapshot;
     uint64_t began = 0;
-    std::map<uint64_t, Overlay> own;  // by tree id
+    Writes own;
+    std::vector<Mark> marks;
+    std::vector<ReadRange> reads;
+
+    void note_range(uint64_t tree, Rank from, Rank to) {
+      if (level == Isolation::kSerializable) reads.push_back({tree, from, to, began});
+    }
+    void note_read(uint64_t tree, Rank rank) { note_range(tree, rank, rank + 1); }
+    // A move of a cursor over [low, high) from a place (high: the end) to what it shows, or
+    // nothing.
+    void note_walk(uint64_t tree, Rank low, Rank high, Rank from, Rank shown, bool forward) {
+      if (from == kNoRank) return;
+      const Rank end = shown != kNoRank ? shown : forward ? high : low;
+      const Rank last = std::max(from, end);
+      note_range(tree, std::min(from, end), std::min(last + 1, high));
+    }
   };
   struct OpenCursor {
     Cursor cursor;
@@ -98,6 +126,21 @@ class ModelRun {
   void use_txn();
   void end_txn(size_t index, bool commit);
   void exclusive();
+  void locking();
+  void mark_or_roll_back(OpenTxn& txn);
+  void nest(OpenTxn& txn);
+  void compare_and_set();
+  // One of the forms with arguments of its own; what it wrote is in *written.
+  template <typename In>
+  Result<bool> compare_and_set_in(In& in, const OpenTree& tree, Rank rank,
+                                  const ModelValue& present, bool* matches, ModelValue* written);
+  // What a transaction sees of others.
+  uint64_t seen_by(const OpenTxn& txn) const {
+    return txn.level == Isolation::kReadCommitted ? commit_ : txn.began;
+  }
+  // Whether [from, to) was changed since a commit; *perhaps: only in a way that leaves no trace.
+  bool changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t since, bool* perhaps) const;
+  void take_over(const Writes& own);
   void open_cursor();
   void move_cursor();
   void manage_snapshots();
@@ -120,7 +163,7 @@ class ModelRun {
   void close_readers();
   void expect_value(const Status& status, std::string_view bytes, const ModelValue& expected,
                     const std::string& what);
-  Status write_in(OpenTxn& txn, OpenTree& tree, Rank rank, const ModelValue& value);
+  Status write_in(Transaction& txn, const OpenTree& tree, Rank rank, const ModelValue& value);
 
   const ModelOptions options_;
   const Opener opener_;

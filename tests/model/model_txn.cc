@@ -1,0 +1,337 @@
+// The transactions of the model test: every level, savepoints, nesting, compare and set, row locks.
+#include "tests/model/model_run.h"
+
+namespace hawthorn::tests {
+
+// A key that was absent then and is absent now may have been there in between: nothing is lost, and
+// a run need not remember the tombstone (R14).
+bool ModelRun::changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t since,
+                             bool* perhaps) const {
+  bool changed = false;
+  for (Rank rank = from; rank < to; ++rank) {
+    if (tree.model->last_commit(rank) <= since) continue;
+    const bool traceless =
+        !tree.model->at(rank, since).present && !tree.model->at(rank, commit_).present;
+    (traceless ? *perhaps : changed) = true;
+  }
+  return changed;
+}
+
+void ModelRun::take_over(const Writes& own) {
+  ++commit_;
+  const uint64_t keep = oldest();
+  for (const auto& [id, overlay] : own) {
+    ModelTree& tree = *tree_by_id(id)->model;
+    for (const auto& [rank, value] : overlay) tree.write(rank, commit_, value, keep);
+  }
+}
+
+void ModelRun::begin() {
+  if (txns_.size() >= 6) return end_txn(prng_.below(txns_.size()), !prng_.one_in(4));
+  OpenTxn made;
+  made.number = ++last_id_;
+  made.level = static_cast<Isolation>(prng_.below(3));
+  made.began = commit_;
+  TxnOptions options{.isolation = made.level};
+  if (made.level != Isolation::kReadCommitted && !snapshots_.empty() && prng_.one_in(4)) {
+    const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+    options.snapshot = &snapshot.snapshot;
+    made.began = snapshot.commit;
+  }
+  Result<Transaction> txn = db_->begin(options);
+  ASSERT_OK(txn.status());
+  made.txn = std::move(*txn);
+  txns_.push_back(std::move(made));
+}
+
+Status ModelRun::write_in(Transaction& txn, const OpenTree& tree, Rank rank,
+                          const ModelValue& value) {
+  if (!value.present) return txn.del(tree.handle, pool_[rank]);
+  const std::string bytes = value_of(value.number, value.size);
+  if (!prng_.one_in(20)) return txn.put(tree.handle, pool_[rank], bytes);
+  size_t given = 0;
+  return txn.put_stream(
+      tree.handle, pool_[rank], bytes.size(), [&](std::span<char> to) -> Result<size_t> {
+        const size_t count =
+            std::min({to.size(), bytes.size() - given, size_t{1} + prng_.below(9000)});
+        std::memcpy(to.data(), bytes.data() + given, count);
+        given += count;
+        return count;
+      });
+}
+
+void ModelRun::use_txn() {
+  if (txns_.empty()) return begin();
+  const size_t index = prng_.below(txns_.size());
+  OpenTxn& txn = txns_[index];
+  const uint64_t pick = prng_.below(20);
+  if (pick < 2) return end_txn(index, !prng_.one_in(4));
+  if (pick == 2) return mark_or_roll_back(txn);
+  if (pick == 3 && prng_.one_in(2)) return nest(txn);
+  uint64_t count = prng_.between(1, 4);
+  if (prng_.one_in(300)) count = prng_.between(500, 2500);  // several chunks of log
+  for (uint64_t i = 0; i < count; ++i) {
+    ++done_;
+    OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    const ModelValue& present = view(tree, seen_by(txn), &txn).at(rank);
+    if (pick < 9) {
+      const bool to_update = pick == 8;
+      const Status status = to_update ? txn.txn.get_for_update(tree.handle, pool_[rank], value_)
+                                      : txn.txn.get(tree.handle, pool_[rank], value_);
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(), present,
+                                           "get in a transaction of " + shown(pool_[rank])));
+      txn.note_read(tree.id, rank);
+      if (to_update) txn.reads.push_back({tree.id, rank, rank + 1, seen_by(txn)});
+      continue;
+    }
+    bool perhaps = txn.level == Isolation::kReadCommitted;
+    const bool conflict = !perhaps && changed_since(tree, rank, rank + 1, txn.began, &perhaps);
+    if (pick == 9) {
+      bool matches = false;
+      ModelValue written;
+      // Before the call: it may have read, and then not have written.
+      txn.reads.push_back({tree.id, rank, rank + 1, seen_by(txn)});
+      const Result<bool> done =
+          compare_and_set_in(txn.txn, tree, rank, present, &matches, &written);
+      if (done.ok()) {
+        ASSERT_EQ(*done, matches) << shown(pool_[rank]);
+        if (*done) txn.own[tree.id][rank] = written;
+      } else {
+        ASSERT_TRUE(done.status().is_conflict() && (conflict || perhaps))
+            << done.status().to_string();
+      }
+      continue;
+    }
+    const ModelValue value = any_value();
+    const Status status = write_in(txn.txn, tree, rank, value);
+    if (conflict) {
+      ASSERT_TRUE(status.is_conflict()) << status.to_string() << ", " << shown(pool_[rank]);
+    } else if (!perhaps || txn.level == Isolation::kReadCommitted) {
+      ASSERT_OK(status);
+    }
+    if (status.ok()) txn.own[tree.id][rank] = value;
+  }
+}
+
+void ModelRun::mark_or_roll_back(OpenTxn& txn) {
+  if (txn.marks.empty() || (txn.marks.size() < 6 && prng_.one_in(2))) {
+    Result<Savepoint> savepoint = txn.txn.savepoint();
+    ASSERT_OK(savepoint.status());
+    txn.marks.push_back({*savepoint, txn.own});
+    return;
+  }
+  const size_t to = prng_.below(txn.marks.size());
+  if (prng_.one_in(4)) {
+    ASSERT_OK(txn.txn.release(txn.marks[to].savepoint));
+    txn.marks.resize(to);
+    return;
+  }
+  ASSERT_OK(txn.txn.rollback_to(txn.marks[to].savepoint));
+  txn.own = txn.marks[to].own;
+  txn.marks.resize(to + 1);
+}
+
+// Nested transactions, begun and ended at once.
+void ModelRun::nest(OpenTxn& txn) {
+  std::vector<Transaction> nested;
+  std::vector<Writes> before;
+  for (uint64_t steps = prng_.between(1, 30); steps > 0; --steps) {
+    ++done_;
+    Transaction& innermost = nested.empty() ? txn.txn : nested.back();
+    if (nested.size() < 3 && prng_.one_in(6)) {
+      Result<Transaction> begun = innermost.begin_nested();
+      ASSERT_OK(begun.status());
+      before.push_back(txn.own);
+      nested.push_back(std::move(*begun));
+      continue;
+    }
+    if (!nested.empty() && prng_.one_in(8)) {
+      if (prng_.one_in(2)) {
+        ASSERT_OK(innermost.commit());
+      } else {
+        innermost.abort();
+        txn.own = before.back();
+      }
+      nested.pop_back();
+      before.pop_back();
+      continue;
+    }
+    const OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    const ModelValue value = any_value();
+    const Status status = write_in(innermost, tree, rank, value);
+    ASSERT_TRUE(status.ok() || status.is_conflict()) << status.to_string();
+    if (status.ok()) txn.own[tree.id][rank] = value;
+  }
+  while (!nested.empty()) {
+    ASSERT_OK(nested.back().commit());
+    nested.pop_back();
+  }
+}
+
+void ModelRun::end_txn(size_t index, bool commit) {
+  OpenTxn& txn = txns_[index];
+  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
+  if (!commit) {
+    txn.txn.abort();
+  } else {
+    bool conflict = false;
+    bool perhaps = false;
+    for (const auto& [id, own] : txn.own) {
+      for (const auto& [rank, value] : own) {
+        if (txn.level == Isolation::kReadCommitted) break;
+        conflict |= changed_since(*tree_by_id(id), rank, rank + 1, txn.began, &perhaps);
+      }
+    }
+    for (const ReadRange& read : txn.reads) {
+      if (txn.own.empty()) break;  // what only reads sees one moment
+      const OpenTree* tree = tree_by_id(read.tree);
+      if (tree != nullptr)
+        conflict |= changed_since(*tree, read.from, read.to, read.since, &perhaps);
+    }
+    const Status status = txn.txn.commit(any_level());
+    if (conflict) {
+      ASSERT_TRUE(status.is_conflict()) << status.to_string();
+    } else if (!perhaps) {
+      ASSERT_OK(status);
+    }
+    if (status.ok() && !txn.own.empty()) take_over(txn.own);
+  }
+  ASSERT_FALSE(txn.txn.open());
+  ASSERT_TRUE(txn.txn.put(trees_[0].handle, "k", "v").is(StatusCode::kInvalidArgument));
+  txns_.erase(txns_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+void ModelRun::exclusive() {
+  OpenTxn txn;
+  Result<Transaction> begun = db_->begin(TxnMode::kExclusive);
+  ASSERT_OK(begun.status());
+  txn.txn = std::move(*begun);
+  txn.began = commit_;
+  const uint64_t count = prng_.one_in(30) ? prng_.between(500, 3000) : prng_.between(0, 20);
+  for (uint64_t i = 0; i < count; ++i) {
+    ++done_;
+    OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    if (prng_.one_in(3)) {
+      const Status status = txn.txn.get(tree.handle, pool_[rank], value_);
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
+                                           view(tree, txn.began, &txn).at(rank),
+                                           "get in an exclusive transaction"));
+      continue;
+    }
+    const ModelValue value = any_value();
+    ASSERT_OK(write_in(txn.txn, tree, rank, value));
+    txn.own[tree.id][rank] = value;
+  }
+  // Its own thread would wait for itself.
+  ASSERT_TRUE(db_->put(trees_[0].handle, "x", "").is(StatusCode::kInvalidArgument));
+  ASSERT_TRUE(db_->begin(TxnMode::kExclusive).status().is(StatusCode::kInvalidArgument));
+  if (prng_.one_in(4)) {
+    txn.txn.abort();
+    return;
+  }
+  ASSERT_OK(txn.txn.commit(any_level()));
+  if (!txn.own.empty()) take_over(txn.own);
+}
+
+// A pessimistic transaction, while which nobody else writes its rows. It ends at once: there is one
+// thread, which would wait for itself. Rows with an open transaction's intent are not to be had.
+void ModelRun::locking() {
+  OpenTxn txn;
+  txn.level = static_cast<Isolation>(prng_.below(3));
+  Result<Transaction> begun =
+      db_->begin({.mode = TxnMode::kPessimistic, .isolation = txn.level, .lock_timeout_ms = 0});
+  ASSERT_OK(begun.status());
+  txn.txn = std::move(*begun);
+  txn.began = commit_;
+  const auto has_intent = [&](const OpenTree& tree, Rank rank) {
+    return std::any_of(txns_.begin(), txns_.end(), [&](const OpenTxn& open) {
+      const auto own = open.own.find(tree.id);
+      return own != open.own.end() && own->second.contains(rank);
+    });
+  };
+  for (uint64_t steps = prng_.between(1, 30); steps > 0; --steps) {
+    ++done_;
+    const OpenTree& tree = any_tree();
+    const Rank rank = any_key();
+    const bool reads = prng_.one_in(3);
+    const ModelValue value = any_value();
+    const Status status = reads ? txn.txn.get_for_update(tree.handle, pool_[rank], value_)
+                                : write_in(txn.txn, tree, rank, value);
+    if (has_intent(tree, rank)) {
+      ASSERT_TRUE(status.is(StatusCode::kTimedOut)) << status.to_string();
+      continue;
+    }
+    if (reads) {
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(),
+                                           view(tree, commit_, &txn).at(rank),
+                                           "get_for_update of " + shown(pool_[rank])));
+    } else {
+      ASSERT_OK(status);
+      txn.own[tree.id][rank] = value;
+    }
+    Result<Transaction> other =
+        db_->begin({.mode = prng_.one_in(2) ? TxnMode::kPessimistic : TxnMode::kOptimistic,
+                    .lock_timeout_ms = 0});
+    ASSERT_OK(other.status());
+    const Status refused = other->put(tree.handle, pool_[rank], "");
+    ASSERT_TRUE(refused.is(StatusCode::kTimedOut)) << refused.to_string();
+  }
+  if (prng_.one_in(4)) {
+    txn.txn.abort();
+    return;
+  }
+  ASSERT_OK(txn.txn.commit(any_level()));
+  if (!txn.own.empty()) take_over(txn.own);
+}
+
+// ---- Compare and set
+
+template <typename In>
+Result<bool> ModelRun::compare_and_set_in(In& in, const OpenTree& tree, Rank rank,
+                                          const ModelValue& present, bool* matches,
+                                          ModelValue* written) {
+  const std::string& key = pool_[rank];
+  *written = {true, static_cast<uint32_t>(prng_.below(2000)), prng_.next()};
+  const std::string value = value_of(written->number, written->size);
+  std::optional<std::string> expected;
+  if (present.present) expected = value_of(present.number, present.size);
+  if (prng_.one_in(3)) {
+    expected.reset();
+    if (prng_.one_in(2)) expected = value_of(prng_.next(), 40);
+  }
+  const bool equal =
+      expected.has_value() ? present.present && present.is(*expected) : !present.present;
+  switch (prng_.below(4)) {
+    case 0:
+      *matches = !present.present;
+      return in.insert(tree.handle, key, value);
+    case 1:
+      *matches = present.present;
+      return in.update(tree.handle, key, value);
+    case 2:
+      *matches = equal;
+      return in.replace(tree.handle, key, expected, value);
+    default:
+      *matches = equal && expected.has_value();
+      *written = {};
+      return in.remove_if(tree.handle, key, expected.value_or(std::string("none has this")));
+  }
+}
+
+void ModelRun::compare_and_set() {
+  const OpenTree& tree = any_tree();
+  const Rank rank = any_key();
+  ++done_;
+  bool matches = false;
+  ModelValue written;
+  const Result<bool> done =
+      compare_and_set_in(*db_, tree, rank, tree.model->at(rank, commit_), &matches, &written);
+  ASSERT_OK(done.status());
+  ASSERT_EQ(*done, matches) << shown(pool_[rank]);
+  if (*done) tree.model->write(rank, ++commit_, written, oldest());
+}
+
+}  // namespace hawthorn::tests
