@@ -145,7 +145,10 @@ class Client {
     Status status = call(step);
     if (status.ok() && !prng_.one_in(30)) {
       if (Status full = recorded(track_.committing()); !full.ok()) return full;
+      // A kill between these two records leaves an unknown outcome, of either kind.
+      pause();
       status = transaction->commit(any_level());
+      if (prng_.one_in(4)) pause();
       if (status.ok()) return recorded(track_.ended(Outcome::kCommitted));
       if (status.is(StatusCode::kUnknownOutcome)) return recorded(track_.ended(Outcome::kUnknown));
     } else {
