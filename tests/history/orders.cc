@@ -271,8 +271,9 @@ class Finder {
     return true;
   }
 
-  void report_once(AnomalyKind kind, Element element, std::string what) {
-    if (reported_.emplace(kind, element).second) anomalies_.add(kind, std::move(what));
+  // Once for each element, or each key: many transactions meet the same mistake.
+  void report_once(AnomalyKind kind, uint64_t of, std::string what) {
+    if (reported_.emplace(kind, of).second) anomalies_.add(kind, std::move(what));
   }
 
   void order_key(Key key, const std::vector<ReadOf>& reads) {
@@ -294,10 +295,10 @@ class Finder {
         const size_t common = std::min(kept.size(), order.elements.size());
         if (!std::equal(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(common),
                         order.elements.begin())) {
-          anomalies_.add(AnomalyKind::kIncompatibleOrder,
-                         of_key(key) + ": " + shown(read.reader) + " read " +
-                             shown(*read.list, read.length) + ", but " + shown(longest.reader) +
-                             " read " + shown(*longest.list, longest.length));
+          report_once(AnomalyKind::kIncompatibleOrder, key,
+                      of_key(key) + ": " + shown(read.reader) + " read " +
+                          shown(*read.list, read.length) + ", but " + shown(longest.reader) +
+                          " read " + shown(*longest.list, longest.length));
           continue;
         }
         if (kept.size() > order.elements.size()) order.elements = kept;
@@ -306,10 +307,10 @@ class Finder {
       if (read.updates && level_ >= Level::kSnapshot) {
         const auto [other, first] = updates.emplace(length, read.reader);
         if (!first && other->second != read.reader) {
-          anomalies_.add(AnomalyKind::kLostUpdate,
-                         shown(other->second) + " and " + shown(read.reader) + " both read " +
-                             of_key(key) + " as " + shown(order.elements, length) +
-                             " and both appended to it");
+          report_once(AnomalyKind::kLostUpdate, key,
+                      shown(other->second) + " and " + shown(read.reader) + " both read " +
+                          of_key(key) + " as " + shown(order.elements, length) +
+                          " and both appended to it");
         }
       }
       // Reads of a transaction follow each other; the same version once is enough.
@@ -381,10 +382,10 @@ class Finder {
   Orders& orders_;
   Anomalies& anomalies_;
   std::unordered_map<Element, Append> appends_;
-  std::unordered_set<Element> final_;         // what the last read holds
-  std::map<Key, std::vector<ReadOf>> reads_;  // of transactions that count
-  std::unordered_map<Key, size_t> places_;    // in orders_.keys
-  std::set<std::pair<AnomalyKind, Element>> reported_;
+  std::unordered_set<Element> final_;                    // what the last read holds
+  std::map<Key, std::vector<ReadOf>> reads_;             // of transactions that count
+  std::unordered_map<Key, size_t> places_;               // in orders_.keys
+  std::set<std::pair<AnomalyKind, uint64_t>> reported_;  // with an element or a key
 };
 
 }  // namespace
