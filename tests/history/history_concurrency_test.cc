@@ -54,8 +54,8 @@ TEST_F(EngineHistory, optimistic_transactions_have_snapshot_isolation) {
   ASSERT_NO_FATAL_FAILURE(run({.begin = begin_optimistic, .transactions = kTransactions}));
   EXPECT_TRUE(allowed(history_, Level::kSnapshot, kStrong));
   // Conflicts and commits, both in numbers.
-  EXPECT_GT(count_of(history_, Outcome::kAborted), kTransactions / 20);
-  EXPECT_GT(count_of(history_, Outcome::kCommitted), kTransactions / 4);
+  EXPECT_GT(count_of(history_, Outcome::kAborted), history_.transactions.size() / 20);
+  EXPECT_GT(count_of(history_, Outcome::kCommitted), history_.transactions.size() / 4);
 }
 
 TEST_F(EngineHistory, exclusive_transactions_are_serializable) {

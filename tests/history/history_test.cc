@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/engine_test.h"
+
 namespace hawthorn::history {
 namespace {
 
@@ -39,7 +41,8 @@ TEST(HistoryText, is_readable) {
 }
 
 TEST(HistoryText, comes_back_from_a_file) {
-  const std::string path = ::testing::TempDir() + "hawthorn-history-test";
+  const tests::TempDirectory directory;
+  const std::string path = directory / "history";
   std::string error;
   for (const History& history : {sample(), History()}) {
     ASSERT_TRUE(write_file(history, path, &error)) << error;
@@ -47,10 +50,9 @@ TEST(HistoryText, comes_back_from_a_file) {
     ASSERT_TRUE(read_file(path, &found, &error)) << error;
     EXPECT_EQ(found, history);
   }
-  EXPECT_EQ(remove(path.c_str()), 0);
   History found;
-  EXPECT_FALSE(read_file(path, &found, &error));
-  EXPECT_EQ(error, path + ": cannot be read");
+  EXPECT_FALSE(read_file(path + ".missing", &found, &error));
+  EXPECT_EQ(error, path + ".missing: cannot be read");
   EXPECT_FALSE(write_file(sample(), path + "/no/such", &error));
 }
 
