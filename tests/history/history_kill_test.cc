@@ -1,0 +1,138 @@
+// Clients whose process is killed by SIGKILL at any instruction, again and again, on one directory
+// and in one history: what was acknowledged is there, what was not is there as a whole or not at
+// all, and no transaction sees anything but a snapshot (R1, R3, R6, R7, R15, R18).
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <thread>
+
+#include "base/sanitizers.h"
+#include "db/file_sizing.h"
+#include "tests/history/engine_history_test.h"
+
+namespace hawthorn::history {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  fprintf(stderr, "child: %s\n", what.c_str());
+  _exit(1);
+}
+
+void upkeep_for_ever(Db& db, uint64_t seed) {
+  Prng prng(seed);
+  for (;;) {
+    Status status;
+    switch (prng.below(8)) {
+      case 0:
+        status = db.compact();
+        break;
+      case 1:
+        status = db.drain();
+        break;
+      case 2:
+        status = db.sync();
+        break;
+      default:
+        status = db.flush();
+        break;
+    }
+    if (!status.ok()) fail("upkeep: " + status.to_string());
+    std::this_thread::sleep_for(std::chrono::milliseconds(prng.below(50)));
+  }
+}
+
+[[noreturn]] void run_life(const std::string& path, const ClientOptions& options,
+                           Recording& recording) {
+  Result<std::unique_ptr<Db>> db = Db::open(path, small_options());
+  if (!db.ok()) fail("open: " + db.status().to_string());
+  std::thread([&] { upkeep_for_ever(**db, options.seed); }).detach();
+  const Status status = run_client(**db, options, recording);
+  if (!status.ok()) fail(status.to_string());
+  _exit(0);
+}
+
+[[noreturn]] void run_last_life(const std::string& path, Recording& recording) {
+  Result<std::unique_ptr<Db>> db = Db::open(path, small_options());
+  if (!db.ok()) fail("open: " + db.status().to_string());
+  if (const Status s = read_everything(**db, begin_optimistic, recording); !s.ok()) {
+    fail("the last read: " + s.to_string());
+  }
+  if (const auto checked = tests::clean(**db); !checked) fail(checked.message());
+  if (const Status s = (*db)->close(); !s.ok()) fail("close: " + s.to_string());
+  _exit(0);
+}
+
+pid_t start(const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) body();
+  return child;
+}
+
+// The parent itself never opens a database: its children start with no threads of ours.
+TEST(HistoryKill, snapshot_isolation_holds_across_kills) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  const tests::TempDirectory directory;
+  const std::string path = directory / "db";
+  const uint64_t seed = tests::environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
+  Prng prng(seed);
+  ClientOptions options{.begin = begin_optimistic};
+  options.transactions = tests::environment_number("HAWTHORN_TRANSACTIONS", tests::scaled(100'000));
+  const auto recording = make_recording(directory, options);
+  ASSERT_NE(recording, nullptr);
+  // So small that data files come and go.
+  db::data_file_bytes_first = uint64_t{1} << 20;
+  db::data_file_bytes_max = uint64_t{4} << 20;
+  uint64_t kills = 0;
+  while (recording->ended() < options.transactions) {
+    options.seed = prng.next();
+    const uint64_t ended = recording->ended();
+    const pid_t child = start([&] { run_life(path, options, *recording); });
+    ASSERT_GT(child, 0);
+    // Some die while they open; the others after a part of the work that differs widely.
+    int result = 0;
+    pid_t dead = 0;  // ended by itself: it failed, or has done all
+    if (!prng.one_in(4)) {
+      const uint64_t until = ended + 1 + prng.below(options.transactions / 20);
+      while (dead == 0 && recording->ended() < until) {
+        usleep(200);
+        dead = waitpid(child, &result, WNOHANG);
+      }
+    }
+    if (dead == 0) {
+      usleep(static_cast<useconds_t>(prng.below(20000)));
+      ASSERT_EQ(kill(child, SIGKILL), 0);
+      dead = waitpid(child, &result, 0);
+    }
+    ASSERT_EQ(dead, child);
+    const bool killed = WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL;
+    ASSERT_TRUE(killed || (WIFEXITED(result) && WEXITSTATUS(result) == 0)) << "status " << result;
+    kills += killed ? 1 : 0;
+    recording->life_ended();
+  }
+  const pid_t last = start([&] { run_last_life(path, *recording); });
+  ASSERT_GT(last, 0);
+  int result = 0;
+  ASSERT_EQ(waitpid(last, &result, 0), last);
+  ASSERT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << "status " << result;
+
+  const History history = recording->history();
+  EXPECT_TRUE(history.last_read.has_value());
+  EXPECT_TRUE(allowed(history, Level::kSnapshot, kStrong));
+  // Write skew is allowed, and occurs: the checker sees what is not serializable.
+  const auto skewed = check(history, Level::kSerializable);
+  EXPECT_TRUE(has(skewed, AnomalyKind::kG2) || has(skewed, AnomalyKind::kG2Item));
+  EXPECT_GT(kills, 5u);
+  EXPECT_GT(count_of(history, Outcome::kUnknown), 0u) << "no kill met a commit";
+  RecordProperty("kills", std::to_string(kills));
+  printf("%zu transactions, %zu of unknown outcome, %zu aborted, %zu kills\n",
+         history.transactions.size(), static_cast<size_t>(count_of(history, Outcome::kUnknown)),
+         static_cast<size_t>(count_of(history, Outcome::kAborted)), static_cast<size_t>(kills));
+}
+
+}  // namespace
+}  // namespace hawthorn::history
