@@ -11,8 +11,9 @@
 //                 try again.
 //   kPessimistic  a write locks its key until the transaction ends; who comes later waits. A cycle
 //                 of waiting transactions is found at once: one gets kDeadlock, which names it.
-//   kExclusive    one at a time: begin waits for the previous one, and commits of all others wait
-//                 until it ends. Never conflicts. The mode for programs that were written for a
+//   kExclusive    one at a time: begin waits for the previous one and until no row is locked;
+//                 commits of all others, and their first row locks, wait until it ends. Never
+//                 conflicts. The mode for programs that were written for a
 //                 single-writer store.
 // Any mixture may be open at once: a locked key makes writers of every kind wait, those of no
 // transaction included.

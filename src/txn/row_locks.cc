@@ -129,19 +129,24 @@ Status RowLocks::acquire(HeldLocks& held, TxnId own, uint32_t tree, std::string_
 Status RowLocks::enter(uint64_t timeout_us) {
   for (;;) {
     holders.fetch_add(1, std::memory_order_seq_cst);
-    if (!closed_.load(std::memory_order_seq_cst)) return {};
+    if (closed_.load(std::memory_order_seq_cst) == 0) return {};
     holders.fetch_sub(1, std::memory_order_release);
     const MutexLock lock(gate_mutex_);
-    while (closed_.load(std::memory_order_relaxed)) {
-      if (timeout_us == 0 || !reopened_.wait_for(gate_mutex_, timeout_us)) {
-        return Status(StatusCode::kTimedOut, "no row can be locked while a bulk ingest commits");
-      }
+    ++gate_waiters_;
+    bool waits = true;
+    while (waits && closed_.load(std::memory_order_relaxed) != 0) {
+      waits = timeout_us != 0 && reopened_.wait_for(gate_mutex_, timeout_us);
     }
+    --gate_waiters_;
+    if (waits) continue;
+    return Status(
+        StatusCode::kTimedOut,
+        "no row can be locked while an exclusive transaction or a bulk ingest is at work");
   }
 }
 
 Status RowLocks::close(uint64_t timeout_us) {
-  closed_.store(true, std::memory_order_seq_cst);
+  closed_.fetch_add(1, std::memory_order_seq_cst);
   constexpr uint64_t kLookAgainUs = 100;
   os::Signal never;
   for (uint64_t waited = 0; holders.load(std::memory_order_seq_cst) != 0; waited += kLookAgainUs) {
@@ -149,7 +154,7 @@ Status RowLocks::close(uint64_t timeout_us) {
       reopen();
       return Status(StatusCode::kTimedOut,
                     std::to_string(holders.load(std::memory_order_relaxed)) +
-                        " transactions hold row locks, for which a bulk ingest waits to commit");
+                        " transactions hold row locks, whose end is to be waited for");
     }
     static_cast<void>(never.wait_for(kLookAgainUs));
   }
@@ -157,11 +162,13 @@ Status RowLocks::close(uint64_t timeout_us) {
 }
 
 void RowLocks::reopen() {
+  bool waited_for = false;
   {
     const MutexLock lock(gate_mutex_);
-    closed_.store(false, std::memory_order_seq_cst);
+    closed_.fetch_sub(1, std::memory_order_seq_cst);
+    waited_for = gate_waiters_ > 0;
   }
-  reopened_.notify_all();
+  if (waited_for) reopened_.notify_all();
 }
 
 void RowLocks::release_to(HeldLocks& held, size_t mark) {

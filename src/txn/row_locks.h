@@ -74,8 +74,8 @@ class RowLocks final : public tree::RowGate {
   void end_wait(TxnId own);
 
   // Returns when nobody holds a lock; from then until reopen, acquire waits where it would be a
-  // transaction's first. For who writes rows that it cannot name. One at a time. Errors: kTimedOut;
-  // then it is open.
+  // transaction's first. For who writes rows that it cannot name, or lets nobody commit. Several
+  // may have closed them. Errors: kTimedOut; then this one has not.
   Status close(uint64_t timeout_us);
   void reopen();
 
@@ -91,9 +91,10 @@ class RowLocks final : public tree::RowGate {
   Status give_up(LockWaiter& waiter, uint64_t timeout_us);
 
   const uint64_t hash_bits_;
-  std::atomic<bool> closed_{false};
+  std::atomic<uint32_t> closed_{0};  // by so many
   os::Mutex gate_mutex_;
   os::CondVar reopened_;
+  uint32_t gate_waiters_ GUARDED_BY(gate_mutex_) = 0;
   const std::unique_ptr<LockShard[]> shards_;
   WaitsFor waits_;
 };

@@ -57,7 +57,13 @@ Status Txn::begin(const Begin& how) {
   tracks_reads_ = shares_keys && how.level == Level::kSerializable && !read_only_;
   read_ts_ = 0;
   if (mode_ == Mode::kExclusive) {
-    if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts_); !s.ok()) {
+    // Who has locked rows could not commit, nor could this one wait for them.
+    Status s = services_.row_locks->close(lock_timeout_us_);
+    if (s.ok()) {
+      s = services_.sequencer->begin_exclusive(id_, &read_ts_);
+      if (!s.ok()) services_.row_locks->reopen();
+    }
+    if (!s.ok()) {
       services_.store->slots->release(id_);
       id_ = 0;
       return s;
@@ -533,7 +539,10 @@ void Txn::unlink_all() {
 }
 
 void Txn::finish() {
-  if (mode_ == Mode::kExclusive) services_.sequencer->end_exclusive(id_);
+  if (mode_ == Mode::kExclusive) {
+    services_.sequencer->end_exclusive(id_);
+    services_.row_locks->reopen();
+  }
   if (registered_) services_.store->snapshots->remove(registration_.slot);
   registered_ = false;
   services_.row_locks->release_all(locks_);

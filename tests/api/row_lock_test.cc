@@ -46,10 +46,7 @@ TEST_F(RowLocking, makes_writers_of_every_kind_wait) {
   Transaction optimistic = begin({}, 0);
   EXPECT_TRUE(timed_out(optimistic.put(tree_, "k", "x")));
   ASSERT_OK(optimistic.put(tree_, "m", "free"));
-  {
-    Transaction exclusive = begin({.mode = TxnMode::kExclusive}, 0);
-    EXPECT_TRUE(timed_out(exclusive.del(tree_, "k")));
-  }
+  EXPECT_TRUE(timed_out(db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 0}).status()));
   std::atomic<int> written{0};
   std::vector<std::thread> writers;
   writers.emplace_back([&] {
@@ -115,6 +112,25 @@ TEST_F(RowLocking, an_ingest_waits_for_locks) {
   Transaction later = begin();
   ASSERT_OK(later.put(tree_, "mine", "2"));
   ASSERT_OK(later.commit());
+}
+
+TEST_F(RowLocking, an_exclusive_transaction_lets_nobody_lock) {
+  Transaction exclusive = begin({.mode = TxnMode::kExclusive});
+  Transaction tries = begin(kLocking, 0);
+  EXPECT_TRUE(timed_out(tries.put(tree_, "k", "x")));
+  std::atomic<bool> written{false};
+  std::thread waiter([&] {
+    Transaction t = begin();
+    ASSERT_OK(t.put(tree_, "k", "locked"));
+    written = true;
+    ASSERT_OK(t.commit());
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(written.load());
+  ASSERT_OK(exclusive.put(tree_, "k", "exclusive"));
+  ASSERT_OK(exclusive.commit());
+  waiter.join();
+  EXPECT_EQ(get("k"), "locked");
 }
 
 TEST_F(RowLocking, deadlocks_are_found_at_once) {

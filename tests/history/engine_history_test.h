@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "tests/history/checker.h"
 #include "tests/history/history_client.h"
@@ -24,6 +25,22 @@ inline Result<hawthorn::Transaction> begin_optimistic(Db& db) {
 }
 inline Result<hawthorn::Transaction> begin_exclusive(Db& db) {
   return db.begin(TxnMode::kExclusive);
+}
+inline Result<hawthorn::Transaction> begin_serializable(Db& db) {
+  return db.begin({.isolation = Isolation::kSerializable});
+}
+inline Result<hawthorn::Transaction> begin_pessimistic(Db& db) {
+  return db.begin({.mode = TxnMode::kPessimistic, .isolation = Isolation::kSnapshot});
+}
+inline Result<hawthorn::Transaction> begin_locking(Db& db) {
+  return db.begin({.mode = TxnMode::kPessimistic, .isolation = Isolation::kReadCommitted});
+}
+// Each of those that are serializable, side by side.
+inline Result<hawthorn::Transaction> begin_any_serializable(Db& db) {
+  thread_local Prng prng(std::hash<std::thread::id>()(std::this_thread::get_id()));
+  const TxnMode modes[] = {TxnMode::kOptimistic, TxnMode::kPessimistic, TxnMode::kOptimistic,
+                           TxnMode::kPessimistic, TxnMode::kExclusive};
+  return db.begin({.mode = modes[prng.below(5)], .isolation = Isolation::kSerializable});
 }
 
 // So small that flushes and evictions happen all the time.

@@ -55,10 +55,11 @@ class Step {
         track_(track),
         recording_(recording) {}
 
-  Status get(Key key, List* list) {
+  Status get(Key key, List* list, bool for_update = false) {
     list->clear();
     Value value;
-    Status status = transaction_.get(tree_, key_bytes(key), value);
+    Status status = for_update ? transaction_.get_for_update(tree_, key_bytes(key), value)
+                               : transaction_.get(tree_, key_bytes(key), value);
     if (!status.ok() && !status.is_not_found()) return status;
     if (status.ok()) status = list_in(value.view(), list);
     if (!status.ok() && !status.is_not_found()) return status;
@@ -99,12 +100,23 @@ class Step {
 
   Status append(Key key) {
     List list;
-    if (Status status = get(key, &list); !status.ok()) return status;
+    if (Status status = get(key, &list, options_.for_update); !status.ok()) return status;
     const Element element = recording_.draw_element();
     list.push_back(element);
     if (Status status = recorded(track_.append(key, element)); !status.ok()) return status;
     if (options_.blind_puts) return db_.put(tree_, key_bytes(key), list_bytes(list));
     return transaction_.put(tree_, key_bytes(key), list_bytes(list));
+  }
+
+  // Appends what nobody may ever see: it is rolled back, and not recorded.
+  Status append_in_vain(Key key) {
+    const Result<Savepoint> savepoint = transaction_.savepoint();
+    if (!savepoint.ok()) return savepoint.status();
+    List list;
+    if (Status status = get(key, &list, false); !status.ok()) return status;
+    list.push_back(recording_.draw_element());
+    if (Status s = transaction_.put(tree_, key_bytes(key), list_bytes(list)); !s.ok()) return s;
+    return transaction_.rollback_to(*savepoint);
   }
 
  private:
@@ -154,7 +166,10 @@ class Client {
     } else {
       transaction->abort();
     }
-    if (!status.ok() && !status.is_conflict()) return status;
+    const bool lost = status.is_conflict() || status.is(StatusCode::kDeadlock) ||
+                      status.is(StatusCode::kTimedOut);
+    if (!status.ok() && !lost) return status;
+    transaction->abort();
     return recorded(track_.ended(Outcome::kAborted));
   }
 
@@ -194,6 +209,7 @@ class Client {
     Status status;
     for (uint64_t i = prng_.between(3, 6); i > 0 && status.ok(); --i) {
       status = prng_.one_in(3) ? step.append(any_key()) : look(step);
+      if (status.ok() && prng_.one_in(8)) status = step.append_in_vain(any_key());
       pause();
     }
     return status;

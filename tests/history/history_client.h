@@ -27,6 +27,8 @@ struct ClientOptions {
   uint32_t threads = 8;          // at most as many as the recording has tracks
   uint64_t transactions = 1000;  // the client ends when the recording has so many
   uint64_t seed = 1;
+  // What is appended to is read by get_for_update.
+  bool for_update = false;
   // A client that is wrong: it puts the longer list back outside of its transaction.
   bool blind_puts = false;
 };

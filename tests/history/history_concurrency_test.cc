@@ -63,6 +63,26 @@ TEST_F(EngineHistory, exclusive_transactions_are_serializable) {
   EXPECT_TRUE(allowed(history_, Level::kSerializable, kStrong));
 }
 
+TEST_F(EngineHistory, serializable_ones_of_all_modes_are_serializable_together) {
+  ASSERT_NO_FATAL_FAILURE(run({.begin = begin_any_serializable, .transactions = kTransactions}));
+  EXPECT_TRUE(allowed(history_, Level::kSerializable, kStrong));
+  EXPECT_GT(count_of(history_, Outcome::kCommitted), history_.transactions.size() / 8);
+}
+
+TEST_F(EngineHistory, optimistic_serializable_ones) {
+  ASSERT_NO_FATAL_FAILURE(run({.begin = begin_serializable, .transactions = kTransactions / 2}));
+  EXPECT_TRUE(allowed(history_, Level::kSerializable, kStrong));
+  EXPECT_GT(count_of(history_, Outcome::kCommitted), history_.transactions.size() / 8);
+}
+
+TEST_F(EngineHistory, locking_ones_are_read_committed_and_no_more) {
+  ASSERT_NO_FATAL_FAILURE(
+      run({.begin = begin_locking, .transactions = kTransactions / 2, .for_update = true}));
+  EXPECT_TRUE(allowed(history_, Level::kReadCommitted, {}));
+  const std::vector<Anomaly> found = check(history_, Level::kSnapshot, {});
+  EXPECT_TRUE(has(found, AnomalyKind::kGSingle)) << to_text(found);
+}
+
 TEST_F(EngineHistory, puts_outside_of_the_transaction_are_caught) {
   ASSERT_NO_FATAL_FAILURE(
       run({.begin = begin_optimistic, .transactions = kTransactions / 2, .blind_puts = true}));
