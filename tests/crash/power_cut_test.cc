@@ -454,15 +454,26 @@ class Lives {
   }
 
   void transaction(Db& db) {
-    Result<Transaction> txn =
-        db.begin(prng_.one_in(2) ? TxnMode::kOptimistic : TxnMode::kExclusive);
+    Result<Transaction> txn = db.begin(static_cast<TxnMode>(prng_.below(3)));
     if (!txn.ok()) {
       EXPECT_TRUE(disk_->stopped()) << txn.status().to_string();
       return;
     }
     Commit commit;
+    std::optional<Savepoint> savepoint;
+    size_t kept = 0;  // of the commit, at the savepoint
     const uint64_t count = random_count();
     for (uint64_t i = 0; i < count; ++i) {
+      if (prng_.one_in(16)) {
+        savepoint = txn->savepoint().value();
+        kept = commit.size();
+      } else if (savepoint.has_value() && prng_.one_in(32)) {
+        if (const Status status = txn->rollback_to(*savepoint); !status.ok()) {
+          EXPECT_TRUE(disk_->stopped()) << status.to_string();
+          return;
+        }
+        commit.resize(kept);
+      }
       commit.push_back(random_write());
       const Write& write = commit.back();
       const Tree tree = handle(db, write.tree);

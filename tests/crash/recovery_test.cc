@@ -55,7 +55,17 @@ Contents write_log(const std::string& path, Prng& prng, bool chunks) {
   }
   Result<Transaction> transaction = (*db)->begin(TxnMode::kOptimistic);
   EXPECT_OK(transaction.status());
+  // Some of the transaction is rolled back, most of that from the log.
+  std::vector<std::pair<Savepoint, Contents>> marks;
   for (uint64_t round = 0; round < 1200; ++round) {
+    if (chunks && prng.one_in(40)) {
+      marks.emplace_back(transaction->savepoint().value(), large);
+    } else if (!marks.empty() && prng.one_in(60)) {
+      const size_t to = prng.below(marks.size());
+      EXPECT_OK(transaction->rollback_to(marks[to].first));
+      large = marks[to].second;
+      marks.resize(to + 1);
+    }
     for (int i = 0; chunks && i < 8; ++i) {
       const Key key(prng.below(kTrees), "large" + std::to_string(prng.below(4000)));
       const std::string value = value_of(prng.next(), 600);
