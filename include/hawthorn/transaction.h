@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -55,6 +56,9 @@ class HAWTHORN_EXPORT Transaction {
   Status get(const Tree& tree, std::string_view key, Value& value);
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out);
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
+  // How many entries [lo, hi) has for this transaction, its own writes among them; without hi, to
+  // the end. As Db::count.
+  Result<uint64_t> count(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi);
 
   // Writes become visible to others at commit. Errors: kConflict (optimistic); kInvalidArgument for
   // sizes over the limits; kNoSpace (deletes only when what is logged of the transaction fills the

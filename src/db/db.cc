@@ -11,6 +11,7 @@
 #include "os/epoch.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
+#include "tree/estimate.h"
 #include "tree/value_access.h"
 #include "tree/warm_up.h"
 
@@ -148,6 +149,43 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
   }
 }
 
+namespace {
+Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
+                             std::string_view lo, std::optional<std::string_view> hi) {
+  tree::TreeCursor::Options options;
+  options.lower = std::string(lo);
+  if (hi.has_value()) options.upper = std::string(*hi);
+  options.key_only = true;
+  return tree::TreeCursor(state, view, std::move(options)).count();
+}
+}  // namespace
+
+Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
+                           std::optional<std::string_view> hi, const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (options.snapshot != nullptr) {
+    return count_range(state, {options.snapshot->timestamp(), 0}, lo, hi);
+  }
+  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
+  Result<uint64_t> result = count_range(state, {registration.ts, 0}, lo, hi);
+  impl_->snapshots_->remove(registration.slot);
+  return result;
+}
+
+Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
+                                   std::optional<std::string_view> hi) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  const std::optional<std::string> upper = hi ? std::optional(std::string(*hi)) : std::nullopt;
+  const tree::Estimate found = tree::estimate(state->directory(), lo, upper);
+  return RangeEstimate{found.entries, found.bytes};
+}
+
 // ---- Writes
 
 namespace {
@@ -266,6 +304,10 @@ bool Cursor::seek_for_prev(std::string_view key) {
 }
 bool Cursor::next() { return valid_ && publish(impl_->cursor_.next()); }
 bool Cursor::prev() { return valid_ && publish(impl_->cursor_.prev()); }
+bool Cursor::skip(int64_t n) { return valid_ && publish(impl_->cursor_.skip(n)); }
+bool Cursor::seek_random(uint64_t random) {
+  return impl_ != nullptr && publish(impl_->cursor_.seek_random(random));
+}
 Status Cursor::status() const { return impl_ != nullptr ? impl_->cursor_.status() : error_; }
 
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
@@ -378,6 +420,15 @@ Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
   }
   return Cursor(
       std::make_unique<Cursor::Impl>(impl_->db_, Snapshot(), state, impl_->txn_.view(), options));
+}
+
+Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
+                                    std::optional<std::string_view> hi) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  return count_range(state, impl_->txn_.view(), lo, hi);
 }
 
 Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value) {

@@ -58,7 +58,8 @@ void ModelRun::step() {
   const uint64_t pick = prng_.below(10000);
   if (pick < 2200) return write_one();
   if (pick < 2900) return write_batch();
-  if (pick < 5200) return read();
+  if (pick < 5100) return read();
+  if (pick < 5200) return count();
   if (pick < 5800) return multi_get();
   if (pick < 6100) return scan();
   if (pick < 6300) return begin();
@@ -402,7 +403,7 @@ void ModelRun::move_cursor() {
     bool found = false;
     const Rank low = std::min(c.lower, c.upper);
     const Rank high = c.upper;
-    uint64_t pick = prng_.below(20);
+    uint64_t pick = prng_.below(23);
     if (i > 0 && moves > 8) pick = 10;
     if (pick == 0) {
       what = "first";
@@ -425,6 +426,12 @@ void ModelRun::move_cursor() {
       if (target < pool_.size() && pool_[target] == key) ++target;
       rank = expected.prev(low, std::max(low, std::min(target, high)));
       found = c.cursor.seek_for_prev(key);
+    } else if (pick == 20 || pick == 21) {
+      what = "skip";
+      rank = skip(c, expected, &found);
+    } else if (pick == 22) {
+      what = "seek_random";
+      rank = seek_random(c, expected, &found);
     } else if ((pick < 8) != forwards) {
       what = "next";
       if (c.at != kNoRank) rank = expected.next(c.at + 1, high);
