@@ -12,6 +12,7 @@
 // next move of this cursor. Destroy cursors before their Db or Transaction. A cursor that is kept
 // open for long keeps old versions alive; stats() names the oldest.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,13 @@ class HAWTHORN_EXPORT Cursor {
   bool seek_for_prev(std::string_view key);  // the last entry <= key
   bool next();                               // invalid before: stays invalid
   bool prev();
+  // As n calls of next, or of prev for a negative n, in much less time: what is flushed is not
+  // looked at one by one. 0 stays where it is.
+  bool skip(int64_t n);
+  // To an entry of the cursor's range, each about as likely as the others where `random` is one of
+  // 2^64 equally likely numbers. The same number leads to the same entry as long as nothing is
+  // written, flushed or ingested. False, without an error, where the range is empty.
+  bool seek_random(uint64_t random);
 
   bool valid() const { return valid_; }
   std::string_view key() const { return key_; }

@@ -90,6 +90,12 @@ struct ScanOptions {
 // call only.
 using ScanCallback = std::function<bool(std::span<const Entry>)>;
 
+// About what a range holds.
+struct RangeEstimate {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;  // on disk; what is not flushed has none
+};
+
 struct CheckOptions {
   bool verify_values = true;  // read value extents too, not only indexes
   std::function<void(uint64_t containers_done, uint64_t containers)> progress;
@@ -188,6 +194,19 @@ class HAWTHORN_EXPORT Db {
   // fastest way to read many entries in order.
   Status scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
               const ScanCallback& callback, const ScanOptions& options = {});
+
+  // How many entries [lo, hi) has, exactly, in the newest committed state or the snapshot's;
+  // without hi, to the end. Costs O(log n) where everything is flushed; containers with unflushed
+  // writes cost the more, the more of these they have, and those with versions that only snapshots
+  // need are walked for a snapshot. The first count behind an open reads a block or two of each
+  // container in the range, but for those that warm_up has read.
+  Result<uint64_t> count(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
+                         const ReadOptions& options = {});
+  // About the same, and the bytes on disk, without a look at the disk or at single entries: what is
+  // flushed counts once, and every unflushed write as one entry more. Errors: those of a call
+  // alone, nothing is read.
+  Result<RangeEstimate> estimate(const Tree& tree, std::string_view lo,
+                                 std::optional<std::string_view> hi);
 
   // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less
   // at its end).

@@ -102,6 +102,9 @@ class HAWTHORN_EXPORT Transaction {
   Status get(const Tree& tree, std::string_view key, Value& value);
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out);
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
+  // How many entries [lo, hi) has for this transaction, its own writes among them; without hi, to
+  // the end. As Db::count.
+  Result<uint64_t> count(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi);
   // Reads a key that is to be written, whether it is there or not: nobody else writes it before
   // this transaction ends (kPessimistic: the row is locked), or commit returns kConflict
   // (kOptimistic). A locked row is read as it is now, under kReadCommitted; the other levels return

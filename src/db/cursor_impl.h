@@ -31,6 +31,8 @@ class Cursor::Impl : public txn::OpenWalk {
   bool seek_for_prev(std::string_view key);
   bool next() { return walking_ ? turn(true) : cursor_.next(); }
   bool prev() { return walking_ ? turn(false) : cursor_.prev(); }
+  bool skip(int64_t n);
+  bool seek_random(uint64_t random);
   const tree::TreeCursor& at() const { return cursor_; }
 
   void fold() override;
@@ -40,6 +42,7 @@ class Cursor::Impl : public txn::OpenWalk {
   void begin_walk(bool forward, std::string_view from, std::optional<std::string_view> to);
   void extend();
   bool turn(bool forward);
+  void end_walk(bool forward);
 
   Db::Impl* const db_;
   const Snapshot own_;
@@ -54,5 +57,9 @@ class Cursor::Impl : public txn::OpenWalk {
   std::string low_;
   std::optional<std::string> high_;
 };
+
+// How many entries a range has for a registered view.
+Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
+                             std::string_view lo, std::optional<std::string_view> hi);
 
 }  // namespace hawthorn

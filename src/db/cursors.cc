@@ -66,13 +66,35 @@ bool Cursor::Impl::turn(bool forward) {
   if (forward != forward_) extend();
   forward_ = forward;
   if (forward ? cursor_.next() : cursor_.prev()) return true;
-  // There is nothing up to the end, or nobody knows.
+  end_walk(forward);
+  return false;
+}
+
+// There is nothing up to the end, or nobody knows.
+void Cursor::Impl::end_walk(bool forward) {
   if (forward) {
     high_ = upper_;
   } else {
     low_ = lower_;
   }
-  return false;
+}
+
+bool Cursor::Impl::skip(int64_t n) {
+  if (walking_) extend();
+  forward_ = n > 0;
+  const bool found = cursor_.skip(n);
+  if (walking_ && !found) end_walk(forward_);
+  return found;
+}
+
+// Where that leads depends on all of the range.
+bool Cursor::Impl::seek_random(uint64_t random) {
+  fold();
+  const bool found = cursor_.seek_random(random);
+  walking_ = reads_ != nullptr;
+  low_ = lower_;
+  high_ = upper_;
+  return found;
 }
 
 // Behind a seek: from here to what is shown, or to the end of the cursor's range; backwards, the
@@ -108,6 +130,15 @@ void Cursor::Impl::fold() {
   walking_ = false;
 }
 
+Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
+                             std::string_view lo, std::optional<std::string_view> hi) {
+  tree::TreeCursor::Options options;
+  options.lower = std::string(lo);
+  if (hi.has_value()) options.upper = std::string(*hi);
+  options.key_only = true;
+  return tree::TreeCursor(state, view, std::move(options)).count();
+}
+
 Cursor::Cursor() = default;
 Cursor::Cursor(Status error) : error_(std::move(error)) {}
 Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -130,6 +161,10 @@ bool Cursor::seek_for_prev(std::string_view key) {
 }
 bool Cursor::next() { return valid_ && publish(impl_->next()); }
 bool Cursor::prev() { return valid_ && publish(impl_->prev()); }
+bool Cursor::skip(int64_t n) { return valid_ && publish(impl_->skip(n)); }
+bool Cursor::seek_random(uint64_t random) {
+  return impl_ != nullptr && publish(impl_->seek_random(random));
+}
 Status Cursor::status() const { return impl_ != nullptr ? impl_->at().status() : error_; }
 
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {

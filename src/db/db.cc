@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "db/check.h"
+#include "db/cursor_impl.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "os/epoch.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
+#include "tree/estimate.h"
 #include "tree/value_access.h"
 #include "tree/warm_up.h"
 
@@ -145,6 +147,32 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
     if (count == 0) return cursor.status();
     if (!callback({entries.data(), count})) return {};
   }
+}
+
+Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
+                           std::optional<std::string_view> hi, const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (options.snapshot != nullptr) {
+    return count_range(state, {options.snapshot->timestamp(), 0}, lo, hi);
+  }
+  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
+  Result<uint64_t> result = count_range(state, {registration.ts, 0}, lo, hi);
+  impl_->snapshots_->remove(registration.slot);
+  return result;
+}
+
+Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
+                                   std::optional<std::string_view> hi) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  const std::optional<std::string> upper = hi ? std::optional(std::string(*hi)) : std::nullopt;
+  const tree::Estimate found = tree::estimate(state->directory(), lo, upper);
+  return RangeEstimate{found.entries, found.bytes};
 }
 
 // ---- Writes

@@ -309,6 +309,19 @@ Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
                                                txn.tracks_reads() ? &txn.reads() : nullptr));
 }
 
+Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
+                                    std::optional<std::string_view> hi) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  txn::Txn& txn = impl_->txn();
+  if (txn.tracks_reads()) txn.reads().add_range(state, lo, hi, txn.view().ts);
+  if (txn.reads_one_moment()) return count_range(state, txn.view(), lo, hi);
+  const Snapshot now = impl_->db()->snapshot();
+  return count_range(state, {now.timestamp(), txn.id()}, lo, hi);
+}
+
 Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) {
   if (impl_ == nullptr) return no_transaction();
   Status status;

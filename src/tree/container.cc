@@ -1,6 +1,7 @@
 #include "tree/container.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -34,6 +35,7 @@ Container::~Container() { delete descriptor.load(std::memory_order_relaxed); }
 
 void Container::install(Descriptor* next) {
   note_near(*next);
+  recount(*next);
   Descriptor* old = descriptor.exchange(next, std::memory_order_acq_rel);
   if (old->frozen != nullptr && old->frozen != next->frozen) {
     old->frozen->replaced.store(true, std::memory_order_release);
@@ -46,6 +48,53 @@ void Container::note_near(const Descriptor& next) {
   near_file.store(next.run, std::memory_order_relaxed);
   const Run* run = next.run != nullptr ? next.run->run.load(std::memory_order_relaxed) : nullptr;
   near_run.store(run, std::memory_order_relaxed);
+}
+
+// ---- Its part of its leaf's sums
+
+namespace {
+NodePart part_of(const Descriptor& descriptor) {
+  const RunFile& file = *descriptor.run;
+  NodePart part;
+  const bool counted = file.counted();
+  part.stored = file.record.entries;
+  part.live = counted ? file.live.load(std::memory_order_acquire) : part.stored;
+  part.blocks = file.disk_blocks();
+  part.dirty = !descriptor.active->empty() || descriptor.frozen != nullptr || !counted;
+  return part;
+}
+
+void raise(std::atomic<Lsn>& to, Lsn from) {
+  Lsn before = to.load(std::memory_order_relaxed);
+  while (before < from && !to.compare_exchange_weak(before, from, std::memory_order_relaxed)) {
+  }
+}
+}  // namespace
+
+void Container::note_dirty() {
+  part.dirty = true;
+  if (sums != nullptr) sums->dirty.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The order of these steps is what node_sums.h argues with. (Whoever reads a sum synchronises with
+// every step that is in it, since each is a read-modify-write that releases.)
+void Container::recount(const Descriptor& present) {
+  const NodePart before = std::exchange(part, part_of(present));
+  if (sums == nullptr) return;
+  if (part.dirty && !before.dirty) sums->dirty.fetch_add(1, std::memory_order_relaxed);
+  raise(sums->from, present.run->counts_from());
+  sums->live.fetch_add(part.live - before.live, std::memory_order_release);
+  sums->stored.fetch_add(part.stored - before.stored, std::memory_order_relaxed);
+  sums->blocks.fetch_add(part.blocks - before.blocks, std::memory_order_relaxed);
+  if (!part.dirty && before.dirty) sums->dirty.fetch_sub(1, std::memory_order_release);
+}
+
+void Container::count_in(NodeSums* to) {
+  sums = to;
+  const Descriptor* present = descriptor.load(std::memory_order_relaxed);
+  if (present == nullptr) return;  // a directory's tests
+  part = {};
+  recount(*present);
 }
 
 std::string quoted_key(std::string_view key) {

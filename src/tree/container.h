@@ -15,6 +15,8 @@
 // 3. The range [low, high) never changes; a split makes new containers. All keys share the first
 // skip() bytes.
 // 4. The run holds every version with cts <= run->record.cut and none above (R10).
+// 5. Its leaf of the directory counts it as dirty while a delta of it has entries, and from before
+//    the first one.
 
 #include <array>
 #include <atomic>
@@ -30,6 +32,7 @@
 #include "os/sync.h"
 #include "tree/block_read.h"
 #include "tree/delta.h"
+#include "tree/node_sums.h"
 #include "tree/run_file.h"
 #include "tree/snapshots.h"
 #include "tree/visibility.h"
@@ -84,6 +87,8 @@ struct alignas(64) Container : os::InHugePages {
   std::atomic<const Run*> near_run{nullptr};
   os::Mutex latch;
   bool dead = false;                  // under the latch
+  NodePart part;                      // what `sums` has of it; under the latch
+  NodeSums* sums = nullptr;           // of its leaf; null: in no directory. Under the latch
   std::atomic<bool> flushing{false};  // one flush at a time
   std::atomic<bool> large{false};     // reported as due for its size
   const uint32_t skip;
@@ -103,9 +108,17 @@ struct alignas(64) Container : os::InHugePages {
   bool covers(std::string_view key) const { return key >= low && (!has_high || key < high); }
   std::string range_text() const { return key_range_text(tree, low, high, has_high); }
 
-  // Swaps the descriptor; the old one is retired. REQUIRES the latch.
+  // Swaps the descriptor, and counts it; the old one is retired. REQUIRES the latch.
   void install(Descriptor* next);
   void note_near(const Descriptor& next);
+  // These need the latch, too. Before an entry is added to the active delta:
+  void note_write() {
+    if (!part.dirty) note_dirty();
+  }
+  // Its part of the sums, after a change of what there is to count.
+  void recount(const Descriptor& present);
+  // From now on `to` has it; the leaf that had it before keeps what it has.
+  void count_in(NodeSums* to);
   // Starts to fetch what a write of this container needs first.
   void prefetch_write() const {
     __builtin_prefetch(descriptor.load(std::memory_order_relaxed));
@@ -118,6 +131,9 @@ struct alignas(64) Container : os::InHugePages {
     __builtin_prefetch(near_file.load(std::memory_order_relaxed));
     Run::prefetch_tables(near_run.load(std::memory_order_relaxed));
   }
+
+ private:
+  void note_dirty();
 };
 
 // What a point read found.

@@ -86,6 +86,7 @@ void TreeCursor::leave() {
   run_ = nullptr;
   file_run_ = nullptr;
   windowed_ = false;
+  bare_window_ = false;
   delta_next_ = nullptr;
   window_->reset();
   file_.reset();
@@ -621,7 +622,7 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
   if (!record.tail.empty()) std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
   key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
   value_ = {};
-  if (key_only_) return Step::kShown;
+  if (key_only_ || passing_) return Step::kShown;
   switch (record.kind) {
     case format::RecordKind::kInline:
       value_ = record.value;
@@ -639,7 +640,7 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
 
 TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
   value_ = {};
-  if (key_only_) return Step::kShown;
+  if (key_only_ || passing_) return Step::kShown;
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) return failed_read(value.status());
   if (value->size > kLargeValueBytesMax) {

@@ -27,6 +27,8 @@
 // that was read of it; at run_stop_ != run_end_ the walk takes the next one before it looks on. Run
 // entries outside of the window are looked at by their heads only.
 // 8. A walk that has read kBytesBefore, and needs another window, has those behind it read ahead.
+// 9. While entries are only passed (passing_), values are not looked at, and windows are without
+// them; the window in which the walk comes to rest is read again with them.
 
 #include <atomic>
 #include <cstdint>
@@ -73,6 +75,15 @@ class TreeCursor {
   bool seek_for_prev(std::string_view key);  // the last entry <= key
   bool next();                               // nowhere before: stays nowhere
   bool prev();
+
+  // As n times next, of a negative n prev, but entries of runs before the next key of a delta are
+  // passed at once, and whole containers by their counts (count.h). 0: stays.
+  bool skip(int64_t n);
+  // To an entry of the range, each about as likely as any other: `random` chooses, by what stands
+  // in the runs and deltas at the moment. False: the range is empty.
+  bool seek_random(uint64_t random);
+  // How many entries the range has; the cursor stands nowhere afterwards. Errors: as of the moves.
+  Result<uint64_t> count();
 
   // Between two moves, by any thread: gives back deltas that are not in any container any more.
   // False: there is none, or the cursor is being moved, or hands out batches.
@@ -176,6 +187,20 @@ class TreeCursor {
   bool cross();
   bool fail(Status status);
 
+  // ---- Passing entries over (cursor_skip.cc)
+  bool pass_over(uint64_t* most);
+  Step pass_here(uint64_t* most);
+  bool pass_from_first(uint64_t* most);
+  bool seek_random_in(std::string_view low, uint64_t random);
+  bool pass_nodes(std::string_view edge, uint64_t* most);
+  bool cross_by_counts(uint64_t* most);
+  void note_count(uint64_t keys);
+  std::optional<uint32_t> certain_end() const;
+  uint32_t jump_end() const;
+  bool jump(uint32_t count);
+  Run::Range ties_at(uint32_t at) const;
+  bool rest();
+
   // ---- The next entry
   bool find();
   Step look();
@@ -231,6 +256,9 @@ class TreeCursor {
   bool batching_ = false;     // between entries, behind a batch
   bool empty_range_ = false;  // lower >= upper
   bool windowed_ = false;     // the container is not in memory as a whole
+  bool passing_ = false;
+  bool bare_window_ = false;  // the window was read while passing
+  bool whole_ = false;        // the walk came into the container at its edge
   bool in_batches_ = false;   // in_use_ since a call before
   bool let_go_ = false;       // the deltas were taken away
 

@@ -173,7 +173,7 @@ bool TreeCursor::place_last() {
 // walk is long enough.
 bool TreeCursor::load_window(Run::Range must) {
   HAWTHORN_TEST_POINT("tree.cursor.before_load");
-  const bool proven = walk_bytes_ >= kBytesBefore;
+  const bool proven = walk_bytes_ >= kBytesBefore && !passing_;
   if (auto taken = read_ahead_.take(file_.get(), must, forward_); taken != nullptr) {
     window_ = std::move(taken);
   } else if (Status s = read_window(must); !s.ok()) {
@@ -187,7 +187,10 @@ bool TreeCursor::load_window(Run::Range must) {
   if (file_run_->is_outline()) HAWTHORN_TEST_POINT("tree.cursor.by_outline");
   windowed_run_.emplace(window_->over(*file_run_));
   run_ = &*windowed_run_;
-  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) bases_[e] = window_->base(e);
+  for (uint32_t e = 0; !key_only_ && e < file_->values.size(); ++e) {
+    bases_[e] = passing_ ? run_->prefix().data() : window_->base(e);
+  }
+  bare_window_ = passing_ && !key_only_;
   bases_[kTagPlainInline] = run_->heap();
   return true;
 }
@@ -207,12 +210,13 @@ bool TreeCursor::in_window(Run::Range heads) const {
 Status TreeCursor::read_window(Run::Range must) {
   window_->reset();
   const size_t most = CursorWindow::bytes_max(*tree_->store()->residency);
-  const Run::Range range = CursorWindow::choose(*file_.get(), *file_run_, !key_only_, must,
-                                                forward_, std::min(window_bytes_, most));
+  const bool values = !key_only_ && !passing_;
+  const Run::Range range = CursorWindow::choose(*file_.get(), *file_run_, values, must, forward_,
+                                                std::min(window_bytes_, most));
   window_bytes_ = std::min(window_bytes_ * 2, CursorWindow::kBytesMax);
-  const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, !key_only_);
+  const size_t missing = CursorWindow::missing(*file_.get(), *file_run_, values);
   walk_bytes_ += uint64_t{missing} * (range.end - range.begin) / file_run_->entries();
-  return window_->load(file_.get(), *file_run_, !key_only_, range);
+  return window_->load(file_.get(), *file_run_, values, range);
 }
 
 // How far the run goes: to the bounds, or to the end of the window.

@@ -203,6 +203,40 @@ class CheckedCursor {
     }
     check(cursor_.prev(), until(contents_.lower_bound(key_)));
   }
+  void skip(int64_t n) {
+    if (n == 0 || !valid_) {
+      ASSERT_EQ(cursor_.skip(n), valid_);
+      return;
+    }
+    auto at = n > 0 ? contents_.upper_bound(key_) : contents_.lower_bound(key_);
+    bool more = n < 0 || in_range(at);
+    for (int64_t i = 1; i < n && more; ++i) more = in_range(++at);
+    for (int64_t i = n; i < 0 && more; ++i) {
+      more = at != contents_.begin() && in_range(std::prev(at));
+      if (more) --at;
+    }
+    check(cursor_.skip(n), more ? at : contents_.end());
+  }
+  // The cursor stands nowhere afterwards.
+  void count() {
+    uint64_t expected = 0;
+    for (auto at = contents_.begin(); at != contents_.end(); ++at) expected += in_range(at) ? 1 : 0;
+    const Result<uint64_t> counted = cursor_.count();
+    ASSERT_TRUE(counted.ok()) << counted.status().to_string();
+    ASSERT_EQ(*counted, expected);
+    ASSERT_FALSE(cursor_.valid());
+    valid_ = false;
+    batching_ = false;
+    touched_ = false;
+  }
+  void seek_random(uint64_t random) {
+    const bool found = cursor_.seek_random(random);
+    auto at =
+        found ? contents_.find(std::string(cursor_.key()))
+              : from(options_.lower ? contents_.lower_bound(*options_.lower) : contents_.begin());
+    ASSERT_TRUE(!found || in_range(at)) << "a random place that is none: " << cursor_.key();
+    check(found, at);
+  }
   // Takes batches of `size` until `total` entries or the end came.
   void batches(size_t size, size_t total) {
     // The entry that it stands on is shown as it was when it came there.
@@ -238,7 +272,17 @@ class CheckedCursor {
   }
 
   void random_move(Prng& prng, const std::string& key) {
-    switch (prng.below(12)) {
+    switch (prng.below(18)) {
+      case 12:
+      case 13:
+      case 14:
+        return skip(static_cast<int64_t>(prng.below(prng.one_in(2) ? 8 : 400)) *
+                    (prng.one_in(2) ? 1 : -1));
+      case 15:
+      case 16:
+        return seek_random(prng.next());
+      case 17:
+        return count();
       case 0:
         return first();
       case 1:

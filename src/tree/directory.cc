@@ -42,7 +42,21 @@ Directory::Leaf* Directory::make_leaf(std::span<Container* const> containers) {
   leaf->containers.assign(containers.begin(), containers.end());
   for (const Container* container : containers) leaf->keys.lows.push_back(container->low);
   leaf->keys.build();
+  count_leaf(leaf);
   return leaf;
+}
+
+// Who holds several latches (a cut of neighbours to be joined) waits for none of those whose
+// replacement comes through here, as they are being flushed; so latches taken one by one beside
+// theirs lead to no circle.
+void Directory::count_leaf(Leaf* leaf) {
+  constexpr size_t kAhead = 8;
+  const std::vector<Container*>& containers = leaf->containers;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (i + kAhead < containers.size()) __builtin_prefetch(&containers[i + kAhead]->latch, 1);
+    os::MutexLock lock(containers[i]->latch);
+    containers[i]->count_in(&leaf->sums);
+  }
 }
 
 Directory::Root* Directory::make_root(std::vector<Leaf*> leaves) {
@@ -107,6 +121,11 @@ void Directory::replace(std::span<Container* const> old_ones,
   const auto position = merged.erase(at, at + static_cast<ptrdiff_t>(old_ones.size()));
   merged.insert(position, new_ones.begin(), new_ones.end());
 
+  // Before its first container goes to another leaf (node_sums.h, 3).
+  for (size_t l = first; l <= last; ++l) {
+    root->leaves[l]->sums.dirty.fetch_add(1, std::memory_order_relaxed);
+  }
+  for (Container* container : old_ones) container->sums = nullptr;
   std::vector<Leaf*> leaves(root->leaves.begin(),
                             root->leaves.begin() + static_cast<ptrdiff_t>(first));
   const size_t pieces = (merged.size() + kLeafMax - 1) / kLeafMax;

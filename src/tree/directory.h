@@ -11,6 +11,8 @@
 // is empty.
 // 2. A reader may find a container that was just replaced: it is dead, or its descriptor is the
 // last it had.
+// 3. A leaf sums what its containers hold (node_sums.h). While one is replaced its containers go to
+//    the new one, each under its latch.
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +27,10 @@ namespace hawthorn::tree {
 
 class Directory {
  public:
+  // Walks over its nodes (count.h, estimate.cc).
+  friend class NodeWalk;
+  friend class NodeEstimate;
+
   // Takes over the containers, in key order.
   explicit Directory(std::vector<Container*> containers);
   ~Directory();  // deletes the containers
@@ -38,7 +44,7 @@ class Directory {
   Container* last() const;
 
   // Replaces neighbouring containers (in order) by others that cover the same range. The old ones
-  // are retired.
+  // are retired; the caller holds their latches, and none of another container.
   void replace(std::span<Container* const> old_ones, std::span<Container* const> new_ones);
 
   // All containers, in order. Inside an epoch guard for as long as the pointers are used.
@@ -60,12 +66,14 @@ class Directory {
   struct Leaf {
     Keys keys;
     std::vector<Container*> containers;
+    NodeSums sums;
   };
   struct Root {
     Keys keys;
     std::vector<Leaf*> leaves;
   };
   static Leaf* make_leaf(std::span<Container* const> containers);
+  static void count_leaf(Leaf* leaf);
   static Root* make_root(std::vector<Leaf*> leaves);
 
   std::atomic<Root*> root_;

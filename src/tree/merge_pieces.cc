@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/count.h"
 #include "tree/merge_work.h"
 
 namespace hawthorn::tree {
@@ -147,6 +148,9 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
       Run::attach(*memory, bytes, ImageSource::kBuilt, store->arena);
   if (!attached.ok()) return attached.status();
   made->run = std::move(attached).value();
+  file->note_header(made->run->header());
+  // Merges keep old versions only while somebody reads them: their time is not that of each reader.
+  if (!file->counted()) file->set_live(made->run->count_newest(), file->record.max_ts);
   store->residency->set_front(file->image.get(), made->run->front());
   return {};
 }

@@ -49,6 +49,23 @@ bool RunFile::find_front() {
   return front.blocks != 0;
 }
 
+uint64_t RunFile::disk_blocks() const {
+  uint64_t sum = record.run.blocks;
+  for (const format::ValueExtentRecord& value : record.values) sum += value.address.blocks;
+  for (const ExtentAddress& extent : record.large) sum += extent.blocks;
+  return sum;
+}
+
+// Where no entry carries a timestamp and none is a tombstone, every registered reader sees all.
+void RunFile::note_header(const format::RunHeader& header) {
+  if (counted()) return;
+  if (header.timestamp_count + header.tombstone_count == 0) {
+    set_live(header.entries, 0);
+  } else {
+    live.store(kHasVersions, std::memory_order_release);
+  }
+}
+
 void RunFile::date(Lsn from, RunFile* before) {
   before->ref();
   if (earlier != nullptr) earlier->unref();
@@ -79,6 +96,7 @@ Residency::~Residency() {
 // Search tables lie on the heap and are charged for. A run that was there before goes when its
 // readers are gone.
 void Residency::replace_run(RunFile* file, std::unique_ptr<Run> run) {
+  file->note_header(run->header());
   arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(run->heap_memory_bytes()));
   enlist(fronts_, file);
   if (run->heap() != nullptr && file->image->heap_bytes() != 0)
@@ -290,6 +308,7 @@ size_t heap_bytes_of(const RunFile& file) {
 }  // namespace
 
 void Residency::adopt(RunFile* file, std::unique_ptr<Run> attached) {
+  if (file->empty()) file->set_live(0, 0);
   const size_t before = std::exchange(file->heap_bytes, heap_bytes_of(*file));
   arena_->charge(os::Quota::kIndex,
                  static_cast<ptrdiff_t>(file->heap_bytes) - static_cast<ptrdiff_t>(before));

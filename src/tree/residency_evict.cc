@@ -74,6 +74,7 @@ size_t Residency::evict_front(RunFile* file) {
 // Returns what it takes, where there was none. `outline`: null for lack of memory.
 size_t Residency::keep_outline(RunFile* file, std::unique_ptr<Run> outline) {
   if (outline == nullptr || file->outline.load(std::memory_order_relaxed) != nullptr) return 0;
+  file->note_header(outline->header());
   const size_t bytes = outline->memory_bytes();
   arena_->charge(os::Quota::kIndex, static_cast<ptrdiff_t>(outline->heap_memory_bytes()));
   file->outline.store(outline.release(), std::memory_order_release);

@@ -521,6 +521,16 @@ size_t Run::fill_record(const char* from, Entry& entry, const char* const* bases
   return entry.key.size() + 1;
 }
 
+uint32_t Run::count_newest() const {
+  uint32_t keys = 0;
+  for (uint32_t i = 0; i < entries_; ++i) {
+    if (i > 0 && same_key_as_next(i - 1)) continue;
+    const bool plain = format::location_tag(location(i)) != format::kTagRecord;
+    keys += plain || entry(i).kind != EntryKind::kTombstone ? 1 : 0;
+  }
+  return keys;
+}
+
 format::ValueExtentRecord Run::extent_record(uint32_t extent) const {
   HAWTHORN_ASSERT(extent < extent_count());
   const format::RunExtent& e = view_.extents[extent];

@@ -254,6 +254,8 @@ class Run {
   bool has_key(uint32_t index, std::string_view key) const {
     return key.starts_with(prefix()) && compare(index, key, key_head(key, skip_)) == 0;
   }
+  // How many keys it has whose newest version is no tombstone. Looks at all entries.
+  uint32_t count_newest() const;
   // Whether entries index and index + 1 (which exist) are versions of one key.
   bool same_key_as_next(uint32_t index) const;
 

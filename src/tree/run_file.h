@@ -22,6 +22,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,12 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
+  // How many keys whoever reads at or above live_from finds in it, or one of these.
+  static constexpr uint64_t kNotLooked = ~uint64_t{0};      // nobody has looked at its header
+  static constexpr uint64_t kHasVersions = kNotLooked - 1;  // a walk will tell
+  std::atomic<uint64_t> live{kNotLooked};
+  std::atomic<Lsn> live_from{0};
+
   Lsn since = 0;               // this and the next: set by date, before the file is adopted
   RunFile* earlier = nullptr;  // referenced
 
@@ -80,6 +87,28 @@ struct alignas(64) RunFile : os::InHugePages {
     for (const format::ValueExtentRecord& value : record.values) sum += value.bytes;
     return sum;
   }
+  // Tells `live`; several may, with the same numbers.
+  void set_live(uint64_t keys, Lsn from) {
+    live_from.store(from, std::memory_order_relaxed);
+    live.store(keys, std::memory_order_release);
+  }
+  // From what a present run says without a walk.
+  void note_header(const format::RunHeader& header);
+  bool counted() const { return live.load(std::memory_order_acquire) < kHasVersions; }
+  // Where its count begins to hold, and the file itself to be seen.
+  Lsn counts_from() const {
+    return std::max(since, counted() ? live_from.load(std::memory_order_relaxed) : Lsn{0});
+  }
+  // The keys that a registered reader at `ts`, who sees this file, finds in it; nothing: they must
+  // be counted.
+  std::optional<uint64_t> live_at(Lsn ts) const {
+    const uint64_t keys = live.load(std::memory_order_acquire);
+    if (keys >= kHasVersions || ts < live_from.load(std::memory_order_relaxed)) return {};
+    return keys;
+  }
+  // With its values.
+  uint64_t disk_blocks() const;
+
   // What a cursor goes by: the run, or its outline where that tells which blocks of its groups have
   // all that is asked. Null: neither is in memory.
   const Run* run_to_walk() const {

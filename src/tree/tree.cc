@@ -181,6 +181,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         }
       }
       if (needed == nullptr) {
+        container->note_write();
         DeltaEntry* entry = delta->find_or_add(key, key_head(key, container->skip));
         Version* version = entry == nullptr
                                ? nullptr
@@ -282,6 +283,7 @@ Status TreeState::replay_one(const Replayed& operation) {
       (descriptor->frozen == nullptr || operation.cts > container->frozen_cut)) {
     Delta* delta = descriptor->active;
     delta->must_fit = operation.beyond_budget;
+    container->note_write();
     DeltaEntry* entry = delta->find_or_add(operation.key, key_head(operation.key, container->skip));
     Version* version =
         entry == nullptr ? nullptr

@@ -105,6 +105,8 @@ uint64_t TreeState::container_id(const std::string& low) const {
 RunFile* TreeState::file_of(const Attachment& attachment) const {
   auto* file = new RunFile;
   file->record = attachment.record;
+  // Each of its keys came once, with a value.
+  file->set_live(file->record.entries, 0);
   file->image = attachment.image;
   file->values = attachment.values;
   if (file->image) {

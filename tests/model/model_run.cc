@@ -59,7 +59,8 @@ void ModelRun::step() {
   if (pick < 100) return compare_and_set();
   if (pick < 2200) return write_one();
   if (pick < 2900) return write_batch();
-  if (pick < 5200) return read();
+  if (pick < 5100) return read();
+  if (pick < 5200) return count();
   if (pick < 5800) return multi_get();
   if (pick < 6100) return scan();
   if (pick < 6300) return begin();
@@ -406,7 +407,7 @@ void ModelRun::move_cursor() {
     bool found = false;
     const Rank low = std::min(c.lower, c.upper);
     const Rank high = c.upper;
-    uint64_t pick = prng_.below(20);
+    uint64_t pick = prng_.below(23);
     if (i > 0 && moves > 8) pick = 10;
     // Where the move begins, as far as others' writes are concerned; kNoRank: it moves nowhere.
     Rank walked_from = c.at;
@@ -438,6 +439,14 @@ void ModelRun::move_cursor() {
       walked_forward = false;
       rank = expected.prev(low, walked_from);
       found = c.cursor.seek_for_prev(key);
+    } else if (pick == 20 || pick == 21) {
+      what = "skip";
+      rank = skip(c, expected, &found, &walked_forward);
+    } else if (pick == 22) {
+      what = "seek_random";
+      walked_from = kNoRank;
+      if (txn != nullptr) txn->note_range(c.tree, low, high);
+      rank = seek_random(c, expected, &found);
     } else if ((pick < 8) != forwards) {
       what = "next";
       if (c.at != kNoRank) rank = expected.next(c.at + 1, high);

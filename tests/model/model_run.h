@@ -122,6 +122,7 @@ class ModelRun {
   void get_async(const OpenTree& tree, const std::vector<Rank>& ranks, uint64_t commit,
                  const ReadOptions& options);
   void scan();
+  void count();
   void begin();
   void use_txn();
   void end_txn(size_t index, bool commit);
@@ -143,6 +144,8 @@ class ModelRun {
   void take_over(const Writes& own);
   void open_cursor();
   void move_cursor();
+  Rank skip(OpenCursor& c, const ModelView& expected, bool* found, bool* forward);
+  Rank seek_random(OpenCursor& c, const ModelView& expected, bool* found);
   void manage_snapshots();
   void upkeep();
   void reopen();

@@ -1,0 +1,220 @@
+#include "tree/estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/prng.h"
+#include "os/epoch.h"
+#include "tree/count.h"
+
+namespace hawthorn::tree {
+
+namespace {
+constexpr size_t kSamples = 64;
+constexpr size_t kSmallDelta = 64;
+// What a container with a delta counts beside its run where its leaf is weighed as a whole.
+constexpr uint64_t kDirtyEntries = 256;
+
+// A part of a container's range.
+struct Part {
+  std::string_view low;
+  std::string_view high;
+  bool has_high = false;
+  bool low_inside = false;   // it begins behind the container's low key
+  bool high_inside = false;  // it ends before the container's end
+  bool whole() const { return !low_inside && !high_inside; }
+  bool has(std::string_view key) const { return key >= low && (!has_high || key < high); }
+};
+
+Part part_of(const Container& container, std::string_view lower,
+             const std::optional<std::string>& upper) {
+  Part part{container.low, container.high, container.has_high};
+  if (lower > container.low) {
+    part.low = lower;
+    part.low_inside = true;
+  }
+  if (upper && (!container.has_high || *upper < container.high)) {
+    part.high = *upper;
+    part.has_high = true;
+    part.high_inside = true;
+  }
+  return part;
+}
+
+// How much of the container's range lies before a key, as if keys were spread evenly over it.
+double spread_before(const Container& container, std::string_view key) {
+  const double low = static_cast<double>(key_head(container.low, container.skip));
+  const double high =
+      container.has_high ? static_cast<double>(key_head(container.high, container.skip)) : 0x1p64;
+  const double at = static_cast<double>(key_head(key, container.skip));
+  return high <= low ? 0.5 : std::clamp((at - low) / (high - low), 0.0, 1.0);
+}
+
+// The same of its run.
+double run_before(const Container& container, const RunFile& file, std::string_view key) {
+  const Run* run = file.run.load(std::memory_order_acquire);
+  if (run == nullptr) run = file.outline.load(std::memory_order_acquire);
+  if (run == nullptr || run->entries() == 0) return spread_before(container, key);
+  const Run::Range heads = run->heads_of(key);
+  return (static_cast<double>(heads.begin) + heads.end) / 2 / run->entries();
+}
+
+double run_share(const Container& container, const RunFile& file, const Part& part) {
+  const double from = part.low_inside ? run_before(container, file, part.low) : 0;
+  const double to = part.high_inside ? run_before(container, file, part.high) : 1;
+  return std::max(0.0, to - from);
+}
+
+// A frozen delta that parts of a split share reaches beyond the container.
+double delta_entries(const Delta* delta, const Part& part, bool shared) {
+  if (delta == nullptr || delta->empty()) return 0;
+  const double entries = delta->entries();
+  if (part.whole() && !shared) return entries;
+  std::array<DeltaEntry*, kSamples> samples;
+  size_t count = 0;
+  double each = 1;
+  if (delta->entries() > kSmallDelta) count = delta->sample(samples);
+  if (count > 0) {
+    each = entries / static_cast<double>(count + 1);
+  } else {
+    count = delta->collect(Delta::Seek::kGreaterEqual, part.low, key_head(part.low, delta->skip()),
+                           samples);
+  }
+  double inside = 0;
+  for (size_t i = 0; i < count; ++i) inside += part.has(samples[i]->key()) ? each : 0;
+  // Between two samples there may be some.
+  return each > 1 ? std::max(inside, each / 2) : inside;
+}
+
+struct Amount {
+  double entries = 0;
+  double bytes = 0;
+};
+
+// `stored`: counts all that its run has, else only what is known to be there for new readers.
+Amount amount_of(const Container& container, const Part& part, bool stored) {
+  const Descriptor& present = *container.descriptor.load(std::memory_order_acquire);
+  const RunFile& file = *present.run;
+  const double share = part.whole() ? 1 : run_share(container, file, part);
+  const uint64_t live = file.live.load(std::memory_order_acquire);
+  const bool counted = !stored && live < RunFile::kHasVersions;
+  Amount amount;
+  amount.entries = share * static_cast<double>(counted ? live : file.record.entries);
+  // Some may be there, though heads do not tell.
+  if (stored && file.record.entries > 0) amount.entries = std::max(amount.entries, 1.0);
+  amount.entries += delta_entries(present.active, part, false);
+  amount.entries += delta_entries(present.frozen, part, true);
+  amount.bytes = share * static_cast<double>(file.disk_blocks()) * os::kBlockBytes;
+  return amount;
+}
+
+}  // namespace
+
+class NodeEstimate {
+ public:
+  // For each leaf from the one with `lower` to the one with `upper`: whole(leaf) or
+  // partly(leaf, first container, the one behind the last).
+  template <typename Whole, typename Partly>
+  static void each_leaf(const Directory& directory, std::string_view lower,
+                        const std::optional<std::string>& upper, Whole whole, Partly partly) {
+    const Directory::Root& root = *directory.root_.load(std::memory_order_acquire);
+    const size_t first = root.keys.find(lower);
+    const size_t last = upper ? root.keys.find(*upper) : root.leaves.size() - 1;
+    for (size_t l = first; l <= last; ++l) {
+      const Directory::Leaf& leaf = *root.leaves[l];
+      const size_t size = leaf.containers.size();
+      const size_t from = l == first ? leaf.keys.find(lower) : 0;
+      size_t to = l == last && upper ? leaf.keys.find(*upper) + 1 : size;
+      if (to > from && upper && leaf.containers[to - 1]->low >= *upper) --to;
+      const bool low_inside = l == first && leaf.containers.front()->low < lower;
+      if (!low_inside && from == 0 && (!upper || l < last)) {
+        whole(leaf.sums, leaf.containers);
+      } else if (from < to) {
+        partly(std::span(leaf.containers).subspan(from, to - from));
+      }
+    }
+  }
+};
+
+Estimate estimate(const Directory& directory, std::string_view lower,
+                  const std::optional<std::string>& upper) {
+  if (upper && lower >= *upper) return {};
+  const os::epoch::Guard guard;
+  Amount sum;
+  const auto add = [&](std::span<Container* const> containers) {
+    for (const Container* container : containers) {
+      const Amount amount = amount_of(*container, part_of(*container, lower, upper), false);
+      sum.entries += amount.entries;
+      sum.bytes += amount.bytes;
+    }
+  };
+  NodeEstimate::each_leaf(
+      directory, lower, upper,
+      [&](const NodeSums& sums, const std::vector<Container*>& containers) {
+        if (sums.dirty.load(std::memory_order_acquire) != 0) return add(containers);
+        sum.entries += static_cast<double>(sums.live.load(std::memory_order_relaxed));
+        sum.bytes +=
+            static_cast<double>(sums.blocks.load(std::memory_order_relaxed)) * os::kBlockBytes;
+      },
+      add);
+  return {static_cast<uint64_t>(sum.entries + 0.5), static_cast<uint64_t>(sum.bytes + 0.5)};
+}
+
+namespace {
+// The place of a weight in a list of them that `random` chooses; sizes must not all be 0.
+size_t choose(const std::vector<double>& weights, uint64_t random) {
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  double at = static_cast<double>(random >> 11) * 0x1p-53 * sum;
+  size_t last = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0) continue;
+    last = i;
+    if (at < weights[i]) return i;
+    at -= weights[i];
+  }
+  return last;
+}
+}  // namespace
+
+std::optional<std::string> choose_container(const Directory& directory,
+                                            const std::optional<std::string>& lower,
+                                            const std::optional<std::string>& upper,
+                                            uint64_t random) {
+  const std::string_view low = lower ? std::string_view(*lower) : std::string_view();
+  if (upper && low >= *upper) return {};
+  const os::epoch::Guard guard;
+  std::vector<double> weights;
+  std::vector<std::span<Container* const>> nodes;
+  const auto weigh = [&](const Container& container) {
+    return amount_of(container, part_of(container, low, upper), true).entries;
+  };
+  NodeEstimate::each_leaf(
+      directory, low, upper,
+      [&](const NodeSums& sums, const std::vector<Container*>& containers) {
+        // In this order: what a flush takes out of a delta is in `stored` before.
+        const uint64_t dirty = sums.dirty.load(std::memory_order_acquire);
+        const uint64_t stored = sums.stored.load(std::memory_order_relaxed);
+        weights.push_back(static_cast<double>(stored + dirty * kDirtyEntries));
+        nodes.emplace_back(containers);
+      },
+      [&](std::span<Container* const> containers) {
+        double sum = 0;
+        for (const Container* container : containers) sum += weigh(*container);
+        weights.push_back(sum);
+        nodes.push_back(containers);
+      });
+  const auto nothing = [&] {
+    return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight <= 0; });
+  };
+  if (nothing()) return {};
+  const std::span<Container* const> node = nodes[choose(weights, random)];
+  weights.clear();
+  for (const Container* container : node) weights.push_back(weigh(*container));
+  if (nothing()) return node.front()->low;  // its deltas have entries of nobody
+  return node[choose(weights, mix64(random))]->low;
+}
+
+}  // namespace hawthorn::tree

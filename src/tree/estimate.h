@@ -1,0 +1,35 @@
+#pragma once
+// About how much a range holds, from what is in memory of every container: sums, records, and how
+// far its bounds reach into runs and deltas. Reads nothing from disk and looks at no version.
+//
+// Not here: exact counts (count.h). Threads: functions from any thread.
+//
+// 1. What is not flushed counts as new keys, though some of it replaces or deletes others.
+// 2. Whatever a reader could find has a part in the estimate of its container: one of 0 is empty.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tree/directory.h"
+
+namespace hawthorn::tree {
+
+struct Estimate {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;  // on disk
+};
+
+// Of the keys in [lower, upper).
+Estimate estimate(const Directory& directory, std::string_view lower,
+                  const std::optional<std::string>& upper);
+
+// The low key of one of the containers that may have entries in the range, each chosen by about its
+// share of them. Nothing: the range is empty.
+std::optional<std::string> choose_container(const Directory& directory,
+                                            const std::optional<std::string>& lower,
+                                            const std::optional<std::string>& upper,
+                                            uint64_t random);
+
+}  // namespace hawthorn::tree

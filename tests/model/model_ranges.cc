@@ -1,0 +1,81 @@
+// Counts, estimates, skips and random places, compared with the model.
+
+#include "tests/model/model_run.h"
+
+namespace hawthorn::tests {
+
+// For the newest state, a snapshot or a transaction.
+void ModelRun::count() {
+  const OpenTree& tree = any_tree();
+  ++done_;
+  Rank from = 0;
+  Rank to = pool_.size();
+  const std::string low = prng_.one_in(3) ? std::string() : any_seek(&from);
+  std::optional<std::string> high;
+  if (!prng_.one_in(3)) high = any_seek(&to);
+  ReadOptions options;
+  uint64_t commit = commit_;
+  OpenTxn* txn = nullptr;
+  if (!txns_.empty() && prng_.one_in(3)) {
+    txn = &txns_[prng_.below(txns_.size())];
+    commit = seen_by(*txn);
+    txn->note_range(tree.id, from, to);
+  } else if (!snapshots_.empty() && prng_.one_in(2)) {
+    const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
+    options.snapshot = &snapshot.snapshot;
+    commit = snapshot.commit;
+  }
+  const ModelView expected = view(tree, commit, txn);
+  uint64_t present = 0;
+  for (Rank rank = from; rank < to; ++rank) present += expected.at(rank).present ? 1 : 0;
+  const Result<uint64_t> counted = txn != nullptr ? txn->txn.count(tree.handle, low, high)
+                                                  : db_->count(tree.handle, low, high, options);
+  ASSERT_OK(counted.status());
+  ASSERT_EQ(*counted, present) << "in " << tree.name << " from " << shown(low) << " to "
+                               << (high ? shown(*high) : "the end")
+                               << (txn != nullptr ? ", in a transaction" : "")
+                               << (options.snapshot != nullptr ? ", in a snapshot" : "");
+  // Whatever is there counts in an estimate, and a key counts at most once in a run and in each of
+  // two deltas; neighbours that share a delta share it by guess.
+  uint64_t newest = 0;
+  for (Rank rank = 0; rank < pool_.size(); ++rank) {
+    newest += tree.model->at(rank, commit_).present ? 1 : 0;
+  }
+  const Result<RangeEstimate> all = db_->estimate(tree.handle, "", std::nullopt);
+  const Result<RangeEstimate> part = db_->estimate(tree.handle, low, high);
+  ASSERT_OK(all.status());
+  ASSERT_OK(part.status());
+  ASSERT_GE(all->entries, newest);
+  const uint64_t most = 4 * uint64_t{pool_.size()};
+  ASSERT_LE(all->entries, most);
+  ASSERT_LE(part->entries, most);
+  if (from >= to && high && low >= *high) ASSERT_EQ(part->entries + part->bytes, 0u);
+  const uint64_t allocated = db_->stats().disk_bytes_allocated;
+  ASSERT_LE(all->bytes, 2 * allocated);
+  ASSERT_LE(part->bytes, 2 * allocated);
+}
+
+Rank ModelRun::skip(OpenCursor& c, const ModelView& expected, bool* found, bool* forward) {
+  const uint64_t most = prng_.one_in(8) ? pool_.size() : prng_.one_in(2) ? 5 : 300;
+  const auto size = static_cast<int64_t>(prng_.between(1, most));
+  const int64_t n = prng_.one_in(2) ? size : -size;
+  const Rank low = std::min(c.lower, c.upper);
+  Rank rank = c.at;
+  for (int64_t i = 0; i < n && rank != kNoRank; ++i) rank = expected.next(rank + 1, c.upper);
+  for (int64_t i = 0; i < -n && rank != kNoRank; ++i) rank = expected.prev(low, rank);
+  *forward = n > 0;
+  *found = c.cursor.skip(n);
+  return rank;
+}
+
+// Where it comes to rest, if that is an entry of the range, else another one.
+Rank ModelRun::seek_random(OpenCursor& c, const ModelView& expected, bool* found) {
+  const Rank low = std::min(c.lower, c.upper);
+  *found = c.cursor.seek_random(prng_.next());
+  if (!*found) return expected.next(low, c.upper);
+  const Rank rank = pool_.lower_bound(c.cursor.key());
+  const bool is_there = rank >= low && rank < c.upper && expected.at(rank).present;
+  return is_there ? rank : kNoRank;
+}
+
+}  // namespace hawthorn::tests
