@@ -175,8 +175,11 @@ bool LockShard::any_blocking_waiter(const LockRequest& request, Visit visit) con
   if (request.own != nullptr) return false;
   bool passed = false;
   for (const LockWaiter* waiter = first_; waiter != nullptr; waiter = waiter->behind) {
-    if (waiter->owner == request.owner) passed = true;  // itself: it waits for one thing at a time
-    if (waiter->row != request.row || waiter->owner == request.owner) continue;
+    if (waiter->row != request.row) continue;
+    if (waiter->owner == request.owner) {
+      passed = true;  // it is the request itself
+      continue;
+    }
     if (passed && waiter->own == nullptr) continue;
     if (!compatible(waiter->mode, request.mode) && visit(waiter->owner)) return true;
   }

@@ -27,7 +27,8 @@ class Named {
   std::string in_words() const {
     std::string text = count_ == 1 ? "transaction " : "transactions ";
     for (size_t i = 0; i < std::min(count_, ids_.size()); ++i) {
-      text += (i == 0 ? "" : ", ") + std::to_string(ids_[i]);
+      if (i > 0) text += ", ";
+      text += std::to_string(ids_[i]);
     }
     if (count_ > ids_.size()) text += " and " + std::to_string(count_ - ids_.size()) + " more";
     return text;

@@ -16,15 +16,19 @@ std::string in_words(const std::vector<const LockWaiter*>& path) {
   std::string text = "transactions wait for each other: ";
   for (size_t i = 0; i < path.size(); ++i) {
     if (i == kNamedMax) {
-      text += ", and " + std::to_string(path.size() - i) + " more";
+      text += ", and ";
+      text += std::to_string(path.size() - i) + " more";
       break;
     }
     const LockWaiter& waiter = *path[i];
-    text += (i == 0 ? "" : ", ") + std::to_string(waiter.owner) + " for " +
-            std::to_string(path[(i + 1) % path.size()]->owner);
-    text += waiter.other != 0 ? " to end"
-                              : " at tree " + std::to_string(waiter.tree) + ", key " +
-                                    tree::quoted_key(waiter.key);
+    if (i > 0) text += ", ";
+    text += std::to_string(waiter.owner) + " for ";
+    text += std::to_string(path[(i + 1) % path.size()]->owner);
+    if (waiter.other != 0) {
+      text += " to end";
+    } else {
+      text += " at tree " + std::to_string(waiter.tree) + ", key " + tree::quoted_key(waiter.key);
+    }
   }
   return text;
 }
