@@ -18,6 +18,7 @@ namespace hawthorn::txn {
 namespace {
 
 constexpr uint64_t kShortUs = 20000;
+constexpr uint64_t kLongUs = 20000000;  // so that a grant that is missed fails, and does not hang
 
 TEST_F(RowLocksTest, GoesToThoseThatWaitInTheirOrder) {
   Holder first = begin(1);
@@ -67,6 +68,24 @@ TEST_F(RowLocksTest, SharedPassesAnUpgradableInLine) {
   EXPECT_TRUE(three.takes("k", kS)) << "it keeps nobody waiting";
   one.release();
   EXPECT_TRUE(upgradable.end().ok());
+}
+
+// One grant lets in all that fit, also behind one that does not.
+TEST_F(RowLocksTest, AReleaseGrantsAllThatFit) {
+  Holder one = begin(1);
+  Holder two = begin(2);
+  Holder three = begin(3);
+  Holder four = begin(4);
+  ASSERT_TRUE(one.takes("k", kX));
+  auto first = waits(two, "k", kU);
+  auto second = waits(three, "k", kU);
+  auto shared = waits(four, "k", kS, kLongUs);
+  one.release();
+  EXPECT_TRUE(first.end().ok());
+  EXPECT_TRUE(shared.end().ok());
+  EXPECT_EQ(locks_->waiting(), 1u);
+  two.release();
+  EXPECT_TRUE(second.end().ok());
 }
 
 TEST_F(RowLocksTest, WhoRaisesComesFirst) {
@@ -243,6 +262,20 @@ TEST_F(RowLocksTest, AWriterWithoutLocksWaits) {
   two.release();
   EXPECT_TRUE(second.end().ok());
   EXPECT_FALSE(locks_->held_by_other(0, kTree, "k"));
+}
+
+// Whom only the writer kept waiting goes on with it, in the same step.
+TEST_F(RowLocksTest, AWriterThatHoldsSharedLetsSharedPass) {
+  Holder one = begin(1);
+  Holder two = begin(2);
+  Holder three = begin(3);
+  ASSERT_TRUE(one.takes("k", kS) && two.takes("k", kS));
+  auto writer = Waiting(
+      locks_.get(), [this] { return locks_->wait_unlocked(1, kTree, "k", RowLocks::kForever); });
+  auto shared = waits(three, "k", kS, kLongUs);
+  two.release();
+  EXPECT_TRUE(writer.end().ok());
+  EXPECT_TRUE(shared.end().ok());
 }
 
 TEST_F(RowLocksTest, AWriterWithoutLocksStandsInCycles) {
