@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kFirstKeysBytes = 4 << 10;
 constexpr size_t kStampsAhead = 8;
 constexpr size_t kHeapKept = 32 << 10;  // that a finished transaction keeps, and does not count
+constexpr uint32_t kTurnsAway = 2;
 constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
 constexpr size_t kVersionOverhead =
@@ -208,18 +209,33 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
   if (undo_.full()) {
     if (Status s = take_memory([this] { return grow_undo(); }); !s.ok()) return s;
   }
+  const size_t locks = locks_.size();
+  uint32_t turned_away = 0;
   for (uint32_t futile = 0;;) {
     Status s = tree->write(context_, key, tree::version_kind(type), value);
-    if (s.ok()) return s;
-    if (s.is(StatusCode::kBusy)) {
-      s = services_.row_locks->wait_unlocked(id_, tree->id(), key, lock_timeout_us_);
-      if (!s.ok()) return s;
-      continue;
+    if (s.is(StatusCode::kBusy))
+      s = await_unlocked(tree, key, ++turned_away);
+    else if (s.is(StatusCode::kOutOfMemory))
+      s = services_.admission->relieve(&futile);
+    else {
+      if (s.is_conflict()) services_.sequencer->count_conflict();
+      // Who locks the row from now on finds the intent.
+      if (locks_.size() > locks) services_.row_locks->release_to(locks_, locks);
+      return s;
     }
-    if (s.is_conflict()) services_.sequencer->count_conflict();
-    if (!s.is(StatusCode::kOutOfMemory)) return s;
-    if (Status relieved = services_.admission->relieve(&futile); !relieved.ok()) return relieved;
+    if (!s.ok()) return s;
   }
+}
+
+// Others may lock the row again each time before this one gets there; then it takes a lock itself,
+// in its turn, until its intent is installed.
+Status Txn::await_unlocked(const tree::TreeState* tree, std::string_view key,
+                           uint32_t turned_away) {
+  RowLocks& row_locks = *services_.row_locks;
+  if (turned_away <= kTurnsAway) {
+    return row_locks.wait_unlocked(id_, tree->id(), key, lock_timeout_us_);
+  }
+  return row_locks.acquire(locks_, id_, tree->id(), key, LockMode::kExclusive, lock_timeout_us_);
 }
 
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,

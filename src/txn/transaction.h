@@ -183,6 +183,7 @@ class Txn : private CommitCheck {
   Result<bool> read_ahead() override;
   CheckedKey written(size_t number) const;
   Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
+  Status await_unlocked(const tree::TreeState* tree, std::string_view key, uint32_t turned_away);
   Status await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
   void register_now();
   void roll_back();

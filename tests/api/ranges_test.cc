@@ -60,9 +60,9 @@ TEST_F(RangesTest, CountsStayExactThroughFlushesAndReopenings) {
   Snapshot before = db_->snapshot();
   for (uint64_t i = 0; i < kKeys; i += 3) ASSERT_OK(db_->del(tree_, big_endian(i)));
   fill(1000, 2000, 10);
-  const uint64_t left = kKeys - kKeys / 3 + 334 - 1;
+  const uint64_t left = kKeys - kKeys / 3 + 333;  // of the thousand, a third was deleted before
   const auto expect = [&](bool with_snapshot) {
-    EXPECT_EQ(count(), left + 1);
+    EXPECT_EQ(count(), left);
     EXPECT_EQ(count(big_endian(1000), big_endian(2000)), 1000u);
     EXPECT_EQ(count(big_endian(2000), big_endian(5000)), 2000u);
     EXPECT_EQ(count(big_endian(5000), big_endian(2000)), 0u);
@@ -92,7 +92,7 @@ TEST_F(RangesTest, CountsStayExactThroughFlushesAndReopenings) {
   fill(kKeys, kKeys + 777, 8);
   db_.reset();
   open();
-  EXPECT_EQ(count(), left + 1 + 777);
+  EXPECT_EQ(count(), left + 777);
   EXPECT_TRUE(clean(*db_));
 }
 
