@@ -1,5 +1,6 @@
 // Transactions that stay open while others write: what the log is kept for (R8, attack 9). On the
 // simulated disk with one thread, so that every step happens at the same place each time.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <vector>
@@ -216,6 +217,43 @@ TEST_F(IdleTransaction, survives_or_not_as_a_whole) {
   crash(true);
   write_log(3 * kLogLimit);
   crash(true);
+}
+
+// Rolled back before, between and after moves, to savepoints of which some are logged and some are
+// not: numbers of operations are used again, and stand in chunks of both kinds.
+TEST_F(IdleTransaction, is_rolled_back_and_moved) {
+  for (const bool commits : {true, false}) {
+    start_anew();
+    reopen(3 * kBudget);
+    const size_t limit = 3 * kLogLimit;
+    auto transaction = db_->begin(TxnMode::kOptimistic);
+    ASSERT_OK(transaction.status());
+    write_large(*transaction, 0, 300);
+    const Savepoint first = transaction->savepoint().value();
+    const Contents at_first[2] = {late_[0], late_[1]};
+    write_large(*transaction, 200, 500);
+    write_log(2 * limit);
+    const Savepoint second = transaction->savepoint().value();
+    const Contents at_second[2] = {late_[0], late_[1]};
+    write_large(*transaction, 600, 300);
+    ASSERT_OK(transaction->rollback_to(second));
+    std::copy(at_second, at_second + 2, late_);
+    write_large(*transaction, 650, 200);
+    write_log(2 * limit);
+    expect_all_after_crashes(false);
+    ASSERT_OK(transaction->rollback_to(first));
+    std::copy(at_first, at_first + 2, late_);
+    write_large(*transaction, 250, 100);
+    if (commits) write_log(2 * limit);
+    ASSERT_OK(transaction->rollback_to(first));
+    std::copy(at_first, at_first + 2, late_);
+    write_large(*transaction, 280, 150);
+    ASSERT_OK(transaction->commit(Durability::kFull));
+    expect_all_after_crashes(true, Durability::kFull);
+    *transaction = Transaction();
+    reopen(3 * kBudget);
+    expect_all(*db_, true);
+  }
 }
 
 // One that has logged chunks is logged again at the head, as often as the log is too long for its
