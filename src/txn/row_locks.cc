@@ -173,7 +173,10 @@ void RowLocks::reopen() {
 }
 
 void RowLocks::release_to(HeldLocks& held, size_t mark) {
-  if (held.size() <= mark) return;
+  if (held.size() <= mark) {
+    if (held.empty()) held.drop_memory();  // of calls that failed
+    return;
+  }
   while (held.size() > mark) {
     const HeldLocks::Entry entry = held.pop();
     RowHold* const hold = entry.hold;

@@ -302,6 +302,18 @@ TEST_F(RowLocksTest, AgreesWithAModel) {
   EXPECT_LT(refused, 35000u);
 }
 
+TEST_F(RowLocksTest, GivesBackWhatAFailedCallTook) {
+  const size_t before = arena_->used();
+  const std::string longest(60'000, 'k');
+  Holder one = begin(1);
+  Holder two = begin(2);
+  ASSERT_TRUE(one.takes(longest, kX));
+  EXPECT_FALSE(two.takes(longest, kX));
+  two.release_to(0);
+  one.release_to(0);
+  EXPECT_EQ(arena_->used(), before);
+}
+
 TEST_F(RowLocksTest, Close) {
   Holder holder = begin(1);
   ASSERT_TRUE(holder.take("a", LockMode::kShared).ok());
