@@ -107,6 +107,16 @@ class Transaction::Impl {
     }
     return value.view() == *expected;
   }
+  // What a compare-and-set form answers.
+  template <typename Write>
+  static Result<bool> write_if(Result<bool> holds, Write write) {
+    if (!holds.ok() || !*holds) return holds;
+    Status status = write();
+    return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+  }
+  Status del(tree::TreeState* state, std::string_view key) const {
+    return txn_->write(state, format::OperationType::kDelete, key, {});
+  }
   Status put(tree::TreeState* state, std::string_view key, std::string_view value) const {
     if (value.size() <= db::kLargeValueBytes) {
       return txn_->write(state, format::OperationType::kPut, key, value);
@@ -116,10 +126,15 @@ class Transaction::Impl {
     return txn_->write(state, format::OperationType::kPutLarge, key, *encoded);
   }
 
+  // OK where this object may use such a savepoint: those of what it is nested in it may not.
+  Status owns(uint64_t transaction, uint64_t mark) const {
+    Status status = usable();
+    if (!status.ok() || (transaction == txn_->id() && mark > mark_)) return status;
+    return Status(StatusCode::kInvalidArgument, "the savepoint is of another transaction");
+  }
+
   Db::Impl* db() const { return db_; }
   txn::Txn& txn() const { return *txn_; }
-  // The marks of savepoints that this object may use are above it.
-  uint64_t first_mark() const { return mark_; }
 
  private:
   // Those that are nested in this one end with it.
@@ -232,26 +247,16 @@ Result<Savepoint> Transaction::savepoint() {
   return savepoint;
 }
 
-namespace {
-Status foreign_savepoint() {
-  return Status(StatusCode::kInvalidArgument, "the savepoint is of another transaction");
-}
-}  // namespace
-
 Status Transaction::rollback_to(const Savepoint& savepoint) {
   if (impl_ == nullptr) return no_transaction();
-  if (Status s = impl_->usable(); !s.ok()) return s;
-  const bool own = savepoint.transaction_ == impl_->txn().id();
-  if (!own || savepoint.mark_ <= impl_->first_mark()) return foreign_savepoint();
-  return impl_->txn().roll_back_to(savepoint.mark_);
+  Status status = impl_->owns(savepoint.transaction_, savepoint.mark_);
+  return status.ok() ? impl_->txn().roll_back_to(savepoint.mark_) : status;
 }
 
 Status Transaction::release(const Savepoint& savepoint) {
   if (impl_ == nullptr) return no_transaction();
-  if (Status s = impl_->usable(); !s.ok()) return s;
-  const bool own = savepoint.transaction_ == impl_->txn().id();
-  if (!own || savepoint.mark_ <= impl_->first_mark()) return foreign_savepoint();
-  return impl_->txn().release_mark(savepoint.mark_);
+  Status status = impl_->owns(savepoint.transaction_, savepoint.mark_);
+  return status.ok() ? impl_->txn().release_mark(savepoint.mark_) : status;
 }
 
 Result<Transaction> Transaction::begin_nested() {
@@ -392,7 +397,7 @@ Status Transaction::del(const Tree& tree, std::string_view key) {
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  return impl_->txn().write(state, format::OperationType::kDelete, key, {});
+  return impl_->del(state, key);
 }
 
 // ---- Compare and set
@@ -408,9 +413,7 @@ Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::st
   if (state == nullptr) return status;
   Result<bool> absent = impl_->has(state, key, std::nullopt);
   if (!absent.ok()) return absent;
-  if (*absent) return false;
-  status = impl_->put(state, key, value);
-  return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+  return Impl::write_if(!*absent, [&] { return impl_->put(state, key, value); });
 }
 
 Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
@@ -420,10 +423,8 @@ Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
-  Result<bool> matches = impl_->has(state, key, expected);
-  if (!matches.ok() || !*matches) return matches;
-  status = impl_->put(state, key, value);
-  return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+  return Impl::write_if(impl_->has(state, key, expected),
+                        [&] { return impl_->put(state, key, value); });
 }
 
 Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
@@ -432,10 +433,7 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  Result<bool> matches = impl_->has(state, key, expected);
-  if (!matches.ok() || !*matches) return matches;
-  status = impl_->txn().write(state, format::OperationType::kDelete, key, {});
-  return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+  return Impl::write_if(impl_->has(state, key, expected), [&] { return impl_->del(state, key); });
 }
 
 namespace {

@@ -134,7 +134,6 @@ class Txn : private CommitCheck {
 
   // A moment to roll back to: its number, never used again in this transaction.
   uint64_t mark();
-  bool has_mark(uint64_t number) const;
   // Errors: kInvalidArgument where the mark is gone; those of the log, and then of commit.
   Status roll_back_to(uint64_t number);
   Status release_mark(uint64_t number);
