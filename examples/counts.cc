@@ -50,22 +50,25 @@ int main(int argc, char** argv) {
     must(must(txn.count(orders, "2024-03-10", "2024-03-11")) == 1000);
   }
 
-  // Page 7 of the orders of one day, 50 to a page.
-  Cursor page = db->cursor(orders, {.lower = "2024-03-20", .upper = "2024-03-21"});
-  must(page.first() && page.skip(7 * 50));
-  must(page.key() == order(20, 350));
-  must(!page.skip(100'000) && page.status().ok());  // behind the last one
-
-  // A sample: of which days are orders?
-  std::mt19937_64 random(7);
-  std::map<std::string, int> days;
-  Cursor sample = db->cursor(orders, {.key_only = true});
-  for (int i = 0; i < 1000; ++i) {
-    must(sample.seek_random(random()));
-    ++days[std::string(sample.key().substr(0, 10))];
+  {
+    // Page 7 of the orders of one day, 50 to a page.
+    Cursor page = db->cursor(orders, {.lower = "2024-03-20", .upper = "2024-03-21"});
+    must(page.first() && page.skip(7 * 50));
+    must(page.key() == order(20, 350));
+    must(!page.skip(100'000) && page.status().ok());  // behind the last one
   }
-  must(days["2024-03-30"] > days["2024-03-02"]);
-  std::printf("of 1000 orders %d are of the 30th, %d of the 2nd\n", days["2024-03-30"],
-              days["2024-03-02"]);
+  {
+    // A sample: of which days are orders?
+    std::mt19937_64 random(7);
+    std::map<std::string, int> days;
+    Cursor sample = db->cursor(orders, {.key_only = true});
+    for (int i = 0; i < 1000; ++i) {
+      must(sample.seek_random(random()));
+      ++days[std::string(sample.key().substr(0, 10))];
+    }
+    must(days["2024-03-30"] > days["2024-03-02"]);
+    std::printf("of 1000 orders %d are of the 30th, %d of the 2nd\n", days["2024-03-30"],
+                days["2024-03-02"]);
+  }
   must(db->close());
 }

@@ -42,14 +42,14 @@ int main(int argc, char** argv) {
   const Tree doctors = must(db->tree("doctors"));
 
   must(both_leave(*db, doctors, Isolation::kSnapshot));
-  Transaction check = must(db->begin({.read_only = true}));
-  must(on_duty(check, doctors) == 0);  // nobody is there
-
-  const Status status = both_leave(*db, doctors, Isolation::kSerializable);
-  must(status.is_conflict());
-  Transaction again = must(db->begin({.isolation = Isolation::kSerializable}));
-  must(on_duty(again, doctors) == 1);  // so grace stays
-  again.abort();
-  check.abort();
+  {
+    Transaction check = must(db->begin({.read_only = true}));
+    must(on_duty(check, doctors) == 0);  // nobody is there
+  }
+  must(both_leave(*db, doctors, Isolation::kSerializable).is_conflict());
+  {
+    Transaction again = must(db->begin({.isolation = Isolation::kSerializable}));
+    must(on_duty(again, doctors) == 1);  // so grace stays
+  }
   must(db->close());
 }

@@ -66,13 +66,13 @@ int main(int argc, char** argv) {
   must(value.view() == "1000");
   std::printf("%d deadlocks, nothing lost\n", deadlocks.load());
 
-  // A try: a row that somebody has locked is refused at once.
-  Transaction holder = must(db->begin(TxnMode::kPessimistic));
-  must(holder.lock(accounts, "ada", RowLock::kExclusive));
-  Transaction tries = must(db->begin(TxnMode::kPessimistic));
-  must(tries.lock(accounts, "ada", RowLock::kShared, 0).is(StatusCode::kTimedOut));
-  tries.abort();
-  holder.abort();
+  {
+    // A try: a row that somebody has locked is refused at once.
+    Transaction holder = must(db->begin(TxnMode::kPessimistic));
+    must(holder.lock(accounts, "ada", RowLock::kExclusive));
+    Transaction tries = must(db->begin(TxnMode::kPessimistic));
+    must(tries.lock(accounts, "ada", RowLock::kShared, 0).is(StatusCode::kTimedOut));
+  }
   value.reset();
   must(db->close());
 }

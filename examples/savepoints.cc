@@ -31,20 +31,22 @@ int main(int argc, char** argv) {
   must(db->put(stock, "pen", "2"));
   must(db->put(stock, "ink", "0"));
 
-  Transaction order = must(db->begin({}));
-  for (const std::string what : {"pen", "ink", "pen"}) {
-    const Savepoint before = must(order.savepoint());
-    must(order.put(orders, "7/" + what, "one"));
-    if (!take(order, stock, what)) must(order.rollback_to(before));
-    must(order.release(before));
-  }
   {
-    // Its writes become the order's when it commits, and vanish when it does not.
-    Transaction gift = must(order.begin_nested());
-    must(gift.put(orders, "7/card", "free"));
-    gift.abort();
+    Transaction order = must(db->begin(hawthorn::TxnMode::kOptimistic));
+    for (const std::string what : {"pen", "ink", "pen"}) {
+      const Savepoint before = must(order.savepoint());
+      must(order.put(orders, "7/" + what, "one"));
+      if (!take(order, stock, what)) must(order.rollback_to(before));
+      must(order.release(before));
+    }
+    {
+      // Its writes become the order's when it commits, and vanish when it does not.
+      Transaction gift = must(order.begin_nested());
+      must(gift.put(orders, "7/card", "free"));
+      gift.abort();
+    }
+    must(order.commit());
   }
-  must(order.commit());
 
   Value value;
   must(db->get(orders, "7/ink", value).is_not_found());

@@ -17,6 +17,9 @@ constexpr size_t kSmallDelta = 64;
 // What a container with a delta counts beside its run where its leaf is weighed as a whole.
 constexpr uint64_t kDirtyEntries = 256;
 
+// Of the entries with one head, those between two keys that have it, too: nobody knows.
+constexpr double kShareOfSameHeads = 0.25;
+
 // A part of a container's range.
 struct Part {
   std::string_view low;
@@ -52,19 +55,29 @@ double spread_before(const Container& container, std::string_view key) {
   return high <= low ? 0.5 : std::clamp((at - low) / (high - low), 0.0, 1.0);
 }
 
-// The same of its run.
-double run_before(const Container& container, const RunFile& file, std::string_view key) {
+// The part of a run's entries that lies between the bounds of a part, as far as memory tells.
+double run_share(const Container& container, const RunFile& file, const Part& part) {
   const Run* run = file.run.load(std::memory_order_acquire);
   if (run == nullptr) run = file.outline.load(std::memory_order_acquire);
-  if (run == nullptr || run->entries() == 0) return spread_before(container, key);
-  const Run::Range heads = run->heads_of(key);
-  return (static_cast<double>(heads.begin) + heads.end) / 2 / run->entries();
-}
-
-double run_share(const Container& container, const RunFile& file, const Part& part) {
-  const double from = part.low_inside ? run_before(container, file, part.low) : 0;
-  const double to = part.high_inside ? run_before(container, file, part.high) : 1;
-  return std::max(0.0, to - from);
+  if (run == nullptr || run->entries() == 0) {
+    const double from = part.low_inside ? spread_before(container, part.low) : 0;
+    const double to = part.high_inside ? spread_before(container, part.high) : 1;
+    return std::max(0.0, to - from);
+  }
+  const uint32_t entries = run->entries();
+  // Without records, the entries that have the head of a key may all come before or behind it.
+  const auto before = [&](std::string_view key) -> Run::Range {
+    if (run->heap() == nullptr) return run->heads_of(key);
+    const uint32_t at = run->seek(key);
+    return {at, at};
+  };
+  const Run::Range from = part.low_inside ? before(part.low) : Run::Range{0, 0};
+  const Run::Range to = part.high_inside ? before(part.high) : Run::Range{entries, entries};
+  const double middle = (static_cast<double>(from.begin) + from.end) / 2;
+  const double share = (static_cast<double>(to.begin) + to.end) / 2 - middle;
+  const bool same_heads = from.begin == to.begin && from.end > from.begin;
+  const double guessed = same_heads ? (from.end - from.begin) * kShareOfSameHeads : share;
+  return std::max(0.0, guessed / entries);
 }
 
 // A frozen delta that parts of a split share reaches beyond the container.
