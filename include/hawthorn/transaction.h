@@ -107,8 +107,10 @@ class HAWTHORN_EXPORT Transaction {
   Result<uint64_t> count(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi);
   // Reads a key that is to be written, whether it is there or not: nobody else writes it before
   // this transaction ends (kPessimistic: the row is locked), or commit returns kConflict
-  // (kOptimistic). A locked row is read as it is now, under kReadCommitted; the other levels return
-  // kConflict when it was changed since begin. Errors: those of get and lock.
+  // (kOptimistic). Under kReadCommitted the key is read as it is now (by an optimistic transaction
+  // that has done so at more than 64 moments, as of the last of these); the other levels read their
+  // one moment, and return kConflict for a locked row that was changed since. Errors: those of get
+  // and lock.
   Status get_for_update(const Tree& tree, std::string_view key, Value& value);
 
   // Locks a row, there or not, until the transaction ends or is rolled back to before; a stronger

@@ -90,7 +90,8 @@ class Transaction::Impl {
   Status read_to_change(tree::TreeState* state, std::string_view key, Value& value,
                         bool* large) const {
     if (Status s = txn_->begin_update(state, key); !s.ok()) return s;
-    return state->get_encoded(key, txn_->view(), txn_->reads_one_moment(), value, large);
+    return state->get_encoded(key, txn_->update_view(), txn_->update_view_registered(), value,
+                              large);
   }
   // Whether a key has this value, or, without one, is absent.
   Result<bool> has(tree::TreeState* state, std::string_view key,
@@ -103,7 +104,8 @@ class Transaction::Impl {
     if (!expected.has_value()) return false;
     if (large) {
       if (expected->size() <= db::kLargeValueBytes) return false;
-      if (status = read(state, key, value); !status.ok()) return status;
+      status = state->get(key, txn_->update_view(), txn_->update_view_registered(), value);
+      if (!status.ok()) return status;
     }
     return value.view() == *expected;
   }
@@ -332,8 +334,9 @@ Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  status = impl_->txn().begin_update(state, key);
-  return status.ok() ? impl_->read(state, key, value) : status;
+  txn::Txn& txn = impl_->txn();
+  if (status = txn.begin_update(state, key); !status.ok()) return status;
+  return state->get(key, txn.update_view(), txn.update_view_registered(), value);
 }
 
 Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,

@@ -5,8 +5,10 @@
 // Not here: what follows from it (txn), TreeState::newer_commit, which stands on it. Threads:
 // readers inside an epoch guard; a RangeCheck is one thread's.
 //
-// 1. Versions above the oldest registered timestamp keep their cts when they are flushed (R14). So
-//    a floor at or above it is enough to tell.
+// 1. The floor is registered, or one that was, from which on nothing was found up to the present
+//    one. For versions above the oldest registered timestamp keep their cts when they are flushed,
+//    and a tombstone stays as long as an older version of its key, which only registered ones see,
+//    does (R14).
 
 #include <cstdint>
 #include <optional>

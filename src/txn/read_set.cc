@@ -42,8 +42,8 @@ CommitCheck::Verdict ReadSet::validate(TxnId own) {
       search_.validate(keys_.size(), [this](size_t i) { return checked(i); }, own);
   if (verdict != CommitCheck::Verdict::kValid) return verdict;
   for (Range& range : ranges_) {
-    switch (range.tree->newer_commit_in(range.check, std::max(range.floor, passed_), own,
-                                        nullptr)) {
+    switch (
+        range.tree->newer_commit_in(range.check, std::max(range.floor, passed_), own, nullptr)) {
       case tree::TreeState::Newer::kYes:
         return CommitCheck::Verdict::kConflict;
       case tree::TreeState::Newer::kNeedRun:

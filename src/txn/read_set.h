@@ -9,7 +9,7 @@
 //    set is validated beforehand, and only what came since at the turn of its transaction.
 // 2. Above a share of the memory budget neighbouring keys become ranges, which may find conflicts
 //    that are none, and never miss one.
-// 3. Every floor is at or above a timestamp that the transaction has registered.
+// 3. Every floor is a timestamp that the transaction has registered.
 
 #include <cstdint>
 #include <optional>

@@ -14,6 +14,7 @@ constexpr size_t kFirstKeysBytes = 4 << 10;
 constexpr size_t kStampsAhead = 8;
 constexpr size_t kHeapKept = 32 << 10;  // that a finished transaction keeps, and does not count
 constexpr uint32_t kTurnsAway = 2;
+constexpr size_t kFloorsMax = 64;
 constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
 constexpr size_t kVersionOverhead =
@@ -72,10 +73,10 @@ Status Txn::begin(const Begin& how) {
   } else if (shares_keys && one_moment_) {
     if (how.at.has_value()) {
       registration_ = services_.store->snapshots->share(*how.at);
-      registered_ = true;
     } else {
-      register_now();
+      registration_ = services_.store->snapshots->add(services_.sequencer->visible());
     }
+    registered_ = true;
     read_ts_ = registration_.ts;
   }
   context_.id = id_;
@@ -87,12 +88,6 @@ Status Txn::begin(const Begin& how) {
   operation_count_ = 0;
   broken_ = {};
   return {};
-}
-
-void Txn::register_now() {
-  if (registered_) return;
-  registration_ = services_.store->snapshots->add(services_.sequencer->visible());
-  registered_ = true;
 }
 
 // ---- Reading
@@ -110,12 +105,21 @@ Status Txn::begin_update(tree::TreeState* tree, std::string_view key) {
     note_read(tree, key);
     return {};
   }
-  // What is read from here on is at least as new as this. It is registered, so that commits above
-  // it can be told from older ones (R14).
-  register_now();
-  reads_.add(tree, key, services_.sequencer->visible().load(std::memory_order_acquire));
+  reads_.add(tree, key, floor_now());
   count_memory();
   return {};
+}
+
+// The timestamp that an update reads: the present one, registered, since of a key that is there now
+// and is deleted later, a flush keeps nothing that no registered timestamp sees (R14). Those that
+// update very much read the last of many moments.
+Lsn Txn::floor_now() {
+  const std::atomic<Lsn>& visible = services_.sequencer->visible();
+  const bool newer = floors_.empty() || visible.load(std::memory_order_acquire) > floors_.back().ts;
+  if (newer && floors_.size() < kFloorsMax) {
+    floors_.push_back(services_.store->snapshots->add(visible));
+  }
+  return floors_.back().ts;
 }
 
 // ---- Locking
@@ -561,6 +565,8 @@ void Txn::finish() {
   }
   if (registered_) services_.store->snapshots->remove(registration_.slot);
   registered_ = false;
+  for (const auto& floor : floors_) services_.store->snapshots->remove(floor.slot);
+  floors_.clear();
   services_.row_locks->release_all(locks_);
   reads_.clear();
   marks_.clear();

@@ -149,6 +149,11 @@ class Txn : private CommitCheck {
   // Before a read of a key that nobody may change until this transaction has ended, or it fails to
   // commit. Errors: those of lock.
   Status begin_update(tree::TreeState* tree, std::string_view key);
+  // What that read is to show, and whether it is registered.
+  tree::ReadView update_view() const {
+    return floors_.empty() ? view() : tree::ReadView{floors_.back().ts, id_};
+  }
+  bool update_view_registered() const { return one_moment_ || !floors_.empty(); }
   // Of kPessimistic: returns once the row is locked and nobody's intent on it is open. Errors:
   // those of RowLocks::acquire; kConflict where one moment is read and the row was changed since.
   Status lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
@@ -184,7 +189,7 @@ class Txn : private CommitCheck {
   Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
   Status await_unlocked(const tree::TreeState* tree, std::string_view key, uint32_t turned_away);
   Status await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
-  void register_now();
+  Lsn floor_now();
   void roll_back();
   void unlink_all();
   void finish();
@@ -220,6 +225,7 @@ class Txn : private CommitCheck {
   Lsn read_ts_ = 0;
   tree::Snapshots::Registration registration_;
   bool registered_ = false;
+  std::vector<tree::Snapshots::Registration> floors_;  // of updates, where reads show the present
   tree::WriteContext context_;
   tree::UndoList undo_;
   size_t counted_bytes_ = 0;           // of what lies on the heap, against the budget

@@ -528,6 +528,27 @@ TEST_F(Transactions, what_compare_and_set_read_must_hold_at_commit) {
   EXPECT_EQ(get("k"), "theirs");
 }
 
+// Keys that came, and were seen, after the transaction's first such read, and went again: a flush
+// must leave a trace of them.
+TEST_F(Transactions, what_later_compare_and_set_read_must_hold_too) {
+  for (const uint64_t updates : {2, 200}) {
+    ASSERT_OK(db_->drop_tree("t"));
+    tree_ = db_->tree("t").value();
+    Transaction t = begin(kCommitted);
+    for (uint64_t i = 0; i < updates; ++i) {
+      put(key_of(i), "theirs");
+      const Result<bool> absent = t.insert(tree_, key_of(i), "x");
+      ASSERT_OK(absent.status());
+      EXPECT_EQ(*absent, i >= 64) << "it reads the last of so many moments";
+    }
+    ASSERT_OK(db_->del(tree_, key_of(1)));
+    ASSERT_OK(db_->flush());
+    ASSERT_OK(t.put(tree_, "saw it", "x"));
+    EXPECT_TRUE(t.commit().is_conflict());
+  }
+  EXPECT_EQ(db_->stats().snapshots, 0u);
+}
+
 TEST_F(Transactions, counters_by_compare_and_set_lose_nothing) {
   put("n", "0");
   constexpr int kThreads = 4;
