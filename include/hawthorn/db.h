@@ -196,10 +196,12 @@ class HAWTHORN_EXPORT Db {
               const ScanCallback& callback, const ScanOptions& options = {});
 
   // How many entries [lo, hi) has, exactly, in the newest committed state or the snapshot's;
-  // without hi, to the end. Costs O(log n) where everything is flushed; containers with unflushed
-  // writes cost the more, the more of these they have, and those with versions that only snapshots
-  // need are walked for a snapshot. The first count behind an open reads a block or two of each
-  // container in the range, but for those that warm_up has read.
+  // without hi, to the end. Costs O(log n) where everything is flushed, but that a
+  // container at an end of the range is walked entry by entry (about a millisecond) where flushes
+  // have left timestamps in it. Containers with unflushed writes cost the more, the more of these
+  // they have; those with versions that only snapshots need are walked for a snapshot. The first
+  // count behind an open reads a block or two of each container in the range, and the whole index
+  // of those with timestamps.
   Result<uint64_t> count(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
                          const ReadOptions& options = {});
   // About the same, and the bytes on disk, without a look at the disk or at single entries: what is

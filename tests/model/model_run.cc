@@ -435,9 +435,10 @@ void ModelRun::move_cursor() {
       Rank target = 0;
       const std::string key = any_seek(&target);
       if (target < pool_.size() && pool_[target] == key) ++target;
-      walked_from = std::max(low, std::min(target, high));
+      const Rank before = std::max(low, std::min(target, high));
+      walked_from = before > low ? before - 1 : kNoRank;
       walked_forward = false;
-      rank = expected.prev(low, walked_from);
+      rank = expected.prev(low, before);
       found = c.cursor.seek_for_prev(key);
     } else if (pick == 20 || pick == 21) {
       what = "skip";
