@@ -59,7 +59,7 @@ void ModelRun::step() {
   if (pick < 100) return compare_and_set();
   if (pick < 2200) return write_one();
   if (pick < 2900) return write_batch();
-  if (pick < 5100) return read();
+  if (pick < 5190) return read();
   if (pick < 5200) return count();
   if (pick < 5800) return multi_get();
   if (pick < 6100) return scan();
