@@ -28,10 +28,14 @@ Txn::~Txn() {
   HAWTHORN_ASSERT(counted_bytes_ == 0);
 }
 
+size_t Txn::heap_bytes() const {
+  return operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
+         marks_.capacity() * sizeof(Mark);
+}
+
 // What lies on the heap, and is more than a little, counts until the transaction ends.
 void Txn::count_memory() {
-  const size_t heap = operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
-                      marks_.capacity() * sizeof(Mark);
+  const size_t heap = heap_bytes();
   const size_t bytes = heap > kHeapKept ? heap : 0;
   if (bytes == counted_bytes_) return;
   services_.store->arena->charge(
@@ -582,12 +586,14 @@ void Txn::drop_memory() {
   undo_.clear();
   borrowed_ = {};
   operations_.clear();
-  // An assignment would keep the capacity.
-  if (operations_.capacity() > kHeapKept) std::string().swap(operations_);
   large_.clear();
   large_bytes_ = 0;
   search_.clear();
-  if (marks_.capacity() * sizeof(Mark) > kHeapKept) marks_ = std::vector<Mark>();
+  if (heap_bytes() > kHeapKept) {
+    // An assignment of an empty one would keep the capacity.
+    std::string().swap(operations_);
+    std::vector<Mark>().swap(marks_);
+  }
   for (char* block : key_blocks_) {
     services_.store->arena->release(os::Quota::kOther, block, kKeyBlockBytes);
   }

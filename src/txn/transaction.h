@@ -193,6 +193,7 @@ class Txn : private CommitCheck {
   void roll_back();
   void unlink_all();
   void finish();
+  size_t heap_bytes() const;
   void count_memory();
   std::string_view keep_key(std::string_view key);
 

@@ -145,6 +145,25 @@ TEST_F(Transactions, statements_give_their_memory_back) {
   EXPECT_TRUE(keys(tree_).empty());
 }
 
+// What each part of one keeps for the next is little, and so is all of it together.
+TEST_F(Transactions, ended_ones_take_none_of_the_budget) {
+  const auto many_at_once = [&](bool with_savepoints) {
+    std::vector<Transaction> open;
+    for (int t = 0; t < 32; ++t) {
+      open.push_back(begin());
+      for (uint64_t i = 0; i < 200; ++i) {
+        if (with_savepoints) EXPECT_OK(open.back().savepoint().status());
+        EXPECT_OK(open.back().put(tree_, big_endian(i), value_of(i, 100)));
+      }
+    }
+    for (Transaction& t : open) t.abort();
+  };
+  many_at_once(false);
+  const uint64_t before = db_->stats().memory_used_bytes;
+  many_at_once(true);
+  EXPECT_LT(db_->stats().memory_used_bytes, before + (size_t{1} << 20));
+}
+
 // ---- Nested transactions
 
 TEST_F(Transactions, nested_ones_commit_into_their_parent) {
