@@ -129,14 +129,18 @@ class HAWTHORN_EXPORT Db {
   Status close();
 
   // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255
-  // bytes.
+  // bytes. To make many at once, or together with what they hold: Transaction::tree.
   Result<Tree> tree(std::string_view name);
-  // As tree(), but kNotFound when missing.
-  Result<Tree> find_tree(std::string_view name);
-  Result<std::vector<std::string>> list_trees();
+  // As tree(), but kNotFound when missing. A snapshot has the names of its moment.
+  Result<Tree> find_tree(std::string_view name, const ReadOptions& options = {});
+  Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
   // Removes a tree and its data; its handles are invalid afterwards (calls return
-  // kInvalidArgument).
+  // kInvalidArgument), but for reads of snapshots and transactions of before, as long as which the
+  // data stay. Durable when this returns. Errors: kNotFound; those of a write.
   Status drop_tree(std::string_view name);
+  // Gives a tree another name; handles stay valid. Durable when this returns. Errors: kNotFound;
+  // kInvalidArgument when the name is taken.
+  Status rename_tree(std::string_view from, std::string_view to);
 
   // How the tree's data are compressed that are written from now on; durable when it returns. What
   // is on disk stays as it is until its container is rewritten, which compact() does where there is

@@ -41,7 +41,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
@@ -142,6 +144,21 @@ class HAWTHORN_EXPORT Transaction {
   Result<bool> replace(const Tree& tree, std::string_view key,
                        std::optional<std::string_view> expected, std::string_view value);
   Result<bool> remove_if(const Tree& tree, std::string_view key, std::string_view expected);
+
+  // Trees by name, as this transaction sees them; a tree that it makes may be used by it at once,
+  // and by others when it has committed. tree() makes what is missing. Errors: kNotFound;
+  // kInvalidArgument for a name that is empty, longer than 255 bytes or, where it is to be given,
+  // taken; those of put. What another transaction has changed about a name since this one began is
+  // a conflict, as for a key; so is a write to a tree that another one has dropped.
+  Result<Tree> tree(std::string_view name);
+  Result<Tree> find_tree(std::string_view name);
+  Result<std::vector<std::string>> list_trees();
+  // The tree and its data go when the transaction commits; who reads an earlier moment still has
+  // them, and only then their space comes back. What others write to it meanwhile does not keep
+  // it: they fail to commit.
+  Status drop_tree(std::string_view name);
+  // Handles stay valid.
+  Status rename_tree(std::string_view from, std::string_view to);
 
   // A mark to roll back to. Costs next to nothing, so that each statement may have one. Errors:
   // kInvalidArgument when the transaction has ended or a nested one is open.

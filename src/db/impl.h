@@ -1,23 +1,24 @@
 #pragma once
 // What is behind a Db: all parts of an open database, and how they are put together.
 //
-//   Db::Impl ── trees ── containers        arena, space, residency, slots, snapshots (tree::Store)
+//   Db::Impl ── catalog ── trees ── containers        arena, space, residency, slots, snapshots
+//   (tree::Store)
 //      ├── sequencer ── log                scheduler ──flushes──> publisher ──batches──> manifest
 //
 // Not here: what the parts do. Threads: the members are set by open and taken apart by close; in
-// between every part is thread-safe by itself; `trees_` has its own lock.
+// between every part is thread-safe by itself.
 //
 // 1. Order of opening: lock, manifest, space, log scanned and applied as far as that goes, log made
 // durable, manifest N+1, log epoch, the rest of the log, threads (R7).
 // 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "db/catalog.h"
 #include "db/manifest.h"
 #include "db/publisher.h"
 #include "db/scheduler.h"
@@ -41,9 +42,6 @@ struct TreeAccess {
 
 class Db::Impl {
  public:
-  // Of a tree in the manifest, with its first container.
-  static constexpr uint64_t kTreeRecordBytes = 1024;
-
   Impl(const os::Machine& machine, std::string path, Options options);
   ~Impl();
 
@@ -55,13 +53,14 @@ class Db::Impl {
   // OK, or why no call may run: kForked, kClosed.
   Status usable() const;
   Status writable() const;
-  // The tree behind a handle; null with *status set when it is none of ours or was dropped.
-  tree::TreeState* find(const Tree& tree, Status* status) const;
-  tree::TreeState* find_id(uint32_t id);
-  std::vector<tree::TreeState*> all_trees();
-  Result<tree::TreeState*> create_tree(std::string_view name);
-  tree::TreeState* find_name(std::string_view name);
-  Status drop_tree(std::string_view name);
+  // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
+  // `ts`.
+  tree::TreeState* find(const Tree& tree, Status* status, format::Lsn ts = format::kLsnMax) const;
+  tree::TreeState* find(const Tree& tree, const Snapshot* snapshot, Status* status) const {
+    return find(tree, status, snapshot == nullptr ? format::kLsnMax : snapshot->timestamp());
+  }
+  // As find, without a look at whether it stands.
+  tree::TreeState* own(const Tree& tree, Status* status) const;
   Status set_compression(tree::TreeState* tree, Compression compression);
   // Trains the dictionary of a tree that has enough samples by now, if there is one.
   void train_dictionary();
@@ -95,6 +94,7 @@ class Db::Impl {
   std::unique_ptr<txn::Sequencer> sequencer_;
   std::unique_ptr<txn::Reappender> reappender_;
   std::unique_ptr<txn::RowLocks> row_locks_;
+  std::unique_ptr<db::Catalog> catalog_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;
@@ -117,13 +117,10 @@ class Db::Impl {
                            uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
-  Status build_trees(const format::ManifestState& state);
   Status present_ring_bytes(size_t* bytes);
 
-  os::Mutex trees_mutex_;
-  std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(trees_mutex_);
-  os::Mutex training_mutex_;  // one dictionary is trained at a time; before catalog_mutex_
-  os::Mutex catalog_mutex_;   // one tree is created or dropped at a time
+  os::Mutex training_mutex_;     // one dictionary is trained at a time; before compression_mutex_
+  os::Mutex compression_mutex_;  // of one tree it changes at a time
 };
 
 }  // namespace hawthorn

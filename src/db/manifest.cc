@@ -302,7 +302,7 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.manifest_number = previous.number;
   files->superblock.features = previous.features;
   // Any flush may need it, and must not wait for a new manifest to say so.
-  files->superblock.features.incompatible |= format::kFeatureRunShapes;
+  files->superblock.features.incompatible |= format::kFeatureRunShapes | format::kFeatureCatalog;
   files->find_spare();
   Status status = files->begin_next(new_database);
   if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {

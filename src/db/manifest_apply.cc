@@ -35,8 +35,8 @@ Status check_trees(const format::ManifestBatch& batch, const format::ManifestSta
   for (const format::TreeRecord& tree : batch.trees_set) {
     if (Status status = format::check(tree); !status.ok()) return status;
     const auto old = state.trees.find(tree.id);
-    if (old == state.trees.end() || old->second.name != tree.name ||
-        old->second.comparator != tree.comparator) {
+    const bool known = old != state.trees.end();
+    if (known ? old->second.comparator != tree.comparator : !created.contains(tree.id)) {
       return corrupt("tree " + std::to_string(tree.id) + " is set, but is not that tree");
     }
   }

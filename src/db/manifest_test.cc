@@ -425,12 +425,13 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   ManifestBatch batch;
   batch.trees_created = {{1, "t", 0, 0}, {2, "u", 0, 0}};
   must(manifest->append(batch));
-  EXPECT_EQ(f.load()->features.incompatible, format::kFeatureRunShapes);
+  constexpr uint64_t kAlways = format::kFeatureRunShapes | format::kFeatureCatalog;
+  EXPECT_EQ(f.load()->features.incompatible, kAlways);
   const uint64_t number = manifest->number();
   batch = {};
   batch.trees_set = {{1, "t", 0, 2}};
   must(manifest->append(batch));
-  constexpr uint64_t kBoth = format::kFeatureRunShapes | format::kFeatureCompression;
+  constexpr uint64_t kBoth = kAlways | format::kFeatureCompression;
   EXPECT_EQ(f.load()->features.incompatible, kBoth);
   EXPECT_EQ(manifest->number(), number + 1);
   EXPECT_EQ(f.load()->state.trees.at(1).flags, 2u);
@@ -445,7 +446,7 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
     return manifest->append(bad).is(StatusCode::kCorruption);
   };
   EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_set = {{3, "v", 0, 1}}; }));
-  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_set = {{1, "other", 0, 1}}; }));
+  EXPECT_TRUE(refused([](ManifestBatch& b) { b.trees_set = {{1, "t", 1, 1}}; }));
   EXPECT_TRUE(refused([](ManifestBatch& b) { b.dictionaries_added = {{1, 1, "again"}}; }));
   EXPECT_TRUE(refused([](ManifestBatch& b) { b.dictionaries_added = {{3, 9, "no tree"}}; }));
   batch = {};

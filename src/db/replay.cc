@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "format/catalog_entry.h"
 #include "format/manifest_record.h"
 #include "os/epoch.h"
 
@@ -33,11 +34,12 @@ size_t memory_of(const wal::RecordView& record) {
 }
 }  // namespace
 
-Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
                std::vector<format::LogEpoch> epochs, bool read_only)
     : store_(store),
       scheduler_(scheduler),
       find_tree_(std::move(find_tree)),
+      name_tree_(std::move(name_tree)),
       epochs_(std::move(epochs)),
       read_only_(read_only),
       scan_bytes_max_(
@@ -108,6 +110,12 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
                            load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
   for (auto& [id, outcome] : chunked_) outcome.met.clear();
+  for (const auto& [encoded, cts] : std::exchange(early_, {})) {
+    format::Operation operation;
+    format::decode_operation(encoded.data(), encoded.data() + encoded.size(), &operation);
+    tree::TreeState* tree = find_tree(operation.tree);
+    if (status.ok() && tree != nullptr) status = mark_extents(tree, operation, cts);
+  }
   return status;
 }
 
@@ -165,24 +173,37 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
-    if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+    if (Status s = note(operation, cts); !s.ok()) return s;
   }
   if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   return {};
 }
 
-// Nothing may be allocated over an extent that only the log names (R22).
-Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
-  const bool attaches = operation.type == format::OperationType::kAttach;
-  if (!attaches && operation.type != format::OperationType::kPutLarge) return {};
+// What the scan must know of an operation that counts, whether it is applied now or later.
+Status Replay::note(const format::Operation& operation, Lsn cts) {
+  if (operation.tree == format::kCatalogTree) {
+    return operation.type == format::OperationType::kPut ? name_tree_(operation) : Status();
+  }
+  if (operation.type != format::OperationType::kAttach &&
+      operation.type != format::OperationType::kPutLarge) {
+    return {};
+  }
   tree::TreeState* tree = find_tree(operation.tree);
-  if (tree == nullptr) return {};
+  if (tree != nullptr) return mark_extents(tree, operation, cts);
+  std::string encoded;
+  format::append_operation(encoded, operation);
+  early_.emplace_back(std::move(encoded), cts);
+  return {};
+}
+
+// Nothing may be allocated over an extent that only the log names (R22).
+Status Replay::mark_extents(tree::TreeState* tree, const format::Operation& operation, Lsn cts) {
   {
     os::epoch::Guard guard;
     const tree::Container* container = tree->directory().find(operation.key);
     if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) return {};
   }
-  if (attaches) return mark_attached(operation);
+  if (operation.type == format::OperationType::kAttach) return mark_attached(operation);
   Result<format::LargeValue> value = format::decode_large_value(operation.value);
   if (!value.ok()) return value.status();
   for (const tree::ExtentAddress& address : value->extents) {
@@ -293,7 +314,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (scanning_) {
-      if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+      if (Status s = note(operation, cts); !s.ok()) return s;
     }
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     tree::TreeState* tree = find_tree(operation.tree);

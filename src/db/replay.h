@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,9 +27,11 @@ namespace hawthorn::db {
 class Replay {
  public:
   using FindTree = std::function<tree::TreeState*(uint32_t)>;
+  // A committed put into the catalog: from here on its tree is found.
+  using NameTree = std::function<Status(const format::Operation&)>;
 
   // `epochs`: of the log.
-  Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+  Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
          std::vector<format::LogEpoch> epochs, bool read_only);
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
@@ -66,7 +69,8 @@ class Replay {
   Status scan_record(const wal::RecordView& record);
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
                          uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
-  Status mark_extents(const format::Operation& operation, format::Lsn cts);
+  Status note(const format::Operation& operation, format::Lsn cts);
+  Status mark_extents(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts);
   Status mark_attached(const format::Operation& operation);
   Status finish_record(const wal::RecordView& record);
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
@@ -82,11 +86,14 @@ class Replay {
   tree::Store* const store_;
   Scheduler* const scheduler_;
   const FindTree find_tree_;
+  const NameTree name_tree_;
   const std::vector<format::LogEpoch> epochs_;
   const bool read_only_;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
   std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome> chunked_;  // by (epoch start, id)
+  // Operations with extents, of trees that chunks may name which were not looked at yet.
+  std::vector<std::pair<std::string, format::Lsn>> early_;
   format::Lsn first_chunk_ = format::kLsnMax;
   format::Lsn newest_ = 0;
 

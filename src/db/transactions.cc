@@ -57,14 +57,28 @@ class Transaction::Impl {
   }
   tree::TreeState* find(const Tree& tree, Status* status) const {
     *status = usable();
-    return status->ok() ? db_->find(tree, status) : nullptr;
+    tree::TreeState* state = status->ok() ? db_->own(tree, status) : nullptr;
+    if (state == nullptr) return nullptr;
+    const txn::TreeChanges& changes = txn_->tree_changes();
+    if (changes.empty() && state->stands()) return state;
+    if (changes.has_dropped(state)) {
+      *status = Status(StatusCode::kInvalidArgument, "the transaction has dropped the tree");
+      return nullptr;
+    }
+    if (changes.has_made(state)) return state;
+    return db_->find(tree, status, read_ts());
   }
   tree::TreeState* find_to_write(const Tree& tree, std::string_view key, uint64_t value_bytes,
                                  Status* status) const {
     tree::TreeState* state = find(tree, status);
     if (state != nullptr) *status = db_->check_sizes(key, value_bytes);
+    if (status->ok() && !state->stands() && !txn_->tree_changes().has_made(state)) {
+      *status = Status(StatusCode::kConflict, "the tree was dropped by another transaction");
+    }
     return status->ok() ? state : nullptr;
   }
+  // What it reads: its moment, or the present.
+  format::Lsn read_ts() const { return txn_->view().ts == 0 ? format::kLsnMax : txn_->view().ts; }
 
   Status commit(Durability durability) {
     end_child();
@@ -82,6 +96,9 @@ class Transaction::Impl {
     static_cast<void>(txn_->release_mark(mark_).ok());
     leave();
   }
+
+  Result<tree::TreeState*> find_name(std::string_view name) const;
+  Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
 
   Status read(tree::TreeState* state, std::string_view key, Value& value) const {
     return state->get(key, txn_->view(), txn_->reads_one_moment(), value);
@@ -265,6 +282,84 @@ Result<Transaction> Transaction::begin_nested() {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   return Transaction(std::make_unique<Impl>(impl_.get(), impl_->txn().mark()));
+}
+
+// ---- Trees
+
+Result<tree::TreeState*> Transaction::Impl::find_name(std::string_view name) const {
+  if (Status s = usable(); !s.ok()) return s;
+  if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  db::Catalog& catalog = *db_->catalog_;
+  if (txn_->tracks_reads()) txn_->note_read(catalog.names(), format::catalog_key(name));
+  return catalog.find(name, txn_->view(), txn_->reads_one_moment());
+}
+
+// As find_name, of a name that is about to change.
+Result<tree::TreeState*> Transaction::Impl::find_name_to_change(std::string_view name) const {
+  if (Status s = usable(); !s.ok()) return s;
+  if (Status s = db_->writable(); !s.ok()) return s;
+  if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  db::Catalog& catalog = *db_->catalog_;
+  if (Status s = txn_->begin_update(catalog.names(), format::catalog_key(name)); !s.ok()) return s;
+  return catalog.find(name, txn_->update_view(), txn_->update_view_registered());
+}
+
+Result<Tree> Transaction::tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name(name);
+  if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
+  if (found.status().is_not_found()) {
+    const auto codec = static_cast<format::Codec>(impl_->db()->options_.compression);
+    found = impl_->db()->catalog_->create(impl_->txn(), name, codec);
+  }
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<Tree> Transaction::find_tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name(name);
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<std::vector<std::string>> Transaction::list_trees() {
+  if (impl_ == nullptr) return no_transaction();
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  txn::Txn& txn = impl_->txn();
+  db::Catalog& catalog = *impl_->db()->catalog_;
+  tree::ReadView view = txn.view();
+  Snapshot own;
+  if (!txn.reads_one_moment()) {
+    own = impl_->db()->snapshot();
+    view.ts = own.timestamp();
+  }
+  if (txn.tracks_reads()) {
+    txn.reads().add_range(catalog.names(), format::kCatalogTreesBegin, format::kCatalogTreesEnd,
+                          view.ts);
+  }
+  return name_list(catalog.list(view));
+}
+
+Status Transaction::drop_tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name_to_change(name);
+  if (!found.ok()) return found.status();
+  return impl_->db()->catalog_->drop(impl_->txn(), name, *found);
+}
+
+Status Transaction::rename_tree(std::string_view from, std::string_view to) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name_to_change(from);
+  if (!found.ok()) return found.status();
+  if (from == to) return {};
+  const Result<tree::TreeState*> other = impl_->find_name_to_change(to);
+  if (other.ok()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "there is a tree \"" + std::string(to) + "\" already");
+  }
+  if (!other.status().is_not_found()) return other.status();
+  return impl_->db()->catalog_->rename(impl_->txn(), from, to, *found);
 }
 
 // ---- Reads

@@ -68,7 +68,7 @@ inline constexpr size_t kDevicePathBytesMax = 4096;
 
 struct TreeRecord {
   uint32_t id = 0;
-  std::string name;
+  std::string name;         // may be behind what the catalog says (catalog_entry.h)
   uint32_t comparator = 0;  // 0: bytewise
   uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
   bool operator==(const TreeRecord&) const = default;
@@ -103,7 +103,7 @@ struct ManifestState {
 // One batch of changes: durable together or not at all.
 struct ManifestBatch {
   std::vector<TreeRecord> trees_created;
-  std::vector<TreeRecord> trees_set;  // replaced by id: their flags alone may differ
+  std::vector<TreeRecord> trees_set;  // replaced by id: their names and flags may differ
   std::vector<uint32_t> trees_dropped;
   std::vector<DictionaryRecord> dictionaries_added;
   std::vector<ContainerRecord> containers_set;  // added, or replaced by id

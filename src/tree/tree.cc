@@ -24,9 +24,8 @@ bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t ot
 }
 }  // namespace
 
-TreeState::TreeState(Store* store, uint32_t id, std::string name,
-                     std::vector<Container*> containers)
-    : store_(store), id_(id), name_(std::move(name)), directory_(std::move(containers)) {}
+TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containers)
+    : store_(store), id_(id), directory_(std::move(containers)) {}
 
 TreeState::~TreeState() = default;
 

@@ -46,7 +46,11 @@ CommitCheck::Verdict Sequencer::validate_beforehand(CommitCheck& check, Lsn* see
 // Everything that is committed is visible (R3), so `visible_` tells whether something came since.
 CommitCheck::Verdict Sequencer::validate_now(const CommitRequest& request, Lsn seen) {
   CommitCheck::Verdict verdict = CommitCheck::Verdict::kValid;
-  if (slots_->contended(request.id)) verdict = request.check->validate_writes();
+  if (tree_changes_.load(std::memory_order_relaxed) != request.tree_changes &&
+      !request.check->trees_stand()) {
+    return CommitCheck::Verdict::kConflict;
+  }
+  if (request.writes && slots_->contended(request.id)) verdict = request.check->validate_writes();
   if (verdict != CommitCheck::Verdict::kValid || !request.reads) return verdict;
   const Lsn now = visible_.load(std::memory_order_relaxed);
   if (now != seen) verdict = request.check->validate_reads();
@@ -73,7 +77,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         exclusive_ended_.wait(log_->mutex());
         --exclusive_waiters_;
       }
-      if (request.check != nullptr) verdict = validate_now(request, seen);
+      verdict = validate_now(request, seen);
       const Lsn lsn =
           verdict != Verdict::kValid
               ? 0
@@ -81,6 +85,10 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
       if (lsn != 0) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
         slots_->commit(request.id, lsn);
+        if (request.changes_trees) {
+          request.check->change_trees(lsn);
+          tree_changes_.fetch_add(1, std::memory_order_release);
+        }
         visible_.store(lsn, std::memory_order_release);
         commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         *cts = lsn;

@@ -46,6 +46,11 @@ class CommitCheck {
   virtual void reads_passed(Lsn upto) = 0;
   // Reads from disk what these lacked. False: conflict.
   virtual Result<bool> read_ahead() = 0;
+  // Whether nobody has dropped a tree that it wrote to. Under the log's mutex.
+  virtual bool trees_stand() = 0;
+  // The commit record is appended, and nobody sees it yet: the trees that it has made begin, and
+  // those that it drops end. Under the log's mutex.
+  virtual void change_trees(Lsn cts) = 0;
 };
 
 struct CommitRequest {
@@ -53,8 +58,11 @@ struct CommitRequest {
   format::RecordType type = format::RecordType::kCommit;
   uint32_t operations = 0;
   std::span<const std::string_view> payload;
-  CommitCheck* check = nullptr;
-  bool reads = false;  // it has some to validate
+  CommitCheck* check = nullptr;  // not null
+  bool writes = false;           // what it wrote must be validated
+  bool reads = false;            // it has some to validate
+  bool changes_trees = false;
+  uint64_t tree_changes = 0;  // Sequencer::tree_changes() when it began
 };
 
 class Sequencer {
@@ -93,6 +101,10 @@ class Sequencer {
   // For who is about to hold what others need while it waits. Errors: as begin_exclusive.
   Status may_wait_for_exclusive();
 
+  // How many commits have made or dropped trees: only where there was one since a transaction began
+  // may it have written to a tree that does not stand any more.
+  uint64_t tree_changes() const { return tree_changes_.load(std::memory_order_acquire); }
+
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
   uint64_t conflicts() const { return conflicts_.load(std::memory_order_relaxed); }
   void count_conflict() { conflicts_.fetch_add(1, std::memory_order_relaxed); }
@@ -107,6 +119,7 @@ class Sequencer {
   wal::Log* log_ = nullptr;
   std::atomic<Lsn> visible_{0};
   std::atomic<uint64_t> commits_{0};
+  std::atomic<uint64_t> tree_changes_{0};  // changes under the log's mutex
   std::atomic<uint64_t> conflicts_{0};
   // These change under the log's mutex.
   TxnId exclusive_ = 0;

@@ -30,7 +30,7 @@ Txn::~Txn() {
 
 size_t Txn::heap_bytes() const {
   return operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
-         marks_.capacity() * sizeof(Mark);
+         marks_.capacity() * sizeof(Mark) + tree_changes_.bytes();
 }
 
 // What lies on the heap, and is more than a little, counts until the transaction ends.
@@ -56,6 +56,7 @@ Status Txn::begin(const Begin& how) {
   mode_ = how.mode;
   read_only_ = how.read_only;
   lock_timeout_us_ = how.lock_timeout_us;
+  tree_changes_seen_ = services_.sequencer->tree_changes();
   id_ = services_.store->slots->acquire();
   if (id_ == 0) return Status(StatusCode::kBusy, "too many transactions are open");
   const bool shares_keys = mode_ == Mode::kOptimistic || mode_ == Mode::kPessimistic;
@@ -386,6 +387,13 @@ CommitCheck::Verdict Txn::validate_writes() {
   return search_.validate(undo_.size(), [this](size_t i) { return written(i); }, id_);
 }
 
+bool Txn::trees_stand() {
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    if (!undo_[i].tree->stands() && !tree_changes_.has_made(undo_[i].tree)) return false;
+  }
+  return true;
+}
+
 CommitCheck::Verdict Txn::validate_reads() { return reads_.validate(id_); }
 
 Result<bool> Txn::read_ahead() {
@@ -426,8 +434,11 @@ Status Txn::commit(Durability durability) {
   request.id = id_;
   request.operations = operation_count_;
   reads_.fold_walks();
+  request.check = this;
+  request.writes = context_.check_conflicts;
   request.reads = !reads_.empty();
-  if (context_.check_conflicts || request.reads) request.check = this;
+  request.changes_trees = !tree_changes_.empty();
+  request.tree_changes = tree_changes_seen_;
   std::string_view payload[2];
   if (logged_ == nullptr) {
     payload[0] = operations;
@@ -496,6 +507,11 @@ Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attach
   if (status.ok()) status = services_.row_locks->close(lock_timeout_us_);
   if (status.ok()) {
     status = claim_exclusively(attaching);
+    if (status.ok() && !trees_stand()) {
+      attaching.release();
+      services_.sequencer->end_exclusive(id_);
+      status = Status(StatusCode::kConflict);
+    }
     if (!status.ok()) services_.row_locks->reopen();
   }
   if (!status.ok()) {
@@ -574,6 +590,7 @@ void Txn::finish() {
   services_.row_locks->release_all(locks_);
   reads_.clear();
   marks_.clear();
+  if (!tree_changes_.empty()) tree_changes_.finish(*services_.trees);
   if (logged_ != nullptr) services_.reappender->remove(*logged_);
   logged_.reset();
   services_.store->slots->release(id_);

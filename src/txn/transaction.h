@@ -37,6 +37,7 @@
 #include "txn/reappender.h"
 #include "txn/row_locks.h"
 #include "txn/sequencer.h"
+#include "txn/tree_changes.h"
 
 namespace hawthorn::txn {
 
@@ -61,6 +62,7 @@ struct Services {
   Admission* admission = nullptr;
   Reappender* reappender = nullptr;
   RowLocks* row_locks = nullptr;
+  TreeKeeper* trees = nullptr;
 };
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kPessimistic, kExclusive };
@@ -160,6 +162,13 @@ class Txn : private CommitCheck {
   bool locks_rows() const { return mode_ == Mode::kPessimistic; }
   uint64_t lock_timeout_us() const { return lock_timeout_us_; }
 
+  // Trees that it has just made, and is about to name or to drop in the catalog.
+  void made_tree(tree::TreeState* tree) { tree_changes_.made(tree, undo_.size()); }
+  void dropped_tree(tree::TreeState* tree) { tree_changes_.dropped(tree, undo_.size()); }
+  // The write of the entry has failed: neither is.
+  void undo_tree_change() { tree_changes_.roll_back_to(undo_.size(), *services_.trees); }
+  const TreeChanges& tree_changes() const { return tree_changes_; }
+
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty(); }
   // Called for every operation type kPutLarge that is rolled back.
@@ -185,6 +194,8 @@ class Txn : private CommitCheck {
   Verdict validate_reads() override;
   void reads_passed(Lsn upto) override { reads_.passed(upto); }
   Result<bool> read_ahead() override;
+  bool trees_stand() override;
+  void change_trees(Lsn cts) override { tree_changes_.commit(cts); }
   CheckedKey written(size_t number) const;
   Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
   Status await_unlocked(const tree::TreeState* tree, std::string_view key, uint32_t turned_away);
@@ -239,6 +250,8 @@ class Txn : private CommitCheck {
   ReadSet reads_;
   HeldLocks locks_;
   uint64_t lock_timeout_us_ = 0;
+  TreeChanges tree_changes_;
+  uint64_t tree_changes_seen_ = 0;  // Sequencer::tree_changes() when it began
   std::vector<Mark> marks_;
   uint64_t next_mark_ = 1;
   bool attaching_ = false;          // it is logging what has no intents
