@@ -186,6 +186,8 @@ class TreeState {
   static constexpr Lsn kUnborn = 1;
   std::atomic<Lsn> ended{format::kLsnMax};
   bool stands() const { return ended.load(std::memory_order_acquire) == format::kLsnMax; }
+  // By a commit, which for whoever has used the tree before is one of all of its keys.
+  bool was_dropped() const { return !stands() && ended.load(std::memory_order_acquire) > kUnborn; }
   // Nobody reads it any more, and what it has on disk is taken away.
   std::atomic<bool> dropped{false};
   std::atomic<bool> drop_durable{false};  // only then the log may go

@@ -115,6 +115,8 @@ class ModelRun {
   void write_batch();
   void wave();
   void ingest();
+  void rename(OpenTree& tree);
+  void count_dropped(const OpenTree& tree, const OpenSnapshot& snapshot);
   void clear(OpenTree& tree, Rank from, Rank to);
   void write_all(const std::vector<Write>& writes);
   void read();

@@ -181,16 +181,20 @@ void ModelRun::end_txn(size_t index, bool commit) {
     bool conflict = false;
     bool perhaps = false;
     for (const auto& [id, own] : txn.own) {
+      if (tree_by_id(id) == nullptr) conflict |= !own.empty();  // dropped since
       for (const auto& [rank, value] : own) {
-        if (txn.level == Isolation::kReadCommitted) break;
+        if (conflict || txn.level == Isolation::kReadCommitted) break;
         conflict |= changed_since(*tree_by_id(id), rank, rank + 1, txn.began, &perhaps);
       }
     }
     for (const ReadRange& read : txn.reads) {
       if (txn.own.empty()) break;  // what only reads sees one moment
       const OpenTree* tree = tree_by_id(read.tree);
-      if (tree != nullptr)
+      if (tree != nullptr) {
         conflict |= changed_since(*tree, read.from, read.to, read.since, &perhaps);
+      } else {
+        conflict |= read.from < read.to;
+      }
     }
     const Status status = txn.txn.commit(any_level());
     if (conflict) {
