@@ -1,5 +1,5 @@
-// Trees by name, changed by transactions: a table gets a new shape while others go on reading the old
-// one, and takes its place at one moment.
+// Trees by name, changed by transactions: a table gets a new shape while others go on reading the
+// old one, and takes its place at one moment.
 
 #include <string>
 

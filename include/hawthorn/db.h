@@ -72,6 +72,13 @@ class HAWTHORN_EXPORT Snapshot {
   uint64_t timestamp_ = 0;
 };
 
+// A snapshot that stays until it is dropped.
+struct NamedSnapshot {
+  std::string name;
+  uint64_t timestamp = 0;
+  uint64_t created_us = 0;  // wall clock, microseconds since 1970
+};
+
 struct Entry {
   std::string_view key;
   std::string_view value;
@@ -192,6 +199,20 @@ class HAWTHORN_EXPORT Db {
   Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
   Snapshot snapshot();
+
+  // Snapshots with names (1 to 255 bytes) stay, also over restarts and crashes, until they are
+  // dropped: all versions that they see are kept meanwhile (Stats::named_snapshots), dropped trees
+  // among them, and bulk ingests write as transactions do. create_snapshot names the present
+  // moment, which is durable when it returns. Errors: kInvalidArgument when the name is taken, or
+  // not of that size; kNotFound; kNoSpace; kReadOnly.
+  Status create_snapshot(std::string_view name);
+  // To read it.
+  Result<Snapshot> open_snapshot(std::string_view name);
+  // In the order of their names.
+  Result<std::vector<NamedSnapshot>> list_snapshots();
+  // Those who have opened it keep it until they let it go. Durable when it returns.
+  Status drop_snapshot(std::string_view name);
+
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
 
   // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The

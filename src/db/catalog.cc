@@ -1,6 +1,7 @@
 #include "db/catalog.h"
 
 #include <algorithm>
+#include <set>
 
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
@@ -251,15 +252,24 @@ Status Catalog::look_through() {
   if (opened.empty() && !renamed) return {};
   std::map<uint32_t, std::string> names;
   const auto view = store_->snapshots->add(*store_->visible);
-  const Status status = read_names(
-      {view.ts, 0}, [&](std::string_view name, uint32_t id) { names.emplace(id, name); });
+  Status status = read_names({view.ts, 0},
+                             [&](std::string_view name, uint32_t id) { names.emplace(id, name); });
+  std::set<uint32_t> kept;
+  for (const format::Lsn ts : std::exchange(kept_, {})) {
+    if (!status.ok()) break;
+    status = read_names({ts, 0}, [&](std::string_view, uint32_t id) { kept.insert(id); });
+  }
   store_->snapshots->remove(view.slot);
   // What is damaged tells nothing.
   if (!status.ok()) return status.is(StatusCode::kCorruption) ? Status() : status;
   for (const uint32_t id : opened) {
     if (names.contains(id)) continue;
     // What was dropped since is known already.
-    if (tree::TreeState* tree = find(id); tree != nullptr) unmade(tree);
+    tree::TreeState* tree = find(id);
+    if (tree == nullptr) continue;
+    // Where a snapshot has it, it ended later.
+    tree->ended.store(kept.contains(id) ? view.ts : 0, std::memory_order_release);
+    ended(tree);
   }
   format::ManifestBatch batch;
   {

@@ -52,8 +52,8 @@ class Catalog : public txn::TreeKeeper {
   // or had it. Errors: kCorruption.
   Status adopt(std::string_view key, std::string_view value, format::ManifestState& state);
   // The log is replayed. Copies the names of older databases, and finds what no name leads to.
-  // Errors: those of a commit.
-  Status finish_open(const txn::Services& services, bool read_only);
+  // Trees that had a name at one of the timestamps `kept` stay. Errors: those of a commit.
+  Status finish_open(const txn::Services& services, bool read_only, std::vector<format::Lsn> kept);
   // After a fork: leaves everything where it is.
   void abandon();
   std::function<void(tree::TreeState*)> large_delta;  // of each tree
@@ -134,6 +134,7 @@ class Catalog : public txn::TreeKeeper {
   os::Mutex making_;                         // ids come into the manifest in their order
   os::Mutex removing_;                       // one removes at a time
   std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
+  std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
 };
 
 }  // namespace hawthorn::db

@@ -124,7 +124,9 @@ Status Catalog::adopt(std::string_view key, std::string_view value, format::Mani
   return {};
 }
 
-Status Catalog::finish_open(const txn::Services& services, bool read_only) {
+Status Catalog::finish_open(const txn::Services& services, bool read_only,
+                            std::vector<format::Lsn> kept) {
+  kept_ = std::move(kept);
   if (!old_names_.empty()) {
     Value value;
     const Status status = names_->get(format::kCatalogMigratedKey, {0, 0}, false, value);
@@ -142,7 +144,10 @@ Status Catalog::finish_open(const txn::Services& services, bool read_only) {
     if (Status s = migrate(services); !s.ok()) return s;
   }
   has_work_.store(!opened_.empty(), std::memory_order_release);
-  return {};
+  if (kept_.empty()) return {};
+  // Only who reads such a moment may use what was dropped since.
+  os::MutexLock removing(removing_);
+  return look_through();
 }
 
 Status Catalog::migrate(const txn::Services& services) {

@@ -200,14 +200,41 @@ Status Db::write(const WriteBatch& batch, Durability durability) {
 Snapshot Db::snapshot() { return impl_->snapshot(); }
 
 Snapshot Db::Impl::snapshot() {
+  if (!usable().ok()) return {};
+  return hand_out(snapshots_->add(sequencer_->visible()));
+}
+
+Snapshot Db::Impl::hand_out(const tree::Snapshots::Registration& registration) {
   Snapshot snapshot;
-  if (!usable().ok()) return snapshot;
-  const auto registration = snapshots_->add(sequencer_->visible());
   hold();
   snapshot.db_ = this;
   snapshot.slot_ = registration.slot;
   snapshot.timestamp_ = registration.ts;
   return snapshot;
+}
+
+Status Db::create_snapshot(std::string_view name) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  // Whoever ingests may wait for this thread's exclusive transaction.
+  if (Status s = impl_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
+  return impl_->named_snapshots_->create(name, impl_->ingest_mutex_);
+}
+
+Result<Snapshot> Db::open_snapshot(std::string_view name) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  const auto registration = impl_->named_snapshots_->share(name);
+  if (!registration.ok()) return registration.status();
+  return impl_->hand_out(*registration);
+}
+
+Result<std::vector<NamedSnapshot>> Db::list_snapshots() {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  return impl_->named_snapshots_->list();
+}
+
+Status Db::drop_snapshot(std::string_view name) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->named_snapshots_->drop(name);
 }
 
 Snapshot::~Snapshot() { reset(); }
@@ -315,6 +342,9 @@ Stats Db::stats() {
       for (const db::Catalog::Name& name : *listed) names.emplace(name.id, name.name);
     }
   }
+  for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
+    stats.named_snapshots.push_back({std::move(named.name), named.timestamp, named.created_us, 0});
+  }
   for (tree::TreeState* state : impl_->catalog_->all()) {
     TreeStats tree_stats;
     if (const auto name = names.find(state->id()); name != names.end()) {
@@ -345,7 +375,12 @@ Stats Db::stats() {
         tree_stats.bytes_uncompressed += uint64_t{large.blocks} * 4096;
       }
       tree_stats.bytes_garbage += d->run->garbage_bytes();
-      stats.bytes_old_versions += d->run->old_version_bytes + old_bytes_of(*d->active);
+      const uint64_t old_bytes = d->run->old_version_bytes + old_bytes_of(*d->active);
+      stats.bytes_old_versions += old_bytes;
+      for (NamedSnapshotStats& named : stats.named_snapshots) {
+        const bool changed = !d->active->empty() || d->run->record.max_ts > named.timestamp;
+        named.bytes_kept += changed ? old_bytes : 0;
+      }
       stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
     }
     stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;

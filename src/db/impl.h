@@ -20,6 +20,7 @@
 
 #include "db/catalog.h"
 #include "db/manifest.h"
+#include "db/named_snapshots.h"
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
@@ -48,6 +49,8 @@ class Db::Impl {
   Status open();
   Status close();
   Snapshot snapshot();
+  // Of a timestamp that is registered already, for this one.
+  Snapshot hand_out(const tree::Snapshots::Registration& registration);
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
   // OK, or why no call may run: kForked, kClosed.
@@ -95,6 +98,7 @@ class Db::Impl {
   std::unique_ptr<txn::Reappender> reappender_;
   std::unique_ptr<txn::RowLocks> row_locks_;
   std::unique_ptr<db::Catalog> catalog_;
+  std::unique_ptr<db::NamedSnapshots> named_snapshots_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;

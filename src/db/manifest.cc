@@ -118,6 +118,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   for (const auto& [id, dictionary] : state.dictionaries) encoder->add_dictionary(dictionary);
   for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
   for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
+  for (const auto& [name, snapshot] : state.snapshots) encoder->set_snapshot(snapshot);
   if (state.log_trim != 0) encoder->trim_log(state.log_trim);
   if (state.lsn_reserved != 0) encoder->reserve_lsn(state.lsn_reserved);
   for (const auto& [id, container] : state.containers) {

@@ -195,6 +195,8 @@ Status Db::Impl::open() {
     static_cast<void>(catalog_->remove_ended(false).ok());
   });
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+  named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
+  named_snapshots_->open(loaded.state);
   services_ = {&store_,           sequencer_.get(), scheduler_.get(),
                reappender_.get(), row_locks_.get(), catalog_.get()};
   if (Status s = catalog_->build(loaded.state); !s.ok()) return s;
@@ -232,7 +234,7 @@ Status Db::Impl::open() {
     if (recovery != nullptr) {
       if (Status s = replay.finish(*recovery); !s.ok()) return s;
     }
-    return catalog_->finish_open(services_, true);
+    return catalog_->finish_open(services_, true, {});
   }
 
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
@@ -297,7 +299,7 @@ Status Db::Impl::open() {
   remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
-  return catalog_->finish_open(services_, false);
+  return catalog_->finish_open(services_, false, named_snapshots_->timestamps());
 }
 
 // ---- Devices

@@ -72,7 +72,8 @@ inline constexpr uint64_t kFeatureCompression = 2;
 // Incompatible: runs may have wide groups, and first heads in their header areas (run_layout.h). In
 // every database that a version which knows them has opened for writing.
 inline constexpr uint64_t kFeatureRunShapes = 4;
-// Incompatible: the names of trees stand in the catalog (catalog_entry.h). As kFeatureRunShapes.
+// Incompatible: names of trees stand in the catalog (catalog_entry.h); snapshots may have names.
+// As kFeatureRunShapes.
 inline constexpr uint64_t kFeatureCatalog = 8;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {

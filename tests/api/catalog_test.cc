@@ -112,15 +112,17 @@ TEST_F(Catalog, savepoints) {
 }
 
 TEST_F(Catalog, made_and_dropped_by_one_transaction) {
-  Transaction t = begin();
-  const Tree made = t.tree("short").value();
-  ASSERT_OK(t.put(made, "k", "v"));
-  ASSERT_OK(t.drop_tree("short"));
-  EXPECT_TRUE(t.find_tree("short").status().is_not_found());
-  const Tree again = t.tree("short").value();
-  EXPECT_NE(made.id(), again.id());
-  ASSERT_OK(t.put(again, "k", "w"));
-  ASSERT_OK(t.commit());
+  {
+    Transaction t = begin();
+    const Tree made = t.tree("short").value();
+    ASSERT_OK(t.put(made, "k", "v"));
+    ASSERT_OK(t.drop_tree("short"));
+    EXPECT_TRUE(t.find_tree("short").status().is_not_found());
+    const Tree again = t.tree("short").value();
+    EXPECT_NE(made.id(), again.id());
+    ASSERT_OK(t.put(again, "k", "w"));
+    ASSERT_OK(t.commit());
+  }
   EXPECT_EQ(get_of("short", "k"), "w");
   reopen();
   EXPECT_EQ(get_of("short", "k"), "w");
@@ -204,7 +206,7 @@ TEST_F(Catalog, who_reads_an_earlier_moment_has_what_was_dropped) {
 
 TEST_F(Catalog, renaming) {
   ASSERT_OK(db_->put(tree_, "k", "v"));
-  const Snapshot before = db_->snapshot();
+  Snapshot before = db_->snapshot();
   ASSERT_OK(db_->rename_tree("t", "u"));
   EXPECT_EQ(get("k"), "v") << "by the old handle";
   EXPECT_EQ(get_of("u", "k"), "v");
@@ -214,12 +216,15 @@ TEST_F(Catalog, renaming) {
   ASSERT_OK(db_->tree("t").status());
   EXPECT_TRUE(db_->rename_tree("t", "u").is(StatusCode::kInvalidArgument));
   ASSERT_OK(db_->rename_tree("u", "u"));
-  // In a circle, at one moment.
-  Transaction t = begin();
-  ASSERT_OK(t.rename_tree("t", "x"));
-  ASSERT_OK(t.rename_tree("u", "t"));
-  ASSERT_OK(t.rename_tree("x", "u"));
-  ASSERT_OK(t.commit());
+  before.reset();
+  {
+    // In a circle, at one moment.
+    Transaction t = begin();
+    ASSERT_OK(t.rename_tree("t", "x"));
+    ASSERT_OK(t.rename_tree("u", "t"));
+    ASSERT_OK(t.rename_tree("x", "u"));
+    ASSERT_OK(t.commit());
+  }
   EXPECT_EQ(get_of("t", "k"), "v");
   EXPECT_EQ(get_of("u", "k"), "NotFound");
   reopen();

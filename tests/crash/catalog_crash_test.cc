@@ -3,7 +3,8 @@
 //
 // What must hold after each: names and contents are together those after some prefix of the
 // commits, at least after those that were acknowledged (after a kill) or durable (after a power
-// loss); nothing is left of other trees but what the checker accepts.
+// loss); nothing is left of other trees but what the checker accepts. Named snapshots that were
+// acknowledged are there, and show what they did, dropped trees included.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -64,36 +65,42 @@ class Lives {
       for (const auto& [key, value] : contents) {
         hash = hash * 31 + std::hash<std::string>()(key + value);
       }
-      text += " " + name + ":" + std::to_string(contents.size()) + "/" +
-              std::to_string(hash % 10'000);
+      text +=
+          " " + name + ":" + std::to_string(contents.size()) + "/" + std::to_string(hash % 10'000);
     }
     return text;
+  }
+
+  static Status read(Db& db, const Snapshot* at, Trees* found) {
+    const Result<std::vector<std::string>> names = db.list_trees({.snapshot = at});
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      const Result<Tree> tree = db.find_tree(name, {.snapshot = at});
+      if (!tree.ok()) return tree.status();
+      Contents& contents = (*found)[name];
+      const auto each = [&](std::span<const Entry> entries) {
+        for (const Entry& entry : entries) contents.emplace(entry.key, entry.value);
+        return true;
+      };
+      if (Status s = db.scan(*tree, "", std::nullopt, each, {.snapshot = at}); !s.ok()) return s;
+    }
+    return {};
   }
 
   // One of the states since the last life must be there, and is the base of the next.
   void compare(Db& db) {
     Trees found;
-    const Result<std::vector<std::string>> names = db.list_trees();
+    const Status status = read(db, nullptr, &found);
     if (disk_->stopped()) return;
-    ASSERT_OK(names.status());
-    for (const std::string& name : *names) {
-      const Result<Tree> tree = db.find_tree(name);
-      if (disk_->stopped()) return;
-      ASSERT_OK(tree.status());
-      Contents& contents = found[name];
-      const Status status = db.scan(*tree, "", std::nullopt, [&](std::span<const Entry> entries) {
-        for (const Entry& entry : entries) contents.emplace(entry.key, entry.value);
-        return true;
-      });
-      if (disk_->stopped()) return;
-      ASSERT_OK(status);
-    }
+    ASSERT_OK(status);
     const size_t low = power_lost_ ? durable_ : acknowledged_;
     const auto at = std::find(states_.begin() + static_cast<ptrdiff_t>(low), states_.end(), found);
     if (at == states_.end()) {
       FAIL() << states_.size() << " states, from " << low << (power_lost_ ? ", power lost" : "")
              << "; found" << text_of(found) << "; wanted" << text_of(states_[low]);
     }
+    compare_snapshots(db);
+    if (::testing::Test::HasFailure() || disk_->stopped()) return;
     const Result<CheckReport> checked = db.check();
     if (disk_->stopped()) return;
     ASSERT_OK(checked.status());
@@ -101,6 +108,46 @@ class Lives {
     states_ = {found};
     acknowledged_ = durable_ = 0;
     power_lost_ = false;
+  }
+
+  void compare_snapshots(Db& db) {
+    std::map<std::string, Trees> there;
+    const std::vector<NamedSnapshot> list = db.list_snapshots().value();
+    for (const NamedSnapshot& named : list) {
+      Result<Snapshot> snapshot = db.open_snapshot(named.name);
+      ASSERT_OK(snapshot.status());
+      Trees found;
+      const Status status = read(db, &*snapshot, &found);
+      if (disk_->stopped()) return;
+      ASSERT_OK(status);
+      const auto known = named_.find(named.name);
+      ASSERT_TRUE(known != named_.end()) << named.name << " was dropped";
+      ASSERT_TRUE(known->second == found)
+          << named.name << ": found" << text_of(found) << "; wanted" << text_of(known->second);
+      there[named.name] = std::move(found);
+    }
+    for (const auto& [name, trees] : named_) {
+      ASSERT_TRUE(there.contains(name) || name == uncertain_) << name << " is lost";
+    }
+    named_ = std::move(there);
+    uncertain_.clear();
+  }
+
+  void name_snapshot(Db& db) {
+    if (named_.size() > 3) {
+      uncertain_ = named_.begin()->first;
+      const Status status = db.drop_snapshot(uncertain_);
+      if (disk_->stopped()) return;
+      ASSERT_OK(status);
+      named_.erase(uncertain_);
+    }
+    uncertain_ = std::to_string(++last_snapshot_);
+    named_[uncertain_] = states_.back();
+    const Status status = db.create_snapshot(uncertain_);
+    if (disk_->stopped()) return;
+    ASSERT_OK(status);
+    uncertain_.clear();
+    durable_ = acknowledged_;
   }
 
   void step(std::unique_ptr<Db>& db, const os::Machine& machine) {
@@ -113,6 +160,8 @@ class Lives {
       settle(db->sync());
     } else if (pick == 16) {
       static_cast<void>(db->drain().ok());
+    } else if (pick == 17 && prng_.one_in(2)) {
+      name_snapshot(*db);
     } else if (pick == 17) {
       snapshots_.push_back(db->snapshot());
     } else if (pick == 18) {
@@ -207,6 +256,9 @@ class Lives {
   std::vector<Trees> states_{Trees()};  // after each commit since the last life
   size_t acknowledged_ = 0;
   size_t durable_ = 0;
+  std::map<std::string, Trees> named_;
+  std::string uncertain_;  // the one that was being made or dropped when the machine died
+  uint64_t last_snapshot_ = 0;
   bool power_lost_ = false;  // since the last comparison
   uint64_t commits_ = 0;
 };
@@ -215,7 +267,7 @@ TEST(CatalogCrash, names_and_contents_are_of_one_moment) {
   db::log_segment_bytes = size_t{4} << 20;
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   uint64_t commits = 0;
-  const uint64_t count = only != 0 ? 1 : scaled(60);
+  const uint64_t count = only != 0 ? 1 : scaled(30);
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));

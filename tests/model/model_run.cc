@@ -482,7 +482,17 @@ void ModelRun::move_cursor() {
 
 void ModelRun::manage_snapshots() {
   if (snapshots_.size() < 6 && prng_.one_in(2)) {
-    snapshots_.push_back({db_->snapshot(), commit_});
+    if (!prng_.one_in(8)) {
+      snapshots_.push_back({db_->snapshot(), commit_});
+      return;
+    }
+    // By a name, which mostly goes before the snapshot does: ingests attach nothing while it stays.
+    for (const NamedSnapshot& old : std::vector(db_->list_snapshots().value())) {
+      ASSERT_OK(db_->drop_snapshot(old.name));
+    }
+    ASSERT_OK(db_->create_snapshot("named"));
+    snapshots_.push_back({std::move(db_->open_snapshot("named")).value(), commit_});
+    if (!prng_.one_in(16)) ASSERT_OK(db_->drop_snapshot("named"));
     return;
   }
   if (snapshots_.empty() || !prng_.one_in(4)) return;
