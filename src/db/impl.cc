@@ -14,6 +14,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
     : machine_(machine),
       path_(std::move(path)),
       options_(std::move(options)),
+      outcome_reserve_(machine_, path_),
       instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
   fork_generation_ = os::fork_generation();
 }
@@ -21,6 +22,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
 Db::Impl::~Impl() {
   if (fork_generation_ != os::fork_generation()) {
     // The threads and locks of these parts exist in the parent only: leave everything where it is.
+    prepared_.leak_all();
     static_cast<void>(scheduler_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
@@ -33,6 +35,7 @@ Db::Impl::~Impl() {
   }
   if (scheduler_ != nullptr) scheduler_->stop();
   if (publisher_ != nullptr) publisher_->stop();
+  prepared_.abandon_all();
   publisher_.reset();
   log_.reset();
   manifest_.reset();
