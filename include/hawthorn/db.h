@@ -129,8 +129,9 @@ class HAWTHORN_EXPORT Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // Flushes everything, removes the log and the preallocation, and closes. Errors: kBusy when
-  // snapshots, cursors, transactions or values are still held; then the database stays open.
+  // Flushes everything, removes the log and the preallocation, and closes. While transactions are
+  // prepared the log is kept, in which they are. Errors: kBusy when snapshots, cursors,
+  // transactions or values are still held; then the database stays open.
   // Without a call, ~Db closes without flushing (nothing committed is lost: the next open replays
   // the log).
   Status close();
@@ -143,7 +144,8 @@ class HAWTHORN_EXPORT Db {
   Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
   // Removes a tree and its data; its handles are invalid afterwards (calls return
   // kInvalidArgument), but for reads of snapshots and transactions of before, as long as which the
-  // data stay. Durable when this returns. Errors: kNotFound; those of a write.
+  // data stay. Durable when this returns. Errors: kNotFound; kBusy while a prepared transaction uses
+  // it; those of a write.
   Status drop_tree(std::string_view name);
   // Gives a tree another name; handles stay valid. Durable when this returns. Errors: kNotFound;
   // kInvalidArgument when the name is taken.
@@ -165,7 +167,9 @@ class HAWTHORN_EXPORT Db {
   Result<std::unique_ptr<ReadQueue>> read_queue(const ReadQueueOptions& options = {});
 
   // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace (nothing was written;
-  // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only).
+  // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only);
+  // kTimedOut while a transaction holds the row; kConflict while a prepared transaction must find
+  // it unchanged, and when the tree is dropped before the commit.
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
   // Deleting a missing key is no error, and a full disk none either.
@@ -182,7 +186,8 @@ class HAWTHORN_EXPORT Db {
   Status ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options = {});
 
   // Compare and set, each in a commit of its own: see Transaction. Where others change the key at
-  // the same time, it is tried again.
+  // the same time, it is tried again; where a prepared transaction must find the key unchanged, for
+  // as long as Options::lock_timeout_ms (kConflict).
   Result<bool> insert(const Tree& tree, std::string_view key, std::string_view value,
                       Durability durability = Durability::kDefault);
   Result<bool> update(const Tree& tree, std::string_view key, std::string_view value,
@@ -198,6 +203,16 @@ class HAWTHORN_EXPORT Db {
   // that hold row locks: kTimedOut.
   Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
+
+  // Transactions that are prepared (Transaction::prepare), by this process or an earlier one, in
+  // the order of their ids. Also in a database that was opened read-only.
+  Result<std::vector<PreparedTransaction>> prepared();
+  // Ends one, whether or not its object is still there; of two calls that want to, one does.
+  // Rolling back is durable when it returns. Errors: kNotFound; kReadOnly; kNoSpace (a full log),
+  // kIoError: it stays prepared; kUnknownOutcome as for Transaction::commit, and when rolling back
+  // could not be made durable: the next open tells.
+  Status commit_prepared(std::string_view id, Durability durability = Durability::kDefault);
+  Status rollback_prepared(std::string_view id);
   Snapshot snapshot();
 
   // Snapshots with names (1 to 255 bytes) stay, also over restarts and crashes, until they are

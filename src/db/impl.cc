@@ -14,6 +14,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
     : machine_(machine),
       path_(std::move(path)),
       options_(std::move(options)),
+      outcome_reserve_(machine_, path_),
       instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
   fork_generation_ = os::fork_generation();
 }
@@ -21,6 +22,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
 Db::Impl::~Impl() {
   if (fork_generation_ != os::fork_generation()) {
     // The threads and locks of these parts exist in the parent only: leave everything where it is.
+    prepared_.leak_all();
     static_cast<void>(scheduler_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
@@ -32,6 +34,7 @@ Db::Impl::~Impl() {
   }
   if (scheduler_ != nullptr) scheduler_->stop();
   if (publisher_ != nullptr) publisher_->stop();
+  prepared_.abandon_all();
   publisher_.reset();
   log_.reset();
   manifest_.reset();
@@ -173,12 +176,7 @@ Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
     return status;
   }
   operations_.fetch_add(count, std::memory_order_relaxed);
-  status = txn.commit(level(durability));
-  // All that can come between a blind write and its commit.
-  if (status.is_conflict()) {
-    return Status(StatusCode::kInvalidArgument, "a tree was dropped before its write committed");
-  }
-  return status;
+  return txn.commit(level(durability));
 }
 
 Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,

@@ -11,6 +11,7 @@
 // 1. Order of opening: lock, manifest, space, log scanned and applied as far as that goes, log made
 // durable, manifest N+1, log epoch, the rest of the log, threads (R7).
 // 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
+// With prepared transactions the log stays, and is made durable.
 
 #include <atomic>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "db/catalog.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
+#include "db/prepared.h"
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
@@ -51,6 +53,11 @@ class Db::Impl {
   Snapshot snapshot();
   // Of a timestamp that is registered already, for this one.
   Snapshot hand_out(const tree::Snapshots::Registration& registration);
+  // A transaction that was not begun.
+  std::unique_ptr<txn::Txn> new_txn();
+  // `number`: as PreparedTransactions::add has given it, or kAny. Errors: kNotFound; those of
+  // Txn::commit_prepared and abort_prepared.
+  Status end_prepared(std::string_view id, uint64_t number, bool commit, Durability durability);
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
   // OK, or why no call may run: kForked, kClosed.
@@ -104,6 +111,8 @@ class Db::Impl {
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
   txn::Services services_;
+  db::PreparedTransactions prepared_;
+  db::OutcomeReserve outcome_reserve_;
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> operations_{0};
@@ -121,6 +130,7 @@ class Db::Impl {
                            uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
+  Status close_log();
   Status present_ring_bytes(size_t* bytes);
 
   os::Mutex training_mutex_;     // one dictionary is trained at a time; before compression_mutex_

@@ -234,6 +234,7 @@ Status Db::Impl::open() {
     if (recovery != nullptr) {
       if (Status s = replay.finish(*recovery); !s.ok()) return s;
     }
+    for (const txn::FoundPrepared& found : replay.prepared()) prepared_.add_found(found);
     return catalog_->finish_open(services_, true, {});
   }
 
@@ -291,11 +292,30 @@ Status Db::Impl::open() {
     sequencer_->visible().store(visible, std::memory_order_release);
     for (tree::TreeState* tree : catalog_->all()) tree->end_replay();
     if (Status s = scheduler_->flush_when_full(); !s.ok()) return s;
+    std::vector<std::unique_ptr<txn::Txn>> restored;
+    Status found = replay.restore(*recovery, [this] { return new_txn(); }, &restored);
+    for (std::unique_ptr<txn::Txn>& txn : restored) {
+      if (found.ok()) {
+        prepared_.add(std::move(txn));
+      } else {
+        txn->abandon();
+      }
+    }
+    if (!found.ok()) {
+      return Status(found.code(), path_ + ": a prepared transaction could not be put back: " +
+                                      std::string(found.message()));
+    }
     if (recovery->bytes() > 0) {
       log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
     }
   }
   publisher_->hold_trim(false);
+  if (prepared_.empty()) {
+    outcome_reserve_.remove();
+  } else if (const Status s = outcome_reserve_.keep(); !s.ok()) {
+    log(LogLevel::kWarning,
+        "no space is set aside for ending prepared transactions: " + s.to_string());
+  }
   remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
@@ -370,15 +390,30 @@ Status Db::Impl::close() {
   }
   if (Status s = catalog_->remove_ended(true); !s.ok()) return s;
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
-  // as logged at the end.
-  if (Status s = scheduler_->flush_all(format::kLsnMax); !s.ok()) return s;
-  if (!scheduler_->all_flushed()) {
+  // as logged at the end. What is prepared cannot be flushed, so the log stays.
+  const bool keeps_log = !prepared_.empty();
+  const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
+  if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
+  if (!keeps_log && !scheduler_->all_flushed()) {
     return Status(StatusCode::kBusy, path_ + ": not everything could be flushed yet");
   }
   if (Status s = publisher_->publish(); !s.ok()) return s;
   closed_.store(true, std::memory_order_release);
   scheduler_->stop();
   publisher_->stop();
+  if (keeps_log) {
+    if (Status s = log_->close_and_keep(); !s.ok()) return s;
+  } else if (Status s = close_log(); !s.ok()) {
+    return s;
+  }
+  os::epoch::drain();
+  Status trimmed = space_->trim_files();
+  if (devices_ != nullptr) devices_->close();
+  lock_.reset();  // the directory may be opened again while this object is still there
+  return trimmed;
+}
+
+Status Db::Impl::close_log() {
   // Nothing needs the log any more: the manifest says so before its files go.
   format::ManifestBatch batch;
   for (const format::LogEpoch& epoch : manifest_->state().epochs)
@@ -386,12 +421,7 @@ Status Db::Impl::close() {
   batch.log_trim = log_->head();
   batch.lsn_reserved = std::max(manifest_->state().lsn_reserved, log_->head());
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
-  if (Status s = log_->close_and_remove(); !s.ok()) return s;
-  os::epoch::drain();
-  Status trimmed = space_->trim_files();
-  if (devices_ != nullptr) devices_->close();
-  lock_.reset();  // the directory may be opened again while this object is still there
-  return trimmed;
+  return log_->close_and_remove();
 }
 
 namespace {
@@ -428,7 +458,7 @@ Status Db::destroy(const std::string& path) {
     if (name == "superblock") {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
-               db::is_ingest_file(name)) {
+               db::is_ingest_file(name) || name == db::OutcomeReserve::kName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

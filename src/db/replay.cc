@@ -53,12 +53,16 @@ tree::TreeState* Replay::find_tree(uint32_t id) {
   return last_tree_;
 }
 
-Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
+Replay::ChunkedOutcome* Replay::chunked(Lsn of_epoch, uint64_t id) {
   uint64_t epoch_start = 0;
   for (const format::LogEpoch& epoch : epochs_) {
-    if (epoch.start <= record.lsn) epoch_start = std::max(epoch_start, epoch.start);
+    if (epoch.start <= of_epoch) epoch_start = std::max(epoch_start, epoch.start);
   }
-  return &chunked_[{epoch_start, load<uint64_t>(record.payload.data())}];
+  return &chunked_[{epoch_start, id}];
+}
+
+Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
+  return chunked(record.lsn, load<uint64_t>(record.payload.data()));
 }
 
 bool Replay::counts(const ChunkedOutcome& outcome, Lsn lsn, uint32_t seq) {
@@ -94,14 +98,17 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
       recovery.replay(from, [this](const wal::RecordView& record) { return scan_record(record); });
   if (status.ok()) status = apply();
   scanning_ = false;
+  decide_prepared();
   if (!status.ok() || first_chunk_ == format::kLsnMax) return status;
   // Which chunks count is known now.
   status = recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
     if (record.type == RecordType::kChunk) {
       ChunkedOutcome* outcome = chunked(record);
-      if (outcome->cts == 0 || record.lsn < outcome->from) return {};
+      if ((outcome->cts == 0 && !outcome->prepared) || record.lsn < outcome->from) return {};
+      // What is prepared lies above every cut.
+      const Lsn cts = outcome->prepared ? format::kLsnMax : outcome->cts;
       return scan_operations(record, record.payload.substr(kChunkHeader),
-                             load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
+                             load<uint32_t>(record.payload.data() + 8), cts, outcome);
     }
     if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit) {
       return {};
@@ -159,6 +166,11 @@ Status Replay::scan_record(const wal::RecordView& record) {
       if (record.payload.size() < kChunkHeader) return damaged(record, "is too short");
       chunked(record)->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
       return {};
+    case RecordType::kPrepare:
+      return scan_prepare(record);
+    case RecordType::kPreparedCommit:
+    case RecordType::kPreparedAbort:
+      return scan_prepared_outcome(record);
   }
   return {};
 }
@@ -267,9 +279,13 @@ Status Replay::finish_record(const wal::RecordView& record) {
         return s;
       }
       break;
+    case RecordType::kPreparedCommit:
+      break;
     case RecordType::kPad:
     case RecordType::kAbort:
     case RecordType::kRollbackTo:
+    case RecordType::kPrepare:
+    case RecordType::kPreparedAbort:
       return {};
   }
   if (batch_.size() < kBatch / 8 && !batch_.empty()) return {};

@@ -6,6 +6,11 @@
 // stands further on, and where memory gets short: to make room is to flush, for which the log must
 // be durable (R7) and every extent that it alone names be known (R22). finish() goes on from there.
 //
+// Prepared transactions without an outcome are found by the scan, and put back when everything that
+// is committed is there: restore(). What they have in the log stays there, under the id that they
+// had, until it is moved (txn/reappender.h) or they end. Of several that were prepared under one id
+// the last one counts: it is the same one, moved.
+//
 // Operations are applied by the batch, so that the misses of one overlap those of the others.
 //
 // Not here: reading the log (wal::Recovery), the order of opening (db/impl.h). One thread.
@@ -20,6 +25,7 @@
 
 #include "db/scheduler.h"
 #include "tree/tree.h"
+#include "txn/transaction.h"
 #include "wal/log.h"
 
 namespace hawthorn::db {
@@ -42,6 +48,13 @@ class Replay {
 
   // The newest commit of the log, known after scan; 0: none.
   format::Lsn newest() const { return newest_; }
+  // Those without an outcome, known after scan.
+  std::vector<txn::FoundPrepared> prepared() const;
+  // Makes each of them anew; `trees` are complete, no other thread is at work. `make`: one that was
+  // not begun. Errors: kCorruption; those of Txn::install_found.
+  using MakeTxn = std::function<std::unique_ptr<txn::Txn>()>;
+  Status restore(wal::Recovery& recovery, const MakeTxn& make,
+                 std::vector<std::unique_ptr<txn::Txn>>* restored);
 
  private:
   static constexpr size_t kBatch = 256;
@@ -56,6 +69,18 @@ class Replay {
     // The operations [.first, .second) were met, in this pass over the log: one whose transaction
     // committed while it was being logged again stands in two chunks.
     std::vector<std::pair<uint32_t, uint32_t>> met;
+    // Of a prepared one: what its records say, and those of the next ones that were met so far.
+    txn::FoundPrepared found;
+    std::string held;
+    uint32_t parts = 0;
+    bool prepared = false;  // and has no outcome
+  };
+  // One that is put back. Its chunks may stand out of order: those that come too early wait.
+  struct Restoring {
+    std::unique_ptr<txn::Txn> txn;
+    uint32_t next_seq = 0;
+    uint32_t met = 0;
+    std::map<uint32_t, std::string> early;  // encoded operations, by their number
   };
   // A record some of whose operations wait in the batch.
   struct Source {
@@ -64,6 +89,14 @@ class Replay {
   };
 
   ChunkedOutcome* chunked(const wal::RecordView& record);
+  ChunkedOutcome* chunked(format::Lsn of_epoch, uint64_t id);
+  Status scan_prepare(const wal::RecordView& record);
+  Status scan_prepared_outcome(const wal::RecordView& record);
+  void decide_prepared();
+  Status restore_chunk(const wal::RecordView& record, const ChunkedOutcome& outcome,
+                       Restoring* restoring);
+  Status restore_early(Restoring* restoring, bool all);
+  Status restore_operation(Restoring* restoring, const format::Operation& operation, uint32_t seq);
   static bool counts(const ChunkedOutcome& outcome, format::Lsn lsn, uint32_t seq);
   static void meet(ChunkedOutcome* outcome, format::Lsn lsn, uint32_t first_seq, uint32_t end);
   Status scan_record(const wal::RecordView& record);
@@ -94,6 +127,7 @@ class Replay {
   std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome> chunked_;  // by (epoch start, id)
   // Operations with extents, of trees that chunks may name which were not looked at yet.
   std::vector<std::pair<std::string, format::Lsn>> early_;
+  std::map<std::string, std::pair<uint64_t, uint64_t>> prepared_;    // the last one of each id
   format::Lsn first_chunk_ = format::kLsnMax;
   format::Lsn newest_ = 0;
 

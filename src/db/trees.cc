@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "db/change_alone.h"
 #include "db/cursor_impl.h"
 
 namespace hawthorn {
@@ -15,23 +16,22 @@ Result<std::vector<std::string>> name_list(Result<std::vector<db::Catalog::Name>
 }
 
 namespace {
-// Who loses to another change looks again. Durable when it returns.
+// Durable when it returns.
 template <typename Change>
-Status change_trees(Db& db, Change change) {
-  for (;;) {
-    Result<Transaction> transaction = db.begin(TxnMode::kOptimistic);
-    if (!transaction.ok()) return transaction.status();
-    Status status = change(*transaction);
-    if (status.ok()) status = transaction->commit(Durability::kFull);
-    if (!status.is_conflict()) return status;
-  }
+Status change_trees(Db& db, const Db::Impl& impl, Change change) {
+  return change_alone(db, impl, Durability::kFull,
+                      [&](Transaction& transaction) {
+                        Status status = change(transaction);
+                        return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+                      })
+      .status();
 }
 }  // namespace
 
 Result<Tree> Db::tree(std::string_view name) {
   Result<Tree> found = find_tree(name);
   if (!found.status().is_not_found()) return found;
-  const Status made = change_trees(*this, [&](Transaction& transaction) {
+  const Status made = change_trees(*this, *impl_, [&](Transaction& transaction) {
     found = transaction.tree(name);
     return found.status();
   });
@@ -58,13 +58,13 @@ Result<std::vector<std::string>> Db::list_trees(const ReadOptions& options) {
 }
 
 Status Db::drop_tree(std::string_view name) {
-  Status status =
-      change_trees(*this, [&](Transaction& transaction) { return transaction.drop_tree(name); });
+  Status status = change_trees(
+      *this, *impl_, [&](Transaction& transaction) { return transaction.drop_tree(name); });
   return status.ok() ? impl_->catalog_->remove_ended(true) : status;
 }
 
 Status Db::rename_tree(std::string_view from, std::string_view to) {
-  return change_trees(*this,
+  return change_trees(*this, *impl_,
                       [&](Transaction& transaction) { return transaction.rename_tree(from, to); });
 }
 

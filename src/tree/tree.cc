@@ -197,6 +197,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         version->flags.store(flags, std::memory_order_relaxed);
         if (!value.empty()) copy_bytes(version->bytes(), value);
         if (delta->first_lsn() == format::kLsnMax) delta->needs_log_from(store_->log->head());
+        delta->needs_log_from(context.log_from);
         delta->link(entry, version);
         add_intent(container, entry);
         old_view = prune(delta, entry, *store_->snapshots->view());

@@ -37,6 +37,7 @@ struct WriteContext {
   uint32_t seq = 0;  // of the next operation
   Lsn read_ts = 0;   // of a transaction that must not lose updates
   bool check_conflicts = false;
+  Lsn log_from = format::kLsnMax;  // what it writes stands in the log already, from here on
   UndoList* undo = nullptr;
 };
 

@@ -92,6 +92,7 @@ Status Txn::log_rollback(const Mark& mark) {
   logged_->logged = std::min(logged_->logged, static_cast<uint32_t>(mark.undo));
   logged_->move_end = std::min(logged_->move_end, logged_->logged);
   logged_->moved = std::min(logged_->moved, logged_->logged);
+  logged_->move_operations = std::min(logged_->move_operations, logged_->moved);
   return status;
 }
 

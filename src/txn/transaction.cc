@@ -24,6 +24,7 @@ Status read_only() { return Status(StatusCode::kReadOnly, "the transaction is re
 }  // namespace
 
 Txn::~Txn() {
+  HAWTHORN_ASSERT(!prepared());
   if (open()) abort();
   HAWTHORN_ASSERT(counted_bytes_ == 0);
 }
@@ -41,15 +42,6 @@ void Txn::count_memory() {
   services_.store->arena->charge(
       os::Quota::kOther, static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(counted_bytes_));
   counted_bytes_ = bytes;
-}
-
-// Asks `take` again until it finds memory. Errors: those of relieve.
-template <typename Take>
-Status Txn::take_memory(Take take) {
-  for (uint32_t futile = 0; !take();) {
-    if (Status s = services_.admission->relieve(&futile); !s.ok()) return s;
-  }
-  return {};
 }
 
 Status Txn::begin(const Begin& how) {
@@ -88,6 +80,7 @@ Status Txn::begin(const Begin& how) {
   context_.seq = 0;
   context_.read_ts = read_ts_;
   context_.check_conflicts = shares_keys && one_moment_;
+  context_.log_from = format::kLsnMax;
   context_.undo = &undo_;
   chunk_seq_ = 0;
   operation_count_ = 0;
@@ -595,6 +588,9 @@ void Txn::finish() {
   logged_.reset();
   services_.store->slots->release(id_);
   id_ = 0;
+  prepared_.reset();
+  records_ = nullptr;
+  count_prepared();
   drop_memory();
 }
 

@@ -34,7 +34,7 @@ class TreeChanges {
 
   bool empty() const { return changes_.empty(); }
   bool has_made(const tree::TreeState* tree) const;
-  bool has_dropped(const tree::TreeState* tree) const;
+  bool has_dropped(uint32_t tree) const;
   size_t bytes() const { return changes_.capacity() * sizeof(Change); }
 
   // Undoes the changes that came when the undo list had this length, or later.

@@ -31,6 +31,11 @@ class Catalog : public Api {
     const Status status = db_->get(*tree, key, value);
     return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
   }
+  static std::string get_in(Transaction& t, const Tree& tree, std::string_view key) {
+    Value value;
+    const Status status = t.get(tree, key, value);
+    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
+  }
   // Without a close, so that the log is replayed.
   void reopen() {
     tree_ = Tree();
@@ -167,6 +172,33 @@ TEST_F(Catalog, a_drop_stops_those_that_write_to_the_tree) {
     ASSERT_OK(later.put(tree_, "other", "v"));
     ASSERT_OK(later.commit());
   }
+}
+
+// What is prepared must be able to commit.
+TEST_F(Catalog, prepared_transactions_keep_their_trees) {
+  ASSERT_OK(db_->tree("written").status());
+  ASSERT_OK(db_->tree("read").status());
+  {
+    Transaction maker = begin();
+    ASSERT_OK(maker.tree("made").status());
+    EXPECT_TRUE(maker.prepare("p").is(StatusCode::kNotSupported));
+  }
+  {
+    Transaction t = begin({.isolation = Isolation::kSerializable});
+    EXPECT_EQ(get_in(t, db_->find_tree("read").value(), "k"), "NotFound");
+    ASSERT_OK(t.put(db_->find_tree("written").value(), "k", "v"));
+    ASSERT_OK(t.prepare("p"));
+  }
+  for (const bool reopened : {false, true}) {
+    if (reopened) reopen();
+    EXPECT_TRUE(db_->drop_tree("written").is(StatusCode::kBusy));
+    EXPECT_TRUE(db_->drop_tree("read").is(StatusCode::kBusy));
+  }
+  ASSERT_OK(db_->rename_tree("written", "renamed"));
+  ASSERT_OK(db_->commit_prepared("p"));
+  EXPECT_EQ(get_of("renamed", "k"), "v");
+  ASSERT_OK(db_->drop_tree("renamed"));
+  ASSERT_OK(db_->drop_tree("read"));
 }
 
 TEST_F(Catalog, who_reads_an_earlier_moment_has_what_was_dropped) {

@@ -37,6 +37,7 @@ void ModelRun::open() {
   options.memory_budget_bytes = budget_;
   options.durability = Durability::kNone;
   options.compression = any_compression();
+  options.lock_timeout_ms = 0;  // there is one thread
   Result<std::unique_ptr<Db>> db = opener_(options);
   ASSERT_OK(db.status());
   db_ = std::move(*db);
@@ -67,6 +68,7 @@ void ModelRun::step() {
   if (pick < 7300) return use_txn();
   if (pick < 7330) return exclusive();
   if (pick < 7350) return locking();
+  if (pick < 7365) return prepare_and_end();
   if (pick < 7550) return open_cursor();
   if (pick < 9800) return move_cursor();
   if (pick < 9952) return manage_snapshots();

@@ -46,6 +46,8 @@ class ModelRun {
     uint64_t containers = 0;
   };
   const Ingests& ingests() const { return ingests_; }
+  // Transactions that were prepared.
+  uint64_t prepared() const { return prepared_count_; }
 
  private:
   struct OpenTree {
@@ -93,6 +95,13 @@ class ModelRun {
       note_range(tree, std::min(from, end), std::min(last + 1, high));
     }
   };
+  // Waits for its outcome, across restarts.
+  struct PreparedTxn {
+    std::string id;
+    Transaction txn;  // or gone
+    Writes own;
+    std::vector<ReadRange> reads;
+  };
   struct OpenCursor {
     Cursor cursor;
     uint64_t tree = 0;
@@ -130,6 +139,12 @@ class ModelRun {
   void end_txn(size_t index, bool commit);
   void exclusive();
   void locking();
+  void prepare_and_end();
+  void prepare_txn(size_t index, bool keeps_object);
+  void meet_prepared();
+  void end_prepared(size_t index);
+  bool has_intent(uint64_t tree, Rank rank, const OpenTxn* but = nullptr) const;
+  bool read_by_prepared(uint64_t tree, Rank rank) const;
   void mark_or_roll_back(OpenTxn& txn);
   void nest(OpenTxn& txn);
   void compare_and_set();
@@ -184,6 +199,8 @@ class ModelRun {
   std::vector<OpenTree> trees_;
   std::vector<OpenSnapshot> snapshots_;
   std::vector<OpenTxn> txns_;
+  std::vector<PreparedTxn> prepared_;
+  uint64_t prepared_count_ = 0;
   std::vector<OpenCursor> cursors_;
   // Reused, as programs do.
   Value value_;
