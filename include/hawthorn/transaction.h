@@ -197,6 +197,8 @@ class HAWTHORN_EXPORT Transaction {
   // after their lock_timeout_ms, as do kExclusive transactions, and bulk ingests that attach. Who
   // writes what a kSerializable one has read, or get_for_update has, gets kConflict when it
   // commits, a plain put included; and whoever prepares what reads a key that it wrote.
+  // A file of the size of a log segment is kept beside the log while any are prepared, so that they
+  // can be ended on a full disk, too.
   // Errors: kInvalidArgument for the id, and in transactions that are read-only, kExclusive,
   // nested, or have an open nested one; kConflict, kTimedOut (another transaction has written the
   // same row and is open), kDeadlock: the transaction is open as before; kNoSpace, kIoError: only
