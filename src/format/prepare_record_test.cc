@@ -86,7 +86,9 @@ TEST(PrepareRecordTest, DamagedListsAreNotReadBeyond) {
     std::string damaged(held, 0, 60);
     damaged[prng.below(damaged.size())] = static_cast<char>(prng.next());
     const Result<PreparedHeld> read = decode_prepared_held(damaged);
-    if (!read.ok()) EXPECT_TRUE(read.status().is(StatusCode::kCorruption));
+    if (!read.ok()) {
+      EXPECT_TRUE(read.status().is(StatusCode::kCorruption));
+    }
   }
   EXPECT_FALSE(decode_prepared_held(std::string("\x01\x03\x01\x00", 4)).ok()) << "no such mode";
   EXPECT_FALSE(decode_prepared_held("\x04").ok()) << "no such item";
