@@ -144,8 +144,8 @@ class HAWTHORN_EXPORT Db {
   Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
   // Removes a tree and its data; its handles are invalid afterwards (calls return
   // kInvalidArgument), but for reads of snapshots and transactions of before, as long as which the
-  // data stay. Durable when this returns. Errors: kNotFound; kBusy while a prepared transaction uses
-  // it; those of a write.
+  // data stay. Durable when this returns. Errors: kNotFound; kBusy while a prepared transaction
+  // uses it; those of a write.
   Status drop_tree(std::string_view name);
   // Gives a tree another name; handles stay valid. Durable when this returns. Errors: kNotFound;
   // kInvalidArgument when the name is taken.

@@ -10,8 +10,9 @@ bool TreeChanges::has_made(const tree::TreeState* tree) const {
 }
 
 bool TreeChanges::has_dropped(uint32_t tree) const {
-  return std::any_of(changes_.begin(), changes_.end(),
-                     [&](const Change& change) { return !change.made && change.tree->id() == tree; });
+  return std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+    return !change.made && change.tree->id() == tree;
+  });
 }
 
 void TreeChanges::roll_back_to(size_t undo, TreeKeeper& keeper) {
