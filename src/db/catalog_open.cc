@@ -130,7 +130,8 @@ Status Catalog::finish_open(const txn::Services& services, bool read_only,
   if (!old_names_.empty()) {
     Value value;
     const Status status = names_->get(format::kCatalogMigratedKey, {0, 0}, false, value);
-    if (status.ok()) {
+    // Where it is damaged, it was there.
+    if (status.ok() || status.is(StatusCode::kCorruption)) {
       old_names_.clear();
     } else if (!status.is_not_found()) {
       return status;

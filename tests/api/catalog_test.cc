@@ -230,6 +230,20 @@ TEST_F(Catalog, who_reads_an_earlier_moment_has_what_was_dropped) {
   EXPECT_GE(db_->stats().disk_bytes_reachable, full);
   cursor = Cursor();
   reader.abort();
+  {
+    Cursor at = db_->cursor(tree, {.snapshot = &snapshot});
+    ASSERT_TRUE(at.last()) << at.status().to_string();
+    EXPECT_EQ(at.key(), big_endian(19'999));
+    EXPECT_FALSE(db_->cursor(tree).first());
+    std::unique_ptr<ReadQueue> queue = std::move(db_->read_queue()).value();
+    std::string read;
+    queue->get_async(
+        tree, big_endian(9),
+        [&](const Status& status, Value& found) { read = status.ok() ? found.to_string() : ""; },
+        {.snapshot = &snapshot});
+    while (queue->pending() > 0) queue->wait();
+    EXPECT_EQ(read, value_of(9, 300));
+  }
   snapshot.reset();
   ASSERT_OK(db_->drain());
   EXPECT_LT(db_->stats().disk_bytes_reachable, full / 20);
