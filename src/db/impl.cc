@@ -27,7 +27,7 @@ Db::Impl::~Impl() {
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
     static_cast<void>(manifest_.release());
-    catalog_->abandon();
+    if (catalog_ != nullptr) catalog_->abandon();
     static_cast<void>(residency_.release());
     static_cast<void>(arena_.release());
     return;
