@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "db/large_values.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
 #include "os/epoch.h"
@@ -351,6 +352,24 @@ Status Catalog::remove_ended(bool wait) {
   return {};
 }
 
+namespace {
+// Large values that no run has come to name (R22).
+void drop_large_values(tree::Store* store, const tree::Delta* delta) {
+  tree::DeltaEntry* entries[64];
+  size_t count = delta == nullptr ? 0 : delta->collect_first(entries);
+  while (count > 0) {
+    for (size_t i = 0; i < count; ++i) {
+      for (const tree::Version* v = entries[i]->newest.load(std::memory_order_acquire);
+           v != nullptr; v = v->older.load(std::memory_order_acquire)) {
+        if (v->kind == tree::VersionKind::kLarge) drop_large_value(store, v->value());
+      }
+    }
+    const tree::DeltaEntry* last = entries[count - 1];
+    count = delta->collect(tree::Delta::Seek::kGreater, last->key(), last->head, entries);
+  }
+}
+}  // namespace
+
 // Handles keep the tree's object alive, but not its memory.
 void Catalog::take_memory(tree::TreeState* tree) {
   os::epoch::Guard guard;
@@ -358,6 +377,9 @@ void Catalog::take_memory(tree::TreeState* tree) {
     auto* empty = new tree::RunFile;
     store_->residency->adopt(empty, nullptr);
     os::MutexLock lock(container->latch);
+    const tree::Descriptor* d = container->descriptor.load(std::memory_order_relaxed);
+    drop_large_values(store_, d->active);
+    drop_large_values(store_, d->frozen);
     container->install(
         new tree::Descriptor{new tree::Delta(store_->arena, container->skip), nullptr, empty});
     container->open_entries.clear();

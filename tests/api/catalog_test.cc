@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "db/file_sizing.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -248,6 +249,28 @@ TEST_F(Catalog, who_reads_an_earlier_moment_has_what_was_dropped) {
   ASSERT_OK(db_->drain());
   EXPECT_LT(db_->stats().disk_bytes_reachable, full / 20);
   EXPECT_TRUE(db_->check().value().ok());
+}
+
+// Also of what was never flushed.
+TEST_F(Catalog, large_values_of_dropped_trees_give_their_space_back) {
+  db_.reset();
+  const uint64_t first = std::exchange(db::data_file_bytes_first, uint64_t{1} << 20);
+  const uint64_t most = std::exchange(db::data_file_bytes_max, uint64_t{4} << 20);
+  open();
+  for (uint64_t round = 0; round < 60; ++round) {
+    const Tree tree = db_->tree("large").value();
+    for (uint64_t i = 0; i < 4; ++i) {
+      ASSERT_OK(db_->put(tree, big_endian(i), value_of(round, 500'000)));
+    }
+    if (round % 4 == 0) ASSERT_OK(db_->flush());
+    ASSERT_OK(db_->drop_tree("large"));
+  }
+  EXPECT_LT(db_->stats().disk_bytes_allocated, uint64_t{30} << 20);
+  EXPECT_TRUE(db_->check().value().ok());
+  db_.reset();
+  db::data_file_bytes_first = first;
+  db::data_file_bytes_max = most;
+  open();
 }
 
 TEST_F(Catalog, renaming) {
