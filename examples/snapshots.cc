@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   must(db->create_snapshot("inventory"));
   must(db->put(stock, "cherry", "3"));
   must(db->close());
+  db.reset();
   db = must(hawthorn::Db::open(argc > 1 ? argv[1] : "example.db", {}));
   {
     const Snapshot inventory = must(db->open_snapshot("inventory"));

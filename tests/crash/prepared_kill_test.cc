@@ -86,7 +86,7 @@ void work(Shared& shared, const std::string& path, uint64_t seed) {
   Prng prng(seed);
   std::unique_ptr<Db> db = open(shared, path);
   shared.opened.store(1);
-  const Tree busy = db->tree("busy").value();
+  Tree busy = db->tree("busy").value();
   for (;;) {
     const uint64_t number = shared.next.load();
     if (number + 1 == kNumbers) return;
@@ -103,6 +103,7 @@ void work(Shared& shared, const std::string& path, uint64_t seed) {
     must(shared, db->close(), "close");
     db.reset();
     db = open(shared, path);
+    busy = db->tree("busy").value();
   }
 }
 
