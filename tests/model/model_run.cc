@@ -81,6 +81,13 @@ void ModelRun::step() {
 
 // ---- What is expected
 
+const ModelRun::OpenTree* ModelRun::tree_by_id(uint64_t id) const {
+  for (const OpenTree& tree : trees_) {
+    if (tree.id == id) return &tree;
+  }
+  return nullptr;
+}
+
 ModelRun::OpenTree* ModelRun::tree_by_id(uint64_t id) {
   for (OpenTree& tree : trees_) {
     if (tree.id == id) return &tree;

@@ -157,6 +157,7 @@ class ModelRun {
     return txn.level == Isolation::kReadCommitted ? commit_ : txn.began;
   }
   // Whether [from, to) was changed since a commit; *perhaps: only in a way that leaves no trace.
+  bool loses(const OpenTxn& txn, bool* perhaps) const;
   bool changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t since, bool* perhaps) const;
   void take_over(const Writes& own);
   void open_cursor();
@@ -171,6 +172,7 @@ class ModelRun {
 
   OpenTree& any_tree() { return trees_[prng_.below(trees_.size())]; }
   OpenTree* tree_by_id(uint64_t id);
+  const OpenTree* tree_by_id(uint64_t id) const;
   OpenTxn* txn_by_number(uint64_t number);
   Rank any_key();
   // A key near one of the pool; *rank: the first of the pool that is >= it.

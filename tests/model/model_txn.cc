@@ -172,30 +172,37 @@ void ModelRun::nest(OpenTxn& txn) {
   }
 }
 
+// Whether others have changed what it wrote, or what it has read and must not change. What was
+// dropped has changed.
+bool ModelRun::loses(const OpenTxn& txn, bool* perhaps) const {
+  bool conflict = false;
+  bool writes = false;
+  for (const auto& [id, own] : txn.own) {
+    const OpenTree* tree = tree_by_id(id);
+    writes |= !own.empty();
+    conflict |= tree == nullptr && !own.empty();
+    if (tree == nullptr || txn.level == Isolation::kReadCommitted) continue;
+    for (const auto& [rank, value] : own) {
+      conflict |= changed_since(*tree, rank, rank + 1, txn.began, perhaps);
+    }
+  }
+  for (const ReadRange& read : txn.reads) {
+    if (!writes) break;  // what only reads sees one moment
+    const OpenTree* tree = tree_by_id(read.tree);
+    conflict |= tree == nullptr ? read.from < read.to
+                                : changed_since(*tree, read.from, read.to, read.since, perhaps);
+  }
+  return conflict;
+}
+
 void ModelRun::end_txn(size_t index, bool commit) {
   OpenTxn& txn = txns_[index];
   std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
   if (!commit) {
     txn.txn.abort();
   } else {
-    bool conflict = false;
     bool perhaps = false;
-    for (const auto& [id, own] : txn.own) {
-      if (tree_by_id(id) == nullptr) conflict |= !own.empty();  // dropped since
-      for (const auto& [rank, value] : own) {
-        if (conflict || txn.level == Isolation::kReadCommitted) break;
-        conflict |= changed_since(*tree_by_id(id), rank, rank + 1, txn.began, &perhaps);
-      }
-    }
-    for (const ReadRange& read : txn.reads) {
-      if (txn.own.empty()) break;  // what only reads sees one moment
-      const OpenTree* tree = tree_by_id(read.tree);
-      if (tree != nullptr) {
-        conflict |= changed_since(*tree, read.from, read.to, read.since, &perhaps);
-      } else {
-        conflict |= read.from < read.to;
-      }
-    }
+    const bool conflict = loses(txn, &perhaps);
     const Status status = txn.txn.commit(any_level());
     if (conflict) {
       ASSERT_TRUE(status.is_conflict()) << status.to_string();
@@ -331,26 +338,21 @@ void ModelRun::prepare_txn(size_t index, bool keeps_object) {
   ++done_;
   OpenTxn& txn = txns_[index];
   std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
-  bool waits = false;
-  bool conflict = false;
   bool perhaps = false;
+  bool conflict = loses(txn, &perhaps);
+  bool waits = false;
   bool writes = false;
   for (const auto& [id, own] : txn.own) {
     for (const auto& [rank, value] : own) {
       writes = true;
       waits |= has_intent(id, rank, &txn);
       conflict |= read_by_prepared(id, rank);
-      if (txn.level == Isolation::kReadCommitted) continue;
-      conflict |= changed_since(*tree_by_id(id), rank, rank + 1, txn.began, &perhaps);
     }
   }
   for (const ReadRange& read : txn.reads) {
-    const OpenTree* tree = tree_by_id(read.tree);
-    if (!writes || tree == nullptr) continue;
-    conflict |= changed_since(*tree, read.from, read.to, read.since, &perhaps);
     for (const PreparedTxn& other : prepared_) {
       const auto own = other.own.find(read.tree);
-      if (own == other.own.end()) continue;
+      if (!writes || own == other.own.end()) continue;
       const auto met = own->second.lower_bound(read.from);
       conflict |= met != own->second.end() && met->first < read.to;
     }
