@@ -28,7 +28,7 @@ class CatalogConcurrency : public ::testing::Test {
     }
   }
   void start(std::function<void(Prng&)> work) {
-    threads_.emplace_back([this, work = std::move(work), seed = threads_.size() + 1] {
+    threads_.emplace_back([work = std::move(work), seed = threads_.size() + 1] {
       Prng prng(seed);
       work(prng);
     });
