@@ -583,7 +583,7 @@ void Txn::finish() {
   services_.row_locks->release_all(locks_);
   reads_.clear();
   marks_.clear();
-  if (!tree_changes_.empty()) tree_changes_.finish(*services_.trees);
+  if (tree_changes_.bytes() > 0) tree_changes_.finish(*services_.trees);
   if (logged_ != nullptr) services_.reappender->remove(*logged_);
   logged_.reset();
   services_.store->slots->release(id_);

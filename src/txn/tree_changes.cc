@@ -33,7 +33,7 @@ void TreeChanges::finish(TreeKeeper& keeper) {
   for (const Change& change : changes_) {
     if (!change.made) keeper.ended(change.tree);
   }
-  changes_ = {};
+  changes_ = std::vector<Change>();  // {} would keep the capacity, which counts
   committed_ = false;
 }
 
