@@ -17,7 +17,8 @@ Status damaged(std::string_view name) {
   return Status(StatusCode::kCorruption,
                 "the catalog's entry of tree \"" + std::string(name) + "\" is none");
 }
-format::OperationType put() { return format::OperationType::kPut; }
+constexpr auto kPut = format::OperationType::kPut;
+constexpr auto kDelete = format::OperationType::kDelete;
 }  // namespace
 
 Catalog::~Catalog() = default;
@@ -197,7 +198,7 @@ Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
   txn.made_tree(*made);
   const std::string value =
       format::encode_catalog_entry({(*made)->id(), static_cast<uint32_t>(codec)});
-  Status status = txn.write(names_, put(), format::catalog_key(name), value);
+  Status status = txn.write(names_, kPut, format::catalog_key(name), value);
   if (status.ok()) return made;
   txn.undo_tree_change();
   return status;
@@ -205,7 +206,7 @@ Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
 
 Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
   txn.dropped_tree(tree);
-  Status status = txn.write(names_, format::OperationType::kDelete, format::catalog_key(name), {});
+  Status status = txn.write(names_, kDelete, format::catalog_key(name), {});
   if (!status.ok()) txn.undo_tree_change();
   return status;
 }
@@ -216,9 +217,9 @@ Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to
   const std::string value =
       format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec)});
   const uint64_t mark = txn.mark();
-  Status status = txn.write(names_, put(), format::catalog_key(to), value);
+  Status status = txn.write(names_, kPut, format::catalog_key(to), value);
   if (status.ok()) {
-    status = txn.write(names_, format::OperationType::kDelete, format::catalog_key(from), {});
+    status = txn.write(names_, kDelete, format::catalog_key(from), {});
   }
   // Both or none.
   if (!status.ok()) static_cast<void>(txn.roll_back_to(mark).ok());

@@ -75,7 +75,7 @@ class Catalog : public txn::TreeKeeper {
 
   // Errors: kNotFound; those of a read.
   Result<tree::TreeState*> find(std::string_view name, const tree::ReadView& view, bool registered);
-  // In the order of their bytes. `view` must be registered.
+  // In no order. `view` must be registered.
   struct Name {
     std::string name;
     uint32_t id;

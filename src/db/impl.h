@@ -1,8 +1,7 @@
 #pragma once
 // What is behind a Db: all parts of an open database, and how they are put together.
 //
-//   Db::Impl ── catalog ── trees ── containers        arena, space, residency, slots, snapshots
-//   (tree::Store)
+//   Db::Impl ── catalog ── trees ── containers    arena, space, residency, slots (tree::Store)
 //      ├── sequencer ── log                scheduler ──flushes──> publisher ──batches──> manifest
 //
 // Not here: what the parts do. Threads: the members are set by open and taken apart by close; in

@@ -228,8 +228,9 @@ Status IngestSession::claim() {
         misfits_.push_back(i);
     }
   }
-  // Who takes the tree's data away waits for what is claimed before it takes stock.
-  if (!tree_->stands() || tree_->dropped.load(std::memory_order_seq_cst)) {
+  // While this is exclusive nobody drops it; who takes the data of a dropped one away waits for
+  // what is claimed.
+  if (!tree_->stands()) {
     misfits_.clear();
     return dropped_tree();
   }

@@ -23,11 +23,6 @@ constexpr uint32_t kPublishedAttempts = 8;
 constexpr size_t kChunkHeader = 12;          // transaction, seq
 constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
 
-Status damaged(const wal::RecordView& record, const char* what) {
-  return Status(StatusCode::kCorruption,
-                "log record at lsn " + std::to_string(record.lsn) + " " + what);
-}
-
 // What applying it may take at most, about: a container's first chunk of memory for each operation.
 size_t memory_of(const wal::RecordView& record) {
   return 2 * record.payload.size() + size_t{record.operations} * 4096;
@@ -53,16 +48,21 @@ tree::TreeState* Replay::find_tree(uint32_t id) {
   return last_tree_;
 }
 
-Replay::ChunkedOutcome* Replay::chunked(Lsn of_epoch, uint64_t id) {
+Status Replay::damaged(const wal::RecordView& record, std::string_view what) {
+  return Status(StatusCode::kCorruption,
+                "log record at lsn " + std::to_string(record.lsn) + " " + std::string(what));
+}
+
+Replay::ChunkedKey Replay::chunked_key(Lsn of_epoch, uint64_t id) const {
   uint64_t epoch_start = 0;
   for (const format::LogEpoch& epoch : epochs_) {
     if (epoch.start <= of_epoch) epoch_start = std::max(epoch_start, epoch.start);
   }
-  return &chunked_[{epoch_start, id}];
+  return {epoch_start, id};
 }
 
 Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
-  return chunked(record.lsn, load<uint64_t>(record.payload.data()));
+  return &chunked_[chunked_key(record.lsn, load<uint64_t>(record.payload.data()))];
 }
 
 bool Replay::counts(const ChunkedOutcome& outcome, Lsn lsn, uint32_t seq) {

@@ -60,6 +60,7 @@ class Replay {
   static constexpr size_t kBatch = 256;
   static constexpr size_t kKeptBytes = size_t{128} << 10;
 
+  using ChunkedKey = std::pair<uint64_t, uint64_t>;  // start of the epoch, id
   struct ChunkedOutcome {
     format::Lsn cts = 0;        // 0: no commit seen
     format::Lsn from = 0;       // chunks below do not count: they were logged again
@@ -88,8 +89,10 @@ class Replay {
     std::string_view operations;
   };
 
+  static Status damaged(const wal::RecordView& record, std::string_view what);
+  // A transaction's id is its own within an epoch of the log: that with the record at this lsn.
+  ChunkedKey chunked_key(format::Lsn of_epoch, uint64_t id) const;
   ChunkedOutcome* chunked(const wal::RecordView& record);
-  ChunkedOutcome* chunked(format::Lsn of_epoch, uint64_t id);
   Status scan_prepare(const wal::RecordView& record);
   Status scan_prepared_outcome(const wal::RecordView& record);
   void decide_prepared();
@@ -124,10 +127,10 @@ class Replay {
   const bool read_only_;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
-  std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome> chunked_;  // by (epoch start, id)
+  std::map<ChunkedKey, ChunkedOutcome> chunked_;
   // Operations with extents, of trees that chunks may name which were not looked at yet.
   std::vector<std::pair<std::string, format::Lsn>> early_;
-  std::map<std::string, std::pair<uint64_t, uint64_t>> prepared_;    // the last one of each id
+  std::map<std::string, ChunkedKey> prepared_;  // the last one of each id
   format::Lsn first_chunk_ = format::kLsnMax;
   format::Lsn newest_ = 0;
 

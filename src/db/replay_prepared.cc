@@ -13,21 +13,17 @@ using format::RecordType;
 namespace {
 constexpr size_t kChunkHeader = 12;    // transaction, seq
 constexpr size_t kOutcomeHeader = 16;  // transaction, first lsn
-
-Status damaged(Lsn lsn, std::string_view what) {
-  return Status(StatusCode::kCorruption,
-                "log record at lsn " + std::to_string(lsn) + " " + std::string(what));
-}
 }  // namespace
 
 // The records of one that was being moved may end anywhere, and begin again: those before count
 // until all of the new ones are there.
 Status Replay::scan_prepare(const wal::RecordView& record) {
   Result<format::PreparePart> part = format::decode_prepare(record.payload);
-  if (!part.ok()) return damaged(record.lsn, "is damaged: " + std::string(part.status().message()));
+  if (!part.ok()) return damaged(record, "is damaged: " + std::string(part.status().message()));
   const format::PrepareHeader& header = part->header;
-  if (header.first_lsn > record.lsn) return damaged(record.lsn, "names a first chunk behind it");
-  ChunkedOutcome* outcome = chunked(record.lsn, header.transaction);
+  if (header.first_lsn > record.lsn) return damaged(record, "names a first chunk behind it");
+  const ChunkedKey key = chunked_key(record.lsn, header.transaction);
+  ChunkedOutcome* outcome = &chunked_[key];
   if (header.part != outcome->parts) {
     // Begun anew; or the first ones were trimmed, and what comes behind is whole.
     outcome->parts = 0;
@@ -48,11 +44,6 @@ Status Replay::scan_prepare(const wal::RecordView& record) {
   found.operations = header.operations;
   outcome->prepared = true;
   outcome->from = header.first_lsn;
-  uint64_t epoch_start = 0;
-  for (const format::LogEpoch& epoch : epochs_) {
-    if (epoch.start <= record.lsn) epoch_start = std::max(epoch_start, epoch.start);
-  }
-  const std::pair<uint64_t, uint64_t> key(epoch_start, header.transaction);
   if (const auto before = prepared_.find(found.records.id);
       before != prepared_.end() && before->second != key) {
     chunked_[before->second].prepared = false;  // moved here by another process
@@ -62,11 +53,11 @@ Status Replay::scan_prepare(const wal::RecordView& record) {
 }
 
 Status Replay::scan_prepared_outcome(const wal::RecordView& record) {
-  if (record.payload.size() < kOutcomeHeader) return damaged(record.lsn, "is too short");
+  if (record.payload.size() < kOutcomeHeader) return damaged(record, "is too short");
   const auto id = load<uint64_t>(record.payload.data());
   const Lsn from = load<uint64_t>(record.payload.data() + 8);
-  if (from > record.lsn) return damaged(record.lsn, "names a first chunk behind it");
-  ChunkedOutcome* outcome = chunked(from, id);
+  if (from > record.lsn) return damaged(record, "names a first chunk behind it");
+  ChunkedOutcome* outcome = &chunked_[chunked_key(from, id)];
   outcome->prepared = false;
   if (record.type == RecordType::kPreparedAbort) return {};
   resume_ = std::min(resume_, record.lsn);
@@ -135,7 +126,7 @@ Status Replay::restore_chunk(const wal::RecordView& record, const ChunkedOutcome
     const char* const begin = at;
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
-    if (at == nullptr) return damaged(record.lsn, "holds no valid operations");
+    if (at == nullptr) return damaged(record, "holds no valid operations");
     if (!counts(outcome, record.lsn, seq) || seq < restoring->next_seq) continue;
     if (seq > restoring->next_seq) {
       restoring->early.try_emplace(seq, begin, static_cast<size_t>(at - begin));

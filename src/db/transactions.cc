@@ -4,7 +4,6 @@
 #include "db/cursor_impl.h"
 #include "db/large_values.h"
 #include "format/prepare_record.h"
-#include "os/sync.h"
 
 namespace hawthorn {
 

@@ -15,11 +15,6 @@ using Names = std::vector<std::string>;
 
 class Catalog : public Api {
  protected:
-  Transaction begin(const TxnOptions& options = {}) {
-    Result<Transaction> transaction = db_->begin(options);
-    EXPECT_OK(transaction.status());
-    return std::move(transaction).value();
-  }
   Names names(const ReadOptions& options = {}) {
     const Result<Names> names = db_->list_trees(options);
     EXPECT_OK(names.status());
@@ -30,11 +25,6 @@ class Catalog : public Api {
     if (!tree.ok()) return std::string("no tree: ") + std::string(tree.status().message());
     Value value;
     const Status status = db_->get(*tree, key, value);
-    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
-  }
-  static std::string get_in(Transaction& t, const Tree& tree, std::string_view key) {
-    Value value;
-    const Status status = t.get(tree, key, value);
     return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
   }
   // Without a close, so that the log is replayed.

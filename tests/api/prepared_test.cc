@@ -27,17 +27,6 @@ class Prepared : public Api {
     db_ = std::move(*db);
     tree_ = db_->tree("t").value();
   }
-  Transaction begin(const TxnOptions& options = {}) {
-    Result<Transaction> transaction = db_->begin(options);
-    EXPECT_OK(transaction.status());
-    return std::move(transaction).value();
-  }
-  std::string get_in(Transaction& transaction, std::string_view key) {
-    Value value;
-    const Status status = transaction.get(tree_, key, value);
-    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
-  }
-  void put(std::string_view key, std::string_view value) { ASSERT_OK(db_->put(tree_, key, value)); }
   std::vector<std::string> ids() {
     std::vector<std::string> result;
     const auto prepared = db_->prepared();

@@ -1,19 +1,17 @@
 // Prepared transactions in processes killed by SIGKILL on the real file system: a child prepares
 // and ends transactions of two keys each, and tells through shared memory how far it came with
 // which. The next child finds each of them prepared or ended, as a whole, once (R21).
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <vector>
 
 #include "base/sanitizers.h"
 #include "db/log_sizing.h"
-#include "tests/support/engine_test.h"
+#include "tests/support/child_process.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -141,15 +139,6 @@ void verify(Shared& shared, const std::string& path) {
   if (const auto checked = clean(*db); !checked) fail(shared, checked.message());
 }
 
-pid_t start(const std::function<void()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    body();
-    _exit(0);
-  }
-  return child;
-}
-
 TEST(PreparedKill, each_is_there_or_has_its_outcome) {
 #if defined(HAWTHORN_TSAN)
   GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
@@ -170,21 +159,11 @@ TEST(PreparedKill, each_is_there_or_has_its_outcome) {
     SCOPED_TRACE("round " + std::to_string(round));
     shared.opened.store(0);
     const uint64_t child_seed = prng.next();
-    const pid_t worker = start([&] { work(shared, path, child_seed); });
-    ASSERT_GT(worker, 0);
-    if (!prng.one_in(4)) {
-      for (int wait = 0; shared.opened.load() == 0 && shared.failed.load() == 0; ++wait) {
-        ASSERT_LT(wait, 300000) << "the child does not open";
-        usleep(100);
-      }
-    }
-    usleep(static_cast<useconds_t>(prng.below(prng.one_in(3) ? 200000 : 20000)));
-    kill(worker, SIGKILL);
-    int result = 0;
-    ASSERT_EQ(waitpid(worker, &result, 0), worker);
-    ASSERT_EQ(shared.failed.load(), 0u);
-    const pid_t verifier = start([&] { verify(shared, path); });
+    const pid_t worker = start_child([&] { work(shared, path, child_seed); });
+    ASSERT_NO_FATAL_FAILURE(kill_at_random(worker, shared, prng, 20000, 200000));
+    const pid_t verifier = start_child([&] { verify(shared, path); });
     ASSERT_GT(verifier, 0);
+    int result = 0;
     ASSERT_EQ(waitpid(verifier, &result, 0), verifier);
     ASSERT_EQ(shared.failed.load(), 0u);
     ASSERT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << "status " << result;
