@@ -144,11 +144,11 @@ Status Catalog::finish_open(const txn::Services& services, bool read_only,
   if (!old_names_.empty()) {
     if (Status s = migrate(services); !s.ok()) return s;
   }
-  has_work_.store(!opened_.empty(), std::memory_order_release);
-  if (kept_.empty()) return {};
-  // Only who reads such a moment may use what was dropped since.
+  // The background has begun already, and looks through them itself as soon as it may.
   os::MutexLock removing(removing_);
-  return look_through();
+  has_work_.store(!opened_.empty(), std::memory_order_release);
+  // Only who reads such a moment may use what was dropped since.
+  return kept_.empty() ? Status() : look_through();
 }
 
 Status Catalog::migrate(const txn::Services& services) {
