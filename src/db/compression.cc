@@ -17,7 +17,10 @@ Status Db::Impl::set_compression(tree::TreeState* tree, Compression compression)
   const auto codec = static_cast<format::Codec>(compression);
   if (residency_->compression().plan(tree->id()).codec == codec) return {};
   format::ManifestBatch batch;
-  batch.trees_set.push_back({tree->id(), tree->name(), 0, static_cast<uint32_t>(codec)});
+  const MergeOperator* merge_operator = tree->merge_operator();
+  batch.trees_set.push_back(
+      {tree->id(), tree->name(), 0, static_cast<uint32_t>(codec),
+       merge_operator == nullptr ? std::string() : std::string(merge_operator->name())});
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   residency_->compression().set_codec(tree->id(), codec);

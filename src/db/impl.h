@@ -63,6 +63,11 @@ class Db::Impl {
   tree::TreeState* find_name(std::string_view name);
   Status drop_tree(std::string_view name);
   Status set_compression(tree::TreeState* tree, Compression compression);
+  // Gives the tree the operator of this name, and remembers it.
+  Status set_merge_operator(tree::TreeState* tree, std::string_view name);
+  // OK where the key and the operand may be merged into the tree.
+  Status check_merge(const tree::TreeState& tree, std::string_view key,
+                     std::string_view operand) const;
   // Trains the dictionary of a tree that has enough samples by now, if there is one.
   void train_dictionary();
   void log(LogLevel level, std::string_view message) const;
@@ -118,6 +123,9 @@ class Db::Impl {
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
   Status build_trees(const format::ManifestState& state);
+  Status check_merge_operators() const;
+  const MergeOperator* merge_operator(std::string_view name) const;
+  Status give_merge_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
   Status present_ring_bytes(size_t* bytes);
 
   os::Mutex trees_mutex_;

@@ -93,6 +93,7 @@ Status Db::Impl::open() {
                                                     std::to_string(options_.space_target) +
                                                     " is not between 1.02 and 4");
   }
+  if (Status s = check_merge_operators(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -408,6 +409,7 @@ Status Db::Impl::build_trees(const format::ManifestState& state) {
     auto made =
         std::make_unique<tree::TreeState>(&store_, id, tree_record.name, std::move(containers));
     made->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+    if (status.ok()) status = give_merge_operator(made.get(), tree_record);
     trees_.emplace(id, std::move(made));
     if (!status.ok()) return status;
   }

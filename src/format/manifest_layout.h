@@ -116,7 +116,8 @@ struct BatchCommitPayload {
 };
 static_assert(sizeof(BatchCommitPayload) == 24);
 
-// Followed by the name.
+// Followed by the name, and what is left is that of the merge operator: up to 255 bytes, none where
+// the tree has no operator.
 //
 // OFFSET SIZE FIELD
 //      0    4 id
