@@ -65,8 +65,7 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             0: packed; 1: wide groups; 2: first heads; 3: operands; others:
-//                                  refused
+//     56    8 features             0: packed; 1: wide; 2: first heads; 3: operands; others: refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks

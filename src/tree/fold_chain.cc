@@ -212,8 +212,10 @@ void TreeState::fold_chain(std::string_view key) {
   Container* container = lock_container(key);
   Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
   DeltaEntry* entry = delta->id == delta_id ? delta->find(key, Delta::hash(key)) : nullptr;
-  // To try again and again would cost what the chain is long.
-  if (entry != nullptr && folds.empty()) entry->writes_to_prune = kWritesBetweenRefusals;
+  // Not as many as the chain was long before; but to try in vain again and again costs that.
+  if (entry != nullptr) {
+    entry->writes_to_prune = folds.empty() ? kWritesBetweenRefusals : kWritesBetweenFolds;
+  }
   for (const Fold& fold : folds) {
     if (entry == nullptr || !unchanged(entry, fold.links)) break;
     Version* version = delta->new_version(entry, static_cast<uint32_t>(fold.result.size()));
@@ -224,7 +226,6 @@ void TreeState::fold_chain(std::string_view key) {
     version->flags.store(fold.flags, std::memory_order_relaxed);
     if (!fold.result.empty()) copy_bytes(version->bytes(), fold.result);
     delta->replace(entry, fold.links.front().version, fold.links.back().version, version);
-    entry->writes_to_prune = kWritesBetweenFolds;  // not as many as the chain was long before
     HAWTHORN_TEST_POINT("fold_chain.replaced");
   }
   container->latch.unlock();
