@@ -40,5 +40,19 @@ int main(int argc, char** argv) {
     must(backward.seek_for_prev("b") && backward.key() == "apple");  // the last <= b
     std::printf("then: %s\nnow, from the end: %s\n", then.c_str(), now.c_str());
   }
+
+  // One with a name is there tomorrow, too.
+  must(db->create_snapshot("inventory"));
+  must(db->put(stock, "cherry", "3"));
+  must(db->close());
+  db.reset();
+  db = must(hawthorn::Db::open(argc > 1 ? argv[1] : "example.db", {}));
+  {
+    const Snapshot inventory = must(db->open_snapshot("inventory"));
+    hawthorn::Value cherries;
+    must(db->get(must(db->find_tree("stock")), "cherry", cherries, {.snapshot = &inventory}));
+    must(cherries.view() == "10");
+  }
+  must(db->drop_snapshot("inventory"));
   must(db->close());
 }

@@ -73,6 +73,13 @@ class HAWTHORN_EXPORT Snapshot {
   uint64_t timestamp_ = 0;
 };
 
+// A snapshot that stays until it is dropped.
+struct NamedSnapshot {
+  std::string name;
+  uint64_t timestamp = 0;
+  uint64_t created_us = 0;  // wall clock, microseconds since 1970
+};
+
 struct Entry {
   std::string_view key;
   std::string_view value;
@@ -123,21 +130,27 @@ class HAWTHORN_EXPORT Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // Flushes everything, removes the log and the preallocation, and closes. Errors: kBusy when
-  // snapshots, cursors, transactions or values are still held; then the database stays open.
+  // Flushes everything, removes the log and the preallocation, and closes. While transactions are
+  // prepared the log is kept, in which they are. Errors: kBusy when snapshots, cursors,
+  // transactions or values are still held; then the database stays open.
   // Without a call, ~Db closes without flushing (nothing committed is lost: the next open replays
   // the log).
   Status close();
 
   // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255
-  // bytes.
+  // bytes. To make many at once, or together with what they hold: Transaction::tree.
   Result<Tree> tree(std::string_view name);
-  // As tree(), but kNotFound when missing.
-  Result<Tree> find_tree(std::string_view name);
-  Result<std::vector<std::string>> list_trees();
+  // As tree(), but kNotFound when missing. A snapshot has the names of its moment.
+  Result<Tree> find_tree(std::string_view name, const ReadOptions& options = {});
+  Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
   // Removes a tree and its data; its handles are invalid afterwards (calls return
-  // kInvalidArgument).
+  // kInvalidArgument), but for reads of snapshots and transactions of before, as long as which the
+  // data stay. Durable when this returns. Errors: kNotFound; kBusy while a prepared transaction
+  // uses it; those of a write.
   Status drop_tree(std::string_view name);
+  // Gives a tree another name; handles stay valid. Durable when this returns. Errors: kNotFound;
+  // kInvalidArgument when the name is taken.
+  Status rename_tree(std::string_view from, std::string_view to);
 
   // How the tree's data are compressed that are written from now on; durable when it returns. What
   // is on disk stays as it is until its container is rewritten, which compact() does where there is
@@ -163,7 +176,9 @@ class HAWTHORN_EXPORT Db {
   Result<std::unique_ptr<ReadQueue>> read_queue(const ReadQueueOptions& options = {});
 
   // One write, one commit. Errors: kInvalidArgument for sizes; kNoSpace (nothing was written;
-  // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only).
+  // deletes go on, and puts do when space is free again); kReadOnly; kUnknownOutcome (kFull only);
+  // kTimedOut while a transaction holds the row; kConflict while a prepared transaction must find
+  // it unchanged, and when the tree is dropped before the commit.
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
   // Deleting a missing key is no error, and a full disk none either.
@@ -188,7 +203,8 @@ class HAWTHORN_EXPORT Db {
   Status ingest(const Tree& tree, const IngestSource& source, const IngestOptions& options = {});
 
   // Compare and set, each in a commit of its own: see Transaction. Where others change the key at
-  // the same time, it is tried again.
+  // the same time, it is tried again; where a prepared transaction must find the key unchanged, for
+  // as long as Options::lock_timeout_ms (kConflict).
   Result<bool> insert(const Tree& tree, std::string_view key, std::string_view value,
                       Durability durability = Durability::kDefault);
   Result<bool> update(const Tree& tree, std::string_view key, std::string_view value,
@@ -204,7 +220,31 @@ class HAWTHORN_EXPORT Db {
   // that hold row locks: kTimedOut.
   Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
+
+  // Transactions that are prepared (Transaction::prepare), by this process or an earlier one, in
+  // the order of their ids. Also in a database that was opened read-only.
+  Result<std::vector<PreparedTransaction>> prepared();
+  // Ends one, whether or not its object is still there; of two calls that want to, one does.
+  // Rolling back is durable when it returns. Errors: kNotFound; kReadOnly; kNoSpace (a full log),
+  // kIoError: it stays prepared; kUnknownOutcome as for Transaction::commit, and when rolling back
+  // could not be made durable: the next open tells.
+  Status commit_prepared(std::string_view id, Durability durability = Durability::kDefault);
+  Status rollback_prepared(std::string_view id);
   Snapshot snapshot();
+
+  // Snapshots with names (1 to 255 bytes) stay, also over restarts and crashes, until they are
+  // dropped: all versions that they see are kept meanwhile (Stats::named_snapshots), dropped trees
+  // among them, and bulk ingests write as transactions do. create_snapshot names the present
+  // moment, which is durable when it returns. Errors: kInvalidArgument when the name is taken, or
+  // not of that size; kNotFound; kNoSpace; kReadOnly.
+  Status create_snapshot(std::string_view name);
+  // To read it.
+  Result<Snapshot> open_snapshot(std::string_view name);
+  // In the order of their names.
+  Result<std::vector<NamedSnapshot>> list_snapshots();
+  // Those who have opened it keep it until they let it go. Durable when it returns.
+  Status drop_snapshot(std::string_view name);
+
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
 
   // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The

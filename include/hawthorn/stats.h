@@ -11,6 +11,16 @@
 
 namespace hawthorn {
 
+// What a named snapshot may keep from being removed.
+struct NamedSnapshotStats {
+  std::string name;
+  uint64_t timestamp = 0;
+  uint64_t created_us = 0;  // wall clock, microseconds since 1970
+  // At most: older versions, in memory and on disk, in containers that have changed since. Several
+  // snapshots may keep the same ones.
+  uint64_t bytes_kept = 0;
+};
+
 struct TreeStats {
   std::string name;
   uint64_t entries_flushed = 0;  // entries in flushed runs
@@ -68,7 +78,8 @@ struct Stats {
 
   uint64_t visible_timestamp = 0;
   uint64_t oldest_snapshot_timestamp = 0;  // equal to visible_timestamp when nobody holds one
-  uint64_t snapshots = 0;                  // snapshots, transactions and cursors that are open
+  uint64_t snapshots = 0;  // snapshots, transactions and cursors that are open, and named snapshots
+  std::vector<NamedSnapshotStats> named_snapshots;
   // For how long the oldest of them has been open, to the second or so; 0 when there is none.
   uint64_t oldest_snapshot_seconds = 0;
   // What readers of old timestamps hold, as far as it was counted: versions behind the newest of

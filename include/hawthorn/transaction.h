@@ -32,16 +32,19 @@
 // docs/transactions.md argues why each level holds.
 //
 // Threads: one object from one thread at a time (it may move between threads).
-// Lifetime: end every transaction before its Db is closed. Destroying an open one aborts it.
+// Lifetime: end every transaction before its Db is closed. Destroying an open one aborts it, unless
+// it is prepared.
 // Durable: as the level given to commit says; nothing of an aborted or unfinished transaction
-// survives a restart.
+// survives a restart, unless it is prepared.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
@@ -82,6 +85,14 @@ class HAWTHORN_EXPORT Savepoint {
   friend class Transaction;
   uint64_t transaction_ = 0;
   uint64_t mark_ = 0;
+};
+
+// A transaction that is prepared, and whose outcome is open.
+struct PreparedTransaction {
+  std::string id;
+  uint64_t operations = 0;
+  uint64_t timestamp = 0;       // of the newest commit when it was prepared
+  uint64_t prepared_at_us = 0;  // since 1970
 };
 
 // Fills the buffer with the next bytes of a streamed value and returns how many it wrote; 0 ends
@@ -146,6 +157,21 @@ class HAWTHORN_EXPORT Transaction {
                        std::optional<std::string_view> expected, std::string_view value);
   Result<bool> remove_if(const Tree& tree, std::string_view key, std::string_view expected);
 
+  // Trees by name, as this transaction sees them; a tree that it makes may be used by it at once,
+  // and by others when it has committed. tree() makes what is missing. Errors: kNotFound;
+  // kInvalidArgument for a name that is empty, longer than 255 bytes or, where it is to be given,
+  // taken; those of put. What another transaction has changed about a name since this one began is
+  // a conflict, as for a key; so is a write to a tree that another one has dropped.
+  Result<Tree> tree(std::string_view name);
+  Result<Tree> find_tree(std::string_view name);
+  Result<std::vector<std::string>> list_trees();
+  // The tree and its data go when the transaction commits; who reads an earlier moment still has
+  // them, and only then their space comes back. What others write to it meanwhile does not keep
+  // it: they fail to commit.
+  Status drop_tree(std::string_view name);
+  // Handles stay valid.
+  Status rename_tree(std::string_view from, std::string_view to);
+
   // A mark to roll back to. Costs next to nothing, so that each statement may have one. Errors:
   // kInvalidArgument when the transaction has ended or a nested one is open.
   Result<Savepoint> savepoint();
@@ -164,14 +190,35 @@ class HAWTHORN_EXPORT Transaction {
   // transactions may be nested. Errors: kInvalidArgument.
   Result<Transaction> begin_nested();
 
+  // The first half of a commit in two phases: when it returns, what was written is durable under
+  // this id (1 to 200 bytes, free again after the outcome), and the transaction stays prepared,
+  // across restarts and crashes, until it is committed or aborted through this object, or by its
+  // id (Db::commit_prepared, Db::rollback_prepared). It cannot conflict any more. The object may
+  // only commit and abort from now on (all else: kInvalidArgument), and be destroyed: the
+  // transaction stays.
+  // Until the outcome every row that it wrote or locked is locked: other writers of it time out
+  // after their lock_timeout_ms, as do kExclusive transactions, and bulk ingests that attach. Who
+  // writes what a kSerializable one has read, or get_for_update has, gets kConflict when it
+  // commits, a plain put included; and whoever prepares what reads a key that it wrote.
+  // A file of the size of a log segment is kept beside the log while any are prepared, so that they
+  // can be ended on a full disk, too.
+  // Errors: kInvalidArgument for the id, and in transactions that are read-only, kExclusive,
+  // nested, or have an open nested one; kConflict, kTimedOut (another transaction has written the
+  // same row and is open), kDeadlock: the transaction is open as before; kNoSpace, kIoError: only
+  // abort is left; kUnknownOutcome when the sync failed: the next open tells whether it is
+  // prepared.
+  Status prepare(std::string_view id);
+
   // Ends the transaction. Errors: kConflict (nothing was written); kUnknownOutcome when the sync of
-  // a kFull commit failed. The object is finished in every case. A transaction without writes
-  // commits at no cost.
+  // a kFull commit failed. The object is finished in every case, but that of a prepared one:
+  // kNoSpace (a full log), kIoError leave it prepared; kNotFound when it was ended by its id. A
+  // transaction without writes commits at no cost.
   Status commit(Durability durability = Durability::kDefault);
-  // Ends the transaction; nothing of it remains.
+  // Ends the transaction; nothing of it remains. A prepared one stays where that cannot be logged
+  // (open() tells; Db::rollback_prepared tells why).
   void abort();
 
-  // Whether begin succeeded and neither commit nor abort was called.
+  // Whether begin succeeded and neither commit nor abort has ended it; also while it is prepared.
   bool open() const;
 
  private:

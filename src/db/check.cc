@@ -64,8 +64,10 @@ void Checker::check_container(const Part& part) {
   note(record.run, part.where);
   for (const format::ValueExtentRecord& value : record.values) note(value.address, part.where);
   for (const tree::ExtentAddress& large : record.large) note(large, part.where);
-  report_.entries += record.entries;
-  ++report_.containers;
+  if (record.tree != format::kCatalogTree) {
+    report_.entries += record.entries;
+    ++report_.containers;
+  }
   if (record.run.blocks == 0) {
     if (record.entries != 0) error(part.where + ": the manifest counts entries, but names no run");
     return;
@@ -189,7 +191,7 @@ Result<CheckReport> Checker::run() {
   // Extents of two moments may overlap without fault, so all files stay referenced until all were
   // noted.
   std::vector<std::vector<Part>> of_trees;
-  for (tree::TreeState* tree : database_.all_trees()) {
+  for (tree::TreeState* tree : database_.catalog_->all()) {
     HAWTHORN_TEST_POINT("check.before_tree");
     std::vector<Part>& parts = of_trees.emplace_back();
     {

@@ -10,19 +10,12 @@ Status Db::Impl::set_compression(tree::TreeState* tree, Compression compression)
     return Status(StatusCode::kInvalidArgument, "there is no such compression");
   }
   if (Status s = writable(); !s.ok()) return s;
-  os::MutexLock catalog(catalog_mutex_);
-  if (tree->dropped.load(std::memory_order_acquire)) {
-    return Status(StatusCode::kInvalidArgument, "the tree was dropped");
-  }
+  os::MutexLock changing(settings_mutex_);
   const auto codec = static_cast<format::Codec>(compression);
   if (residency_->compression().plan(tree->id()).codec == codec) return {};
-  format::ManifestBatch batch;
-  const MergeOperator* merge_operator = tree->merge_operator();
-  batch.trees_set.push_back(
-      {tree->id(), tree->name(), 0, static_cast<uint32_t>(codec),
-       merge_operator == nullptr ? std::string() : std::string(merge_operator->name())});
-  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
-  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  const Status s = catalog_->change_record(
+      tree->id(), [&](format::TreeRecord& record) { record.flags = static_cast<uint32_t>(codec); });
+  if (!s.ok()) return s;
   residency_->compression().set_codec(tree->id(), codec);
   return {};
 }
@@ -36,8 +29,8 @@ void Db::Impl::train_dictionary() {
       samples.dictionary, samples.tree,
       format::train_dictionary(samples.bytes, tree::Compression::kDictionaryBytes)};
   if (record.bytes.empty()) return;
-  os::MutexLock catalog(catalog_mutex_);
-  if (find_id(record.tree) == nullptr) return;
+  os::MutexLock changing(settings_mutex_);
+  if (catalog_->find(record.tree) == nullptr) return;
   // Without one the tree is compressed all the same.
   if (!publisher_->keep_manifest_room(record.bytes.size()).ok()) return;
   format::ManifestBatch batch;

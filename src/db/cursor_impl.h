@@ -62,4 +62,6 @@ class Cursor::Impl : public txn::OpenWalk {
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
                              std::string_view lo, std::optional<std::string_view> hi);
 
+Result<std::vector<std::string>> name_list(Result<std::vector<db::Catalog::Name>> names);
+
 }  // namespace hawthorn

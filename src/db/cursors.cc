@@ -170,7 +170,7 @@ Status Cursor::status() const { return impl_ != nullptr ? impl_->at().status() :
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return Cursor(std::move(status));
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return Cursor(std::move(status));
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();

@@ -3,6 +3,7 @@
 #include "hawthorn/db.h"
 
 #include <algorithm>
+#include <map>
 
 #include "db/check.h"
 #include "db/cursor_impl.h"
@@ -37,32 +38,6 @@ Limits Db::limits() { return {}; }
 const std::string& Db::path() const { return impl_->path_; }
 Status Db::close() { return impl_->close(); }
 
-// ---- Trees
-
-Result<Tree> Db::tree(std::string_view name) {
-  if (Status s = impl_->usable(); !s.ok()) return s;
-  Result<tree::TreeState*> state = impl_->create_tree(name);
-  if (!state.ok()) return state.status();
-  return TreeAccess::make(*state);
-}
-
-Result<Tree> Db::find_tree(std::string_view name) {
-  if (Status s = impl_->usable(); !s.ok()) return s;
-  tree::TreeState* state = impl_->find_name(name);
-  if (state == nullptr) return Status(StatusCode::kNotFound, "no tree has this name");
-  return TreeAccess::make(state);
-}
-
-Result<std::vector<std::string>> Db::list_trees() {
-  if (Status s = impl_->usable(); !s.ok()) return s;
-  std::vector<std::string> names;
-  for (const tree::TreeState* state : impl_->all_trees()) names.push_back(state->name());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-Status Db::drop_tree(std::string_view name) { return impl_->drop_tree(name); }
-
 Status Db::set_compression(const Tree& tree, Compression compression) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
@@ -75,7 +50,7 @@ Status Db::set_compression(const Tree& tree, Compression compression) {
 Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (options.snapshot == nullptr) return state->get(key, {0, 0}, false, value);
   return state->get(key, {options.snapshot->timestamp(), 0}, true, value);
@@ -85,7 +60,7 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
                      const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (options.snapshot != nullptr)
     return state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
@@ -99,7 +74,7 @@ Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t of
                              std::span<char> buffer, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   // Registered, so that the extents of a large value stay until its bytes are read.
   Snapshot own;
@@ -127,7 +102,7 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
                 const ScanCallback& callback, const ScanOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   Snapshot own;
   const Snapshot* snapshot = options.snapshot;
@@ -153,7 +128,7 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
                            std::optional<std::string_view> hi, const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, &status);
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   if (options.snapshot != nullptr) {
     return count_range(state, {options.snapshot->timestamp(), 0}, lo, hi);
@@ -225,14 +200,41 @@ Status Db::write(const WriteBatch& batch, Durability durability) {
 Snapshot Db::snapshot() { return impl_->snapshot(); }
 
 Snapshot Db::Impl::snapshot() {
+  if (!usable().ok()) return {};
+  return hand_out(snapshots_->add(sequencer_->visible()));
+}
+
+Snapshot Db::Impl::hand_out(const tree::Snapshots::Registration& registration) {
   Snapshot snapshot;
-  if (!usable().ok()) return snapshot;
-  const auto registration = snapshots_->add(sequencer_->visible());
   hold();
   snapshot.db_ = this;
   snapshot.slot_ = registration.slot;
   snapshot.timestamp_ = registration.ts;
   return snapshot;
+}
+
+Status Db::create_snapshot(std::string_view name) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  // Whoever ingests may wait for this thread's exclusive transaction.
+  if (Status s = impl_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
+  return impl_->named_snapshots_->create(name, impl_->ingest_mutex_);
+}
+
+Result<Snapshot> Db::open_snapshot(std::string_view name) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  const auto registration = impl_->named_snapshots_->share(name);
+  if (!registration.ok()) return registration.status();
+  return impl_->hand_out(*registration);
+}
+
+Result<std::vector<NamedSnapshot>> Db::list_snapshots() {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  return impl_->named_snapshots_->list();
+}
+
+Status Db::drop_snapshot(std::string_view name) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->named_snapshots_->drop(name);
 }
 
 Snapshot::~Snapshot() { reset(); }
@@ -283,7 +285,7 @@ Status Db::warm_up() {
   if (Status s = impl_->usable(); !s.ok()) return s;
   Status first;
   bool full = false;
-  for (tree::TreeState* state : impl_->all_trees()) {
+  for (tree::TreeState* state : impl_->catalog_->all()) {
     if (full) break;
     Status status = tree::warm_up(*state, &full);
     if (first.ok()) first = std::move(status);
@@ -332,9 +334,22 @@ Stats Db::stats() {
   Stats stats;
   if (!impl_->usable().ok()) return stats;
   const os::Arena& arena = *impl_->arena_;
-  for (tree::TreeState* state : impl_->all_trees()) {
+  std::map<uint32_t, std::string> names;
+  {
+    const Snapshot now = snapshot();
+    const auto listed = impl_->catalog_->list({now.timestamp(), 0});
+    if (listed.ok()) {
+      for (const db::Catalog::Name& name : *listed) names.emplace(name.id, name.name);
+    }
+  }
+  for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
+    stats.named_snapshots.push_back({std::move(named.name), named.timestamp, named.created_us, 0});
+  }
+  for (tree::TreeState* state : impl_->catalog_->all()) {
     TreeStats tree_stats;
-    tree_stats.name = state->name();
+    if (const auto name = names.find(state->id()); name != names.end()) {
+      tree_stats.name = name->second;
+    }
     const tree::Compression::Plan plan = impl_->residency_->compression().plan(state->id());
     tree_stats.compression = static_cast<Compression>(plan.codec);
     tree_stats.compression_dictionary = plan.dictionary != nullptr;
@@ -360,11 +375,17 @@ Stats Db::stats() {
         tree_stats.bytes_uncompressed += uint64_t{large.blocks} * 4096;
       }
       tree_stats.bytes_garbage += d->run->garbage_bytes();
-      stats.bytes_old_versions += d->run->old_version_bytes + old_bytes_of(*d->active);
+      const uint64_t old_bytes = d->run->old_version_bytes + old_bytes_of(*d->active);
+      stats.bytes_old_versions += old_bytes;
+      for (NamedSnapshotStats& named : stats.named_snapshots) {
+        const bool changed = !d->active->empty() || d->run->record.max_ts > named.timestamp;
+        named.bytes_kept += changed ? old_bytes : 0;
+      }
       stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
     }
     stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;
-    stats.trees.push_back(std::move(tree_stats));
+    // What is dropped and still read, and the catalog, has no name.
+    if (!tree_stats.name.empty()) stats.trees.push_back(std::move(tree_stats));
   }
   stats.memory_budget_bytes = arena.budget();
   stats.memory_used_bytes = arena.used();

@@ -14,6 +14,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
     : machine_(machine),
       path_(std::move(path)),
       options_(std::move(options)),
+      outcome_reserve_(machine_, path_),
       instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
   fork_generation_ = os::fork_generation();
 }
@@ -21,25 +22,23 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
 Db::Impl::~Impl() {
   if (fork_generation_ != os::fork_generation()) {
     // The threads and locks of these parts exist in the parent only: leave everything where it is.
+    prepared_.leak_all();
     static_cast<void>(scheduler_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
     static_cast<void>(manifest_.release());
-    os::MutexLock lock(trees_mutex_);
-    for (auto& [id, tree] : trees_) static_cast<void>(tree.release());
+    if (catalog_ != nullptr) catalog_->abandon();
     static_cast<void>(residency_.release());
     static_cast<void>(arena_.release());
     return;
   }
   if (scheduler_ != nullptr) scheduler_->stop();
   if (publisher_ != nullptr) publisher_->stop();
+  prepared_.abandon_all();
   publisher_.reset();
   log_.reset();
   manifest_.reset();
-  {
-    os::MutexLock lock(trees_mutex_);
-    trees_.clear();
-  }
+  catalog_.reset();
   large_.reset();
   os::epoch::drain();  // what the trees have retired refers to the parts below
   scheduler_.reset();
@@ -81,123 +80,23 @@ Status Db::Impl::check_sizes(std::string_view key, uint64_t value_bytes) const {
 
 // ---- Trees
 
-tree::TreeState* Db::Impl::find(const Tree& tree, Status* status) const {
+tree::TreeState* Db::Impl::own(const Tree& tree, Status* status) const {
   tree::TreeState* state = TreeAccess::state(tree);
-  if (state == nullptr || state->store() != &store_ ||
-      state->dropped.load(std::memory_order_acquire)) {
-    *status =
-        Status(StatusCode::kInvalidArgument, state == nullptr || state->store() != &store_
-                                                 ? "the tree handle is not one of this database"
-                                                 : "the tree was dropped");
-    return nullptr;
-  }
-  return state;
-}
-
-tree::TreeState* Db::Impl::find_id(uint32_t id) {
-  os::MutexLock lock(trees_mutex_);
-  const auto at = trees_.find(id);
-  if (at == trees_.end() || at->second->dropped.load(std::memory_order_acquire)) return nullptr;
-  return at->second.get();
-}
-
-std::vector<tree::TreeState*> Db::Impl::all_trees() {
-  std::vector<tree::TreeState*> result;
-  os::MutexLock lock(trees_mutex_);
-  for (const auto& [id, tree] : trees_) {
-    if (!tree->dropped.load(std::memory_order_acquire)) result.push_back(tree.get());
-  }
-  return result;
-}
-
-tree::TreeState* Db::Impl::find_name(std::string_view name) {
-  os::MutexLock lock(trees_mutex_);
-  for (const auto& [id, tree] : trees_) {
-    if (tree->name() == name && !tree->dropped.load(std::memory_order_acquire)) return tree.get();
-  }
+  if (state != nullptr && state->store() == &store_) return state;
+  *status = Status(StatusCode::kInvalidArgument, "the tree handle is not one of this database");
   return nullptr;
 }
 
-Result<tree::TreeState*> Db::Impl::create_tree(std::string_view name) {
-  if (name.empty() || name.size() > Db::limits().tree_name_bytes_max) {
-    return Status(StatusCode::kInvalidArgument,
-                  "a tree name must have 1 to " + std::to_string(Db::limits().tree_name_bytes_max) +
-                      " bytes");
-  }
-  os::MutexLock catalog(catalog_mutex_);
-  if (tree::TreeState* found = find_name(name); found != nullptr) return found;
-  if (Status s = writable(); !s.ok()) return s;
-  format::ManifestBatch batch;
-  format::TreeRecord record;
-  record.id = manifest_->state().next_tree;
-  record.name = name;
-  record.flags = static_cast<uint32_t>(options_.compression);
-  batch.trees_created.push_back(record);
-  format::ContainerRecord container;
-  container.id = store_.next_container.fetch_add(1, std::memory_order_relaxed);
-  container.tree = record.id;
-  // No cut: older records in the log cannot be this tree's, whose id is new.
-  batch.containers_set.push_back(container);
-  // On a full disk the manifest's last room is for what flushes change.
-  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
-  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
-  std::vector<tree::Container*> containers{tree::TreeState::empty_container(&store_, container)};
-  auto state =
-      std::make_unique<tree::TreeState>(&store_, record.id, record.name, std::move(containers));
-  state->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
-  residency_->compression().set_codec(record.id, static_cast<format::Codec>(record.flags));
-  tree::TreeState* made = state.get();
-  os::MutexLock lock(trees_mutex_);
-  trees_.emplace(record.id, std::move(state));
-  return made;
-}
-
-Status Db::Impl::drop_tree(std::string_view name) {
-  if (Status s = writable(); !s.ok()) return s;
-  os::MutexLock catalog(catalog_mutex_);
-  tree::TreeState* state = find_name(name);
-  if (state == nullptr) return Status(StatusCode::kNotFound, "no tree has this name");
-  state->dropped.store(true, std::memory_order_seq_cst);
-  // What is being flushed is finished and published first; nothing of the tree is started any more.
-  for (bool busy = true; busy;) {
-    busy = false;
-    {
-      os::epoch::Guard guard;
-      for (const tree::Container* container : state->directory().all()) {
-        busy = busy || container->flushing.load(std::memory_order_seq_cst);
-      }
-    }
-    if (busy) machine_.clock->sleep_us(100);
-  }
-  if (Status s = publisher_->publish(); !s.ok()) return s;
-  // With the record of the drop, in one batch: it stands for those of the containers.
-  std::vector<tree::ExtentRef> extents;
-  {
-    os::epoch::Guard guard;
-    for (tree::Container* container : state->directory().all()) {
-      const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-      if (file->image) extents.push_back(file->image);
-      extents.insert(extents.end(), file->values.begin(), file->values.end());
-      extents.insert(extents.end(), file->large.begin(), file->large.end());
-    }
-  }
-  format::ManifestBatch batch;
-  batch.trees_dropped.push_back(state->id());
-  Status dropped = publisher_->publish_now(std::move(batch), std::move(extents));
-  if (dropped.ok()) residency_->compression().forget_tree(state->id());
-  if (dropped.ok()) state->drop_durable.store(true, std::memory_order_release);
-  // The handle keeps the tree's object alive, but not its memory.
-  os::epoch::Guard guard;
-  for (tree::Container* container : state->directory().all()) {
-    auto* empty = new tree::RunFile;
-    residency_->adopt(empty, nullptr);
-    os::MutexLock lock(container->latch);
-    container->install(
-        new tree::Descriptor{new tree::Delta(arena_.get(), container->skip), nullptr, empty});
-    container->open_entries.clear();
-    container->intents = 0;
-  }
-  return dropped;
+tree::TreeState* Db::Impl::find(const Tree& tree, Status* status, format::Lsn ts) const {
+  tree::TreeState* state = own(tree, status);
+  if (state == nullptr || state->stands()) return state;
+  const format::Lsn ended = state->ended.load(std::memory_order_acquire);
+  if (ended != tree::TreeState::kUnborn && ended > ts) return state;
+  *status = Status(StatusCode::kInvalidArgument,
+                   ended == tree::TreeState::kUnborn
+                       ? "the tree was made by a transaction that has not committed"
+                       : "the tree was dropped");
+  return nullptr;
 }
 
 // ---- Writing
@@ -270,7 +169,7 @@ Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
                                    Durability durability) {
   Status status = prepared;
   if (status.ok()) {
-    status = txn.write_all(operations, count, [this](uint32_t id) { return find_id(id); });
+    status = txn.write_all(operations, count, [this](uint32_t id) { return catalog_->find(id); });
   }
   if (!status.ok()) {
     txn.abort();

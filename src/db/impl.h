@@ -1,24 +1,27 @@
 #pragma once
 // What is behind a Db: all parts of an open database, and how they are put together.
 //
-//   Db::Impl ── trees ── containers        arena, space, residency, slots, snapshots (tree::Store)
+//   Db::Impl ── catalog ── trees ── containers    arena, space, residency, slots (tree::Store)
 //      ├── sequencer ── log                scheduler ──flushes──> publisher ──batches──> manifest
 //
 // Not here: what the parts do. Threads: the members are set by open and taken apart by close; in
-// between every part is thread-safe by itself; `trees_` has its own lock.
+// between every part is thread-safe by itself.
 //
 // 1. Order of opening: lock, manifest, space, log scanned and applied as far as that goes, log made
 // durable, manifest N+1, log epoch, the rest of the log, threads (R7).
 // 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
+// With prepared transactions the log stays, and is made durable.
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "db/catalog.h"
 #include "db/manifest.h"
+#include "db/named_snapshots.h"
+#include "db/prepared.h"
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
@@ -41,27 +44,32 @@ struct TreeAccess {
 
 class Db::Impl {
  public:
-  // Of a tree in the manifest, with its first container.
-  static constexpr uint64_t kTreeRecordBytes = 1024;
-
   Impl(const os::Machine& machine, std::string path, Options options);
   ~Impl();
 
   Status open();
   Status close();
   Snapshot snapshot();
+  // Of a timestamp that is registered already, for this one.
+  Snapshot hand_out(const tree::Snapshots::Registration& registration);
+  // A transaction that was not begun.
+  std::unique_ptr<txn::Txn> new_txn();
+  // `number`: as PreparedTransactions::add has given it, or kAny. Errors: kNotFound; those of
+  // Txn::commit_prepared and abort_prepared.
+  Status end_prepared(std::string_view id, uint64_t number, bool commit, Durability durability);
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
   // OK, or why no call may run: kForked, kClosed.
   Status usable() const;
   Status writable() const;
-  // The tree behind a handle; null with *status set when it is none of ours or was dropped.
-  tree::TreeState* find(const Tree& tree, Status* status) const;
-  tree::TreeState* find_id(uint32_t id);
-  std::vector<tree::TreeState*> all_trees();
-  Result<tree::TreeState*> create_tree(std::string_view name);
-  tree::TreeState* find_name(std::string_view name);
-  Status drop_tree(std::string_view name);
+  // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
+  // `ts`.
+  tree::TreeState* find(const Tree& tree, Status* status, format::Lsn ts = format::kLsnMax) const;
+  tree::TreeState* find(const Tree& tree, const Snapshot* snapshot, Status* status) const {
+    return find(tree, status, snapshot == nullptr ? format::kLsnMax : snapshot->timestamp());
+  }
+  // As find, without a look at whether it stands.
+  tree::TreeState* own(const Tree& tree, Status* status) const;
   Status set_compression(tree::TreeState* tree, Compression compression);
   // Gives the tree the operator of this name, and remembers it.
   Status set_merge_operator(tree::TreeState* tree, std::string_view name);
@@ -100,11 +108,15 @@ class Db::Impl {
   std::unique_ptr<txn::Sequencer> sequencer_;
   std::unique_ptr<txn::Reappender> reappender_;
   std::unique_ptr<txn::RowLocks> row_locks_;
+  std::unique_ptr<db::Catalog> catalog_;
+  std::unique_ptr<db::NamedSnapshots> named_snapshots_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
   txn::Services services_;
+  db::PreparedTransactions prepared_;
+  db::OutcomeReserve outcome_reserve_;
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> operations_{0};
@@ -122,16 +134,13 @@ class Db::Impl {
                            uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
-  Status build_trees(const format::ManifestState& state);
   Status check_merge_operators() const;
   const MergeOperator* merge_operator(std::string_view name) const;
-  Status give_merge_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
+  Status close_log();
   Status present_ring_bytes(size_t* bytes);
 
-  os::Mutex trees_mutex_;
-  std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(trees_mutex_);
-  os::Mutex training_mutex_;  // one dictionary is trained at a time; before catalog_mutex_
-  os::Mutex catalog_mutex_;   // one tree is created or dropped at a time
+  os::Mutex training_mutex_;  // one dictionary is trained at a time; before settings_mutex_
+  os::Mutex settings_mutex_;  // of one tree they change at a time
 };
 
 }  // namespace hawthorn

@@ -52,6 +52,11 @@ Status IngestSession::commit() {
   // Whoever has the mutex may wait for this thread's exclusive transaction.
   if (Status s = db_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
   os::MutexLock lock(db_->ingest_mutex_);
+  if (db_->named_snapshots_->any()) {
+    for (size_t i = 0; i < parts_.size(); ++i) misfits_.push_back(i);
+    rounds_ = kRounds;
+    if (Status s = move_misfits(); !s.ok()) return s;
+  }
   Status status;
   for (int log_attempts = 0;;) {
     status = carve();
@@ -92,7 +97,7 @@ Status IngestSession::carve() {
       if (part.has_high) bounds.push_back(part.high);
     }
     if (Status s = db_->scheduler_->carve(tree_, bounds); !s.ok()) return s;
-    if (tree_->dropped.load(std::memory_order_acquire)) return dropped_tree();
+    if (!tree_->stands()) return dropped_tree();
     HAWTHORN_TEST_POINT("ingest.after_carve");
     for (size_t i = 0; i < parts_.size(); ++i) {
       parts_[i].record.id = tree_->container_id(parts_[i].record.low);
@@ -102,7 +107,7 @@ Status IngestSession::carve() {
     if (misfits_.empty()) break;
     if (Status s = move_misfits(); !s.ok()) return s;
   }
-  if (tree_->dropped.load(std::memory_order_acquire)) return dropped_tree();
+  if (!tree_->stands()) return dropped_tree();
   if (Status s = builder_.wait(); !s.ok()) return s;
   if (!parts_.empty() || !large_.empty()) {
     if (Status s = db_->space_->sync(); !s.ok()) return s;
@@ -223,8 +228,9 @@ Status IngestSession::claim() {
         misfits_.push_back(i);
     }
   }
-  // A drop waits for what is claimed before it takes stock.
-  if (tree_->dropped.load(std::memory_order_seq_cst)) {
+  // While this is exclusive nobody drops it; who takes the data of a dropped one away waits for
+  // what is claimed.
+  if (!tree_->stands()) {
     misfits_.clear();
     return dropped_tree();
   }

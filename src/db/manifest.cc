@@ -118,6 +118,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   for (const auto& [id, dictionary] : state.dictionaries) encoder->add_dictionary(dictionary);
   for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
   for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
+  for (const auto& [name, snapshot] : state.snapshots) encoder->set_snapshot(snapshot);
   if (state.log_trim != 0) encoder->trim_log(state.log_trim);
   if (state.lsn_reserved != 0) encoder->reserve_lsn(state.lsn_reserved);
   for (const auto& [id, container] : state.containers) {
@@ -302,7 +303,7 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.manifest_number = previous.number;
   files->superblock.features = previous.features;
   // Any flush may need it, and must not wait for a new manifest to say so.
-  files->superblock.features.incompatible |= format::kFeatureRunShapes;
+  files->superblock.features.incompatible |= format::kFeatureRunShapes | format::kFeatureCatalog;
   files->find_spare();
   Status status = files->begin_next(new_database);
   if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {

@@ -35,8 +35,8 @@ Status check_trees(const format::ManifestBatch& batch, const format::ManifestSta
   for (const format::TreeRecord& tree : batch.trees_set) {
     if (Status status = format::check(tree); !status.ok()) return status;
     const auto old = state.trees.find(tree.id);
-    if (old == state.trees.end() || old->second.name != tree.name ||
-        old->second.comparator != tree.comparator) {
+    const bool known = old != state.trees.end();
+    if (known ? old->second.comparator != tree.comparator : !created.contains(tree.id)) {
       return corrupt("tree " + std::to_string(tree.id) + " is set, but is not that tree");
     }
   }
@@ -102,6 +102,24 @@ Status check_devices(const format::ManifestBatch& batch, const format::ManifestS
   return {};
 }
 
+Status check_snapshots(const format::ManifestBatch& batch, const format::ManifestState& state) {
+  std::unordered_set<std::string> deleted;
+  for (const std::string& name : batch.snapshots_deleted) {
+    if (!state.snapshots.contains(name) || !deleted.insert(name).second) {
+      return corrupt("snapshot \"" + name + "\" is deleted, but does not exist");
+    }
+  }
+  std::unordered_set<std::string> set;
+  for (const format::SnapshotRecord& snapshot : batch.snapshots_set) {
+    if (Status status = format::check(snapshot); !status.ok()) return status;
+    const bool there = state.snapshots.contains(snapshot.name) && !deleted.contains(snapshot.name);
+    if (there || !set.insert(snapshot.name).second) {
+      return corrupt("snapshot \"" + snapshot.name + "\" is made a second time");
+    }
+  }
+  return {};
+}
+
 void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& state) {
   if (dropped.empty()) return;
   const std::unordered_set<uint32_t> ids(dropped.begin(), dropped.end());
@@ -119,6 +137,7 @@ Status check(const format::ManifestBatch& batch, const format::ManifestState& st
   if (Status status = check_trees(batch, state, created); !status.ok()) return status;
   if (Status status = check_containers(batch, state, created); !status.ok()) return status;
   if (Status status = check_devices(batch, state); !status.ok()) return status;
+  if (Status status = check_snapshots(batch, state); !status.ok()) return status;
   return check_log(batch, state);
 }
 
@@ -161,6 +180,11 @@ Status apply(format::ManifestBatch batch, format::ManifestState& state) {
     const size_t index = device.index;
     if (index == state.devices.size()) state.devices.emplace_back();
     state.devices[index] = std::move(device);
+  }
+  for (const std::string& name : batch.snapshots_deleted) state.snapshots.erase(name);
+  for (format::SnapshotRecord& snapshot : batch.snapshots_set) {
+    const std::string name = snapshot.name;
+    state.snapshots.insert_or_assign(name, std::move(snapshot));
   }
   state.log_trim = std::max(state.log_trim, batch.log_trim);
   state.lsn_reserved = std::max(state.lsn_reserved, batch.lsn_reserved);

@@ -130,19 +130,6 @@ const MergeOperator* Db::Impl::merge_operator(std::string_view name) const {
   return nullptr;
 }
 
-Status Db::Impl::give_merge_operator(tree::TreeState* tree,
-                                     const format::TreeRecord& record) const {
-  if (record.merge_operator.empty()) return {};
-  const MergeOperator* found = merge_operator(record.merge_operator);
-  if (found == nullptr) {
-    return Status(StatusCode::kInvalidArgument,
-                  "tree \"" + record.name + "\" has the merge operator \"" + record.merge_operator +
-                      "\", which is not among the options'");
-  }
-  tree->set_merge_operator(found);
-  return {};
-}
-
 Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name) {
   if (Status s = writable(); !s.ok()) return s;
   const MergeOperator* found = merge_operator(name);
@@ -150,25 +137,17 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
     return Status(StatusCode::kInvalidArgument,
                   "no merge operator of the options has the name \"" + std::string(name) + "\"");
   }
-  os::MutexLock catalog(catalog_mutex_);
-  if (tree->dropped.load(std::memory_order_acquire)) {
-    return Status(StatusCode::kInvalidArgument, "the tree was dropped");
-  }
+  os::MutexLock changing(settings_mutex_);
   const MergeOperator* present = tree->merge_operator();
   if (present == found) return {};
   if (present != nullptr) {
-    return Status(StatusCode::kInvalidArgument, "tree \"" + tree->name() +
-                                                    "\" has the merge operator \"" +
+    return Status(StatusCode::kInvalidArgument, "the tree has the merge operator \"" +
                                                     std::string(present->name()) + "\" already");
   }
-  format::ManifestBatch batch;
-  batch.trees_set.push_back(
-      {tree->id(), tree->name(), 0,
-       static_cast<uint32_t>(residency_->compression().plan(tree->id()).codec), std::string(name)});
-  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
-  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
-  tree->set_merge_operator(found);
-  return {};
+  Status status = catalog_->change_record(
+      tree->id(), [&](format::TreeRecord& record) { record.merge_operator = name; });
+  if (status.ok()) tree->set_merge_operator(found);
+  return status;
 }
 
 Status Db::Impl::check_merge(const tree::TreeState& tree, std::string_view key,

@@ -183,25 +183,25 @@ Status Db::Impl::open() {
   store_.large = large_.get();
   store_.visible = &sequencer_->visible();
   store_.next_container.store(loaded.state.next_container, std::memory_order_relaxed);
-  publisher_ = std::make_unique<db::Publisher>(machine_, &store_, [this](uint64_t durable) {
-    std::vector<tree::TreeState*> trees;
-    {
-      os::MutexLock lock(trees_mutex_);
-      for (const auto& [id, tree] : trees_) {
-        if (!tree->drop_durable.load(std::memory_order_acquire)) trees.push_back(tree.get());
-      }
-    }
-    format::Lsn needed = format::kLsnMax;
-    for (tree::TreeState* tree : trees) needed = std::min(needed, tree->log_needed(durable));
-    return needed;
-  });
-  scheduler_ = std::make_unique<db::Scheduler>(machine_, &store_, publisher_.get(),
-                                               reappender_.get(), [this] { return all_trees(); });
+  publisher_ = std::make_unique<db::Publisher>(
+      machine_, &store_, [this](uint64_t durable) { return catalog_->log_needed(durable); });
+  catalog_ = std::make_unique<db::Catalog>(&store_, publisher_.get());
+  scheduler_ = std::make_unique<db::Scheduler>(
+      machine_, &store_, publisher_.get(), reappender_.get(), [this] { return catalog_->all(); });
   scheduler_->set_budget(options_.memory_budget_bytes);
   scheduler_->set_space_target(options_.space_target);
-  scheduler_->on_idle([this] { train_dictionary(); });
-  services_ = {&store_, sequencer_.get(), scheduler_.get(), reappender_.get(), row_locks_.get()};
-  if (Status s = build_trees(loaded.state); !s.ok()) return s;
+  scheduler_->on_idle([this] {
+    train_dictionary();
+    // What fails is the publisher's error, and of everything that follows.
+    static_cast<void>(catalog_->remove_ended(false).ok());
+  });
+  catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
+  catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
+  named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
+  named_snapshots_->open(loaded.state);
+  services_ = {&store_,           sequencer_.get(), scheduler_.get(),
+               reappender_.get(), row_locks_.get(), catalog_.get()};
+  if (Status s = catalog_->build(loaded.state); !s.ok()) return s;
 
   // The log: its end, and most of what it holds.
   const format::ManifestState& state = loaded.state;
@@ -212,8 +212,11 @@ Status Db::Impl::open() {
   if (Status s = present_ring_bytes(&recovery_options.ring_bytes); !s.ok()) return s;
   std::unique_ptr<wal::Recovery> recovery;
   db::Replay replay(
-      &store_, scheduler_.get(), [this](uint32_t id) { return find_id(id); }, state.epochs,
-      options_.read_only);
+      &store_, scheduler_.get(), [this](uint32_t id) { return catalog_->any(id); },
+      [&](const format::Operation& entry) {
+        return catalog_->adopt(entry.key, entry.value, loaded.state);
+      },
+      state.epochs, options_.read_only);
   if (!state.epochs.empty()) {
     Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(
         machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
@@ -230,7 +233,11 @@ Status Db::Impl::open() {
   }
   if (options_.read_only) {
     sequencer_->start(nullptr, visible);
-    return recovery == nullptr ? Status() : replay.finish(*recovery);
+    if (recovery != nullptr) {
+      if (Status s = replay.finish(*recovery); !s.ok()) return s;
+    }
+    for (const txn::FoundPrepared& found : replay.prepared()) prepared_.add_found(found);
+    return catalog_->finish_open(services_, true, {});
   }
 
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
@@ -285,17 +292,36 @@ Status Db::Impl::open() {
     if (Status s = replay.finish(*recovery); !s.ok()) return s;
     store_.replaying = false;
     sequencer_->visible().store(visible, std::memory_order_release);
-    for (tree::TreeState* tree : all_trees()) tree->end_replay();
+    for (tree::TreeState* tree : catalog_->all()) tree->end_replay();
     if (Status s = scheduler_->flush_when_full(); !s.ok()) return s;
+    std::vector<std::unique_ptr<txn::Txn>> restored;
+    Status found = replay.restore(*recovery, [this] { return new_txn(); }, &restored);
+    for (std::unique_ptr<txn::Txn>& txn : restored) {
+      if (found.ok()) {
+        prepared_.add(std::move(txn));
+      } else {
+        txn->abandon();
+      }
+    }
+    if (!found.ok()) {
+      return Status(found.code(), path_ + ": a prepared transaction could not be put back: " +
+                                      std::string(found.message()));
+    }
     if (recovery->bytes() > 0) {
       log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
     }
   }
   publisher_->hold_trim(false);
+  if (prepared_.empty()) {
+    outcome_reserve_.remove();
+  } else if (const Status s = outcome_reserve_.keep(); !s.ok()) {
+    log(LogLevel::kWarning,
+        "no space is set aside for ending prepared transactions: " + s.to_string());
+  }
   remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
-  return {};
+  return catalog_->finish_open(services_, false, named_snapshots_->timestamps());
 }
 
 // ---- Devices
@@ -351,71 +377,6 @@ void Db::Impl::remove_ingest_files() {
   }
 }
 
-Status Db::Impl::build_trees(const format::ManifestState& state) {
-  for (const auto& [id, record] : state.trees) {
-    residency_->compression().set_codec(id, static_cast<format::Codec>(record.flags));
-  }
-  for (const auto& [id, dictionary] : state.dictionaries) {
-    if (residency_->compression().add_dictionary(dictionary.tree, id, dictionary.bytes)) continue;
-    return Status(StatusCode::kCorruption,
-                  "dictionary " + std::to_string(id) + " of the manifest is no Zstd dictionary");
-  }
-  std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
-  for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
-  os::MutexLock lock(trees_mutex_);
-  for (const auto& [id, tree_record] : state.trees) {
-    if (tree_record.comparator != 0) {
-      return Status(
-          StatusCode::kNotSupported,
-          "tree \"" + tree_record.name + "\" has an order that this version does not know");
-    }
-    std::vector<const format::ContainerRecord*>& records = by_tree[id];
-    std::sort(records.begin(), records.end(),
-              [](const auto* a, const auto* b) { return a->low < b->low; });
-    if (records.empty() || !records.front()->low.empty()) {
-      return Status(
-          StatusCode::kCorruption,
-          "the manifest has no container for the first keys of tree \"" + tree_record.name + "\"");
-    }
-    std::vector<tree::Container*> containers;
-    Status status;
-    for (size_t i = 0; i < records.size() && status.ok(); ++i) {
-      const format::ContainerRecord& record = *records[i];
-      auto* file = new tree::RunFile;
-      file->record = record;
-      const auto extent = [&](const tree::ExtentAddress& address, uint32_t bytes, bool index) {
-        if (status.ok()) status = space_->mark_used(address);
-        return tree::ExtentRef(new tree::Extent(residency_.get(), address, bytes, index));
-      };
-      if (record.run.blocks != 0) {
-        file->image = extent(record.run, record.image_blocks() * 4096, true);
-        if (!file->find_front() && status.ok()) {
-          status =
-              Status(StatusCode::kCorruption, "the manifest contradicts itself about container " +
-                                                  std::to_string(record.id));
-        }
-      }
-      for (const format::ValueExtentRecord& value : record.values) {
-        file->values.push_back(extent(value.address, value.bytes, false));
-      }
-      for (const tree::ExtentAddress& address : record.large) {
-        file->large.push_back(extent(address, address.blocks * 4096, false));
-      }
-      residency_->adopt(file, nullptr);
-      const bool bounded = i + 1 < records.size();
-      containers.push_back(tree::TreeState::make_container(
-          &store_, record, bounded ? records[i + 1]->low : std::string(), bounded, file));
-    }
-    auto made =
-        std::make_unique<tree::TreeState>(&store_, id, tree_record.name, std::move(containers));
-    made->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
-    if (status.ok()) status = give_merge_operator(made.get(), tree_record);
-    trees_.emplace(id, std::move(made));
-    if (!status.ok()) return status;
-  }
-  return {};
-}
-
 // ---- Closing
 
 Status Db::Impl::close() {
@@ -429,16 +390,32 @@ Status Db::Impl::close() {
     lock_.reset();
     return {};
   }
+  if (Status s = catalog_->remove_ended(true); !s.ok()) return s;
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
-  // as logged at the end.
-  if (Status s = scheduler_->flush_all(format::kLsnMax); !s.ok()) return s;
-  if (!scheduler_->all_flushed()) {
+  // as logged at the end. What is prepared cannot be flushed, so the log stays.
+  const bool keeps_log = !prepared_.empty();
+  const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
+  if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
+  if (!keeps_log && !scheduler_->all_flushed()) {
     return Status(StatusCode::kBusy, path_ + ": not everything could be flushed yet");
   }
   if (Status s = publisher_->publish(); !s.ok()) return s;
   closed_.store(true, std::memory_order_release);
   scheduler_->stop();
   publisher_->stop();
+  if (keeps_log) {
+    if (Status s = log_->close_and_keep(); !s.ok()) return s;
+  } else if (Status s = close_log(); !s.ok()) {
+    return s;
+  }
+  os::epoch::drain();
+  Status trimmed = space_->trim_files();
+  if (devices_ != nullptr) devices_->close();
+  lock_.reset();  // the directory may be opened again while this object is still there
+  return trimmed;
+}
+
+Status Db::Impl::close_log() {
   // Nothing needs the log any more: the manifest says so before its files go.
   format::ManifestBatch batch;
   for (const format::LogEpoch& epoch : manifest_->state().epochs)
@@ -446,12 +423,7 @@ Status Db::Impl::close() {
   batch.log_trim = log_->head();
   batch.lsn_reserved = std::max(manifest_->state().lsn_reserved, log_->head());
   if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
-  if (Status s = log_->close_and_remove(); !s.ok()) return s;
-  os::epoch::drain();
-  Status trimmed = space_->trim_files();
-  if (devices_ != nullptr) devices_->close();
-  lock_.reset();  // the directory may be opened again while this object is still there
-  return trimmed;
+  return log_->close_and_remove();
 }
 
 namespace {
@@ -488,7 +460,7 @@ Status Db::destroy(const std::string& path) {
     if (name == "superblock") {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
-               db::is_ingest_file(name)) {
+               db::is_ingest_file(name) || name == db::OutcomeReserve::kName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

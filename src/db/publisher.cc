@@ -111,6 +111,7 @@ uint64_t Publisher::add(Edit edit) {
                 std::make_move_iterator(from.end()));
     };
     // A container flushed twice in one batch: its last record counts; both stand in order.
+    move_all(edit.trees_created, batch.edit.trees_created);
     move_all(edit.set, batch.edit.set);
     move_all(edit.deleted, batch.edit.deleted);
     move_all(edit.fresh, batch.edit.fresh);
@@ -193,6 +194,7 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   if (!batch->edit.fresh.empty()) {
     if (Status s = store_->space->sync(); !s.ok()) return s;
   }
+  extra.trees_created = std::move(batch->edit.trees_created);
   // A container may have been made, flushed and joined to another one within this batch. Ids are
   // never used again, so whatever was deleted stays so.
   const std::unordered_set<uint64_t> gone(batch->edit.deleted.begin(), batch->edit.deleted.end());

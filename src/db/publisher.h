@@ -37,6 +37,7 @@ namespace hawthorn::db {
 using format::Lsn;
 
 struct Edit {
+  std::vector<format::TreeRecord> trees_created;
   std::vector<format::ContainerRecord> set;
   std::vector<uint64_t> deleted;
   std::vector<tree::ExtentRef> fresh;  // to be written from their memory

@@ -116,7 +116,7 @@ void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion com
   get->key.assign(key);
   get->completion = std::move(completion);
   Status status = db_->usable();
-  get->tree = status.ok() ? db_->find(tree, &status) : nullptr;
+  get->tree = status.ok() ? db_->find(tree, options.snapshot, &status) : nullptr;
   if (get->tree == nullptr) return finish(get, std::move(status));
   get->registered = options.snapshot != nullptr;
   get->view = {get->registered ? options.snapshot->timestamp() : 0, 0};

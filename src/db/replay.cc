@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "format/catalog_entry.h"
 #include "format/manifest_record.h"
 #include "os/epoch.h"
 
@@ -22,22 +23,18 @@ constexpr uint32_t kPublishedAttempts = 8;
 constexpr size_t kChunkHeader = 12;          // transaction, seq
 constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
 
-Status damaged(const wal::RecordView& record, const char* what) {
-  return Status(StatusCode::kCorruption,
-                "log record at lsn " + std::to_string(record.lsn) + " " + what);
-}
-
 // What applying it may take at most, about: a container's first chunk of memory for each operation.
 size_t memory_of(const wal::RecordView& record) {
   return 2 * record.payload.size() + size_t{record.operations} * 4096;
 }
 }  // namespace
 
-Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
                std::vector<format::LogEpoch> epochs, bool read_only)
     : store_(store),
       scheduler_(scheduler),
       find_tree_(std::move(find_tree)),
+      name_tree_(std::move(name_tree)),
       epochs_(std::move(epochs)),
       read_only_(read_only),
       scan_bytes_max_(
@@ -51,12 +48,21 @@ tree::TreeState* Replay::find_tree(uint32_t id) {
   return last_tree_;
 }
 
-Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
+Status Replay::damaged(const wal::RecordView& record, std::string_view what) {
+  return Status(StatusCode::kCorruption,
+                "log record at lsn " + std::to_string(record.lsn) + " " + std::string(what));
+}
+
+Replay::ChunkedKey Replay::chunked_key(Lsn of_epoch, uint64_t id) const {
   uint64_t epoch_start = 0;
   for (const format::LogEpoch& epoch : epochs_) {
-    if (epoch.start <= record.lsn) epoch_start = std::max(epoch_start, epoch.start);
+    if (epoch.start <= of_epoch) epoch_start = std::max(epoch_start, epoch.start);
   }
-  return &chunked_[{epoch_start, load<uint64_t>(record.payload.data())}];
+  return {epoch_start, id};
+}
+
+Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
+  return &chunked_[chunked_key(record.lsn, load<uint64_t>(record.payload.data()))];
 }
 
 bool Replay::counts(const ChunkedOutcome& outcome, Lsn lsn, uint32_t seq) {
@@ -92,14 +98,17 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
       recovery.replay(from, [this](const wal::RecordView& record) { return scan_record(record); });
   if (status.ok()) status = apply();
   scanning_ = false;
+  decide_prepared();
   if (!status.ok() || first_chunk_ == format::kLsnMax) return status;
   // Which chunks count is known now.
   status = recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
     if (record.type == RecordType::kChunk) {
       ChunkedOutcome* outcome = chunked(record);
-      if (outcome->cts == 0 || record.lsn < outcome->from) return {};
+      if ((outcome->cts == 0 && !outcome->prepared) || record.lsn < outcome->from) return {};
+      // What is prepared lies above every cut.
+      const Lsn cts = outcome->prepared ? format::kLsnMax : outcome->cts;
       return scan_operations(record, record.payload.substr(kChunkHeader),
-                             load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
+                             load<uint32_t>(record.payload.data() + 8), cts, outcome);
     }
     if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit) {
       return {};
@@ -108,6 +117,12 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
                            load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
   for (auto& [id, outcome] : chunked_) outcome.met.clear();
+  for (const auto& [encoded, cts] : std::exchange(early_, {})) {
+    format::Operation operation;
+    format::decode_operation(encoded.data(), encoded.data() + encoded.size(), &operation);
+    tree::TreeState* tree = find_tree(operation.tree);
+    if (status.ok() && tree != nullptr) status = mark_extents(tree, operation, cts);
+  }
   return status;
 }
 
@@ -151,6 +166,11 @@ Status Replay::scan_record(const wal::RecordView& record) {
       if (record.payload.size() < kChunkHeader) return damaged(record, "is too short");
       chunked(record)->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
       return {};
+    case RecordType::kPrepare:
+      return scan_prepare(record);
+    case RecordType::kPreparedCommit:
+    case RecordType::kPreparedAbort:
+      return scan_prepared_outcome(record);
   }
   return {};
 }
@@ -165,24 +185,37 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
-    if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+    if (Status s = note(operation, cts); !s.ok()) return s;
   }
   if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   return {};
 }
 
-// Nothing may be allocated over an extent that only the log names (R22).
-Status Replay::mark_extents(const format::Operation& operation, Lsn cts) {
-  const bool attaches = operation.type == format::OperationType::kAttach;
-  if (!attaches && operation.type != format::OperationType::kPutLarge) return {};
+// What the scan must know of an operation that counts, whether it is applied now or later.
+Status Replay::note(const format::Operation& operation, Lsn cts) {
+  if (operation.tree == format::kCatalogTree) {
+    return operation.type == format::OperationType::kPut ? name_tree_(operation) : Status();
+  }
+  if (operation.type != format::OperationType::kAttach &&
+      operation.type != format::OperationType::kPutLarge) {
+    return {};
+  }
   tree::TreeState* tree = find_tree(operation.tree);
-  if (tree == nullptr) return {};
+  if (tree != nullptr) return mark_extents(tree, operation, cts);
+  std::string encoded;
+  format::append_operation(encoded, operation);
+  early_.emplace_back(std::move(encoded), cts);
+  return {};
+}
+
+// Nothing may be allocated over an extent that only the log names (R22).
+Status Replay::mark_extents(tree::TreeState* tree, const format::Operation& operation, Lsn cts) {
   {
     os::epoch::Guard guard;
     const tree::Container* container = tree->directory().find(operation.key);
     if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) return {};
   }
-  if (attaches) return mark_attached(operation);
+  if (operation.type == format::OperationType::kAttach) return mark_attached(operation);
   Result<format::LargeValue> value = format::decode_large_value(operation.value);
   if (!value.ok()) return value.status();
   for (const tree::ExtentAddress& address : value->extents) {
@@ -246,9 +279,13 @@ Status Replay::finish_record(const wal::RecordView& record) {
         return s;
       }
       break;
+    case RecordType::kPreparedCommit:
+      break;
     case RecordType::kPad:
     case RecordType::kAbort:
     case RecordType::kRollbackTo:
+    case RecordType::kPrepare:
+    case RecordType::kPreparedAbort:
       return {};
   }
   if (batch_.size() < kBatch / 8 && !batch_.empty()) return {};
@@ -293,7 +330,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (scanning_) {
-      if (Status s = mark_extents(operation, cts); !s.ok()) return s;
+      if (Status s = note(operation, cts); !s.ok()) return s;
     }
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     tree::TreeState* tree = find_tree(operation.tree);

@@ -6,6 +6,11 @@
 // stands further on, and where memory gets short: to make room is to flush, for which the log must
 // be durable (R7) and every extent that it alone names be known (R22). finish() goes on from there.
 //
+// Prepared transactions without an outcome are found by the scan, and put back when everything that
+// is committed is there: restore(). What they have in the log stays there, under the id that they
+// had, until it is moved (txn/reappender.h) or they end. Of several that were prepared under one id
+// the last one counts: it is the same one, moved.
+//
 // Operations are applied by the batch, so that the misses of one overlap those of the others.
 //
 // Not here: reading the log (wal::Recovery), the order of opening (db/impl.h). One thread.
@@ -13,12 +18,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "db/scheduler.h"
 #include "tree/tree.h"
+#include "txn/transaction.h"
 #include "wal/log.h"
 
 namespace hawthorn::db {
@@ -26,9 +33,11 @@ namespace hawthorn::db {
 class Replay {
  public:
   using FindTree = std::function<tree::TreeState*(uint32_t)>;
+  // A committed put into the catalog: from here on its tree is found.
+  using NameTree = std::function<Status(const format::Operation&)>;
 
   // `epochs`: of the log.
-  Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree,
+  Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
          std::vector<format::LogEpoch> epochs, bool read_only);
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
@@ -39,11 +48,19 @@ class Replay {
 
   // The newest commit of the log, known after scan; 0: none.
   format::Lsn newest() const { return newest_; }
+  // Those without an outcome, known after scan.
+  std::vector<txn::FoundPrepared> prepared() const;
+  // Makes each of them anew; `trees` are complete, no other thread is at work. `make`: one that was
+  // not begun. Errors: kCorruption; those of Txn::install_found.
+  using MakeTxn = std::function<std::unique_ptr<txn::Txn>()>;
+  Status restore(wal::Recovery& recovery, const MakeTxn& make,
+                 std::vector<std::unique_ptr<txn::Txn>>* restored);
 
  private:
   static constexpr size_t kBatch = 256;
   static constexpr size_t kKeptBytes = size_t{128} << 10;
 
+  using ChunkedKey = std::pair<uint64_t, uint64_t>;  // start of the epoch, id
   struct ChunkedOutcome {
     format::Lsn cts = 0;        // 0: no commit seen
     format::Lsn from = 0;       // chunks below do not count: they were logged again
@@ -53,6 +70,18 @@ class Replay {
     // The operations [.first, .second) were met, in this pass over the log: one whose transaction
     // committed while it was being logged again stands in two chunks.
     std::vector<std::pair<uint32_t, uint32_t>> met;
+    // Of a prepared one: what its records say, and those of the next ones that were met so far.
+    txn::FoundPrepared found;
+    std::string held;
+    uint32_t parts = 0;
+    bool prepared = false;  // and has no outcome
+  };
+  // One that is put back. Its chunks may stand out of order: those that come too early wait.
+  struct Restoring {
+    std::unique_ptr<txn::Txn> txn;
+    uint32_t next_seq = 0;
+    uint32_t met = 0;
+    std::map<uint32_t, std::string> early;  // encoded operations, by their number
   };
   // A record some of whose operations wait in the batch.
   struct Source {
@@ -60,13 +89,24 @@ class Replay {
     std::string_view operations;
   };
 
+  static Status damaged(const wal::RecordView& record, std::string_view what);
+  // A transaction's id is its own within an epoch of the log: that with the record at this lsn.
+  ChunkedKey chunked_key(format::Lsn of_epoch, uint64_t id) const;
   ChunkedOutcome* chunked(const wal::RecordView& record);
+  Status scan_prepare(const wal::RecordView& record);
+  Status scan_prepared_outcome(const wal::RecordView& record);
+  void decide_prepared();
+  Status restore_chunk(const wal::RecordView& record, const ChunkedOutcome& outcome,
+                       Restoring* restoring);
+  Status restore_early(Restoring* restoring, bool all);
+  Status restore_operation(Restoring* restoring, const format::Operation& operation, uint32_t seq);
   static bool counts(const ChunkedOutcome& outcome, format::Lsn lsn, uint32_t seq);
   static void meet(ChunkedOutcome* outcome, format::Lsn lsn, uint32_t first_seq, uint32_t end);
   Status scan_record(const wal::RecordView& record);
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
                          uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
-  Status mark_extents(const format::Operation& operation, format::Lsn cts);
+  Status note(const format::Operation& operation, format::Lsn cts);
+  Status mark_extents(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts);
   Status mark_attached(const format::Operation& operation);
   Status finish_record(const wal::RecordView& record);
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
@@ -82,11 +122,15 @@ class Replay {
   tree::Store* const store_;
   Scheduler* const scheduler_;
   const FindTree find_tree_;
+  const NameTree name_tree_;
   const std::vector<format::LogEpoch> epochs_;
   const bool read_only_;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
-  std::map<std::pair<uint64_t, uint64_t>, ChunkedOutcome> chunked_;  // by (epoch start, id)
+  std::map<ChunkedKey, ChunkedOutcome> chunked_;
+  // Operations with extents, of trees that chunks may name which were not looked at yet.
+  std::vector<std::pair<std::string, format::Lsn>> early_;
+  std::map<std::string, ChunkedKey> prepared_;  // the last one of each id
   format::Lsn first_chunk_ = format::kLsnMax;
   format::Lsn newest_ = 0;
 

@@ -1,7 +1,9 @@
 // The public Transaction, and the compare-and-set forms of Db.
 
+#include "db/change_alone.h"
 #include "db/cursor_impl.h"
 #include "db/large_values.h"
+#include "format/prepare_record.h"
 
 namespace hawthorn {
 
@@ -26,47 +28,92 @@ class Transaction::Impl {
       : db_(db),
         held_(spare_txn.instance == db->instance_ && spare_txn.txn != nullptr
                   ? std::move(spare_txn.txn)
-                  : std::make_unique<txn::Txn>(db->services_)),
-        txn_(held_.get()) {
+                  : db->new_txn()),
+        txn_(held_.get()),
+        nested_(false) {
     db_->hold();
-    txn_->drop_large = [db](std::string_view encoded) {
-      db::drop_large_value(&db->store_, encoded);
-    };
   }
   Impl(Impl* parent, uint64_t mark)
-      : db_(parent->db_), txn_(parent->txn_), parent_(parent), mark_(mark) {
+      : db_(parent->db_), txn_(parent->txn_), parent_(parent), mark_(mark), nested_(true) {
     parent_->child_ = this;
   }
   ~Impl() {
-    abort();
-    if (held_ == nullptr) return;
-    spare_txn.instance = db_->instance_;
-    spare_txn.txn = std::move(held_);
+    if (!prepared()) abort();
+    if (nested_) return;
+    if (held_ != nullptr) {
+      spare_txn.instance = db_->instance_;
+      spare_txn.txn = std::move(held_);
+    }
     db_->let_go();
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  bool open() const { return !ended_ && txn_->open(); }
+  bool open() const { return !ended_ && (prepared() || txn_->open()); }
+  // Then it is the database's, and this object knows its name.
+  bool prepared() const { return prepared_number_ != 0; }
   // OK, or why it may not be used.
   Status usable() const {
     if (Status s = db_->usable(); !s.ok()) return s;
     if (!open()) return ended();
+    if (prepared()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the transaction is prepared: it can only be committed or aborted");
+    }
     if (child_ == nullptr) return {};
     return Status(StatusCode::kInvalidArgument, "a transaction nested in this one is open");
   }
   tree::TreeState* find(const Tree& tree, Status* status) const {
     *status = usable();
-    return status->ok() ? db_->find(tree, status) : nullptr;
+    tree::TreeState* state = status->ok() ? db_->own(tree, status) : nullptr;
+    if (state == nullptr) return nullptr;
+    const txn::TreeChanges& changes = txn_->tree_changes();
+    if (changes.empty() && state->stands()) return state;
+    if (changes.has_dropped(state->id())) {
+      *status = Status(StatusCode::kInvalidArgument, "the transaction has dropped the tree");
+      return nullptr;
+    }
+    if (changes.has_made(state)) return state;
+    return db_->find(tree, status, read_ts());
   }
   tree::TreeState* find_to_write(const Tree& tree, std::string_view key, uint64_t value_bytes,
                                  Status* status) const {
     tree::TreeState* state = find(tree, status);
     if (state != nullptr) *status = db_->check_sizes(key, value_bytes);
+    if (status->ok() && !state->stands() && !txn_->tree_changes().has_made(state)) {
+      *status = Status(StatusCode::kConflict, "the tree was dropped by another transaction");
+    }
     return status->ok() ? state : nullptr;
+  }
+  // What it reads: its moment, or the present.
+  format::Lsn read_ts() const { return txn_->view().ts == 0 ? format::kLsnMax : txn_->view().ts; }
+
+  Status prepare(std::string_view id) {
+    Status status = usable();
+    if (status.ok()) status = may_prepare(id);
+    if (status.ok()) status = db_->prepared_.reserve(id);
+    if (!status.ok()) return status;
+    status = db_->outcome_reserve_.keep();
+    if (status.ok()) status = txn_->prepare(id);
+    if (!txn_->prepared()) {
+      db_->prepared_.cancel(id);
+      return status;
+    }
+    id_ = id;
+    txn_ = nullptr;
+    prepared_number_ = db_->prepared_.add(std::move(held_));
+    return status;
+  }
+  Status end_prepared(bool commit, Durability durability) {
+    Status status = db_->end_prepared(id_, prepared_number_, commit, durability);
+    // By its id it may have ended before; else it stays where that failed before it was decided.
+    ended_ =
+        status.ok() || status.is_not_found() || (commit && status.is(StatusCode::kUnknownOutcome));
+    return status;
   }
 
   Status commit(Durability durability) {
+    if (prepared()) return end_prepared(true, durability);
     end_child();
     if (parent_ == nullptr) return txn_->commit(db_->level(durability));
     Status status = txn_->release_mark(mark_);
@@ -75,6 +122,10 @@ class Transaction::Impl {
   }
   void abort() {
     if (!open()) return;
+    if (prepared()) {
+      static_cast<void>(end_prepared(false, {}).ok());
+      return;
+    }
     end_child();
     if (parent_ == nullptr) return txn_->abort();
     // Where that fails, the outermost one does not commit.
@@ -82,6 +133,9 @@ class Transaction::Impl {
     static_cast<void>(txn_->release_mark(mark_).ok());
     leave();
   }
+
+  Result<tree::TreeState*> find_name(std::string_view name) const;
+  Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
 
   Status read(tree::TreeState* state, std::string_view key, Value& value) const {
     return state->get(key, txn_->view(), txn_->reads_one_moment(), value);
@@ -144,6 +198,17 @@ class Transaction::Impl {
   txn::Txn& txn() const { return *txn_; }
 
  private:
+  Status may_prepare(std::string_view id) const {
+    const char* wrong = nullptr;
+    if (id.empty() || id.size() > format::kPreparedIdBytesMax) {
+      wrong = "the id of a prepared transaction must have 1 to 200 bytes";
+    } else if (nested_) {
+      wrong = "a nested transaction is prepared with the one around it";
+    } else if (!txn_->may_prepare()) {
+      wrong = "a read-only or exclusive transaction cannot be prepared";
+    }
+    return wrong == nullptr ? Status() : Status(StatusCode::kInvalidArgument, wrong);
+  }
   // Those that are nested in this one end with it.
   void end_child() {
     if (child_ == nullptr) return;
@@ -159,12 +224,15 @@ class Transaction::Impl {
   }
 
   Db::Impl* const db_;
-  std::unique_ptr<txn::Txn> held_;  // null: nested
-  txn::Txn* const txn_;
+  std::unique_ptr<txn::Txn> held_;  // null: nested, or prepared
+  txn::Txn* txn_;                   // null: prepared
   Impl* parent_ = nullptr;
   Impl* child_ = nullptr;
   const uint64_t mark_ = 0;
-  bool ended_ = false;  // of a nested one
+  const bool nested_;
+  bool ended_ = false;  // of a nested or prepared one
+  std::string id_;      // as which it is prepared
+  uint64_t prepared_number_ = 0;
 };
 
 Transaction::Transaction() = default;
@@ -240,7 +308,58 @@ Status Transaction::commit(Durability durability) {
 }
 
 void Transaction::abort() {
-  if (impl_ != nullptr) impl_->abort();
+  if (impl_ == nullptr || (impl_->prepared() && !impl_->db()->usable().ok())) return;
+  impl_->abort();
+}
+
+// ---- Prepared
+
+Status Transaction::prepare(std::string_view id) {
+  return impl_ == nullptr ? no_transaction() : impl_->prepare(id);
+}
+
+std::unique_ptr<txn::Txn> Db::Impl::new_txn() {
+  auto txn = std::make_unique<txn::Txn>(services_);
+  txn->drop_large = [this](std::string_view encoded) { db::drop_large_value(&store_, encoded); };
+  return txn;
+}
+
+Status Db::Impl::end_prepared(std::string_view id, uint64_t number, bool commit,
+                              Durability durability) {
+  std::unique_ptr<txn::Txn> txn = prepared_.begin_end(id, number);
+  if (txn == nullptr) {
+    return Status(StatusCode::kNotFound,
+                  "no transaction is prepared as \"" + std::string(id) + "\"");
+  }
+  const auto end = [&] {
+    return commit ? txn->commit_prepared(level(durability)) : txn->abort_prepared();
+  };
+  Status status = end();
+  if (status.is(StatusCode::kNoSpace) && outcome_reserve_.give_up()) status = end();
+  if (!txn->prepared()) txn.reset();
+  prepared_.finish_end(id, std::move(txn));
+  if (prepared_.empty()) {
+    outcome_reserve_.give_up();
+  } else if (const Status s = outcome_reserve_.keep(); !s.ok() && !s.is(StatusCode::kNoSpace)) {
+    log(LogLevel::kWarning,
+        "no space is set aside for ending prepared transactions: " + s.to_string());
+  }
+  return status;
+}
+
+Result<std::vector<PreparedTransaction>> Db::prepared() {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  return impl_->prepared_.list();
+}
+
+Status Db::commit_prepared(std::string_view id, Durability durability) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->end_prepared(id, db::PreparedTransactions::kAny, true, durability);
+}
+
+Status Db::rollback_prepared(std::string_view id) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
+  return impl_->end_prepared(id, db::PreparedTransactions::kAny, false, {});
 }
 
 // ---- Savepoints
@@ -270,6 +389,84 @@ Result<Transaction> Transaction::begin_nested() {
   if (impl_ == nullptr) return no_transaction();
   if (Status s = impl_->usable(); !s.ok()) return s;
   return Transaction(std::make_unique<Impl>(impl_.get(), impl_->txn().mark()));
+}
+
+// ---- Trees
+
+Result<tree::TreeState*> Transaction::Impl::find_name(std::string_view name) const {
+  if (Status s = usable(); !s.ok()) return s;
+  if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  db::Catalog& catalog = *db_->catalog_;
+  if (txn_->tracks_reads()) txn_->note_read(catalog.names(), format::catalog_key(name));
+  return catalog.find(name, txn_->view(), txn_->reads_one_moment());
+}
+
+// As find_name, of a name that is about to change.
+Result<tree::TreeState*> Transaction::Impl::find_name_to_change(std::string_view name) const {
+  if (Status s = usable(); !s.ok()) return s;
+  if (Status s = db_->writable(); !s.ok()) return s;
+  if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  db::Catalog& catalog = *db_->catalog_;
+  if (Status s = txn_->begin_update(catalog.names(), format::catalog_key(name)); !s.ok()) return s;
+  return catalog.find(name, txn_->update_view(), txn_->update_view_registered());
+}
+
+Result<Tree> Transaction::tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name(name);
+  if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
+  if (found.status().is_not_found()) {
+    const auto codec = static_cast<format::Codec>(impl_->db()->options_.compression);
+    found = impl_->db()->catalog_->create(impl_->txn(), name, codec);
+  }
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<Tree> Transaction::find_tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name(name);
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<std::vector<std::string>> Transaction::list_trees() {
+  if (impl_ == nullptr) return no_transaction();
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  txn::Txn& txn = impl_->txn();
+  db::Catalog& catalog = *impl_->db()->catalog_;
+  tree::ReadView view = txn.view();
+  Snapshot own;
+  if (!txn.reads_one_moment()) {
+    own = impl_->db()->snapshot();
+    view.ts = own.timestamp();
+  }
+  if (txn.tracks_reads()) {
+    txn.reads().add_range(catalog.names(), format::kCatalogTreesBegin, format::kCatalogTreesEnd,
+                          view.ts);
+  }
+  return name_list(catalog.list(view));
+}
+
+Status Transaction::drop_tree(std::string_view name) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name_to_change(name);
+  if (!found.ok()) return found.status();
+  return impl_->db()->catalog_->drop(impl_->txn(), name, *found);
+}
+
+Status Transaction::rename_tree(std::string_view from, std::string_view to) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<tree::TreeState*> found = impl_->find_name_to_change(from);
+  if (!found.ok()) return found.status();
+  if (from == to) return {};
+  const Result<tree::TreeState*> other = impl_->find_name_to_change(to);
+  if (other.ok()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "there is a tree \"" + std::string(to) + "\" already");
+  }
+  if (!other.status().is_not_found()) return other.status();
+  return impl_->db()->catalog_->rename(impl_->txn(), from, to, *found);
 }
 
 // ---- Reads
@@ -452,44 +649,28 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
   return Impl::write_if(impl_->has(state, key, expected), [&] { return impl_->del(state, key); });
 }
 
-namespace {
-// Each try sees the value that the last one lost to.
-template <typename Change>
-Result<bool> change_alone(Db& db, Durability durability, Change change) {
-  for (;;) {
-    Result<Transaction> transaction = db.begin(TxnMode::kOptimistic);
-    if (!transaction.ok()) return transaction.status();
-    Result<bool> changed = change(*transaction);
-    if (changed.ok() && !*changed) return changed;
-    Status status = changed.ok() ? transaction->commit(durability) : changed.status();
-    if (status.is_conflict()) continue;
-    return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
-  }
-}
-}  // namespace
-
 Result<bool> Db::insert(const Tree& tree, std::string_view key, std::string_view value,
                         Durability durability) {
-  return change_alone(*this, durability,
+  return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.insert(tree, key, value); });
 }
 
 Result<bool> Db::update(const Tree& tree, std::string_view key, std::string_view value,
                         Durability durability) {
-  return change_alone(*this, durability,
+  return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.update(tree, key, value); });
 }
 
 Result<bool> Db::replace(const Tree& tree, std::string_view key,
                          std::optional<std::string_view> expected, std::string_view value,
                          Durability durability) {
-  return change_alone(*this, durability,
+  return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.replace(tree, key, expected, value); });
 }
 
 Result<bool> Db::remove_if(const Tree& tree, std::string_view key, std::string_view expected,
                            Durability durability) {
-  return change_alone(*this, durability,
+  return change_alone(*this, *impl_, durability,
                       [&](Transaction& t) { return t.remove_if(tree, key, expected); });
 }
 

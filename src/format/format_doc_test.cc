@@ -20,6 +20,7 @@
 #include "format/device_label.h"
 #include "format/log_record.h"
 #include "format/manifest_layout.h"
+#include "format/prepare_record.h"
 #include "format/run_layout.h"
 #include "format/superblock.h"
 
@@ -133,6 +134,10 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(DictionaryAddPayload),
         {FIELD(DictionaryAddPayload, id), FIELD(DictionaryAddPayload, tree),
          FIELD(DictionaryAddPayload, bytes), FIELD(DictionaryAddPayload, reserved)}}},
+      {"SnapshotPayload",
+       {sizeof(SnapshotPayload),
+        {FIELD(SnapshotPayload, timestamp), FIELD(SnapshotPayload, created_us),
+         FIELD(SnapshotPayload, name_bytes), FIELD(SnapshotPayload, reserved)}}},
       {"DeviceSlot",
        {sizeof(DeviceSlot),
         {FIELD(DeviceSlot, magic), FIELD(DeviceSlot, format_version), FIELD(DeviceSlot, index),
@@ -182,6 +187,12 @@ const std::map<std::string, Struct>& structs() {
          FIELD(RunHeader, heap_stored_blocks),
          FIELD(RunHeader, heap_dictionary),
          FIELD(RunHeader, reserved_b)}}},
+      {"PrepareHeader",
+       {sizeof(PrepareHeader),
+        {FIELD(PrepareHeader, transaction), FIELD(PrepareHeader, first_lsn),
+         FIELD(PrepareHeader, timestamp), FIELD(PrepareHeader, wall_us),
+         FIELD(PrepareHeader, operations), FIELD(PrepareHeader, part), FIELD(PrepareHeader, parts),
+         FIELD(PrepareHeader, id_bytes)}}},
       {"RunExtent",
        {sizeof(RunExtent),
         {FIELD(RunExtent, file), FIELD(RunExtent, block), FIELD(RunExtent, blocks),

@@ -33,6 +33,10 @@ enum class RecordType : uint8_t {
                        // this do not count
   kAttachingCommit = 7,  // as kChunkedCommit, of a transaction that attaches containers: a reader
                          // that does not know those must not take the log for a damaged one
+  kPrepare = 8,          // a part of what a prepared transaction holds (prepare_record.h)
+  kPreparedCommit = 9,   // payload: u64 transaction id, u64 lsn below which its chunks do not
+                         // count, which lies in the epoch that the id is of. Its lsn is the cts
+  kPreparedAbort = 10,   // payload: as kPreparedCommit
 };
 
 struct RecordHeader {

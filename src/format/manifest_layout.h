@@ -62,6 +62,8 @@ enum class ManifestRecordType : uint8_t {
   kDeviceSet = 12,
   kTreeSet = 13,
   kDictionaryAdd = 14,
+  kSnapshotSet = 15,
+  kSnapshotDelete = 16,
 };
 
 // Before every record's payload. The payload is filled up with zeros to a multiple of 8 bytes.
@@ -305,5 +307,20 @@ struct DictionaryAddPayload {
   uint32_t reserved;
 };
 static_assert(sizeof(DictionaryAddPayload) == 16);
+
+// Followed by the name. In a delete record the numbers are zero.
+//
+// OFFSET SIZE FIELD
+//      0    8 timestamp       what the snapshot shows
+//      8    8 created_us      wall clock, microseconds since 1970
+//     16    4 name_bytes      1 to 255
+//     20    4 reserved        zero
+struct SnapshotPayload {
+  uint64_t timestamp;
+  uint64_t created_us;
+  uint32_t name_bytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(SnapshotPayload) == 24);
 
 }  // namespace hawthorn::format

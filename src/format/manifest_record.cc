@@ -74,6 +74,17 @@ Status decode_dictionary(std::string_view payload, DictionaryRecord& dictionary)
   return check(dictionary);
 }
 
+Status decode_snapshot(std::string_view payload, SnapshotRecord& snapshot) {
+  SnapshotPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("snapshot record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.name_bytes || fixed.reserved != 0) {
+    return corrupt("snapshot record contradicts itself");
+  }
+  snapshot = {std::string(payload.substr(sizeof(fixed))), fixed.timestamp, fixed.created_us};
+  return check(snapshot);
+}
+
 Status decode_device(std::string_view payload, DeviceRecord& device) {
   DeviceSetPayload fixed;
   if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
@@ -244,6 +255,14 @@ Status check(const DeviceRecord& device) {
   return {};
 }
 
+Status check(const SnapshotRecord& snapshot) {
+  if (snapshot.name.empty() || snapshot.name.size() > kSnapshotNameBytesMax ||
+      snapshot.timestamp > kLsnMax) {
+    return corrupt("snapshot \"" + snapshot.name + "\": a field is out of range");
+  }
+  return {};
+}
+
 Status check(const LogEpoch& epoch) {
   if (epoch.end > kLsnMax || epoch.start > epoch.end) {
     return corrupt("log epoch " + std::to_string(epoch.number) + ": bounds out of order");
@@ -371,6 +390,17 @@ void ManifestEncoder::set_device(const DeviceRecord& device) {
   add(ManifestRecordType::kDeviceSet, bytes_of(payload), device.path);
 }
 
+void ManifestEncoder::set_snapshot(const SnapshotRecord& snapshot) {
+  const SnapshotPayload payload = {snapshot.timestamp, snapshot.created_us,
+                                   static_cast<uint32_t>(snapshot.name.size()), 0};
+  add(ManifestRecordType::kSnapshotSet, bytes_of(payload), snapshot.name);
+}
+
+void ManifestEncoder::delete_snapshot(std::string_view name) {
+  const SnapshotPayload payload = {0, 0, static_cast<uint32_t>(name.size()), 0};
+  add(ManifestRecordType::kSnapshotDelete, bytes_of(payload), name);
+}
+
 void ManifestEncoder::trim_log(Lsn lsn) {
   add(ManifestRecordType::kLogTrim, bytes_of(LsnPayload{lsn}));
 }
@@ -401,6 +431,8 @@ void ManifestEncoder::add_batch(uint64_t number, const ManifestBatch& batch) {
   for (const uint64_t epoch : batch.epochs_deleted) delete_epoch(epoch);
   for (const LogEpoch& epoch : batch.epochs_set) set_epoch(epoch);
   for (const DeviceRecord& device : batch.devices_set) set_device(device);
+  for (const std::string& name : batch.snapshots_deleted) delete_snapshot(name);
+  for (const SnapshotRecord& snapshot : batch.snapshots_set) set_snapshot(snapshot);
   if (batch.log_trim != 0) trim_log(batch.log_trim);
   if (batch.lsn_reserved != 0) reserve_lsn(batch.lsn_reserved);
   commit();
@@ -465,6 +497,14 @@ Status decode_change(ManifestRecordType type, std::string_view payload, DecodedB
     }
     case ManifestRecordType::kDeviceSet:
       return decode_device(payload, changes.devices_set.emplace_back());
+    case ManifestRecordType::kSnapshotSet:
+      return decode_snapshot(payload, changes.snapshots_set.emplace_back());
+    case ManifestRecordType::kSnapshotDelete: {
+      SnapshotRecord snapshot;
+      if (Status s = decode_snapshot(payload, snapshot); !s.ok()) return s;
+      changes.snapshots_deleted.push_back(std::move(snapshot.name));
+      return {};
+    }
     case ManifestRecordType::kBatchBegin:
     case ManifestRecordType::kBatchCommit:
       break;

@@ -26,6 +26,7 @@ Status check(const TreeRecord& record);
 Status check(const LogEpoch& epoch);
 Status check(const DeviceRecord& device);
 Status check(const DictionaryRecord& dictionary);
+Status check(const SnapshotRecord& snapshot);
 
 struct ManifestIdentity {
   uint64_t uuid_low = 0;
@@ -61,6 +62,8 @@ class ManifestEncoder {
   void set_epoch(const LogEpoch& epoch);
   void delete_epoch(uint64_t number);
   void set_device(const DeviceRecord& device);
+  void set_snapshot(const SnapshotRecord& snapshot);
+  void delete_snapshot(std::string_view name);
   void trim_log(Lsn lsn);
   void reserve_lsn(Lsn lsn);
   void set_counters(uint64_t next_container, uint32_t next_tree);

@@ -70,7 +70,7 @@ inline constexpr size_t kMergeOperatorBytesMax = 255;  // of its name
 
 struct TreeRecord {
   uint32_t id = 0;
-  std::string name;
+  std::string name;         // may be behind what the catalog says (catalog_entry.h)
   uint32_t comparator = 0;  // 0: bytewise
   uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
   std::string merge_operator = {};  // its name; empty: none
@@ -86,6 +86,15 @@ struct DictionaryRecord {
 };
 inline constexpr size_t kDictionaryBytesMax = size_t{64} << 10;
 
+// A snapshot with a name, which a restart does not end.
+struct SnapshotRecord {
+  std::string name;
+  Lsn timestamp = 0;
+  uint64_t created_us = 0;  // wall clock
+  bool operator==(const SnapshotRecord&) const = default;
+};
+inline constexpr size_t kSnapshotNameBytesMax = 255;
+
 // A value's offset has 28 bits.
 inline constexpr uint32_t kValueExtentBytesMax = uint32_t{1} << 28;
 
@@ -93,6 +102,7 @@ struct ManifestState {
   std::map<uint32_t, TreeRecord> trees;
   std::map<uint32_t, DictionaryRecord> dictionaries;  // by id; they go with their trees
   std::map<uint64_t, ContainerRecord> containers;     // by id
+  std::map<std::string, SnapshotRecord> snapshots;    // by name
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;
@@ -106,21 +116,23 @@ struct ManifestState {
 // One batch of changes: durable together or not at all.
 struct ManifestBatch {
   std::vector<TreeRecord> trees_created;
-  std::vector<TreeRecord> trees_set;  // replaced by id: flags and merge operator may differ
+  std::vector<TreeRecord> trees_set;  // replaced by id: anything else may differ
   std::vector<uint32_t> trees_dropped;
   std::vector<DictionaryRecord> dictionaries_added;
   std::vector<ContainerRecord> containers_set;  // added, or replaced by id
   std::vector<uint64_t> containers_deleted;
   std::vector<LogEpoch> epochs_set;  // added, or replaced by number
   std::vector<uint64_t> epochs_deleted;
+  std::vector<SnapshotRecord> snapshots_set;  // added
+  std::vector<std::string> snapshots_deleted;
   std::vector<DeviceRecord> devices_set;  // added (the next index), or replaced by index
   Lsn log_trim = 0;                       // 0: unchanged
   Lsn lsn_reserved = 0;                   // 0: unchanged
   bool empty() const {
     return trees_created.empty() && trees_set.empty() && trees_dropped.empty() &&
            dictionaries_added.empty() && containers_set.empty() && containers_deleted.empty() &&
-           epochs_set.empty() && epochs_deleted.empty() && devices_set.empty() && log_trim == 0 &&
-           lsn_reserved == 0;
+           epochs_set.empty() && epochs_deleted.empty() && snapshots_set.empty() &&
+           snapshots_deleted.empty() && devices_set.empty() && log_trim == 0 && lsn_reserved == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

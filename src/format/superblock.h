@@ -72,12 +72,17 @@ inline constexpr uint64_t kFeatureCompression = 2;
 // Incompatible: runs may have wide groups, and first heads in their header areas (run_layout.h). In
 // every database that a version which knows them has opened for writing.
 inline constexpr uint64_t kFeatureRunShapes = 4;
+// Incompatible: names of trees stand in the catalog (catalog_entry.h); snapshots may have names.
+// As kFeatureRunShapes.
+inline constexpr uint64_t kFeatureCatalog = 8;
 // Incompatible: some tree has or had a merge operator: its record, operations of the log, records
 // of runs.
-inline constexpr uint64_t kFeatureMergeOperators = 8;
+inline constexpr uint64_t kFeatureMergeOperators = 16;
 // What this version knows.
-inline constexpr Features kFeaturesKnown = {
-    0, 0, kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureMergeOperators};
+inline constexpr Features kFeaturesKnown = {0, 0,
+                                            kFeatureDevices | kFeatureCompression |
+                                                kFeatureRunShapes | kFeatureCatalog |
+                                                kFeatureMergeOperators};
 
 struct Superblock {
   uint32_t format_version = 0;

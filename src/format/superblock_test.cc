@@ -133,7 +133,7 @@ TEST(SuperblockTest, NewerVersionsAndUnknownFeaturesAreRefused) {
   EXPECT_TRUE(chosen.status().is(StatusCode::kNotSupported)) << chosen.status().to_string();
 
   Superblock unknown = example(8);
-  unknown.features.incompatible = 16;
+  unknown.features.incompatible = uint64_t{1} << 63;
   chosen = choose_superblock(file_of(unknown, example(7)), nullptr);
   EXPECT_TRUE(chosen.status().is(StatusCode::kNotSupported)) << chosen.status().to_string();
 

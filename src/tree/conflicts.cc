@@ -172,6 +172,7 @@ ConflictRead newest_in_range(const Container& container, const Descriptor& descr
 
 TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn floor, TxnId own,
                                          const RunFile* searched, PinnedRunFile* run) const {
+  if (was_dropped()) return Newer::kYes;
   for (os::SpinWait wait;; wait.once()) {
     os::epoch::Guard guard;
     const Container* container = directory_.find(key);
@@ -187,6 +188,7 @@ TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn floor, TxnId 
 
 TreeState::Newer TreeState::newer_commit_in(RangeCheck& range, Lsn floor, TxnId own,
                                             PinnedRunFile* run) const {
+  if (was_dropped()) return Newer::kYes;
   std::string at = range.low;
   for (size_t number = 0;; ++number) {
     for (os::SpinWait wait;; wait.once()) {

@@ -71,7 +71,7 @@ ChainRead read_operands(const Version* newest, const ReadView& view, const TxnSl
 
 Status TreeState::can_merge() const {
   if (merge_operator() != nullptr) return {};
-  return Status(StatusCode::kInvalidArgument, "tree \"" + name_ + "\" has no merge operator");
+  return Status(StatusCode::kInvalidArgument, "tree " + std::to_string(id_) + " has no merge operator");
 }
 
 Status TreeState::fold(std::string_view key, std::optional<std::string_view> existing,
@@ -80,7 +80,7 @@ Status TreeState::fold(std::string_view key, std::optional<std::string_view> exi
   const std::vector<std::string_view> oldest_first = operands.oldest_first();
   if (!fold_operands(merge_operator, key, existing, oldest_first, result)) {
     return Status(StatusCode::kCorruption,
-                  "tree \"" + name_ + "\", key " + quoted_key(key) + ": " +
+                  "tree " + std::to_string(id_) + ", key " + quoted_key(key) + ": " +
                       (merge_operator == nullptr
                            ? std::string("there are operands, and the tree has no merge operator")
                            : "the merge operator \"" + std::string(merge_operator->name()) +

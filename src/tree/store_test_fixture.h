@@ -83,7 +83,7 @@ class TestStore {
     record.id = store.next_container.fetch_add(1);
     record.tree = id;
     return std::make_unique<TreeState>(
-        &store, id, "tree", std::vector<Container*>{TreeState::empty_container(&store, record)});
+        &store, id, std::vector<Container*>{TreeState::empty_container(&store, record)});
   }
 
   // The place of a commit in the log: its record is appended, nobody sees it yet.

@@ -25,9 +25,8 @@ bool ranks_below(uint64_t stamp, uint32_t seq, uint64_t other_stamp, uint32_t ot
 }
 }  // namespace
 
-TreeState::TreeState(Store* store, uint32_t id, std::string name,
-                     std::vector<Container*> containers)
-    : store_(store), id_(id), name_(std::move(name)), directory_(std::move(containers)) {}
+TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containers)
+    : store_(store), id_(id), directory_(std::move(containers)) {}
 
 TreeState::~TreeState() = default;
 
@@ -205,6 +204,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         version->flags.store(flags, std::memory_order_relaxed);
         if (!value.empty()) copy_bytes(version->bytes(), value);
         if (delta->first_lsn() == format::kLsnMax) delta->needs_log_from(store_->log->head());
+        delta->needs_log_from(context.log_from);
         delta->link(entry, version);
         add_intent(container, entry);
         old_view = prune(delta, entry, *store_->snapshots->view(), &folds);

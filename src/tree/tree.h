@@ -1,9 +1,9 @@
 #pragma once
-// One named tree: a directory of containers, and what is done to a key in it.
+// One tree: a directory of containers, and what is done to a key in it.
 //
-// Not here: commit order and transactions (txn), choosing what to flush (db). Used by txn and db.
-// Threads: every function from any thread. Functions that may read from disk take no epoch guard
-// across it.
+// Not here: names (db/catalog.h), commit order and transactions (txn), choosing what to flush (db).
+// Used by txn and db. Threads: every function from any thread. Functions that may read from disk
+// take no epoch guard across it.
 //
 // 1. A write installs an intent under the latch of the one container that covers its key; it is
 // stamped after its commit,
@@ -39,6 +39,7 @@ struct WriteContext {
   uint32_t seq = 0;  // of the next operation
   Lsn read_ts = 0;   // of a transaction that must not lose updates
   bool check_conflicts = false;
+  Lsn log_from = format::kLsnMax;  // what it writes stands in the log already, from here on
   UndoList* undo = nullptr;
 };
 
@@ -64,11 +65,10 @@ struct Replayed {
 class TreeState {
  public:
   // Takes over the containers (in key order, covering all keys).
-  TreeState(Store* store, uint32_t id, std::string name, std::vector<Container*> containers);
+  TreeState(Store* store, uint32_t id, std::vector<Container*> containers);
   ~TreeState();
 
   uint32_t id() const { return id_; }
-  const std::string& name() const { return name_; }
   Store* store() const { return store_; }
   // Null: it has none. Set once, by open or by the catalog; lives as long as the database.
   const MergeOperator* merge_operator() const {
@@ -197,6 +197,14 @@ class TreeState {
   // Called (outside latches) when a container's delta has grown so large that it should be flushed
   // whatever the budget.
   std::function<void(TreeState*)> large_delta;
+  // The commit that dropped it: what reads from there on does not have it. kLsnMax: it stands.
+  // kUnborn: its maker has not committed; 0: and never will.
+  static constexpr Lsn kUnborn = 1;
+  std::atomic<Lsn> ended{format::kLsnMax};
+  bool stands() const { return ended.load(std::memory_order_acquire) == format::kLsnMax; }
+  // By a commit, which for whoever has used the tree before is one of all of its keys.
+  bool was_dropped() const { return !stands() && ended.load(std::memory_order_acquire) > kUnborn; }
+  // Nobody reads it any more, and what it has on disk is taken away.
   std::atomic<bool> dropped{false};
   std::atomic<bool> drop_durable{false};  // only then the log may go
 
@@ -224,7 +232,6 @@ class TreeState {
 
   Store* const store_;
   const uint32_t id_;
-  const std::string name_;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
   Directory directory_;
   os::Mutex structure_mutex_;

@@ -77,6 +77,16 @@ Result<bool> ReadSet::read_ahead(TxnId own) {
   return true;
 }
 
+void ReadSet::fence(ReadFence* fence) const {
+  for (const Key& key : keys_) {
+    const std::string low(text_of(key));
+    fence->add({key.tree->id(), low, low + '\0'});
+  }
+  for (const Range& range : ranges_) {
+    fence->add({range.tree->id(), range.check.low, range.check.high});
+  }
+}
+
 void ReadSet::clear() {
   for (OpenWalk* walk : walks_) walk->forget();
   walks_.clear();

@@ -20,6 +20,7 @@
 #include "tree/conflicts.h"
 #include "tree/store.h"
 #include "txn/conflict_search.h"
+#include "txn/read_fence.h"
 #include "txn/sequencer.h"
 
 namespace hawthorn::txn {
@@ -53,6 +54,9 @@ class ReadSet {
   Result<bool> read_ahead(TxnId own);
   // It was valid with everything up to here.
   void passed(Lsn upto) { passed_ = std::max(passed_, upto); }
+
+  // All of it, for when it must stay as it is; walks are folded before. The caller seals it.
+  void fence(ReadFence* fence) const;
 
   void clear();
   // That it takes of the heap.

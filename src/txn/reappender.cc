@@ -14,6 +14,28 @@ constexpr uint32_t kChunkOperations = 4096;  // looked at for one chunk, at most
 constexpr uint64_t kPatience = 4;
 }  // namespace
 
+Status PrepareRecords::for_each(
+    TxnId txn, Lsn first_lsn, uint32_t operations, size_t record_bytes_max,
+    const std::function<Status(std::string_view payload, bool last)>& append) const {
+  const size_t room =
+      std::min(record_bytes_max, kChunkBytes) - sizeof(format::PrepareHeader) - id.size();
+  const size_t parts = std::max<size_t>(1, (held.size() + room - 1) / room);
+  for (size_t part = 0; part < parts; ++part) {
+    const std::string payload =
+        format::encode_prepare({.transaction = txn,
+                                .first_lsn = first_lsn,
+                                .timestamp = timestamp,
+                                .wall_us = wall_us,
+                                .operations = operations,
+                                .part = static_cast<uint32_t>(part),
+                                .parts = static_cast<uint32_t>(parts),
+                                .id_bytes = 0},
+                               id, std::string_view(held).substr(part * room, room));
+    if (Status s = append(payload, part + 1 == parts); !s.ok()) return s;
+  }
+  return {};
+}
+
 void Reappender::add(std::shared_ptr<LoggedTxn> txn) {
   os::MutexLock lock(mutex_);
   txns_.push_back(std::move(txn));
@@ -85,6 +107,7 @@ Status Reappender::move_chunk(LoggedTxn& txn, size_t* bytes) {
     txn.move_start = sequencer_->log()->head();
     txn.moved = 0;
     txn.move_end = txn.logged;
+    txn.move_operations = 0;
   }
   const size_t room = sequencer_->chunk_bytes_max();
   operations_.clear();
@@ -97,7 +120,15 @@ Status Reappender::move_chunk(LoggedTxn& txn, size_t* bytes) {
     if (count == 0) first_seq = undo.seq;
     if (undo.seq != first_seq + count) break;  // a chunk has no gaps
     const size_t before = operations_.size();
-    if (!tree::TreeState::append_open(undo, txn.id, &operations_)) continue;
+    if (!tree::TreeState::append_open(undo, txn.id, &operations_)) {
+      // Of a prepared transaction all operations must be found, also those that nobody needs.
+      if (!undo.tree->drop_durable.load(std::memory_order_acquire)) {
+        if (txn.prepared == nullptr) continue;
+        return Status(StatusCode::kBusy, "a tree could not be dropped as a whole");
+      }
+      format::append_operation(operations_,
+                               {format::OperationType::kDelete, undo.tree->id(), undo.key, {}});
+    }
     if (count > 0 && operations_.size() > room) {
       operations_.resize(before);
       break;
@@ -112,12 +143,31 @@ Status Reappender::move_chunk(LoggedTxn& txn, size_t* bytes) {
   }
   *bytes += operations_.size();
   txn.moved = next;
+  txn.move_operations += count;
   if (txn.moved < txn.move_end) return {};
+  if (txn.prepared != nullptr) {
+    if (Status s = move_prepared(txn, bytes); !s.ok()) return s;
+  }
   // All of it stands above move_start. Whatever is cut from now on keeps the log from there (R8).
   txn.first_chunk = txn.move_start;
+  txn.logged_id = txn.id;
   slots_->set_first_lsn(txn.id, txn.move_start);
   txn.move_start = 0;
   return {};
+}
+
+// Behind its operations: what the owner has logged since the move began is there, too.
+Status Reappender::move_prepared(LoggedTxn& txn, size_t* bytes) {
+  const uint32_t operations = txn.move_operations + (txn.logged - txn.move_end);
+  Lsn last = 0;
+  Status status = txn.prepared->for_each(
+      txn.id, txn.move_start, operations, sequencer_->record_bytes_max(),
+      [&](std::string_view payload, bool) {
+        *bytes += payload.size();
+        return sequencer_->append(format::RecordType::kPrepare, 0, {&payload, 1}, &last);
+      });
+  HAWTHORN_TEST_POINT("reappender.before_durable");
+  return status.ok() ? sequencer_->log()->wait_durable(last) : status;
 }
 
 }  // namespace hawthorn::txn

@@ -15,12 +15,16 @@
 //    record names that. What stands in two records by then counts once. So a move may end anywhere.
 // 2. Whoever moves does not wait for the transaction's owner, who may be waiting for anything.
 // 3. What the owner logs during a move lies above its beginning, and stays where it is.
+// 4. A move of a prepared transaction ends with its prepare records, and with all of it durable:
+//    only then may the log let go of the old ones (R21).
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "format/prepare_record.h"
 #include "hawthorn/status.h"
 #include "os/sync.h"
 #include "tree/tree.h"
@@ -31,9 +35,22 @@ namespace hawthorn::txn {
 // Larger transactions are logged in chunks of about this size.
 inline constexpr size_t kChunkBytes = 256 << 10;
 
+// What the records of a prepared transaction repeat each time.
+struct PrepareRecords {
+  std::string id;
+  std::string held;  // as format/prepare_record.h has it
+  uint64_t timestamp = 0;
+  uint64_t wall_us = 0;
+
+  size_t bytes() const { return sizeof(format::PrepareHeader) + id.size() + held.size(); }
+  // Calls append(payload, last) for each of them, in order, until it fails.
+  Status for_each(TxnId txn, Lsn first_lsn, uint32_t operations, size_t record_bytes_max,
+                  const std::function<Status(std::string_view payload, bool last)>& append) const;
+};
+
 // What an open transaction has logged in chunks, between its owner and whoever moves it.
 struct LoggedTxn {
-  explicit LoggedTxn(TxnId txn) : id(txn) {}
+  explicit LoggedTxn(TxnId txn) : id(txn), logged_id(txn) {}
 
   const TxnId id;
   os::Mutex mutex;
@@ -42,10 +59,15 @@ struct LoggedTxn {
   uint32_t logged GUARDED_BY(mutex) = 0;  // so many of it are in chunks
   uint64_t bytes GUARDED_BY(mutex) = 0;   // which are so long
   Lsn first_chunk GUARDED_BY(mutex) = 0;  // chunks below do not count
+  // Its id in the epoch of first_chunk: another one as long as what an earlier process has logged
+  // was not moved.
+  TxnId logged_id GUARDED_BY(mutex) = 0;
+  std::unique_ptr<const PrepareRecords> prepared GUARDED_BY(mutex);  // null: it is not prepared
   // The move under way: entries [moved, move_end) have not arrived; move_start 0: there is none.
   Lsn move_start GUARDED_BY(mutex) = 0;
   uint32_t moved GUARDED_BY(mutex) = 0;
   uint32_t move_end GUARDED_BY(mutex) = 0;
+  uint32_t move_operations GUARDED_BY(mutex) = 0;  // that have arrived
 };
 
 class Reappender {
@@ -67,6 +89,7 @@ class Reappender {
  private:
   std::shared_ptr<LoggedTxn> oldest(Lsn* first_lsn) const;
   Status move_chunk(LoggedTxn& txn, size_t* bytes) REQUIRES(txn.mutex);
+  Status move_prepared(LoggedTxn& txn, size_t* bytes) REQUIRES(txn.mutex);
 
   tree::TxnSlots* const slots_;
   Sequencer* const sequencer_;

@@ -68,6 +68,7 @@ Status Txn::roll_back_to(uint64_t number) {
     take_back(mark);
   }
   services_.row_locks->release_to(locks_, mark.locks);
+  if (!tree_changes_.empty()) tree_changes_.roll_back_to(mark.undo, *services_.trees);
   // What stood in the buffer at the mark is there still, or was logged as a whole.
   operations_.resize(chunk_seq_ == mark.chunk_seq && !logged ? mark.operation_bytes : 0);
   context_.seq = mark.seq;
@@ -91,6 +92,7 @@ Status Txn::log_rollback(const Mark& mark) {
   logged_->logged = std::min(logged_->logged, static_cast<uint32_t>(mark.undo));
   logged_->move_end = std::min(logged_->move_end, logged_->logged);
   logged_->moved = std::min(logged_->moved, logged_->logged);
+  logged_->move_operations = std::min(logged_->move_operations, logged_->moved);
   return status;
 }
 

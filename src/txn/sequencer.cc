@@ -1,8 +1,11 @@
 #include "txn/sequencer.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/test_point.h"
+#include "tree/tree.h"
 
 namespace hawthorn::txn {
 
@@ -46,11 +49,58 @@ CommitCheck::Verdict Sequencer::validate_beforehand(CommitCheck& check, Lsn* see
 // Everything that is committed is visible (R3), so `visible_` tells whether something came since.
 CommitCheck::Verdict Sequencer::validate_now(const CommitRequest& request, Lsn seen) {
   CommitCheck::Verdict verdict = CommitCheck::Verdict::kValid;
-  if (slots_->contended(request.id)) verdict = request.check->validate_writes();
+  if (request.check == nullptr) return verdict;
+  if (tree_changes_.load(std::memory_order_relaxed) != request.tree_changes &&
+      !request.check->trees_stand()) {
+    return CommitCheck::Verdict::kConflict;
+  }
+  if (request.writes && slots_->contended(request.id)) verdict = request.check->validate_writes();
   if (verdict != CommitCheck::Verdict::kValid || !request.reads) return verdict;
   const Lsn now = visible_.load(std::memory_order_relaxed);
   if (now != seen) verdict = request.check->validate_reads();
   return verdict;
+}
+
+bool Sequencer::drops_prepared(const CommitRequest& request) const {
+  return std::any_of(prepared_.begin(), prepared_.end(), [&](const PreparedWork* other) {
+    return request.check->drops_tree_of(*other);
+  });
+}
+
+// Under the log's mutex. A prepared transaction will commit after this record, whatever comes: so
+// nothing that it has read may change with this one; nor may this one prepare on what it changes,
+// as then it could not commit behind it any more.
+bool Sequencer::meets_prepared(const CommitRequest& request) const {
+  if (request.check == nullptr) return false;
+  const bool has_read = request.prepares != nullptr && !request.prepares->reads.empty();
+  for (const PreparedWork* other : prepared_) {
+    if (!other->reads.empty() && request.check->writes_into(other->reads)) return true;
+    for (size_t i = 0; has_read && i < other->undo->size(); ++i) {
+      const tree::Undo& undo = (*other->undo)[i];
+      if (request.prepares->reads.contains(undo.tree->id(), undo.key)) return true;
+    }
+  }
+  return false;
+}
+
+void Sequencer::add_prepared(const PreparedWork* work) {
+  prepared_.push_back(work);
+  if (!work->reads.empty()) fences_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Sequencer::remove_prepared(const PreparedWork* work) {
+  if (std::erase(prepared_, work) == 0 || work->reads.empty()) return;
+  fences_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Sequencer::adopt(const PreparedWork* work) {
+  os::MutexLock lock(log_->mutex());
+  add_prepared(work);
+}
+
+void Sequencer::forget(const PreparedWork* work) {
+  os::MutexLock lock(log_->mutex());
+  remove_prepared(work);
 }
 
 Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
@@ -73,14 +123,31 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         exclusive_ended_.wait(log_->mutex());
         --exclusive_waiters_;
       }
-      if (request.check != nullptr) verdict = validate_now(request, seen);
+      verdict = validate_now(request, seen);
+      if (verdict == Verdict::kValid && request.changes_trees && drops_prepared(request)) {
+        return Status(StatusCode::kBusy, "a prepared transaction uses a tree that is to go");
+      }
+      if (verdict == Verdict::kValid && (fenced() || request.prepares != nullptr) &&
+          meets_prepared(request)) {
+        verdict = Verdict::kConflict;
+      }
       const Lsn lsn =
           verdict != Verdict::kValid
               ? 0
               : log_->try_append(request.type, request.operations, request.payload, checksum);
+      if (lsn != 0 && request.prepares != nullptr) {
+        add_prepared(request.prepares);
+        *cts = lsn;
+        return {};
+      }
       if (lsn != 0) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
+        if (request.ends != nullptr) remove_prepared(request.ends);
         slots_->commit(request.id, lsn);
+        if (request.changes_trees) {
+          request.check->change_trees(lsn);
+          tree_changes_.fetch_add(1, std::memory_order_release);
+        }
         visible_.store(lsn, std::memory_order_release);
         commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         *cts = lsn;

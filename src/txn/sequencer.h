@@ -14,17 +14,22 @@
 // 2. All that can wait (ring room, the exclusive transaction, reads from disk) comes before the
 // append; after it nothing can fail (R4). Nobody reads from disk under the log's mutex.
 // 3. While a transaction is exclusive, all other commits wait.
+// 4. A transaction is prepared in one such step, too: validated and logged, and from then until its
+//    outcome nobody commits what it has read, nor prepares what it would change under them (R21).
 
 #include <atomic>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "format/log_record.h"
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
 #include "os/sync.h"
 #include "tree/slots.h"
+#include "tree/undo_list.h"
+#include "txn/read_fence.h"
 #include "wal/log.h"
 
 namespace hawthorn::txn {
@@ -34,6 +39,8 @@ using tree::TxnId;
 
 // What a commit asks its transaction: whether what it wrote was written by others since, when
 // another one's intent was met on a key of it (R18); whether what it read was, in any case (R19).
+struct PreparedWork;
+
 class CommitCheck {
  public:
   enum class Verdict : uint8_t { kValid, kConflict, kMustRead };
@@ -46,6 +53,21 @@ class CommitCheck {
   virtual void reads_passed(Lsn upto) = 0;
   // Reads from disk what these lacked. False: conflict.
   virtual Result<bool> read_ahead() = 0;
+  // Whether nobody has dropped a tree that it wrote to. Under the log's mutex.
+  virtual bool trees_stand() = 0;
+  // The commit record is appended, and nobody sees it yet: the trees that it has made begin, and
+  // those that it drops end. Under the log's mutex.
+  virtual void change_trees(Lsn cts) = 0;
+  // Whether it has written a key that is in there. Under the log's mutex.
+  virtual bool writes_into(const ReadFence& reads) const = 0;
+  // Whether it drops a tree that a prepared transaction uses. Under the log's mutex.
+  virtual bool drops_tree_of(const PreparedWork& work) const = 0;
+};
+
+// What others must heed of a prepared transaction. It stays where it is until its outcome.
+struct PreparedWork {
+  const tree::UndoList* undo = nullptr;
+  ReadFence reads;
 };
 
 struct CommitRequest {
@@ -53,8 +75,13 @@ struct CommitRequest {
   format::RecordType type = format::RecordType::kCommit;
   uint32_t operations = 0;
   std::span<const std::string_view> payload;
-  CommitCheck* check = nullptr;
-  bool reads = false;  // it has some to validate
+  CommitCheck* check = nullptr;  // null: nothing is asked
+  bool writes = false;           // what it wrote must be validated
+  bool reads = false;            // it has some to validate
+  bool changes_trees = false;
+  uint64_t tree_changes = 0;               // Sequencer::tree_changes() when it began
+  const PreparedWork* prepares = nullptr;  // the record prepares, and does not commit yet
+  const PreparedWork* ends = nullptr;      // it was prepared
 };
 
 class Sequencer {
@@ -69,6 +96,14 @@ class Sequencer {
   // Errors: kConflict (nothing was written); those of the log. On success *cts is set and everybody
   // sees the commit.
   Status commit(const CommitRequest& request, Lsn* cts);
+  // The same for a record that prepares: others heed request.prepares from then on, and *lsn is
+  // where it stands.
+  Status prepare(const CommitRequest& request, Lsn* lsn) { return commit(request, lsn); }
+  // For one that was found at open; and for one that is rolled back.
+  void adopt(const PreparedWork* work);
+  void forget(const PreparedWork* work);
+  // Whether some have read what nobody may write now.
+  bool fenced() const { return fences_.load(std::memory_order_relaxed) != 0; }
   // The same in two steps, while `request.id` is exclusive: what the record decides is durable as
   // any commit is, and nobody sees it before show. Nothing may fail in between. Errors: those of
   // the log.
@@ -93,6 +128,10 @@ class Sequencer {
   // For who is about to hold what others need while it waits. Errors: as begin_exclusive.
   Status may_wait_for_exclusive();
 
+  // How many commits have made or dropped trees: only where there was one since a transaction began
+  // may it have written to a tree that does not stand any more.
+  uint64_t tree_changes() const { return tree_changes_.load(std::memory_order_acquire); }
+
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
   uint64_t conflicts() const { return conflicts_.load(std::memory_order_relaxed); }
   void count_conflict() { conflicts_.fetch_add(1, std::memory_order_relaxed); }
@@ -102,13 +141,20 @@ class Sequencer {
   // *seen: what its reads were found valid with.
   CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);
   CommitCheck::Verdict validate_now(const CommitRequest& request, Lsn seen);
+  bool meets_prepared(const CommitRequest& request) const;
+  bool drops_prepared(const CommitRequest& request) const;
+  void add_prepared(const PreparedWork* work);
+  void remove_prepared(const PreparedWork* work);
 
   tree::TxnSlots* const slots_;
   wal::Log* log_ = nullptr;
   std::atomic<Lsn> visible_{0};
   std::atomic<uint64_t> commits_{0};
+  std::atomic<uint64_t> tree_changes_{0};  // changes under the log's mutex
   std::atomic<uint64_t> conflicts_{0};
+  std::atomic<uint32_t> fences_{0};  // of prepared_, those that have read something
   // These change under the log's mutex.
+  std::vector<const PreparedWork*> prepared_;
   TxnId exclusive_ = 0;
   uint64_t exclusive_thread_ = 0;
   uint32_t exclusive_waiters_ = 0;

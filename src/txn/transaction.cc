@@ -24,13 +24,14 @@ Status read_only() { return Status(StatusCode::kReadOnly, "the transaction is re
 }  // namespace
 
 Txn::~Txn() {
+  HAWTHORN_ASSERT(!prepared());
   if (open()) abort();
   HAWTHORN_ASSERT(counted_bytes_ == 0);
 }
 
 size_t Txn::heap_bytes() const {
   return operations_.capacity() + large_bytes_ + search_.bytes() + reads_.bytes() +
-         marks_.capacity() * sizeof(Mark);
+         marks_.capacity() * sizeof(Mark) + tree_changes_.bytes();
 }
 
 // What lies on the heap, and is more than a little, counts until the transaction ends.
@@ -43,19 +44,11 @@ void Txn::count_memory() {
   counted_bytes_ = bytes;
 }
 
-// Asks `take` again until it finds memory. Errors: those of relieve.
-template <typename Take>
-Status Txn::take_memory(Take take) {
-  for (uint32_t futile = 0; !take();) {
-    if (Status s = services_.admission->relieve(&futile); !s.ok()) return s;
-  }
-  return {};
-}
-
 Status Txn::begin(const Begin& how) {
   mode_ = how.mode;
   read_only_ = how.read_only;
   lock_timeout_us_ = how.lock_timeout_us;
+  tree_changes_seen_ = services_.sequencer->tree_changes();
   id_ = services_.store->slots->acquire();
   if (id_ == 0) return Status(StatusCode::kBusy, "too many transactions are open");
   const bool shares_keys = mode_ == Mode::kOptimistic || mode_ == Mode::kPessimistic;
@@ -87,6 +80,7 @@ Status Txn::begin(const Begin& how) {
   context_.seq = 0;
   context_.read_ts = read_ts_;
   context_.check_conflicts = shares_keys && one_moment_;
+  context_.log_from = format::kLsnMax;
   context_.undo = &undo_;
   chunk_seq_ = 0;
   operation_count_ = 0;
@@ -389,6 +383,13 @@ CommitCheck::Verdict Txn::validate_writes() {
   return search_.validate(undo_.size(), [this](size_t i) { return written(i); }, id_);
 }
 
+bool Txn::trees_stand() {
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    if (!undo_[i].tree->stands() && !tree_changes_.has_made(undo_[i].tree)) return false;
+  }
+  return true;
+}
+
 CommitCheck::Verdict Txn::validate_reads() { return reads_.validate(id_); }
 
 Result<bool> Txn::read_ahead() {
@@ -429,8 +430,11 @@ Status Txn::commit(Durability durability) {
   request.id = id_;
   request.operations = operation_count_;
   reads_.fold_walks();
+  request.check = this;
+  request.writes = context_.check_conflicts;
   request.reads = !reads_.empty();
-  if (context_.check_conflicts || request.reads) request.check = this;
+  request.changes_trees = !tree_changes_.empty();
+  request.tree_changes = tree_changes_seen_;
   std::string_view payload[2];
   if (logged_ == nullptr) {
     payload[0] = operations;
@@ -499,6 +503,11 @@ Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attach
   if (status.ok()) status = services_.row_locks->close(lock_timeout_us_);
   if (status.ok()) {
     status = claim_exclusively(attaching);
+    if (status.ok() && !trees_stand()) {
+      attaching.release();
+      services_.sequencer->end_exclusive(id_);
+      status = Status(StatusCode::kConflict);
+    }
     if (!status.ok()) services_.row_locks->reopen();
   }
   if (!status.ok()) {
@@ -577,10 +586,14 @@ void Txn::finish() {
   services_.row_locks->release_all(locks_);
   reads_.clear();
   marks_.clear();
+  if (tree_changes_.bytes() > 0) tree_changes_.finish(*services_.trees);
   if (logged_ != nullptr) services_.reappender->remove(*logged_);
   logged_.reset();
   services_.store->slots->release(id_);
   id_ = 0;
+  prepared_.reset();
+  records_ = nullptr;
+  count_prepared();
   drop_memory();
 }
 

@@ -17,7 +17,9 @@
 // 5. A mark is a length of the undo list and of what goes with it; rolling back to it takes the
 // intents away, and, where some are logged already, logs that those do not count. Operation numbers
 // are used again then.
-// 6. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
+// 6. A prepared transaction (prepare.cc) has all of it in the log, holds a lock on each row that it
+//    wrote, and ends as it was told to, or not at all.
+// 7. Once it has logged a chunk the reappender may read its undo list, up to what is logged, until
 //    it ends: the list grows, chunks are logged and the end begins under logged_'s mutex.
 
 #include <cstdint>
@@ -37,6 +39,7 @@
 #include "txn/reappender.h"
 #include "txn/row_locks.h"
 #include "txn/sequencer.h"
+#include "txn/tree_changes.h"
 
 namespace hawthorn::txn {
 
@@ -61,6 +64,7 @@ struct Services {
   Admission* admission = nullptr;
   Reappender* reappender = nullptr;
   RowLocks* row_locks = nullptr;
+  TreeKeeper* trees = nullptr;
 };
 
 enum class Mode : uint8_t { kBlind, kOptimistic, kPessimistic, kExclusive };
@@ -85,6 +89,14 @@ class Attaching {
   virtual void attach(Lsn cts, Lsn first_lsn) = 0;
   // Lets go of what claim has taken, also after an error.
   virtual void release() = 0;
+};
+
+// A prepared transaction that the log of an earlier process has left.
+struct FoundPrepared {
+  PrepareRecords records;
+  TxnId logged_id = 0;
+  Lsn first_lsn = 0;
+  uint32_t operations = 0;
 };
 
 class Txn : private CommitCheck {
@@ -132,6 +144,30 @@ class Txn : private CommitCheck {
                           Durability durability);
   void abort();
 
+  // Makes it survive whatever comes, under this id, until commit_prepared or abort_prepared; it
+  // does nothing else any more. Optimistic and pessimistic ones only. Errors: kConflict, kTimedOut,
+  // kDeadlock and those of reading: it is as before; those of the log, after which it cannot
+  // commit, either; kUnknownOutcome when the sync failed: it is prepared as far as this process
+  // knows.
+  Status prepare(std::string_view id);
+  bool may_prepare() const {
+    return !read_only_ && (mode_ == Mode::kOptimistic || mode_ == Mode::kPessimistic);
+  }
+  bool prepared() const { return prepared_ != nullptr; }
+  // Errors: kUnknownOutcome: it is committed, or when rolling back, may still be there after a
+  // crash. All others: it is as before.
+  Status commit_prepared(Durability durability);
+  Status abort_prepared();
+  // Lets go of all memory and locks, and leaves what the log says. The trees are about to go.
+  void abandon();
+  // Of one that was found: begin, then each operation in the order of its numbers, then its locks
+  // and what it has read. Without other threads. Errors: kOutOfMemory; kCorruption.
+  Status begin_found(const FoundPrepared& found);
+  Status install_found(tree::TreeState* tree, const format::Operation& operation, uint32_t seq);
+  Status end_found(const FoundPrepared& found);
+  const PrepareRecords& records() const { return *records_; }
+  size_t operations() const { return undo_.size(); }
+
   // A moment to roll back to: its number, never used again in this transaction.
   uint64_t mark();
   // Errors: kInvalidArgument where the mark is gone; those of the log, and then of commit.
@@ -160,6 +196,13 @@ class Txn : private CommitCheck {
   bool locks_rows() const { return mode_ == Mode::kPessimistic; }
   uint64_t lock_timeout_us() const { return lock_timeout_us_; }
 
+  // Trees that it has just made, and is about to name or to drop in the catalog.
+  void made_tree(tree::TreeState* tree) { tree_changes_.made(tree, undo_.size()); }
+  void dropped_tree(tree::TreeState* tree) { tree_changes_.dropped(tree, undo_.size()); }
+  // The write of the entry has failed: neither is.
+  void undo_tree_change() { tree_changes_.roll_back_to(undo_.size(), *services_.trees); }
+  const TreeChanges& tree_changes() const { return tree_changes_; }
+
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty(); }
   // Called for every operation type kPutLarge that is rolled back.
@@ -185,6 +228,16 @@ class Txn : private CommitCheck {
   Verdict validate_reads() override;
   void reads_passed(Lsn upto) override { reads_.passed(upto); }
   Result<bool> read_ahead() override;
+  bool trees_stand() override;
+  void change_trees(Lsn cts) override { tree_changes_.commit(cts); }
+  bool writes_into(const ReadFence& reads) const override;
+  bool drops_tree_of(const PreparedWork& work) const override;
+  void begin_logging();
+  void note_held_locks(std::string* held) const;
+  Status lock_written();
+  Status log_prepare(const CommitRequest& request, PrepareRecords* records, Lsn* lsn);
+  Status log_outcome(format::RecordType type, Lsn* lsn);
+  void count_prepared();
   CheckedKey written(size_t number) const;
   Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
   Status await_unlocked(const tree::TreeState* tree, std::string_view key, uint32_t turned_away);
@@ -238,7 +291,13 @@ class Txn : private CommitCheck {
   ConflictSearch search_;              // of what was written
   ReadSet reads_;
   HeldLocks locks_;
+  std::unique_ptr<PreparedWork> prepared_;   // null: it is not
+  const PrepareRecords* records_ = nullptr;  // logged_'s
+  size_t prepared_bytes_ = 0;                // that both take, counted
+  uint64_t found_bytes_ = 0;                 // logged of it, where it was found
   uint64_t lock_timeout_us_ = 0;
+  TreeChanges tree_changes_;
+  uint64_t tree_changes_seen_ = 0;  // Sequencer::tree_changes() when it began
   std::vector<Mark> marks_;
   uint64_t next_mark_ = 1;
   bool attaching_ = false;          // it is logging what has no intents
@@ -251,6 +310,15 @@ class Txn : private CommitCheck {
   char* key_at_ = nullptr;
   char* key_end_ = nullptr;
 };
+
+// Asks `take` again until it finds memory. Errors: those of relieve.
+template <typename Take>
+Status Txn::take_memory(Take take) {
+  for (uint32_t futile = 0; !take();) {
+    if (Status s = services_.admission->relieve(&futile); !s.ok()) return s;
+  }
+  return {};
+}
 
 template <typename Call>
 Status Txn::with_log_space(Call call) {

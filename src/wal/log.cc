@@ -349,6 +349,13 @@ LogStats Log::stats() const {
   };
 }
 
+Status Log::close_and_keep() {
+  if (Status s = wait_durable(head()); !s.ok()) return s;
+  state_->stop_drainer();
+  static_cast<void>(state_->fail(Status(StatusCode::kClosed, "the log was closed")));
+  return {};
+}
+
 Status Log::close_and_remove() {
   state_->stop_drainer();
   static_cast<void>(state_->fail(Status(StatusCode::kClosed, "the log was closed")));

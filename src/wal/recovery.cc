@@ -118,6 +118,9 @@ Status Recovery::State::deliver(const Found& found,
     case RecordType::kAbort:
     case RecordType::kRollbackTo:
     case RecordType::kAttachingCommit:
+    case RecordType::kPrepare:
+    case RecordType::kPreparedCommit:
+    case RecordType::kPreparedAbort:
       return fn({.type = type,
                  .lsn = found.header.lsn,
                  .operations = found.header.operations,

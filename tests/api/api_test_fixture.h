@@ -35,6 +35,20 @@ class Api : public ::testing::Test {
     const Status status = db_->get(tree_, key, value, {.snapshot = snapshot});
     return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
   }
+  Transaction begin(const TxnOptions& options = {}) {
+    Result<Transaction> transaction = db_->begin(options);
+    EXPECT_OK(transaction.status());
+    return std::move(transaction).value();
+  }
+  std::string get_in(Transaction& transaction, std::string_view key) {
+    return get_in(transaction, tree_, key);
+  }
+  static std::string get_in(Transaction& transaction, const Tree& tree, std::string_view key) {
+    Value value;
+    const Status status = transaction.get(tree, key, value);
+    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
+  }
+  void put(std::string_view key, std::string_view value) { ASSERT_OK(db_->put(tree_, key, value)); }
   std::vector<std::string> keys(const Tree& tree) {
     std::vector<std::string> result;
     EXPECT_OK(db_->scan(tree, "", std::nullopt,

@@ -10,20 +10,7 @@ namespace {
 constexpr TxnOptions kSerially{.isolation = Isolation::kSerializable};
 constexpr TxnOptions kCommitted{.isolation = Isolation::kReadCommitted};
 
-class Transactions : public Api {
- protected:
-  Transaction begin(const TxnOptions& options = {}) {
-    Result<Transaction> transaction = db_->begin(options);
-    EXPECT_OK(transaction.status());
-    return std::move(transaction).value();
-  }
-  std::string get_in(Transaction& transaction, std::string_view key) {
-    Value value;
-    const Status status = transaction.get(tree_, key, value);
-    return status.ok() ? value.to_string() : std::string(status_code_name(status.code()));
-  }
-  void put(std::string_view key, std::string_view value) { ASSERT_OK(db_->put(tree_, key, value)); }
-};
+class Transactions : public Api {};
 
 // ---- Savepoints
 

@@ -3,19 +3,17 @@
 // any instruction: committing, opening and recovering, flushing, compacting, draining, closing.
 // Another child then finds every acknowledged commit, whole and in order (R1, R3, R6, R7, R9;
 // attacks 3, 4).
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <thread>
 
 #include "base/sanitizers.h"
 #include "db/file_sizing.h"
-#include "tests/support/engine_test.h"
+#include "tests/support/child_process.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -219,15 +217,6 @@ void verify(Db& db, Shared& shared, uint32_t writer, const Contents (&base)[2], 
   shared.found[writer].store(numbers[0]);
 }
 
-pid_t start(const std::function<void()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    body();
-    _exit(0);
-  }
-  return child;
-}
-
 TEST(Kill, nothing_acknowledged_is_lost) {
 #if defined(HAWTHORN_TSAN)
   GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
@@ -252,21 +241,10 @@ TEST(Kill, nothing_acknowledged_is_lost) {
     SCOPED_TRACE("round " + std::to_string(round));
     shared.opened.store(0);
     const uint64_t child_seed = prng.next();
-    const pid_t worker = start([&] { run_worker(path, shared, child_seed); });
-    ASSERT_GT(worker, 0);
-    if (!prng.one_in(4)) {
-      for (int wait = 0; shared.opened.load() == 0 && shared.failed.load() == 0; ++wait) {
-        ASSERT_LT(wait, 300000) << "the child does not open";
-        usleep(100);
-      }
-    }
-    usleep(static_cast<useconds_t>(prng.below(prng.one_in(3) ? 100000 : 15000)));
-    ASSERT_EQ(kill(worker, SIGKILL), 0);
-    int result = 0;
-    ASSERT_EQ(waitpid(worker, &result, 0), worker);
-    ASSERT_EQ(shared.failed.load(), 0u);
+    const pid_t worker = start_child([&] { run_worker(path, shared, child_seed); });
+    ASSERT_NO_FATAL_FAILURE(kill_at_random(worker, shared, prng, 15000, 100000));
 
-    const pid_t verifier = start([&] {
+    const pid_t verifier = start_child([&] {
       Options how = options();
       how.read_only = round % 8 == 7;
       Result<std::unique_ptr<Db>> db = Db::open(path, how);
@@ -282,6 +260,7 @@ TEST(Kill, nothing_acknowledged_is_lost) {
       if (const Status s = (*db)->close(); !s.ok()) fail(shared, "close: " + s.to_string());
     });
     ASSERT_GT(verifier, 0);
+    int result = 0;
     ASSERT_EQ(waitpid(verifier, &result, 0), verifier);
     ASSERT_EQ(shared.failed.load(), 0u);
     ASSERT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << "status " << result;

@@ -149,6 +149,7 @@ class Lives {
   void compare(Db& db) {
     if (disk_->stopped()) return;
     const Result<std::vector<std::string>> names = db.list_trees();
+    if (disk_->stopped()) return;  // the names are on it, too
     ASSERT_OK(names.status());
     std::map<std::string, Incarnation> live;
     for (const std::string& name : *names) {
@@ -167,6 +168,7 @@ class Lives {
     uint64_t found_hash = 0;
     for (const auto& [name, tree] : live) {
       const Result<Tree> handle = db.find_tree(name);
+      if (disk_->stopped()) return;
       ASSERT_OK(handle.status());
       Contents& contents = found[tree];
       const Status status = db.scan(*handle, "", std::nullopt, [&](std::span<const Entry> entries) {

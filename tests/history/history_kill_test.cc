@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <thread>
 
 #include "base/sanitizers.h"
 #include "db/file_sizing.h"
 #include "tests/history/engine_history_test.h"
+#include "tests/support/child_process.h"
 
 namespace hawthorn::history {
 namespace {
@@ -65,12 +65,6 @@ void upkeep_for_ever(Db& db, uint64_t seed) {
   _exit(0);
 }
 
-pid_t start(const std::function<void()>& body) {
-  const pid_t child = fork();
-  if (child == 0) body();
-  return child;
-}
-
 struct Promise {
   const char* name;
   Begin begin;
@@ -109,7 +103,7 @@ TEST_P(HistoryKill, isolation_holds_across_kills) {
   while (recording->ended() < options.transactions) {
     options.seed = prng.next();
     const uint64_t ended = recording->ended();
-    const pid_t child = start([&] { run_life(path, options, *recording); });
+    const pid_t child = tests::start_child([&] { run_life(path, options, *recording); });
     ASSERT_GT(child, 0);
     // Some die while they open; the others after a part of the work that differs widely.
     int result = 0;
@@ -132,7 +126,7 @@ TEST_P(HistoryKill, isolation_holds_across_kills) {
     kills += killed ? 1 : 0;
     recording->life_ended();
   }
-  const pid_t last = start([&] { run_last_life(path, *recording); });
+  const pid_t last = tests::start_child([&] { run_last_life(path, *recording); });
   ASSERT_GT(last, 0);
   int result = 0;
   ASSERT_EQ(waitpid(last, &result, 0), last);

@@ -38,6 +38,7 @@ void ModelRun::open() {
   options.durability = Durability::kNone;
   options.compression = any_compression();
   options.merge_operators = {std::make_shared<ModelOperator>()};
+  options.lock_timeout_ms = 0;  // there is one thread
   Result<std::unique_ptr<Db>> db = opener_(options);
   ASSERT_OK(db.status());
   db_ = std::move(*db);
@@ -75,6 +76,7 @@ void ModelRun::step() {
   if (pick < 7300) return use_txn();
   if (pick < 7330) return exclusive();
   if (pick < 7350) return locking();
+  if (pick < 7365) return prepare_and_end();
   if (pick < 7550) return open_cursor();
   if (pick < 9800) return move_cursor();
   if (pick < 9952) return manage_snapshots();
@@ -86,6 +88,13 @@ void ModelRun::step() {
 }
 
 // ---- What is expected
+
+const ModelRun::OpenTree* ModelRun::tree_by_id(uint64_t id) const {
+  for (const OpenTree& tree : trees_) {
+    if (tree.id == id) return &tree;
+  }
+  return nullptr;
+}
 
 ModelRun::OpenTree* ModelRun::tree_by_id(uint64_t id) {
   for (OpenTree& tree : trees_) {
@@ -504,7 +513,17 @@ void ModelRun::move_cursor() {
 
 void ModelRun::manage_snapshots() {
   if (snapshots_.size() < 6 && prng_.one_in(2)) {
-    snapshots_.push_back({db_->snapshot(), commit_});
+    if (!prng_.one_in(8)) {
+      snapshots_.push_back({db_->snapshot(), commit_});
+      return;
+    }
+    // By a name, which mostly goes before the snapshot does: ingests attach nothing while it stays.
+    for (const NamedSnapshot& old : std::vector(db_->list_snapshots().value())) {
+      ASSERT_OK(db_->drop_snapshot(old.name));
+    }
+    ASSERT_OK(db_->create_snapshot("named"));
+    snapshots_.push_back({std::move(db_->open_snapshot("named")).value(), commit_});
+    if (!prng_.one_in(16)) ASSERT_OK(db_->drop_snapshot("named"));
     return;
   }
   if (snapshots_.empty() || !prng_.one_in(4)) return;

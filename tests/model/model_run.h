@@ -47,6 +47,8 @@ class ModelRun {
     uint64_t containers = 0;
   };
   const Ingests& ingests() const { return ingests_; }
+  // Transactions that were prepared.
+  uint64_t prepared() const { return prepared_count_; }
 
  private:
   struct OpenTree {
@@ -95,6 +97,13 @@ class ModelRun {
       note_range(tree, std::min(from, end), std::min(last + 1, high));
     }
   };
+  // Waits for its outcome, across restarts.
+  struct PreparedTxn {
+    std::string id;
+    Transaction txn;  // or gone
+    Writes own;
+    std::vector<ReadRange> reads;
+  };
   struct OpenCursor {
     Cursor cursor;
     uint64_t tree = 0;
@@ -117,6 +126,8 @@ class ModelRun {
   void write_batch();
   void wave();
   void ingest();
+  void rename(OpenTree& tree);
+  void count_dropped(const OpenTree& tree, const OpenSnapshot& snapshot);
   void clear(OpenTree& tree, Rank from, Rank to);
   void write_all(const std::vector<Write>& writes);
   void read();
@@ -130,6 +141,12 @@ class ModelRun {
   void end_txn(size_t index, bool commit);
   void exclusive();
   void locking();
+  void prepare_and_end();
+  void prepare_txn(size_t index, bool keeps_object);
+  void meet_prepared();
+  void end_prepared(size_t index);
+  bool has_intent(uint64_t tree, Rank rank, const OpenTxn* but = nullptr) const;
+  bool read_by_prepared(uint64_t tree, Rank rank) const;
   void mark_or_roll_back(OpenTxn& txn);
   void nest(OpenTxn& txn);
   void compare_and_set();
@@ -142,6 +159,7 @@ class ModelRun {
     return txn.level == Isolation::kReadCommitted ? commit_ : txn.began;
   }
   // Whether [from, to) was changed since a commit; *perhaps: only in a way that leaves no trace.
+  bool loses(const OpenTxn& txn, bool* perhaps) const;
   bool changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t since, bool* perhaps) const;
   void take_over(const Writes& own);
   void open_cursor();
@@ -156,6 +174,7 @@ class ModelRun {
 
   OpenTree& any_tree() { return trees_[prng_.below(trees_.size())]; }
   OpenTree* tree_by_id(uint64_t id);
+  const OpenTree* tree_by_id(uint64_t id) const;
   OpenTxn* txn_by_number(uint64_t number);
   Rank any_key();
   // A key near one of the pool; *rank: the first of the pool that is >= it.
@@ -189,6 +208,8 @@ class ModelRun {
   std::vector<OpenTree> trees_;
   std::vector<OpenSnapshot> snapshots_;
   std::vector<OpenTxn> txns_;
+  std::vector<PreparedTxn> prepared_;
+  uint64_t prepared_count_ = 0;
   std::vector<OpenCursor> cursors_;
   // Reused, as programs do.
   Value value_;

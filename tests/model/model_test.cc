@@ -21,13 +21,15 @@ uint64_t operations_or(uint64_t otherwise) {
 void expect_attaching(const ModelRun& run, const ModelOptions& options) {
   constexpr uint64_t kEnough = 300'000;
   const ModelRun::Ingests& ingests = run.ingests();
-  printf("%llu ingests, %llu of them attached %llu containers\n",
+  printf("%llu ingests, %llu of them attached %llu containers; %llu transactions prepared\n",
          static_cast<unsigned long long>(ingests.finished),
          static_cast<unsigned long long>(ingests.attaching),
-         static_cast<unsigned long long>(ingests.containers));
+         static_cast<unsigned long long>(ingests.containers),
+         static_cast<unsigned long long>(run.prepared()));
   if (::testing::Test::HasFailure() || options.operations < kEnough) return;
   EXPECT_GT(ingests.finished, 8u);
   EXPECT_GT(ingests.attaching, 2u);
+  EXPECT_GT(run.prepared(), 20u);
 }
 
 void run_simulated(const ModelOptions& options, bool attaching = false) {

@@ -32,7 +32,7 @@ void ModelRun::begin() {
   made.number = ++last_id_;
   made.level = static_cast<Isolation>(prng_.below(3));
   made.began = commit_;
-  TxnOptions options{.isolation = made.level};
+  TxnOptions options{.isolation = made.level, .lock_timeout_ms = 0};
   if (made.level != Isolation::kReadCommitted && !snapshots_.empty() && prng_.one_in(4)) {
     const OpenSnapshot& snapshot = snapshots_[prng_.below(snapshots_.size())];
     options.snapshot = &snapshot.snapshot;
@@ -185,26 +185,37 @@ void ModelRun::nest(OpenTxn& txn) {
   }
 }
 
+// Whether others have changed what it wrote, or what it has read and must not change. What was
+// dropped has changed.
+bool ModelRun::loses(const OpenTxn& txn, bool* perhaps) const {
+  bool conflict = false;
+  bool writes = false;
+  for (const auto& [id, own] : txn.own) {
+    const OpenTree* tree = tree_by_id(id);
+    writes |= !own.empty();
+    conflict |= tree == nullptr && !own.empty();
+    if (tree == nullptr || txn.level == Isolation::kReadCommitted) continue;
+    for (const auto& [rank, value] : own) {
+      conflict |= changed_since(*tree, rank, rank + 1, txn.began, perhaps);
+    }
+  }
+  for (const ReadRange& read : txn.reads) {
+    if (!writes) break;  // what only reads sees one moment
+    const OpenTree* tree = tree_by_id(read.tree);
+    conflict |= tree == nullptr ? read.from < read.to
+                                : changed_since(*tree, read.from, read.to, read.since, perhaps);
+  }
+  return conflict;
+}
+
 void ModelRun::end_txn(size_t index, bool commit) {
   OpenTxn& txn = txns_[index];
   std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
   if (!commit) {
     txn.txn.abort();
   } else {
-    bool conflict = false;
     bool perhaps = false;
-    for (const auto& [id, own] : txn.own) {
-      for (const auto& [rank, value] : own) {
-        if (txn.level == Isolation::kReadCommitted) break;
-        conflict |= changed_since(*tree_by_id(id), rank, rank + 1, txn.began, &perhaps);
-      }
-    }
-    for (const ReadRange& read : txn.reads) {
-      if (txn.own.empty()) break;  // what only reads sees one moment
-      const OpenTree* tree = tree_by_id(read.tree);
-      if (tree != nullptr)
-        conflict |= changed_since(*tree, read.from, read.to, read.since, &perhaps);
-    }
+    const bool conflict = loses(txn, &perhaps);
     const Status status = txn.txn.commit(any_level());
     if (conflict) {
       ASSERT_TRUE(status.is_conflict()) << status.to_string();
@@ -261,12 +272,6 @@ void ModelRun::locking() {
   ASSERT_OK(begun.status());
   txn.txn = std::move(*begun);
   txn.began = commit_;
-  const auto has_intent = [&](const OpenTree& tree, Rank rank) {
-    return std::any_of(txns_.begin(), txns_.end(), [&](const OpenTxn& open) {
-      const auto own = open.own.find(tree.id);
-      return own != open.own.end() && own->second.contains(rank);
-    });
-  };
   for (uint64_t steps = prng_.between(1, 30); steps > 0; --steps) {
     ++done_;
     const OpenTree& tree = any_tree();
@@ -275,7 +280,7 @@ void ModelRun::locking() {
     const ModelValue value = any_value();
     const Status status = reads ? txn.txn.get_for_update(tree.handle, pool_[rank], value_)
                                 : write_in(txn.txn, tree, rank, value, below(txn, tree, rank));
-    if (has_intent(tree, rank)) {
+    if (has_intent(tree.id, rank)) {
       ASSERT_TRUE(status.is(StatusCode::kTimedOut)) << status.to_string();
       continue;
     }
@@ -300,6 +305,135 @@ void ModelRun::locking() {
   }
   ASSERT_OK(txn.txn.commit(any_level()));
   if (!txn.own.empty()) take_over(txn.own);
+}
+
+// ---- Prepared
+
+bool ModelRun::has_intent(uint64_t tree, Rank rank, const OpenTxn* but) const {
+  return std::any_of(txns_.begin(), txns_.end(), [&](const OpenTxn& open) {
+    const auto own = open.own.find(tree);
+    return &open != but && own != open.own.end() && own->second.contains(rank);
+  });
+}
+
+bool ModelRun::read_by_prepared(uint64_t tree, Rank rank) const {
+  for (const PreparedTxn& prepared : prepared_) {
+    if (prepared.own.empty()) continue;
+    for (const ReadRange& read : prepared.reads) {
+      if (read.tree == tree && read.from <= rank && rank < read.to) return true;
+    }
+  }
+  return false;
+}
+
+// Some of the open transactions are prepared; then the database may be opened anew, and they are
+// ended. Nothing else is committed meanwhile, so what others may do is known.
+void ModelRun::prepare_and_end() {
+  for (size_t i = txns_.size(); i > 0; --i) {
+    if (prng_.one_in(3)) continue;
+    prepare_txn(i - 1, prng_.one_in(2));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  for (uint64_t steps = prng_.below(6); steps > 0; --steps) {
+    meet_prepared();
+    if (::testing::Test::HasFatalFailure()) return;
+    if (!prng_.one_in(60)) continue;
+    for (PreparedTxn& prepared : prepared_) prepared.txn = Transaction();
+    reopen();
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  while (!prepared_.empty() && !::testing::Test::HasFatalFailure()) {
+    end_prepared(prng_.below(prepared_.size()));
+  }
+}
+
+void ModelRun::prepare_txn(size_t index, bool keeps_object) {
+  ++done_;
+  OpenTxn& txn = txns_[index];
+  std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.txn == txn.number; });
+  bool perhaps = false;
+  bool conflict = loses(txn, &perhaps);
+  bool waits = false;
+  bool writes = false;
+  for (const auto& [id, own] : txn.own) {
+    for (const auto& [rank, value] : own) {
+      writes = true;
+      waits |= has_intent(id, rank, &txn);
+      conflict |= read_by_prepared(id, rank);
+    }
+  }
+  for (const ReadRange& read : txn.reads) {
+    for (const PreparedTxn& other : prepared_) {
+      const auto own = other.own.find(read.tree);
+      if (!writes || own == other.own.end()) continue;
+      const auto met = own->second.lower_bound(read.from);
+      conflict |= met != own->second.end() && met->first < read.to;
+    }
+  }
+  const std::string id = "prepared " + std::to_string(++last_id_);
+  const Status status = txn.txn.prepare(id);
+  if (waits) {
+    ASSERT_TRUE(status.is(StatusCode::kTimedOut)) << status.to_string();
+  } else if (conflict) {
+    ASSERT_TRUE(status.is_conflict()) << status.to_string();
+  } else if (!perhaps) {
+    ASSERT_OK(status);
+  }
+  if (!status.ok()) return;  // it is open as before
+  ++prepared_count_;
+  ASSERT_TRUE(txn.txn.open());
+  ASSERT_TRUE(txn.txn.put(trees_[0].handle, "k", "v").is(StatusCode::kInvalidArgument));
+  prepared_.push_back({id, keeps_object ? std::move(txn.txn) : Transaction(), std::move(txn.own),
+                       std::move(txn.reads)});
+  txns_.erase(txns_.begin() + static_cast<ptrdiff_t>(index));
+}
+
+// Nobody writes what they wrote, nor what they have read.
+void ModelRun::meet_prepared() {
+  ++done_;
+  Result<std::vector<PreparedTransaction>> listed = db_->prepared();
+  ASSERT_OK(listed.status());
+  ASSERT_EQ(listed->size(), prepared_.size());
+  if (prepared_.empty()) return;
+  const PreparedTxn& prepared = prepared_[prng_.below(prepared_.size())];
+  ASSERT_TRUE(std::any_of(listed->begin(), listed->end(),
+                          [&](const auto& one) { return one.id == prepared.id; }));
+  for (const auto& [id, own] : prepared.own) {
+    if (own.empty()) continue;
+    const OpenTree& tree = *tree_by_id(id);
+    auto at = own.lower_bound(any_key());
+    if (at == own.end()) at = own.begin();
+    const std::string& key = pool_[at->first];
+    ASSERT_TRUE(db_->put(tree.handle, key, "").is(StatusCode::kTimedOut)) << shown(key);
+    const Status read = db_->get(tree.handle, key, value_);
+    ASSERT_NO_FATAL_FAILURE(
+        expect_value(read, value_.view(), view(tree, commit_).at(at->first), "a prepared key"));
+  }
+  for (const ReadRange& read : prepared.reads) {
+    const OpenTree* tree = tree_by_id(read.tree);
+    if (tree == nullptr || read.from >= read.to || prepared.own.empty()) continue;
+    const Rank rank = read.from + static_cast<Rank>(prng_.below(read.to - read.from));
+    const Status status = db_->del(tree->handle, pool_[rank]);
+    ASSERT_TRUE(status.is_conflict() || status.is(StatusCode::kTimedOut))
+        << status.to_string() << ", " << shown(pool_[rank]);
+  }
+}
+
+void ModelRun::end_prepared(size_t index) {
+  ++done_;
+  PreparedTxn& prepared = prepared_[index];
+  const bool commits = !prng_.one_in(3);
+  if (!prepared.txn.open()) {
+    ASSERT_OK(commits ? db_->commit_prepared(prepared.id, any_level())
+                      : db_->rollback_prepared(prepared.id));
+  } else if (commits) {
+    ASSERT_OK(prepared.txn.commit(any_level()));
+  } else {
+    prepared.txn.abort();
+  }
+  ASSERT_TRUE(db_->rollback_prepared(prepared.id).is_not_found());
+  if (commits && !prepared.own.empty()) take_over(prepared.own);
+  prepared_.erase(prepared_.begin() + static_cast<ptrdiff_t>(index));
 }
 
 // ---- Compare and set

@@ -98,15 +98,23 @@ void ModelRun::trees() {
   ++done_;
   const size_t index = prng_.below(trees_.size());
   OpenTree& tree = trees_[index];
-  for (size_t i = txns_.size(); i > 0; --i) {
-    if (txns_[i - 1].own.contains(tree.id)) {
-      end_txn(i - 1, false);
-      if (::testing::Test::HasFatalFailure()) return;
-    }
-  }
+  if (prng_.one_in(2)) return rename(tree);
+  // Transactions that have used it go on, and cannot commit.
   std::erase_if(cursors_, [&](const OpenCursor& cursor) { return cursor.tree == tree.id; });
   ASSERT_OK(db_->drop_tree(tree.name));
   ASSERT_TRUE(db_->find_tree(tree.name).status().is_not_found());
+  for (const OpenSnapshot& snapshot : snapshots_) {
+    const ReadOptions options{.snapshot = &snapshot.snapshot};
+    if (!db_->find_tree(tree.name, options).ok()) continue;  // it is younger
+    const ModelView expected = view(tree, snapshot.commit);
+    for (int i = 0; i < 3; ++i) {
+      const Rank rank = static_cast<Rank>(prng_.below(pool_.size()));
+      const Status status = db_->get(tree.handle, pool_[rank], value_, options);
+      ASSERT_NO_FATAL_FAILURE(expect_value(status, value_.view(), expected.at(rank),
+                                           "get of a dropped tree " + shown(pool_[rank])));
+    }
+    ASSERT_NO_FATAL_FAILURE(count_dropped(tree, snapshot));
+  }
   ASSERT_TRUE(db_->put(tree.handle, "k", "v").is(StatusCode::kInvalidArgument));
   ASSERT_TRUE(db_->get(tree.handle, "k", value_).is(StatusCode::kInvalidArgument));
   Result<Tree> handle = db_->tree(tree.name);
@@ -118,6 +126,40 @@ void ModelRun::trees() {
     ASSERT_NO_FATAL_FAILURE(give_operator(tree));
   }
   renewed_ = index;
+}
+
+// What a snapshot still has of a tree that was dropped.
+void ModelRun::count_dropped(const OpenTree& tree, const OpenSnapshot& snapshot) {
+  const ModelView expected = view(tree, snapshot.commit);
+  uint64_t present = 0;
+  for (Rank at = expected.next(0, pool_.size()); at != kNoRank;
+       at = expected.next(at + 1, pool_.size())) {
+    ++present;
+  }
+  const Result<uint64_t> counted =
+      db_->count(tree.handle, "", std::nullopt, {.snapshot = &snapshot.snapshot});
+  ASSERT_OK(counted.status());
+  ASSERT_EQ(*counted, present) << tree.name << " was dropped";
+}
+
+void ModelRun::rename(OpenTree& tree) {
+  const std::string name = tree.name.substr(0, tree.name.find('~')) + "~" + std::to_string(done_);
+  if (prng_.one_in(2)) {
+    ASSERT_OK(db_->rename_tree(tree.name, name));
+    tree.name = name;
+    return;
+  }
+  Result<Transaction> begun = db_->begin(TxnOptions{});
+  ASSERT_OK(begun.status());
+  ASSERT_OK(begun->rename_tree(tree.name, name));
+  ASSERT_TRUE(begun->find_tree(tree.name).status().is_not_found());
+  ASSERT_EQ(begun->find_tree(name).value().id(), tree.handle.id());
+  const Tree made = begun->tree(tree.name).value();
+  ASSERT_OK(begun->put(made, "k", "of a tree that takes its name"));
+  if (prng_.one_in(2)) return begun->abort();
+  ASSERT_OK(begun->drop_tree(tree.name));
+  ASSERT_OK(begun->commit(any_level()));
+  tree.name = name;
 }
 
 void ModelRun::compare_all() {

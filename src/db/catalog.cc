@@ -1,0 +1,403 @@
+#include "db/catalog.h"
+
+#include <algorithm>
+#include <set>
+
+#include "db/large_values.h"
+#include "db/scheduler.h"
+#include "hawthorn/db.h"
+#include "os/epoch.h"
+#include "os/test_point.h"
+#include "tree/cursor.h"
+
+namespace hawthorn::db {
+
+namespace {
+Status damaged(std::string_view name) {
+  return Status(StatusCode::kCorruption,
+                "the catalog's entry of tree \"" + std::string(name) + "\" is none");
+}
+constexpr auto kPut = format::OperationType::kPut;
+constexpr auto kDelete = format::OperationType::kDelete;
+}  // namespace
+
+Catalog::~Catalog() = default;
+
+void Catalog::abandon() {
+  os::MutexLock lock(mutex_);
+  for (auto& [id, tree] : trees_) static_cast<void>(tree.release());
+}
+
+// ---- Trees
+
+tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers) {
+  auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
+  made->large_delta = large_delta;
+  os::MutexLock lock(mutex_);
+  next_tree_ = std::max(next_tree_, id + 1);
+  list_.push_back(made.get());
+  return trees_.emplace(id, std::move(made)).first->second.get();
+}
+
+tree::TreeState* Catalog::any(uint32_t id) const {
+  os::MutexLock lock(mutex_);
+  const auto at = trees_.find(id);
+  if (at == trees_.end() || at->second->dropped.load(std::memory_order_acquire)) return nullptr;
+  return at->second.get();
+}
+
+tree::TreeState* Catalog::find(uint32_t id) const {
+  if (id == format::kCatalogTree) return nullptr;
+  tree::TreeState* tree = any(id);
+  return tree != nullptr && tree->stands() ? tree : nullptr;
+}
+
+std::vector<tree::TreeState*> Catalog::all() const {
+  std::vector<tree::TreeState*> result;
+  {
+    os::MutexLock lock(mutex_);
+    result = list_;
+  }
+  std::erase_if(result, [](const tree::TreeState* tree) {
+    return tree->dropped.load(std::memory_order_acquire);
+  });
+  return result;
+}
+
+format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
+  std::vector<tree::TreeState*> trees;
+  {
+    os::MutexLock lock(mutex_);
+    trees = list_;
+  }
+  format::Lsn needed = format::kLsnMax;
+  for (tree::TreeState* tree : trees) needed = std::min(needed, tree->log_needed(durable_batch));
+  return needed;
+}
+
+// The record's batch is the one that is filling, or an earlier one than any of its containers'.
+Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec) {
+  // On a full disk the manifest's last room is for what flushes change.
+  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
+  if (Status s = publisher_->status(); !s.ok()) return s;
+  os::MutexLock making(making_);
+  Edit edit;
+  format::TreeRecord record;
+  {
+    os::MutexLock lock(mutex_);
+    record.id = next_tree_++;
+    record.name = name;
+    record.flags = static_cast<uint32_t>(codec);
+    records_[record.id] = record;
+  }
+  edit.trees_created.push_back(record);
+  format::ContainerRecord container;
+  container.id = store_->next_container.fetch_add(1, std::memory_order_relaxed);
+  container.tree = record.id;
+  // No cut: older records in the log cannot be this tree's, whose id is new.
+  edit.set.push_back(container);
+  publisher_->add(std::move(edit));
+  tree::TreeState* tree = add(record.id, {tree::TreeState::empty_container(store_, container)});
+  tree->ended.store(tree::TreeState::kUnborn, std::memory_order_release);
+  store_->residency->compression().set_codec(record.id, codec);
+  return tree;
+}
+
+// ---- Names
+
+Status Catalog::check_name(std::string_view name) {
+  const size_t max = Db::limits().tree_name_bytes_max;
+  if (!name.empty() && name.size() <= max) return {};
+  return Status(StatusCode::kInvalidArgument,
+                "a tree name must have 1 to " + std::to_string(max) + " bytes");
+}
+
+Status Catalog::change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change) {
+  os::MutexLock changing(changing_);
+  format::TreeRecord record;
+  {
+    os::MutexLock lock(mutex_);
+    record = records_[id];
+  }
+  change(record);
+  format::ManifestBatch batch;
+  batch.trees_set.push_back(record);
+  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
+  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  os::MutexLock lock(mutex_);
+  records_[id] = record;
+  return {};
+}
+
+Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_view value) const {
+  const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(value);
+  if (!entry.has_value()) return damaged(name);
+  os::MutexLock lock(mutex_);
+  const auto at = trees_.find(entry->id);
+  if (at == trees_.end()) {
+    return Status(StatusCode::kCorruption, "tree \"" + std::string(name) + "\" has the id " +
+                                               std::to_string(entry->id) +
+                                               ", which the manifest does not know");
+  }
+  return at->second.get();
+}
+
+Result<tree::TreeState*> Catalog::find(std::string_view name, const tree::ReadView& view,
+                                       bool registered) {
+  if (const auto old = old_names_.find(name); old != old_names_.end()) return any(old->second);
+  Value value;
+  const Status status = names_->get(format::catalog_key(name), view, registered, value);
+  if (status.is_not_found()) return Status(StatusCode::kNotFound, "no tree has this name");
+  if (status.is(StatusCode::kCorruption)) return salvage(name, status);
+  if (!status.ok()) return status;
+  return tree_of(name, value.view());
+}
+
+// The catalog cannot be read: the manifest's name, where it is beyond doubt.
+Result<tree::TreeState*> Catalog::salvage(std::string_view name, Status damage) const {
+  tree::TreeState* found = nullptr;
+  os::MutexLock lock(mutex_);
+  for (const auto& [id, known] : records_) {
+    if (id == format::kCatalogTree || known.name != name) continue;
+    const auto at = trees_.find(id);
+    if (at == trees_.end() || !at->second->stands()) continue;
+    if (found != nullptr) return damage;
+    found = at->second.get();
+  }
+  if (found == nullptr) return damage;
+  return found;
+}
+
+template <typename Each>
+Status Catalog::read_names(const tree::ReadView& view, Each each) {
+  tree::TreeCursor cursor(
+      names_, view,
+      {std::string(format::kCatalogTreesBegin), std::string(format::kCatalogTreesEnd), false});
+  for (bool there = cursor.first(); there; there = cursor.next()) {
+    const std::string_view name = format::catalog_name(cursor.key());
+    const auto entry = format::decode_catalog_entry(cursor.value());
+    if (!entry.has_value()) return damaged(name);
+    each(name, entry->id);
+  }
+  return cursor.status();
+}
+
+Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
+  std::vector<Name> result;
+  const Status status = read_names(
+      view, [&](std::string_view name, uint32_t id) { result.push_back({std::string(name), id}); });
+  if (status.ok()) {
+    for (const auto& [name, id] : old_names_) result.push_back({name, id});
+    return result;
+  }
+  if (!status.is(StatusCode::kCorruption)) return status;
+  result.clear();
+  os::MutexLock lock(mutex_);
+  for (const auto& [id, tree] : trees_) {
+    const auto record = records_.find(id);
+    if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
+    result.push_back({record->second.name, id});
+  }
+  return result;
+}
+
+Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
+                                         format::Codec codec) {
+  Result<tree::TreeState*> made = make(name, codec);
+  if (!made.ok()) return made;
+  HAWTHORN_TEST_POINT("catalog.made");
+  txn.made_tree(*made);
+  const std::string value =
+      format::encode_catalog_entry({(*made)->id(), static_cast<uint32_t>(codec)});
+  Status status = txn.write(names_, kPut, format::catalog_key(name), value);
+  if (status.ok()) return made;
+  txn.undo_tree_change();
+  return status;
+}
+
+Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
+  txn.dropped_tree(tree);
+  Status status = txn.write(names_, kDelete, format::catalog_key(name), {});
+  if (!status.ok()) txn.undo_tree_change();
+  return status;
+}
+
+Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to,
+                       tree::TreeState* tree) {
+  const auto codec = store_->residency->compression().plan(tree->id()).codec;
+  const std::string value =
+      format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec)});
+  const uint64_t mark = txn.mark();
+  Status status = txn.write(names_, kPut, format::catalog_key(to), value);
+  if (status.ok()) {
+    status = txn.write(names_, kDelete, format::catalog_key(from), {});
+  }
+  // Both or none.
+  if (!status.ok()) static_cast<void>(txn.roll_back_to(mark).ok());
+  static_cast<void>(txn.release_mark(mark).ok());
+  os::MutexLock lock(mutex_);
+  renamed_ = true;
+  has_work_.store(true, std::memory_order_release);
+  return status;
+}
+
+// ---- What is taken away
+
+void Catalog::unmade(tree::TreeState* tree) {
+  tree->ended.store(0, std::memory_order_release);
+  ended(tree);
+}
+
+void Catalog::ended(tree::TreeState* tree) {
+  os::MutexLock lock(mutex_);
+  ended_.push_back(tree);
+  has_work_.store(true, std::memory_order_release);
+}
+
+// Finds what was there at open and no name leads to, and names that the manifest does not know.
+Status Catalog::look_through() {
+  const std::vector<uint32_t> opened = std::exchange(opened_, {});
+  bool renamed = false;
+  {
+    os::MutexLock lock(mutex_);
+    renamed = std::exchange(renamed_, false);
+  }
+  if (opened.empty() && !renamed) return {};
+  std::map<uint32_t, std::string> names;
+  const auto view = store_->snapshots->add(*store_->visible);
+  Status status = read_names({view.ts, 0},
+                             [&](std::string_view name, uint32_t id) { names.emplace(id, name); });
+  std::set<uint32_t> kept;
+  for (const format::Lsn ts : std::exchange(kept_, {})) {
+    if (!status.ok()) break;
+    status = read_names({ts, 0}, [&](std::string_view, uint32_t id) { kept.insert(id); });
+  }
+  store_->snapshots->remove(view.slot);
+  // What is damaged tells nothing.
+  if (!status.ok()) return status.is(StatusCode::kCorruption) ? Status() : status;
+  for (const uint32_t id : opened) {
+    if (names.contains(id)) continue;
+    // What was dropped since is known already.
+    tree::TreeState* tree = find(id);
+    if (tree == nullptr) continue;
+    // Where a snapshot has it, it ended later.
+    tree->ended.store(kept.contains(id) ? view.ts : 0, std::memory_order_release);
+    ended(tree);
+  }
+  os::MutexLock changing(changing_);
+  format::ManifestBatch batch;
+  {
+    os::MutexLock lock(mutex_);
+    for (auto& [id, name] : names) {
+      format::TreeRecord& record = records_[id];
+      if (record.name == name) continue;
+      record.name = std::move(name);
+      batch.trees_set.push_back(record);
+    }
+  }
+  if (batch.empty()) return {};
+  // On a full disk the manifest stays behind.
+  if (!publisher_->keep_manifest_room(kTreeRecordBytes).ok()) return {};
+  return publisher_->publish_now(std::move(batch));
+}
+
+Status Catalog::remove_ended(bool wait) {
+  if (!has_work_.load(std::memory_order_acquire)) return {};
+  os::MutexLock removing(removing_);
+  if (Status s = look_through(); !s.ok()) return s;
+  std::vector<tree::TreeState*> trees;
+  {
+    const format::Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
+    os::MutexLock lock(mutex_);
+    for (tree::TreeState* tree : ended_) {
+      if (tree->ended.load(std::memory_order_acquire) <= oldest) trees.push_back(tree);
+    }
+    if (ended_.empty() && !renamed_) has_work_.store(false, std::memory_order_release);
+  }
+  if (trees.empty()) return {};
+  format::Lsn end = 0;
+  for (tree::TreeState* tree : trees) {
+    end = std::max(end, tree->ended.load(std::memory_order_acquire));
+    tree->dropped.store(true, std::memory_order_seq_cst);
+  }
+  // What is being flushed is finished and published first; nothing more is started.
+  const auto busy = [](tree::TreeState* tree) {
+    os::epoch::Guard guard;
+    const std::vector<tree::Container*> containers = tree->directory().all();
+    return std::any_of(containers.begin(), containers.end(), [](const auto* container) {
+      return container->flushing.load(std::memory_order_seq_cst);
+    });
+  };
+  while (wait && std::any_of(trees.begin(), trees.end(), busy)) {
+    store_->machine->clock->sleep_us(100);
+  }
+  std::erase_if(trees, busy);
+  if (trees.empty()) return {};
+  // Should the log lose the drop, the name would lead to nothing.
+  if (Status s = store_->log->wait_durable(end); !s.ok()) return s;
+  if (Status s = publisher_->publish(); !s.ok()) return s;
+  HAWTHORN_TEST_POINT("catalog.before_removal");
+  // With the record of the drop, in one batch: it stands for those of the containers.
+  format::ManifestBatch batch;
+  std::vector<tree::ExtentRef> extents;
+  for (tree::TreeState* tree : trees) {
+    batch.trees_dropped.push_back(tree->id());
+    os::epoch::Guard guard;
+    for (tree::Container* container : tree->directory().all()) {
+      const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+      if (file->image) extents.push_back(file->image);
+      extents.insert(extents.end(), file->values.begin(), file->values.end());
+      extents.insert(extents.end(), file->large.begin(), file->large.end());
+    }
+  }
+  if (Status s = publisher_->publish_now(std::move(batch), std::move(extents)); !s.ok()) return s;
+  for (tree::TreeState* tree : trees) {
+    store_->residency->compression().forget_tree(tree->id());
+    tree->drop_durable.store(true, std::memory_order_release);
+    take_memory(tree);
+  }
+  const auto gone = [](const tree::TreeState* tree) {
+    return tree->drop_durable.load(std::memory_order_acquire);
+  };
+  os::MutexLock lock(mutex_);
+  std::erase_if(ended_, gone);
+  std::erase_if(list_, gone);
+  return {};
+}
+
+namespace {
+// Large values that no run has come to name (R22).
+void drop_large_values(tree::Store* store, const tree::Delta* delta) {
+  tree::DeltaEntry* entries[64];
+  size_t count = delta == nullptr ? 0 : delta->collect_first(entries);
+  while (count > 0) {
+    for (size_t i = 0; i < count; ++i) {
+      for (const tree::Version* v = entries[i]->newest.load(std::memory_order_acquire);
+           v != nullptr; v = v->older.load(std::memory_order_acquire)) {
+        if (v->kind == tree::VersionKind::kLarge) drop_large_value(store, v->value());
+      }
+    }
+    const tree::DeltaEntry* last = entries[count - 1];
+    count = delta->collect(tree::Delta::Seek::kGreater, last->key(), last->head, entries);
+  }
+}
+}  // namespace
+
+// Handles keep the tree's object alive, but not its memory.
+void Catalog::take_memory(tree::TreeState* tree) {
+  os::epoch::Guard guard;
+  for (tree::Container* container : tree->directory().all()) {
+    auto* empty = new tree::RunFile;
+    store_->residency->adopt(empty, nullptr);
+    os::MutexLock lock(container->latch);
+    const tree::Descriptor* d = container->descriptor.load(std::memory_order_relaxed);
+    drop_large_values(store_, d->active);
+    drop_large_values(store_, d->frozen);
+    container->install(
+        new tree::Descriptor{new tree::Delta(store_->arena, container->skip), nullptr, empty});
+    container->open_entries.clear();
+    container->intents = 0;
+  }
+}
+
+}  // namespace hawthorn::db

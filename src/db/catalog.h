@@ -1,0 +1,146 @@
+#pragma once
+// All trees of a database: the objects, by id, and their names, which stand in tree 0.
+//
+//   name ──tree 0──> id ──> TreeState ──> containers          manifest: ids and containers
+//
+// Making, naming, renaming and dropping trees are writes of a transaction: an entry of tree 0 each,
+// committed, logged and replayed like any other. What a tree has in the manifest is made before the
+// commit and taken away after it, in the background; open does the rest of what a crash cut short.
+//
+// Not here: who may drop what (txn/tree_changes.h), the public functions (db.cc, transactions.cc).
+// Threads: every function from any thread, but those of opening.
+//
+// 1. A tree's record is in a batch of the manifest before any record of its containers, and before
+//    its entry is logged. So what a durable entry names is in the manifest, or not older than what
+//    the manifest knows: then replay makes it (adopt).
+// 2. A dropped tree keeps its data until no registered timestamp lies below its end, and is taken
+//    out of the manifest after the log is durable up to there: an entry never names what is gone.
+// 3. The manifest's names follow behind, and serve only where the catalog is damaged.
+// 4. Ids are never used again. A TreeState lives until the database is closed: handles point to it.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/publisher.h"
+#include "format/catalog_entry.h"
+#include "tree/tree.h"
+#include "txn/transaction.h"
+
+namespace hawthorn::db {
+
+class Catalog : public txn::TreeKeeper {
+ public:
+  // Of a tree in the manifest, with its first container.
+  static constexpr uint64_t kTreeRecordBytes = 1024;
+
+  Catalog(tree::Store* store, Publisher* publisher) : store_(store), publisher_(publisher) {}
+  ~Catalog() override;
+
+  // ---- Opening
+
+  // Makes the trees that the manifest names, and the catalog where it has none yet: then also in
+  // `state`. Errors: kCorruption; kNotSupported; kInvalidArgument where a tree's merge operator is
+  // not among the options'.
+  Status build(format::ManifestState& state);
+  // A committed entry of the log: makes its tree, and adds it to `state`, unless the manifest has
+  // or had it. Errors: kCorruption.
+  Status adopt(std::string_view key, std::string_view value, format::ManifestState& state);
+  // The log is replayed. Copies the names of older databases, and finds what no name leads to.
+  // Trees that had a name at one of the timestamps `kept` stay. Errors: those of a commit.
+  Status finish_open(const txn::Services& services, bool read_only, std::vector<format::Lsn> kept);
+  // After a fork: leaves everything where it is.
+  void abandon();
+  std::function<void(tree::TreeState*)> large_delta;  // of each tree
+  // The one of this name among the options', or null.
+  std::function<const MergeOperator*(std::string_view)> merge_operator;
+
+  // ---- Trees
+
+  // Tree 0.
+  tree::TreeState* names() const { return names_; }
+  // Null: there is none, or it was dropped. Never tree 0.
+  tree::TreeState* find(uint32_t id) const;
+  // As replay needs it: also tree 0.
+  tree::TreeState* any(uint32_t id) const;
+  // Those that have data, tree 0 and what is dropped but still read among them.
+  std::vector<tree::TreeState*> all() const;
+  // What the log is needed for by all of them.
+  format::Lsn log_needed(uint64_t durable_batch) const;
+
+  // ---- Names
+
+  // Errors: kNotFound; those of a read.
+  Result<tree::TreeState*> find(std::string_view name, const tree::ReadView& view, bool registered);
+  // In no order. `view` must be registered.
+  struct Name {
+    std::string name;
+    uint32_t id;
+  };
+  Result<std::vector<Name>> list(const tree::ReadView& view);
+  static Status check_name(std::string_view name);
+  // Changes what the manifest says of a tree, durably. Errors: those of publishing; then it says
+  // what it did.
+  Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
+
+  // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
+  Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec);
+  // The tree of this name, which the transaction sees, is dropped when it commits.
+  Status drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree);
+  // The same tree under another name, which the transaction does not see.
+  Status rename(txn::Txn& txn, std::string_view from, std::string_view to, tree::TreeState* tree);
+
+  void unmade(tree::TreeState* tree) override;
+  void ended(tree::TreeState* tree) override;
+  // A piece of background work: takes away what dropped trees have on disk, as far as nobody reads
+  // them any more, and tells the manifest of new names.
+  // Without `wait` nothing of a tree that is being flushed. Errors: those of publishing.
+  Status remove_ended(bool wait);
+
+ private:
+  tree::TreeState* add(uint32_t id, std::vector<tree::Container*> containers);
+  const format::ContainerRecord& add_to(format::ManifestState& state, uint32_t id,
+                                        std::string_view name, uint32_t flags);
+  Status open_containers(const std::vector<const format::ContainerRecord*>& records,
+                         std::vector<tree::Container*>* containers);
+  Status look_through() REQUIRES(removing_);
+  template <typename Each>
+  Status read_names(const tree::ReadView& view, Each each);
+  Result<tree::TreeState*> make(std::string_view name, format::Codec codec);
+  Result<tree::TreeState*> salvage(std::string_view name, Status damage) const;
+  Result<tree::TreeState*> tree_of(std::string_view name, std::string_view value) const;
+  Status give_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
+  void take_memory(tree::TreeState* tree);
+  Status migrate(const txn::Services& services);
+
+  tree::Store* const store_;
+  Publisher* const publisher_;
+  tree::TreeState* names_ = nullptr;
+  uint32_t known_trees_ = 0;  // ids below were in the manifest that was opened, or before it
+  // Those of the manifest of a database from before the catalog, until they are copied to it; in
+  // one that is open read-only, for good.
+  std::map<std::string, uint32_t, std::less<>> old_names_;
+
+  std::atomic<bool> has_work_{false};  // for remove_ended
+
+  mutable os::Mutex mutex_;
+  std::map<uint32_t, std::unique_ptr<tree::TreeState>> trees_ GUARDED_BY(mutex_);
+  std::vector<tree::TreeState*> list_ GUARDED_BY(mutex_);  // of those whose data are on disk
+  uint32_t next_tree_ GUARDED_BY(mutex_) = 1;
+  std::vector<tree::TreeState*> ended_ GUARDED_BY(mutex_);
+  std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
+  bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
+  os::Mutex making_;                         // ids come into the manifest in their order
+  os::Mutex removing_;                       // one removes at a time
+  os::Mutex changing_;                       // records of the manifest; the innermost but mutex_
+  std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
+  std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
+};
+
+}  // namespace hawthorn::db

@@ -1,0 +1,189 @@
+// The catalog when a database is opened: from the manifest, and from the log.
+
+#include <algorithm>
+
+#include "db/catalog.h"
+
+namespace hawthorn::db {
+
+namespace {
+Status contradicts(uint64_t container) {
+  return Status(StatusCode::kCorruption,
+                "the manifest contradicts itself about container " + std::to_string(container));
+}
+}  // namespace
+
+Status Catalog::build(format::ManifestState& state) {
+  tree::Compression& compression = store_->residency->compression();
+  for (const auto& [id, record] : state.trees) {
+    compression.set_codec(id, static_cast<format::Codec>(record.flags));
+  }
+  for (const auto& [id, dictionary] : state.dictionaries) {
+    if (compression.add_dictionary(dictionary.tree, id, dictionary.bytes)) continue;
+    return Status(StatusCode::kCorruption,
+                  "dictionary " + std::to_string(id) + " of the manifest is no Zstd dictionary");
+  }
+  {
+    os::MutexLock lock(mutex_);
+    next_tree_ = state.next_tree;
+  }
+  known_trees_ = state.next_tree;
+  if (!state.trees.contains(format::kCatalogTree)) {
+    add_to(state, format::kCatalogTree, state.trees.empty() ? format::kCatalogTreeName : "", 0);
+  }
+  const bool had_catalog = state.trees.at(format::kCatalogTree).name == format::kCatalogTreeName;
+  std::map<uint32_t, std::vector<const format::ContainerRecord*>> by_tree;
+  for (const auto& [id, record] : state.containers) by_tree[record.tree].push_back(&record);
+  for (const auto& [id, tree_record] : state.trees) {
+    if (tree_record.comparator != 0) {
+      return Status(StatusCode::kNotSupported,
+                    "tree " + std::to_string(id) + " has an order that this version does not know");
+    }
+    {
+      os::MutexLock lock(mutex_);
+      records_.emplace(id, tree_record);
+    }
+    if (id != format::kCatalogTree) {
+      opened_.push_back(id);
+      if (!had_catalog) old_names_.emplace(tree_record.name, id);
+    }
+    std::vector<const format::ContainerRecord*>& records = by_tree[id];
+    std::sort(records.begin(), records.end(),
+              [](const auto* a, const auto* b) { return a->low < b->low; });
+    if (records.empty() || !records.front()->low.empty()) {
+      return Status(StatusCode::kCorruption,
+                    "the manifest has no container for the first keys of tree " +
+                        std::to_string(id) + " (\"" + tree_record.name + "\")");
+    }
+    std::vector<tree::Container*> containers;
+    Status status = open_containers(records, &containers);
+    tree::TreeState* tree = add(id, std::move(containers));
+    if (id == format::kCatalogTree) names_ = tree;
+    if (status.ok()) status = give_operator(tree, tree_record);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status Catalog::give_operator(tree::TreeState* tree, const format::TreeRecord& record) const {
+  if (record.merge_operator.empty()) return {};
+  const MergeOperator* found = merge_operator(record.merge_operator);
+  if (found == nullptr) {
+    return Status(StatusCode::kInvalidArgument,
+                  "tree \"" + record.name + "\" has the merge operator \"" + record.merge_operator +
+                      "\", which is not among the options'");
+  }
+  tree->set_merge_operator(found);
+  return {};
+}
+
+// A tree without keys.
+const format::ContainerRecord& Catalog::add_to(format::ManifestState& state, uint32_t id,
+                                               std::string_view name, uint32_t flags) {
+  format::ContainerRecord container;
+  container.id = store_->next_container.fetch_add(1, std::memory_order_relaxed);
+  container.tree = id;
+  state.trees.insert({id, {id, std::string(name), 0, flags}});
+  state.next_tree = std::max(state.next_tree, id + 1);
+  state.next_container = std::max(state.next_container, container.id + 1);
+  return state.containers.insert({container.id, container}).first->second;
+}
+
+// `containers` has one for each record also where there is an error.
+Status Catalog::open_containers(const std::vector<const format::ContainerRecord*>& records,
+                                std::vector<tree::Container*>* containers) {
+  Status status;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const format::ContainerRecord& record = *records[i];
+    auto* file = new tree::RunFile;
+    file->record = record;
+    const auto extent = [&](const tree::ExtentAddress& address, uint32_t bytes, bool index) {
+      if (status.ok()) status = store_->space->mark_used(address);
+      return tree::ExtentRef(new tree::Extent(store_->residency, address, bytes, index));
+    };
+    if (record.run.blocks != 0) {
+      file->image = extent(record.run, record.image_blocks() * 4096, true);
+      if (!file->find_front() && status.ok()) status = contradicts(record.id);
+    }
+    for (const format::ValueExtentRecord& value : record.values) {
+      file->values.push_back(extent(value.address, value.bytes, false));
+    }
+    for (const tree::ExtentAddress& address : record.large) {
+      file->large.push_back(extent(address, address.blocks * 4096, false));
+    }
+    store_->residency->adopt(file, nullptr);
+    const bool bounded = i + 1 < records.size();
+    containers->push_back(tree::TreeState::make_container(
+        store_, record, bounded ? records[i + 1]->low : std::string(), bounded, file));
+  }
+  return status;
+}
+
+// Of an id that the manifest knew, the tree is there, or was taken away after a drop that follows.
+Status Catalog::adopt(std::string_view key, std::string_view value, format::ManifestState& state) {
+  if (!format::is_catalog_name(key)) return {};
+  const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(value);
+  if (!entry.has_value()) {
+    return Status(StatusCode::kCorruption, "the log holds an entry of the catalog that is none");
+  }
+  if (entry->id < known_trees_ || any(entry->id) != nullptr) return {};
+  const format::ContainerRecord& container =
+      add_to(state, entry->id, format::catalog_name(key), entry->codec);
+  add(entry->id, {tree::TreeState::empty_container(store_, container)});
+  store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
+  opened_.push_back(entry->id);
+  os::MutexLock lock(mutex_);
+  records_[entry->id] = state.trees.at(entry->id);
+  return {};
+}
+
+Status Catalog::finish_open(const txn::Services& services, bool read_only,
+                            std::vector<format::Lsn> kept) {
+  kept_ = std::move(kept);
+  if (!old_names_.empty()) {
+    Value value;
+    const Status status = names_->get(format::kCatalogMigratedKey, {0, 0}, false, value);
+    // Where it is damaged, it was there.
+    if (status.ok() || status.is(StatusCode::kCorruption)) {
+      old_names_.clear();
+    } else if (!status.is_not_found()) {
+      return status;
+    }
+  }
+  if (read_only) {
+    opened_.clear();
+    return {};
+  }
+  if (!old_names_.empty()) {
+    if (Status s = migrate(services); !s.ok()) return s;
+  }
+  has_work_.store(!opened_.empty(), std::memory_order_release);
+  if (kept_.empty()) return {};
+  // Only who reads such a moment may use what was dropped since.
+  os::MutexLock removing(removing_);
+  return look_through();
+}
+
+Status Catalog::migrate(const txn::Services& services) {
+  txn::Txn txn(services);
+  if (Status s = txn.begin({}); !s.ok()) return s;
+  const auto put = [&](const std::string& key, const std::string& value) {
+    return txn.write(names_, format::OperationType::kPut, key, value);
+  };
+  Status status = put(std::string(format::kCatalogMigratedKey), "");
+  for (const auto& [name, id] : old_names_) {
+    if (!status.ok()) break;
+    const auto codec = store_->residency->compression().plan(id).codec;
+    status = put(format::catalog_key(name),
+                 format::encode_catalog_entry({id, static_cast<uint32_t>(codec)}));
+  }
+  if (!status.ok()) {
+    txn.abort();
+    return status;
+  }
+  status = txn.commit(Durability::kFull);
+  if (status.ok()) old_names_.clear();
+  return status;
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,71 @@
+// Trees by name, each change in a commit of its own.
+
+#include <algorithm>
+
+#include "db/change_alone.h"
+#include "db/cursor_impl.h"
+
+namespace hawthorn {
+
+Result<std::vector<std::string>> name_list(Result<std::vector<db::Catalog::Name>> names) {
+  if (!names.ok()) return names.status();
+  std::vector<std::string> list;
+  for (db::Catalog::Name& name : *names) list.push_back(std::move(name.name));
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+namespace {
+// Durable when it returns.
+template <typename Change>
+Status change_trees(Db& db, const Db::Impl& impl, Change change) {
+  return change_alone(db, impl, Durability::kFull,
+                      [&](Transaction& transaction) {
+                        Status status = change(transaction);
+                        return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+                      })
+      .status();
+}
+}  // namespace
+
+Result<Tree> Db::tree(std::string_view name) {
+  Result<Tree> found = find_tree(name);
+  if (!found.status().is_not_found()) return found;
+  const Status made = change_trees(*this, *impl_, [&](Transaction& transaction) {
+    found = transaction.tree(name);
+    return found.status();
+  });
+  return made.ok() ? found : made;
+}
+
+Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+  const Snapshot* at = options.snapshot;
+  const tree::ReadView view{at == nullptr ? 0 : at->timestamp(), 0};
+  Result<tree::TreeState*> found = impl_->catalog_->find(name, view, at != nullptr);
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<std::vector<std::string>> Db::list_trees(const ReadOptions& options) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  if (options.snapshot != nullptr) {
+    return name_list(impl_->catalog_->list({options.snapshot->timestamp(), 0}));
+  }
+  const Snapshot now = snapshot();
+  return name_list(impl_->catalog_->list({now.timestamp(), 0}));
+}
+
+Status Db::drop_tree(std::string_view name) {
+  Status status = change_trees(
+      *this, *impl_, [&](Transaction& transaction) { return transaction.drop_tree(name); });
+  return status.ok() ? impl_->catalog_->remove_ended(true) : status;
+}
+
+Status Db::rename_tree(std::string_view from, std::string_view to) {
+  return change_trees(*this, *impl_,
+                      [&](Transaction& transaction) { return transaction.rename_tree(from, to); });
+}
+
+}  // namespace hawthorn

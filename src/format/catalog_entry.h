@@ -1,0 +1,65 @@
+#pragma once
+// The entries of the catalog, which is tree 0: names of trees. Encode and decode. Pure.
+//
+// KEY                  VALUE
+// 't', then the name   u8: 1; varint: the tree's id; varint: its codec (packing.h) when it was made
+// 'm'                  empty. The names in the manifest, of a version before the catalog, have been
+//                      copied and do not count any more
+//
+// The manifest says which trees there are and what they hold. One that no entry names was made or
+// dropped by a transaction whose other half is missing: it goes at the next open. The manifest has
+// a name of each, too, which may be behind: it serves where the catalog is damaged.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace hawthorn::format {
+
+inline constexpr uint32_t kCatalogTree = 0;
+inline constexpr std::string_view kCatalogMigratedKey = "m";
+// Tree 0 in the manifest, of a database that had a catalog from the start.
+inline constexpr std::string_view kCatalogTreeName = "catalog";
+inline constexpr std::string_view kCatalogTreesBegin = "t";
+inline constexpr std::string_view kCatalogTreesEnd = "u";
+
+struct CatalogEntry {
+  uint32_t id = 0;
+  uint32_t codec = 0;
+  bool operator==(const CatalogEntry&) const = default;
+};
+
+inline std::string catalog_key(std::string_view name) {
+  std::string key(kCatalogTreesBegin);
+  key += name;
+  return key;
+}
+inline std::string_view catalog_name(std::string_view key) {
+  return key.substr(kCatalogTreesBegin.size());
+}
+inline bool is_catalog_name(std::string_view key) { return key.starts_with(kCatalogTreesBegin); }
+
+inline std::string encode_catalog_entry(const CatalogEntry& entry) {
+  std::string value(1, '\1');
+  append_varint(value, entry.id);
+  append_varint(value, entry.codec);
+  return value;
+}
+// Nothing where the bytes are not those of an entry that this version knows.
+inline std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
+  const char* at = value.data();
+  const char* const end = at + value.size();
+  uint64_t id = 0;
+  uint64_t codec = 0;
+  if (value.empty() || *at != '\1' || (at = get_varint(at + 1, end, &id)) == nullptr ||
+      (at = get_varint(at, end, &codec)) == nullptr || at != end || id == kCatalogTree ||
+      id > UINT32_MAX || codec > UINT32_MAX) {
+    return std::nullopt;
+  }
+  return CatalogEntry{static_cast<uint32_t>(id), static_cast<uint32_t>(codec)};
+}
+
+}  // namespace hawthorn::format

@@ -1,0 +1,40 @@
+#include "txn/tree_changes.h"
+
+#include <algorithm>
+
+namespace hawthorn::txn {
+
+bool TreeChanges::has_made(const tree::TreeState* tree) const {
+  return std::any_of(changes_.begin(), changes_.end(),
+                     [&](const Change& change) { return change.made && change.tree == tree; });
+}
+
+bool TreeChanges::has_dropped(uint32_t tree) const {
+  return std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+    return !change.made && change.tree->id() == tree;
+  });
+}
+
+void TreeChanges::roll_back_to(size_t undo, TreeKeeper& keeper) {
+  for (; !changes_.empty() && changes_.back().undo >= undo; changes_.pop_back()) {
+    if (changes_.back().made) keeper.unmade(changes_.back().tree);
+  }
+}
+
+void TreeChanges::commit(format::Lsn cts) {
+  committed_ = true;
+  for (const Change& change : changes_) {
+    change.tree->ended.store(change.made ? format::kLsnMax : cts, std::memory_order_release);
+  }
+}
+
+void TreeChanges::finish(TreeKeeper& keeper) {
+  if (!committed_) roll_back_to(0, keeper);
+  for (const Change& change : changes_) {
+    if (!change.made) keeper.ended(change.tree);
+  }
+  changes_ = std::vector<Change>();  // {} would keep the capacity, which counts
+  committed_ = false;
+}
+
+}  // namespace hawthorn::txn

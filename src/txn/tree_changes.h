@@ -1,0 +1,57 @@
+#pragma once
+// The trees that a transaction makes and drops, beside the entries of the catalog that it writes.
+//
+// Not here: the catalog (db/catalog.h), which is told what has become of them. Used by
+// transaction.h. Threads: the transaction's.
+//
+// 1. A tree is made before the entry that names it is written: who undoes the one undoes the other.
+// 2. A drop counts from its cts on. It is marked on the tree under the log's mutex, together with
+//    the commit; who commits later finds the mark on what it has written to, and fails. Until
+//    then nobody else may use what was made.
+
+#include <cstdint>
+#include <vector>
+
+#include "tree/tree.h"
+
+namespace hawthorn::txn {
+
+// Who keeps all trees.
+class TreeKeeper {
+ public:
+  virtual ~TreeKeeper() = default;
+  // Its maker did not commit: nobody else has seen it.
+  virtual void unmade(tree::TreeState* tree) = 0;
+  // A commit has dropped it (TreeState::ended).
+  virtual void ended(tree::TreeState* tree) = 0;
+};
+
+class TreeChanges {
+ public:
+  // `undo`: how long the undo list was before the change.
+  void made(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, true}); }
+  void dropped(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, false}); }
+
+  bool empty() const { return changes_.empty(); }
+  bool has_made(const tree::TreeState* tree) const;
+  bool has_dropped(uint32_t tree) const;
+  size_t bytes() const { return changes_.capacity() * sizeof(Change); }
+
+  // Undoes the changes that came when the undo list had this length, or later.
+  void roll_back_to(size_t undo, TreeKeeper& keeper);
+  // Under the log's mutex.
+  void commit(format::Lsn cts);
+  // It has ended; without a commit before, nothing of it was.
+  void finish(TreeKeeper& keeper);
+
+ private:
+  struct Change {
+    tree::TreeState* tree;
+    size_t undo;
+    bool made;
+  };
+  std::vector<Change> changes_;
+  bool committed_ = false;
+};
+
+}  // namespace hawthorn::txn
