@@ -71,7 +71,8 @@ ChainRead read_operands(const Version* newest, const ReadView& view, const TxnSl
 
 Status TreeState::can_merge() const {
   if (merge_operator() != nullptr) return {};
-  return Status(StatusCode::kInvalidArgument, "tree " + std::to_string(id_) + " has no merge operator");
+  return Status(StatusCode::kInvalidArgument,
+                "tree " + std::to_string(id_) + " has no merge operator");
 }
 
 Status TreeState::fold(std::string_view key, std::optional<std::string_view> existing,
