@@ -30,7 +30,7 @@ enum class VersionKind : uint8_t {
   kPut = 0,
   kTombstone = 1,
   kLarge = 2,  // the bytes are an encoded format::LargeValue
-  kMerge = 3,  // the bytes are an operand for the tree's merge operator (merge_read.h)
+  kMerge = 3,  // the bytes are an operand for the tree's merge operator (operands.h)
 };
 
 inline VersionKind version_kind(format::OperationType type) {
