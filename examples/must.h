@@ -29,9 +29,10 @@ inline void must(bool truth) {
 }
 
 // A new, empty database in the directory that the first argument names.
-inline std::unique_ptr<hawthorn::Db> fresh_database(int argc, char** argv) {
+inline std::unique_ptr<hawthorn::Db> fresh_database(int argc, char** argv,
+                                                    const hawthorn::Options& options = {}) {
   const std::string directory = argc > 1 ? argv[1] : "example.db";
   const hawthorn::Status removed = hawthorn::Db::destroy(directory);
   if (!removed.is_not_found()) must(removed);
-  return must(hawthorn::Db::open(directory, {}));
+  return must(hawthorn::Db::open(directory, options));
 }

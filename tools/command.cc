@@ -48,6 +48,9 @@ Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access ac
   options.memory_budget_bytes = common.memory_bytes;
   options.read_only = access == Access::kRead;
   options.create_if_missing = access == Access::kCreate;
+  // Of trees with others the command can read nothing.
+  options.merge_operators = {uint64_add(), append_with(""), append_with(","), append_with("\n"),
+                             bytewise_max()};
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };

@@ -23,6 +23,8 @@ class HAWTHORN_EXPORT WriteBatch {
 
   void put(const Tree& tree, std::string_view key, std::string_view value);
   void del(const Tree& tree, std::string_view key);
+  // As Db::merge; what is wrong with it, Db::write says.
+  void merge(const Tree& tree, std::string_view key, std::string_view operand);
 
   // Forgets all operations; keeps the memory.
   void clear();

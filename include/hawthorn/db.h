@@ -24,6 +24,7 @@
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
 #include "hawthorn/ingest.h"
+#include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"
@@ -156,7 +157,15 @@ class HAWTHORN_EXPORT Db {
   // garbage. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the value.
   Status set_compression(const Tree& tree, Compression compression);
 
-  // Reads the newest committed value, or the snapshot's. Errors: kNotFound.
+  // Gives a tree the merge operator of the options with this name; durable when it returns. A tree
+  // keeps the first one that it was given. A database with such a tree cannot be opened by versions
+  // before merge operators. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the name,
+  // or where the tree has another one.
+  Status set_merge_operator(const Tree& tree, std::string_view name);
+
+  // Reads the newest committed value, or the snapshot's. Errors: kNotFound; kCorruption, too, where
+  // the tree's merge operator refused the operands of the key (so do all other reads of values; a
+  // cursor or scan ends there, and a seek behind the key goes on).
   Status get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options = {});
   // Reads many keys of one snapshot; much faster than a loop of get. The order of keys is free.
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
@@ -174,6 +183,14 @@ class HAWTHORN_EXPORT Db {
              Durability durability = Durability::kDefault);
   // Deleting a missing key is no error, and a full disk none either.
   Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);
+  // Changes a value as the tree's merge operator says, without reading it: what an operand of up to
+  // 64 KB makes of it is worked out later. Never a conflict with other merges. Costs about as much
+  // as a put; operands on a value of more than 64 KB, or whose result would be larger, are kept
+  // beside it until something is put there, so that reads become slower with each, and from 64 MB
+  // of them on the key's container cannot be flushed. Errors: as put; kInvalidArgument, too, where
+  // the tree has no merge operator.
+  Status merge(const Tree& tree, std::string_view key, std::string_view operand,
+               Durability durability = Durability::kDefault);
   // All operations of the batch in one commit. On a full disk one put makes it an insert; a batch
   // of deletes alone is refused (kNoSpace) only when it is larger than the log.
   Status write(const WriteBatch& batch, Durability durability = Durability::kDefault);

@@ -5,6 +5,7 @@
 #include "hawthorn/cursor.h"
 #include "hawthorn/db.h"
 #include "hawthorn/ingest.h"
+#include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
 #include "hawthorn/stats.h"

@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hawthorn {
+
+class MergeOperator;
 
 // What a commit survives. Each level includes the ones before it.
 enum class Durability : uint8_t {
@@ -68,6 +71,10 @@ struct Options {
   // compressed tree cannot be opened by versions before compression. Errors of open:
   // kInvalidArgument.
   Compression compression = Compression::kNone;
+
+  // Those that trees of this database have or will get (merge_operator.h), each with a name of its
+  // own. Errors of open: kInvalidArgument where a tree has one that is not among them.
+  std::vector<std::shared_ptr<const MergeOperator>> merge_operators;
 
   // Block devices that hold the data instead of files in the directory, which keeps superblock,
   // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are

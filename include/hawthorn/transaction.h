@@ -139,6 +139,9 @@ class HAWTHORN_EXPORT Transaction {
   // and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
   Status del(const Tree& tree, std::string_view key);
+  // As Db::merge: a write like any other, so that it may conflict with others' merges of the key,
+  // but under kReadCommitted.
+  Status merge(const Tree& tree, std::string_view key, std::string_view operand);
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.
   Status put_stream(const Tree& tree, std::string_view key, uint64_t size,
                     const StreamSource& source);

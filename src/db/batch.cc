@@ -27,6 +27,15 @@ void WriteBatch::del(const Tree& tree, std::string_view key) {
   ++count_;
 }
 
+void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view operand) {
+  if (key.size() > format::kKeyBytesMax || operand.size() > db::kLargeValueBytes) {
+    too_large_ = true;
+    return;
+  }
+  format::append_operation(ops_, {format::OperationType::kMerge, tree.id(), key, operand});
+  ++count_;
+}
+
 void WriteBatch::clear() {
   ops_.clear();
   count_ = 0;

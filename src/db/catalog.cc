@@ -86,10 +86,10 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   {
     os::MutexLock lock(mutex_);
     record.id = next_tree_++;
-    manifest_names_[record.id] = name;
+    record.name = name;
+    record.flags = static_cast<uint32_t>(codec);
+    records_[record.id] = record;
   }
-  record.name = name;
-  record.flags = static_cast<uint32_t>(codec);
   edit.trees_created.push_back(record);
   format::ContainerRecord container;
   container.id = store_->next_container.fetch_add(1, std::memory_order_relaxed);
@@ -112,10 +112,21 @@ Status Catalog::check_name(std::string_view name) {
                 "a tree name must have 1 to " + std::to_string(max) + " bytes");
 }
 
-std::string Catalog::manifest_name(uint32_t id) const {
+Status Catalog::change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change) {
+  os::MutexLock changing(changing_);
+  format::TreeRecord record;
+  {
+    os::MutexLock lock(mutex_);
+    record = records_[id];
+  }
+  change(record);
+  format::ManifestBatch batch;
+  batch.trees_set.push_back(record);
+  if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
+  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
   os::MutexLock lock(mutex_);
-  const auto at = manifest_names_.find(id);
-  return at == manifest_names_.end() ? std::string() : at->second;
+  records_[id] = record;
+  return {};
 }
 
 Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_view value) const {
@@ -146,8 +157,8 @@ Result<tree::TreeState*> Catalog::find(std::string_view name, const tree::ReadVi
 Result<tree::TreeState*> Catalog::salvage(std::string_view name, Status damage) const {
   tree::TreeState* found = nullptr;
   os::MutexLock lock(mutex_);
-  for (const auto& [id, known] : manifest_names_) {
-    if (id == format::kCatalogTree || known != name) continue;
+  for (const auto& [id, known] : records_) {
+    if (id == format::kCatalogTree || known.name != name) continue;
     const auto at = trees_.find(id);
     if (at == trees_.end() || !at->second->stands()) continue;
     if (found != nullptr) return damage;
@@ -183,9 +194,9 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
   result.clear();
   os::MutexLock lock(mutex_);
   for (const auto& [id, tree] : trees_) {
-    const auto name = manifest_names_.find(id);
-    if (id == format::kCatalogTree || name == manifest_names_.end() || !tree->stands()) continue;
-    result.push_back({name->second, id});
+    const auto record = records_.find(id);
+    if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
+    result.push_back({record->second.name, id});
   }
   return result;
 }
@@ -273,14 +284,15 @@ Status Catalog::look_through() {
     tree->ended.store(kept.contains(id) ? view.ts : 0, std::memory_order_release);
     ended(tree);
   }
+  os::MutexLock changing(changing_);
   format::ManifestBatch batch;
   {
     os::MutexLock lock(mutex_);
     for (auto& [id, name] : names) {
-      if (manifest_names_[id] == name) continue;
-      const auto codec = store_->residency->compression().plan(id).codec;
-      batch.trees_set.push_back({id, name, 0, static_cast<uint32_t>(codec)});
-      manifest_names_[id] = std::move(name);
+      format::TreeRecord& record = records_[id];
+      if (record.name == name) continue;
+      record.name = std::move(name);
+      batch.trees_set.push_back(record);
     }
   }
   if (batch.empty()) return {};

@@ -46,7 +46,8 @@ class Catalog : public txn::TreeKeeper {
   // ---- Opening
 
   // Makes the trees that the manifest names, and the catalog where it has none yet: then also in
-  // `state`. Errors: kCorruption; kNotSupported.
+  // `state`. Errors: kCorruption; kNotSupported; kInvalidArgument where a tree's merge operator is
+  // not among the options'.
   Status build(format::ManifestState& state);
   // A committed entry of the log: makes its tree, and adds it to `state`, unless the manifest has
   // or had it. Errors: kCorruption.
@@ -57,6 +58,8 @@ class Catalog : public txn::TreeKeeper {
   // After a fork: leaves everything where it is.
   void abandon();
   std::function<void(tree::TreeState*)> large_delta;  // of each tree
+  // The one of this name among the options', or null.
+  std::function<const MergeOperator*(std::string_view)> merge_operator;
 
   // ---- Trees
 
@@ -82,8 +85,9 @@ class Catalog : public txn::TreeKeeper {
   };
   Result<std::vector<Name>> list(const tree::ReadView& view);
   static Status check_name(std::string_view name);
-  // What the manifest calls it.
-  std::string manifest_name(uint32_t id) const;
+  // Changes what the manifest says of a tree, durably. Errors: those of publishing; then it says
+  // what it did.
+  Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
 
   // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
   Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec);
@@ -111,6 +115,7 @@ class Catalog : public txn::TreeKeeper {
   Result<tree::TreeState*> make(std::string_view name, format::Codec codec);
   Result<tree::TreeState*> salvage(std::string_view name, Status damage) const;
   Result<tree::TreeState*> tree_of(std::string_view name, std::string_view value) const;
+  Status give_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
   void take_memory(tree::TreeState* tree);
   Status migrate(const txn::Services& services);
 
@@ -129,10 +134,11 @@ class Catalog : public txn::TreeKeeper {
   std::vector<tree::TreeState*> list_ GUARDED_BY(mutex_);  // of those whose data are on disk
   uint32_t next_tree_ GUARDED_BY(mutex_) = 1;
   std::vector<tree::TreeState*> ended_ GUARDED_BY(mutex_);
-  std::map<uint32_t, std::string> manifest_names_ GUARDED_BY(mutex_);
+  std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
   bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
   os::Mutex making_;                         // ids come into the manifest in their order
   os::Mutex removing_;                       // one removes at a time
+  os::Mutex changing_;                       // records of the manifest; the innermost but mutex_
   std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
   std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
 };

@@ -41,7 +41,7 @@ Status Catalog::build(format::ManifestState& state) {
     }
     {
       os::MutexLock lock(mutex_);
-      manifest_names_.emplace(id, tree_record.name);
+      records_.emplace(id, tree_record);
     }
     if (id != format::kCatalogTree) {
       opened_.push_back(id);
@@ -56,11 +56,24 @@ Status Catalog::build(format::ManifestState& state) {
                         std::to_string(id) + " (\"" + tree_record.name + "\")");
     }
     std::vector<tree::Container*> containers;
-    const Status status = open_containers(records, &containers);
+    Status status = open_containers(records, &containers);
     tree::TreeState* tree = add(id, std::move(containers));
     if (id == format::kCatalogTree) names_ = tree;
+    if (status.ok()) status = give_operator(tree, tree_record);
     if (!status.ok()) return status;
   }
+  return {};
+}
+
+Status Catalog::give_operator(tree::TreeState* tree, const format::TreeRecord& record) const {
+  if (record.merge_operator.empty()) return {};
+  const MergeOperator* found = merge_operator(record.merge_operator);
+  if (found == nullptr) {
+    return Status(StatusCode::kInvalidArgument,
+                  "tree \"" + record.name + "\" has the merge operator \"" + record.merge_operator +
+                      "\", which is not among the options'");
+  }
+  tree->set_merge_operator(found);
   return {};
 }
 
@@ -120,7 +133,7 @@ Status Catalog::adopt(std::string_view key, std::string_view value, format::Mani
   store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
   opened_.push_back(entry->id);
   os::MutexLock lock(mutex_);
-  manifest_names_[entry->id] = format::catalog_name(key);
+  records_[entry->id] = state.trees.at(entry->id);
   return {};
 }
 

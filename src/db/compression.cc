@@ -10,14 +10,12 @@ Status Db::Impl::set_compression(tree::TreeState* tree, Compression compression)
     return Status(StatusCode::kInvalidArgument, "there is no such compression");
   }
   if (Status s = writable(); !s.ok()) return s;
-  os::MutexLock changing(compression_mutex_);
+  os::MutexLock changing(settings_mutex_);
   const auto codec = static_cast<format::Codec>(compression);
   if (residency_->compression().plan(tree->id()).codec == codec) return {};
-  format::ManifestBatch batch;
-  batch.trees_set.push_back(
-      {tree->id(), catalog_->manifest_name(tree->id()), 0, static_cast<uint32_t>(codec)});
-  if (Status s = publisher_->keep_manifest_room(db::Catalog::kTreeRecordBytes); !s.ok()) return s;
-  if (Status s = publisher_->publish_now(std::move(batch)); !s.ok()) return s;
+  const Status s = catalog_->change_record(
+      tree->id(), [&](format::TreeRecord& record) { record.flags = static_cast<uint32_t>(codec); });
+  if (!s.ok()) return s;
   residency_->compression().set_codec(tree->id(), codec);
   return {};
 }
@@ -31,7 +29,7 @@ void Db::Impl::train_dictionary() {
       samples.dictionary, samples.tree,
       format::train_dictionary(samples.bytes, tree::Compression::kDictionaryBytes)};
   if (record.bytes.empty()) return;
-  os::MutexLock changing(compression_mutex_);
+  os::MutexLock changing(settings_mutex_);
   if (catalog_->find(record.tree) == nullptr) return;
   // Without one the tree is compressed all the same.
   if (!publisher_->keep_manifest_room(record.bytes.size()).ok()) return;

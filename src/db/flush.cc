@@ -197,7 +197,7 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   HAWTHORN_TEST_POINT("scheduler.before_join");
   std::vector<tree::MergeInput> inputs;
   for (const tree::TreeState::Cut& cut : cuts) {
-    inputs.push_back({cut.container, cut.frozen, cut.file});
+    inputs.push_back({cut.container, cut.frozen, cut.file, tree->merge_operator()});
   }
   const MergerLease merger(this);
   Result<tree::MergeOutput> joined = merger->join(inputs, cuts.front().cut);
@@ -271,8 +271,8 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
-  Result<tree::MergeOutput> merged =
-      MergerLease(this)->merge({cut->container, cut->frozen, cut->file}, cut->cut, jittered);
+  Result<tree::MergeOutput> merged = MergerLease(this)->merge(
+      {cut->container, cut->frozen, cut->file, tree->merge_operator()}, cut->cut, jittered);
   if (!merged.ok()) {
     tree->give_up(*cut);
     return merged.status();

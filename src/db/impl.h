@@ -71,6 +71,11 @@ class Db::Impl {
   // As find, without a look at whether it stands.
   tree::TreeState* own(const Tree& tree, Status* status) const;
   Status set_compression(tree::TreeState* tree, Compression compression);
+  // Gives the tree the operator of this name, and remembers it.
+  Status set_merge_operator(tree::TreeState* tree, std::string_view name);
+  // OK where the key and the operand may be merged into the tree.
+  Status check_merge(const tree::TreeState& tree, std::string_view key,
+                     std::string_view operand) const;
   // Trains the dictionary of a tree that has enough samples by now, if there is one.
   void train_dictionary();
   void log(LogLevel level, std::string_view message) const;
@@ -129,11 +134,13 @@ class Db::Impl {
                            uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void remove_ingest_files();
+  Status check_merge_operators() const;
+  const MergeOperator* merge_operator(std::string_view name) const;
   Status close_log();
   Status present_ring_bytes(size_t* bytes);
 
-  os::Mutex training_mutex_;     // one dictionary is trained at a time; before compression_mutex_
-  os::Mutex compression_mutex_;  // of one tree it changes at a time
+  os::Mutex training_mutex_;  // one dictionary is trained at a time; before settings_mutex_
+  os::Mutex settings_mutex_;  // of one tree they change at a time
 };
 
 }  // namespace hawthorn

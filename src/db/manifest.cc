@@ -319,11 +319,16 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
 }
 
 namespace {
-// Whether a version that knows no compression could not read the database after it.
-bool compresses(const format::ManifestBatch& batch) {
-  const auto has_codec = [](const format::TreeRecord& tree) { return tree.flags != 0; };
-  return std::any_of(batch.trees_created.begin(), batch.trees_created.end(), has_codec) ||
-         std::any_of(batch.trees_set.begin(), batch.trees_set.end(), has_codec);
+// The features without which a version cannot read the database after it.
+uint64_t features_of(const format::ManifestBatch& batch) {
+  uint64_t features = 0;
+  for (const auto* trees : {&batch.trees_created, &batch.trees_set}) {
+    for (const format::TreeRecord& tree : *trees) {
+      if (tree.flags != 0) features |= format::kFeatureCompression;
+      if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
+    }
+  }
+  return features;
 }
 }  // namespace
 
@@ -335,13 +340,13 @@ Status Manifest::append(const format::ManifestBatch& batch) {
   // Before the batch, so that an error of the rewrite never comes back for a batch that is durable
   // already.
   if (Status status = files.rewrite_when_due(); !status.ok()) return status;
-  if (compresses(batch) &&
-      (files.superblock.features.incompatible & format::kFeatureCompression) == 0) {
+  const uint64_t before = files.superblock.features.incompatible;
+  if (const uint64_t needed = features_of(batch); (before & needed) != needed) {
     // Older versions must not read on: the superblock says so together with the next manifest.
-    files.superblock.features.incompatible |= format::kFeatureCompression;
+    files.superblock.features.incompatible |= needed;
     Status status = files.start_over(batch);
     if (status.ok()) return status;
-    files.superblock.features.incompatible &= ~format::kFeatureCompression;
+    files.superblock.features.incompatible = before;
     if (files.failed.ok() && !status.is(StatusCode::kNoSpace)) files.failed = status;
     return status;
   }

@@ -459,6 +459,28 @@ TEST(ManifestTest, ACompressedTreeIsAFeature) {
   EXPECT_EQ(f.load()->features.incompatible, kBoth);
 }
 
+TEST(ManifestTest, AMergeOperatorIsAFeature) {
+  Fixture f;
+  f.create();
+  auto manifest = f.reopen();
+  ManifestBatch batch;
+  batch.trees_created = {{1, "t", 0, 0}};
+  must(manifest->append(batch));
+  constexpr uint64_t kBefore = format::kFeatureRunShapes | format::kFeatureCatalog;
+  EXPECT_EQ(f.load()->features.incompatible, kBefore);
+  batch = {};
+  batch.trees_set = {{1, "t", 0, 0, "adds"}};
+  must(manifest->append(batch));
+  constexpr uint64_t kBoth = kBefore | format::kFeatureMergeOperators;
+  EXPECT_EQ(f.load()->features.incompatible, kBoth);
+  EXPECT_EQ(f.load()->state.trees.at(1).merge_operator, "adds");
+  manifest = f.reopen();
+  EXPECT_EQ(manifest->state().trees.at(1).merge_operator, "adds");
+  batch.trees_set = {{1, "t", 0, 1, "adds"}};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->features.incompatible, kBoth | format::kFeatureCompression);
+}
+
 TEST(ManifestTest, NewerVersionsAndFeatures) {
   Fixture f;
   f.create();

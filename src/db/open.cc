@@ -93,6 +93,7 @@ Status Db::Impl::open() {
                                                     std::to_string(options_.space_target) +
                                                     " is not between 1.02 and 4");
   }
+  if (Status s = check_merge_operators(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -194,6 +195,7 @@ Status Db::Impl::open() {
     // What fails is the publisher's error, and of everything that follows.
     static_cast<void>(catalog_->remove_ended(false).ok());
   });
+  catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
   named_snapshots_->open(loaded.state);

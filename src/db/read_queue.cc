@@ -59,7 +59,8 @@ class ReadQueue::Impl {
     std::optional<tree::Snapshots::Registration> registration;
     std::optional<tree::LargeRead> large;
     std::string encoded;
-    std::string wrong;  // the encoding whose bytes did not match
+    std::string wrong;        // the encoding whose bytes did not match
+    tree::Operands operands;  // to be folded onto it
 
     os::IoRead request() const { return large ? large->request() : read->request(); }
   };
@@ -149,6 +150,7 @@ void ReadQueue::Impl::go_on(Get* get) {
   if (!get->read->advance()) return unsent_.push_back(get);
   Status status = get->read->status();
   const bool large = get->read->large();
+  get->operands = get->read->operands();
   get->read.reset();
   if (status.ok() && large) return found_large(get);
   --reading_;
@@ -193,6 +195,14 @@ Status ReadQueue::Impl::begin_large(Get* get) {
 void ReadQueue::Impl::end_large(Get* get, Status status) {
   get->large.reset();
   --large_reading_;
+  if (status.ok() && !get->operands.empty()) {
+    std::string result;
+    status = get->tree->fold(get->key, get->value.view(), get->operands, &result);
+    if (status.ok()) internal::ValueAccess::copy(get->value, result);
+    --reading_;
+    finish(get, std::move(status));
+    return start_large();
+  }
   // Damage is declared only of what the key still refers to (R24).
   if (status.is(StatusCode::kCorruption) && get->encoded != get->wrong) {
     get->wrong = get->encoded;
@@ -213,6 +223,7 @@ void ReadQueue::Impl::finish(Get* get, Status status) {
   unregister(get);
   get->encoded.clear();
   get->wrong.clear();
+  get->operands.clear();
   get->status = std::move(status);
   if (!get->status.ok()) get->value.reset();
   done_.push_back(get);

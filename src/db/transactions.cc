@@ -182,6 +182,11 @@ class Transaction::Impl {
     return txn_->write(state, format::OperationType::kPutLarge, key, *encoded);
   }
 
+  Status merge(tree::TreeState* state, std::string_view key, std::string_view operand) const {
+    if (Status s = db_->check_merge(*state, key, operand); !s.ok()) return s;
+    return txn_->write(state, format::OperationType::kMerge, key, operand);
+  }
+
   // OK where this object may use such a savepoint: those of what it is nested in it may not.
   Status owns(uint64_t transaction, uint64_t mark) const {
     Status status = usable();
@@ -598,6 +603,14 @@ Status Transaction::del(const Tree& tree, std::string_view key) {
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
   return impl_->del(state, key);
+}
+
+Status Transaction::merge(const Tree& tree, std::string_view key, std::string_view operand) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  return impl_->merge(state, key, operand);
 }
 
 // ---- Compare and set

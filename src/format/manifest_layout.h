@@ -118,7 +118,8 @@ struct BatchCommitPayload {
 };
 static_assert(sizeof(BatchCommitPayload) == 24);
 
-// Followed by the name.
+// Followed by the name and, where the tree has a merge operator, by the size of the operator's name
+// in one byte, not 0, and that name.
 //
 // OFFSET SIZE FIELD
 //      0    4 id

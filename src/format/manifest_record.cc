@@ -44,13 +44,22 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   TreeCreatePayload fixed;
   if (payload.size() < sizeof(fixed)) return corrupt("tree record is too short");
   std::memcpy(&fixed, payload.data(), sizeof(fixed));
-  if (payload.size() - sizeof(fixed) != fixed.name_bytes) {
-    return corrupt("tree record's name does not fill it");
+  if (payload.size() - sizeof(fixed) < fixed.name_bytes) {
+    return corrupt("tree record's name does not fit it");
   }
   tree.id = fixed.id;
   tree.comparator = fixed.comparator;
   tree.flags = fixed.flags;
-  tree.name.assign(payload.substr(sizeof(fixed)));
+  tree.name.assign(payload.substr(sizeof(fixed), fixed.name_bytes));
+  const std::string_view rest = payload.substr(sizeof(fixed) + fixed.name_bytes);
+  tree.merge_operator.clear();
+  if (!rest.empty()) {
+    const size_t size = static_cast<unsigned char>(rest.front());
+    if (size == 0 || rest.size() != 1 + size) {
+      return corrupt("tree record's names do not fill it");
+    }
+    tree.merge_operator.assign(rest.substr(1));
+  }
   return check(tree);
 }
 
@@ -217,7 +226,12 @@ Status check(const ContainerRecord& record) {
 
 Status check(const TreeRecord& tree) {
   if (tree.id == ~uint32_t{0}) return corrupt("tree id is out of range");
-  if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload)) {
+  if (tree.merge_operator.size() > kMergeOperatorBytesMax) {
+    return corrupt("tree " + std::to_string(tree.id) +
+                   ": the name of its merge operator is too long");
+  }
+  if (tree.name.size() >
+      kManifestPayloadBytesMax - sizeof(TreeCreatePayload) - 1 - kMergeOperatorBytesMax) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
   }
   if (tree.flags > kCodecLast) {
@@ -335,7 +349,12 @@ void ManifestEncoder::add_tree(ManifestRecordType type, const TreeRecord& tree) 
   payload.comparator = tree.comparator;
   payload.flags = tree.flags;
   payload.name_bytes = static_cast<uint32_t>(tree.name.size());
-  add(type, bytes_of(payload), tree.name);
+  std::string names = tree.name;
+  if (!tree.merge_operator.empty()) {
+    names += static_cast<char>(tree.merge_operator.size());
+    names += tree.merge_operator;
+  }
+  add(type, bytes_of(payload), names);
 }
 
 void ManifestEncoder::drop_tree(uint32_t id) {

@@ -133,6 +133,25 @@ TEST(ManifestRecordTest, CheckRefusesWhatCannotBeReadBack) {
   EXPECT_FALSE(check(TreeRecord{1, std::string(kManifestPayloadBytesMax, 'n'), 0, 0}).ok());
 }
 
+// A tree without one is written as ever: older versions read it.
+TEST(ManifestRecordTest, MergeOperatorsStandBehindTheNamesOfTheirTrees) {
+  ManifestBatch batch;
+  batch.trees_created = {{1, "plain", 0, 2}, {2, "counters", 0, 0, "uint64_add"}};
+  const std::vector<RawRecord> records = split(encode(batch));
+  ASSERT_GE(records.size(), 3u);
+  EXPECT_EQ(records[1].payload.size(), sizeof(TreeCreatePayload) + 5);
+  EXPECT_EQ(records[2].payload.substr(sizeof(TreeCreatePayload)), "counters\x0auint64_add");
+  DecodedBatch decoded;
+  for (const size_t record : {1, 2}) {
+    ASSERT_TRUE(decode_change(records[record].type, records[record].payload, decoded).ok());
+  }
+  EXPECT_EQ(decoded.changes.trees_created, batch.trees_created);
+  EXPECT_TRUE(check(TreeRecord{1, "t", 0, 0, std::string(255, 'o')}).ok());
+  EXPECT_FALSE(check(TreeRecord{1, "t", 0, 0, std::string(256, 'o')}).ok());
+  std::string cut = records[2].payload.substr(0, sizeof(TreeCreatePayload) + 12);
+  EXPECT_FALSE(decode_change(records[2].type, cut, decoded).ok());
+}
+
 TEST(ManifestRecordTest, TheLargestRecordRoundTrips) {
   ContainerRecord record = small_container();
   record.low.assign(kManifestPayloadBytesMax - sizeof(ContainerSetPayload) -

@@ -66,11 +66,14 @@ inline constexpr uint32_t kDeviceFilesFirst = 16384;
 inline constexpr uint32_t kDevicesMax = 64;
 inline constexpr size_t kDevicePathBytesMax = 4096;
 
+inline constexpr size_t kMergeOperatorBytesMax = 255;  // of its name
+
 struct TreeRecord {
   uint32_t id = 0;
   std::string name;         // may be behind what the catalog says (catalog_entry.h)
   uint32_t comparator = 0;  // 0: bytewise
   uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
+  std::string merge_operator = {};  // its name; empty: none
   bool operator==(const TreeRecord&) const = default;
 };
 
@@ -113,7 +116,7 @@ struct ManifestState {
 // One batch of changes: durable together or not at all.
 struct ManifestBatch {
   std::vector<TreeRecord> trees_created;
-  std::vector<TreeRecord> trees_set;  // replaced by id: their names and flags may differ
+  std::vector<TreeRecord> trees_set;  // replaced by id: anything else may differ
   std::vector<uint32_t> trees_dropped;
   std::vector<DictionaryRecord> dictionaries_added;
   std::vector<ContainerRecord> containers_set;  // added, or replaced by id

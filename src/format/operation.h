@@ -5,7 +5,8 @@
 // type         u8: 1 put, 2 delete, 3 put of a large value (its bytes are an encoded LargeValue),
 //              4 attach: a whole container, whose bytes are an encoded ContainerRecord without
 //              timestamps; the key is its low key. Only in transactions whose commit record is of
-//              type kAttachingCommit
+//              type kAttachingCommit; 5 merge: the value is an operand of the tree's merge
+//              operator
 // tree         varint, tree id
 // key size     varint, up to kKeyBytesMax
 // value size   varint, up to kValueBytesMax; 0 for a delete
@@ -19,7 +20,13 @@
 
 namespace hawthorn::format {
 
-enum class OperationType : uint8_t { kPut = 1, kDelete = 2, kPutLarge = 3, kAttach = 4 };
+enum class OperationType : uint8_t {
+  kPut = 1,
+  kDelete = 2,
+  kPutLarge = 3,
+  kAttach = 4,
+  kMerge = 5
+};
 
 inline constexpr size_t kKeyBytesMax = 65535;
 inline constexpr size_t kValueBytesMax = size_t{64} << 20;
@@ -49,7 +56,7 @@ inline void append_operation(std::string& to, const Operation& operation) {
 inline const char* decode_operation(const char* from, const char* end, Operation* operation) {
   if (from >= end) return nullptr;
   const auto type = static_cast<uint8_t>(*from++);
-  if (type < 1 || type > 4) return nullptr;
+  if (type < 1 || type > 5) return nullptr;
   uint64_t tree = 0;
   uint64_t key_size = 0;
   uint64_t value_size = 0;

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/checksum.h"
+#include "format/operands.h"
 
 namespace hawthorn::format {
 namespace {
@@ -18,7 +19,8 @@ bool all_zero(const void* from, size_t size) {
   return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-constexpr uint64_t kRunFeaturesKnown = kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads;
+constexpr uint64_t kRunFeaturesKnown =
+    kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads | kRunFeatureOperands;
 
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt("the magic number is missing");
@@ -328,6 +330,9 @@ class EntryChecker {
           return bad(index, "its large value is malformed");
         break;
       case RecordKind::kInline:
+        if (record->operands && (h_.features & kRunFeatureOperands) == 0) {
+          return bad(index, "it has operands, and the header says that there are none");
+        }
         break;
     }
     return {};
@@ -380,6 +385,11 @@ bool decode_untrusted_record(const char* from, const char* end, HeapRecord* reco
   if ((flags & ~kRecordFlagsKnown) != 0) return false;
   *record = HeapRecord();
   record->kind = static_cast<RecordKind>(flags & kRecordKindMask);
+  record->operands = (flags & kRecordHasOperands) != 0;
+  if (record->operands && (record->kind != RecordKind::kInline || (flags & kRecordHasCts) == 0 ||
+                           (flags & kRecordHasExpiry) != 0)) {
+    return false;
+  }
   from = get_varint32(from + 1, end, &record->rest_size);
   if (from == nullptr || record->rest_size > kRunKeyBytesMax) return false;
   if (record->rest_size > 8) {
@@ -411,6 +421,7 @@ bool decode_untrusted_record(const char* from, const char* end, HeapRecord* reco
     if (from == nullptr || size > static_cast<size_t>(end - from)) return false;
     record->value = std::string_view(from, size);
     from += size;
+    if (record->operands && !operands_are_whole(record->value)) return false;
   }
   record->end = from;
   return true;

@@ -65,7 +65,7 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //     32    8 cut                  the run reflects every version with cts <= cut and none above
 //     40    8 max_ts               no larger cts is or was carried by an entry; <= cut
 //     48    8 expiry_min           no entry expires before; 0: none expires
-//     56    8 features             0: packed; 1: wide groups; 2: first heads; others: refused
+//     56    8 features             0: packed; 1: wide; 2: first heads; 3: operands; others: refused
 //     64    4 entries
 //     68    4 groups               max(1, entries / 16 rounded up)
 //     72    4 header_blocks
@@ -134,6 +134,7 @@ inline constexpr uint32_t kRunFlagPlainInline = 1;
 inline constexpr uint64_t kRunFeaturePacked = 1;
 inline constexpr uint64_t kRunFeatureWide = 2;
 inline constexpr uint64_t kRunFeatureFirstHeads = 4;
+inline constexpr uint64_t kRunFeatureOperands = 8;  // some records hold operands
 
 // OFFSET SIZE FIELD                RunExtent, at 256 + 32 * its number
 //      0    4 file
@@ -241,18 +242,22 @@ inline uint32_t location_offset(uint32_t location) { return location & kLocation
 
 // A heap record: u8 flags, varint of the key bytes behind the prefix, those of them behind the
 // head, u64 cts and u64 expiry when the flags say so, then by kind:
-//   inline      varint size, bytes
+//   inline      varint size, bytes; with the operands flag, which needs a cts, the bytes are
+//               operands of the tree's merge operator (operands.h), for what the older versions
+//               of the key give
 //   separated   u8 extent, varint offset, varint size
 //   large       varint size, an encoded LargeValue
 //   tombstone   nothing
 inline constexpr uint8_t kRecordKindMask = 3;
 inline constexpr uint8_t kRecordHasCts = 4;
 inline constexpr uint8_t kRecordHasExpiry = 8;
-inline constexpr uint8_t kRecordFlagsKnown = 15;
+inline constexpr uint8_t kRecordHasOperands = 16;
+inline constexpr uint8_t kRecordFlagsKnown = 31;
 enum class RecordKind : uint8_t { kInline = 0, kSeparated = 1, kLarge = 2, kTombstone = 3 };
 
 struct HeapRecord {
   RecordKind kind = RecordKind::kInline;
+  bool operands = false;   // of kind inline: the value is operands
   uint32_t rest_size = 0;  // key bytes behind the prefix, those in the head included
   std::string_view tail;   // key bytes behind the head
   uint64_t cts = 0;
@@ -281,6 +286,7 @@ inline HeapRecord decode_record(const char* from) {
   HeapRecord record;
   const uint8_t flags = static_cast<uint8_t>(*from);
   record.kind = static_cast<RecordKind>(flags & kRecordKindMask);
+  record.operands = (flags & kRecordHasOperands) != 0;
   from = get_trusted_varint(from + 1, &record.rest_size);
   if (record.rest_size > 8) {
     record.tail = std::string_view(from, record.rest_size - 8);

@@ -75,9 +75,14 @@ inline constexpr uint64_t kFeatureRunShapes = 4;
 // Incompatible: names of trees stand in the catalog (catalog_entry.h); snapshots may have names.
 // As kFeatureRunShapes.
 inline constexpr uint64_t kFeatureCatalog = 8;
+// Incompatible: some tree has or had a merge operator: its record, operations of the log, records
+// of runs.
+inline constexpr uint64_t kFeatureMergeOperators = 16;
 // What this version knows.
-inline constexpr Features kFeaturesKnown = {
-    0, 0, kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog};
+inline constexpr Features kFeaturesKnown = {0, 0,
+                                            kFeatureDevices | kFeatureCompression |
+                                                kFeatureRunShapes | kFeatureCatalog |
+                                                kFeatureMergeOperators};
 
 struct Superblock {
   uint32_t format_version = 0;

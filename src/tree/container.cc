@@ -162,13 +162,50 @@ const char* cold_bytes(const BlockRange& range, ColdBlocks* cold, PointRead* res
   return nullptr;
 }
 
-// The end of a point read: what entry `index` of the run says. kNone: it has no such key.
-void take_entry(const Run& run, uint32_t index, const ReadView& view, bool registered,
-                ColdBlocks* cold, PointRead* result) {
+// How a run is read.
+struct RunReading {
+  std::string_view key;
+  const ReadView& view;
+  bool registered;
+  ColdBlocks* cold;
+  Operands* operands;
+};
+
+// Gathers the operands of entry *index, and of those behind it (before `end`) that are of the same
+// key, and moves *index to the version below them; kNone: there is none. False: the read is over.
+bool take_operands(const Run& run, uint32_t* index, uint32_t end, const RunReading& reading,
+                   PointRead* result) {
+  if (reading.operands == nullptr) {
+    result->state = PointRead::State::kOperands;
+    return false;
+  }
+  while (run.kind(*index) == EntryKind::kOperands) {
+    if (!reading.operands->add_older_list(run.entry(*index).inline_value)) {
+      result->state = PointRead::State::kDamaged;
+      return false;
+    }
+    ++*index;
+    if (*index == end || !run.has_key(*index, reading.key)) {
+      *index = Run::kNone;
+      return true;
+    }
+  }
+  return true;
+}
+
+// The end of a point read: what entry `index` of the run says, or entries up to `end` that are of
+// the same key. kNone: it has no such key.
+void take_entry(const Run& run, uint32_t index, uint32_t end, const RunReading& reading,
+                PointRead* result) {
   if (index == Run::kNone) {
     // The run may have dropped what an unregistered reader's older timestamp needs (R15).
-    if (!registered && run.cut() > view.ts) result->state = PointRead::State::kStale;
+    if (!reading.registered && run.cut() > reading.view.ts) {
+      result->state = PointRead::State::kStale;
+    }
     return;
+  }
+  if (run.has_operands() && run.kind(index) == EntryKind::kOperands) {
+    if (!take_operands(run, &index, end, reading, result) || index == Run::kNone) return;
   }
   const char* value = nullptr;
   uint32_t extent = 0;
@@ -198,12 +235,15 @@ void take_entry(const Run& run, uint32_t index, const ReadView& view, bool regis
         offset = entry.offset;
         size = entry.size;
         break;
+      case EntryKind::kOperands:  // were taken
+        return;
     }
   }
   const RunFile& file = *result->file;
   const char* base = file.bases[extent].load(std::memory_order_acquire);
-  value = base != nullptr ? base + offset
-                          : cold_bytes({file.values[extent].get(), offset, size}, cold, result);
+  value = base != nullptr
+              ? base + offset
+              : cold_bytes({file.values[extent].get(), offset, size}, reading.cold, result);
   if (value == nullptr) return;
   result->state = PointRead::State::kFound;
   result->value = {value, size};
@@ -211,43 +251,44 @@ void take_entry(const Run& run, uint32_t index, const ReadView& view, bool regis
 
 // The run's part of a point read where its heap is not in memory: the records of the entries with
 // the key's head are looked at by themselves.
-void read_bare_run(const Run& run, std::string_view key, const ReadView& view, bool registered,
-                   ColdBlocks* cold, PointRead* result) {
+void read_bare_run(const Run& run, const RunReading& reading, PointRead* result) {
+  const std::string_view key = reading.key;
   const Run::Range range = run.heads_of(key);
   const format::HeapRange heap = run.heap_range(range.begin, range.end);
   if (heap.empty()) {
     // Plain entries at most, which need no record.
     const Run plain = run.wide() ? run : run.with_heap(Run::no_heap());
-    return take_entry(plain, plain.find_in(range, key, view.ts), view, registered, cold, result);
+    return take_entry(plain, plain.find_in(range, key, reading.view.ts), range.end, reading,
+                      result);
   }
   const Extent* image = result->file->image.get();
   const auto first = run.front_blocks() * format::kRunBlockBytes + heap.begin;
-  const char* bytes = cold_bytes({image, first, heap.end - heap.begin}, cold, result);
+  const char* bytes = cold_bytes({image, first, heap.end - heap.begin}, reading.cold, result);
   if (bytes == nullptr) return;
   const Run whole = run.with_heap(bytes - heap.begin);
   if (!format::check_run_records(run.view(), range.begin, range.end, whole.heap()).ok()) {
     result->state = PointRead::State::kDamaged;
     return;
   }
-  take_entry(whole, whole.find_in(range, key, view.ts), view, registered, cold, result);
+  take_entry(whole, whole.find_in(range, key, reading.view.ts), range.end, reading, result);
 }
 
 // The same where the index blocks are not in memory either: those that can hold the key are looked
 // at by themselves.
-void read_outlined_run(const Run& outline, std::string_view key, const ReadView& view,
-                       bool registered, ColdBlocks* cold, PointRead* result) {
+void read_outlined_run(const Run& outline, const RunReading& reading, PointRead* result) {
+  const std::string_view key = reading.key;
   if (!key.starts_with(outline.prefix())) {
-    return take_entry(outline, Run::kNone, view, registered, cold, result);
+    return take_entry(outline, Run::kNone, 0, reading, result);
   }
   Run::Range groups = outline.groups_with(key_head(key, outline.skip()));
   for (;;) {
     const Run::Bytes at = outline.bytes_of_groups(groups);
     const BlockRange range{result->file->image.get(), at.begin, at.end - at.begin, true};
-    const char* bytes = cold_bytes(range, cold, result);
+    const char* bytes = cold_bytes(range, reading.cold, result);
     if (bytes == nullptr) return;
     const Run run = outline.with_groups(groups, bytes);
     if (run.tells_heap_range(run.heads_of(key), groups.end)) {
-      return read_bare_run(run, key, view, registered, cold, result);
+      return read_bare_run(run, reading, result);
     }
     // Where the last record ends is told by the next one: in the rest of this block, or later.
     groups.end = outline.block_end(groups.end);
@@ -257,7 +298,7 @@ void read_outlined_run(const Run& outline, std::string_view key, const ReadView&
 }  // namespace
 
 PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
-                     const TxnSlots& slots, bool registered, ColdBlocks* cold) {
+                     const TxnSlots& slots, bool registered, ColdBlocks* cold, Operands* operands) {
   PointRead result;
   uint64_t hash = 0;
   if (!descriptor.active->empty()) {
@@ -291,8 +332,11 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
     if (hash == 0) hash = Delta::hash(key);
     const DeltaEntry* entry = delta->find(key, hash);
     if (entry == nullptr) continue;
-    const ChainRead read = read_chain(entry->newest.load(std::memory_order_acquire), view, slots,
-                                      delta == descriptor.frozen);
+    const Version* newest = entry->newest.load(std::memory_order_acquire);
+    const bool frozen = delta == descriptor.frozen;
+    const ChainRead read = operands == nullptr
+                               ? read_chain(newest, view, slots, frozen)
+                               : read_operands(newest, view, slots, frozen, operands);
     if (read.stale || (read.skipped_newer && !registered)) {
       result.state = PointRead::State::kStale;
       return result;
@@ -308,6 +352,9 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
       case VersionKind::kLarge:
         result.state = PointRead::State::kLarge;
         break;
+      case VersionKind::kMerge:
+        result.state = PointRead::State::kOperands;
+        return result;
     }
     result.value = read.version->value();
     result.delta = delta;
@@ -316,21 +363,22 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
   if (file->empty()) return result;
   result.file = file;
   file->touch();
+  const RunReading reading{key, view, registered, cold, operands};
   if (run == nullptr) {
     const Run* outline = file->outline.load(std::memory_order_acquire);
     if (outline == nullptr) {
       result.state = PointRead::State::kNeedRun;
     } else {
-      read_outlined_run(*outline, key, view, registered, cold, &result);
+      read_outlined_run(*outline, reading, &result);
     }
     return result;
   }
   if (run->heap() == nullptr) {
-    read_bare_run(*run, key, view, registered, cold, &result);
+    read_bare_run(*run, reading, &result);
     return result;
   }
   if (!run_first) locate();
-  take_entry(*run, run->find_from(group, key, run_head, view.ts), view, registered, cold, &result);
+  take_entry(*run, run->find_from(group, key, run_head, view.ts), run->entries(), reading, &result);
   return result;
 }
 

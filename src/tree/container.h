@@ -33,6 +33,7 @@
 #include "tree/block_read.h"
 #include "tree/delta.h"
 #include "tree/node_sums.h"
+#include "tree/operands.h"
 #include "tree/run_file.h"
 #include "tree/snapshots.h"
 #include "tree/visibility.h"
@@ -146,6 +147,7 @@ struct PointRead {
     kNeedBlocks,  // `needed`, of the run's heap or of a value extent, is not at hand
     kDamaged,     // a record is not what a record can be
     kLarge,       // value is an encoded format::LargeValue
+    kOperands,    // for a merge operator: read again with something to gather them in
   };
   State state = State::kAbsent;
   std::string_view value;
@@ -156,9 +158,11 @@ struct PointRead {
 
 // Reads a key as `view` sees it. `registered`: view.ts is in the registry of snapshots; otherwise a
 // version that may have been pruned gives kStale. `cold`: where to look for what is not resident as
-// a whole; null: nowhere. Inside an epoch guard.
+// a whole; null: nowhere. `operands`, empty: takes those above what is found. Inside an
+// epoch guard.
 PointRead read_point(const Descriptor& descriptor, std::string_view key, const ReadView& view,
-                     const TxnSlots& slots, bool registered, ColdBlocks* cold = nullptr);
+                     const TxnSlots& slots, bool registered, ColdBlocks* cold = nullptr,
+                     Operands* operands = nullptr);
 
 // Links a copy of a version as the newest of `entry`, which is one of `to`. False: no memory.
 bool copy_version(const Version& from, uint64_t stamp, uint8_t flags, DeltaEntry* entry, Delta& to);

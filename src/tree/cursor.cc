@@ -22,8 +22,6 @@ using format::location_tag;
 
 namespace {
 constexpr size_t kBatchKeyBytes = size_t{64} << 10;
-// A buffer for a large value is not kept once a small one needs the room.
-constexpr size_t kValueBytesKept = size_t{1} << 20;
 // Of a cursor: the object, its keys and bounds.
 constexpr ptrdiff_t kOwnBytes = sizeof(TreeCursor) + 512;
 }  // namespace
@@ -578,6 +576,8 @@ TreeCursor::Step TreeCursor::look_delta() {
       return Step::kHidden;
     case VersionKind::kLarge:
       return show_large(read.version->value());
+    case VersionKind::kMerge:
+      return show_folded();
     case VersionKind::kPut:
       break;
   }
@@ -623,6 +623,7 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
   key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
   value_ = {};
   if (key_only_ || passing_) return Step::kShown;
+  if (record.operands) return show_folded();
   switch (record.kind) {
     case format::RecordKind::kInline:
       value_ = record.value;
@@ -636,56 +637,6 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
       break;
   }
   return Step::kHidden;
-}
-
-TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
-  value_ = {};
-  if (key_only_ || passing_) return Step::kShown;
-  const Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) return failed_read(value.status());
-  if (value->size > kLargeValueBytesMax) {
-    status_ = too_large_to_read(value->size);
-    return Step::kTooLarge;
-  }
-  char* room = value_room(value->size);
-  if (room == nullptr) return failed_read(Status(StatusCode::kOutOfMemory));
-  if (Status s = read_large_value(*tree_->store()->residency, *value, room); !s.ok()) {
-    return failed_read(std::move(s));
-  }
-  value_ = {room, value->size};
-  return Step::kShown;
-}
-
-// Damage is declared only of what a fresh descriptor still refers to (R24).
-TreeCursor::Step TreeCursor::failed_read(Status status) {
-  if (status.is(StatusCode::kCorruption) && has_newer_run(key_)) return Step::kStale;
-  status_ = std::move(status);
-  return Step::kFailed;
-}
-
-// Room for one value; null without memory.
-char* TreeCursor::value_room(size_t size) {
-  own_value_ = true;
-  const bool too_large = value_capacity_ > kValueBytesKept && size <= kValueBytesKept;
-  if (value_capacity_ < size || too_large || value_buffer_ == nullptr) {
-    release_value_room();
-    value_buffer_ = size < os::kArenaBlockBytes
-                        ? new (std::nothrow) char[std::max<size_t>(size, 1)]
-                        : tree_->store()->residency->allocate_for_read(os::Quota::kPins, size);
-    if (value_buffer_ == nullptr) return nullptr;
-    value_capacity_ = size;
-  }
-  return value_buffer_;
-}
-
-void TreeCursor::release_value_room() {
-  if (value_capacity_ < os::kArenaBlockBytes) {
-    delete[] value_buffer_;
-  } else {
-    tree_->store()->residency->release(os::Quota::kPins, value_buffer_, value_capacity_);
-  }
-  value_buffer_ = nullptr;
-  value_capacity_ = 0;
 }
 
 void TreeCursor::release_batch_keys() {

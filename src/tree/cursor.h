@@ -212,6 +212,7 @@ class TreeCursor {
   uint32_t pick_version(uint32_t* begin, uint32_t* end);
   Step show_run(uint32_t index);
   Step show_large(std::string_view encoded);
+  Step show_folded();
   Step failed_read(Status status);
   char* value_room(size_t size);
   void release_value_room();

@@ -515,6 +515,7 @@ Version* Delta::new_version(DeltaEntry* entry, uint32_t size) {
 }
 
 void Delta::link(DeltaEntry* entry, Version* version) {
+  if (version->kind == VersionKind::kMerge) has_operands_.store(true, std::memory_order_release);
   version->older.store(entry->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
   entry->newest.store(version, std::memory_order_release);
   versions_.store(versions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -529,22 +530,48 @@ bool Delta::unlink(DeltaEntry* entry, Version* version) {
     if (at == version) {
       link->store(version->older.load(std::memory_order_relaxed), std::memory_order_release);
       versions_.store(versions_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-      live_bytes_.fetch_sub(version->size, std::memory_order_relaxed);
-      // Past the last number nothing is used again until the next flush.
-      if (unlinks_ == std::numeric_limits<uint32_t>::max()) return true;
-      note_unlink();
-      if (entry->spare == nullptr) {
-        entry->spare = version;
-        entry->spare_unlink = unlinks_;
-      } else {
-        if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
-        retired_->push_back({version, unlinks_});
-      }
+      retire(entry, version);
       return true;
     }
     link = &at->older;
   }
   return false;
+}
+
+// Of a version that is in no chain any more.
+void Delta::retire(DeltaEntry* entry, Version* version) {
+  live_bytes_.fetch_sub(version->size, std::memory_order_relaxed);
+  // Past the last number nothing is used again until the next flush.
+  if (unlinks_ == std::numeric_limits<uint32_t>::max()) return;
+  note_unlink();
+  if (entry->spare == nullptr) {
+    entry->spare = version;
+    entry->spare_unlink = unlinks_;
+  } else {
+    if (retired_ == nullptr) retired_ = std::make_unique<std::deque<Retired>>();
+    retired_->push_back({version, unlinks_});
+  }
+}
+
+void Delta::replace(DeltaEntry* entry, Version* first, Version* last, Version* version) {
+  std::atomic<Version*>* link = &entry->newest;
+  for (Version* at = link->load(std::memory_order_relaxed); at != first;) {
+    HAWTHORN_ASSERT(at != nullptr);
+    link = &at->older;
+    at = link->load(std::memory_order_relaxed);
+  }
+  version->older.store(last->older.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  link->store(version, std::memory_order_release);
+  live_bytes_.fetch_add(version->size, std::memory_order_relaxed);
+  versions_.store(versions_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Those that are replaced keep their links: a reader among them goes on from one to the next.
+  for (Version* at = first;;) {
+    Version* older = at->older.load(std::memory_order_relaxed);
+    versions_.store(versions_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    retire(entry, at);
+    if (at == last) return;
+    at = older;
+  }
 }
 
 }  // namespace hawthorn::tree

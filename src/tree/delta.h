@@ -62,6 +62,9 @@ class alignas(64) Delta : public os::InHugePages {
   // Takes a version out of its chain; its memory is used again later. False when it is not in the
   // chain.
   bool unlink(DeltaEntry* entry, Version* version);
+  // Links `version` in the place of those from `first` to `last`, which stand in the chain one
+  // behind the other: a reader comes to them, or to it, never to both. No new link for links().
+  void replace(DeltaEntry* entry, Version* first, Version* last, Version* version);
 
   // ---- Any thread, inside an epoch guard.
 
@@ -96,6 +99,8 @@ class alignas(64) Delta : public os::InHugePages {
   // How often a version was linked: while it stays the same, so do the chains, but for what is
   // unlinked or stamped.
   uint64_t links() const { return links_.load(std::memory_order_acquire); }
+  // Whether an operand of a merge operator was ever linked.
+  bool has_operands() const { return has_operands_.load(std::memory_order_acquire); }
   // Bytes taken from the arena.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   // The part of one of those that share it.
@@ -173,6 +178,7 @@ class alignas(64) Delta : public os::InHugePages {
   void settle() const;
   Version* reuse(DeltaEntry* entry, uint32_t want);
   void note_unlink();
+  void retire(DeltaEntry* entry, Version* version);
   static int compare(const DeltaEntry* entry, std::string_view key, uint64_t head);
   static uint32_t leaf_lower_bound(const Leaf* leaf, uint32_t count, std::string_view key,
                                    uint64_t head);
@@ -205,6 +211,7 @@ class alignas(64) Delta : public os::InHugePages {
   std::atomic<uint32_t> refs_{1};
   std::atomic<uint64_t> versions_{0};
   std::atomic<uint64_t> links_{0};
+  std::atomic<bool> has_operands_{false};
   std::atomic<Lsn> first_lsn_{format::kLsnMax};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};

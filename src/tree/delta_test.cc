@@ -233,6 +233,30 @@ TEST(DeltaTest, ChainsLinkAndUnlinkAnywhere) {
   EXPECT_EQ(delta.find("key", Delta::hash("key")), entry) << "entries are never removed (1)";
 }
 
+// A reader that stands among versions that are replaced goes on to the end of the chain.
+TEST(DeltaTest, SeveralVersionsBecomeOne) {
+  auto arena = make_arena();
+  Delta delta(arena.get(), 0);
+  DeltaEntry* entry = add(delta, "key");
+  const size_t empty_bytes = delta.live_bytes();
+  std::vector<Version*> versions;
+  for (const char* value : {"1", "2", "3", "4", "5"}) {
+    versions.push_back(make_version(delta, entry, value));
+    delta.link(entry, versions.back());
+  }
+  const uint64_t links = delta.links();
+  delta.replace(entry, versions[3], versions[1], make_version(delta, entry, "2 to 4"));
+  EXPECT_EQ(chain(entry), (std::vector<std::string>{"5", "2 to 4", "1"}));
+  EXPECT_EQ(delta.versions(), 3u);
+  EXPECT_EQ(delta.live_bytes(), empty_bytes + 8);
+  EXPECT_EQ(delta.links(), links);
+  EXPECT_EQ(versions[3]->older.load(), versions[2]);
+  EXPECT_EQ(versions[1]->older.load(), versions[0]);
+  delta.replace(entry, versions[4], versions[0], make_version(delta, entry, "all"));
+  EXPECT_EQ(chain(entry), (std::vector<std::string>{"all"}));
+  EXPECT_EQ(delta.versions(), 1u);
+}
+
 TEST(DeltaTest, EmptyAndLargeValues) {
   auto arena = make_arena();
   Delta delta(arena.get(), 0);

@@ -141,8 +141,10 @@ bool Merger::needs_io(const Delta* delta, const RunFile& old_file, const MergePo
   }
   const size_t added = delta == nullptr ? 0 : delta->bytes_each();
   const Plan plan = make_plan(added, 1, old_file, policy);
+  // Operands may need any value.
+  const bool folds = delta != nullptr && delta->has_operands();
   for (size_t e = 0; e < old_file.values.size(); ++e) {
-    if (plan.shape == Shape::kIndexOnly && (plan.left_behind >> e & 1) == 0) continue;
+    if (!folds && plan.shape == Shape::kIndexOnly && (plan.left_behind >> e & 1) == 0) continue;
     const bool present = old_file.bases[e].load(std::memory_order_acquire) != nullptr;
     if (!present && !old_file.all_garbage(e)) return true;
   }
@@ -157,6 +159,7 @@ class Merger::WorkMemory {
     if (work_.buffer_bytes() > work_.store->arena->budget() / kKeptShare) {
       work_.release_buffers();
     }
+    work_.drop_folded();
     work_.charge_codec();
   }
   WorkMemory(const WorkMemory&) = delete;
@@ -185,6 +188,10 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   const RunFile& old_file = *input.file;
   const WorkMemory memory(work);
   work.gather(input.delta);
+  work.saves_space = policy.keep_extents;
+  if (input.delta != nullptr && input.delta->has_operands()) {
+    if (Status s = work.fold_records(0); !s.ok()) return s;
+  }
   const size_t added = work.gathered_bytes();
   work.choose_shape();
   Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
@@ -227,7 +234,11 @@ Result<MergeOutput> Merger::join(std::span<const MergeInput> inputs, Lsn cut) {
   for (const MergeInput& input : inputs) {
     work.take(input);
     if (Status s = work.load_values(); !s.ok()) return s;
+    const size_t gathered = work.records.size();
     work.gather(input.delta);
+    if (input.delta != nullptr && input.delta->has_operands()) {
+      if (Status s = work.fold_records(gathered); !s.ok()) return s;
+    }
     records_of.push_back(work.records.size());
   }
   work.take(inputs.front());

@@ -19,7 +19,9 @@
 // 2. Kept per key: the newest version, and the newest for every registered timestamp below the cut
 // (R14). A tombstone
 //    goes exactly when no older version of its key is kept.
-// 3. A failure (space, memory, damage) leaves nothing behind: extents taken so far are given back.
+// 3. Operands are folded into values where the operator can and the value is not large; what is
+// kept of them as they are is written with its timestamp, and what it needs below is kept (R14).
+// 4. A failure (space, memory, damage) leaves nothing behind: extents taken so far are given back.
 
 #include <map>
 #include <memory>
@@ -28,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "hawthorn/merge_operator.h"
 #include "hawthorn/status.h"
 #include "tree/container.h"
 #include "tree/run_builder.h"
@@ -76,6 +79,7 @@ struct MergeInput {
   const Container* container = nullptr;
   const Delta* delta = nullptr;  // may be null
   RunFile* file = nullptr;
+  const MergeOperator* merge_operator = nullptr;  // null: operands are kept as they are
 };
 
 class Merger {

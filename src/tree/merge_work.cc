@@ -23,6 +23,7 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   max_ts = 0;
   garbage.assign(RunFile::kExtentsMax, 0);
   moved_large = nullptr;
+  saves_space = false;
   old_bytes = 0;
   records.clear();
   versions.clear();
@@ -49,6 +50,7 @@ void Merger::Work::take(const MergeInput& input) {
   container = input.container;
   old_file = input.file;
   run = old_file->run.load(std::memory_order_acquire);
+  merge_operator = input.merge_operator;
 }
 
 // Makes the values of the input at hand resident.
@@ -127,10 +129,15 @@ void Merger::Work::release_buffers() {
 }
 
 void Merger::Work::charge_codec() {
-  const size_t bytes = image_packer.buffer_bytes();
+  const size_t bytes = image_packer.buffer_bytes() + folded_bytes;
   store->arena->charge(os::Quota::kMerge,
                        static_cast<ptrdiff_t>(bytes) - static_cast<ptrdiff_t>(charged_bytes));
   charged_bytes = bytes;
+}
+
+void Merger::Work::drop_folded() {
+  folded.clear();
+  folded_bytes = 0;
 }
 
 // The bytes that the newest versions of all records will take.
@@ -196,19 +203,37 @@ void Merger::Work::choose_shape() {
   choose_plain_sizes({samples.data(), count}, &shape);
 }
 
+bool Merger::Work::holds_operands(const Kept& kept) const {
+  if (kept.version != nullptr) return kept.version->kind == VersionKind::kMerge;
+  return run->has_operands() && run->kind(kept.index) == EntryKind::kOperands;
+}
+
 // Fills key_versions with what is kept of one key: a delta record (or null) and the run's entries
 // [from, to).
 void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t to) {
   key_versions.clear();
   Lsn newer = 0;
   bool first = true;
+  bool needed = false;  // by operands above, which are kept
+  bool taken = false;   // lists of operands are, by those above
   const auto consider = [&](const Kept& kept) {
+    const bool dead = kept.cts == newer || view.dead(kept.cts, newer);
+    taken = taken && dead && kept.version == nullptr && holds_operands(kept);
     // Of several writes of one transaction only the last counts, also above the view's horizon.
-    const bool keep = first || (kept.cts != newer && !view.dead(kept.cts, newer));
+    const bool keep = first || (!taken && (needed || !dead));
+    const Lsn above = newer;
     newer = kept.cts;
     first = false;
     if (keep) {
       key_versions.push_back(kept);
+      const bool operands = holds_operands(kept);
+      taken = kept.version != nullptr && operands &&
+              (kept.version->flags.load(std::memory_order_relaxed) & kTakesOperands) != 0;
+      // Both are of one transaction: no timestamp lies between this one and that of an older one.
+      if (needed && kept.cts != 0 && kept.cts == above) --key_versions.back().cts;
+      needed = operands;
+    } else if (taken) {
+      return;
     } else if (kept.version == nullptr) {
       drop_run_entry(kept.index);
     } else if (kept.version->kind == VersionKind::kLarge) {
@@ -230,6 +255,7 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
     key_versions.pop_back();
   }
   for (size_t i = 1; i < key_versions.size(); ++i) {
+    if (holds_operands(key_versions[i - 1])) continue;  // it needs this one: no rewrite drops it
     const Kept& kept = key_versions[i];
     if (kept.version != nullptr) {
       old_bytes += kEntryBytes + kept.version->size;
@@ -281,6 +307,9 @@ void Merger::Work::emit_version(std::string_view key, const Kept& kept) {
       note_large(v->value(), true);
       builder.add_large(key, v->value(), cts, 0);
       return;
+    case VersionKind::kMerge:
+      builder.add_operands(key, v->value(), kept.cts);
+      return;
     case VersionKind::kPut:
       break;
   }
@@ -329,6 +358,9 @@ void Merger::Work::emit_rewritten(std::string_view key, const Kept& kept) {
         offset = entry.offset;
         size = entry.size;
         break;
+      case EntryKind::kOperands:
+        builder.add_operands(key, entry.inline_value, kept.cts);
+        return;
     }
   }
   builder.add_separated(key, new_extent, static_cast<uint32_t>(copied_bytes), size, cts, expiry);

@@ -44,6 +44,10 @@ struct EntrySizes {
 void choose_plain_sizes(std::span<const EntrySizes> samples, RunShape* shape);
 inline constexpr size_t kSizeSamples = 16;
 
+// Of a version that merge_fold.cc made: the run's operands right below it, as far as nobody reads
+// them by themselves, are among its own.
+inline constexpr uint8_t kTakesOperands = 4;
+
 struct Merger::Work {
   struct Kept {
     const Version* version = nullptr;  // of the delta; null: entry `index` of the old run
@@ -55,6 +59,7 @@ struct Merger::Work {
     uint32_t first = 0;  // in versions
     uint32_t count = 0;
   };
+  struct RunBase;
   struct Copy {
     const char* from;
     uint32_t size;
@@ -91,13 +96,17 @@ struct Merger::Work {
   std::vector<ExtentAddress> large_kept;
   std::vector<ExtentAddress> large_dropped;
   std::string key_buffer;
-  size_t charged_bytes = 0;  // of what a codec has on the heap
+  std::vector<std::unique_ptr<char[]>> folded;  // versions made of operands
+  size_t folded_bytes = 0;
+  size_t charged_bytes = 0;  // of what a codec and folded versions have on the heap
 
   // Of the merge under way.
   std::span<const MergeInput> inputs;
   const Container* container = nullptr;  // this and the next two: of the input at hand
   RunFile* old_file = nullptr;
   const Run* run = nullptr;
+  const MergeOperator* merge_operator = nullptr;
+  bool saves_space = false;  // folds nothing that takes much more than its operands
   PruneView view;
   Lsn cut = 0;
   Lsn floor = 0;
@@ -108,12 +117,19 @@ struct Merger::Work {
   std::string piece_low;
   MergeOutput output;
 
-  // In this order for each input: take, gather.
+  // In this order for each input: take, gather, fold_records of what was gathered.
   Status begin(std::span<const MergeInput> from, Lsn cut_at);
   void take(const MergeInput& input);
   Status load_values(uint32_t extents = ~uint32_t{0});  // bits
   void leave_behind(uint32_t extents);
   void gather(const Delta* delta);
+  Status fold_records(size_t from);
+  Status fold_record(Record* record);
+  Status look_at_run(std::string_view key, RunBase* base);
+  const Version* make_version(VersionKind kind, uint8_t flags, std::string_view value);
+  Result<const Version*> make_operands(std::string_view key, uint8_t flags,
+                                       std::span<const std::string_view> operands);
+  void drop_folded();
   size_t gathered_bytes() const;
   size_t buffer_bytes() const;
   void release_buffers();
@@ -121,6 +137,7 @@ struct Merger::Work {
   void charge_codec();
   bool adds_extent() const;
   void choose_shape();
+  bool holds_operands(const Kept& kept) const;
   void keep_versions(const Record* record, uint32_t from, uint32_t to);
   void emit_version(std::string_view key, const Kept& kept);
   void emit_rewritten(std::string_view key, const Kept& kept);

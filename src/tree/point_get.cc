@@ -19,13 +19,22 @@ bool PointGet::look(Missing* missing) {
   const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
   // The descriptor comes before the timestamp (R15).
   HAWTHORN_TEST_POINT("tree.get.between_descriptor_and_timestamp");
-  PointRead read = tree_->read_at(*descriptor, key_, view_, registered_, cold_ ? &*cold_ : nullptr);
+  const auto read_key = [&] {
+    ColdBlocks* cold = cold_ ? &*cold_ : nullptr;
+    PointRead found = tree_->read_at(*descriptor, key_, view_, registered_, cold,
+                                     gathers_ ? &operands_ : nullptr);
+    if (found.state != PointRead::State::kOperands) return found;
+    gathers_ = true;
+    return tree_->read_at(*descriptor, key_, view_, registered_, cold, &operands_);
+  };
+  PointRead read = read_key();
   if (read.state == PointRead::State::kNeedBlocks && !cold_) {
     cold_.emplace(*tree_->store()->residency);
-    read = tree_->read_at(*descriptor, key_, view_, registered_, &*cold_);
+    read = read_key();
   }
   again_ = read.state == PointRead::State::kStale;
   large_ = read.state == PointRead::State::kLarge;
+  absent_ = read.state == PointRead::State::kAbsent;
   switch (read.state) {
     case PointRead::State::kAbsent:
       status_ = Status::not_found();
@@ -40,6 +49,7 @@ bool PointGet::look(Missing* missing) {
       }
       return true;
     case PointRead::State::kStale:
+    case PointRead::State::kOperands:  // is read again with something to gather them in
       return false;
     case PointRead::State::kDamaged:
     case PointRead::State::kNeedRun:
@@ -78,6 +88,15 @@ Status PointGet::start_read(const Missing& missing) {
   return {};
 }
 
+// What the operands make of what was found.
+void PointGet::fold() {
+  std::string result;
+  std::optional<std::string_view> existing;
+  if (!absent_) existing = value_->view();
+  status_ = tree_->fold(key_, existing, operands_, &result);
+  if (status_.ok()) internal::ValueAccess::copy(*value_, result);
+}
+
 bool PointGet::advance() {
   if (arrived_) {
     arrived_ = false;
@@ -86,7 +105,10 @@ bool PointGet::advance() {
   }
   for (;;) {
     Missing missing;
-    if (look(&missing)) return true;
+    if (look(&missing)) {
+      if (gathers_ && !large_ && !operands_.empty()) fold();
+      return true;
+    }
     if (again_) {
       wait_.once();
       continue;

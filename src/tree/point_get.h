@@ -44,8 +44,9 @@ class PointGet {
   void settle();
   // kNotFound; kCorruption; kIoError; kOutOfMemory.
   const Status& status() const { return status_; }
-  // The value is an encoded format::LargeValue.
+  // The value is an encoded format::LargeValue; with operands, what they are to be folded onto.
   bool large() const { return large_; }
+  const Operands& operands() const { return operands_; }
   std::string_view key() const { return key_; }
   Value* value() const { return value_; }
 
@@ -57,6 +58,7 @@ class PointGet {
     bool damaged = false;  // nothing is missing, an entry is malformed
   };
   bool look(Missing* missing);
+  void fold();
   Status start_read(const Missing& missing);
 
   TreeState* const tree_;
@@ -66,6 +68,9 @@ class PointGet {
   Value* const value_;
   bool large_ = false;
   bool again_ = false;
+  bool absent_ = false;
+  bool gathers_ = false;  // an operand was met
+  Operands operands_;
   Status status_;
   std::optional<ColdBlocks> cold_;
   std::optional<BlockRead> read_;

@@ -21,7 +21,8 @@
 //    in the heap; tag 15, a heap record that says everything. Of wide groups, where values stand in
 //    place of locations, heap() is the index, and location() says tag 14 and the value's place
 //    there.
-// 5. cts 0 means: older than everything that was registered when the run was built.
+// 5. cts 0 means: older than everything that was registered when the run was built. Operands, like
+// tombstones, always carry their cts.
 // 6. A Run and its accelerators are one allocation; the image is not touched by searches before the
 // group is known.
 // 7. Without its heap (heap() == nullptr) a run tells where things lie: locate, heads_of,
@@ -52,7 +53,13 @@ namespace hawthorn::tree {
 
 using format::Lsn;
 
-enum class EntryKind : uint8_t { kInline = 0, kSeparated = 1, kLarge = 2, kTombstone = 3 };
+enum class EntryKind : uint8_t {
+  kInline = 0,
+  kSeparated = 1,
+  kLarge = 2,
+  kTombstone = 3,
+  kOperands = 4,  // of a merge operator, for what the older versions of the key give
+};
 static_assert(static_cast<int>(EntryKind::kTombstone) ==
               static_cast<int>(format::RecordKind::kTombstone));
 
@@ -63,9 +70,10 @@ struct RunEntry {
   uint64_t head = 0;
   std::string_view tail;  // key bytes after skip + 8; empty for shorter keys
   Lsn cts = 0;
-  uint64_t expiry = 0;            // 0: never
-  std::string_view inline_value;  // kInline: the value; kLarge: its encoded format::LargeValue
-  uint32_t extent = 0;            // kSeparated
+  uint64_t expiry = 0;  // 0: never
+  // kInline: the value; kLarge: its encoded format::LargeValue; kOperands: see format/operands.h
+  std::string_view inline_value;
+  uint32_t extent = 0;  // kSeparated
   uint32_t offset = 0;
   uint32_t size = 0;  // kSeparated: bytes of the value
 };
@@ -126,6 +134,7 @@ class Run {
   uint64_t expiry_min() const {
     return view_.header->expiry_min;
   }  // no entry expires before; 0: none does
+  bool has_operands() const { return (view_.header->features & format::kRunFeatureOperands) != 0; }
   bool has_large() const { return view_.header->large_count != 0; }  // some entry is a large value
   uint32_t fixed_key_size() const { return fixed_key_size_; }
   uint32_t fixed_value_size() const { return value_sizes_[0]; }
@@ -241,6 +250,7 @@ class Run {
   }
 
   RunEntry entry(uint32_t index) const;
+  EntryKind kind(uint32_t index) const;
   // For direct locations without decoding the rest: true and the place, when entry `index` is a
   // plain value of fixed size (tags 0 to 14). value: its address (tag 14), or extent and offset
   // with value == nullptr (tags 0 to 13).
@@ -397,7 +407,7 @@ inline RunEntry Run::entry(uint32_t index) const {
     return entry;
   }
   const format::HeapRecord record = format::decode_record(heap_ + format::location_offset(at));
-  entry.kind = static_cast<EntryKind>(record.kind);
+  entry.kind = record.operands ? EntryKind::kOperands : static_cast<EntryKind>(record.kind);
   entry.key_size = skip_ + record.rest_size;
   entry.tail = record.tail;
   entry.cts = record.cts;
@@ -407,6 +417,16 @@ inline RunEntry Run::entry(uint32_t index) const {
   entry.offset = record.offset;
   entry.size = record.size;
   return entry;
+}
+
+inline EntryKind Run::kind(uint32_t index) const {
+  const uint32_t at = location(index);
+  const uint32_t tag = format::location_tag(at);
+  if (tag == format::kTagPlainInline) return EntryKind::kInline;
+  if (tag != format::kTagRecord) return EntryKind::kSeparated;
+  const auto flags = static_cast<uint8_t>(heap_[format::location_offset(at)]);
+  if ((flags & format::kRecordHasOperands) != 0) return EntryKind::kOperands;
+  return static_cast<EntryKind>(flags & format::kRecordKindMask);
 }
 
 inline bool Run::same_key_as_next(uint32_t index) const {

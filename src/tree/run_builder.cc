@@ -81,7 +81,8 @@ inline char* RunBuilder::begin_record(std::string_view key, EntryKind kind, size
   const size_t rest_size = key.size() - skip_;
   heap_.reserve(heap_bytes_, 1 + 2 * kVarintBytesMax + rest_size + 16 + value_room);
   char* to = heap_.data() + heap_bytes_;
-  uint8_t flags = static_cast<uint8_t>(kind);
+  uint8_t flags =
+      kind == EntryKind::kOperands ? format::kRecordHasOperands : static_cast<uint8_t>(kind);
   if (cts != 0) flags |= format::kRecordHasCts;
   if (expiry != 0) flags |= format::kRecordHasExpiry;
   *to++ = static_cast<char>(flags);
@@ -114,6 +115,7 @@ inline void RunBuilder::end_record(std::string_view key, EntryKind kind, char* e
   counts_.timestamp += cts != 0;
   counts_.large += kind == EntryKind::kLarge;
   counts_.tombstone += kind == EntryKind::kTombstone;
+  counts_.operands += kind == EntryKind::kOperands;
 }
 
 void RunBuilder::add_inline(std::string_view key, std::string_view value, Lsn cts,
@@ -163,6 +165,14 @@ void RunBuilder::add_tombstone(std::string_view key, Lsn cts) {
   end_record(key, EntryKind::kTombstone, to, cts, 0);
 }
 
+void RunBuilder::add_operands(std::string_view key, std::string_view encoded, Lsn cts) {
+  HAWTHORN_ASSERT(cts != 0);
+  char* to = begin_record(key, EntryKind::kOperands, encoded.size(), cts, 0);
+  to = put_varint(to, encoded.size());
+  std::memcpy(to, encoded.data(), encoded.size());
+  end_record(key, EntryKind::kOperands, to + encoded.size(), cts, 0);
+}
+
 void RunBuilder::add_entry(const Run& from_run, uint32_t index, std::span<const uint8_t> extent_map,
                            Lsn cts_floor) {
   const RunEntry entry = from_run.entry(index);
@@ -179,6 +189,8 @@ void RunBuilder::add_entry(const Run& from_run, uint32_t index, std::span<const 
       return add_large(key, entry.inline_value, cts, entry.expiry);
     case EntryKind::kTombstone:
       return add_tombstone(key, entry.cts);
+    case EntryKind::kOperands:
+      return add_operands(key, entry.inline_value, entry.cts);
   }
 }
 
@@ -236,7 +248,8 @@ void RunBuilder::copy_checked(const Run& from_run, uint32_t from, uint32_t to,
     const uint8_t flags = static_cast<uint8_t>(*at);
     const auto kind = static_cast<EntryKind>(flags & format::kRecordKindMask);
     bool again = kind == EntryKind::kSeparated && !extent_map.empty();
-    if ((flags & format::kRecordHasCts) != 0 && kind != EntryKind::kTombstone) {
+    const bool operands = (flags & format::kRecordHasOperands) != 0;
+    if ((flags & format::kRecordHasCts) != 0 && kind != EntryKind::kTombstone && !operands) {
       again = again || format::decode_record(at).cts <= cts_floor;
     }
     if (again) {
@@ -248,11 +261,13 @@ void RunBuilder::copy_checked(const Run& from_run, uint32_t from, uint32_t to,
     counts.timestamp += (flags & format::kRecordHasCts) != 0;
     counts.tombstone += kind == EntryKind::kTombstone;
     counts.large += kind == EntryKind::kLarge;
+    counts.operands += operands;
   }
   copy_range(from_run, start, to, extent_map);
   counts_.timestamp += counts.timestamp;
   counts_.tombstone += counts.tombstone;
   counts_.large += counts.large;
+  counts_.operands += counts.operands;
 }
 
 void RunBuilder::copy_range(const Run& from_run, uint32_t from, uint32_t to,
@@ -483,6 +498,7 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   }
   header.features |= format::kRunFeatureFirstHeads;
   if (wide()) header.features |= format::kRunFeatureWide;
+  if (counts_.operands != 0) header.features |= format::kRunFeatureOperands;
   std::memset(to, 0, size_t{header.header_blocks} * kRunBlockBytes);
   std::memcpy(to, &header, sizeof header);
   auto* out = reinterpret_cast<format::RunExtent*>(to + format::kRunExtentsOffset);

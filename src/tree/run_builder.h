@@ -63,6 +63,8 @@ class RunBuilder {
                      uint64_t expiry);
   void add_large(std::string_view key, std::string_view encoded, Lsn cts, uint64_t expiry);
   void add_tombstone(std::string_view key, Lsn cts);
+  // `encoded`: as format/operands.h says; cts is not 0.
+  void add_operands(std::string_view key, std::string_view encoded, Lsn cts);
 
   // Copies entries [from, to) of an older run; fast when it has the same prefix and fixed sizes.
   // extent_map[e] is the new number of the old run's extent e (empty, or the identity: the numbers
@@ -132,6 +134,7 @@ class RunBuilder {
     uint32_t tombstone = 0;
     uint32_t timestamp = 0;
     uint32_t large = 0;
+    uint32_t operands = 0;
   };
 
   void push(uint64_t head, uint32_t location);

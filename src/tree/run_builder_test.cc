@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "format/operands.h"
 #include "tree/run_test_model.h"
 
 namespace hawthorn::tree {
@@ -312,6 +313,61 @@ TEST(RunBuilderTest, PackedRegionsAreWhereTheHeaderSays) {
   auto* damaged = const_cast<uint32_t*>(run.extent_region(0).packing.ends.data());
   damaged[1] = 999;
   EXPECT_TRUE(tree::Run::attach(image.get(), bytes).status().is(StatusCode::kCorruption));
+}
+
+// Operands keep their timestamps through a merge, and what is malformed is refused.
+TEST(RunBuilder, OperandsAreVersionsWithTimestamps) {
+  std::string operands;
+  format::append_operand(operands, "one");
+  format::append_operand(operands, std::string(300, 'o'));
+  const auto make = [](auto add) {
+    RunBuilder builder(nullptr);
+    RunShape shape;
+    shape.prefix = "k";
+    builder.start(shape);
+    add(builder);
+    run_model::Extents none;
+    return run_model::finish(builder, none, 1000);
+  };
+  const Image first = make([&](RunBuilder& builder) {
+    builder.add_inline("ka", "plain", 0, 0);
+    builder.add_operands("kb", operands, 900);
+    builder.add_operands("kb", operands, 800);
+    builder.add_inline("kb", "base", 0, 0);
+    builder.add_operands("kc", operands, 700);
+  });
+  const std::unique_ptr<tree::Run> old = run_model::open(first);
+  ASSERT_NE(old, nullptr);
+  EXPECT_TRUE(old->has_operands() && old->has_versions());
+  EXPECT_EQ(old->count_newest(), 3u);
+  const Image second = make([&](RunBuilder& builder) {
+    builder.append_range(*old, 0, old->entries(), {}, 950);  // all lies below the floor
+  });
+  const std::unique_ptr<tree::Run> run = run_model::open(second);
+  ASSERT_NE(run, nullptr);
+  ASSERT_EQ(run->entries(), 5u);
+  const Lsn timestamps[] = {0, 900, 800, 0, 700};
+  for (uint32_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(run->entry(i).cts, timestamps[i]) << i;
+    const bool holds = timestamps[i] != 0;
+    EXPECT_EQ(run->kind(i) == EntryKind::kOperands, holds) << i;
+    EXPECT_EQ(run->entry(i).kind, run->kind(i)) << i;
+    if (holds) {
+      EXPECT_EQ(run->entry(i).inline_value, operands) << i;
+    }
+  }
+  const uint64_t head = key_head("kb", run->skip());
+  EXPECT_EQ(run->find("kb", head, 1000), 1u);
+  EXPECT_EQ(run->find("kb", head, 850), 2u);
+  EXPECT_EQ(run->find("kb", head, 799), 3u);
+  const Image plain = make([](RunBuilder& builder) { builder.add_inline("ka", "plain", 0, 0); });
+  EXPECT_FALSE(run_model::open(plain)->has_operands());
+  for (const std::string& bad : {std::string(), operands.substr(0, operands.size() - 1),
+                                 operands + '\x05', std::string(1, '\xff')}) {
+    const Image image = make([&](RunBuilder& builder) { builder.add_operands("kb", bad, 900); });
+    EXPECT_TRUE(
+        tree::Run::attach(image.data.get(), image.bytes).status().is(StatusCode::kCorruption));
+  }
 }
 
 }  // namespace

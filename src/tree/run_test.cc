@@ -269,7 +269,7 @@ TEST(RunTest, RefusesWhatANewerVersionMayWrite) {
         offsetof(format::RunHeader, codec), offsetof(format::RunHeader, cipher),
         offsetof(format::RunHeader, comparator)}) {
     const Image image = build(builder, g);
-    image.data.get()[offset] = static_cast<char>(image.data.get()[offset] + 4);
+    image.data.get()[offset] = static_cast<char>(image.data.get()[offset] + 64);
     EXPECT_TRUE(
         tree::Run::attach(image.data.get(), image.bytes).status().is(StatusCode::kNotSupported));
   }

@@ -250,6 +250,8 @@ inline void add_version(RunBuilder& builder, const std::string& key, Lsn cts, co
       return builder.add_large(key, v.value, cts, v.expiry);
     case EntryKind::kTombstone:
       return builder.add_tombstone(key, cts);
+    case EntryKind::kOperands:
+      return builder.add_operands(key, v.value, cts);
   }
 }
 

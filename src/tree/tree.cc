@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kPruneSteps = 4;
 constexpr uint32_t kWholeChainWrites = 16;
 constexpr uint32_t kWholeChainSteps = 1024;
+constexpr uint32_t kFoldOperandsMin = 8;
 constexpr size_t kOpenEntriesMin = 128;
 constexpr size_t kOpenEntriesKept = 64;
 constexpr size_t kReplayGroup = 32;
@@ -87,13 +88,15 @@ void remove_intent(Container* container) {
 }  // namespace
 
 // Takes versions out of a chain that nobody can see any more. Only stamped ones: an unstamped
-// version's transaction will come back for it. Mostly near the head; now and then the whole chain
+// version's transaction will come back for it. What stands below an operand is a part of what that
+// makes: fold_chain takes both. Mostly near the head; now and then the whole chain
 // is walked, since what a snapshot held back, or what lay above the view's horizon, dies further
 // down. Returns whether a newer view would let more go.
-bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
+bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view, bool* many_operands) {
   const bool whole = entry->writes_to_prune == 0;
   const uint32_t steps = whole ? kWholeChainSteps : kPruneSteps;
   uint32_t kept = 0;
+  uint32_t operands = 0;
   bool beyond_horizon = false;
   Version* newer = entry->newest.load(std::memory_order_relaxed);
   for (uint32_t step = 0; step < steps && newer != nullptr; ++step) {
@@ -103,7 +106,9 @@ bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
     const uint64_t older_stamp = older->stamp.load(std::memory_order_acquire);
     const bool stamped = ((newer_stamp | older_stamp) & kIntentBit) == 0;
     beyond_horizon = beyond_horizon || (stamped && newer_stamp > view.horizon);
-    if (stamped && ranks_below(older_stamp, older->seq, newer_stamp, newer->seq) &&
+    const bool operand = newer->kind == VersionKind::kMerge;
+    operands += operand;
+    if (stamped && !operand && ranks_below(older_stamp, older->seq, newer_stamp, newer->seq) &&
         older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp)) {
       delta->unlink(entry, older);
     } else {
@@ -114,6 +119,7 @@ bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view) {
   // As many writes as versions were kept: the walk costs each of them a step.
   entry->writes_to_prune = static_cast<uint16_t>(whole ? std::max(kept, kWholeChainWrites)
                                                        : entry->writes_to_prune - 1U);
+  *many_operands = whole && operands >= kFoldOperandsMin;
   return whole && beyond_horizon && kept >= kWholeChainWrites / 2;
 }
 
@@ -148,6 +154,7 @@ uint8_t TreeState::meet_intents(const DeltaEntry* entry, const WriteContext& con
 Status TreeState::write(WriteContext& context, std::string_view key, VersionKind kind,
                         std::string_view value) {
   bool grown = false;
+  bool folds = false;
   bool old_view = false;
   for (;;) {
     RunFile* needed = nullptr;
@@ -200,7 +207,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         delta->needs_log_from(context.log_from);
         delta->link(entry, version);
         add_intent(container, entry);
-        old_view = prune(delta, entry, *store_->snapshots->view());
+        old_view = prune(delta, entry, *store_->snapshots->view(), &folds);
         context.undo->push_back(
             {this, container, structure, delta->id, version, entry, key, context.seq});
         ++context.seq;
@@ -215,6 +222,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
     if (needed == nullptr) {
       if (grown && large_delta) large_delta(this);
       if (old_view) store_->snapshots->refresh(store_->visible->load(std::memory_order_acquire));
+      if (folds) fold_chain(key);
       return {};
     }
     Status loaded = store_->residency->load_for_conflicts(needed);
@@ -278,6 +286,7 @@ Status TreeState::replay_one(const Replayed& operation) {
     container = lock_container(operation.key);
   }
   Status status;
+  bool folds = false;
   Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
   if (operation.cts > descriptor->run->record.cut &&
       (descriptor->frozen == nullptr || operation.cts > container->frozen_cut)) {
@@ -307,10 +316,11 @@ Status TreeState::replay_one(const Replayed& operation) {
       delta->needs_log_from(operation.first_lsn);
       delta->link(entry, version);
       if (operation.open) add_intent(container, entry);
-      prune(delta, entry, *store_->snapshots->view());
+      prune(delta, entry, *store_->snapshots->view(), &folds);
     }
   }
   container->latch.unlock();
+  if (folds) fold_chain(operation.key);
   return status;
 }
 

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/merge_operator.h"
 #include "hawthorn/status.h"
 #include "hawthorn/value.h"
 #include "tree/attachment.h"
@@ -27,6 +28,7 @@
 #include "tree/container.h"
 #include "tree/directory.h"
 #include "tree/merge.h"
+#include "tree/operands.h"
 #include "tree/store.h"
 #include "tree/undo_list.h"
 
@@ -68,6 +70,15 @@ class TreeState {
 
   uint32_t id() const { return id_; }
   Store* store() const { return store_; }
+  // Null: it has none. Set once, by open or by the catalog; lives as long as the database.
+  const MergeOperator* merge_operator() const {
+    return merge_operator_.load(std::memory_order_acquire);
+  }
+  void set_merge_operator(const MergeOperator* to) {
+    merge_operator_.store(to, std::memory_order_release);
+  }
+  // Errors: kInvalidArgument where it has no operator.
+  Status can_merge() const;
   Directory& directory() { return directory_; }
   const Directory& directory() const { return directory_; }
 
@@ -116,6 +127,10 @@ class TreeState {
   // read by parts.
   Status get_encoded(std::string_view key, const ReadView& view, bool registered, Value& value,
                      bool* large);
+  // What operands make of an existing value. Errors: kCorruption where the operator refuses;
+  // kNotSupported for more than 64 MB. Calls the operator: under no latch, in no guard.
+  Status fold(std::string_view key, std::optional<std::string_view> existing,
+              const Operands& operands, std::string* result) const;
   // `view` must be registered.
   Status multi_get(std::span<const std::string_view> keys, const ReadView& view, ReadBatch& out);
 
@@ -207,14 +222,17 @@ class TreeState {
   void settle(Container* target, const Cut& cut, uint64_t batch);
   RunFile* file_of(const Attachment& attachment) const;
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
-  static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view);
+  static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view, bool* many_operands);
+  void fold_chain(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
-                    bool registered, ColdBlocks* cold);
+                    bool registered, ColdBlocks* cold, Operands* operands = nullptr);
+  Status read_large(const std::string& encoded, const std::function<char*(size_t)>& room) const;
   Status read_slow(std::span<const std::string_view> keys, std::span<const uint32_t> slow,
                    const ReadView& view, ReadBatch& out, BatchItem* items);
 
   Store* const store_;
   const uint32_t id_;
+  std::atomic<const MergeOperator*> merge_operator_{nullptr};
   Directory directory_;
   os::Mutex structure_mutex_;
   std::atomic<uint64_t> structure_{1};

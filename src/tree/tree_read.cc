@@ -16,15 +16,17 @@
 namespace hawthorn::tree {
 
 PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
-                             bool registered, ColdBlocks* cold) {
+                             bool registered, ColdBlocks* cold, Operands* operands) {
   const TxnSlots& slots = *store_->slots;
-  if (registered) return read_point(descriptor, key, view, slots, true, cold);
+  if (operands != nullptr) operands->clear();
+  if (registered) return read_point(descriptor, key, view, slots, true, cold, operands);
   view.ts = store_->visible->load(std::memory_order_acquire);
-  PointRead read = read_point(descriptor, key, view, slots, false, cold);
+  PointRead read = read_point(descriptor, key, view, slots, false, cold, operands);
   if (read.state != PointRead::State::kStale) return read;
   // A commit above view.ts was passed over. Nothing that view.ts needs has been pruned as long as
   // visible_ts has not moved: to wait for that commit to become visible would be spinning.
-  read = read_point(descriptor, key, view, slots, true, cold);
+  if (operands != nullptr) operands->clear();
+  read = read_point(descriptor, key, view, slots, true, cold, operands);
   if (store_->visible->load(std::memory_order_acquire) != view.ts) {
     read.state = PointRead::State::kStale;
   }
@@ -33,14 +35,42 @@ PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key,
 
 Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
                               Value& value, bool* large) {
-  PointGet get(this, key, view, registered, &value);
-  while (!get.advance()) {
-    const os::IoRead read = get.request();
-    get.arrived(read.file->read_at(read.offset, {read.data, read.size}));
+  std::string before;
+  for (;;) {
+    PointGet get(this, key, view, registered, &value);
+    while (!get.advance()) {
+      const os::IoRead read = get.request();
+      get.arrived(read.file->read_at(read.offset, {read.data, read.size}));
+    }
+    get.settle();
+    *large = get.large() && get.operands().empty();
+    if (!get.status().ok() || *large == get.large()) return get.status();
+    // A large value with operands above it: what they make of it is in no extent.
+    std::string encoded = value.to_string();
+    std::string base;
+    Status status = read_large(encoded, [&base](size_t bytes) {
+      base.resize(bytes);
+      return base.data();
+    });
+    if (status.is(StatusCode::kCorruption) && encoded != before) {
+      before = std::move(encoded);
+      continue;
+    }
+    std::string result;
+    if (status.ok()) status = fold(key, base, get.operands(), &result);
+    if (status.ok()) internal::ValueAccess::copy(value, result);
+    return status;
   }
-  get.settle();
-  *large = get.large();
-  return get.status();
+}
+
+// Reads what an encoded format::LargeValue describes to where `room` says.
+Status TreeState::read_large(const std::string& encoded,
+                             const std::function<char*(size_t)>& room) const {
+  const Result<format::LargeValue> described = format::decode_large_value(encoded);
+  if (!described.ok()) return described.status();
+  if (described->size > kLargeValueBytesMax) return too_large_to_read(described->size);
+  HAWTHORN_TEST_POINT("tree.get.before_large");
+  return read_large_value(*store_->residency, *described, room(described->size));
 }
 
 Status TreeState::get(std::string_view key, const ReadView& view, bool registered, Value& value) {
@@ -50,12 +80,8 @@ Status TreeState::get(std::string_view key, const ReadView& view, bool registere
     Status status = get_encoded(key, view, registered, value, &large);
     if (!status.ok() || !large) return status;
     std::string encoded = value.to_string();
-    const Result<format::LargeValue> described = format::decode_large_value(encoded);
-    if (!described.ok()) return described.status();
-    if (described->size > kLargeValueBytesMax) return too_large_to_read(described->size);
-    HAWTHORN_TEST_POINT("tree.get.before_large");
-    char* room = internal::ValueAccess::room(value, described->size);
-    status = read_large_value(*store_->residency, *described, room);
+    status = read_large(
+        encoded, [&value](size_t bytes) { return internal::ValueAccess::room(value, bytes); });
     // The extents may have been dropped and used again meanwhile. Damage is declared only of what
     // the key still refers to (R24).
     if (!status.is(StatusCode::kCorruption) || encoded == before) return status;

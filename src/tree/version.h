@@ -30,6 +30,7 @@ enum class VersionKind : uint8_t {
   kPut = 0,
   kTombstone = 1,
   kLarge = 2,  // the bytes are an encoded format::LargeValue
+  kMerge = 3,  // the bytes are an operand for the tree's merge operator (operands.h)
 };
 
 inline VersionKind version_kind(format::OperationType type) {
@@ -40,6 +41,8 @@ inline VersionKind version_kind(format::OperationType type) {
       return VersionKind::kTombstone;
     case format::OperationType::kPutLarge:
       return VersionKind::kLarge;
+    case format::OperationType::kMerge:
+      return VersionKind::kMerge;
     case format::OperationType::kAttach:  // is no version
       break;
   }
@@ -54,6 +57,8 @@ inline format::OperationType operation_type(VersionKind kind) {
       return format::OperationType::kDelete;
     case VersionKind::kLarge:
       return format::OperationType::kPutLarge;
+    case VersionKind::kMerge:
+      return format::OperationType::kMerge;
   }
   return format::OperationType::kPut;
 }

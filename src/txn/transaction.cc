@@ -283,6 +283,9 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
                                                       std::to_string(operation.tree) +
                                                       ", which does not exist (any more)");
     }
+    if (operation.type == format::OperationType::kMerge) {
+      if (Status s = tree->can_merge(); !s.ok()) return s;
+    }
     if (Status s = install(tree, operation.type, operation.key, operation.value); !s.ok()) return s;
   }
   borrowed_ = operations;

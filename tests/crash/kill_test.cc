@@ -66,11 +66,20 @@ std::string tree_name(uint32_t writer, uint32_t tree) {
   return "writer" + std::to_string(writer) + (tree == 0 ? ".left" : ".right");
 }
 
+// Each commit merges its number into a sum, so that one that counts twice shows.
+constexpr const char* kCountKey = "sum of the numbers";
+std::string count_operand(uint64_t number) {
+  std::string operand(8, '\0');
+  std::memcpy(operand.data(), &number, 8);
+  return operand;
+}
+
 using Contents = std::map<std::string, std::string>;
 
 Options options() {
   Options options;
   options.memory_budget_bytes = size_t{24} << 20;
+  options.merge_operators = {uint64_add()};
   return options;
 }
 
@@ -86,6 +95,11 @@ void write_for_ever(Db& db, Shared& shared, uint32_t writer, uint64_t until) {
   for (const Result<Tree>& tree : trees) {
     if (!tree.ok()) fail(shared, tree.status().to_string());
   }
+  const Result<Tree> counts = db.tree(tree_name(writer, 0) + ".count");
+  if (!counts.ok()) fail(shared, counts.status().to_string());
+  if (Status s = db.set_merge_operator(*counts, "uint64_add"); !s.ok()) {
+    fail(shared, s.to_string());
+  }
   for (uint64_t number = shared.acknowledged[writer].load() + 1; number <= until; ++number) {
     WriteBatch batch;
     for (const Write& write : commit_of(writer, number)) {
@@ -95,6 +109,7 @@ void write_for_ever(Db& db, Shared& shared, uint32_t writer, uint64_t until) {
         batch.put(*trees[write.tree], write.key, write.value);
       }
     }
+    batch.merge(*counts, kCountKey, count_operand(number));
     static constexpr Durability kLevels[] = {Durability::kNone, Durability::kNone,
                                              Durability::kAsync, Durability::kFull};
     const Status status = db.write(batch, kLevels[mix64(number) % 4]);
@@ -167,6 +182,15 @@ void verify(Db& db, Shared& shared, uint32_t writer, const Contents (&base)[2], 
   if (numbers[0] < acknowledged || numbers[0] > acknowledged + 1) {
     fail(shared, "writer " + std::to_string(writer) + ": acknowledged up to " +
                      std::to_string(acknowledged) + ", found up to " + std::to_string(numbers[0]));
+  }
+  if (numbers[0] > 0) {
+    const Result<Tree> counts = db.find_tree(tree_name(writer, 0) + ".count");
+    Value value;
+    const Status status = counts.ok() ? db.get(*counts, kCountKey, value) : Status(counts.status());
+    if (!status.ok()) fail(shared, "the sum: " + status.to_string());
+    if (value.view() != count_operand(numbers[0] * (numbers[0] + 1) / 2)) {
+      fail(shared, "the sum of the numbers up to " + std::to_string(numbers[0]) + " is wrong");
+    }
   }
   Contents expected[2] = {base[0], base[1]};
   for (uint64_t number = known + 1; number <= numbers[0]; ++number) {

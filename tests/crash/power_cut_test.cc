@@ -30,7 +30,8 @@ struct Write {
   Incarnation tree = 0;
   std::string key;
   bool deleted = false;
-  std::string value;
+  std::string value;                        // then, whole
+  std::optional<std::string> operand = {};  // what was merged to make it that
 };
 using Commit = std::vector<Write>;
 
@@ -49,6 +50,7 @@ struct Shape {
   bool small_files = false;  // data files come and go
   bool ingests = false;      // bulk ingests, of which some attach containers
   bool counters = false;     // keys of 8 bytes, and most values
+  bool merges = false;       // operands are appended
 };
 
 class Lives {
@@ -97,6 +99,7 @@ class Lives {
     options.memory_budget_bytes = size_t{16} << 20;
     options.durability = Durability::kNone;
     options.compression = static_cast<Compression>(prng_.below(3));  // of new trees
+    options.merge_operators = {append_with(",")};
     Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
     if (!db.ok()) {
       EXPECT_TRUE(disk_->stopped()) << db.status().to_string();
@@ -109,10 +112,22 @@ class Lives {
       if (live_.contains(name)) continue;
       if (!create(**db, name)) return nullptr;
     }
+    for (const char* name : kNames) {
+      if (!give_operator(**db, name)) return nullptr;
+    }
     return std::move(*db);
   }
 
   static void fatal(const std::string& text) { FAIL() << text; }
+
+  bool give_operator(Db& db, const std::string& name) {
+    if (!shape_.merges) return true;
+    const Result<Tree> tree = db.find_tree(name);
+    const Status status =
+        tree.ok() ? db.set_merge_operator(*tree, "append:,") : Status(tree.status());
+    EXPECT_TRUE(status.ok() || disk_->stopped()) << status.to_string();
+    return status.ok();
+  }
 
   bool create(Db& db, const std::string& name) {
     const Incarnation made = ++last_tree_;
@@ -328,7 +343,36 @@ class Lives {
     return shape_.counters ? counter_key_of(number) : key_of(number);
   }
 
-  Write random_write() {
+  // What a key has after all commits and the one under way; nothing: it is absent.
+  std::optional<std::string> present(const Write& of, const Commit& under_way) const {
+    const auto find = [&](const Commit& commit) {
+      return std::find_if(commit.rbegin(), commit.rend(), [&](const Write& write) {
+        return write.tree == of.tree && write.key == of.key;
+      });
+    };
+    auto found = find(under_way);
+    bool is_found = found != under_way.rend();
+    for (size_t n = commits_.size(); n > 0 && !is_found; --n) {
+      found = find(commits_[n - 1]);
+      is_found = found != commits_[n - 1].rend();
+    }
+    if (is_found) return found->deleted ? std::nullopt : std::optional(found->value);
+    const auto tree = base_.find(of.tree);
+    if (tree == base_.end()) return {};
+    const auto at = tree->second.find(of.key);
+    return at == tree->second.end() ? std::nullopt : std::optional(at->second);
+  }
+
+  // Half of the writes become operands, where the value has not grown long.
+  void make_merge(Write& write, const Commit& under_way) {
+    if (!shape_.merges || write.deleted || prng_.one_in(3)) return;
+    const std::optional<std::string> before = present(write, under_way);
+    if (before.has_value() && before->size() > 2000) return;
+    write.operand = value_of(prng_.next(), prng_.below(40));
+    write.value = before.has_value() ? *before + "," + *write.operand : *write.operand;
+  }
+
+  Write random_write(const Commit& under_way = {}) {
     const auto at = std::next(live_.begin(), static_cast<ptrdiff_t>(prng_.below(live_.size())));
     Write write;
     write.tree = at->second;
@@ -338,6 +382,7 @@ class Lives {
       const size_t size = shape_.counters ? counter_size(prng_) : random_size(prng_, shape_.large);
       write.value = value_of(prng_.next(), size);
     }
+    make_merge(write, under_way);
     return write;
   }
 
@@ -361,11 +406,13 @@ class Lives {
     Commit commit;
     const uint64_t count = random_count();
     for (uint64_t i = 0; i < count; ++i) {
-      commit.push_back(random_write());
+      commit.push_back(random_write(commit));
       const Write& write = commit.back();
       const Tree tree = handle(db, write.tree);
       if (write.deleted) {
         batch.del(tree, write.key);
+      } else if (write.operand.has_value()) {
+        batch.merge(tree, write.key, *write.operand);
       } else {
         batch.put(tree, write.key, write.value);
       }
@@ -450,8 +497,14 @@ class Lives {
     Write write = random_write();
     const Tree tree = handle(db, write.tree);
     const Durability level = random_level();
-    const Status status = write.deleted ? db.del(tree, write.key, level)
-                                        : db.put(tree, write.key, write.value, level);
+    Status status;
+    if (write.deleted) {
+      status = db.del(tree, write.key, level);
+    } else if (write.operand.has_value()) {
+      status = db.merge(tree, write.key, *write.operand, level);
+    } else {
+      status = db.put(tree, write.key, write.value, level);
+    }
     outcome(status, {std::move(write)}, level);
   }
 
@@ -476,11 +529,17 @@ class Lives {
         }
         commit.resize(kept);
       }
-      commit.push_back(random_write());
+      commit.push_back(random_write(commit));
       const Write& write = commit.back();
       const Tree tree = handle(db, write.tree);
-      const Status status =
-          write.deleted ? txn->del(tree, write.key) : txn->put(tree, write.key, write.value);
+      Status status;
+      if (write.deleted) {
+        status = txn->del(tree, write.key);
+      } else if (write.operand.has_value()) {
+        status = txn->merge(tree, write.key, *write.operand);
+      } else {
+        status = txn->put(tree, write.key, write.value);
+      }
       if (!status.ok()) {
         EXPECT_TRUE(disk_->stopped()) << status.to_string();
         return;
@@ -503,7 +562,7 @@ class Lives {
     ASSERT_OK(status);
     dropping_.clear();
     live_.erase(name);
-    create(db, name);
+    if (create(db, name)) give_operator(db, name);
   }
 
   const Shape shape_;
@@ -580,6 +639,12 @@ TEST(PowerCut, ingests_into_files_that_come_and_go) {
 
 TEST(PowerCut, counters) {
   run("counters", 30, 5, {.keys = 3000, .waves = true, .counters = true});
+}
+
+TEST(PowerCut, merges) {
+  run("merges", 60, 5, {.keys = 40, .merges = true});
+  run("merges_of_chunks", 10, 4,
+      {.keys = 2000, .operations = 50, .big_batches = true, .waves = true, .merges = true});
 }
 
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }

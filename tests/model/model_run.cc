@@ -37,6 +37,7 @@ void ModelRun::open() {
   options.memory_budget_bytes = budget_;
   options.durability = Durability::kNone;
   options.compression = any_compression();
+  options.merge_operators = {std::make_shared<ModelOperator>()};
   options.lock_timeout_ms = 0;  // there is one thread
   Result<std::unique_ptr<Db>> db = opener_(options);
   ASSERT_OK(db.status());
@@ -51,8 +52,15 @@ void ModelRun::open() {
     Result<Tree> handle = db_->tree(name);
     ASSERT_OK(handle.status());
     trees_.push_back({name, *handle, std::make_shared<ModelTree>(pool_.size()), ++last_id_});
+    if (trees_.size() == 1) continue;
+    ASSERT_NO_FATAL_FAILURE(give_operator(trees_.back()));
     if (options_.counters && trees_.size() == 2) break;  // large ones
   }
+}
+
+void ModelRun::give_operator(OpenTree& tree) {
+  ASSERT_OK(db_->set_merge_operator(tree.handle, "model"));
+  tree.merges = true;
 }
 
 void ModelRun::step() {
@@ -178,9 +186,16 @@ void ModelRun::write_one() {
   const Rank rank = any_key();
   const ModelValue value = any_value();
   ++done_;
-  const Status status = value.present ? db_->put(tree.handle, pool_[rank],
-                                                 value_of(value.number, value.size), any_level())
-                                      : db_->del(tree.handle, pool_[rank], any_level());
+  const std::string& key = pool_[rank];
+  Status status;
+  if (!value.present) {
+    status = db_->del(tree.handle, key, any_level());
+  } else if (tree.merges && prng_.one_in(2)) {
+    const ModelValue& present = tree.model->at(rank, commit_);
+    status = db_->merge(tree.handle, key, ModelOperator::operand(present, value), any_level());
+  } else {
+    status = db_->put(tree.handle, key, value_of(value.number, value.size), any_level());
+  }
   ASSERT_OK(status);
   tree.model->write(rank, ++commit_, value, oldest());
 }
@@ -216,8 +231,15 @@ void ModelRun::wave() {
 
 void ModelRun::write_all(const std::vector<Write>& writes) {
   WriteBatch batch;
+  std::map<std::pair<uint64_t, Rank>, ModelValue> written;
   for (const auto& [tree, rank, value] : writes) {
-    if (value.present) {
+    const auto before = written.find({tree->id, rank});
+    const ModelValue present =
+        before != written.end() ? before->second : tree->model->at(rank, commit_);
+    written[{tree->id, rank}] = value;
+    if (value.present && tree->merges && prng_.one_in(3)) {
+      batch.merge(tree->handle, pool_[rank], ModelOperator::operand(present, value));
+    } else if (value.present) {
       batch.put(tree->handle, pool_[rank], value_of(value.number, value.size));
     } else {
       batch.del(tree->handle, pool_[rank]);

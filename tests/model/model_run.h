@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/model/model_operator.h"
 #include "tests/model/versions.h"
 
 namespace hawthorn::tests {
@@ -55,6 +56,7 @@ class ModelRun {
     Tree handle;
     std::shared_ptr<ModelTree> model;
     uint64_t id = 0;
+    bool merges = false;  // it has the model's merge operator
   };
   struct Write {
     OpenTree* tree = nullptr;
@@ -185,7 +187,12 @@ class ModelRun {
   void close_readers();
   void expect_value(const Status& status, std::string_view bytes, const ModelValue& expected,
                     const std::string& what);
-  Status write_in(Transaction& txn, const OpenTree& tree, Rank rank, const ModelValue& value);
+  // `below`: what is there for the transaction now; null: not known.
+  Status write_in(Transaction& txn, const OpenTree& tree, Rank rank, const ModelValue& value,
+                  const ModelValue* below);
+  // What a transaction would merge into, if that is sure to be there when it commits.
+  const ModelValue* below(const OpenTxn& txn, const OpenTree& tree, Rank rank) const;
+  void give_operator(OpenTree& tree);
 
   const ModelOptions options_;
   const Opener opener_;

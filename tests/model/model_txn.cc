@@ -44,9 +44,22 @@ void ModelRun::begin() {
   txns_.push_back(std::move(made));
 }
 
+// With kReadCommitted others may commit in between: only what it wrote itself is sure.
+const ModelValue* ModelRun::below(const OpenTxn& txn, const OpenTree& tree, Rank rank) const {
+  const auto own = txn.own.find(tree.id);
+  if (own != txn.own.end()) {
+    const auto found = own->second.find(rank);
+    if (found != own->second.end()) return &found->second;
+  }
+  return txn.level == Isolation::kReadCommitted ? nullptr : &tree.model->at(rank, txn.began);
+}
+
 Status ModelRun::write_in(Transaction& txn, const OpenTree& tree, Rank rank,
-                          const ModelValue& value) {
+                          const ModelValue& value, const ModelValue* below) {
   if (!value.present) return txn.del(tree.handle, pool_[rank]);
+  if (tree.merges && below != nullptr && prng_.one_in(2)) {
+    return txn.merge(tree.handle, pool_[rank], ModelOperator::operand(*below, value));
+  }
   const std::string bytes = value_of(value.number, value.size);
   if (!prng_.one_in(20)) return txn.put(tree.handle, pool_[rank], bytes);
   size_t given = 0;
@@ -106,7 +119,7 @@ void ModelRun::use_txn() {
       continue;
     }
     const ModelValue value = any_value();
-    const Status status = write_in(txn.txn, tree, rank, value);
+    const Status status = write_in(txn.txn, tree, rank, value, below(txn, tree, rank));
     if (conflict) {
       ASSERT_TRUE(status.is_conflict()) << status.to_string() << ", " << shown(pool_[rank]);
     } else if (!perhaps || txn.level == Isolation::kReadCommitted) {
@@ -162,7 +175,7 @@ void ModelRun::nest(OpenTxn& txn) {
     const OpenTree& tree = any_tree();
     const Rank rank = any_key();
     const ModelValue value = any_value();
-    const Status status = write_in(innermost, tree, rank, value);
+    const Status status = write_in(innermost, tree, rank, value, below(txn, tree, rank));
     ASSERT_TRUE(status.ok() || status.is_conflict()) << status.to_string();
     if (status.ok()) txn.own[tree.id][rank] = value;
   }
@@ -235,7 +248,7 @@ void ModelRun::exclusive() {
       continue;
     }
     const ModelValue value = any_value();
-    ASSERT_OK(write_in(txn.txn, tree, rank, value));
+    ASSERT_OK(write_in(txn.txn, tree, rank, value, below(txn, tree, rank)));
     txn.own[tree.id][rank] = value;
   }
   // Its own thread would wait for itself.
@@ -266,7 +279,7 @@ void ModelRun::locking() {
     const bool reads = prng_.one_in(3);
     const ModelValue value = any_value();
     const Status status = reads ? txn.txn.get_for_update(tree.handle, pool_[rank], value_)
-                                : write_in(txn.txn, tree, rank, value);
+                                : write_in(txn.txn, tree, rank, value, below(txn, tree, rank));
     if (has_intent(tree.id, rank)) {
       ASSERT_TRUE(status.is(StatusCode::kTimedOut)) << status.to_string();
       continue;

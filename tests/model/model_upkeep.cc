@@ -122,6 +122,9 @@ void ModelRun::trees() {
   tree.handle = *handle;
   tree.id = ++last_id_;
   tree.model = std::make_shared<ModelTree>(pool_.size());
+  if (tree.merges) {
+    ASSERT_NO_FATAL_FAILURE(give_operator(tree));
+  }
   renewed_ = index;
 }
 
