@@ -197,7 +197,8 @@ TEST_F(MergeTest, ATransactionSeesItsOwnMergesInTheirOrder) {
   ASSERT_OK(db_->put(tree_, "k", "0"));
   ASSERT_OK(db_->flush());
   ASSERT_OK(db_->merge(tree_, "k", "1"));
-  Transaction t = *db_->begin({});
+  std::optional<Transaction> begun = std::move(db_->begin({}).value());
+  Transaction& t = *begun;
   Value value;
   const auto own = [&](std::string_view key) {
     const Status status = t.get(tree_, key, value);
@@ -226,6 +227,7 @@ TEST_F(MergeTest, ATransactionSeesItsOwnMergesInTheirOrder) {
   cursor = Cursor();
   ASSERT_OK(t.commit());
   EXPECT_EQ(get("k"), "8,9");
+  begun.reset();
   open();
   EXPECT_EQ(get("k"), "8,9");
   ASSERT_OK(db_->flush());
@@ -462,9 +464,10 @@ TEST_F(MergeTest, WhatIsRefused) {
   batch.merge(plain, "k", "1");
   EXPECT_TRUE(db_->write(batch).is(StatusCode::kInvalidArgument));
   EXPECT_EQ(get(plain, "j"), status_code_name(StatusCode::kNotFound));
-  Transaction t = *db_->begin({});
-  EXPECT_TRUE(t.merge(plain, "k", "1").is(StatusCode::kInvalidArgument));
-  t.abort();
+  {
+    Transaction t = *db_->begin({});
+    EXPECT_TRUE(t.merge(plain, "k", "1").is(StatusCode::kInvalidArgument));
+  }
   EXPECT_TRUE(db_->merge(tree_, "k", std::string(65537, 'x')).is(StatusCode::kInvalidArgument));
   batch.clear();
   batch.merge(tree_, "k", std::string(65537, 'x'));
