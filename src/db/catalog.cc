@@ -113,7 +113,10 @@ Status Catalog::check_name(std::string_view name) {
 }
 
 Status Catalog::change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change) {
-  os::MutexLock changing(changing_);
+  HAWTHORN_TEST_POINT("catalog.before_change");
+  // What was taken out of the manifest must not come back.
+  os::MutexLock removing(removing_);
+  if (any(id) == nullptr) return Status(StatusCode::kInvalidArgument, "the tree was dropped");
   format::TreeRecord record;
   {
     os::MutexLock lock(mutex_);
@@ -284,7 +287,6 @@ Status Catalog::look_through() {
     tree->ended.store(kept.contains(id) ? view.ts : 0, std::memory_order_release);
     ended(tree);
   }
-  os::MutexLock changing(changing_);
   format::ManifestBatch batch;
   {
     os::MutexLock lock(mutex_);

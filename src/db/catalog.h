@@ -85,8 +85,8 @@ class Catalog : public txn::TreeKeeper {
   };
   Result<std::vector<Name>> list(const tree::ReadView& view);
   static Status check_name(std::string_view name);
-  // Changes what the manifest says of a tree, durably. Errors: those of publishing; then it says
-  // what it did.
+  // Changes what the manifest says of a tree, durably. Errors: kInvalidArgument where the tree is
+  // gone; those of publishing; then it says what it did.
   Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
 
   // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
@@ -137,8 +137,7 @@ class Catalog : public txn::TreeKeeper {
   std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
   bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
   os::Mutex making_;                         // ids come into the manifest in their order
-  os::Mutex removing_;                       // one removes at a time
-  os::Mutex changing_;                       // records of the manifest; the innermost but mutex_
+  os::Mutex removing_;                       // one removes, or changes records, at a time
   std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
   std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
 };

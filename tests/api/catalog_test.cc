@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "db/file_sizing.h"
+#include "os/test_point.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -398,6 +399,24 @@ TEST_F(Catalog, damaged) {
   EXPECT_FALSE(db_->find_tree("t").ok());
   EXPECT_FALSE(db_->check().value().ok());
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// It was there when it was looked up: what the manifest has lost it is not told again.
+TEST_F(Catalog, a_setting_of_a_tree_that_goes_meanwhile) {
+  const Tree tree = db_->tree("going").value();
+  os::set_test_point("catalog.before_change", [&] {
+    os::clear_test_points();
+    ASSERT_OK(db_->drop_tree("going"));
+    ASSERT_OK(db_->drain());
+  });
+  const Status status = db_->set_compression(tree, Compression::kLz4);
+  os::clear_test_points();
+  EXPECT_TRUE(status.is(StatusCode::kInvalidArgument)) << status.to_string();
+  ASSERT_OK(db_->put(tree_, "k", "v"));
+  ASSERT_OK(db_->flush());
+  EXPECT_EQ(names(), (Names{"t"}));
+}
+#endif
 
 // Ten thousand trees with a key each, in a budget that holds about what their objects take.
 TEST_F(Catalog, ten_thousand_trees) {
