@@ -258,7 +258,8 @@ void Scale::report_reads() {
   for (const Reads& one : reads_) {
     calls.merge(one.calls);
     wrong += one.wrong;
-    text += (text.empty() ? "" : ", ") + short_number(static_cast<double>(one.keys) / seconds_);
+    if (!text.empty()) text += ", ";
+    text += short_number(static_cast<double>(one.keys) / seconds_);
   }
   const double all = static_cast<double>(reads_now()) / seconds_;
   report_.add("read", "ops_per_s", all);

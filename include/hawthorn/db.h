@@ -160,7 +160,8 @@ class HAWTHORN_EXPORT Db {
   // Gives a tree the merge operator of the options with this name; durable when it returns. A tree
   // keeps the first one that it was given. A database with such a tree cannot be opened by versions
   // before merge operators. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the name,
-  // or where the tree has another one.
+  // or where the tree has another one; kBusy while the tree takes in what a transaction larger than
+  // its share of memory has written (drain waits for that).
   Status set_merge_operator(const Tree& tree, std::string_view name);
 
   // Reads the newest committed value, or the snapshot's. Errors: kNotFound; kCorruption, too, where

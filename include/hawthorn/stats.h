@@ -87,6 +87,11 @@ struct Stats {
   // after the readers have gone.
   uint64_t bytes_old_versions = 0;
 
+  // What transactions larger than their share of memory have written outside of their trees, until
+  // it is brought into them behind the commit and nobody reads below that, or the rollback.
+  uint64_t layers = 0;
+  uint64_t bytes_layers = 0;  // on disk, of disk_bytes_reachable
+
   uint64_t data_files_removed = 0;  // while open, since nothing in them was in use any more
 };
 

@@ -76,7 +76,8 @@ format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
 }
 
 // The record's batch is the one that is filling, or an earlier one than any of its containers'.
-Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec) {
+Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec,
+                                       uint32_t layer_of) {
   // On a full disk the manifest's last room is for what flushes change.
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->status(); !s.ok()) return s;
@@ -88,6 +89,7 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
     record.id = next_tree_++;
     record.name = name;
     record.flags = static_cast<uint32_t>(codec);
+    record.layer_of = layer_of;
     records_[record.id] = record;
   }
   edit.trees_created.push_back(record);
@@ -101,6 +103,63 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   tree->ended.store(tree::TreeState::kUnborn, std::memory_order_release);
   store_->residency->compression().set_codec(record.id, codec);
   return tree;
+}
+
+// ---- Layers
+
+// It has no name ever: an open that finds it without a commit takes it away.
+Result<tree::TreeState*> Catalog::make_layer(const tree::TreeState* of) {
+  return make("", store_->residency->compression().plan(of->id()).codec, of->id());
+}
+
+Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
+  if (Status s = publisher_->keep_manifest_room(layers.size() * kTreeRecordBytes); !s.ok())
+    return s;
+  os::MutexLock removing(removing_);
+  format::ManifestBatch batch;
+  {
+    os::MutexLock lock(mutex_);
+    for (const CommittedLayer& committed : layers) {
+      const tree::Layer& layer = *committed.layer;
+      format::TreeRecord& record = records_[layer.data->id()];
+      record.layer_cts = kept ? layer.cts.load(std::memory_order_acquire) : 0;
+      batch.trees_set.push_back(record);
+    }
+  }
+  return publisher_->publish_now(std::move(batch));
+}
+
+std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
+  std::vector<CommittedLayer> result;
+  for (tree::TreeState* tree : all()) {
+    if (!tree->layers().any()) continue;
+    for (std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
+      if (layer->cts.load(std::memory_order_acquire) == format::kLsnMax) continue;
+      result.push_back({tree, std::move(layer)});
+    }
+  }
+  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    return a.layer->cts.load(std::memory_order_acquire) <
+           b.layer->cts.load(std::memory_order_acquire);
+  });
+  return result;
+}
+
+std::set<format::Lsn> Catalog::layers_of_manifest() const {
+  std::set<format::Lsn> result;
+  for (const CommittedLayer& committed : committed_layers()) {
+    result.insert(committed.layer->cts.load(std::memory_order_acquire));
+  }
+  return result;
+}
+
+// Its own, of a tree that is gone.
+void Catalog::drop_layers_of(tree::TreeState* tree) {
+  for (const std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
+    // Of one that is open its transaction takes care.
+    if (layer->cts.load(std::memory_order_acquire) == format::kLsnMax) continue;
+    if (tree->layers().remove(layer.get())) unmade(layer->data);
+  }
 }
 
 // ---- Names
@@ -357,6 +416,7 @@ Status Catalog::remove_ended(bool wait) {
     store_->residency->compression().forget_tree(tree->id());
     tree->drop_durable.store(true, std::memory_order_release);
     take_memory(tree);
+    drop_layers_of(tree);
   }
   const auto gone = [](const tree::TreeState* tree) {
     return tree->drop_durable.load(std::memory_order_acquire);

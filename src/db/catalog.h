@@ -24,6 +24,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,7 @@ class Catalog : public txn::TreeKeeper {
   // After a fork: leaves everything where it is.
   void abandon();
   std::function<void(tree::TreeState*)> large_delta;  // of each tree
+  std::function<void()> tell_layers = [] {};          // that some are committed
   // The one of this name among the options', or null.
   std::function<const MergeOperator*(std::string_view)> merge_operator;
 
@@ -98,6 +101,19 @@ class Catalog : public txn::TreeKeeper {
 
   void unmade(tree::TreeState* tree) override;
   void ended(tree::TreeState* tree) override;
+  Result<tree::TreeState*> make_layer(const tree::TreeState* of) override;
+  void layers_committed() override { tell_layers(); }
+  // The manifest knows these layers from here on, or `kept` false: does not, durably. Errors: those
+  // of publishing.
+  struct CommittedLayer {
+    tree::TreeState* of;
+    std::shared_ptr<tree::Layer> layer;
+  };
+  Status keep_layers(std::span<const CommittedLayer> layers, bool kept);
+  // The commits whose layers build has found.
+  std::set<format::Lsn> layers_of_manifest() const;
+  // All that are committed, in the order of their commits.
+  std::vector<CommittedLayer> committed_layers() const;
   // A piece of background work: takes away what dropped trees have on disk, as far as nobody reads
   // them any more, and tells the manifest of new names.
   // Without `wait` nothing of a tree that is being flushed. Errors: those of publishing.
@@ -112,9 +128,11 @@ class Catalog : public txn::TreeKeeper {
   Status look_through() REQUIRES(removing_);
   template <typename Each>
   Status read_names(const tree::ReadView& view, Each each);
-  Result<tree::TreeState*> make(std::string_view name, format::Codec codec);
+  Result<tree::TreeState*> make(std::string_view name, format::Codec codec, uint32_t layer_of = 0);
+  void drop_layers_of(tree::TreeState* tree);
   Result<tree::TreeState*> salvage(std::string_view name, Status damage) const;
   Result<tree::TreeState*> tree_of(std::string_view name, std::string_view value) const;
+  void give_layer(tree::TreeState* data, const format::TreeRecord& record);
   Status give_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
   void take_memory(tree::TreeState* tree);
   Status migrate(const txn::Services& services);

@@ -43,7 +43,9 @@ Status Catalog::build(format::ManifestState& state) {
       os::MutexLock lock(mutex_);
       records_.emplace(id, tree_record);
     }
-    if (id != format::kCatalogTree) {
+    const bool kept_layer =
+        tree_record.layer_cts != 0 && state.trees.contains(tree_record.layer_of);
+    if (id != format::kCatalogTree && !kept_layer) {
       opened_.push_back(id);
       if (!had_catalog) old_names_.emplace(tree_record.name, id);
     }
@@ -61,8 +63,18 @@ Status Catalog::build(format::ManifestState& state) {
     if (id == format::kCatalogTree) names_ = tree;
     if (status.ok()) status = give_operator(tree, tree_record);
     if (!status.ok()) return status;
+    if (kept_layer) give_layer(tree, tree_record);
   }
   return {};
+}
+
+// To the tree that it is of, whose id is smaller: in the order in which they were made.
+void Catalog::give_layer(tree::TreeState* data, const format::TreeRecord& record) {
+  auto layer = std::make_shared<tree::Layer>();
+  layer->data = data;
+  layer->cts.store(record.layer_cts, std::memory_order_relaxed);
+  layer->log_from.store(format::kLsnMax, std::memory_order_relaxed);
+  any(record.layer_of)->layers().add(std::move(layer));
 }
 
 Status Catalog::give_operator(tree::TreeState* tree, const format::TreeRecord& record) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "db/check.h"
 #include "db/cursor_impl.h"
@@ -278,6 +279,7 @@ Status Db::compact() {
 
 Status Db::drain() {
   if (Status s = impl_->writable(); !s.ok()) return s;
+  if (Status s = impl_->layer_merger_->drain(); !s.ok()) return s;
   return impl_->scheduler_->drain();
 }
 
@@ -345,7 +347,14 @@ Stats Db::stats() {
   for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
     stats.named_snapshots.push_back({std::move(named.name), named.timestamp, named.created_us, 0});
   }
-  for (tree::TreeState* state : impl_->catalog_->all()) {
+  const std::vector<tree::TreeState*> trees = impl_->catalog_->all();
+  std::set<const tree::TreeState*> layers;
+  for (const tree::TreeState* state : trees) {
+    if (!state->layers().any()) continue;
+    for (const auto& layer : state->layers().list()) layers.insert(layer->data);
+  }
+  stats.layers = layers.size();
+  for (tree::TreeState* state : trees) {
     TreeStats tree_stats;
     if (const auto name = names.find(state->id()); name != names.end()) {
       tree_stats.name = name->second;
@@ -384,7 +393,10 @@ Stats Db::stats() {
       stats.quarantined_containers += d->run->damaged.load(std::memory_order_relaxed) ? 1 : 0;
     }
     stats.disk_bytes_reachable += tree_stats.bytes_index + tree_stats.bytes_values;
-    // What is dropped and still read, and the catalog, has no name.
+    if (layers.contains(state)) {
+      stats.bytes_layers += tree_stats.bytes_index + tree_stats.bytes_values;
+    }
+    // What is dropped and still read, layers, and the catalog have no name.
     if (!tree_stats.name.empty()) stats.trees.push_back(std::move(tree_stats));
   }
   stats.memory_budget_bytes = arena.budget();

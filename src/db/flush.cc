@@ -119,8 +119,8 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
     return false;
   }
   HAWTHORN_TEST_POINT("scheduler.before_divide");
-  Result<tree::MergeOutput> divided =
-      MergerLease(this)->divide({cut->container, nullptr, cut->file}, lows);
+  Result<tree::MergeOutput> divided = MergerLease(this)->divide(
+      {cut->container, nullptr, cut->file, nullptr, tree->layers().oldest_committed()}, lows);
   if (!divided.ok()) {
     tree->give_up(*cut);
     const StatusCode code = divided.status().code();
@@ -197,7 +197,8 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   HAWTHORN_TEST_POINT("scheduler.before_join");
   std::vector<tree::MergeInput> inputs;
   for (const tree::TreeState::Cut& cut : cuts) {
-    inputs.push_back({cut.container, cut.frozen, cut.file, tree->merge_operator()});
+    inputs.push_back({cut.container, cut.frozen, cut.file, tree->merge_operator(),
+                      tree->layers().oldest_committed()});
   }
   const MergerLease merger(this);
   Result<tree::MergeOutput> joined = merger->join(inputs, cuts.front().cut);
@@ -271,8 +272,10 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
-  Result<tree::MergeOutput> merged = MergerLease(this)->merge(
-      {cut->container, cut->frozen, cut->file, tree->merge_operator()}, cut->cut, jittered);
+  Result<tree::MergeOutput> merged =
+      MergerLease(this)->merge({cut->container, cut->frozen, cut->file, tree->merge_operator(),
+                                tree->layers().oldest_committed()},
+                               cut->cut, jittered);
   if (!merged.ok()) {
     tree->give_up(*cut);
     return merged.status();

@@ -23,6 +23,7 @@ Db::Impl::~Impl() {
   if (fork_generation_ != os::fork_generation()) {
     // The threads and locks of these parts exist in the parent only: leave everything where it is.
     prepared_.leak_all();
+    static_cast<void>(layer_merger_.release());
     static_cast<void>(scheduler_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
@@ -32,6 +33,7 @@ Db::Impl::~Impl() {
     static_cast<void>(arena_.release());
     return;
   }
+  if (layer_merger_ != nullptr) layer_merger_->stop();
   if (scheduler_ != nullptr) scheduler_->stop();
   if (publisher_ != nullptr) publisher_->stop();
   prepared_.abandon_all();

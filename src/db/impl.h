@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "db/catalog.h"
+#include "db/layer_merger.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
 #include "db/prepared.h"
@@ -114,6 +115,7 @@ class Db::Impl {
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
+  std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;
   db::PreparedTransactions prepared_;
   db::OutcomeReserve outcome_reserve_;

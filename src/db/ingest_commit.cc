@@ -200,7 +200,9 @@ Status IngestSession::commit_once() {
   txn::Services services = db_->services_;
   services.admission = &admission_;
   txn::Txn txn(services);
-  if (Status s = txn.begin(db_->blind()); !s.ok()) return s;
+  txn::Begin how = db_->blind();
+  how.spills = false;  // it may attach containers
+  if (Status s = txn.begin(how); !s.ok()) return s;
   if (Status s = write_kept(txn); !s.ok()) {
     txn.abort();
     return s;

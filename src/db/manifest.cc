@@ -326,6 +326,7 @@ uint64_t features_of(const format::ManifestBatch& batch) {
     for (const format::TreeRecord& tree : *trees) {
       if (tree.flags != 0) features |= format::kFeatureCompression;
       if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
+      if (tree.layer_of != 0) features |= format::kFeatureLayers;
     }
   }
   return features;

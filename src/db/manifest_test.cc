@@ -481,6 +481,29 @@ TEST(ManifestTest, AMergeOperatorIsAFeature) {
   EXPECT_EQ(f.load()->features.incompatible, kBoth | format::kFeatureCompression);
 }
 
+TEST(ManifestTest, ALayerIsAFeature) {
+  Fixture f;
+  f.create();
+  auto manifest = f.reopen();
+  ManifestBatch batch;
+  batch.trees_created = {{1, "t", 0, 0}};
+  must(manifest->append(batch));
+  batch = {};
+  format::TreeRecord layer{2, "", 0, 1};
+  layer.layer_of = 1;
+  batch.trees_created = {layer};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->state.trees.at(2), layer);
+  EXPECT_NE(f.load()->features.incompatible & format::kFeatureLayers, 0u);
+  layer.layer_cts = 77;
+  batch = {};
+  batch.trees_set = {layer};
+  must(manifest->append(batch));
+  manifest = f.reopen();
+  EXPECT_EQ(manifest->state().trees.at(2), layer);
+  EXPECT_EQ(manifest->state().trees.at(1).layer_of, 0u);
+}
+
 TEST(ManifestTest, NewerVersionsAndFeatures) {
   Fixture f;
   f.create();

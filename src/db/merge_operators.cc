@@ -144,9 +144,18 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
     return Status(StatusCode::kInvalidArgument, "the tree has the merge operator \"" +
                                                     std::string(present->name()) + "\" already");
   }
+  if (!tree->layers().forbid()) {
+    return Status(StatusCode::kBusy,
+                  "the tree still has to take in what a large transaction has written; "
+                  "Db::drain waits for that, but not for those that are open");
+  }
   Status status = catalog_->change_record(
       tree->id(), [&](format::TreeRecord& record) { record.merge_operator = name; });
-  if (status.ok()) tree->set_merge_operator(found);
+  if (status.ok()) {
+    tree->set_merge_operator(found);
+  } else {
+    tree->layers().allow();
+  }
   return status;
 }
 

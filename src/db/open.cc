@@ -201,6 +201,9 @@ Status Db::Impl::open() {
   named_snapshots_->open(loaded.state);
   services_ = {&store_,           sequencer_.get(), scheduler_.get(),
                reappender_.get(), row_locks_.get(), catalog_.get()};
+  layer_merger_ = std::make_unique<db::LayerMerger>(services_, catalog_.get(), scheduler_.get(),
+                                                    publisher_.get());
+  catalog_->tell_layers = [this] { layer_merger_->wake(); };
   if (Status s = catalog_->build(loaded.state); !s.ok()) return s;
 
   // The log: its end, and most of what it holds.
@@ -216,7 +219,8 @@ Status Db::Impl::open() {
       [&](const format::Operation& entry) {
         return catalog_->adopt(entry.key, entry.value, loaded.state);
       },
-      state.epochs, options_.read_only);
+      [this](const tree::TreeState* of) { return catalog_->make_layer(of); }, state.epochs,
+      catalog_->layers_of_manifest(), options_.read_only);
   if (!state.epochs.empty()) {
     Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(
         machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
@@ -321,7 +325,12 @@ Status Db::Impl::open() {
   remove_ingest_files();
   snapshots_->refresh(visible);
   scheduler_->start();
-  return catalog_->finish_open(services_, false, named_snapshots_->timestamps());
+  if (Status s = catalog_->finish_open(services_, false, named_snapshots_->timestamps()); !s.ok()) {
+    return s;
+  }
+  layer_merger_->start();
+  if (!catalog_->committed_layers().empty()) layer_merger_->wake();
+  return {};
 }
 
 // ---- Devices
@@ -390,10 +399,13 @@ Status Db::Impl::close() {
     lock_.reset();
     return {};
   }
+  layer_merger_->stop();
+  const bool layers_kept = layer_merger_->keep_all();
   if (Status s = catalog_->remove_ended(true); !s.ok()) return s;
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
-  // as logged at the end. What is prepared cannot be flushed, so the log stays.
-  const bool keeps_log = !prepared_.empty();
+  // as logged at the end. What is prepared cannot be flushed, and of layers that the manifest could
+  // not be told of only the log knows: so it stays.
+  const bool keeps_log = !prepared_.empty() || !layers_kept;
   const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
   if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
   if (!keeps_log && !scheduler_->all_flushed()) {

@@ -30,15 +30,18 @@ size_t memory_of(const wal::RecordView& record) {
 }  // namespace
 
 Replay::Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
-               std::vector<format::LogEpoch> epochs, bool read_only)
+               MakeLayer make_layer, std::vector<format::LogEpoch> epochs, std::set<Lsn> layers,
+               bool read_only)
     : store_(store),
       scheduler_(scheduler),
       find_tree_(std::move(find_tree)),
       name_tree_(std::move(name_tree)),
+      make_layer_(std::move(make_layer)),
       epochs_(std::move(epochs)),
       read_only_(read_only),
       scan_bytes_max_(
           static_cast<size_t>(static_cast<double>(store->arena->budget()) * kScanShare)),
+      kept_layers_(std::move(layers)),
       kept_(std::make_unique_for_overwrite<char[]>(kKeptBytes)) {
   batch_.reserve(kBatch);
 }
@@ -110,10 +113,11 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
       return scan_operations(record, record.payload.substr(kChunkHeader),
                              load<uint32_t>(record.payload.data() + 8), cts, outcome);
     }
-    if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit) {
+    if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit &&
+        record.type != RecordType::kLayeredCommit) {
       return {};
     }
-    return scan_operations(record, record.payload.substr(kChunkedCommitHeader),
+    return scan_operations(record, operations_of_commit(record),
                            load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
   for (auto& [id, outcome] : chunked_) outcome.met.clear();
@@ -140,6 +144,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
       return scan_operations(record, record.payload, 0, record.lsn, nullptr);
     case RecordType::kChunk:
     case RecordType::kAttachingCommit:
+    case RecordType::kLayeredCommit:
     case RecordType::kChunkedCommit: {
       const bool commits = record.type != RecordType::kChunk;
       if (record.payload.size() < (commits ? kChunkedCommitHeader : kChunkHeader))
@@ -158,8 +163,12 @@ Status Replay::scan_record(const wal::RecordView& record) {
       } else if (outcome->first_lsn == 0) {
         outcome->first_lsn = record.lsn;
       }
-      return {};
+      return record.type == RecordType::kLayeredCommit ? scan_layered(record, outcome) : Status();
     }
+    case RecordType::kLayersMerged:
+      if (record.payload.size() < sizeof(Lsn)) return damaged(record, "is too short");
+      kept_layers_.insert(load<uint64_t>(record.payload.data()));
+      return {};
     case RecordType::kAbort:
       return record.payload.size() < 8 ? damaged(record, "is too short") : Status();
     case RecordType::kRollbackTo:
@@ -173,6 +182,21 @@ Status Replay::scan_record(const wal::RecordView& record) {
       return scan_prepared_outcome(record);
   }
   return {};
+}
+
+Status Replay::scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome) {
+  const std::string_view trees = record.payload.substr(kChunkedCommitHeader);
+  const size_t count = trees.size() < 4 ? ~size_t{0} : load<uint32_t>(trees.data());
+  if (count > trees.size() / 4 - 1) return damaged(record, "names more trees than it has");
+  for (size_t i = 1; i <= count; ++i) outcome->layered.insert(load<uint32_t>(&trees[4 * i]));
+  return {};
+}
+
+// Of one that was scanned.
+std::string_view Replay::operations_of_commit(const wal::RecordView& record) {
+  std::string_view rest = record.payload.substr(kChunkedCommitHeader);
+  if (record.type != RecordType::kLayeredCommit) return rest;
+  return rest.substr(4 + size_t{4} * load<uint32_t>(rest.data()));
 }
 
 Status Replay::scan_operations(const wal::RecordView& record, std::string_view operations,
@@ -273,7 +297,8 @@ Status Replay::finish_record(const wal::RecordView& record) {
     }
     case RecordType::kChunkedCommit:
     case RecordType::kAttachingCommit:
-      if (Status s = add(record, record.payload.substr(kChunkedCommitHeader),
+    case RecordType::kLayeredCommit:
+      if (Status s = add(record, operations_of_commit(record),
                          load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
           !s.ok()) {
         return s;
@@ -286,6 +311,7 @@ Status Replay::finish_record(const wal::RecordView& record) {
     case RecordType::kRollbackTo:
     case RecordType::kPrepare:
     case RecordType::kPreparedAbort:
+    case RecordType::kLayersMerged:
       return {};
   }
   if (batch_.size() < kBatch / 8 && !batch_.empty()) return {};
@@ -325,6 +351,8 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
   const char* at = operations.data();
   const char* end = at + operations.size();
   uint32_t seq = first_seq;
+  // What was logged again may stand behind later operations of its transaction.
+  const bool late = outcome != nullptr && first_seq < outcome->next_seq;
   for (; at < end; ++seq) {
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
@@ -340,6 +368,8 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
       if (Status s = attach(tree, operation, cts, first_lsn); !s.ok()) return s;
       continue;
     }
+    const bool layered = goes_to_layer(outcome, operation, tree);
+    if (layered && kept_layers_.contains(outcome->cts)) continue;
     batch_.push_back({.tree = tree,
                       .key = operation.key,
                       .value = operation.value,
@@ -350,13 +380,64 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
                       .source = static_cast<uint32_t>(sources_.size() - 1),
                       .cts = cts,
                       .first_lsn = first_lsn});
+    if (layered) {
+      if (Status s = to_layer(record, late, outcome, &batch_.back()); !s.ok()) return s;
+    }
     if (batch_.size() < kBatch) continue;
     if (Status s = apply(); !s.ok()) return s;
     if (at < end) sources_.push_back({record.lsn, operations});
   }
-  if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
+  if (outcome != nullptr) {
+    outcome->next_seq = std::max(outcome->next_seq, seq);
+    meet(outcome, record.lsn, first_seq, seq);
+  }
   // The bytes of others go with the record.
   return keeps ? Status() : apply();
+}
+
+// As a transaction spills while it runs (txn/spill.cc): what it has written cannot be flushed
+// before its commit record is reached, and may be more than memory holds.
+bool Replay::goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
+                           const tree::TreeState* tree) const {
+  return outcome != nullptr && outcome->layered.contains(tree->id()) &&
+         (operation.type == format::OperationType::kPut ||
+          operation.type == format::OperationType::kDelete);
+}
+
+// There it is committed as soon as its record is reached. `late`: later ones may be there already.
+Status Replay::to_layer(const wal::RecordView& record, bool late, ChunkedOutcome* outcome,
+                        tree::Replayed* replayed) {
+  std::shared_ptr<tree::Layer>& layer = outcome->layers[replayed->tree->id()];
+  if (layer == nullptr) {
+    Result<tree::TreeState*> made = make_layer_(replayed->tree);
+    if (!made.ok()) return made.status();
+    layer = std::make_shared<tree::Layer>();
+    layer->data = *made;
+    layer->cts.store(outcome->cts, std::memory_order_relaxed);
+    layer->log_from.store(replayed->first_lsn, std::memory_order_relaxed);
+    replayed->tree->layers().add(layer);
+  }
+  if (late) {
+    const tree::Replayed one = *replayed;
+    batch_.pop_back();
+    if (Status s = apply(); !s.ok()) return s;
+    Value present;
+    const Status status = layer->data->get(one.key, tree::kNewestOfLayer, true, present);
+    if (!status.ok() && !status.is_not_found()) return status;
+    sources_.push_back({record.lsn, {}});
+    if (status.ok() && tree::decode_layer_entry(present.view()).seq > one.seq) return {};
+    batch_.push_back(one);
+    batch_.back().source = 0;
+    replayed = &batch_.back();
+  }
+  layer_entries_.push_back(
+      tree::encode_layer_entry({replayed->kind, replayed->seq, replayed->value}));
+  replayed->tree = layer->data;
+  replayed->kind = tree::VersionKind::kPut;
+  replayed->value = layer_entries_.back();
+  replayed->cts = record.lsn;
+  replayed->open = true;  // until the record is reached
+  return {};
 }
 
 // The range held nothing when its commit was made, and nobody reads below that any more: whatever
@@ -404,6 +485,7 @@ Status Replay::apply() {
   }
   batch_.clear();
   sources_.clear();
+  layer_entries_.clear();
   return status;
 }
 

@@ -15,9 +15,11 @@
 //
 // Not here: reading the log (wal::Recovery), the order of opening (db/impl.h). One thread.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,9 +38,13 @@ class Replay {
   // A committed put into the catalog: from here on its tree is found.
   using NameTree = std::function<Status(const format::Operation&)>;
 
-  // `epochs`: of the log.
+  // A tree for a layer of this one.
+  using MakeLayer = std::function<Result<tree::TreeState*>(const tree::TreeState*)>;
+
+  // `epochs`: of the log; `layers`: the commits whose layers the manifest has.
   Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
-         std::vector<format::LogEpoch> epochs, bool read_only);
+         MakeLayer make_layer, std::vector<format::LogEpoch> epochs, std::set<format::Lsn> layers,
+         bool read_only);
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
   Status scan(wal::Recovery& recovery, format::Lsn from);
@@ -70,6 +76,9 @@ class Replay {
     // The operations [.first, .second) were met, in this pass over the log: one whose transaction
     // committed while it was being logged again stands in two chunks.
     std::vector<std::pair<uint32_t, uint32_t>> met;
+    std::set<uint32_t> layered;  // the trees whose operations went to layers
+    uint32_t next_seq = 0;
+    std::map<uint32_t, std::shared_ptr<tree::Layer>> layers;  // by tree
     // Of a prepared one: what its records say, and those of the next ones that were met so far.
     txn::FoundPrepared found;
     std::string held;
@@ -114,6 +123,12 @@ class Replay {
   Status attach(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts,
                 format::Lsn first_lsn);
   Status apply();
+  bool goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
+                     const tree::TreeState* tree) const;
+  static Status scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome);
+  static std::string_view operations_of_commit(const wal::RecordView& record);
+  Status to_layer(const wal::RecordView& record, bool late, ChunkedOutcome* outcome,
+                  tree::Replayed* replayed);
   Status make_room(size_t next, uint32_t attempt, uint32_t* futile);
   void hold(const Source& source, std::string_view next);
   Status reached(format::Lsn lsn);
@@ -123,6 +138,7 @@ class Replay {
   Scheduler* const scheduler_;
   const FindTree find_tree_;
   const NameTree name_tree_;
+  const MakeLayer make_layer_;
   const std::vector<format::LogEpoch> epochs_;
   const bool read_only_;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
@@ -130,6 +146,7 @@ class Replay {
   std::map<ChunkedKey, ChunkedOutcome> chunked_;
   // Operations with extents, of trees that chunks may name which were not looked at yet.
   std::vector<std::pair<std::string, format::Lsn>> early_;
+  std::set<format::Lsn> kept_layers_;           // commits whose layers are gone, or in the manifest
   std::map<std::string, ChunkedKey> prepared_;  // the last one of each id
   format::Lsn first_chunk_ = format::kLsnMax;
   format::Lsn newest_ = 0;
@@ -143,6 +160,7 @@ class Replay {
   std::vector<Source> sources_;
   std::unique_ptr<char[]> kept_;  // operations of small records, which a batch may outlive
   size_t kept_used_ = 0;
+  std::deque<std::string> layer_entries_;  // that the batch holds
 };
 
 }  // namespace hawthorn::db

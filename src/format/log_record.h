@@ -37,6 +37,11 @@ enum class RecordType : uint8_t {
   kPreparedCommit = 9,   // payload: u64 transaction id, u64 lsn below which its chunks do not
                          // count, which lies in the epoch that the id is of. Its lsn is the cts
   kPreparedAbort = 10,   // payload: as kPreparedCommit
+  kLayeredCommit = 11,   // as kChunkedCommit, with a u32 number of trees and their u32 ids before
+                         // the operations: what it wrote into those went to layers, of which
+                         // their containers' cuts say nothing
+  kLayersMerged = 12,    // payload: u64 cts of such a commit: its layers are gone, what they held
+                         // is in its trees, by what was logged and flushed since
 };
 
 struct RecordHeader {

@@ -118,13 +118,13 @@ struct BatchCommitPayload {
 };
 static_assert(sizeof(BatchCommitPayload) == 24);
 
-// Followed by the name and, where the tree has a merge operator, by the size of the operator's name
-// in one byte, not 0, and that name.
+// Followed by the name, by a LayerPayload where the flags say so and, where the tree has a merge
+// operator, by the size of the operator's name in one byte, not 0, and that name.
 //
 // OFFSET SIZE FIELD
 //      0    4 id
 //      4    4 comparator      0: bytewise
-//      8    4 flags
+//      8    4 flags           the codec; 256 on top: it is a layer
 //     12    4 name_bytes
 struct TreeCreatePayload {
   uint32_t id;
@@ -133,6 +133,20 @@ struct TreeCreatePayload {
   uint32_t name_bytes;
 };
 static_assert(sizeof(TreeCreatePayload) == 16);
+inline constexpr uint32_t kTreeIsLayer = 256;
+
+// What a layer's tree belongs to.
+//
+// OFFSET SIZE FIELD
+//      0    4 of              the tree whose keys it holds
+//      4    4 reserved        zero
+//      8    8 cts             of the commit that wrote it; 0: there was none yet
+struct LayerPayload {
+  uint32_t of;
+  uint32_t reserved;
+  uint64_t cts;
+};
+static_assert(sizeof(LayerPayload) == 16);
 
 // OFFSET SIZE FIELD
 //      0    4 id              its remaining containers go with it

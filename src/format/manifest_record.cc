@@ -49,9 +49,20 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   }
   tree.id = fixed.id;
   tree.comparator = fixed.comparator;
-  tree.flags = fixed.flags;
+  tree.flags = fixed.flags & ~kTreeIsLayer;
   tree.name.assign(payload.substr(sizeof(fixed), fixed.name_bytes));
-  const std::string_view rest = payload.substr(sizeof(fixed) + fixed.name_bytes);
+  std::string_view rest = payload.substr(sizeof(fixed) + fixed.name_bytes);
+  tree.layer_of = 0;
+  tree.layer_cts = 0;
+  if ((fixed.flags & kTreeIsLayer) != 0) {
+    LayerPayload layer;
+    if (rest.size() < sizeof(layer)) return corrupt("tree record of a layer is too short");
+    std::memcpy(&layer, rest.data(), sizeof(layer));
+    if (layer.of == 0 || layer.reserved != 0) return corrupt("layer of no tree");
+    tree.layer_of = layer.of;
+    tree.layer_cts = layer.cts;
+    rest.remove_prefix(sizeof(layer));
+  }
   tree.merge_operator.clear();
   if (!rest.empty()) {
     const size_t size = static_cast<unsigned char>(rest.front());
@@ -230,12 +241,16 @@ Status check(const TreeRecord& tree) {
     return corrupt("tree " + std::to_string(tree.id) +
                    ": the name of its merge operator is too long");
   }
-  if (tree.name.size() >
-      kManifestPayloadBytesMax - sizeof(TreeCreatePayload) - 1 - kMergeOperatorBytesMax) {
+  if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload) -
+                             sizeof(LayerPayload) - 1 - kMergeOperatorBytesMax) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
   }
   if (tree.flags > kCodecLast) {
     return corrupt("tree " + std::to_string(tree.id) + ": flags that this version does not know");
+  }
+  if (tree.layer_of == 0 ? tree.layer_cts != 0
+                         : tree.layer_of >= tree.id || tree.layer_cts > kLsnMax) {
+    return corrupt("tree " + std::to_string(tree.id) + ": a layer of what cannot have it");
   }
   return {};
 }
@@ -347,9 +362,10 @@ void ManifestEncoder::add_tree(ManifestRecordType type, const TreeRecord& tree) 
   TreeCreatePayload payload = {};
   payload.id = tree.id;
   payload.comparator = tree.comparator;
-  payload.flags = tree.flags;
+  payload.flags = tree.flags | (tree.layer_of != 0 ? kTreeIsLayer : 0);
   payload.name_bytes = static_cast<uint32_t>(tree.name.size());
   std::string names = tree.name;
+  if (tree.layer_of != 0) names += bytes_of(LayerPayload{tree.layer_of, 0, tree.layer_cts});
   if (!tree.merge_operator.empty()) {
     names += static_cast<char>(tree.merge_operator.size());
     names += tree.merge_operator;

@@ -148,6 +148,10 @@ TEST(ManifestRecordTest, MergeOperatorsStandBehindTheNamesOfTheirTrees) {
   EXPECT_EQ(decoded.changes.trees_created, batch.trees_created);
   EXPECT_TRUE(check(TreeRecord{1, "t", 0, 0, std::string(255, 'o')}).ok());
   EXPECT_FALSE(check(TreeRecord{1, "t", 0, 0, std::string(256, 'o')}).ok());
+  EXPECT_TRUE(check(TreeRecord{2, "", 0, 0, {}, 1, 9}).ok());
+  EXPECT_FALSE(check(TreeRecord{2, "", 0, 0, {}, 2, 9}).ok());
+  EXPECT_FALSE(check(TreeRecord{2, "", 0, 0, {}, 0, 9}).ok());
+  EXPECT_FALSE(check(TreeRecord{2, "", 0, 0, {}, 1, kLsnMax + 1}).ok());
   std::string cut = records[2].payload.substr(0, sizeof(TreeCreatePayload) + 12);
   EXPECT_FALSE(decode_change(records[2].type, cut, decoded).ok());
 }

@@ -74,6 +74,8 @@ struct TreeRecord {
   uint32_t comparator = 0;  // 0: bytewise
   uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
   std::string merge_operator = {};  // its name; empty: none
+  uint32_t layer_of = 0;            // the tree whose layer it is (tree/layers.h); 0: it is none
+  Lsn layer_cts = 0;  // the commit that the layer is of; 0: there is none yet, and it may go
   bool operator==(const TreeRecord&) const = default;
 };
 

@@ -76,6 +76,10 @@ class BatchMaker {
     if (state.trees.empty() || prng_.one_in(10)) {
       const uint32_t id = state.next_tree + static_cast<uint32_t>(prng_.below(3));
       batch.trees_created.push_back({id, bytes(prng_.below(30)), 0, 0});
+      if (id > 1 && prng_.one_in(3)) {
+        batch.trees_created.back().layer_of = 1;
+        batch.trees_created.back().layer_cts = prng_.below(1000);
+      }
       return id;
     }
     auto at = state.trees.begin();

@@ -78,11 +78,14 @@ inline constexpr uint64_t kFeatureCatalog = 8;
 // Incompatible: some tree has or had a merge operator: its record, operations of the log, records
 // of runs.
 inline constexpr uint64_t kFeatureMergeOperators = 16;
+// Incompatible: there is or was a layer: the log has records of them, manifests trees that are
+// some.
+inline constexpr uint64_t kFeatureLayers = 32;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {0, 0,
                                             kFeatureDevices | kFeatureCompression |
                                                 kFeatureRunShapes | kFeatureCatalog |
-                                                kFeatureMergeOperators};
+                                                kFeatureMergeOperators | kFeatureLayers};
 
 struct Superblock {
   uint32_t format_version = 0;

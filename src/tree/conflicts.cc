@@ -19,8 +19,12 @@ struct ChainSearch {
   bool open = false;  // an intent of another transaction that is not decided yet was met
 };
 
+bool above(Lsn cts, Lsn floor, const Layers* layers) {
+  return cts > floor && (layers == nullptr || !layers->relays(cts, floor));
+}
+
 ChainSearch search_chain(const DeltaEntry* entry, bool frozen, Lsn floor, TxnId own,
-                         const TxnSlots& slots) {
+                         const TxnSlots& slots, const Layers* layers) {
   ChainSearch result;
   for (const Version* v = entry->newest.load(std::memory_order_acquire); v != nullptr;
        v = v->older.load(std::memory_order_acquire)) {
@@ -38,7 +42,7 @@ ChainSearch search_chain(const DeltaEntry* entry, bool frozen, Lsn floor, TxnId 
     }
     result.open = result.open || r.outcome == TxnSlots::Outcome::kActive;
     if (r.outcome != TxnSlots::Outcome::kCommitted) continue;
-    if (r.cts > floor) result.cts = std::max(result.cts, r.cts);
+    if (above(r.cts, floor, layers)) result.cts = std::max(result.cts, r.cts);
     if ((flags & kUnordered) == 0) break;
   }
   return result;
@@ -60,7 +64,7 @@ const Run* readable_run(const RunFile& file) {
 }  // namespace
 
 ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
-                          const TxnSlots& slots) {
+                          const TxnSlots& slots, const Layers* layers) {
   ConflictRead result;
   uint64_t hash = 0;
   for (Delta* delta : {descriptor.active, descriptor.frozen}) {
@@ -68,7 +72,8 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
     if (hash == 0) hash = Delta::hash(key);
     const DeltaEntry* entry = delta->find(key, hash);
     if (entry == nullptr) continue;
-    const ChainSearch found = search_chain(entry, delta == descriptor.frozen, floor, own, slots);
+    const ChainSearch found =
+        search_chain(entry, delta == descriptor.frozen, floor, own, slots, layers);
     if (found.stale) {
       result.state = State::kStale;
       return result;
@@ -91,7 +96,7 @@ ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Ls
   const uint32_t index = run->find(key, key_head(key, run->skip()), format::kLsnMax);
   if (index != Run::kNone) {
     const Lsn cts = std::max(run->entry(index).cts, file->since);
-    if (cts > floor) {
+    if (above(cts, floor, layers)) {
       result.state = State::kFound;
       result.cts = cts;
     }
@@ -103,7 +108,7 @@ namespace {
 // Looks at a delta's entries in the range. Returns the state that ends the search, or kAbsent.
 State search_delta(const Delta& delta, bool frozen, std::string_view low,
                    const std::optional<std::string>& high, const Container& container, Lsn floor,
-                   TxnId own, const TxnSlots& slots, bool* open) {
+                   TxnId own, const TxnSlots& slots, const Layers* layers, bool* open) {
   std::array<DeltaEntry*, kCollected> entries;
   Delta::Seek mode = Delta::Seek::kGreaterEqual;
   for (;;) {
@@ -114,7 +119,7 @@ State search_delta(const Delta& delta, bool frozen, std::string_view low,
       if ((high.has_value() && key >= *high) || (container.has_high && key >= container.high)) {
         return State::kAbsent;
       }
-      const ChainSearch found = search_chain(entries[i], frozen, floor, own, slots);
+      const ChainSearch found = search_chain(entries[i], frozen, floor, own, slots, layers);
       if (found.stale) return State::kStale;
       if (found.cts != 0) return State::kFound;
       *open = *open || found.open;
@@ -128,7 +133,7 @@ State search_delta(const Delta& delta, bool frozen, std::string_view low,
 
 ConflictRead newest_in_range(const Container& container, const Descriptor& descriptor,
                              RangeCheck& range, size_t number, Lsn floor, TxnId own,
-                             const TxnSlots& slots) {
+                             const TxnSlots& slots, const Layers* layers) {
   ConflictRead result;
   const std::string_view low = std::max<std::string_view>(range.low, container.low);
   // Before its chains are looked at: what is linked meanwhile has it looked at again.
@@ -140,7 +145,7 @@ ConflictRead newest_in_range(const Container& container, const Descriptor& descr
     for (const Delta* delta : {descriptor.active, descriptor.frozen}) {
       if (delta == nullptr || delta->empty()) continue;
       result.state = search_delta(*delta, delta == descriptor.frozen, low, range.high, container,
-                                  floor, own, slots, &open);
+                                  floor, own, slots, layers, &open);
       if (result.state != State::kAbsent) return result;
     }
     settled = open ? RangeCheck::Settled() : now;
@@ -160,7 +165,7 @@ ConflictRead newest_in_range(const Container& container, const Descriptor& descr
                            ? run->seek(*range.high)
                            : run->entries();
   for (uint32_t index = run->seek(low); index < end; ++index) {
-    if (std::max(run->entry(index).cts, file->since) <= floor) continue;
+    if (!above(std::max(run->entry(index).cts, file->since), floor, layers)) continue;
     result.state = State::kFound;
     return result;
   }
@@ -172,12 +177,13 @@ ConflictRead newest_in_range(const Container& container, const Descriptor& descr
 
 TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn floor, TxnId own,
                                          const RunFile* searched, PinnedRunFile* run) const {
-  if (was_dropped()) return Newer::kYes;
+  // What has just come out of a layer may be any key of its tree.
+  if (was_dropped() || layers_.committed_above(floor)) return Newer::kYes;
   for (os::SpinWait wait;; wait.once()) {
     os::epoch::Guard guard;
     const Container* container = directory_.find(key);
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-    const ConflictRead found = newest_above(*descriptor, key, floor, own, *store_->slots);
+    const ConflictRead found = newest_above(*descriptor, key, floor, own, *store_->slots, &layers_);
     if (found.state == State::kStale) continue;
     if (found.state == State::kFound) return Newer::kYes;
     if (run != nullptr) *run = PinnedRunFile(found.file);
@@ -186,17 +192,33 @@ TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn floor, TxnId 
   }
 }
 
+Result<bool> TreeState::has_newer(std::string_view key, Lsn floor) const {
+  for (os::SpinWait wait;; wait.once()) {
+    PinnedRunFile run;
+    {
+      os::epoch::Guard guard;
+      const Container* container = directory_.find(key);
+      const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+      const ConflictRead found = newest_above(*descriptor, key, floor, 0, *store_->slots, nullptr);
+      if (found.state == State::kStale) continue;
+      if (found.state != State::kNeedRun) return found.state == State::kFound;
+      run = PinnedRunFile(found.file);
+    }
+    if (Status s = store_->residency->load_for_conflicts(run.get()); !s.ok()) return s;
+  }
+}
+
 TreeState::Newer TreeState::newer_commit_in(RangeCheck& range, Lsn floor, TxnId own,
                                             PinnedRunFile* run) const {
-  if (was_dropped()) return Newer::kYes;
+  if (was_dropped() || layers_.committed_above(floor)) return Newer::kYes;
   std::string at = range.low;
   for (size_t number = 0;; ++number) {
     for (os::SpinWait wait;; wait.once()) {
       os::epoch::Guard guard;
       const Container* container = directory_.find(at);
       const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-      const ConflictRead found =
-          newest_in_range(*container, *descriptor, range, number, floor, own, *store_->slots);
+      const ConflictRead found = newest_in_range(*container, *descriptor, range, number, floor, own,
+                                                 *store_->slots, &layers_);
       if (found.state == State::kStale) continue;
       if (found.state == State::kFound) return Newer::kYes;
       if (found.state == State::kNeedRun) {

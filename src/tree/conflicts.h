@@ -17,10 +17,12 @@
 #include <vector>
 
 #include "tree/container.h"
+#include "tree/layers.h"
 
 namespace hawthorn::tree {
 
-// The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18).
+// The newest committed cts of a key that is above `floor`, or 0: for conflict checks (R18). Commits
+// that are as old as a layer (`layers`, if not null) count as that.
 // kNeedRun: load_for_conflicts(file), then again. `own` intents are skipped.
 struct ConflictRead {
   PointRead::State state =
@@ -29,7 +31,7 @@ struct ConflictRead {
   RunFile* file = nullptr;
 };
 ConflictRead newest_above(const Descriptor& descriptor, std::string_view key, Lsn floor, TxnId own,
-                          const TxnSlots& slots);
+                          const TxnSlots& slots, const Layers* layers);
 
 // A range that is checked again and again, with what need not be looked at another time.
 struct RangeCheck {
@@ -54,6 +56,6 @@ struct RangeCheck {
 // One container's part of a range. `number`: which of those that cover it, in key order.
 ConflictRead newest_in_range(const Container& container, const Descriptor& descriptor,
                              RangeCheck& range, size_t number, Lsn floor, TxnId own,
-                             const TxnSlots& slots);
+                             const TxnSlots& slots, const Layers* layers);
 
 }  // namespace hawthorn::tree

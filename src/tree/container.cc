@@ -207,6 +207,7 @@ void take_entry(const Run& run, uint32_t index, uint32_t end, const RunReading& 
   if (run.has_operands() && run.kind(index) == EntryKind::kOperands) {
     if (!take_operands(run, &index, end, reading, result) || index == Run::kNone) return;
   }
+  result->cts = result->file->since;
   const char* value = nullptr;
   uint32_t extent = 0;
   uint32_t offset = 0;
@@ -219,6 +220,7 @@ void take_entry(const Run& run, uint32_t index, uint32_t end, const RunReading& 
     }
   } else {
     const RunEntry entry = run.entry(index);
+    result->cts = std::max(result->cts, entry.cts);
     switch (entry.kind) {
       case EntryKind::kTombstone:
         return;
@@ -342,6 +344,7 @@ PointRead read_point(const Descriptor& descriptor, std::string_view key, const R
       return result;
     }
     if (read.version == nullptr) continue;
+    result.cts = read.cts;
     switch (read.version->kind) {
       case VersionKind::kTombstone:
         result.state = PointRead::State::kAbsent;

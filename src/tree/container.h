@@ -151,6 +151,7 @@ struct PointRead {
   };
   State state = State::kAbsent;
   std::string_view value;
+  Lsn cts = 0;              // of what decided; kLsnMax: an own intent. 0: not known, or nothing did
   Delta* delta = nullptr;   // holds the value; or
   RunFile* file = nullptr;  // holds it (the descriptor's run, set also for what is needed)
   BlockRange needed;

@@ -11,6 +11,7 @@
 #include "os/sync.h"
 #include "os/test_point.h"
 #include "tree/large_read.h"
+#include "tree/layered_walk.h"
 
 namespace hawthorn::tree {
 
@@ -291,6 +292,32 @@ bool TreeCursor::cross() {
 
 // ---- Moves
 
+// Whether the walk over layers takes its place. Those that its view sees were there when it was
+// made; but its own transaction may go on writing.
+bool TreeCursor::layered() {
+  const uint64_t now = tree_->layers().state();
+  if (now == layers_ || !options_.layers || (layers_ != 0 && view_.own == 0)) {
+    return walk_ != nullptr;
+  }
+  layers_ = now;
+  const std::vector<Layers::Seen> seen = tree_->layers().seen(view_);
+  if (seen.empty() && walk_ == nullptr) return false;
+  auto walk = std::make_unique<LayeredWalk>(tree_, view_, options_, seen);
+  if (valid_) walk->place(key_);
+  walk_ = std::move(walk);
+  if (valid_) key_ = walk_->key();
+  leave();
+  return true;
+}
+
+bool TreeCursor::follow(bool found) {
+  valid_ = found;
+  key_ = walk_->key();
+  value_ = walk_->value();
+  status_ = walk_->status();
+  return found;
+}
+
 bool TreeCursor::start() {
   valid_ = false;
   batching_ = false;
@@ -321,12 +348,14 @@ bool TreeCursor::go(Seek mode, std::string_view key) {
 
 bool TreeCursor::first() {
   const Use use(this);
+  if (layered()) return follow(walk_->first());
   if (!start()) return false;
   return go(Seek::kGreaterEqual, options_.lower ? std::string_view(*options_.lower) : "");
 }
 
 bool TreeCursor::last() {
   const Use use(this);
+  if (layered()) return follow(walk_->last());
   if (!start()) return false;
   if (options_.upper) return go(Seek::kLess, *options_.upper);
   begin_walk();
@@ -336,6 +365,7 @@ bool TreeCursor::last() {
 
 bool TreeCursor::seek(std::string_view key) {
   const Use use(this);
+  if (layered()) return follow(walk_->seek(key));
   if (!start()) return false;
   if (options_.lower && key < *options_.lower) key = *options_.lower;
   if (options_.upper && key >= *options_.upper) return false;
@@ -344,6 +374,7 @@ bool TreeCursor::seek(std::string_view key) {
 
 bool TreeCursor::seek_for_prev(std::string_view key) {
   const Use use(this);
+  if (layered()) return follow(walk_->seek_for_prev(key));
   if (!start()) return false;
   if (options_.upper && key >= *options_.upper) return go(Seek::kLess, *options_.upper);
   if (options_.lower && key < *options_.lower) return false;
@@ -352,11 +383,13 @@ bool TreeCursor::seek_for_prev(std::string_view key) {
 
 bool TreeCursor::next_slow() {
   const Use use(this);
+  if (layered()) return follow(walk_->next());
   return valid_ && start() && resume(true) && find();
 }
 
 bool TreeCursor::prev() {
   const Use use(this);
+  if (layered()) return follow(walk_->prev());
   return valid_ && start() && resume(false) && find();
 }
 
@@ -403,6 +436,11 @@ void TreeCursor::turn_group() {
 
 size_t TreeCursor::next_batch(std::span<Entry> out) {
   const Use use(this);
+  if (layered()) {
+    const size_t count = walk_->next_batch(out);
+    follow(false);
+    return count;
+  }
   if (out.empty() || (!valid_ && !batching_)) return 0;
   size_t count = 0;
   batch_used_ = 0;

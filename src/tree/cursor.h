@@ -50,12 +50,15 @@
 
 namespace hawthorn::tree {
 
+class LayeredWalk;
+
 class TreeCursor {
  public:
   struct Options {
     std::optional<std::string> lower = {};  // first key that may be shown
     std::optional<std::string> upper = {};  // first key that may not
     bool key_only = false;                  // values stay empty and are not read
+    bool layers = true;                     // shows what the tree's layers have, too
   };
 
   // view.ts is registered, or belongs to an exclusive transaction, as long as the cursor lives.
@@ -159,6 +162,8 @@ class TreeCursor {
   // ---- Where the cursor is
   void take();
   bool keep_shown();
+  bool layered();
+  bool follow(bool found);
   bool start();  // of a move
   void begin_walk();
   bool go(Seek mode, std::string_view key);
@@ -281,8 +286,10 @@ class TreeCursor {
   size_t walk_bytes_ = 0;                            // about, in windows of this walk
   CursorAhead read_ahead_;
 
-  std::string anchor_;  // the key of a seek under way
-  std::string shown_;   // the key shown, where it comes from a delta
+  std::unique_ptr<LayeredWalk> walk_;  // does it all where the view sees layers
+  uint64_t layers_ = 0;                // Layers::state() when that was found out
+  std::string anchor_;                 // the key of a seek under way
+  std::string shown_;                  // the key shown, where it comes from a delta
   os::SpinWait restart_wait_;
   std::unique_ptr<char[]> key_buffer_;
   size_t key_capacity_ = 0;

@@ -11,6 +11,7 @@
 #include "tree/count.h"
 #include "tree/cursor.h"
 #include "tree/estimate.h"
+#include "tree/layered_walk.h"
 
 namespace hawthorn::tree {
 
@@ -234,6 +235,7 @@ bool TreeCursor::skip(int64_t n) {
   if (n == 1) return next();
   if (n == -1) return prev();
   const Use use(this);
+  if (layered()) return follow(walk_->skip(n));
   if (!valid_ || !start() || !resume(n > 0)) return false;
   begin_walk();
   whole_ = false;
@@ -243,6 +245,7 @@ bool TreeCursor::skip(int64_t n) {
 
 Result<uint64_t> TreeCursor::count() {
   const Use use(this);
+  if (layered()) return walk_->count();
   if (!start()) return uint64_t{0};
   begin_walk();
   uint64_t left = kAll;
@@ -278,6 +281,7 @@ bool TreeCursor::seek_random_in(std::string_view low, uint64_t random) {
 
 bool TreeCursor::seek_random(uint64_t random) {
   const Use use(this);
+  if (layered()) return follow(walk_->seek_random(random));
   if (!start()) return false;
   begin_walk();
   for (int attempt = 0; attempt < kRandomAttempts; ++attempt) {

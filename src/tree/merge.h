@@ -80,6 +80,7 @@ struct MergeInput {
   const Delta* delta = nullptr;  // may be null
   RunFile* file = nullptr;
   const MergeOperator* merge_operator = nullptr;  // null: operands are kept as they are
+  Lsn layered = format::kLsnMax;  // of the tree's oldest committed layer; kLsnMax: it has none
 };
 
 class Merger {

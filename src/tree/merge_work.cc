@@ -19,7 +19,9 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   }
   inputs = from;
   cut = cut_at;
-  floor = view.oldest();
+  layered = format::kLsnMax;
+  for (const MergeInput& input : inputs) layered = std::min(layered, input.layered);
+  floor = std::min(view.oldest(), layered - 1);
   max_ts = 0;
   garbage.assign(RunFile::kExtentsMax, 0);
   moved_large = nullptr;
@@ -251,7 +253,7 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
         oldest.version != nullptr
             ? oldest.version->kind == VersionKind::kTombstone
             : run->has_versions() && run->entry(oldest.index).kind == EntryKind::kTombstone;
-    if (!tombstone) break;
+    if (!tombstone || oldest.cts >= layered) break;
     key_versions.pop_back();
   }
   for (size_t i = 1; i < key_versions.size(); ++i) {

@@ -110,6 +110,7 @@ struct Merger::Work {
   PruneView view;
   Lsn cut = 0;
   Lsn floor = 0;
+  Lsn layered = format::kLsnMax;  // no tombstone from here on goes (layers.h)
   Lsn max_ts = 0;
   Compression::Plan plan;  // how what is new is packed
   RunShape shape;

@@ -14,6 +14,8 @@ bool PointGet::look(Missing* missing) {
   // In the guard in which it is used: nothing can take it away before.
   if (cold_) cold_->look_again();
   if (read_) cold_->add(*std::exchange(read_, std::nullopt));
+  // Before the descriptor: what concerns nobody any more is in the tree by then.
+  layered_ = tree_->layers().concern(view_, registered_);
   const Container* container = tree_->directory().find(key_);
   container->prefetch_read();
   const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
@@ -35,6 +37,7 @@ bool PointGet::look(Missing* missing) {
   again_ = read.state == PointRead::State::kStale;
   large_ = read.state == PointRead::State::kLarge;
   absent_ = read.state == PointRead::State::kAbsent;
+  cts_ = read.cts;
   switch (read.state) {
     case PointRead::State::kAbsent:
       status_ = Status::not_found();
@@ -97,6 +100,36 @@ void PointGet::fold() {
   if (status_.ok()) internal::ValueAccess::copy(*value_, result);
 }
 
+bool PointGet::look_at_layers() {
+  if (!layered_) return true;
+  if (!registered_) {
+    // At which moment the tree was read nobody knows.
+    registration_.emplace(*tree_->store()->snapshots, *tree_->store()->visible);
+    view_.ts = registration_->ts();
+    registered_ = true;
+    return false;
+  }
+  for (const Layers::Seen& seen : tree_->layers().seen(view_)) {
+    if (cts_ >= seen.cts) return true;
+    Value found;
+    const Status status = seen.layer->data->get(key_, kNewestOfLayer, true, found);
+    if (status.is_not_found()) continue;
+    status_ = status;
+    large_ = false;
+    operands_.clear();
+    if (!status.ok()) return true;
+    const LayerEntry entry = decode_layer_entry(found.view());
+    absent_ = entry.kind == VersionKind::kTombstone;
+    if (absent_) {
+      status_ = Status::not_found();
+    } else {
+      internal::ValueAccess::copy(*value_, entry.value);
+    }
+    return true;
+  }
+  return true;
+}
+
 bool PointGet::advance() {
   if (arrived_) {
     arrived_ = false;
@@ -106,6 +139,7 @@ bool PointGet::advance() {
   for (;;) {
     Missing missing;
     if (look(&missing)) {
+      if (!look_at_layers()) continue;
       if (gathers_ && !large_ && !operands_.empty()) fold();
       return true;
     }

@@ -17,6 +17,7 @@
 #include "os/io_queue.h"
 #include "os/sync.h"
 #include "tree/block_read.h"
+#include "tree/snapshots.h"
 #include "tree/tree.h"
 
 namespace hawthorn::tree {
@@ -58,18 +59,23 @@ class PointGet {
     bool damaged = false;  // nothing is missing, an entry is malformed
   };
   bool look(Missing* missing);
+  // Asks the tree's layers, where it has some. False: it has to look again.
+  bool look_at_layers();
   void fold();
   Status start_read(const Missing& missing);
 
   TreeState* const tree_;
   const std::string_view key_;
-  const ReadView view_;
-  const bool registered_;
+  ReadView view_;
+  bool registered_;
   Value* const value_;
   bool large_ = false;
   bool again_ = false;
   bool absent_ = false;
-  bool gathers_ = false;  // an operand was met
+  bool gathers_ = false;                      // an operand was met
+  Lsn cts_ = 0;                               // PointRead::cts of what was found
+  bool layered_ = false;                      // layers may have it
+  std::optional<HeldSnapshot> registration_;  // taken for the layers
   Operands operands_;
   Status status_;
   std::optional<ColdBlocks> cold_;

@@ -98,4 +98,19 @@ class Snapshots {
   os::Mutex observe_mutex_;
 };
 
+// A registration for as long as the object lives.
+class HeldSnapshot {
+ public:
+  HeldSnapshot(Snapshots& snapshots, const std::atomic<Lsn>& visible)
+      : snapshots_(snapshots), registration_(snapshots.add(visible)) {}
+  ~HeldSnapshot() { snapshots_.remove(registration_.slot); }
+  HeldSnapshot(const HeldSnapshot&) = delete;
+  HeldSnapshot& operator=(const HeldSnapshot&) = delete;
+  Lsn ts() const { return registration_.ts; }
+
+ private:
+  Snapshots& snapshots_;
+  const Snapshots::Registration registration_;
+};
+
 }  // namespace hawthorn::tree

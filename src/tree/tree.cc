@@ -170,9 +170,17 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         container->latch.unlock();
         return Status(StatusCode::kBusy);
       }
+      if (layers_.state() != context.layers) {
+        container->latch.unlock();
+        return Status(StatusCode::kBusy);
+      }
+      if (context.check_conflicts && layers_.committed_above(context.read_ts)) {
+        container->latch.unlock();
+        return Status(StatusCode::kConflict);
+      }
       if (context.check_conflicts) {
         const ConflictRead found =
-            newest_above(*descriptor, key, context.read_ts, context.id, *store_->slots);
+            newest_above(*descriptor, key, context.read_ts, context.id, *store_->slots, &layers_);
         if (found.state == PointRead::State::kFound) {
           container->latch.unlock();
           return Status(StatusCode::kConflict);
@@ -250,6 +258,17 @@ TxnId TreeState::open_intent(std::string_view key, TxnId own) {
   return found;
 }
 
+Result<TxnId> TreeState::layer_holder(std::string_view key, TxnId own) const {
+  Value value;
+  for (const std::shared_ptr<Layer>& layer : layers_.open_of_others(own)) {
+    const Status status = layer->data->get(key, kNewestOfLayer, true, value);
+    // It may have ended meanwhile: whoever waits for it looks again.
+    if (status.ok()) return layer->owner;
+    if (!status.is_not_found()) return status;
+  }
+  return TxnId{0};
+}
+
 // In stages, so that the misses of many operations are waited for together.
 Status TreeState::replay(std::span<Replayed> operations, size_t* done) {
   os::epoch::Guard guard;
@@ -288,8 +307,9 @@ Status TreeState::replay_one(const Replayed& operation) {
   Status status;
   bool folds = false;
   Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-  if (operation.cts > descriptor->run->record.cut &&
-      (descriptor->frozen == nullptr || operation.cts > container->frozen_cut)) {
+  const bool covered = operation.cts <= descriptor->run->record.cut ||
+                       (descriptor->frozen != nullptr && operation.cts <= container->frozen_cut);
+  if (!covered || operation.fresh) {
     Delta* delta = descriptor->active;
     delta->must_fit = operation.beyond_budget;
     container->note_write();
@@ -393,6 +413,60 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
     remove_intent(container);
   }
   container->latch.unlock();
+}
+
+namespace {
+// Whether an intent may leave the chain that it is in: nobody else's is open there; nobody has
+// written above it, which its commit must find; and none of its own transaction lies below, which
+// would come to rank above it.
+bool may_leave(const DeltaEntry* entry, const Version* version, TxnId id, const TxnSlots& slots) {
+  bool below = false;
+  for (const Version* v = entry->newest.load(std::memory_order_relaxed); v != nullptr;
+       v = v->older.load(std::memory_order_relaxed)) {
+    const uint64_t stamp = v->stamp.load(std::memory_order_relaxed);
+    const bool own = stamp == (kIntentBit | id);
+    if (own) {
+      if (below) return false;
+      below = v == version;
+      continue;
+    }
+    TxnSlots::Outcome outcome = TxnSlots::Outcome::kCommitted;
+    if ((stamp & kIntentBit) != 0) outcome = slots.find(stamp & ~kIntentBit).outcome;
+    if (outcome == TxnSlots::Outcome::kActive) return false;
+    if (!below && outcome != TxnSlots::Outcome::kAborted) return false;
+  }
+  return true;
+}
+}  // namespace
+
+bool TreeState::copy_for_layer(const Undo& undo, TxnId id, VersionKind* kind, std::string* value) {
+  os::epoch::Guard guard;
+  Container* container = lock_undo(undo);
+  DeltaEntry* entry = nullptr;
+  const Version* version = find_intent(container, undo, id, &entry);
+  const bool there = version != nullptr && (version->kind == VersionKind::kPut ||
+                                            version->kind == VersionKind::kTombstone);
+  if (there) {
+    *kind = version->kind;
+    value->assign(version->value());
+  }
+  container->latch.unlock();
+  return there;
+}
+
+bool TreeState::unlink_for_layer(const Undo& undo, TxnId id) {
+  os::epoch::Guard guard;
+  Container* container = lock_undo(undo);
+  DeltaEntry* entry = nullptr;
+  Version* version = find_intent(container, undo, id, &entry);
+  const bool leaves =
+      version != nullptr && may_leave(entry, version, id, *undo.tree->store_->slots);
+  if (leaves) {
+    container->descriptor.load(std::memory_order_relaxed)->active->unlink(entry, version);
+    remove_intent(container);
+  }
+  container->latch.unlock();
+  return leaves;
 }
 
 bool TreeState::append_open(const Undo& undo, TxnId id, std::string* out) {

@@ -27,6 +27,7 @@
 #include "tree/conflicts.h"
 #include "tree/container.h"
 #include "tree/directory.h"
+#include "tree/layers.h"
 #include "tree/merge.h"
 #include "tree/operands.h"
 #include "tree/store.h"
@@ -41,6 +42,7 @@ struct WriteContext {
   bool check_conflicts = false;
   Lsn log_from = format::kLsnMax;  // what it writes stands in the log already, from here on
   UndoList* undo = nullptr;
+  uint64_t layers = 0;  // Layers::state() of the tree when those of others were asked for the key
 };
 
 class TreeState;
@@ -54,6 +56,7 @@ struct Replayed {
   // Its commit will become visible only later: a cut carries it on, as it does an open
   // transaction's.
   bool open = false;
+  bool fresh = false;          // no run has it, whatever the cuts say
   bool beyond_budget = false;  // take memory all the same
   uint32_t seq = 0;
   uint32_t source = 0;  // the caller's
@@ -79,6 +82,8 @@ class TreeState {
   }
   // Errors: kInvalidArgument where it has no operator.
   Status can_merge() const;
+  Layers& layers() { return layers_; }
+  const Layers& layers() const { return layers_; }
   Directory& directory() { return directory_; }
   const Directory& directory() const { return directory_; }
 
@@ -90,12 +95,13 @@ class TreeState {
   // ---- Writing (the latch passes between functions with its container, beyond clang's analysis)
 
   // Installs one intent. `key` must stay in memory until the undo entry is used. Errors: kConflict;
-  // kBusy where another transaction has locked the row (nothing was done); kOutOfMemory when the
-  // arena is full (nothing was done; make room and try again); kCorruption, kIoError of a conflict
-  // check.
+  // kBusy where another transaction has locked the row, or its layers may have it now (nothing was
+  // done); kOutOfMemory when the arena is full (nothing was done; make room and try again);
+  // kCorruption, kIoError of a conflict check.
   Status write(WriteContext& context, std::string_view key, VersionKind kind,
                std::string_view value) NO_THREAD_SAFETY_ANALYSIS;
-  // Installs committed versions in this order, each unless its container's cut already covers it.
+  // Installs committed versions in this order, each that is not fresh unless its container's cut
+  // already covers it.
   // kOutOfMemory as above: the first *done of them are installed.
   static Status replay(std::span<Replayed> operations, size_t* done) NO_THREAD_SAFETY_ANALYSIS;
   // What has just been replayed of this key would not wait for the rest of its commit: now it does.
@@ -118,6 +124,20 @@ class TreeState {
   Newer newer_commit(std::string_view key, Lsn floor, TxnId own, const RunFile* searched,
                      PinnedRunFile* run) const;
   Newer newer_commit_in(RangeCheck& range, Lsn floor, TxnId own, PinnedRunFile* run) const;
+
+  // ---- Layers (layers.h)
+
+  // Another transaction that is open and has the key in a layer; 0: none. Errors: those of a get.
+  Result<TxnId> layer_holder(std::string_view key, TxnId own) const;
+  // Copies an intent that may go to a layer. False: it is gone, or has to stay where it is.
+  static bool copy_for_layer(const Undo& undo, TxnId id, VersionKind* kind,
+                             std::string* value) NO_THREAD_SAFETY_ANALYSIS;
+  // Takes it away, as its layer has it. False: it has to stay after all.
+  static bool unlink_for_layer(const Undo& undo, TxnId id) NO_THREAD_SAFETY_ANALYSIS;
+
+  // Whether the tree itself has a version of the key that was committed above `floor`. Errors:
+  // those of a read.
+  Result<bool> has_newer(std::string_view key, Lsn floor) const;
 
   // ---- Reading
 
@@ -190,7 +210,13 @@ class TreeState {
 
   // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
   // durable.
-  Lsn log_needed(uint64_t durable_batch);
+  Lsn log_needed(uint64_t durable_batch) {
+    return std::min(layers_.log_needed(), log_needed_by_containers(durable_batch));
+  }
+  // The same but for layers.
+  Lsn log_needed_by_containers(uint64_t durable_batch);
+  // Whether all that was committed up to cts is in runs, which batches up to durable_batch name.
+  bool flushed_to(Lsn cts, uint64_t durable_batch);
   uint64_t structure_version() const { return structure_.load(std::memory_order_acquire); }
   os::Mutex& structure_mutex() { return structure_mutex_; }
 
@@ -233,6 +259,7 @@ class TreeState {
   Store* const store_;
   const uint32_t id_;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
+  Layers layers_;
   Directory directory_;
   os::Mutex structure_mutex_;
   std::atomic<uint64_t> structure_{1};

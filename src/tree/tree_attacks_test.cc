@@ -245,6 +245,43 @@ TEST_F(TreeAttacks, Row19_AJoinThatIsGivenUpLosesNoLargeValue) {
   ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}));
 }
 
+// Attack 68: what goes to a layer has one moment, and a container is cut there before all of it is
+// in.
+TEST_F(TreeAttacks, Row68_WhatIsFreshComesInWhateverTheCutsSay) {
+  ASSERT_NO_FATAL_FAILURE(make_two_containers());
+  const auto install = [&](std::string_view key, Lsn cts, bool fresh) {
+    Replayed one{.tree = tree.get(),
+                 .key = key,
+                 .value = "layer",
+                 .fresh = fresh,
+                 .cts = cts,
+                 .first_lsn = cts};
+    size_t done = 0;
+    must(TreeState::replay({&one, 1}, &done));
+    EXPECT_EQ(done, 1u);
+  };
+  Lsn cut = 0;
+  {
+    const os::epoch::Guard guard;
+    cut = container_of(*tree, "k1000")->descriptor.load()->run->record.cut;
+  }
+  install("k1000a", cut, false);
+  install("k1000b", cut, true);
+  {
+    const os::epoch::Guard guard;
+    std::optional<TreeState::Cut> frozen = tree->cut(container_of(*tree, "k1000"), true);
+    ASSERT_TRUE(frozen.has_value());
+    install("k1000c", frozen->cut, true);
+    tree->give_up(*frozen);
+  }
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(get_now(*tree, "k1000b"), "layer");
+    EXPECT_EQ(get_now(*tree, "k1000c"), "layer");
+    EXPECT_NE(get_now(*tree, "k1000a"), "layer");
+    flusher.flush_all(*tree);
+  }
+}
+
 // Attack 20: the cut has copied an intent and not installed yet; its transaction ends, looking for
 // the version that it knows.
 TEST_F(TreeAttacks, Row20_ATransactionEndsBesideACutThatCopiedItsIntent) {

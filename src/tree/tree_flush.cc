@@ -446,7 +446,7 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
   for (Container* container : old_ones) container->latch.unlock();
 }
 
-Lsn TreeState::log_needed(uint64_t durable_batch) {
+Lsn TreeState::log_needed_by_containers(uint64_t durable_batch) {
   Lsn needed = format::kLsnMax;
   os::MutexLock structure_lock(structure_mutex_);
   os::epoch::Guard guard;
@@ -460,6 +460,21 @@ Lsn TreeState::log_needed(uint64_t durable_batch) {
     }
   }
   return needed;
+}
+
+bool TreeState::flushed_to(Lsn cts, uint64_t durable_batch) {
+  os::MutexLock structure_lock(structure_mutex_);
+  os::epoch::Guard guard;
+  for (Container* container : directory_.all()) {
+    os::MutexLock lock(container->latch);
+    if (container->unpublished.needed_after(durable_batch) <= cts) return false;
+    const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
+    if (descriptor->frozen != nullptr) return false;
+    const Delta& active = *descriptor->active;
+    const bool may_hold = active.versions() > 0 && active.first_lsn() <= cts;
+    if (may_hold && descriptor->run->record.cut < cts) return false;
+  }
+  return true;
 }
 
 }  // namespace hawthorn::tree

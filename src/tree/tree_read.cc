@@ -126,6 +126,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
     const size_t count = std::min(kGroupKeys, keys.size() - base);
     {
       os::epoch::Guard guard;
+      const bool layered = layers_.concern(view, true);
       for (size_t i = 0; i < count; ++i) {
         group[i].container = directory_.find(keys[base + i]);
         __builtin_prefetch(group[i].container);
@@ -137,13 +138,13 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
       for (size_t i = 0; i < count; ++i) {
         Lookup& l = group[i];
         l.run = l.descriptor->run->seen_at(view.ts)->run.load(std::memory_order_acquire);
-        l.slow = l.run == nullptr || l.run->heap() == nullptr;
+        l.slow = layered || l.run == nullptr || l.run->heap() == nullptr;
         if (!l.slow) {
           l.head = key_head(keys[base + i], l.run->skip());
         }
         // A delta that is empty now will hold nothing for the registered timestamp later.
         const Delta* frozen = l.descriptor->frozen;
-        l.unflushed = !l.descriptor->active->empty() || frozen != nullptr;
+        l.unflushed = !layered && (!l.descriptor->active->empty() || frozen != nullptr);
         if (l.unflushed) {
           l.hash = Delta::hash(keys[base + i]);
           l.descriptor->active->prefetch(l.hash);

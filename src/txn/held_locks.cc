@@ -1,6 +1,7 @@
 #include "txn/held_locks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "txn/lock_shard.h"
@@ -65,6 +66,35 @@ HeldLocks::Entry HeldLocks::pop() {
   entries_.pop_back();
   entry.hold->newest_entry = entry.before;
   return entry;
+}
+
+void HeldLocks::take_out(const std::vector<uint32_t>& numbers) {
+  const auto renumbered = [&numbers](uint32_t number) {
+    const auto at = std::lower_bound(numbers.begin(), numbers.end(), number);
+    return number - static_cast<uint32_t>(at - numbers.begin());
+  };
+  const std::string keys = std::exchange(keys_, {});
+  std::vector<Entry> entries = std::exchange(entries_, {});
+  entries_.reserve(entries.size() - numbers.size());
+  size_t next_out = 0;
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    if (next_out < numbers.size() && numbers[next_out] == i) {
+      ++next_out;
+      continue;
+    }
+    Entry& entry = entries[i];
+    const std::string_view key(keys.data() + entry.key_at, entry.key_size);
+    if (entry.before != kNone) entry.before = renumbered(entry.before);
+    if (entry.raises) {
+      entry.key_at = newest_of_key(entry.before, entry.tree, key)->key_at;
+    } else {
+      entry.key_at = keys_.size();
+      keys_.append(key);
+    }
+    entry.hold->newest_entry = static_cast<uint32_t>(entries_.size());
+    entries_.push_back(entry);
+  }
+  count_memory();
 }
 
 void HeldLocks::count_memory() {

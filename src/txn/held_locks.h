@@ -70,6 +70,8 @@ class HeldLocks {
   void add(RowHold* hold, LockMode row_before, uint32_t tree, std::string_view key, LockMode mode);
   Entry* newest_of_key(uint32_t entry, uint32_t tree, std::string_view key);
   Entry pop();
+  // Takes out entries, each the only one of its row; `numbers` ascend. The rest is numbered anew.
+  void take_out(const std::vector<uint32_t>& numbers);
   void count_memory();
   // Gives back most of what is not needed any more.
   void drop_memory();

@@ -22,7 +22,9 @@ bool Txn::writes_into(const ReadFence& reads) const {
   for (size_t i = 0; i < undo_.size(); ++i) {
     if (reads.contains(undo_[i].tree->id(), undo_[i].key)) return true;
   }
-  return false;
+  // Which keys a layer has only the disk may know.
+  return std::any_of(layers_.begin(), layers_.end(),
+                     [&](const OwnLayer& own) { return reads.has_tree(own.tree->id()); });
 }
 
 bool Txn::drops_tree_of(const PreparedWork& work) const {
@@ -107,6 +109,10 @@ Status Txn::prepare(std::string_view id) {
   if (!tree_changes_.empty()) {
     return Status(StatusCode::kNotSupported,
                   "a transaction that makes or drops trees cannot be prepared");
+  }
+  if (!layers_.empty()) {
+    return Status(StatusCode::kNotSupported,
+                  "a transaction larger than its share of memory cannot be prepared");
   }
   PrepareRecords records{.id = std::string(id), .held = {}};
   note_held_locks(&records.held);

@@ -41,4 +41,9 @@ bool ReadFence::contains(uint32_t tree, std::string_view key) const {
   return range.tree == tree && (!range.high.has_value() || key < *range.high);
 }
 
+bool ReadFence::has_tree(uint32_t tree) const {
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [tree](const format::PreparedRead& read) { return read.tree == tree; });
+}
+
 }  // namespace hawthorn::txn

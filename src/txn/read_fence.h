@@ -21,6 +21,7 @@ class ReadFence {
 
   bool empty() const { return ranges_.empty(); }
   bool contains(uint32_t tree, std::string_view key) const;
+  bool has_tree(uint32_t tree) const;
   const std::vector<format::PreparedRead>& ranges() const { return ranges_; }
   // That it takes of the heap.
   size_t bytes() const { return bytes_ + ranges_.capacity() * sizeof(format::PreparedRead); }

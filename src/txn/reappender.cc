@@ -63,6 +63,7 @@ std::shared_ptr<LoggedTxn> Reappender::oldest(Lsn* first_lsn) const {
   std::shared_ptr<LoggedTxn> found;
   os::MutexLock lock(mutex_);
   for (const std::shared_ptr<LoggedTxn>& txn : txns_) {
+    if (txn->stays.load(std::memory_order_acquire)) continue;
     const Lsn first = slots_->first_lsn(txn->id);
     if (first >= *first_lsn) continue;
     *first_lsn = first;
@@ -89,7 +90,7 @@ Status Reappender::step(bool* moved) {
   bool more = txn != nullptr;
   for (size_t bytes = 0; more && bytes < kStepBytes;) {
     if (!txn->mutex.try_lock()) break;
-    more = txn->undo != nullptr;
+    more = txn->undo != nullptr && !txn->stays.load(std::memory_order_relaxed);
     if (more) {
       status = move_chunk(*txn, &bytes);
       *moved = *moved || status.ok();

@@ -53,6 +53,9 @@ struct LoggedTxn {
   explicit LoggedTxn(TxnId txn) : id(txn), logged_id(txn) {}
 
   const TxnId id;
+  // Some of it is in layers, which an open makes again of the log: it does not move any more. Set
+  // under the mutex.
+  std::atomic<bool> stays{false};
   os::Mutex mutex;
   // Its undo list; null: it may not move (any more).
   const tree::UndoList* undo GUARDED_BY(mutex) = nullptr;

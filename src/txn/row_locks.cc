@@ -195,6 +195,34 @@ void RowLocks::release_to(HeldLocks& held, size_t mark) {
   if (held.empty()) holders.fetch_sub(1, std::memory_order_release);
 }
 
+std::vector<uint32_t> RowLocks::release_covered(HeldLocks& held, TxnId own,
+                                                std::span<const Covered> keys) {
+  std::vector<uint32_t> gone;
+  for (const Covered& covered : keys) {
+    const uint64_t row = row_of(covered.tree, covered.key);
+    LockWaiter* granted = nullptr;
+    {
+      LockShard& shard = shard_of(row);
+      const MutexLock lock(shard.mutex);
+      RowHold* const hold = shard.find(row, own);
+      if (hold == nullptr) continue;
+      const uint32_t number = hold->newest_entry;
+      const HeldLocks::Entry& entry = held.entries_[number];
+      const bool alone = entry.before == HeldLocks::kNone && entry.tree == covered.tree &&
+                         held.key_of(entry) == covered.key;
+      if (!alone || entry.mode != LockMode::kExclusive || number < covered.from || number == 0) {
+        continue;
+      }
+      gone.push_back(number);
+      granted = shard.let_go(hold);
+    }
+    LockShard::wake(granted);
+  }
+  std::sort(gone.begin(), gone.end());
+  if (!gone.empty()) held.take_out(gone);
+  return gone;
+}
+
 bool RowLocks::held_by_other(TxnId own, uint32_t tree, std::string_view key) const {
   const uint64_t row = row_of(tree, key);
   LockShard& shard = shard_of(row);

@@ -23,7 +23,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "hawthorn/status.h"
 #include "os/arena.h"
@@ -54,6 +56,15 @@ class RowLocks final : public tree::RowGate {
   // raised is lowered again.
   void release_to(HeldLocks& held, size_t mark);
   void release_all(HeldLocks& held) { release_to(held, 0); }
+  // Releases the locks of keys for which something else stops all others from here on, where their
+  // entries are numbered `from` or later and nothing but one exclusive lock; the first lock stays.
+  // What is held behind them is numbered anew: returns the old numbers that are gone, ascending.
+  struct Covered {
+    uint32_t tree;
+    std::string_view key;
+    size_t from;
+  };
+  std::vector<uint32_t> release_covered(HeldLocks& held, TxnId own, std::span<const Covered> keys);
 
   // Whether any transaction holds a lock, or is about to take its first (4). One load.
   bool any() const { return holders.load(std::memory_order_seq_cst) != 0; }

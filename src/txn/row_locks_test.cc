@@ -176,6 +176,58 @@ TEST_F(RowLocksTest, CollidingKeysShareALock) {
   EXPECT_TRUE(two.takes("c", kX));
 }
 
+// Rows of few hashes, so that keys share them, modes that are raised, and a mark in between.
+TEST_F(RowLocksTest, WhatSomethingElseCoversIsReleased) {
+  uint64_t released = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Prng prng(seed);
+    make_locks(seed % 2 == 0 ? ~uint64_t{0} : 31);
+    Holder one = begin(1);
+    Holder two = begin(2);
+    size_t mark = 0;
+    std::map<std::string, LockMode> at_mark;
+    const uint64_t steps = 1 + prng.below(40);
+    for (uint64_t i = 0; i < steps; ++i) {
+      if (i == steps / 2) {
+        mark = one.held.size();
+        at_mark = one.keys();
+      }
+      ASSERT_TRUE(one.takes("k" + std::to_string(prng.below(30)), kModes[prng.below(3)]));
+    }
+    const std::map<std::string, LockMode> before = one.keys();
+    std::vector<RowLocks::Covered> covered;
+    for (const auto& [key, mode] : before) {
+      if (prng.one_in(2)) covered.push_back({kTree, key, prng.one_in(3) ? mark : 0});
+    }
+    covered.push_back({kTree, "nobody's", 0});
+    const std::vector<uint32_t> gone = locks_->release_covered(one.held, 1, covered);
+    released += gone.size();
+    const std::map<std::string, LockMode> after = one.keys();
+    ASSERT_EQ(after.size() + gone.size(), before.size());
+    ASSERT_FALSE(after.empty());
+    for (const auto& [key, mode] : before) {
+      if (after.contains(key)) {
+        EXPECT_EQ(after.at(key), mode);
+        EXPECT_FALSE(two.takes(key, kX));
+        continue;
+      }
+      EXPECT_EQ(mode, kX);
+      const auto at = std::find_if(covered.begin(), covered.end(),
+                                   [&](const RowLocks::Covered& c) { return c.key == key; });
+      ASSERT_NE(at, covered.end());
+      EXPECT_TRUE(at->from == 0 || !at_mark.contains(key));
+      EXPECT_TRUE(two.takes(key, kX));
+      at_mark.erase(key);
+    }
+    two.release();
+    const auto below = std::lower_bound(gone.begin(), gone.end(), mark);
+    one.release_to(mark - static_cast<size_t>(below - gone.begin()));
+    EXPECT_EQ(one.keys(), at_mark);
+  }
+  EXPECT_GT(released, 200u);
+}
+
 TEST_F(RowLocksTest, WaitsForEndsMayNotCloseACycle) {
   EXPECT_TRUE(locks_->begin_wait(1, 2).ok());
   EXPECT_TRUE(locks_->begin_wait(1, 2).ok());

@@ -49,7 +49,7 @@ Status Txn::roll_back_to(uint64_t number) {
   marks_.erase(at + 1, marks_.end());
   if (!broken_.ok()) return broken_;
   const Mark mark = *at;
-  if (undo_.size() == mark.undo) {
+  if (context_.seq == mark.seq) {
     services_.row_locks->release_to(locks_, mark.locks);
     return {};
   }
@@ -67,6 +67,7 @@ Status Txn::roll_back_to(uint64_t number) {
   } else {
     take_back(mark);
   }
+  drop_layers(number);
   services_.row_locks->release_to(locks_, mark.locks);
   if (!tree_changes_.empty()) tree_changes_.roll_back_to(mark.undo, *services_.trees);
   // What stood in the buffer at the mark is there still, or was logged as a whole.

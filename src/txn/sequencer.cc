@@ -117,12 +117,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
     if (verdict == Verdict::kValid) {
       HAWTHORN_TEST_POINT("sequencer.commit.validated");
       os::MutexLock lock(log_->mutex());
-      while (exclusive_ != 0 && exclusive_ != request.id) {
-        if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
-        ++exclusive_waiters_;
-        exclusive_ended_.wait(log_->mutex());
-        --exclusive_waiters_;
-      }
+      if (!await_exclusive(request.id)) return waits_for_itself();
       verdict = validate_now(request, seen);
       if (verdict == Verdict::kValid && request.changes_trees && drops_prepared(request)) {
         return Status(StatusCode::kBusy, "a prepared transaction uses a tree that is to go");
@@ -143,6 +138,8 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
       if (lsn != 0) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
         if (request.ends != nullptr) remove_prepared(request.ends);
+        // Before anybody can find its versions committed.
+        if (request.layers) request.check->show_layers(lsn);
         slots_->commit(request.id, lsn);
         if (request.changes_trees) {
           request.check->change_trees(lsn);
@@ -162,6 +159,34 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
     } else if (Status s = log_->wait_room(payload_bytes); !s.ok()) {
       return s;
     }
+  }
+}
+
+// Under the log's mutex. False: it would wait for its own thread.
+bool Sequencer::await_exclusive(TxnId id) {
+  while (exclusive_ != 0 && exclusive_ != id) {
+    if (exclusive_thread_ == this_thread_number()) return false;
+    ++exclusive_waiters_;
+    exclusive_ended_.wait(log_->mutex());
+    --exclusive_waiters_;
+  }
+  return true;
+}
+
+Status Sequencer::pass_moment(TxnId id, Lsn* lsn) {
+  const std::span<const std::string_view> nothing;
+  const uint64_t checksum = wal::Log::payload_checksum(nothing);
+  for (;;) {
+    {
+      os::MutexLock lock(log_->mutex());
+      if (!await_exclusive(id)) return waits_for_itself();
+      *lsn = log_->try_append(format::RecordType::kCommit, 0, nothing, checksum);
+      if (*lsn != 0) {
+        visible_.store(*lsn, std::memory_order_release);
+        return {};
+      }
+    }
+    if (Status s = log_->wait_room(0); !s.ok()) return s;
   }
 }
 

@@ -58,6 +58,8 @@ class CommitCheck {
   // The commit record is appended, and nobody sees it yet: the trees that it has made begin, and
   // those that it drops end. Under the log's mutex.
   virtual void change_trees(Lsn cts) = 0;
+  // As change_trees: its layers are committed.
+  virtual void show_layers(Lsn cts) = 0;
   // Whether it has written a key that is in there. Under the log's mutex.
   virtual bool writes_into(const ReadFence& reads) const = 0;
   // Whether it drops a tree that a prepared transaction uses. Under the log's mutex.
@@ -79,6 +81,7 @@ struct CommitRequest {
   bool writes = false;           // what it wrote must be validated
   bool reads = false;            // it has some to validate
   bool changes_trees = false;
+  bool layers = false;                     // it has some to show
   uint64_t tree_changes = 0;               // Sequencer::tree_changes() when it began
   const PreparedWork* prepares = nullptr;  // the record prepares, and does not commit yet
   const PreparedWork* ends = nullptr;      // it was prepared
@@ -109,6 +112,9 @@ class Sequencer {
   // the log.
   Status append_commit(const CommitRequest& request, Lsn* cts);
   void show(TxnId id, Lsn cts);
+  // A commit of nothing: *lsn is a timestamp of its own, and visible. `id`: who asks, may be
+  // exclusive. Errors: those of the log.
+  Status pass_moment(TxnId id, Lsn* lsn);
   // Appends a record that decides nothing (a chunk, an abort). *lsn: where it stands.
   Status append(format::RecordType type, uint32_t operations,
                 std::span<const std::string_view> payload, Lsn* lsn);
@@ -138,6 +144,7 @@ class Sequencer {
 
  private:
   Status conflict();
+  bool await_exclusive(TxnId id);
   // *seen: what its reads were found valid with.
   CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);
   CommitCheck::Verdict validate_now(const CommitRequest& request, Lsn seen);

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/test_point.h"
+#include "txn/spill_sizing.h"
 
 namespace hawthorn::txn {
 
@@ -17,8 +18,6 @@ constexpr uint32_t kTurnsAway = 2;
 constexpr size_t kFloorsMax = 64;
 constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
-constexpr size_t kVersionOverhead =
-    96;  // of a record in a delta: entry, version, its part of the tree
 
 Status read_only() { return Status(StatusCode::kReadOnly, "the transaction is read-only"); }
 }  // namespace
@@ -82,6 +81,11 @@ Status Txn::begin(const Begin& how) {
   context_.check_conflicts = shares_keys && one_moment_;
   context_.log_from = format::kLsnMax;
   context_.undo = &undo_;
+  intent_bytes_ = 0;
+  spill_at_ = 0;
+  spills_ = how.spills;
+  relays_to_ = how.relays_to;
+  relays_ = how.relays;
   chunk_seq_ = 0;
   operation_count_ = 0;
   broken_ = {};
@@ -151,23 +155,47 @@ Status Txn::lock_row(tree::TreeState* tree, std::string_view key, LockMode mode,
   return status;
 }
 
+// Until nobody else has the key in a layer. Whoever has it holds it as he would hold a lock.
+Status Txn::await_layers(tree::TreeState* tree, std::string_view key) {
+  const auto holder = [&] {
+    context_.layers = tree->layers().state();
+    return tree->layer_holder(key, id_);
+  };
+  return await_end(tree, key, lock_timeout_us_, holder);
+}
+
 // Writers that take no locks may have been here before the lock. Mostly they are about to commit;
 // an optimistic transaction may take its time.
 Status Txn::await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us) {
-  TxnId other = tree->open_intent(key, id_);
-  if (other == 0) return {};
+  return await_end(tree, key, timeout_us, [&]() -> Result<TxnId> {
+    if (const TxnId other = tree->open_intent(key, id_); other != 0) return other;
+    if (!tree->layers().any()) return TxnId{0};
+    return tree->layer_holder(key, id_);
+  });
+}
+
+// Waits until `find` finds no other transaction any more.
+template <typename Find>
+Status Txn::await_end(const tree::TreeState* tree, std::string_view key, uint64_t timeout_us,
+                      Find find) {
+  Result<TxnId> other = find();
+  if (!other.ok()) return other.status();
+  if (*other == 0) return {};
   os::Clock& clock = *services_.store->machine->clock;
   const uint64_t began = clock.monotonic_us();
   Status status;
-  for (os::SpinWait wait; other != 0 && status.ok(); other = tree->open_intent(key, id_)) {
-    status = services_.row_locks->begin_wait(id_, other);
+  for (os::SpinWait wait; status.ok() && *other != 0;) {
+    status = services_.row_locks->begin_wait(id_, *other);
     if (status.ok() && clock.monotonic_us() - began >= timeout_us) {
-      status = Status(StatusCode::kTimedOut, "transaction " + std::to_string(other) +
+      status = Status(StatusCode::kTimedOut, "transaction " + std::to_string(*other) +
                                                  " has written " + tree::quoted_key(key) +
                                                  " of tree " + std::to_string(tree->id()) +
                                                  " and neither committed nor aborted");
     }
-    if (status.ok()) wait.once();
+    if (!status.ok()) break;
+    wait.once();
+    other = find();
+    if (!other.ok()) status = other.status();
   }
   services_.row_locks->end_wait(id_);
   return status;
@@ -214,6 +242,11 @@ Status Txn::install(tree::TreeState* tree, format::OperationType type, std::stri
   const size_t locks = locks_.size();
   uint32_t turned_away = 0;
   for (uint32_t futile = 0;;) {
+    context_.layers = tree->layers().state();
+    if (tree::Layers::any(context_.layers)) {
+      if (Status s = await_layers(tree, key); !s.ok()) return s;
+    }
+    HAWTHORN_TEST_POINT("txn.layers_asked");
     Status s = tree->write(context_, key, tree::version_kind(type), value);
     if (s.is(StatusCode::kBusy))
       s = await_unlocked(tree, key, ++turned_away);
@@ -257,22 +290,36 @@ Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string
   ++operation_count_;
   if (large) own_large(std::string(value));
   if (operations_.size() > kHeapKept || large) count_memory();
-  if (operations_.size() < kChunkBytes) return {};
+  intent_bytes_ += key.size() + value.size() + kIntentOverhead;
+  if (operations_.size() < kChunkBytes) return spill_if_large();
   // Some chunks may be in the log, and this operation installed: it cannot be taken back alone.
   if (broken_ = log_in_chunks(operations_); !broken_.ok()) {
     give_up_log();
     return broken_;
   }
   operations_.clear();
-  return {};
+  return spill_if_large();
 }
 
 Status Txn::write_all(std::string_view operations, uint32_t count,
                       const std::function<tree::TreeState*(uint32_t)>& find_tree) {
   const char* at = operations.data();
   const char* end = at + operations.size();
+  const char* logged = at;
+  const bool may_spill =
+      spills_ && operations.size() > memory_share(services_.store->arena->budget()) / 2;
+  operation_count_ = count;
   tree::TreeState* tree = nullptr;
   while (at < end) {
+    if (may_spill && static_cast<size_t>(at - logged) >= kChunkBytes) {
+      const std::string_view chunk(logged, static_cast<size_t>(at - logged));
+      if (broken_ = log_in_chunks(chunk); !broken_.ok()) {
+        give_up_log();
+        return broken_;
+      }
+      logged = at;
+      if (Status s = spill_if_large(); !s.ok()) return s;
+    }
     format::Operation operation;
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr)
@@ -287,9 +334,9 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
       if (Status s = tree->can_merge(); !s.ok()) return s;
     }
     if (Status s = install(tree, operation.type, operation.key, operation.value); !s.ok()) return s;
+    intent_bytes_ += operation.key.size() + operation.value.size() + kIntentOverhead;
   }
-  borrowed_ = operations;
-  operation_count_ = count;
+  borrowed_ = {logged, static_cast<size_t>(end - logged)};
   return {};
 }
 
@@ -387,7 +434,9 @@ bool Txn::trees_stand() {
   for (size_t i = 0; i < undo_.size(); ++i) {
     if (!undo_[i].tree->stands() && !tree_changes_.has_made(undo_[i].tree)) return false;
   }
-  return true;
+  return std::all_of(layers_.begin(), layers_.end(), [this](const OwnLayer& own) {
+    return own.tree->stands() || tree_changes_.has_made(own.tree);
+  });
 }
 
 CommitCheck::Verdict Txn::validate_reads() { return reads_.validate(id_); }
@@ -408,7 +457,7 @@ Status Txn::commit(Durability durability) {
     abort();
     return broken_;
   }
-  if (undo_.empty()) {
+  if (!wrote()) {
     finish();
     return {};
   }
@@ -435,18 +484,30 @@ Status Txn::commit(Durability durability) {
   request.reads = !reads_.empty();
   request.changes_trees = !tree_changes_.empty();
   request.tree_changes = tree_changes_seen_;
+  request.layers = !layers_.empty() || relays_ != nullptr;
   std::string_view payload[2];
+  std::string layered;
   if (logged_ == nullptr) {
     payload[0] = operations;
     request.payload = {payload, 1};
   } else {
     store(header, static_cast<uint64_t>(id_));
-    store(header + 8, static_cast<uint64_t>(stop_moves()));
+    const Lsn first_lsn = stop_moves();
+    for (const OwnLayer& own : layers_) {
+      own.layer->log_from.store(first_lsn, std::memory_order_release);
+    }
+    store(header + 8, static_cast<uint64_t>(first_lsn));
     store(header + 16, chunk_seq_);
     payload[0] = {header, sizeof(header)};
     payload[1] = operations;
-    request.type = format::RecordType::kChunkedCommit;
     request.payload = {payload, 2};
+    request.type = format::RecordType::kChunkedCommit;
+    if (!layers_.empty()) {
+      layered = {header, sizeof(header)};
+      append_layered_trees(&layered);
+      payload[0] = layered;
+      request.type = format::RecordType::kLayeredCommit;
+    }
   }
   Lsn cts = 0;
   if (Status s = with_log_space([&] { return services_.sequencer->commit(request, &cts); });
@@ -551,7 +612,7 @@ void Txn::abort() {
 }
 
 void Txn::roll_back() {
-  if (!undo_.empty()) unlink_all();
+  if (wrote()) unlink_all();
   if (drop_large) {
     for (const std::string& encoded : large_) drop_large(encoded);
   }
@@ -589,6 +650,7 @@ void Txn::finish() {
   if (tree_changes_.bytes() > 0) tree_changes_.finish(*services_.trees);
   if (logged_ != nullptr) services_.reappender->remove(*logged_);
   logged_.reset();
+  if (!layers_.empty()) finish_layers();
   services_.store->slots->release(id_);
   id_ = 0;
   prepared_.reset();

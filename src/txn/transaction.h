@@ -76,6 +76,10 @@ struct Begin {
   bool read_only = false;
   std::optional<Lsn> at = std::nullopt;  // reads this timestamp, which somebody has registered
   uint64_t lock_timeout_us = 0;
+  bool spills = true;  // where it outgrows its share of memory
+  // It brings what this layer of a tree holds into it, and nothing else.
+  tree::TreeState* relays_to = nullptr;
+  const tree::Layer* relays = nullptr;
 };
 
 // What a commit puts in place beside its versions: containers of a bulk ingest.
@@ -204,7 +208,7 @@ class Txn : private CommitCheck {
   const TreeChanges& tree_changes() const { return tree_changes_; }
 
   TxnId id() const { return id_; }
-  bool wrote() const { return !undo_.empty(); }
+  bool wrote() const { return !undo_.empty() || !layers_.empty(); }
   // Called for every operation type kPutLarge that is rolled back.
   std::function<void(std::string_view encoded)> drop_large;
 
@@ -241,6 +245,9 @@ class Txn : private CommitCheck {
   CheckedKey written(size_t number) const;
   Status lock_row(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
   Status await_unlocked(const tree::TreeState* tree, std::string_view key, uint32_t turned_away);
+  template <typename Find>
+  Status await_end(const tree::TreeState* tree, std::string_view key, uint64_t timeout_us,
+                   Find find);
   Status await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
   Lsn floor_now();
   void roll_back();
@@ -250,9 +257,32 @@ class Txn : private CommitCheck {
   void count_memory();
   std::string_view keep_key(std::string_view key);
 
+  // What is in layers (spill.cc).
+  struct OwnLayer {
+    tree::TreeState* tree;
+    std::shared_ptr<tree::Layer> layer;
+  };
+  struct SpillBatch;
+  Status spill_if_large();
+  void spill_segments(std::vector<bool>* gone);
+  bool add_to_batch(size_t number, uint64_t level, SpillBatch* batch);
+  const OwnLayer* layer_for(tree::TreeState* tree, uint64_t level);
+  bool spill_batch(SpillBatch* batch, std::vector<bool>* gone);
+  void take_out_spilled(const std::vector<bool>& gone);
+  void release_locks_of(const std::vector<bool>& gone);
+  void repack_keys(const std::function<size_t(size_t)>& renumbered);
+  void append_layered_trees(std::string* record) const;
+  void show_layers(Lsn cts) override;
+  void drop_layers(uint64_t from_level);
+  void finish_layers();
+  Status await_layers(tree::TreeState* tree, std::string_view key);
+
   const Services services_;
   static constexpr int kLogSpaceAttempts = 4;         // others may take what was freed
   static constexpr size_t kKeyBlockBytes = 64 << 10;  // no key is larger
+  static constexpr size_t kVersionOverhead =
+      96;  // of a record in a delta: entry, version, its part of the tree
+  static constexpr size_t kIntentOverhead = kVersionOverhead + sizeof(tree::Undo);
 
   struct Mark {
     uint64_t number;
@@ -282,6 +312,12 @@ class Txn : private CommitCheck {
   std::vector<tree::Snapshots::Registration> floors_;  // of updates, where reads show the present
   tree::WriteContext context_;
   tree::UndoList undo_;
+  size_t intent_bytes_ = 0;  // about, of what is in there
+  size_t spill_at_ = 0;
+  bool spills_ = true;
+  tree::TreeState* relays_to_ = nullptr;
+  const tree::Layer* relays_ = nullptr;
+  std::vector<OwnLayer> layers_;       // oldest first
   size_t counted_bytes_ = 0;           // of what lies on the heap, against the budget
   std::string operations_;             // not logged yet
   std::string_view borrowed_;          // of write_all

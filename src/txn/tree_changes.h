@@ -24,6 +24,10 @@ class TreeKeeper {
   virtual void unmade(tree::TreeState* tree) = 0;
   // A commit has dropped it (TreeState::ended).
   virtual void ended(tree::TreeState* tree) = 0;
+  // A tree without a name, for a layer of this one; unmade by whoever does not commit it.
+  virtual Result<tree::TreeState*> make_layer(const tree::TreeState* of) = 0;
+  // Some layers are committed.
+  virtual void layers_committed() = 0;
 };
 
 class TreeChanges {
@@ -39,6 +43,11 @@ class TreeChanges {
 
   // Undoes the changes that came when the undo list had this length, or later.
   void roll_back_to(size_t undo, TreeKeeper& keeper);
+  // The undo list has become shorter: gives the new number of an old one.
+  template <typename Renumbered>
+  void renumber(Renumbered renumbered) {
+    for (Change& change : changes_) change.undo = renumbered(change.undo);
+  }
   // Under the log's mutex.
   void commit(format::Lsn cts);
   // It has ended; without a commit before, nothing of it was.

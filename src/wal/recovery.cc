@@ -121,6 +121,8 @@ Status Recovery::State::deliver(const Found& found,
     case RecordType::kPrepare:
     case RecordType::kPreparedCommit:
     case RecordType::kPreparedAbort:
+    case RecordType::kLayeredCommit:
+    case RecordType::kLayersMerged:
       return fn({.type = type,
                  .lsn = found.header.lsn,
                  .operations = found.header.operations,

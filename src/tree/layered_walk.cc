@@ -1,0 +1,152 @@
+#include "tree/layered_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/prng.h"
+#include "tree/tree.h"
+
+namespace hawthorn::tree {
+
+LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Options options,
+                         const std::vector<Layers::Seen>& layers)
+    : tree_(tree),
+      view_(view),
+      key_only_(options.key_only),
+      held_(*tree->store()->snapshots, *tree->store()->visible) {
+  options.layers = false;
+  cursors_.push_back(std::make_unique<TreeCursor>(tree, view, options));
+  options.key_only = true;
+  for (const Layers::Seen& seen : layers) {
+    layers_.push_back(seen.layer);
+    cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
+  }
+}
+
+template <typename Move>
+bool LayeredWalk::move_all(bool forward, Move move) {
+  batching_ = false;
+  forward_ = forward;
+  sought_ = true;
+  for (const std::unique_ptr<TreeCursor>& cursor : cursors_) move(*cursor);
+  return show();
+}
+
+bool LayeredWalk::first() {
+  return move_all(true, [](TreeCursor& cursor) { cursor.first(); });
+}
+bool LayeredWalk::last() {
+  return move_all(false, [](TreeCursor& cursor) { cursor.last(); });
+}
+bool LayeredWalk::seek(std::string_view key) {
+  return move_all(true, [key](TreeCursor& cursor) { cursor.seek(key); });
+}
+bool LayeredWalk::seek_for_prev(std::string_view key) {
+  return move_all(false, [key](TreeCursor& cursor) { cursor.seek_for_prev(key); });
+}
+
+void LayeredWalk::place(std::string_view key) {
+  key_ = key;
+  valid_ = true;
+  sought_ = false;
+}
+
+// From key_, which need not be there any more.
+bool LayeredWalk::step(bool forward) {
+  const bool seeks = !sought_ || forward != forward_;
+  return move_all(forward, [this, seeks, forward](TreeCursor& cursor) {
+    if (seeks) forward ? cursor.seek(key_) : cursor.seek_for_prev(key_);
+    if (cursor.valid() && cursor.key() == key_) forward ? cursor.next() : cursor.prev();
+  });
+}
+
+bool LayeredWalk::next() { return valid_ && step(true); }
+bool LayeredWalk::prev() { return valid_ && step(false); }
+
+// The nearest key of all cursors, unless it is deleted: then the one behind it.
+bool LayeredWalk::show() {
+  for (;;) {
+    valid_ = false;
+    value_ = {};
+    status_ = Status();
+    const TreeCursor* nearest = nullptr;
+    bool layered = false;
+    for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+      const bool too_large = cursor->status().is(StatusCode::kNotSupported) && cursor->valid();
+      if (!cursor->status().ok() && !too_large) {
+        status_ = cursor->status();
+        return false;
+      }
+      if (!cursor->valid()) continue;
+      const int order = nearest == nullptr ? -1
+                        : forward_         ? cursor->key().compare(nearest->key())
+                                           : nearest->key().compare(cursor->key());
+      if (order < 0) nearest = cursor.get();
+      if (order <= 0) layered = cursor != cursors_.front();
+    }
+    if (nearest == nullptr) return false;
+    key_ = nearest->key();
+    if (!layered) {
+      value_ = base().value();
+      status_ = base().status();
+      return valid_ = true;
+    }
+    status_ = tree_->get(key_, view_, true, read_);
+    const bool too_large = status_.is(StatusCode::kNotSupported);
+    if (status_.ok() || too_large) {
+      if (!key_only_ && !too_large) value_ = read_.view();
+      if (key_only_) status_ = Status();
+      return valid_ = true;
+    }
+    if (!status_.is_not_found()) return false;
+    for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+      if (!cursor->valid() || cursor->key() != key_) continue;
+      forward_ ? cursor->next() : cursor->prev();
+    }
+  }
+}
+
+bool LayeredWalk::skip(int64_t n) {
+  for (; n > 0 && valid_; --n) next();
+  for (; n < 0 && valid_; ++n) prev();
+  return valid_;
+}
+
+// About as likely as the tree's own are: those of the layers come behind them.
+bool LayeredWalk::seek_random(uint64_t random) {
+  TreeCursor& chosen = *cursors_[mix64(random) % cursors_.size()];
+  if (!chosen.seek_random(random)) return first();
+  const std::string key(chosen.key());
+  return seek(key) || seek_for_prev(key);
+}
+
+Result<uint64_t> LayeredWalk::count() {
+  uint64_t count = 0;
+  for (bool there = first(); there; there = next()) ++count;
+  if (!status_.ok()) return status_;
+  return count;
+}
+
+size_t LayeredWalk::next_batch(std::span<Entry> out) {
+  if (out.empty() || (!valid_ && !batching_)) return 0;
+  bool there = valid_;
+  if (batching_) {
+    valid_ = true;
+    there = step(true);
+  }
+  batch_.clear();
+  size_t count = 0;
+  while (there && status_.ok()) {
+    batch_.emplace_back(key_);
+    batch_.emplace_back(value_);
+    out[count++] = {batch_[batch_.size() - 2], batch_.back()};
+    if (count == out.size()) break;
+    there = next();
+  }
+  // What cannot be shown is told by the next batch, which goes on behind it.
+  batching_ = there && (count > 0 || !status_.ok());
+  valid_ = false;
+  return count;
+}
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,72 @@
+#pragma once
+// The ordered walk over a tree with layers: its own cursor and those of the layers' trees, side by
+// side. What a layer has is looked up as a get of the key does it; the rest is shown as it is.
+//
+// Slower than a cursor by such a look for each key of a layer; layers go soon after they are
+// committed. Used by TreeCursor alone, which takes this way where the view sees layers.
+// Not here: which layers there are (layers.h). Threads: one at a time.
+//
+// 1. All cursors stand at or behind the key shown, in the direction of travel; after a change of
+//    direction, or of what is shown without them (place), they are sought again.
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/value.h"
+#include "tree/cursor.h"
+#include "tree/layers.h"
+
+namespace hawthorn::tree {
+
+class LayeredWalk {
+ public:
+  LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Options options,
+              const std::vector<Layers::Seen>& layers);
+
+  // As those of TreeCursor.
+  bool first();
+  bool last();
+  bool seek(std::string_view key);
+  bool seek_for_prev(std::string_view key);
+  bool next();
+  bool prev();
+  bool skip(int64_t n);
+  bool seek_random(uint64_t random);
+  Result<uint64_t> count();
+  size_t next_batch(std::span<Entry> out);
+  // Stands on a key that another cursor shows.
+  void place(std::string_view key);
+
+  bool valid() const { return valid_; }
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+  const Status& status() const { return status_; }
+
+ private:
+  TreeCursor& base() { return *cursors_.front(); }
+  template <typename Move>
+  bool move_all(bool forward, Move move);
+  bool step(bool forward);
+  bool show();
+
+  TreeState* const tree_;
+  const ReadView view_;
+  const bool key_only_;
+  const HeldSnapshot held_;  // what the view shows may belong to an exclusive transaction
+  std::vector<std::shared_ptr<Layer>> layers_;
+  std::vector<std::unique_ptr<TreeCursor>> cursors_;  // the tree's, then those of the layers
+  bool valid_ = false;
+  bool forward_ = true;
+  bool sought_ = false;    // the cursors stand where they should for this direction
+  bool batching_ = false;  // between entries, behind a batch
+  std::string key_;
+  Value read_;
+  std::string_view value_;
+  std::deque<std::string> batch_;
+  Status status_;
+};
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,149 @@
+#pragma once
+// What transactions that outgrow their share of memory have written, outside of the deltas (R20).
+//
+//   intents in deltas ──spill──> layer: a tree of its own that has no name
+//   commit: readers see the layer from its timestamp on
+//           ──> its entries are written to the tree by ordinary commits, in the background
+//           ──> the layer goes
+//
+// Not here: who spills (txn/spill.cc), who moves entries into the tree (db/layer_merger.h).
+// Threads: every function from any thread.
+//
+// 1. A layer's tree has a key's last state: a byte, kPut or kTombstone, the number of the
+//    operation, and the value. What it was before in the same transaction is gone.
+// 2. What a transaction has in its deltas ranks above what it has in its layers, a later layer
+//    above an earlier one.
+// 3. A committed layer ranks where its timestamp puts it among the versions of the tree. So while
+//    it is there merges keep the timestamps of what was committed since, and tombstones of that.
+// 4. While its transaction is open, nobody else writes its keys: they wait as for a locked row.
+//    Whoever spills changes state() before it takes intents away, and a writer that finds it
+//    changed under the latch looks again: so one of the two is met.
+// 5. To conflict checks a commit that brings entries in is as old as the layer's (relayed).
+// 6. Who reads below a layer's commit does not see it, and who reads all commits that brought it
+//    into the tree does not need it: the rest are concerned, and as long as there are any it stays.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "os/sync.h"
+#include "tree/version.h"
+#include "tree/visibility.h"
+
+namespace hawthorn::tree {
+
+class TreeState;
+
+struct Layer {
+  TreeState* data = nullptr;
+  TxnId owner = 0;
+  uint64_t level = 0;                     // the savepoint that it began behind; 0: none
+  std::atomic<Lsn> cts{format::kLsnMax};  // kLsnMax: its transaction is open
+  // All of it is in the tree, by commits below this: who reads below needs it. kLsnMax: not yet.
+  std::atomic<Lsn> merged{format::kLsnMax};
+  // What the log is needed from; kLsnMax: the manifest knows it.
+  std::atomic<Lsn> log_from{0};
+};
+
+// At which a layer's tree is read: it has one state of a key, the newest.
+inline constexpr ReadView kNewestOfLayer{format::kLsnMax - 1, 0};
+
+// The value of a key in a layer's tree.
+struct LayerEntry {
+  VersionKind kind = VersionKind::kTombstone;
+  uint32_t seq = 0;
+  std::string_view value;
+};
+inline std::string encode_layer_entry(const LayerEntry& entry) {
+  std::string result(1, static_cast<char>(entry.kind));
+  append(result, entry.seq);
+  return result.append(entry.value);
+}
+inline LayerEntry decode_layer_entry(std::string_view from) {
+  constexpr size_t kHeader = 1 + sizeof(uint32_t);
+  HAWTHORN_ASSERT(from.size() >= kHeader);
+  return {static_cast<VersionKind>(from.front()), load<uint32_t>(from.data() + 1),
+          from.substr(kHeader)};
+}
+
+class Layers {
+ public:
+  // Changes with each layer that comes or goes, and before each time that intents go to one.
+  uint64_t state() const { return state_.load(std::memory_order_seq_cst); }
+  // Whether there were some at this state.
+  static bool any(uint64_t state) { return (state & 1) != 0; }
+  bool any() const { return any(state()); }
+
+  // False: the tree may have none.
+  bool add(std::shared_ptr<Layer> layer);
+  // From here on it may have none. False: it has some.
+  bool forbid();
+  void allow();
+  // Its transaction is committed: readers see it from there on.
+  void commit(Layer& layer, Lsn cts);
+  // Its entries are in the tree, by commits below this.
+  void merged(Layer& layer, Lsn below);
+  // False: it is not there any more, somebody else has removed it.
+  bool remove(const Layer* layer);
+  void touch() { state_.fetch_add(2, std::memory_order_seq_cst); }
+
+  using List = std::vector<std::shared_ptr<Layer>>;  // oldest first
+  List list() const;
+  // Whether a reader has to ask them. One that is not registered reads the newest of a key, and may
+  // ask before it looks at the tree.
+  bool concern(const ReadView& view, bool registered) const {
+    if (!any()) return false;
+    if (view.own != 0 && open_.load(std::memory_order_acquire) != 0) return true;
+    const Lsn to = committed_to_.load(std::memory_order_acquire);
+    return registered ? view.ts < to && view.ts >= committed_from_.load(std::memory_order_acquire)
+                      : to == format::kLsnMax;
+  }
+  // Those that concern a registered reader, in descending order of rank.
+  struct Seen {
+    std::shared_ptr<Layer> layer;
+    Lsn cts;  // kLsnMax: its own
+  };
+  std::vector<Seen> seen(const ReadView& view) const;
+  // Those of other transactions that are open.
+  List open_of_others(TxnId own) const;
+  // Whether one was committed above the floor.
+  bool committed_above(Lsn floor) const;
+  // What a layer holds was brought in by a commit at `cts`, all of which it is: who looks for what
+  // was committed since he began meets it as if it were of the layer's commit. Before the commit is
+  // visible, in ascending order.
+  void relayed(Lsn cts, const Layer& layer);
+  // Whether there was such a commit at `cts`, of a layer committed at or below the floor.
+  bool relays(Lsn cts, Lsn floor) const;
+  // Nobody looks at or below this timestamp any more.
+  void forget_relays(Lsn below);
+  // The timestamp of the oldest one that is committed; kLsnMax: there is none.
+  Lsn oldest_committed() const;
+  // What the log is needed from by those that are committed.
+  Lsn log_needed() const;
+
+ private:
+  void look_at_committed() REQUIRES(mutex_);
+
+  std::atomic<uint64_t> state_{0};
+  std::atomic<size_t> open_{0};  // of those that are listed
+  // All that are committed concern readers from here on, and below there.
+  std::atomic<Lsn> committed_from_{format::kLsnMax};
+  std::atomic<Lsn> committed_to_{0};
+  bool forbidden_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> any_relay_{false};
+  struct Relay {
+    Lsn cts;
+    Lsn layer;
+  };
+  std::deque<Relay> relays_ GUARDED_BY(mutex_);
+  mutable os::Mutex mutex_;
+  List list_ GUARDED_BY(mutex_);
+};
+
+}  // namespace hawthorn::tree

@@ -1,0 +1,420 @@
+// Transactions larger than their share of memory: what they wrote leaves the deltas, and they and
+// all others see the same as if it had not. Crashes are in tests/crash.
+#include "testing/sim_machine.h"
+#include "tests/api/api_test_fixture.h"
+#include "tests/support/ingest_test.h"
+#include "txn/spill_sizing.h"
+
+namespace hawthorn::tests {
+namespace {
+
+constexpr size_t kBudget = size_t{16} << 20;
+constexpr uint64_t kMany =
+    240'000;  // with their values and all that they take, three times the budget
+constexpr size_t kValueBytes = 100;
+
+class Spill : public Api {
+ protected:
+  void SetUp() override { reopen(); }
+
+  void reopen() {
+    db_.reset();
+    Options small = options();
+    small.memory_budget_bytes = kBudget;
+    small.durability = Durability::kNone;
+    small.lock_timeout_ms = 20;
+    auto db = Db::open(path_, small);
+    ASSERT_OK(db.status());
+    db_ = std::move(*db);
+    tree_ = db_->tree("t").value();
+  }
+
+  // Every third of the keys is there before; the transaction writes all even ones, and deletes
+  // those that divide by 10.
+  void fill() {
+    for (uint64_t i = 0; i < kMany; i += 3) {
+      const std::string value = value_of(i, 100);
+      ASSERT_OK(db_->put(tree_, key(i), value));
+      before_[key(i)] = value;
+    }
+  }
+  void write(Transaction& txn) {
+    expected_ = before_;
+    for (uint64_t n = 0; n < kMany; ++n) {
+      const uint64_t i = n * 7919 % kMany;
+      if (i % 2 != 0) continue;
+      if (i % 10 == 0) {
+        ASSERT_OK(txn.del(tree_, key(i)));
+        expected_.erase(key(i));
+        continue;
+      }
+      const std::string value = value_of(i + 1, kValueBytes);
+      ASSERT_OK(txn.put(tree_, key(i), value));
+      expected_[key(i)] = value;
+    }
+  }
+  static std::string key(uint64_t i) { return big_endian(i); }
+
+  Contents before_;
+  Contents expected_;
+};
+
+Contents read_in(Transaction& txn, const Tree& tree, bool forward) {
+  Contents found;
+  Cursor cursor = txn.cursor(tree);
+  for (bool there = forward ? cursor.first() : cursor.last(); there;
+       there = forward ? cursor.next() : cursor.prev()) {
+    found[std::string(cursor.key())] = cursor.value();
+  }
+  EXPECT_OK(cursor.status());
+  return found;
+}
+
+TEST_F(Spill, is_seen_by_its_transaction_alone_until_it_commits) {
+  fill();
+  const Snapshot old = db_->snapshot();
+  {
+    Transaction txn = begin();
+    write(txn);
+    EXPECT_TRUE(same(read_in(txn, tree_, true), expected_));
+    EXPECT_TRUE(same(read_in(txn, tree_, false), expected_));
+    EXPECT_EQ(txn.count(tree_, "", std::nullopt).value(), expected_.size());
+    EXPECT_TRUE(same(read_all(*db_, tree_), before_));
+    ASSERT_OK(txn.commit());
+  }
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  EXPECT_TRUE(same(read_all(*db_, tree_, &old), before_));
+  ASSERT_OK(db_->drain());
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  EXPECT_TRUE(same(read_all(*db_, tree_, &old), before_));
+  ASSERT_TRUE(clean(*db_));
+}
+
+TEST_F(Spill, of_a_transaction_that_is_rolled_back_leaves_nothing) {
+  fill();
+  {
+    Transaction txn = begin();
+    write(txn);
+    txn.abort();
+  }
+  EXPECT_TRUE(same(read_all(*db_, tree_), before_));
+  ASSERT_OK(db_->drain());
+  EXPECT_TRUE(same(read_all(*db_, tree_), before_));
+  ASSERT_TRUE(clean(*db_));
+}
+
+TEST_F(Spill, survives_a_restart) {
+  fill();
+  {
+    Transaction txn = begin();
+    write(txn);
+    ASSERT_OK(txn.commit());
+  }
+  reopen();
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_OK(db_->put(tree_, key(2), "later"));
+  expected_[key(2)] = "later";
+  reopen();
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_OK(db_->drain());
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_OK(db_->close());
+  reopen();
+  EXPECT_TRUE(same(read_all(*db_, tree_), expected_));
+  ASSERT_TRUE(clean(*db_));
+}
+
+// ---- Small ones that spill
+
+class SmallSpill : public Api {
+ protected:
+  void SetUp() override {
+    txn::memory_share_max = size_t{16} << 10;
+    open_small();
+  }
+  void TearDown() override {
+    db_.reset();
+    txn::memory_share_max = ~size_t{0};
+  }
+  void open_small(bool read_only = false) {
+    db_.reset();
+    Options small = options();
+    small.read_only = read_only;
+    small.lock_timeout_ms = 0;
+    small.merge_operators = {append_with("")};
+    auto db = Db::open_on(machine_.machine(), "/db", small);
+    ASSERT_OK(db.status());
+    db_ = std::move(*db);
+    tree_ = db_->tree("t").value();
+  }
+  // Some 20 KB, so that there is one layer at least.
+  static Contents write_rows(Transaction& txn, const Tree& tree, uint64_t first, uint64_t number) {
+    Contents result;
+    for (uint64_t i = first; i < first + kRows; ++i) {
+      const std::string value = value_of(i + number, 40);
+      EXPECT_OK(txn.put(tree, big_endian(i), value));
+      result[big_endian(i)] = value;
+    }
+    return result;
+  }
+  Contents commit_rows(uint64_t first = 0, uint64_t number = 0) {
+    Transaction txn = begin();
+    Contents result = write_rows(txn, tree_, first, number);
+    EXPECT_OK(txn.commit());
+    return result;
+  }
+  // Writes without the background's help, which the simulated machine has not.
+  void expect(const Contents& contents) { ASSERT_TRUE(same(read_all(*db_, tree_), contents)); }
+
+  static constexpr uint64_t kRows = 600;
+  testing::SimDisk disk_{1};
+  testing::SimMachine machine_{disk_, 1};
+};
+
+TEST_F(SmallSpill, holds_the_log_until_the_manifest_knows_its_layers) {
+  Contents now;
+  for (uint64_t i = 0; i < 5; ++i) now.merge(commit_rows(i * kRows));
+  EXPECT_GT(db_->stats().layers, 0u);
+  const uint64_t transactions = db_->stats().log_bytes;
+  // This reader needs the layer until the end.
+  const Snapshot held = db_->snapshot();
+  const Contents then = now;
+  ASSERT_OK(db_->del(tree_, big_endian(3)));
+  now.erase(big_endian(3));
+  ASSERT_OK(db_->drain());
+  EXPECT_GT(db_->stats().layers, 0u);
+  for (int i = 0; i < 3; ++i) {  // each batch of the manifest trims for those before
+    ASSERT_OK(db_->put(tree_, "later", "1"));
+    ASSERT_OK(db_->flush());
+  }
+  now["later"] = "1";
+  EXPECT_LT(db_->stats().log_bytes, transactions / 2);
+  expect(now);
+  EXPECT_TRUE(same(read_all(*db_, tree_, &held), then));
+}
+
+TEST_F(SmallSpill, does_not_stay_for_readers_whom_it_does_not_concern) {
+  ASSERT_OK(db_->put(tree_, "before", "1"));
+  const Snapshot before = db_->snapshot();
+  commit_rows();
+  EXPECT_GT(db_->stats().layers, 0u);
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(db_->stats().layers, 0u);
+  EXPECT_TRUE(same(read_all(*db_, tree_, &before), {{"before", "1"}}));
+}
+
+TEST_F(SmallSpill, stays_over_restarts_for_a_named_snapshot) {
+  Contents now = commit_rows();
+  ASSERT_OK(db_->create_snapshot("kept"));
+  const Contents then = now;
+  for (int life = 0; life < 3; ++life) {
+    for (uint64_t i = static_cast<uint64_t>(life); i < kRows; i += 5) {
+      ASSERT_OK(db_->del(tree_, big_endian(i)));
+      now.erase(big_endian(i));
+    }
+    ASSERT_OK(db_->drain());
+    ASSERT_OK(db_->compact());
+    if (life == 1) ASSERT_OK(db_->close());
+    open_small();
+    expect(now);
+    const Snapshot kept = db_->open_snapshot("kept").value();
+    ASSERT_TRUE(same(read_all(*db_, tree_, &kept), then));
+    ASSERT_TRUE(clean(*db_));
+  }
+  ASSERT_OK(db_->drop_snapshot("kept"));
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(db_->stats().layers, 0u);
+  expect(now);
+}
+
+TEST_F(SmallSpill, is_read_where_nothing_may_be_written) {
+  const Contents logged = commit_rows();
+  open_small(true);
+  expect(logged);
+  open_small();
+  expect(logged);
+  ASSERT_OK(db_->close());  // without merging: the manifest has the layers
+  open_small(true);
+  expect(logged);
+  EXPECT_TRUE(db_->put(tree_, "a", "b").is(StatusCode::kReadOnly));
+}
+
+TEST_F(SmallSpill, of_many_trees_is_one_commit) {
+  std::vector<Tree> trees;
+  for (int i = 0; i < 5; ++i) trees.push_back(db_->tree("tree" + std::to_string(i)).value());
+  Contents contents;
+  {
+    Transaction txn = begin();
+    for (const Tree& tree : trees) contents = write_rows(txn, tree, 0, 7);
+    for (const Tree& tree : trees) EXPECT_TRUE(same(read_all(*db_, tree), {}));
+    ASSERT_OK(txn.commit());
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (const Tree& tree : trees) ASSERT_TRUE(same(read_all(*db_, tree), contents)) << i;
+    if (i == 0) {
+      open_small();
+      for (size_t t = 0; t < trees.size(); ++t) {
+        trees[t] = db_->tree("tree" + std::to_string(t)).value();
+      }
+    }
+    if (i == 1) ASSERT_OK(db_->drain());
+  }
+  EXPECT_EQ(db_->stats().layers, 0u);
+}
+
+TEST_F(SmallSpill, goes_with_its_tree) {
+  commit_rows();
+  const Contents contents = [&] {
+    Transaction txn = begin();
+    Result<Tree> other = txn.tree("other");
+    EXPECT_OK(other.status());
+    Contents written = write_rows(txn, *other, 0, 1);
+    EXPECT_OK(txn.commit());
+    return written;
+  }();
+  ASSERT_TRUE(same(read_all(*db_, db_->tree("other").value()), contents));
+  {
+    const Snapshot held = db_->snapshot();
+    ASSERT_OK(db_->drop_tree("other"));
+    ASSERT_OK(db_->drain());
+  }
+  ASSERT_OK(db_->drain());
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(db_->stats().layers, 0u);
+  open_small();
+  EXPECT_EQ(db_->list_trees()->size(), 1u);
+  ASSERT_TRUE(clean(*db_));
+}
+
+TEST_F(SmallSpill, what_is_not_supported_says_so) {
+  {
+    Transaction txn = begin();
+    write_rows(txn, tree_, 0, 0);
+    EXPECT_TRUE(txn.prepare("p").is(StatusCode::kNotSupported));
+    EXPECT_TRUE(db_->set_merge_operator(tree_, "append").is(StatusCode::kBusy));
+    ASSERT_OK(txn.commit());
+  }
+  EXPECT_TRUE(db_->set_merge_operator(tree_, "append").is(StatusCode::kBusy));
+  ASSERT_OK(db_->drain());
+  ASSERT_OK(db_->set_merge_operator(tree_, "append"));
+  // From here on it stays in memory, as it has to.
+  Transaction txn = begin();
+  Contents contents = write_rows(txn, tree_, 0, 4);
+  ASSERT_OK(txn.merge(tree_, big_endian(1), "!"));
+  contents[big_endian(1)] += "!";
+  EXPECT_EQ(db_->stats().layers, 0u);
+  ASSERT_OK(txn.commit());
+  expect(contents);
+}
+
+TEST_F(SmallSpill, others_wait_for_its_keys_and_conflict_behind_it) {
+  Transaction old = begin({.mode = TxnMode::kOptimistic, .isolation = Isolation::kSerializable});
+  Value value;
+  ASSERT_TRUE(old.get(tree_, big_endian(5), value).is_not_found());
+  ASSERT_OK(old.put(tree_, "elsewhere", "1"));
+  Transaction txn = begin();
+  const Contents contents = write_rows(txn, tree_, 0, 0);
+  ASSERT_GT(db_->stats().layers, 0u);
+  EXPECT_TRUE(db_->put(tree_, big_endian(5), "mine").is(StatusCode::kTimedOut));
+  for (const TxnMode mode : {TxnMode::kOptimistic, TxnMode::kPessimistic}) {
+    Transaction other = begin({.mode = mode});
+    EXPECT_TRUE(other.put(tree_, big_endian(5), "mine").is(StatusCode::kTimedOut));
+    ASSERT_OK(other.put(tree_, "beside" + std::to_string(static_cast<int>(mode)), "1"));
+    ASSERT_OK(other.commit());
+  }
+  ASSERT_OK(txn.commit());
+  EXPECT_TRUE(old.commit().is_conflict());
+  ASSERT_OK(db_->put(tree_, big_endian(5), "mine"));
+  EXPECT_EQ(get(big_endian(5)), "mine");
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(get(big_endian(5)), "mine");
+  EXPECT_EQ(get(big_endian(6)), contents.at(big_endian(6)));
+}
+
+// What a layer has, it has instead of a lock.
+TEST_F(SmallSpill, needs_no_memory_for_locks_of_what_is_in_layers) {
+  Transaction txn = begin({.mode = TxnMode::kPessimistic});
+  Value value;
+  ASSERT_TRUE(txn.get_for_update(tree_, "read", value).is_not_found());
+  ASSERT_OK(txn.put(tree_, "first", "1"));
+  const Savepoint before = txn.savepoint().value();
+  ASSERT_TRUE(txn.get_for_update(tree_, big_endian(7), value).is_not_found());
+  const size_t used = db_->stats().memory_used_bytes;
+  const Savepoint behind = txn.savepoint().value();
+  write_rows(txn, tree_, 0, 0);
+  write_rows(txn, tree_, kRows, 0);
+  write_rows(txn, tree_, 2 * kRows, 0);
+  EXPECT_LT(db_->stats().memory_used_bytes, used + (size_t{1} << 20));
+  const auto taken = [&](std::string_view key) {
+    Transaction other = begin({.mode = TxnMode::kPessimistic});
+    const Status status = other.lock(tree_, key, RowLock::kShared);
+    EXPECT_TRUE(status.is(StatusCode::kTimedOut) || status.ok()) << status.to_string();
+    return status.is(StatusCode::kTimedOut);
+  };
+  for (uint64_t i = 0; i < 3 * kRows; i += 50) EXPECT_TRUE(taken(big_endian(i))) << i;
+  ASSERT_OK(txn.rollback_to(behind));
+  // Its lock is older than what was written there.
+  EXPECT_TRUE(taken(big_endian(7)));
+  EXPECT_FALSE(taken(big_endian(8)));
+  EXPECT_TRUE(taken("read"));
+  ASSERT_OK(txn.rollback_to(before));
+  EXPECT_FALSE(taken(big_endian(7)));
+  EXPECT_TRUE(taken("first"));
+  ASSERT_OK(txn.commit());
+  EXPECT_FALSE(taken("read"));
+}
+
+TEST_F(SmallSpill, of_a_batch_that_is_larger_than_its_share) {
+  ASSERT_OK(db_->put(tree_, "before", "1"));
+  WriteBatch batch;
+  Contents contents{{"before", "1"}};
+  // Some 600 KB, so that more than one chunk of the log goes before the end.
+  for (uint64_t i = 0; i < 8 * kRows; ++i) {
+    contents[big_endian(i)] = value_of(i, 100);
+    batch.put(tree_, big_endian(i), contents[big_endian(i)]);
+  }
+  batch.del(tree_, big_endian(17));
+  contents.erase(big_endian(17));
+  ASSERT_OK(db_->write(batch));
+  EXPECT_GT(db_->stats().layers, 0u);
+  expect(contents);
+  open_small();
+  expect(contents);
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(db_->stats().layers, 0u);
+  expect(contents);
+  // One that names what is not there leaves nothing.
+  const Tree gone = db_->tree("gone").value();
+  WriteBatch bad;
+  for (uint64_t i = 0; i < 8 * kRows; ++i) bad.put(tree_, big_endian(i), value_of(i + 1, 100));
+  bad.put(gone, "a", "b");
+  ASSERT_OK(db_->drop_tree("gone"));
+  EXPECT_FALSE(db_->write(bad).ok());
+  EXPECT_EQ(db_->stats().layers, 0u);
+  expect(contents);
+}
+
+TEST_F(SmallSpill, nested_ones_come_and_go_as_a_whole) {
+  Transaction txn = begin();
+  Contents contents = write_rows(txn, tree_, 0, 0);
+  {
+    Transaction nested = txn.begin_nested().value();
+    write_rows(nested, tree_, 100, 5);
+    ASSERT_OK(nested.del(tree_, big_endian(0)));
+    nested.abort();
+  }
+  EXPECT_TRUE(same(read_in(txn, tree_, true), contents));
+  {
+    Transaction nested = txn.begin_nested().value();
+    for (const auto& [key, written] : write_rows(nested, tree_, 300, 9)) contents[key] = written;
+    ASSERT_OK(nested.commit());
+  }
+  EXPECT_TRUE(same(read_in(txn, tree_, false), contents));
+  ASSERT_OK(txn.commit());
+  expect(contents);
+  ASSERT_OK(db_->drain());
+  expect(contents);
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
