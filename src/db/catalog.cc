@@ -138,9 +138,10 @@ std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
       result.push_back({tree, std::move(layer)});
     }
   }
-  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
-    return a.layer->cts.load(std::memory_order_acquire) <
-           b.layer->cts.load(std::memory_order_acquire);
+  std::sort(result.begin(), result.end(), [](const CommittedLayer& a, const CommittedLayer& b) {
+    const format::Lsn one = a.layer->cts.load(std::memory_order_acquire);
+    const format::Lsn two = b.layer->cts.load(std::memory_order_acquire);
+    return one != two ? one < two : a.layer->data->id() < b.layer->data->id();
   });
   return result;
 }

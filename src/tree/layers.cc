@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tree/tree.h"
+
 namespace hawthorn::tree {
 
 // kLsnMax as the end where one of them is not in its tree yet.
@@ -80,9 +82,10 @@ std::vector<Layers::Seen> Layers::seen(const ReadView& view) const {
     const bool needed = cts <= view.ts && layer->merged.load(std::memory_order_acquire) > view.ts;
     if (own || needed) result.push_back({std::move(layer), cts});
   }
-  std::reverse(result.begin(), result.end());
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Seen& a, const Seen& b) { return a.cts > b.cts; });
+  // Those of one transaction in the order in which they were made.
+  std::sort(result.begin(), result.end(), [](const Seen& a, const Seen& b) {
+    return a.cts != b.cts ? a.cts > b.cts : a.layer->data->id() > b.layer->data->id();
+  });
   return result;
 }
 

@@ -117,7 +117,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
     if (verdict == Verdict::kValid) {
       HAWTHORN_TEST_POINT("sequencer.commit.validated");
       os::MutexLock lock(log_->mutex());
-      if (!await_exclusive(request.id)) return waits_for_itself();
+      if (!await_exclusive(request.id, log_->mutex())) return waits_for_itself();
       verdict = validate_now(request, seen);
       if (verdict == Verdict::kValid && request.changes_trees && drops_prepared(request)) {
         return Status(StatusCode::kBusy, "a prepared transaction uses a tree that is to go");
@@ -162,12 +162,12 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
   }
 }
 
-// Under the log's mutex. False: it would wait for its own thread.
-bool Sequencer::await_exclusive(TxnId id) {
+// False: it would wait for its own thread.
+bool Sequencer::await_exclusive(TxnId id, os::Mutex& log_mutex) {
   while (exclusive_ != 0 && exclusive_ != id) {
     if (exclusive_thread_ == this_thread_number()) return false;
     ++exclusive_waiters_;
-    exclusive_ended_.wait(log_->mutex());
+    exclusive_ended_.wait(log_mutex);
     --exclusive_waiters_;
   }
   return true;
@@ -179,7 +179,7 @@ Status Sequencer::pass_moment(TxnId id, Lsn* lsn) {
   for (;;) {
     {
       os::MutexLock lock(log_->mutex());
-      if (!await_exclusive(id)) return waits_for_itself();
+      if (!await_exclusive(id, log_->mutex())) return waits_for_itself();
       *lsn = log_->try_append(format::RecordType::kCommit, 0, nothing, checksum);
       if (*lsn != 0) {
         visible_.store(*lsn, std::memory_order_release);

@@ -144,7 +144,7 @@ class Sequencer {
 
  private:
   Status conflict();
-  bool await_exclusive(TxnId id);
+  bool await_exclusive(TxnId id, os::Mutex& log_mutex) REQUIRES(log_mutex);
   // *seen: what its reads were found valid with.
   CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);
   CommitCheck::Verdict validate_now(const CommitRequest& request, Lsn seen);
