@@ -57,6 +57,8 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"snapshots", Kind::kCount, s.snapshots},
           {"oldest_snapshot_seconds", Kind::kCount, s.oldest_snapshot_seconds},
           {"bytes_old_versions", Kind::kBytes, s.bytes_old_versions},
+          {"layers", Kind::kCount, s.layers},
+          {"bytes_layers", Kind::kBytes, s.bytes_layers},
           {"data_files_removed", Kind::kCount, s.data_files_removed}};
 }
 
