@@ -210,6 +210,11 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     if (Status s = note(operation, cts); !s.ok()) return s;
+    if (outcome != nullptr && operation.type == format::OperationType::kPutLarge &&
+        outcome->layered.contains(operation.tree)) {
+      uint32_t& last = outcome->large[{operation.tree, std::string(operation.key)}];
+      last = std::max(last, seq);
+    }
   }
   if (outcome != nullptr) meet(outcome, record.lsn, first_seq, seq);
   return {};
@@ -368,7 +373,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
       if (Status s = attach(tree, operation, cts, first_lsn); !s.ok()) return s;
       continue;
     }
-    const bool layered = goes_to_layer(outcome, operation, tree);
+    const bool layered = goes_to_layer(outcome, operation, seq);
     if (layered && kept_layers_.contains(outcome->cts)) continue;
     batch_.push_back({.tree = tree,
                       .key = operation.key,
@@ -398,10 +403,14 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
 // As a transaction spills while it runs (txn/spill.cc): what it has written cannot be flushed
 // before its commit record is reached, and may be more than memory holds.
 bool Replay::goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
-                           const tree::TreeState* tree) const {
-  return outcome != nullptr && outcome->layered.contains(tree->id()) &&
-         (operation.type == format::OperationType::kPut ||
-          operation.type == format::OperationType::kDelete);
+                           uint32_t seq) {
+  const bool fits = operation.type == format::OperationType::kPut ||
+                    operation.type == format::OperationType::kDelete;
+  if (outcome == nullptr || !fits || !outcome->layered.contains(operation.tree)) return false;
+  const auto large = outcome->large.empty()
+                         ? outcome->large.end()
+                         : outcome->large.find({operation.tree, std::string(operation.key)});
+  return large == outcome->large.end() || seq < large->second;
 }
 
 // There it is committed as soon as its record is reached. `late`: later ones may be there already.

@@ -77,6 +77,8 @@ class Replay {
     // committed while it was being logged again stands in two chunks.
     std::vector<std::pair<uint32_t, uint32_t>> met;
     std::set<uint32_t> layered;  // the trees whose operations went to layers
+    // The last large value of a key in those, which stays: and so does what is written above it.
+    std::map<std::pair<uint32_t, std::string>, uint32_t> large;
     uint32_t next_seq = 0;
     std::map<uint32_t, std::shared_ptr<tree::Layer>> layers;  // by tree
     // Of a prepared one: what its records say, and those of the next ones that were met so far.
@@ -123,8 +125,8 @@ class Replay {
   Status attach(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts,
                 format::Lsn first_lsn);
   Status apply();
-  bool goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
-                     const tree::TreeState* tree) const;
+  static bool goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
+                            uint32_t seq);
   static Status scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome);
   static std::string_view operations_of_commit(const wal::RecordView& record);
   Status to_layer(const wal::RecordView& record, bool late, ChunkedOutcome* outcome,

@@ -128,7 +128,8 @@ class SpillLives {
       (*contents)[tree].erase(key);
       return txn.del(trees_[tree], key);
     }
-    const std::string value = value_of(prng_.next(), prng_.below(80));
+    // Large values stay where they are, and what is written above them.
+    const std::string value = value_of(prng_.next(), prng_.one_in(400) ? 70'000 : prng_.below(80));
     (*contents)[tree][key] = value;
     return txn.put(trees_[tree], key, value);
   }

@@ -114,7 +114,8 @@ class SpillModel {
       const uint64_t pick = prng_.below(1000);
       const std::string key = any_key();
       if (pick < 600) {
-        const std::string value = value_of(++number_, 20 + prng_.below(60));
+        const std::string value =
+            value_of(++number_, prng_.one_in(500) ? 70'000 : 20 + prng_.below(60));
         const Status status = txn.put(tree_, key, value);
         // Another one has changed the key since, or a layer that was fresh then.
         if (!status.ok()) {
