@@ -10,7 +10,7 @@
 
 namespace hawthorn::txn {
 
-inline constexpr size_t kMemoryShare = 20;  // of the budget
+inline constexpr size_t kMemoryShare = 4;  // of the budget
 inline size_t memory_share_max = ~size_t{0};
 
 inline size_t memory_share(size_t budget) {

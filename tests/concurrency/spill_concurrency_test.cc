@@ -74,7 +74,9 @@ TEST_F(SpillConcurrency, is_seen_as_a_whole_and_loses_nothing) {
       if (status.ok()) status = txn.commit();
       EXPECT_OK(status);
       committed = round;
-      if (round % 4 == 0) EXPECT_OK(db_->flush());
+      if (round % 4 == 0) {
+        EXPECT_OK(db_->flush());
+      }
     }
     done = true;
   });
@@ -133,7 +135,9 @@ TEST_F(SpillConcurrency, is_seen_as_a_whole_and_loses_nothing) {
         Value read;
         const Status status = db_->get(tree_, key, read, {.snapshot = &snapshot});
         EXPECT_EQ(status.ok(), rows != 0) << status.to_string();
-        if (status.ok()) EXPECT_EQ(read.view(), value);
+        if (status.ok()) {
+          EXPECT_EQ(read.view(), value);
+        }
       }
       ++scans;
     }

@@ -209,7 +209,9 @@ TEST(SpillCrash, any_moment) {
   }
   txn::memory_share_max = ~size_t{0};
   // One that never finds any would pass, too.
-  if (only == 0) EXPECT_GT(layers, count / 2);
+  if (only == 0) {
+    EXPECT_GT(layers, count / 2);
+  }
 }
 
 }  // namespace

@@ -22,15 +22,18 @@ class FullBudget : public ::testing::Test {
     Options options;
     options.memory_budget_bytes = kBudgetBytes;
     options.durability = Durability::kNone;
+    options.merge_operators = {append_with("")};
     Result<std::unique_ptr<Db>> db = Db::open(directory_ / "db", options);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
     Result<Tree> tree = db_->tree("t");
     ASSERT_OK(tree.status());
     tree_ = *tree;
+    held_ = db_->tree("held").value();
+    ASSERT_OK(db_->set_merge_operator(held_, "append"));
   }
 
-  // Writes until there is no memory for more.
+  // Writes until there is no memory for more, where it cannot go to layers.
   Transaction hold_all() {
     Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
     EXPECT_OK(txn.status());
@@ -38,7 +41,7 @@ class FullBudget : public ::testing::Test {
     uint64_t written = 0;
     for (const size_t size : {size_t{60'000}, size_t{1000}}) {
       for (status = {}; status.ok() && written < 100'000; ++written) {
-        status = txn->put(tree_, big_endian(mix64(written)), value_of(written, size));
+        status = txn->put(held_, big_endian(mix64(written)), value_of(written, size));
       }
     }
     EXPECT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
@@ -60,6 +63,7 @@ class FullBudget : public ::testing::Test {
   const TempDirectory directory_;
   std::unique_ptr<Db> db_;
   Tree tree_;
+  Tree held_;  // with a merge operator
 };
 
 TEST_F(FullBudget, large_values_wait_for_memory) {
