@@ -204,9 +204,9 @@ class HAWTHORN_EXPORT Transaction {
   // can be ended on a full disk, too.
   // Errors: kInvalidArgument for the id, and in transactions that are read-only, kExclusive,
   // nested, or have an open nested one; kConflict, kTimedOut (another transaction has written the
-  // same row and is open), kDeadlock, kNotSupported (it has made or dropped a tree, or what it wrote
-  // took more than a quarter of the memory budget): it is open as before; kNoSpace, kIoError: only
-  // abort is left; kUnknownOutcome when the sync failed: the next open tells whether it is
+  // same row and is open), kDeadlock, kNotSupported (it has made or dropped a tree, or what it
+  // wrote took more than a quarter of the memory budget): it is open as before; kNoSpace, kIoError:
+  // only abort is left; kUnknownOutcome when the sync failed: the next open tells whether it is
   // prepared.
   Status prepare(std::string_view id);
 
