@@ -209,7 +209,9 @@ Result<bool> LayerMerger::write(tree::TreeState* tree, const tree::Layer& layer,
     if (*newer) continue;
     const tree::LayerEntry entry = tree::decode_layer_entry(encoded);
     Status status = txn.write(tree, tree::operation_type(entry.kind), key, entry.value);
-    if (status.is_conflict() || status.is(StatusCode::kTimedOut)) return false;
+    const bool later = status.is_conflict() || status.is(StatusCode::kTimedOut) ||
+                       status.is(StatusCode::kDeadlock);
+    if (later) return false;
     if (status.is(StatusCode::kOutOfMemory)) {
       txn.abort();
       // What was flushed and not published yet cannot be evicted.
@@ -220,7 +222,7 @@ Result<bool> LayerMerger::write(tree::TreeState* tree, const tree::Layer& layer,
   }
   HAWTHORN_TEST_POINT("layers.before_commit");
   Status status = txn.commit(Durability::kNone);
-  if (status.is_conflict()) return false;
+  if (status.is_conflict() || status.is(StatusCode::kTimedOut)) return false;
   return status.ok() ? Result<bool>(true) : Result<bool>(status);
 }
 
