@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "os/epoch.h"
-#include "os/test_point.h"
 #include "tree/cursor.h"
 
 namespace hawthorn::db {
@@ -141,7 +140,6 @@ bool LayerMerger::keep(Commit commit) {
     if (!scheduler_->flush_all(cts + 1).ok() || !publisher_->publish().ok()) return false;
     if (!std::all_of(commit.begin(), commit.end(), flushed)) return false;
   }
-  HAWTHORN_TEST_POINT("layers.before_keep");
   // Should the log lose the commit, there would be layers of nothing.
   if (!services_.store->log->wait_durable(cts).ok() || !catalog_->keep_layers(commit, true).ok()) {
     return false;
@@ -220,7 +218,6 @@ Result<bool> LayerMerger::write(tree::TreeState* tree, const tree::Layer& layer,
     }
     if (!status.ok()) return status;
   }
-  HAWTHORN_TEST_POINT("layers.before_commit");
   Status status = txn.commit(Durability::kNone);
   if (status.is_conflict() || status.is(StatusCode::kTimedOut)) return false;
   return status.ok() ? Result<bool>(true) : Result<bool>(status);
@@ -233,7 +230,6 @@ bool LayerMerger::let_go(Commit commit) {
     if (!kept || layer->merged.load(std::memory_order_acquire) == format::kLsnMax) return false;
   }
   if (is_read(commit)) return false;
-  HAWTHORN_TEST_POINT("layers.before_removal");
   // An open that finds them again finds all deletes since in the tree, too: merges keep those until
   // the layers are gone for good.
   if (!log_merged(commit.front().layer->cts.load(std::memory_order_acquire))) return false;

@@ -40,7 +40,6 @@ class LayeredWalk {
   // Stands on a key that another cursor shows.
   void place(std::string_view key);
 
-  bool valid() const { return valid_; }
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
   const Status& status() const { return status_; }

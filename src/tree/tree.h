@@ -210,11 +210,7 @@ class TreeState {
 
   // The smallest lsn that some container still needs; `durable_batch`: batches up to it are
   // durable.
-  Lsn log_needed(uint64_t durable_batch) {
-    return std::min(layers_.log_needed(), log_needed_by_containers(durable_batch));
-  }
-  // The same but for layers.
-  Lsn log_needed_by_containers(uint64_t durable_batch);
+  Lsn log_needed(uint64_t durable_batch);
   // Whether all that was committed up to cts is in runs, which batches up to durable_batch name.
   bool flushed_to(Lsn cts, uint64_t durable_batch);
   uint64_t structure_version() const { return structure_.load(std::memory_order_acquire); }

@@ -446,8 +446,8 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
   for (Container* container : old_ones) container->latch.unlock();
 }
 
-Lsn TreeState::log_needed_by_containers(uint64_t durable_batch) {
-  Lsn needed = format::kLsnMax;
+Lsn TreeState::log_needed(uint64_t durable_batch) {
+  Lsn needed = layers_.log_needed();
   os::MutexLock structure_lock(structure_mutex_);
   os::epoch::Guard guard;
   for (Container* container : directory_.all()) {

@@ -17,7 +17,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "format/catalog_entry.h"
-#include "os/test_point.h"
 #include "txn/spill_sizing.h"
 #include "txn/transaction.h"
 
@@ -159,7 +158,6 @@ bool Txn::spill_batch(SpillBatch* batch, std::vector<bool>* gone) {
   }
   if (done) {
     for (const OwnLayer& own : batch->to) own.tree->layers().touch();
-    HAWTHORN_TEST_POINT("txn.spill.before_unlink");
     for (const SpillBatch::Entry& entry : batch->entries) {
       (*gone)[entry.number] = tree::TreeState::unlink_for_layer(undo_[entry.number], id_);
     }

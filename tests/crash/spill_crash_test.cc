@@ -12,16 +12,15 @@
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
+#include "tests/support/crash_life.h"
 #include "tests/support/engine_test.h"
 #include "txn/spill_sizing.h"
 
 namespace hawthorn::tests {
 namespace {
 
-using testing::CrashKind;
 using testing::SimDisk;
 using testing::SimMachine;
-using testing::SimOp;
 
 constexpr std::array<const char*, 3> kTrees = {"large", "also", "small"};
 using Rows = std::map<std::string, std::string>;
@@ -34,19 +33,10 @@ class SpillLives {
   explicit SpillLives(uint64_t seed) : prng_(seed), disk_(std::make_unique<SimDisk>(mix64(seed))) {}
 
   void live() {
-    const CrashKind kind = static_cast<CrashKind>(prng_.below(3));
-    SimMachine machine(*disk_, prng_.next());
-    if (prng_.one_in(4)) disk_->stop_at(SimOp::kAny, prng_.between(1, 80));
-    std::unique_ptr<Db> db = open(machine.machine());
-    if (db != nullptr && prng_.one_in(2)) disk_->stop_at(SimOp::kAny, prng_.between(1, 250));
-    const uint64_t steps = prng_.below(12);
-    for (uint64_t i = 0; db != nullptr && i < steps && !disk_->stopped(); ++i) {
-      step(db, machine.machine());
-      if (::testing::Test::HasFailure()) return;
-    }
-    auto after = disk_->crash(prng_.next(), kind);
-    db.reset();
-    disk_ = std::move(after);
+    tests::live(
+        {.steps = 12, .operations = 250}, prng_, &disk_,
+        [this](const os::Machine& machine) { return open(machine); },
+        [this](std::unique_ptr<Db>& db, const os::Machine& machine) { step(db, machine); });
   }
 
   void finish() {
