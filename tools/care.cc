@@ -1,9 +1,11 @@
-// stats and check: what a database says about itself, and whether it is true.
+// stats, counters and check: what a database says about itself, and whether it is true.
 
 #include <array>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
+#include "hawthorn/counters.h"
 #include "tools/command.h"
 #include "tools/json.h"
 #include "tools/progress.h"
@@ -29,6 +31,7 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"memory_value_bytes", Kind::kBytes, s.memory_value_bytes},
           {"memory_settled_bytes", Kind::kBytes, s.memory_settled_bytes},
           {"memory_frame_bytes", Kind::kBytes, s.memory_frame_bytes},
+          {"memory_pinned_bytes", Kind::kBytes, s.memory_pinned_bytes},
           {"memory_resident_bytes", Kind::kBytes, s.memory_resident_bytes},
           {"memory_huge_page_bytes", Kind::kBytes, s.memory_huge_page_bytes},
           {"disk_bytes_reachable", Kind::kBytes, s.disk_bytes_reachable},
@@ -52,6 +55,13 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"write_waits", Kind::kCount, s.write_waits},
           {"write_wait_us", Kind::kCount, s.write_wait_us},
           {"quarantined_containers", Kind::kCount, s.quarantined_containers},
+          {"background_io_bytes_per_second", Kind::kBytes, s.background_io_bytes_per_second},
+          {"background_io_bytes", Kind::kBytes, s.background_io_bytes},
+          {"background_io_urgent_bytes", Kind::kBytes, s.background_io_urgent_bytes},
+          {"background_io_wait_us", Kind::kCount, s.background_io_wait_us},
+          {"filter_seen", Kind::kCount, s.filter_seen},
+          {"filter_removed", Kind::kCount, s.filter_removed},
+          {"filter_changed", Kind::kCount, s.filter_changed},
           {"visible_timestamp", Kind::kCount, s.visible_timestamp},
           {"oldest_snapshot_timestamp", Kind::kCount, s.oldest_snapshot_timestamp},
           {"snapshots", Kind::kCount, s.snapshots},
@@ -136,6 +146,57 @@ Status run_stats(const CommonOptions& common) {
   if (!db.ok()) return db.status();
   const Stats stats = (*db)->stats();
   return print_line(common.json ? json_of((*db)->path(), stats) : text_of((*db)->path(), stats));
+}
+
+namespace {
+std::string time_text(uint64_t us) {
+  const auto seconds = static_cast<std::time_t>(us / 1'000'000);
+  std::tm parts{};
+  char text[32] = "";
+  if (gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0) {
+    return std::to_string(us) + " us";
+  }
+  return text;
+}
+
+std::string text_of(const std::string& path, const Counters& counters) {
+  std::string text = path + ": ";
+  const std::string process = "process " + std::to_string(counters.pid);
+  if (counters.closed) {
+    text += "closed by " + process;
+  } else {
+    text += (counters.alive ? "open in " : "left open by ") + process;
+    if (!counters.alive) text += ", which is not there any more";
+  }
+  text += "\nopened " + time_text(counters.opened_us) + ", these figures are of " +
+          time_text(counters.updated_us) + "\n";
+  std::vector<Figure> figures;
+  for (const Counter& counter : counters.entries) {
+    const bool bytes = counter.unit == Counter::Unit::kBytes;
+    figures.push_back({counter.name.c_str(), bytes ? Kind::kBytes : Kind::kCount, counter.value});
+  }
+  append_figures(text, figures);
+  text.pop_back();
+  return text;
+}
+
+std::string json_of(const Counters& counters) {
+  Json json;
+  json.begin_object().field("pid", counters.pid).field("alive", counters.alive);
+  json.field("closed", counters.closed).field("opened_us", counters.opened_us);
+  json.field("updated_us", counters.updated_us);
+  json.begin_object("counters");
+  for (const Counter& counter : counters.entries) json.field(counter.name, counter.value);
+  return json.end_object().end_object().text();
+}
+}  // namespace
+
+// Opens no database: another process has it.
+Status run_counters(const CommonOptions& common) {
+  const Result<Counters> counters = read_counters(common.directory);
+  if (!counters.ok()) return counters.status();
+  return print_line(common.json ? json_of(*counters) : text_of(common.directory, *counters));
 }
 
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options) {

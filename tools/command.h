@@ -97,6 +97,7 @@ Status run_count(const CommonOptions& common, const RangeOptions& range);
 Status run_load(const CommonOptions& common, const LoadOptions& options);
 Status run_dump(const CommonOptions& common, const DumpOptions& options);
 Status run_stats(const CommonOptions& common);
+Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
 // Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
 Status exec_bench(char** arguments);

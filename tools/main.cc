@@ -183,6 +183,8 @@ class CommandLine {
   void describe_care() {
     add_command("stats", "Print what the database says about itself",
                 [this] { return run_stats(common_); });
+    add_command("counters", "Print the figures of a database that any process has open",
+                [this] { return run_counters(common_); });
 
     CLI::App& check = add_command("check", "Verify checksums, order, counts and references",
                                   [this] { return run_check(common_, check_); });

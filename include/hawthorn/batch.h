@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ class HAWTHORN_EXPORT WriteBatch {
 
   void put(const Tree& tree, std::string_view key, std::string_view value);
   void del(const Tree& tree, std::string_view key);
+  // As Db::delete_range, of what is there before the batch, and of what it has put there so far:
+  // that is looked through, so this takes longer the more there is in the batch.
+  void delete_range(const Tree& tree, std::string_view low,
+                    std::optional<std::string_view> high = std::nullopt);
   // As Db::merge; what is wrong with it, Db::write says.
   void merge(const Tree& tree, std::string_view key, std::string_view operand);
 

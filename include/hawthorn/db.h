@@ -161,7 +161,8 @@ class HAWTHORN_EXPORT Db {
   // keeps the first one that it was given. A database with such a tree cannot be opened by versions
   // before merge operators. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the name,
   // or where the tree has another one; kBusy while the tree takes in what a transaction larger than
-  // its share of memory has written (drain waits for that).
+  // its share of memory has written, or a deleted range is erased (drain waits for that), and while
+  // snapshots between need it.
   Status set_merge_operator(const Tree& tree, std::string_view name);
 
   // Reads the newest committed value, or the snapshot's. Errors: kNotFound; kCorruption, too, where
@@ -184,6 +185,17 @@ class HAWTHORN_EXPORT Db {
              Durability durability = Durability::kDefault);
   // Deleting a missing key is no error, and a full disk none either.
   Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);
+  // Deletes all keys from `low` on, below `high` where there is one, that are there when it
+  // commits: in a time that does not depend on how many there are. Their space returns in the
+  // background, once no older snapshot needs it; walks over what is deleted are slower until then.
+  // A range that is empty is no error. Waits for transactions that hold row locks, of whatever key,
+  // and writers of the range wait for it. Errors: as del; kTimedOut also while rows are locked, as
+  // by prepared transactions, and where 64 ranges of the tree wait to be erased; kConflict while a
+  // prepared transaction must find something of the tree unchanged; kNotSupported where the tree
+  // has a merge operator (Transaction::delete_range does it).
+  Status delete_range(const Tree& tree, std::string_view low,
+                      std::optional<std::string_view> high = std::nullopt,
+                      Durability durability = Durability::kDefault);
   // Changes a value as the tree's merge operator says, without reading it: what an operand of up to
   // 64 KB makes of it is worked out later. Never a conflict with other merges. Costs about as much
   // as a put; operands on a value of more than 64 KB, or whose result would be larger, are kept
@@ -277,7 +289,8 @@ class HAWTHORN_EXPORT Db {
   Status sync();
   // Writes all unflushed data to its containers and makes that durable.
   Status flush();
-  // Flushes, then rewrites the containers that carry garbage.
+  // Flushes, shows all entries to the flush filters, then rewrites the containers that carry
+  // garbage.
   Status compact();
   // Waits until background work has nothing left to do (unflushed data below its threshold stays in
   // memory).
@@ -295,6 +308,9 @@ class HAWTHORN_EXPORT Db {
   // Errors: kInvalidArgument below limits().memory_budget_bytes_min; kOutOfMemory when what is
   // pinned does not fit.
   Status set_memory_budget(size_t bytes);
+
+  // Options::background_io_bytes_per_second from now on; 0: no limit.
+  Status set_background_io_limit(uint64_t bytes_per_second);
 
   Stats stats();
   // Verifies checksums, order, counts, extent overlap and references, while the database is in use.

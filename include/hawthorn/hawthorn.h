@@ -2,8 +2,11 @@
 // The whole public API.
 
 #include "hawthorn/batch.h"
+#include "hawthorn/counters.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/db.h"
+#include "hawthorn/events.h"
+#include "hawthorn/flush_filter.h"
 #include "hawthorn/ingest.h"
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 
 namespace hawthorn {
 
+class EventListener;
+class FlushFilter;
 class MergeOperator;
 
 // What a commit survives. Each level includes the ones before it.
@@ -106,10 +109,30 @@ struct Options {
   // at all. Transactions may say otherwise (transaction.h).
   uint64_t lock_timeout_ms = 1000;
 
+  // What background work may read and write per second, in bytes: flushes, re-clustering, moving
+  // data out of files that are given back, and Db::compact and Db::check, whoever calls them; 0: no
+  // limit. Averaged over a second, or over the rewriting of one container (up to 64 MB) where that
+  // takes longer. It yields to writers: where deltas are near their quota, or the log at one and a
+  // half times its limit, flushes go on at full speed, as do those that writers run themselves and
+  // those of Db::flush, Db::drain (but for what it rewrites for space) and close. Can be changed
+  // while running: Db::set_background_io_limit.
+  uint64_t background_io_bytes_per_second = 0;
+
   // Called with each message of interest to an operator (recovery, damage, a full disk). Called
   // from any thread, also from background threads, never under a lock that a database call takes;
   // it must not throw. Default: none, silent.
   std::function<void(LogLevel, std::string_view)> log;
+
+  // Told of flushes, stalls, errors, damage, changes of trees and files, each as a value of its own
+  // (events.h), on a thread that there is for that. Default: none, and no such thread. Errors of
+  // open: kInvalidArgument for a null pointer.
+  std::vector<std::shared_ptr<EventListener>> listeners;
+
+  // By the name of a tree: what looks at its entries after flushes, and may remove or change them
+  // (flush_filter.h). Not kept in the database: without it nothing is filtered. Default: none, and
+  // no thread for it. In a database that is opened read-only they do nothing. Errors of open:
+  // kInvalidArgument for a null pointer, or what cannot be the name of a tree.
+  std::map<std::string, std::shared_ptr<FlushFilter>> flush_filters;
 };
 
 }  // namespace hawthorn

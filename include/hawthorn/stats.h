@@ -45,6 +45,7 @@ struct Stats {
   uint64_t memory_value_bytes = 0;      // resident value extents
   uint64_t memory_settled_bytes = 0;    // of those: kept since they are read again and again
   uint64_t memory_frame_bytes = 0;      // single blocks of extents that are not resident
+  uint64_t memory_pinned_bytes = 0;     // what get_pinned has handed out, and cursors hold
   uint64_t memory_resident_bytes = 0;   // touched and kept: what of the budget is in RAM
   uint64_t memory_huge_page_bytes = 0;  // of the arena, as the kernel reports it
   bool direct_io = false;
@@ -75,6 +76,17 @@ struct Stats {
   uint64_t write_waits = 0;  // commits that pacing slowed
   uint64_t write_wait_us = 0;
   uint64_t quarantined_containers = 0;
+  // What Options::background_io_bytes_per_second is about: what was read and written under it; what
+  // went past it, since writers needed it; for how long work was put off.
+  uint64_t background_io_bytes_per_second = 0;
+  uint64_t background_io_bytes = 0;
+  uint64_t background_io_urgent_bytes = 0;
+  uint64_t background_io_wait_us = 0;
+
+  // Of Options::flush_filters, while open: entries shown to them, removed and changed by them.
+  uint64_t filter_seen = 0;
+  uint64_t filter_removed = 0;
+  uint64_t filter_changed = 0;
 
   uint64_t visible_timestamp = 0;
   uint64_t oldest_snapshot_timestamp = 0;  // equal to visible_timestamp when nobody holds one
@@ -90,7 +102,8 @@ struct Stats {
   // What transactions larger than their share of memory have written outside of their trees, until
   // it is brought into them behind the commit and nobody reads below that, or the rollback.
   uint64_t layers = 0;
-  uint64_t bytes_layers = 0;  // on disk, of disk_bytes_reachable
+  uint64_t deleted_ranges = 0;  // that are not erased yet, or still asked for by readers
+  uint64_t bytes_layers = 0;    // on disk, of disk_bytes_reachable
 
   uint64_t data_files_removed = 0;  // while open, since nothing in them was in use any more
 };

@@ -37,6 +37,7 @@
 // Durable: as the level given to commit says; nothing of an aborted or unfinished transaction
 // survives a restart, unless it is prepared.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -95,6 +96,12 @@ struct PreparedTransaction {
   uint64_t prepared_at_us = 0;  // since 1970
 };
 
+// What Transaction::pin returns.
+struct PinnedEntry {
+  std::string_view key;
+  std::string_view value;
+};
+
 // Fills the buffer with the next bytes of a streamed value and returns how many it wrote; 0 ends
 // the stream.
 using StreamSource = std::function<Result<size_t>(std::span<char>)>;
@@ -112,6 +119,18 @@ class HAWTHORN_EXPORT Transaction {
   // Reads a key. Errors: kNotFound; kCorruption; kIoError.
   Status get(const Tree& tree, std::string_view key, Value& value);
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out);
+  // As get, of a value that stays where it is until this transaction ends (of a nested one: until
+  // the outermost does), whatever is written meanwhile: a copy, which counts as memory as long as
+  // all pinned values take no more than an eighth of the budget, and then lies in a temporary file
+  // without a name (Stats::memory_pinned_bytes). Errors: those of get; kNoSpace and kIoError of
+  // that file. Lifetime: until the transaction ends, is prepared, or release_pinned.
+  Result<std::string_view> get_pinned(const Tree& tree, std::string_view key);
+  // The same of the entry on which a cursor stands. Errors: kInvalidArgument when it is on none;
+  // kNotSupported for a value of more than 64 MB.
+  Result<PinnedEntry> pin(const Cursor& cursor);
+  // All that it has pinned, and those around it or nested in it, is invalid from now on, and the
+  // memory free. Nothing where it has ended.
+  void release_pinned();
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
   // How many entries [lo, hi) has for this transaction, its own writes among them; without hi, to
   // the end. As Db::count.
@@ -139,9 +158,34 @@ class HAWTHORN_EXPORT Transaction {
   // and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
   Status del(const Tree& tree, std::string_view key);
+  // Deletes all keys from `low` on, below `high` where there is one. A transaction that reads a
+  // single moment then fails to commit (kConflict) where another has committed to the range since,
+  // a new key included.
+  // Key by key, as del, where there are at most 64 (under kReadCommitted: never for that reason),
+  // in pessimistic transactions, in trees with a merge operator, and behind 64 ranges of one
+  // transaction in a tree. Else it notes the range, and takes as long as the transaction's own
+  // writes are many; its commit looks at each container of the range, not at keys. Then others that
+  // write or lock a key of the range wait until the transaction ends; under kReadCommitted what
+  // they commit before it is deleted, too; and it cannot be prepared. Errors: as del, after which
+  // nothing of it is left; those of reading; where it notes the range, kTimedOut also while other
+  // transactions hold row locks, of whatever key, prepared ones among them (transactions that would
+  // take their first lock wait meanwhile), and while 64 ranges of the tree wait to be erased. A
+  // wait for locks of one who waits for this transaction ends by that alone.
+  Status delete_range(const Tree& tree, std::string_view low,
+                      std::optional<std::string_view> high = std::nullopt);
   // As Db::merge: a write like any other, so that it may conflict with others' merges of the key,
   // but under kReadCommitted.
   Status merge(const Tree& tree, std::string_view key, std::string_view operand);
+  // A put whose value the caller fills in place: returns its `size` bytes, zeros at first. Fill
+  // them before the next call of this transaction (or of one nested in it), which writes what
+  // stands there then; commit does, abort and rollback_to drop it. Cursors that are open do not see
+  // it before. Where that write fails, the call that made it returns its error (those of put) and
+  // does nothing else; commit then ends the transaction, and nothing was written. Errors: those of
+  // put that can be told before; kNoSpace and kIoError, where neither the budget nor a temporary
+  // file can hold the bytes. Lifetime: the bytes are valid until that next call.
+  Result<std::span<std::byte>> put_reserve(const Tree& tree, std::string_view key, size_t size);
+  // Writes it at once, where there is one. Errors: those of put.
+  Status finish_reserve();
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.
   Status put_stream(const Tree& tree, std::string_view key, uint64_t size,
                     const StreamSource& source);

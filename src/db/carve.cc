@@ -93,8 +93,7 @@ Result<size_t> Scheduler::carve_one(tree::TreeState* tree, std::span<const std::
     return size_t{0};
   }
   tree::Merger merger(store_);
-  Result<tree::MergeOutput> divided = merger.divide(
-      {cut->container, nullptr, cut->file, nullptr, tree->layers().oldest_committed()}, lows);
+  Result<tree::MergeOutput> divided = merger.divide(tree->merge_input(*cut), lows);
   if (!divided.ok() || !tree::TreeState::few_open(*cut)) {
     tree->give_up(*cut);
     if (!divided.ok()) return divided.status();

@@ -134,7 +134,8 @@ std::vector<Catalog::CommittedLayer> Catalog::committed_layers() const {
   for (tree::TreeState* tree : all()) {
     if (!tree->layers().any()) continue;
     for (std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
-      if (layer->cts.load(std::memory_order_acquire) == format::kLsnMax) continue;
+      if (layer->deletes() || layer->cts.load(std::memory_order_acquire) == format::kLsnMax)
+        continue;
       result.push_back({tree, std::move(layer)});
     }
   }
@@ -159,7 +160,7 @@ void Catalog::drop_layers_of(tree::TreeState* tree) {
   for (const std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
     // Of one that is open its transaction takes care.
     if (layer->cts.load(std::memory_order_acquire) == format::kLsnMax) continue;
-    if (tree->layers().remove(layer.get())) unmade(layer->data);
+    if (tree->layers().remove(layer.get()) && !layer->deletes()) unmade(layer->data);
   }
 }
 
@@ -190,6 +191,12 @@ Status Catalog::change_record(uint32_t id, const std::function<void(format::Tree
   os::MutexLock lock(mutex_);
   records_[id] = record;
   return {};
+}
+
+std::string Catalog::manifest_name(uint32_t id) const {
+  os::MutexLock lock(mutex_);
+  const auto at = records_.find(id);
+  return at == records_.end() ? std::string() : at->second.name;
 }
 
 Result<tree::TreeState*> Catalog::tree_of(std::string_view name, std::string_view value) const {
@@ -272,16 +279,25 @@ Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
   txn.made_tree(*made);
   const std::string value =
       format::encode_catalog_entry({(*made)->id(), static_cast<uint32_t>(codec)});
+  const size_t undo = txn.undo_count();
   Status status = txn.write(names_, kPut, format::catalog_key(name), value);
-  if (status.ok()) return made;
+  if (status.ok()) {
+    txn.note_tree_change({TreeChanged::Change::kCreated, (*made)->id(), std::string(name), {}},
+                         undo);
+    return made;
+  }
   txn.undo_tree_change();
   return status;
 }
 
 Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
   txn.dropped_tree(tree);
+  const size_t undo = txn.undo_count();
   Status status = txn.write(names_, kDelete, format::catalog_key(name), {});
   if (!status.ok()) txn.undo_tree_change();
+  if (status.ok()) {
+    txn.note_tree_change({TreeChanged::Change::kDropped, tree->id(), std::string(name), {}}, undo);
+  }
   return status;
 }
 
@@ -291,6 +307,7 @@ Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to
   const std::string value =
       format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec)});
   const uint64_t mark = txn.mark();
+  const size_t undo = txn.undo_count();
   Status status = txn.write(names_, kPut, format::catalog_key(to), value);
   if (status.ok()) {
     status = txn.write(names_, kDelete, format::catalog_key(from), {});
@@ -298,6 +315,10 @@ Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to
   // Both or none.
   if (!status.ok()) static_cast<void>(txn.roll_back_to(mark).ok());
   static_cast<void>(txn.release_mark(mark).ok());
+  if (status.ok()) {
+    txn.note_tree_change(
+        {TreeChanged::Change::kRenamed, tree->id(), std::string(to), std::string(from)}, undo);
+  }
   os::MutexLock lock(mutex_);
   renamed_ = true;
   has_work_.store(true, std::memory_order_release);

@@ -88,6 +88,8 @@ class Catalog : public txn::TreeKeeper {
   };
   Result<std::vector<Name>> list(const tree::ReadView& view);
   static Status check_name(std::string_view name);
+  // What the manifest calls it.
+  std::string manifest_name(uint32_t id) const;
   // Changes what the manifest says of a tree, durably. Errors: kInvalidArgument where the tree is
   // gone; those of publishing; then it says what it did.
   Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
@@ -105,6 +107,7 @@ class Catalog : public txn::TreeKeeper {
   void layers_committed() override { tell_layers(); }
   // The manifest knows these layers from here on, or `kept` false: does not, durably. Errors: those
   // of publishing.
+  // With entries: deleted ranges are in the log alone.
   struct CommittedLayer {
     tree::TreeState* of;
     std::shared_ptr<tree::Layer> layer;

@@ -27,12 +27,48 @@ class Checker {
     bool has_high = false;
     tree::RunFile* file = nullptr;
   };
+  // What of a container was found wrong, to listeners.
+  class DamageTeller {
+   public:
+    DamageTeller(Checker* checker, const Part& part)
+        : checker_(checker), part_(part), before_(checker->damages_.size()) {}
+    ~DamageTeller() {
+      const std::vector<std::string>& errors = checker_->damages_;
+      os::EventSink* const events = checker_->database_.machine_.events;
+      if (events == nullptr || errors.size() == before_) return;
+      events->post(DamageFound{part_.file->record.tree,
+                               {},
+                               part_.low,
+                               {},
+                               Status(StatusCode::kCorruption, errors[before_])});
+    }
+    DamageTeller(const DamageTeller&) = delete;
+    DamageTeller& operator=(const DamageTeller&) = delete;
+
+   private:
+    Checker* const checker_;
+    const Part& part_;
+    const size_t before_;
+  };
   void check_container(const Part& part);
   void check_values(const Part& part, const tree::Run& run);
   void check_large(const Part& part, std::string_view encoded);
   void check_overlaps();
   void error(const std::string& message) {
     if (report_.errors.size() < kErrorsMax) report_.errors.push_back(message);
+  }
+  void damage(const std::string& message) {
+    if (damages_.size() < kErrorsMax) damages_.push_back(message);
+    error(message);
+  }
+  // Damage is what was read and is wrong; a disk that does not answer is none.
+  void failed(const std::string& where, const Status& status) {
+    const std::string message = where + ": " + status.to_string();
+    if (status.is(StatusCode::kCorruption)) {
+      damage(message);
+    } else {
+      error(message);
+    }
   }
   void note(const tree::ExtentAddress& address, const std::string& where) {
     if (address.blocks != 0) extents_.emplace_back(address, where);
@@ -46,6 +82,7 @@ class Checker {
   Db::Impl& database_;
   const CheckOptions& options_;
   CheckReport report_;
+  std::vector<std::string> damages_;  // of its errors, those that are of one container
   std::vector<std::pair<tree::ExtentAddress, std::string>> extents_;
 };
 
@@ -59,6 +96,7 @@ char* Checker::take_memory(size_t bytes, const std::string& where) {
 }
 
 void Checker::check_container(const Part& part) {
+  const DamageTeller teller(this, part);
   const tree::RunFile& file = *part.file;
   const format::ContainerRecord& record = file.record;
   note(record.run, part.where);
@@ -69,7 +107,7 @@ void Checker::check_container(const Part& part) {
     ++report_.containers;
   }
   if (record.run.blocks == 0) {
-    if (record.entries != 0) error(part.where + ": the manifest counts entries, but names no run");
+    if (record.entries != 0) damage(part.where + ": the manifest counts entries, but names no run");
     return;
   }
   const size_t bytes = size_t{record.image_blocks()} * kBlock;
@@ -89,20 +127,20 @@ void Checker::check_container(const Part& part) {
     }
   }
   if (!status.ok()) {
-    error(part.where + ": " + status.to_string());
+    failed(part.where, status);
   } else {
     if (run->entries() != record.entries) {
-      error(part.where + ": the run has " + std::to_string(run->entries()) +
-            " entries, the manifest says " + std::to_string(record.entries));
+      damage(part.where + ": the run has " + std::to_string(run->entries()) +
+             " entries, the manifest says " + std::to_string(record.entries));
     }
     if (run->entries() > 0) {
       std::string key(run->key_size_max() + 64, '\0');
       const uint32_t first = run->copy_key(0, key.data());
       if (std::string_view(key.data(), first) < part.low)
-        error(part.where + ": " + place + ": a key lies below the range");
+        damage(part.where + ": " + place + ": a key lies below the range");
       const uint32_t last = run->copy_key(run->entries() - 1, key.data());
       if (part.has_high && std::string_view(key.data(), last) >= part.high) {
-        error(part.where + ": " + place + ": a key lies above the range");
+        damage(part.where + ": " + place + ": a key lies above the range");
       }
     }
     check_values(part, *run);
@@ -114,8 +152,8 @@ void Checker::check_container(const Part& part) {
 void Checker::check_values(const Part& part, const tree::Run& run) {
   const format::ContainerRecord& record = part.file->record;
   if (run.extent_count() != record.values.size()) {
-    error(part.where + ": the run names " + std::to_string(run.extent_count()) +
-          " value extents, the manifest " + std::to_string(record.values.size()));
+    damage(part.where + ": the run names " + std::to_string(run.extent_count()) +
+           " value extents, the manifest " + std::to_string(record.values.size()));
     return;
   }
   std::vector<uint64_t> used(record.values.size(), 0);
@@ -126,7 +164,7 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
     }
     if (entry.kind != tree::EntryKind::kSeparated) continue;
     if (uint64_t{entry.offset} + entry.size > record.values[entry.extent].bytes) {
-      error(part.where + ": entry " + std::to_string(i) + " lies outside of its value extent");
+      damage(part.where + ": entry " + std::to_string(i) + " lies outside of its value extent");
       continue;
     }
     used[entry.extent] += entry.size;
@@ -134,16 +172,16 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
   for (uint32_t e = 0; e < record.values.size(); ++e) {
     const format::ValueExtentRecord& value = record.values[e];
     if (used[e] + value.garbage_bytes != value.bytes) {
-      error(part.where + ": value extent " + std::to_string(e) + " has " +
-            std::to_string(value.bytes) + " bytes, of which " + std::to_string(used[e]) +
-            " are referred to and " + std::to_string(value.garbage_bytes) + " counted as garbage");
+      damage(part.where + ": value extent " + std::to_string(e) + " has " +
+             std::to_string(value.bytes) + " bytes, of which " + std::to_string(used[e]) +
+             " are referred to and " + std::to_string(value.garbage_bytes) + " counted as garbage");
     }
     if (!options_.verify_values) continue;
     const size_t bytes = size_t{format::run_extent_blocks(value.bytes)} * kBlock;
     char* memory = take_memory(bytes, part.where);
     if (memory == nullptr) continue;
     if (Status s = database_.residency_->read_values(record, run, e, memory); !s.ok()) {
-      error(part.where + ": " + s.to_string());
+      failed(part.where, s);
     }
     report_.bytes_verified += size_t{value.address.blocks} * kBlock;
     release(memory, bytes);
@@ -153,7 +191,7 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
 void Checker::check_large(const Part& part, std::string_view encoded) {
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
   if (!value.ok()) {
-    error(part.where + ": " + value.status().to_string());
+    failed(part.where, value.status());
     return;
   }
   std::string buffer(format::kLargeChunkBytes, '\0');
@@ -161,7 +199,7 @@ void Checker::check_large(const Part& part, std::string_view encoded) {
   for (uint64_t at = 0; at < value->size; at += buffer.size()) {
     const Result<size_t> got = read_large_part(&database_.store_, *value, at, buffer);
     if (!got.ok()) {
-      error(part.where + ": " + got.status().to_string());
+      failed(part.where, got.status());
       return;
     }
     checksum = format::extend_large_checksum(checksum, {buffer.data(), *got});
@@ -170,9 +208,9 @@ void Checker::check_large(const Part& part, std::string_view encoded) {
   if (checksum == value->checksum) return;
   const tree::ExtentAddress first =
       value->extents.empty() ? tree::ExtentAddress() : value->extents.front();
-  error(part.where + ": " + space::data_file_name(first.file) + " at " +
-        std::to_string(uint64_t{first.block} * kBlock) +
-        ": checksum mismatch in a large value of " + std::to_string(value->size) + " bytes");
+  damage(part.where + ": " + space::data_file_name(first.file) + " at " +
+         std::to_string(uint64_t{first.block} * kBlock) +
+         ": checksum mismatch in a large value of " + std::to_string(value->size) + " bytes");
 }
 
 void Checker::check_overlaps() {
@@ -222,6 +260,8 @@ Result<CheckReport> Checker::run() {
       if (!written()) {
         if (Status s = database_.publisher_->publish(); !s.ok()) error(s.to_string());
       }
+      database_.background_io_.await();
+      const os::IoLimit::Scope counts(&database_.background_io_);
       check_container(parts[i]);
       if (options_.progress) options_.progress(i + 1, parts.size());
     }

@@ -187,6 +187,20 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
   return status;
 }
 
+Status Db::delete_range(const Tree& tree, std::string_view low,
+                        std::optional<std::string_view> high, Durability durability) {
+  Status status = impl_->check_sizes(low, 0);
+  if (status.ok() && high.has_value()) status = impl_->check_sizes(*high, 0);
+  if (!status.ok()) return status;
+  const tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (high.has_value() && *high <= low) return impl_->writable();
+  std::string operation;
+  format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(), low,
+                                       format::encode_range_end(high)});
+  return impl_->write_operations(operation, 1, false, durability);
+}
+
 Status Db::write(const WriteBatch& batch, Durability durability) {
   if (batch.too_large_) {
     return Status(StatusCode::kInvalidArgument,
@@ -270,7 +284,15 @@ Status Db::flush() {
 }
 
 Status Db::compact() {
+  if (impl_->filters_ != nullptr) {
+    if (Status s = impl_->filters_->may_end_filters(); !s.ok()) return s;
+  }
   if (Status s = flush(); !s.ok()) return s;
+  if (Status s = impl_->layer_merger_->drain(); !s.ok()) return s;
+  if (impl_->filters_ != nullptr) {
+    if (Status s = impl_->filters_->run_all(); !s.ok()) return s;
+    if (Status s = flush(); !s.ok()) return s;
+  }
   if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
   impl_->scheduler_->shrink();
@@ -323,6 +345,13 @@ Status Db::set_memory_budget(size_t bytes) {
   return {};
 }
 
+Status Db::set_background_io_limit(uint64_t bytes_per_second) {
+  if (Status s = impl_->usable(); !s.ok()) return s;
+  impl_->background_io_.set_rate(bytes_per_second);
+  impl_->scheduler_->look_again();
+  return {};
+}
+
 namespace {
 // Entries of deltas are not looked at one by one: their share of the bytes.
 uint64_t old_bytes_of(const tree::Delta& delta) {
@@ -335,7 +364,6 @@ uint64_t old_bytes_of(const tree::Delta& delta) {
 Stats Db::stats() {
   Stats stats;
   if (!impl_->usable().ok()) return stats;
-  const os::Arena& arena = *impl_->arena_;
   std::map<uint32_t, std::string> names;
   {
     const Snapshot now = snapshot();
@@ -351,7 +379,10 @@ Stats Db::stats() {
   std::set<const tree::TreeState*> layers;
   for (const tree::TreeState* state : trees) {
     if (!state->layers().any()) continue;
-    for (const auto& layer : state->layers().list()) layers.insert(layer->data);
+    for (const auto& layer : state->layers().list()) {
+      if (!layer->deletes()) layers.insert(layer->data);
+    }
+    stats.deleted_ranges += state->layers().ranges();
   }
   stats.layers = layers.size();
   for (tree::TreeState* state : trees) {
@@ -399,51 +430,67 @@ Stats Db::stats() {
     // What is dropped and still read, layers, and the catalog have no name.
     if (!tree_stats.name.empty()) stats.trees.push_back(std::move(tree_stats));
   }
-  stats.memory_budget_bytes = arena.budget();
-  stats.memory_used_bytes = arena.used();
-  stats.memory_delta_bytes = arena.used(os::Quota::kDelta);
-  stats.memory_index_bytes = arena.used(os::Quota::kIndex);
-  stats.memory_value_bytes = arena.used(os::Quota::kValues);
-  stats.memory_settled_bytes = impl_->residency_->settled_bytes();
-  stats.memory_frame_bytes = arena.used(os::Quota::kFrames);
-  stats.memory_resident_bytes = arena.resident_bytes();
-  const tree::FrameCache& frames = impl_->residency_->frames();
-  stats.frame_hits = frames.hits();
-  stats.frame_misses = frames.misses();
-  stats.frame_ghost_hits = frames.ghost_hits();
-  stats.read_backend = os::io_backend_name(impl_->machine_.queues->backend());
-  stats.memory_huge_page_bytes = arena.huge_page_bytes();
-  stats.direct_io = impl_->space_->direct();
+  impl_->figures(&stats);
   stats.disk_bytes_allocated = impl_->space_->allocated_bytes();
-  stats.commits = impl_->sequencer_->commits();
-  stats.conflicts = impl_->sequencer_->conflicts();
-  stats.operations = impl_->operations_.load(std::memory_order_relaxed);
-  const db::SchedulerStats& flushing = impl_->scheduler_->stats();
-  stats.flushes = flushing.flushes.load(std::memory_order_relaxed);
-  stats.reclusters = flushing.reclusters.load(std::memory_order_relaxed);
-  stats.splits = flushing.splits.load(std::memory_order_relaxed);
-  stats.joins = flushing.joins.load(std::memory_order_relaxed);
-  stats.write_waits = flushing.write_waits.load(std::memory_order_relaxed);
-  stats.write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
-  stats.bytes_written_data = impl_->publisher_->bytes_written();
-  stats.manifest_batches = impl_->publisher_->batches();
-  stats.bytes_read = impl_->residency_->bytes_read();
-  if (impl_->log_ != nullptr) {
-    const wal::LogStats log = impl_->log_->stats();
-    stats.log_bytes = impl_->log_->head() - std::min(impl_->log_->head(), impl_->log_->trimmed());
-    stats.log_syncs = log.syncs;
-    stats.bytes_written_log = log.bytes_drained;
-  }
-  stats.visible_timestamp = impl_->sequencer_->visible().load(std::memory_order_acquire);
-  stats.oldest_snapshot_timestamp = impl_->snapshots_->oldest(stats.visible_timestamp);
-  stats.snapshots = impl_->snapshots_->count();
-  const uint64_t now = impl_->machine_.clock->monotonic_us();
-  impl_->snapshots_->observe(now);
-  if (const uint64_t since = impl_->snapshots_->oldest_since_us(); since != 0 && since < now) {
-    stats.oldest_snapshot_seconds = (now - since) / 1'000'000;
-  }
-  stats.data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
+  stats.memory_huge_page_bytes = impl_->arena_->huge_page_bytes();
   return stats;
+}
+
+void Db::Impl::figures(Stats* stats) const {
+  const os::Arena& arena = *arena_;
+  stats->memory_budget_bytes = arena.budget();
+  stats->memory_used_bytes = arena.used();
+  stats->memory_delta_bytes = arena.used(os::Quota::kDelta);
+  stats->memory_index_bytes = arena.used(os::Quota::kIndex);
+  stats->memory_value_bytes = arena.used(os::Quota::kValues);
+  stats->memory_settled_bytes = residency_->settled_bytes();
+  stats->memory_frame_bytes = arena.used(os::Quota::kFrames);
+  stats->memory_pinned_bytes = arena.used(os::Quota::kPins);
+  stats->memory_resident_bytes = arena.resident_bytes();
+  const tree::FrameCache& frames = residency_->frames();
+  stats->frame_hits = frames.hits();
+  stats->frame_misses = frames.misses();
+  stats->frame_ghost_hits = frames.ghost_hits();
+  stats->read_backend = os::io_backend_name(machine_.queues->backend());
+  stats->direct_io = space_->direct();
+  stats->disk_bytes_allocated = space_->file_bytes();
+  stats->commits = sequencer_->commits();
+  stats->conflicts = sequencer_->conflicts();
+  stats->operations = operations_.load(std::memory_order_relaxed);
+  const db::SchedulerStats& flushing = scheduler_->stats();
+  stats->flushes = flushing.flushes.load(std::memory_order_relaxed);
+  stats->reclusters = flushing.reclusters.load(std::memory_order_relaxed);
+  stats->splits = flushing.splits.load(std::memory_order_relaxed);
+  stats->joins = flushing.joins.load(std::memory_order_relaxed);
+  stats->write_waits = flushing.write_waits.load(std::memory_order_relaxed);
+  stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
+  stats->bytes_written_data = publisher_->bytes_written();
+  stats->manifest_batches = publisher_->batches();
+  stats->bytes_read = residency_->bytes_read();
+  if (log_ != nullptr) {
+    const wal::LogStats log = log_->stats();
+    stats->log_bytes = log_->head() - std::min(log_->head(), log_->trimmed());
+    stats->log_syncs = log.syncs;
+    stats->bytes_written_log = log.bytes_drained;
+  }
+  stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);
+  stats->oldest_snapshot_timestamp = snapshots_->oldest(stats->visible_timestamp);
+  stats->snapshots = snapshots_->count();
+  const uint64_t now = machine_.clock->monotonic_us();
+  snapshots_->observe(now);
+  if (const uint64_t since = snapshots_->oldest_since_us(); since != 0 && since < now) {
+    stats->oldest_snapshot_seconds = (now - since) / 1'000'000;
+  }
+  stats->background_io_bytes_per_second = background_io_.rate();
+  stats->background_io_bytes = background_io_.bytes();
+  stats->background_io_urgent_bytes = background_io_.urgent_bytes();
+  stats->background_io_wait_us = background_io_.waited_us();
+  if (filters_ != nullptr) {
+    stats->filter_seen = filters_->seen();
+    stats->filter_removed = filters_->removed();
+    stats->filter_changed = filters_->changed();
+  }
+  stats->data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
 }
 
 Result<CheckReport> Db::check(const CheckOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/flush_events.h"
 #include "db/moved_large.h"
 #include "db/scheduler.h"
 #include "os/epoch.h"
@@ -92,6 +93,15 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
   return status;
 }
 
+Status Scheduler::erase(tree::TreeState* tree, const std::string& key, bool* flushed) {
+  tree::MergePolicy erasing = policy();
+  erasing.erase = true;
+  const os::IoLimit::Scope counts(machine_.background_io);
+  const Status status = flush_container(tree, key, true, true, erasing, flushed);
+  os::epoch::collect();
+  return status;
+}
+
 // The parts of a container whose delta is far too large for one step: each has a part of the run,
 // shares the delta, and is flushed as a step of its own. Nothing is read of the delta but where the
 // parts shall begin. False: goes the ordinary way.
@@ -118,19 +128,22 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
     tree->give_up(*cut);
     return false;
   }
+  FlushEvents events(machine_, tree->id(), cut->container->low, 0, true);
   HAWTHORN_TEST_POINT("scheduler.before_divide");
-  Result<tree::MergeOutput> divided = MergerLease(this)->divide(
-      {cut->container, nullptr, cut->file, nullptr, tree->layers().oldest_committed()}, lows);
+  Result<tree::MergeOutput> divided = MergerLease(this)->divide(tree->merge_input(*cut), lows);
   if (!divided.ok()) {
     tree->give_up(*cut);
+    events.failed(divided.status());
     const StatusCode code = divided.status().code();
     if (code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory) return false;
     return divided.status();
   }
   if (!tree::TreeState::few_open(*cut)) {
+    events.failed(Status(StatusCode::kBusy, "open transactions hold too much of the container"));
     tree->give_up(*cut);
     return false;
   }
+  events.merged(*divided);
   const uint64_t batch = publisher_->add(edit_of(*divided));
   tree->install(*cut, *divided, batch);
   stats_.splits.fetch_add(1, std::memory_order_relaxed);
@@ -194,21 +207,24 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
     give_up();
     return;
   }
+  FlushEvents events(machine_, tree->id(), cuts.front().container->low, 0, true);
   HAWTHORN_TEST_POINT("scheduler.before_join");
   std::vector<tree::MergeInput> inputs;
   for (const tree::TreeState::Cut& cut : cuts) {
-    inputs.push_back({cut.container, cut.frozen, cut.file, tree->merge_operator(),
-                      tree->layers().oldest_committed()});
+    inputs.push_back(tree->merge_input(cut));
   }
   const MergerLease merger(this);
   Result<tree::MergeOutput> joined = merger->join(inputs, cuts.front().cut);
   if (!joined.ok() || !tree::TreeState::few_written(cuts)) {
+    events.failed(joined.ok() ? Status(StatusCode::kBusy, "one of them was written to meanwhile")
+                              : joined.status());
     if (joined.ok()) merger->give_up(std::move(joined).value());
     give_up();
     no_joins_until_us_.store(machine_.clock->monotonic_us() + kJoinPauseUs,
                              std::memory_order_relaxed);
     return;
   }
+  events.merged(*joined, cuts.size());
   Edit edit = edit_of(*joined);
   for (size_t i = 1; i < cuts.size(); ++i) edit.deleted.push_back(cuts[i].file->record.id);
   const uint64_t batch = publisher_->add(std::move(edit));
@@ -255,17 +271,21 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   // Checked after the container was marked as being flushed: a drop waits for such marks before it
   // takes stock.
   const bool dropped = tree->dropped.load(std::memory_order_seq_cst);
-  if (dropped || (cut->frozen == nullptr && !policy.rewrites())) {
+  const bool alone = policy.rewrites() || policy.erase;  // there is work without a delta
+  if (dropped || (cut->frozen == nullptr && !alone)) {
     tree->give_up(*cut);
     return {};
   }
-  if (!policy.rewrites() && tree::TreeState::drop_empty(*cut)) {
+  if (!alone && tree::TreeState::drop_empty(*cut)) {
     *flushed = true;
     return {};
   }
+  const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
+  FlushEvents events(machine_, tree->id(), cut->container->low, delta_bytes, policy.rewrites());
   MovedLarge moved(store_);
   if (policy.move_file.has_value()) {
     if (Status s = moved.copy(*cut->file, *policy.move_file); !s.ok()) {
+      events.failed(s);
       tree->give_up(*cut);
       return s;
     }
@@ -273,10 +293,9 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
   Result<tree::MergeOutput> merged =
-      MergerLease(this)->merge({cut->container, cut->frozen, cut->file, tree->merge_operator(),
-                                tree->layers().oldest_committed()},
-                               cut->cut, jittered);
+      MergerLease(this)->merge(tree->merge_input(*cut), cut->cut, jittered);
   if (!merged.ok()) {
+    events.failed(merged.status());
     tree->give_up(*cut);
     return merged.status();
   }
@@ -284,12 +303,16 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (cut->container->large.load(std::memory_order_relaxed)) {
     large_due_.store(true, std::memory_order_release);
   }
-  const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
+  events.merged(*merged);
   const bool split = merged->pieces.size() > 1;
   const bool reclustered = merged->reclustered;
   const bool joins =
       reshapes && !split &&
       tree::live_bytes(*merged->pieces.front().file) < policy.target_bytes / kJoinPart;
+  std::vector<std::string> lows;  // the install may replace the container by several
+  if (flushed_) {
+    for (const tree::MergePiece& piece : merged->pieces) lows.push_back(piece.low);
+  }
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
@@ -299,6 +322,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
   if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);
   *flushed = true;
+  for (const std::string& piece : lows) flushed_(*tree, piece);
   if (joins) join_around(tree, low, policy);
   return {};
 }

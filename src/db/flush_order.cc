@@ -6,6 +6,7 @@
 
 #include "db/scheduler.h"
 #include "os/epoch.h"
+#include "os/io_limit.h"
 
 namespace hawthorn::db {
 
@@ -153,6 +154,7 @@ void Scheduler::run_helper() {
       while (!stopping_ && must_read_.empty()) reads_due_.wait(mutex_);
       if (stopping_) return;
     }
+    const os::IoLimit::Scope counts(machine_.background_io, true);
     const Step step = flush_due() ? flush_step(Flusher::kHelper) : Step::kNothing;
     os::epoch::collect();
     pause_us = step == Step::kFailed ? kFailedUs : step == Step::kNothing ? kNotDueUs : 0;

@@ -11,12 +11,19 @@ std::atomic<uint64_t> next_instance{1};
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
-    : machine_(machine),
+    : events_(options.listeners.empty()
+                  ? nullptr
+                  : std::make_unique<db::Events>(options.listeners, options.log)),
+      background_io_(machine.clock),
+      machine_(with_hooks(machine)),
       path_(std::move(path)),
       options_(std::move(options)),
       outcome_reserve_(machine_, path_),
       instance_(next_instance.fetch_add(1, std::memory_order_relaxed)) {
   fork_generation_ = os::fork_generation();
+  if (options_.background_io_bytes_per_second > 0) {
+    background_io_.set_rate(options_.background_io_bytes_per_second);
+  }
 }
 
 Db::Impl::~Impl() {
@@ -25,18 +32,30 @@ Db::Impl::~Impl() {
     prepared_.leak_all();
     static_cast<void>(layer_merger_.release());
     static_cast<void>(scheduler_.release());
+    static_cast<void>(counters_.release());
+    static_cast<void>(filters_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
     static_cast<void>(manifest_.release());
     if (catalog_ != nullptr) catalog_->abandon();
     static_cast<void>(residency_.release());
     static_cast<void>(arena_.release());
+    static_cast<void>(events_.release());
     return;
   }
+  // Callbacks may still call, and are told that it is closed.
+  if (events_ != nullptr) static_cast<void>(events_->pause().ok());
+  if (filters_ != nullptr) filters_->stop();
   if (layer_merger_ != nullptr) layer_merger_->stop();
+  const bool was_open = opened_ && !closed_.exchange(true, std::memory_order_acq_rel);
   if (scheduler_ != nullptr) scheduler_->stop();
   if (publisher_ != nullptr) publisher_->stop();
+  close_counters();
   prepared_.abandon_all();
+  if (events_ != nullptr) {
+    if (was_open) events_->post(Closed{});
+    events_->stop();
+  }
   publisher_.reset();
   log_.reset();
   manifest_.reset();
@@ -44,6 +63,30 @@ Db::Impl::~Impl() {
   large_.reset();
   os::epoch::drain();  // what the trees have retired refers to the parts below
   scheduler_.reset();
+}
+
+os::Machine Db::Impl::with_hooks(const os::Machine& machine) {
+  os::Machine hooked = machine;
+  hooked.events = events_.get();
+  hooked.background_io = &background_io_;
+  return hooked;
+}
+
+// What only the catalog and the trees know.
+void Db::Impl::complete_event(os::Event& event) const {
+  const auto name_tree = [this](auto& of) {
+    if (of.tree != format::kCatalogTree) of.tree_name = catalog_->manifest_name(of.tree);
+  };
+  if (auto* begun = std::get_if<FlushBegun>(&event)) name_tree(*begun);
+  if (auto* completed = std::get_if<FlushCompleted>(&event)) name_tree(*completed);
+  auto* damage = std::get_if<DamageFound>(&event);
+  if (damage == nullptr) return;
+  name_tree(*damage);
+  const tree::TreeState* tree = catalog_->any(damage->tree);
+  if (tree == nullptr) return;
+  const os::epoch::Guard guard;
+  const tree::Container* container = tree->directory().find(damage->low_key);
+  if (container->has_high) damage->high_key = container->high;
 }
 
 void Db::Impl::log(LogLevel level, std::string_view message) const {

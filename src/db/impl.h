@@ -19,6 +19,9 @@
 #include <vector>
 
 #include "db/catalog.h"
+#include "db/counters_file.h"
+#include "db/events.h"
+#include "db/filter_job.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
@@ -26,6 +29,7 @@
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
+#include "os/io_limit.h"
 #include "space/devices.h"
 #include "txn/transaction.h"
 
@@ -80,6 +84,8 @@ class Db::Impl {
   // Trains the dictionary of a tree that has enough samples by now, if there is one.
   void train_dictionary();
   void log(LogLevel level, std::string_view message) const;
+  // Of Stats, what needs no look at trees, containers and files.
+  void figures(Stats* stats) const;
   Status check_sizes(std::string_view key, uint64_t value_bytes) const;
   // `large`: some values are over the limit of those in containers.
   Status write_operations(std::string_view operations, uint32_t count, bool large,
@@ -94,7 +100,9 @@ class Db::Impl {
   void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() { held_.fetch_sub(1, std::memory_order_relaxed); }
 
-  const os::Machine machine_;
+  std::unique_ptr<db::Events> events_;  // null: nobody listens; before all that tells
+  os::IoLimit background_io_;
+  const os::Machine machine_;  // with the hooks of this database
   const std::string path_;
   Options options_;
   std::unique_ptr<os::File> lock_;
@@ -115,10 +123,13 @@ class Db::Impl {
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
+  std::unique_ptr<db::FilterJob> filters_;      // null: there are none
+  std::unique_ptr<db::CountersFile> counters_;  // null: read-only
   std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;
   db::PreparedTransactions prepared_;
   db::OutcomeReserve outcome_reserve_;
+  bool opened_ = false;
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> operations_{0};
@@ -128,6 +139,10 @@ class Db::Impl {
   const uint64_t instance_;
 
  private:
+  Status open_all(Opened* opened);
+  Status close_all();
+  void complete_event(os::Event& event) const;
+  os::Machine with_hooks(const os::Machine& machine);
   Status lock_directory(bool exists);
   Status open_devices(db::LoadedManifest& loaded, bool exists);
   Status label_devices(db::LoadedManifest& loaded, bool exists);
@@ -135,6 +150,8 @@ class Db::Impl {
   Status commit_operations(txn::Txn& txn, const Status& prepared, std::string_view operations,
                            uint32_t count, Durability durability);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
+  void start_counters();
+  void close_counters();
   void remove_ingest_files();
   Status check_merge_operators() const;
   const MergeOperator* merge_operator(std::string_view name) const;

@@ -87,6 +87,8 @@ Status IngestSession::commit() {
 // Everything that the commit record will refer to is durable after it.
 Status IngestSession::carve() {
   // What can be seen already need not wait until others do.
+  // Where a range was deleted there is room once it is erased.
+  if (tree_->layers().ranges() > 0) static_cast<void>(db_->layer_merger_->drain().ok());
   while (!parts_.empty()) {
     if (Status s = db_->publisher_->keep_manifest_room(parts_.size() * kRecordBytes); !s.ok()) {
       return s;

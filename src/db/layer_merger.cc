@@ -28,6 +28,7 @@ struct LayerMerger::Pending {
 
 void LayerMerger::start() {
   os::MutexLock lock(mutex_);
+  stopping_ = false;
   started_ = services_.store->machine->background_threads;
   if (started_ && told_ && !thread_.joinable())
     thread_ = os::Thread("hw-layers", [this] { run(); }, true);
@@ -41,6 +42,12 @@ void LayerMerger::wake() {
     thread_ = os::Thread("hw-layers", [this] { run(); }, true);
   }
   wake_.notify_all();
+}
+
+void LayerMerger::wake_if_due() {
+  for (const tree::TreeState* tree : catalog_->all()) {
+    if (tree->layers().any()) return wake();
+  }
 }
 
 void LayerMerger::stop() {
@@ -90,12 +97,13 @@ Status LayerMerger::drain() {
 Result<LayerMerger::Left> LayerMerger::pass() {
   os::MutexLock merging(merging_);
   bool done = each_commit([this](Commit commit) { return keep(commit); });
+  Status first;  // one keeps no other from being brought in
   for (tree::TreeState* tree : catalog_->all()) {
     for (std::shared_ptr<tree::Layer> layer = next_of(tree); layer != nullptr;
          layer = next_of(tree)) {
       Result<bool> all = tree->was_dropped() ? Result<bool>(true) : merge(tree, *layer);
-      if (!all.ok()) return all.status();
-      if (!*all) {
+      if (!all.ok() && first.ok()) first = all.status();
+      if (!all.ok() || !*all) {
         done = false;
         break;
       }
@@ -104,8 +112,11 @@ Result<LayerMerger::Left> LayerMerger::pass() {
   }
   const bool gone = each_commit([this](Commit commit) { return let_go(commit); });
   forget_relays();
-  if (!done) return Left::kWrites;
-  return gone ? Left::kNothing : Left::kReaders;
+  const Result<RangeEraser::Left> ranges = eraser_.pass([this] { return stopping(); });
+  if (!first.ok()) return first;
+  if (!ranges.ok()) return ranges.status();
+  if (!done || *ranges == RangeEraser::Left::kContainers) return Left::kWrites;
+  return gone && *ranges == RangeEraser::Left::kNothing ? Left::kNothing : Left::kReaders;
 }
 
 // False where it was for one of them.
@@ -122,7 +133,15 @@ bool LayerMerger::each_commit(Each each) const {
 
 bool LayerMerger::keep_all() {
   os::MutexLock merging(merging_);
-  return each_commit([this](Commit commit) { return keep(commit); });
+  const bool kept = each_commit([this](Commit commit) { return keep(commit); });
+  for (int attempt = 0; attempt < kDrainAttempts; ++attempt) {
+    const Result<RangeEraser::Left> ranges = eraser_.pass();
+    if (!ranges.ok()) return false;
+    if (*ranges != RangeEraser::Left::kContainers) return kept;
+    if (!catalog_->committed_layers().empty()) return false;  // it may wait for these
+    services_.store->machine->clock->sleep_us(kPauseUs);
+  }
+  return false;
 }
 
 bool LayerMerger::keep(Commit commit) {
@@ -158,7 +177,7 @@ std::shared_ptr<tree::Layer> LayerMerger::next_of(const tree::TreeState* tree) {
   for (const std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
     const format::Lsn cts = layer->cts.load(std::memory_order_acquire);
     const bool merged = layer->merged.load(std::memory_order_acquire) != format::kLsnMax;
-    if (cts == format::kLsnMax || merged || cts < newest_cts) continue;
+    if (layer->deletes() || cts == format::kLsnMax || merged || cts < newest_cts) continue;
     newest = layer;  // of one transaction the last one
     newest_cts = cts;
   }
@@ -205,7 +224,9 @@ Result<bool> LayerMerger::write(tree::TreeState* tree, const tree::Layer& layer,
     Result<bool> newer = tree->has_newer(key, cts - 1);
     if (!newer.ok()) return newer.status();
     if (*newer) continue;
-    const tree::LayerEntry entry = tree::decode_layer_entry(encoded);
+    tree::LayerEntry entry = tree::decode_layer_entry(encoded);
+    // As the key's last state: who opens finds the layer, and perhaps the range not any more.
+    if (tree->layers().is_deleted(key, cts)) entry = {tree::VersionKind::kTombstone, 0, {}};
     Status status = txn.write(tree, tree::operation_type(entry.kind), key, entry.value);
     const bool later = status.is_conflict() || status.is(StatusCode::kTimedOut) ||
                        status.is(StatusCode::kDeadlock);
@@ -241,14 +262,9 @@ bool LayerMerger::let_go(Commit commit) {
   return true;
 }
 
-// Who registers from here on does so at this moment or later.
-tree::Snapshots& LayerMerger::fresh_snapshots() {
-  services_.store->snapshots->refresh(services_.sequencer->visible().load());
-  return *services_.store->snapshots;
-}
-
 void LayerMerger::forget_relays() {
-  const tree::Snapshots& snapshots = fresh_snapshots();
+  tree::Snapshots& snapshots = *services_.store->snapshots;
+  snapshots.refresh(services_.sequencer->visible().load());
   os::epoch::Guard guard;
   const format::Lsn oldest = snapshots.view()->oldest();
   for (tree::TreeState* tree : catalog_->all()) tree->layers().forget_relays(oldest);
@@ -256,14 +272,11 @@ void LayerMerger::forget_relays() {
 
 // By one whom the layers concern.
 bool LayerMerger::is_read(Commit commit) {
-  const tree::Snapshots& snapshots = fresh_snapshots();
-  os::epoch::Guard guard;
-  const tree::PruneView& view = *snapshots.view();
-  return std::any_of(commit.begin(), commit.end(), [&view](const Catalog::CommittedLayer& at) {
-    const format::Lsn cts = at.layer->cts.load(std::memory_order_acquire);
-    const format::Lsn merged = at.layer->merged.load(std::memory_order_acquire);
-    const auto reader = std::lower_bound(view.registered.begin(), view.registered.end(), cts);
-    return view.horizon + 1 < merged || (reader != view.registered.end() && *reader < merged);
+  tree::Snapshots& snapshots = *services_.store->snapshots;
+  const format::Lsn visible = services_.sequencer->visible().load();
+  return std::any_of(commit.begin(), commit.end(), [&](const Catalog::CommittedLayer& at) {
+    return snapshots.read_between(at.layer->cts.load(std::memory_order_acquire),
+                                  at.layer->merged.load(std::memory_order_acquire), visible);
   });
 }
 

@@ -16,13 +16,15 @@
 //    committed meanwhile begins with that.
 // 2. The log keeps the transaction until the manifest knows its layers: until then an open makes
 //    them again. All layers of a commit are kept by one batch, behind all that it left in deltas.
-// 3. What cannot be written now (a locked row, a conflict, a full disk) is tried again later.
+// 3. What a range that was deleted since hides is written as deleted.
+// 4. What cannot be written now (a locked row, a conflict, a full disk) is tried again later.
 
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "db/catalog.h"
+#include "db/range_eraser.h"
 #include "db/scheduler.h"
 #include "os/sync.h"
 #include "txn/transaction.h"
@@ -33,7 +35,11 @@ class LayerMerger {
  public:
   LayerMerger(const txn::Services& services, Catalog* catalog, Scheduler* scheduler,
               Publisher* publisher)
-      : services_(services), catalog_(catalog), scheduler_(scheduler), publisher_(publisher) {}
+      : services_(services),
+        catalog_(catalog),
+        scheduler_(scheduler),
+        publisher_(publisher),
+        eraser_(services, catalog, scheduler, publisher) {}
   ~LayerMerger() { stop(); }
 
   // The database is open: from here on it works as soon as it is told, where the machine has
@@ -42,9 +48,12 @@ class LayerMerger {
   void stop();
   // There are committed layers. Does nothing before start.
   void wake();
+  // Where there are any.
+  void wake_if_due();
   // Until all that can be written now is.
   Status drain();
-  // Tells the manifest of all layers that are committed. False: of some it could not.
+  // Tells the manifest of all layers that are committed, and rewrites what ranges hide. False: of
+  // some it could not, and the log has to stay.
   bool keep_all();
 
  private:
@@ -63,7 +72,6 @@ class LayerMerger {
   Result<bool> merge(tree::TreeState* tree, const tree::Layer& layer);
   Result<bool> write(tree::TreeState* tree, const tree::Layer& layer, const Pending& pending);
   bool let_go(Commit commit);
-  tree::Snapshots& fresh_snapshots();
   bool is_read(Commit commit);
   void forget_relays();
   bool log_merged(format::Lsn cts);
@@ -72,6 +80,7 @@ class LayerMerger {
   Catalog* const catalog_;
   Scheduler* const scheduler_;
   Publisher* const publisher_;
+  RangeEraser eraser_;
   os::Mutex merging_;  // one pass at a time
   mutable os::Mutex mutex_;
   os::CondVar wake_;

@@ -9,6 +9,7 @@
 #include "db/manifest_files.h"
 #include "format/manifest_record.h"
 #include "hawthorn/version.h"
+#include "os/event_sink.h"
 
 namespace hawthorn::db {
 namespace {
@@ -179,6 +180,9 @@ Status Manifest::Files::begin_next(bool new_database) {
   remove_others(replaced);
   // Where there is no space for it, the one that there is will do as long as the state fits.
   static_cast<void>(keep_spare(current.allocated).ok());
+  if (replaced != 0 && machine.events != nullptr) {
+    machine.events->post(ManifestRewritten{number, current.end});
+  }
   return {};
 }
 
@@ -401,6 +405,8 @@ Status Manifest::keep_room() {
 const format::ManifestState& Manifest::state() const { return files_->state; }
 uint64_t Manifest::bytes() const { return files_->current.end; }
 uint64_t Manifest::number() const { return files_->superblock.manifest_number; }
+uint64_t Manifest::uuid_low() const { return files_->superblock.uuid_low; }
+uint64_t Manifest::uuid_high() const { return files_->superblock.uuid_high; }
 
 Manifest::Manifest(std::unique_ptr<Files> files) : files_(std::move(files)) {}
 Manifest::~Manifest() = default;

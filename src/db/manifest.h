@@ -76,6 +76,8 @@ class Manifest {
   const format::ManifestState& state() const;
   uint64_t bytes() const;
   uint64_t number() const;
+  uint64_t uuid_low() const;
+  uint64_t uuid_high() const;
 
   struct Files;
 

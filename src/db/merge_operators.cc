@@ -146,8 +146,9 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
   }
   if (!tree->layers().forbid()) {
     return Status(StatusCode::kBusy,
-                  "the tree still has to take in what a large transaction has written; "
-                  "Db::drain waits for that, but not for those that are open");
+                  "the tree still has to take in what a large transaction has written or "
+                  "delete_range has deleted; Db::drain waits for that, but not for transactions "
+                  "and snapshots that are open");
   }
   Status status = catalog_->change_record(
       tree->id(), [&](format::TreeRecord& record) { record.merge_operator = name; });

@@ -1,5 +1,6 @@
 #include "db/named_snapshots.h"
 
+#include "os/event_sink.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -58,8 +59,13 @@ Status NamedSnapshots::make(std::string_view name) {
     store_->snapshots->remove(registration.slot);
     return status;
   }
-  os::MutexLock lock(mutex_);
-  kept_[record.name] = {record, registration};
+  {
+    os::MutexLock lock(mutex_);
+    kept_[record.name] = {record, registration};
+  }
+  if (os::EventSink* const events = store_->machine->events; events != nullptr) {
+    events->post(SnapshotChanged{true, record.name, record.timestamp});
+  }
   return {};
 }
 
@@ -75,6 +81,9 @@ Status NamedSnapshots::drop(std::string_view name) {
   os::MutexLock lock(mutex_);
   const auto at = kept_.find(name);
   store_->snapshots->remove(at->second.registration.slot);
+  if (os::EventSink* const events = store_->machine->events; events != nullptr) {
+    events->post(SnapshotChanged{false, std::string(name), at->second.record.timestamp});
+  }
   kept_.erase(at);
   count_.fetch_sub(1, std::memory_order_acq_rel);
   return {};

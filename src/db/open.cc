@@ -79,6 +79,30 @@ Status Db::Impl::present_ring_bytes(size_t* bytes) {
 }
 
 Status Db::Impl::open() {
+  if (std::count(options_.listeners.begin(), options_.listeners.end(), nullptr) > 0) {
+    return Status(StatusCode::kInvalidArgument, "Options::listeners holds a null pointer");
+  }
+  for (const auto& [name, filter] : options_.flush_filters) {
+    if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
+    if (filter == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "Options::flush_filters holds a null pointer");
+    }
+  }
+  Opened opened;
+  const uint64_t began_us = events_ == nullptr ? 0 : machine_.clock->monotonic_us();
+  if (Status s = open_all(&opened); !s.ok()) return s;
+  opened_ = true;
+  if (events_ == nullptr) return {};
+  opened.read_only = options_.read_only;
+  opened.duration_us = machine_.clock->monotonic_us() - began_us;
+  opened.prepared_transactions = prepared_.list().size();
+  events_->complete = [this](os::Event& event) { complete_event(event); };
+  events_->post(std::move(opened));
+  events_->start();
+  return {};
+}
+
+Status Db::Impl::open_all(Opened* event) {
   if (options_.memory_budget_bytes < Db::limits().memory_budget_bytes_min) {
     return Status(StatusCode::kInvalidArgument,
                   "a memory budget of " + std::to_string(options_.memory_budget_bytes) +
@@ -97,6 +121,7 @@ Status Db::Impl::open() {
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
+  event->created = !*there;
   if (!*there) {
     if (options_.read_only || !options_.create_if_missing) {
       return Status(StatusCode::kNotFound, path_ + " holds no database");
@@ -194,6 +219,11 @@ Status Db::Impl::open() {
     train_dictionary();
     // What fails is the publisher's error, and of everything that follows.
     static_cast<void>(catalog_->remove_ended(false).ok());
+    if (filters_ != nullptr && !machine_.background_threads) {
+      static_cast<void>(filters_->run_due().ok());
+    }
+    if (counters_ == nullptr) return;
+    counters_->update_when_due([this](Stats* stats) { figures(stats); });
   });
   catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
@@ -228,6 +258,7 @@ Status Db::Impl::open() {
     recovery = std::move(opened).value();
     if (Status s = replay.scan(*recovery, state.log_trim); !s.ok()) return s;
     visible = std::max(visible, replay.newest());
+    event->log_bytes_replayed = recovery->bytes();
     // What was flushed was durable in the log first: a log that ends before it has lost commits.
     if (flushed >= state.log_trim && flushed > 0 && recovery->end() <= flushed) {
       return Status(StatusCode::kCorruption,
@@ -324,12 +355,20 @@ Status Db::Impl::open() {
   }
   remove_ingest_files();
   snapshots_->refresh(visible);
+  start_counters();
+  if (!options_.flush_filters.empty()) {
+    filters_ = std::make_unique<db::FilterJob>(this);
+    scheduler_->on_flushed([this](const tree::TreeState& tree, const std::string& low) {
+      filters_->flushed(tree, low);
+    });
+  }
   scheduler_->start();
   if (Status s = catalog_->finish_open(services_, false, named_snapshots_->timestamps()); !s.ok()) {
     return s;
   }
+  if (filters_ != nullptr) filters_->start();
   layer_merger_->start();
-  if (!catalog_->committed_layers().empty()) layer_merger_->wake();
+  layer_merger_->wake_if_due();
   return {};
 }
 
@@ -374,6 +413,17 @@ Status Db::Impl::label_devices(db::LoadedManifest& loaded, bool exists) {
   return devices_->label(loaded.uuid_low, loaded.uuid_high, generation);
 }
 
+// Figures for others: nothing that the database needs.
+void Db::Impl::start_counters() {
+  counters_ = std::make_unique<db::CountersFile>(machine_, path_, manifest_->uuid_low(),
+                                                 manifest_->uuid_high());
+  Stats stats;
+  figures(&stats);
+  if (const Status s = counters_->start(stats); !s.ok()) {
+    log(LogLevel::kWarning, "there will be no counters for other programs: " + s.to_string());
+  }
+}
+
 // What bulk ingests of a process that died have left. Nothing refers to them.
 void Db::Impl::remove_ingest_files() {
   Result<std::vector<std::string>> names = machine_.files->list(path_);
@@ -388,7 +438,40 @@ void Db::Impl::remove_ingest_files() {
 
 // ---- Closing
 
+void Db::Impl::close_counters() {
+  if (counters_ == nullptr) return;
+  Stats stats;
+  figures(&stats);
+  counters_->close(stats);
+}
+
 Status Db::Impl::close() {
+  if (!usable().ok()) return close_all();
+  if (filters_ != nullptr) {
+    if (Status s = filters_->may_end_filters(); !s.ok()) return s;
+  }
+  // Callbacks that use the database are outside of it meanwhile, and find it closed afterwards.
+  if (events_ != nullptr) {
+    if (Status s = events_->pause(); !s.ok()) return s;
+  }
+  if (filters_ != nullptr) filters_->stop();
+  Status status = close_all();
+  if (!closed_.load(std::memory_order_acquire)) {
+    if (layer_merger_ != nullptr && !options_.read_only) {
+      layer_merger_->start();
+      layer_merger_->wake_if_due();
+    }
+    if (filters_ != nullptr) filters_->start();
+    if (events_ != nullptr) events_->resume();
+    return status;
+  }
+  if (events_ == nullptr) return status;
+  events_->post(Closed{.clean = status.ok()});
+  events_->stop();
+  return status;
+}
+
+Status Db::Impl::close_all() {
   if (Status s = usable(); !s.ok()) return s.is(StatusCode::kClosed) ? Status() : s;
   if (held_.load(std::memory_order_acquire) != 0) {
     return Status(StatusCode::kBusy, std::to_string(held_.load()) +
@@ -415,6 +498,7 @@ Status Db::Impl::close() {
   closed_.store(true, std::memory_order_release);
   scheduler_->stop();
   publisher_->stop();
+  close_counters();
   if (keeps_log) {
     if (Status s = log_->close_and_keep(); !s.ok()) return s;
   } else if (Status s = close_log(); !s.ok()) {
@@ -472,7 +556,8 @@ Status Db::destroy(const std::string& path) {
     if (name == "superblock") {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
-               db::is_ingest_file(name) || name == db::OutcomeReserve::kName) {
+               db::is_ingest_file(name) || name == db::OutcomeReserve::kName ||
+               name == db::CountersFile::kName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

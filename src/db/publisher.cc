@@ -5,6 +5,8 @@
 #include <unordered_set>
 
 #include "os/epoch.h"
+#include "os/event_sink.h"
+#include "os/io_limit.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -64,8 +66,12 @@ Status Publisher::status() const {
 }
 
 void Publisher::fail(const Status& status) {
-  os::MutexLock lock(mutex_);
-  if (status_.ok()) status_ = status;
+  {
+    os::MutexLock lock(mutex_);
+    if (!status_.ok()) return;
+    status_ = status;
+  }
+  if (machine_.events != nullptr) machine_.events->post(BackgroundError{status, true});
 }
 
 uint64_t Publisher::add(Edit edit) {
@@ -124,6 +130,7 @@ uint64_t Publisher::add(Edit edit) {
     for (os::IoRequest& request : requests) request.group = group;
   }
   machine_.io->submit(requests);
+  os::IoLimit::note(bytes);
   group->done(Status());
   bytes_written_.fetch_add(bytes, std::memory_order_relaxed);
   if (full) wake_.notify_all();

@@ -373,6 +373,10 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
       if (Status s = attach(tree, operation, cts, first_lsn); !s.ok()) return s;
       continue;
     }
+    if (operation.type == format::OperationType::kDeleteRange) {
+      hide_range(tree, operation, cts, first_lsn, cts == record.lsn);
+      continue;
+    }
     const bool layered = goes_to_layer(outcome, operation, seq);
     if (layered && kept_layers_.contains(outcome->cts)) continue;
     batch_.push_back({.tree = tree,
@@ -447,6 +451,32 @@ Status Replay::to_layer(const wal::RecordView& record, bool late, ChunkedOutcome
   replayed->cts = record.lsn;
   replayed->open = true;  // until the record is reached
   return {};
+}
+
+// Whether all containers of the range were made without what it hides.
+bool Replay::erased(const tree::TreeState& tree, const tree::KeyRange& range, Lsn cts) {
+  const os::epoch::Guard guard;
+  for (std::string_view at = range.low;;) {
+    const tree::Container* container = tree.directory().find(at);
+    if (container->descriptor.load(std::memory_order_acquire)->run->record.cut < cts) return false;
+    if (!container->has_high || (range.high && container->high >= *range.high)) return true;
+    at = container->high;
+  }
+}
+
+// Readers ask for it below its commit's cut only, so it does not matter which containers were
+// rewritten without it, nor that it is here before its record is reached: what is visible is what
+// was before it. At its record all older layers are there: without any, and where all containers
+// were rewritten, it says nothing any more.
+void Replay::hide_range(tree::TreeState* tree, const format::Operation& operation, Lsn cts,
+                        Lsn first_lsn, bool at_record) {
+  auto layer = std::make_shared<tree::Layer>();
+  layer->range.low = operation.key;
+  if (const auto high = format::range_end(operation.value)) layer->range.high = std::string(*high);
+  if (at_record && !tree->layers().have_entries() && erased(*tree, layer->range, cts)) return;
+  layer->cts.store(cts, std::memory_order_relaxed);
+  layer->log_from.store(first_lsn, std::memory_order_relaxed);
+  tree->layers().add(std::move(layer));
 }
 
 // The range held nothing when its commit was made, and nobody reads below that any more: whatever

@@ -127,6 +127,9 @@ class Replay {
   Status apply();
   static bool goes_to_layer(const ChunkedOutcome* outcome, const format::Operation& operation,
                             uint32_t seq);
+  static void hide_range(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts,
+                         format::Lsn first_lsn, bool at_record);
+  static bool erased(const tree::TreeState& tree, const tree::KeyRange& range, format::Lsn cts);
   static Status scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome);
   static std::string_view operations_of_commit(const wal::RecordView& record);
   Status to_layer(const wal::RecordView& record, bool late, ChunkedOutcome* outcome,

@@ -162,6 +162,9 @@ Status Replay::restore_operation(Restoring* restoring, const format::Operation& 
   if (operation.type == format::OperationType::kAttach) {
     return Status(StatusCode::kCorruption, "the log attaches a container outside of an ingest");
   }
+  if (operation.type == format::OperationType::kDeleteRange) {
+    return Status(StatusCode::kCorruption, "the log prepares what has deleted a range");
+  }
   tree::TreeState* tree = find_tree(operation.tree);
   return tree == nullptr ? Status() : restoring->txn->install_found(tree, operation, seq);
 }

@@ -5,6 +5,8 @@
 
 #include "db/log_sizing.h"
 #include "os/epoch.h"
+#include "os/event_sink.h"
+#include "os/io_limit.h"
 #include "os/machine.h"
 #include "os/small_objects.h"
 #include "os/test_point.h"
@@ -220,8 +222,13 @@ Status Scheduler::status() const {
 }
 
 void Scheduler::fail(const Status& status) {
-  os::MutexLock lock(mutex_);
-  if (status_.ok()) status_ = status;
+  {
+    os::MutexLock lock(mutex_);
+    if (!status_.ok()) return;
+    status_ = status;
+  }
+  const bool read_only = !publisher_->status().ok();
+  if (machine_.events != nullptr) machine_.events->post(BackgroundError{status, read_only});
 }
 
 void Scheduler::large_delta() {
@@ -268,6 +275,29 @@ bool Scheduler::flush_due() const {
          deltas_full() || log_pressure();
 }
 
+bool Scheduler::urgent() const {
+  if (store_->arena->used(os::Quota::kDelta) >= free_below_.load(std::memory_order_relaxed)) {
+    return true;
+  }
+  if (store_->log == nullptr) return false;
+  const Lsn end = store_->log->trimmed() + log_limit() + log_limit() / 2;
+  return store_->log->head() > end && log_end_flushable() > end;
+}
+
+// Waits a moment, and says so, where the limit of background I/O does not allow a step yet.
+bool Scheduler::held_back(bool must_go_on) {
+  os::IoLimit* const limit = machine_.background_io;
+  const uint64_t wait_us = limit == nullptr || must_go_on ? 0 : limit->wait_us();
+  if (wait_us == 0) return false;
+  const uint64_t before = machine_.clock->monotonic_us();
+  {
+    os::MutexLock lock(mutex_);
+    if (!stopping_) static_cast<void>(wake_.wait_for(mutex_, std::min(wait_us, kTickUs)));
+  }
+  limit->count_wait(machine_.clock->monotonic_us() - before);
+  return true;
+}
+
 bool Scheduler::deltas_full() const {
   return static_cast<double>(store_->arena->used(os::Quota::kDelta)) >
          kFlushFrom * static_cast<double>(quota_.load(std::memory_order_relaxed));
@@ -307,6 +337,12 @@ void Scheduler::run() {
     }
     size_by_database();
     idle_();
+    const bool now = urgent();
+    if (held_back(now)) {
+      last_step_.store(Step::kDone, std::memory_order_relaxed);
+      continue;
+    }
+    const os::IoLimit::Scope counts(machine_.background_io, now);
     if (!due()) {
       last_step_.store(Step::kDone, std::memory_order_relaxed);
       shrink_in_background();
@@ -382,6 +418,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
   wake_.notify_one();
   const uint64_t started = machine_.clock->monotonic_us();
   Status result;
+  stalls_.enter(machine_, used, quota);
   if (used >= quota) store_->cursors.let_go();
   if (writer_step() != Step::kDone && used < quota) await_turn(owed);
   for (uint32_t attempt = 0; store_->arena->used(os::Quota::kDelta) >= quota; ++attempt) {
@@ -402,6 +439,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
       break;
     }
   }
+  stalls_.leave(machine_);
   stats_.write_wait_us.fetch_add(machine_.clock->monotonic_us() - started,
                                  std::memory_order_relaxed);
   return result;
@@ -411,6 +449,7 @@ Status Scheduler::pace(size_t bytes, bool insert) {
 Scheduler::Step Scheduler::writer_step() {
   Step step = Step::kNothing;
   if (writer_steps_.fetch_add(1, std::memory_order_acq_rel) < writer_steps_max_) {
+    const os::IoLimit::Scope counts(machine_.background_io, true);
     step = flush_step(machine_.background_threads ? Flusher::kWriter : Flusher::kBackground);
   }
   writer_steps_.fetch_sub(1, std::memory_order_acq_rel);
@@ -568,6 +607,8 @@ Status Scheduler::recluster_all() {
     }
     for (const std::string& low : lows) {
       bool flushed = false;
+      if (machine_.background_io != nullptr) machine_.background_io->await();
+      const os::IoLimit::Scope counts(machine_.background_io);
       if (Status s = flush_container(tree, low, true, true, recluster, &flushed); !s.ok()) return s;
       os::epoch::collect();
     }

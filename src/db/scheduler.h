@@ -26,6 +26,9 @@
 //    admits inserts again.
 // 5. A data file that is to go is emptied when nothing else is due, a container at a time, with
 //    pauses several times as long as the work (shrink.cc).
+// 6. The background's steps wait for their turn under Options::background_io_bytes_per_second, but
+//    not in the middle of one, and not where writers wait, or are about to, for what they do. What
+//    writers and callers of flush do themselves does not wait. So the limit never stops a writer.
 
 #include <atomic>
 #include <deque>
@@ -35,6 +38,7 @@
 #include <string>
 #include <vector>
 
+#include "db/events.h"
 #include "db/publisher.h"
 #include "hawthorn/status.h"
 #include "os/sync.h"
@@ -82,6 +86,9 @@ class Scheduler : public txn::Admission {
   // Told now and then by the background thread, and by drain, while no flush holds anything; before
   // start.
   void on_idle(std::function<void()> idle) { idle_ = std::move(idle); }
+  // Told of each container that was flushed or rewritten, by who did it; before start.
+  using Flushed = std::function<void(const tree::TreeState&, const std::string& low)>;
+  void on_flushed(Flushed flushed) { flushed_ = std::move(flushed); }
   size_t delta_quota() const { return quota_.load(std::memory_order_relaxed); }
 
   Status admit(size_t bytes, bool insert) override {
@@ -118,6 +125,9 @@ class Scheduler : public txn::Admission {
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent.
   Status recluster_all();
+  // Rewrites the container that covers the key without what deleted ranges hide of it. *flushed:
+  // it did something. Errors: those of flushing.
+  Status erase(tree::TreeState* tree, const std::string& key, bool* flushed);
   // Waits until nothing is due and everything flushed is published; then gives the disk back what
   // the data files do not need.
   Status drain();
@@ -130,6 +140,7 @@ class Scheduler : public txn::Admission {
   // During recovery: flushes in the foreground when the deltas have reached their quota.
   Status flush_when_full();
   void large_delta();
+  void look_again() { wake_.notify_all(); }
 
   const SchedulerStats& stats() const { return stats_; }
   Status status() const;
@@ -226,6 +237,9 @@ class Scheduler : public txn::Admission {
   bool flush_due() const;
   bool reappend_due() const;
   bool due() const { return flush_due() || reappend_due(); }
+  // Writers wait for flushes, or soon will (6).
+  bool urgent() const;
+  bool held_back(bool must_go_on) EXCLUDES(mutex_);
   void fail(const Status& status);
 
   const os::Machine& machine_;
@@ -234,6 +248,7 @@ class Scheduler : public txn::Admission {
   txn::Reappender* const reappender_;
   const TreeList trees_;
   std::function<void()> idle_ = [] {};
+  Flushed flushed_;
   tree::MergePolicy policy() const;
   std::atomic<size_t> target_bytes_{1 << 20};  // of a container; less in small budgets
   std::atomic<size_t> log_share_{0};           // what the log may hold
@@ -293,6 +308,7 @@ class Scheduler : public txn::Admission {
   std::atomic<uint64_t> flushed_bytes_{0};  // of deltas, since the start
   uint64_t line_ GUARDED_BY(mutex_) = 0;    // of those: up to here others wait for
   SchedulerStats stats_;
+  WriteStalls stalls_;
   os::Thread thread_;
   std::vector<os::Thread> helpers_;
   os::Thread toucher_;

@@ -5,6 +5,7 @@
 
 #include "db/scheduler.h"
 #include "os/epoch.h"
+#include "os/io_limit.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -31,16 +32,33 @@ uint64_t Scheduler::spare_blocks(bool eager) {
          store_->space->used_blocks() / kSparePart;
 }
 
+// The mutex is free while it waits for its turn: the background thread takes it, too.
 void Scheduler::shrink() {
-  os::MutexLock lock(shrink_mutex_);
-  untidy_.clear();
-  while (tidy_step() == Step::kDone) {
+  const auto repeat = [this](auto step) {
+    for (bool more = true; more;) {
+      if (machine_.background_io != nullptr) machine_.background_io->await();
+      const os::IoLimit::Scope counts(machine_.background_io);
+      more = step() == Step::kDone;
+    }
+  };
+  {
+    os::MutexLock lock(shrink_mutex_);
+    untidy_.clear();
   }
+  repeat([this] {
+    os::MutexLock lock(shrink_mutex_);
+    return tidy_step();
+  });
   static_cast<void>(publisher_->publish().ok());
   os::epoch::collect();
-  immovable_.clear();
-  while (shrink_step(true) == Step::kDone) {
+  {
+    os::MutexLock lock(shrink_mutex_);
+    immovable_.clear();
   }
+  repeat([this] {
+    os::MutexLock lock(shrink_mutex_);
+    return shrink_step(true);
+  });
 }
 
 void Scheduler::shrink_in_background() {

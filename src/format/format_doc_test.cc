@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/log_record.h"
 #include "format/manifest_layout.h"
@@ -147,6 +148,19 @@ const std::map<std::string, Struct>& structs() {
          FIELD(DeviceSlot, uuid_low), FIELD(DeviceSlot, uuid_high), FIELD(DeviceSlot, generation),
          FIELD(DeviceSlot, blocks), FIELD(DeviceSlot, reserved), FIELD(DeviceSlot, checksum_low),
          FIELD(DeviceSlot, checksum_high)}}},
+      {"CountersHeader",
+       {sizeof(CountersHeader),
+        {FIELD(CountersHeader, magic), FIELD(CountersHeader, version),
+         FIELD(CountersHeader, header_bytes), FIELD(CountersHeader, sequence),
+         FIELD(CountersHeader, uuid_low), FIELD(CountersHeader, uuid_high),
+         FIELD(CountersHeader, pid), FIELD(CountersHeader, process_start),
+         FIELD(CountersHeader, opened_us), FIELD(CountersHeader, updated_us),
+         FIELD(CountersHeader, state), FIELD(CountersHeader, entry_count),
+         FIELD(CountersHeader, entry_bytes), FIELD(CountersHeader, reserved)}}},
+      {"CountersEntry",
+       {sizeof(CountersEntry),
+        {FIELD(CountersEntry, name), FIELD(CountersEntry, kind), FIELD(CountersEntry, unit),
+         FIELD(CountersEntry, value)}}},
       {"RecordHeader",
        {sizeof(RecordHeader),
         {FIELD(RecordHeader, header_checksum), FIELD(RecordHeader, length),

@@ -6,13 +6,15 @@
 //              4 attach: a whole container, whose bytes are an encoded ContainerRecord without
 //              timestamps; the key is its low key. Only in transactions whose commit record is of
 //              type kAttachingCommit; 5 merge: the value is an operand of the tree's merge
-//              operator
+//              operator; 6 delete of a range: the key is its first one, the value is empty, or a
+//              byte 1 and the first key behind it. It ranks below all others of its transaction
 // tree         varint, tree id
 // key size     varint, up to kKeyBytesMax
 // value size   varint, up to kValueBytesMax; 0 for a delete
 // key, value   bytes
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,7 +27,8 @@ enum class OperationType : uint8_t {
   kDelete = 2,
   kPutLarge = 3,
   kAttach = 4,
-  kMerge = 5
+  kMerge = 5,
+  kDeleteRange = 6
 };
 
 inline constexpr size_t kKeyBytesMax = 65535;
@@ -37,6 +40,15 @@ struct Operation {
   std::string_view key;
   std::string_view value;
 };
+
+// The value of a kDeleteRange.
+inline std::string encode_range_end(const std::optional<std::string_view>& high) {
+  return high.has_value() ? std::string(1, '\1').append(*high) : std::string();
+}
+inline std::optional<std::string_view> range_end(std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  return value.substr(1);
+}
 
 // Sizes must be within the limits.
 inline void append_operation(std::string& to, const Operation& operation) {
@@ -56,7 +68,7 @@ inline void append_operation(std::string& to, const Operation& operation) {
 inline const char* decode_operation(const char* from, const char* end, Operation* operation) {
   if (from >= end) return nullptr;
   const auto type = static_cast<uint8_t>(*from++);
-  if (type < 1 || type > 5) return nullptr;
+  if (type < 1 || type > 6) return nullptr;
   uint64_t tree = 0;
   uint64_t key_size = 0;
   uint64_t value_size = 0;
@@ -69,6 +81,8 @@ inline const char* decode_operation(const char* from, const char* end, Operation
   if (static_cast<uint64_t>(end - from) < key_size + value_size) return nullptr;
   operation->type = static_cast<OperationType>(type);
   if (operation->type == OperationType::kDelete && value_size != 0) return nullptr;
+  if (operation->type == OperationType::kDeleteRange && value_size > 1 + kKeyBytesMax)
+    return nullptr;
   operation->tree = static_cast<uint32_t>(tree);
   operation->key = {from, key_size};
   operation->value = {from + key_size, value_size};

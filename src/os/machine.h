@@ -25,6 +25,9 @@ class Random {
   virtual uint64_t next() = 0;  // unpredictable on the real machine: salts and uuids come from it
 };
 
+class EventSink;
+class IoLimit;
+
 struct Machine {
   FileSystem* files = nullptr;
   Io* io = nullptr;
@@ -34,6 +37,10 @@ struct Machine {
   // False: the engine starts no threads of its own; its background work runs only when a call asks
   // for it (flush, drain, close, a commit that needs space). For deterministic tests.
   bool background_threads = true;
+  // Of one database, in its own copy. Null: nobody listens (event_sink.h).
+  EventSink* events = nullptr;
+  // Null: background work does not count what it reads and writes (io_limit.h).
+  IoLimit* background_io = nullptr;
 };
 
 // The real one, shared by all databases of the process.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "os/event_sink.h"
 
 namespace hawthorn::space {
 namespace {
@@ -177,8 +178,11 @@ Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
     static_cast<void>(machine_.files->remove(path).ok());
     return status;
   }
-  os::MutexLock lock(open_mutex_);
-  keep(number, *std::move(file));
+  {
+    os::MutexLock lock(open_mutex_);
+    keep(number, *std::move(file));
+  }
+  if (machine_.events != nullptr) machine_.events->post(DataFileCreated{number, *bytes});
   return {};
 }
 
@@ -192,12 +196,15 @@ DataFile* DataFiles::keep(uint32_t number, std::unique_ptr<os::File> file) {
 }
 
 Status DataFiles::remove(uint32_t number) {
+  uint64_t bytes = 0;
+  if (machine_.events != nullptr) bytes = file(number)->size().ok() ? *file(number)->size() : 0;
   os::MutexLock syncing(sync_mutex_);
   os::MutexLock lock(open_mutex_);
   if (Status status = machine_.files->remove(path_of(number)); !status.ok()) return status;
   DataFile* const file = open_files_[number].exchange(nullptr, std::memory_order_acq_rel);
   written_[number].store(false, std::memory_order_relaxed);
   if (file != nullptr) file->close();
+  if (machine_.events != nullptr) machine_.events->post(DataFileRemoved{number, bytes});
   return {};
 }
 

@@ -366,6 +366,14 @@ uint64_t Space::allocated_bytes() const {
   return bytes;
 }
 
+uint64_t Space::file_bytes() const {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  uint64_t bytes = 0;
+  for (const auto& [number, info] : s.infos) bytes += info.blocks * kBlockBytes;
+  return bytes;
+}
+
 uint32_t Space::largest_free() const {
   State& s = *state_;
   os::MutexLock lock(s.mutex);

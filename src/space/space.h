@@ -105,6 +105,8 @@ class Space {
 
   uint64_t used_blocks() const;
   uint64_t allocated_bytes() const;  // of the files
+  // The same without a look at any, some of which may not be open yet.
+  uint64_t file_bytes() const;
   // The largest free range inside the present files.
   uint32_t largest_free() const;
   // All free ranges, ascending, for check.

@@ -177,8 +177,7 @@ ConflictRead newest_in_range(const Container& container, const Descriptor& descr
 
 TreeState::Newer TreeState::newer_commit(std::string_view key, Lsn floor, TxnId own,
                                          const RunFile* searched, PinnedRunFile* run) const {
-  // What has just come out of a layer may be any key of its tree.
-  if (was_dropped() || layers_.committed_above(floor)) return Newer::kYes;
+  if (was_dropped() || layers_.committed_above(floor, key)) return Newer::kYes;
   for (os::SpinWait wait;; wait.once()) {
     os::epoch::Guard guard;
     const Container* container = directory_.find(key);
@@ -210,7 +209,7 @@ Result<bool> TreeState::has_newer(std::string_view key, Lsn floor) const {
 
 TreeState::Newer TreeState::newer_commit_in(RangeCheck& range, Lsn floor, TxnId own,
                                             PinnedRunFile* run) const {
-  if (was_dropped() || layers_.committed_above(floor)) return Newer::kYes;
+  if (was_dropped() || layers_.committed_above(floor, range.low, range.high)) return Newer::kYes;
   std::string at = range.low;
   for (size_t number = 0;; ++number) {
     for (os::SpinWait wait;; wait.once()) {

@@ -402,7 +402,7 @@ bool TreeCursor::find() {
         if (from_delta_ && !keep_shown()) return fail(Status(StatusCode::kOutOfMemory));
         consume();
         valid_ = true;
-        arm();
+        if (status_.ok()) arm();  // the fast path would leave the status of this entry to the next
         return true;
       case Step::kHidden:
         consume();
@@ -634,6 +634,7 @@ TreeCursor::Step TreeCursor::look_run() {
 
 // Widens [*begin, *end), one entry, to all versions of its key; returns the one to show, or kNone.
 uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
+  HAWTHORN_TEST_POINT("tree.cursor.picks_version");
   while (forward_ && *end < run_stop_ && run_->same_key_as_next(*end - 1)) ++*end;
   while (!forward_ && *begin > run_stop_ && run_->same_key_as_next(*begin - 1)) --*begin;
   for (uint32_t index = *begin; index < *end; ++index) {

@@ -202,6 +202,7 @@ class TreeCursor {
   void note_count(uint64_t keys);
   std::optional<uint32_t> certain_end() const;
   uint32_t jump_end() const;
+  bool shows_all_of_run() const;
   bool jump(uint32_t count);
   Run::Range ties_at(uint32_t at) const;
   bool rest();

@@ -89,11 +89,17 @@ bool TreeCursor::jump(uint32_t count) {
   return true;
 }
 
+// Whether each entry of the run is shown where no delta has its key: as many keys are there as
+// entries, so each is the newest version of its key, and no tombstone.
+bool TreeCursor::shows_all_of_run() const {
+  return !run_->has_versions() || file_->live_at(view_.ts) == file_->record.entries;
+}
+
 // Passes up to *most entries of the held container, which falls by as many. kShown: all of them;
 // kEnd, kStale, kFailed.
 TreeCursor::Step TreeCursor::pass_here(uint64_t* most) {
   while (*most > 0) {
-    if (run_ != nullptr && !run_->has_versions()) {
+    if (run_ != nullptr && shows_all_of_run()) {
       const uint32_t end = jump_end();
       const uint32_t room = forward_ ? end - run_next_ : run_next_ - end;
       if (room > 0) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/prng.h"
+#include "os/epoch.h"
 #include "tree/tree.h"
 
 namespace hawthorn::tree {
@@ -18,6 +19,10 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
   cursors_.push_back(std::make_unique<TreeCursor>(tree, view, options));
   options.key_only = true;
   for (const Layers::Seen& seen : layers) {
+    if (seen.layer->deletes()) {
+      ranges_.push_back(seen);
+      continue;
+    }
     layers_.push_back(seen.layer);
     cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
   }
@@ -63,6 +68,51 @@ bool LayeredWalk::step(bool forward) {
 bool LayeredWalk::next() { return valid_ && step(true); }
 bool LayeredWalk::prev() { return valid_ && step(false); }
 
+// The newest range that may hide the key; null: none.
+const Layers::Seen* LayeredWalk::hiding(std::string_view key) const {
+  const auto range = std::find_if(ranges_.begin(), ranges_.end(), [key](const Layers::Seen& seen) {
+    return seen.layer->range.covers(key);
+  });
+  return range == ranges_.end() ? nullptr : &*range;
+}
+
+// From a key in the range that is not there, behind its container, or behind what of that lies in
+// the range, where all of it is hidden. Else behind the key.
+void LayeredWalk::pass_hidden(const Layers::Seen& range) {
+  const KeyRange& hidden = range.layer->range;
+  std::string to;
+  bool whole = false;
+  bool to_end = false;
+  if (cursors_.size() == 1) {
+    const os::epoch::Guard guard;
+    const Container* container = tree_->directory().find(key_);
+    const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
+    whole = descriptor->run->record.cut < range.cts && descriptor->active->empty() &&
+            descriptor->frozen == nullptr;
+    if (forward_) {
+      to_end = !container->has_high && !hidden.high;
+      to = container->has_high ? container->high : hidden.high.value_or("");
+      if (container->has_high && hidden.high && *hidden.high < to) to = *hidden.high;
+    } else {
+      to = std::max(container->low, hidden.low);
+    }
+  }
+  for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+    if (!cursor->valid()) continue;
+    if (whole && forward_ && !to_end) {
+      cursor->seek(to);
+    } else if (whole && forward_) {
+      cursor->last();
+      cursor->next();
+    } else if (whole) {
+      cursor->seek_for_prev(to);
+      if (cursor->valid() && cursor->key() == to) cursor->prev();
+    } else if (cursor->key() == key_) {
+      forward_ ? cursor->next() : cursor->prev();
+    }
+  }
+}
+
 // The nearest key of all cursors, unless it is deleted: then the one behind it.
 bool LayeredWalk::show() {
   for (;;) {
@@ -86,7 +136,8 @@ bool LayeredWalk::show() {
     }
     if (nearest == nullptr) return false;
     key_ = nearest->key();
-    if (!layered) {
+    const Layers::Seen* const range = ranges_.empty() ? nullptr : hiding(key_);
+    if (!layered && range == nullptr) {
       value_ = base().value();
       status_ = base().status();
       return valid_ = true;
@@ -99,6 +150,10 @@ bool LayeredWalk::show() {
       return valid_ = true;
     }
     if (!status_.is_not_found()) return false;
+    if (range != nullptr) {
+      pass_hidden(*range);
+      continue;
+    }
     for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
       if (!cursor->valid() || cursor->key() != key_) continue;
       forward_ ? cursor->next() : cursor->prev();

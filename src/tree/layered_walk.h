@@ -1,10 +1,12 @@
 #pragma once
 // The ordered walk over a tree with layers: its own cursor and those of the layers' trees, side by
-// side. What a layer has is looked up as a get of the key does it; the rest is shown as it is.
+// side. What a layer has, or hides, is looked up as a get of the key does it; the rest is shown as
+// it is.
 //
 // Slower than a cursor by such a look for each key of a layer; layers go soon after they are
-// committed. Used by TreeCursor alone, which takes this way where the view sees layers.
-// Not here: which layers there are (layers.h). Threads: one at a time.
+// committed. Containers all of which a range hides are stepped over. Used by TreeCursor alone,
+// which takes this way where the view sees layers. Not here: which layers there are (layers.h).
+// Threads: one at a time.
 //
 // 1. All cursors stand at or behind the key shown, in the direction of travel; after a change of
 //    direction, or of what is shown without them (place), they are sought again.
@@ -50,12 +52,15 @@ class LayeredWalk {
   bool move_all(bool forward, Move move);
   bool step(bool forward);
   bool show();
+  const Layers::Seen* hiding(std::string_view key) const;
+  void pass_hidden(const Layers::Seen& range);
 
   TreeState* const tree_;
   const ReadView view_;
   const bool key_only_;
   const HeldSnapshot held_;  // what the view shows may belong to an exclusive transaction
-  std::vector<std::shared_ptr<Layer>> layers_;
+  std::vector<std::shared_ptr<Layer>> layers_;        // with entries
+  std::vector<Layers::Seen> ranges_;                  // deleted ones, the newest first
   std::vector<std::unique_ptr<TreeCursor>> cursors_;  // the tree's, then those of the layers
   bool valid_ = false;
   bool forward_ = true;

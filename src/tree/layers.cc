@@ -20,12 +20,22 @@ void Layers::look_at_committed() {
   committed_to_.store(to, std::memory_order_release);
 }
 
+// Before its commit is visible.
+void Layers::note_deleted(const Layer& layer) {
+  const Lsn cts = layer.cts.load(std::memory_order_relaxed);
+  if (!layer.deletes() || cts == format::kLsnMax) return;
+  newest_deleted_.store(std::max(cts, newest_deleted_.load(std::memory_order_relaxed)),
+                        std::memory_order_release);
+}
+
 bool Layers::add(std::shared_ptr<Layer> layer) {
   os::MutexLock lock(mutex_);
   if (forbidden_) return false;
   if (layer->cts.load(std::memory_order_relaxed) == format::kLsnMax) {
     open_.fetch_add(1, std::memory_order_relaxed);
   }
+  (layer->deletes() ? ranges_ : entries_).fetch_add(1, std::memory_order_relaxed);
+  note_deleted(*layer);
   list_.push_back(std::move(layer));
   look_at_committed();
   state_.store((state_.load(std::memory_order_relaxed) + 2) | 1, std::memory_order_seq_cst);
@@ -46,6 +56,7 @@ void Layers::allow() {
 void Layers::commit(Layer& layer, Lsn cts) {
   os::MutexLock lock(mutex_);
   layer.cts.store(cts, std::memory_order_release);
+  note_deleted(layer);
   look_at_committed();
   open_.fetch_sub(1, std::memory_order_release);
 }
@@ -63,6 +74,7 @@ bool Layers::remove(const Layer* layer) {
   if (layer->cts.load(std::memory_order_relaxed) == format::kLsnMax) {
     open_.fetch_sub(1, std::memory_order_release);
   }
+  (layer->deletes() ? ranges_ : entries_).fetch_sub(1, std::memory_order_release);
   look_at_committed();
   const uint64_t next = state_.load(std::memory_order_relaxed) + 2;
   state_.store(list_.empty() ? next & ~uint64_t{1} : next, std::memory_order_seq_cst);
@@ -82,9 +94,11 @@ std::vector<Layers::Seen> Layers::seen(const ReadView& view) const {
     const bool needed = cts <= view.ts && layer->merged.load(std::memory_order_acquire) > view.ts;
     if (own || needed) result.push_back({std::move(layer), cts});
   }
-  // Those of one transaction in the order in which they were made.
+  // Those of one transaction in the order in which they were made, ranges behind them.
   std::sort(result.begin(), result.end(), [](const Seen& a, const Seen& b) {
-    return a.cts != b.cts ? a.cts > b.cts : a.layer->data->id() > b.layer->data->id();
+    if (a.cts != b.cts) return a.cts > b.cts;
+    if (a.layer->deletes() || b.layer->deletes()) return !a.layer->deletes();
+    return a.layer->data->id() > b.layer->data->id();
   });
   return result;
 }
@@ -98,12 +112,63 @@ Layers::List Layers::open_of_others(TxnId own) const {
   return result;
 }
 
-bool Layers::committed_above(Lsn floor) const {
+namespace {
+// What has just come out of a layer with entries may be any key; of ranges `meets` tells.
+template <typename Meets>
+bool any_committed_above(const Layers::List& layers, Lsn floor, Meets meets) {
+  return std::any_of(layers.begin(), layers.end(), [&](const std::shared_ptr<Layer>& layer) {
+    const Lsn cts = layer->cts.load(std::memory_order_acquire);
+    return cts != format::kLsnMax && cts > floor && (!layer->deletes() || meets(layer->range));
+  });
+}
+}  // namespace
+
+bool Layers::committed_above(Lsn floor, std::string_view low,
+                             const std::optional<std::string_view>& high) const {
   if (!any()) return false;
   os::MutexLock lock(mutex_);
-  return std::any_of(list_.begin(), list_.end(), [floor](const std::shared_ptr<Layer>& layer) {
+  return any_committed_above(list_, floor,
+                             [&](const KeyRange& range) { return range.meets(low, high); });
+}
+
+bool Layers::committed_above(Lsn floor, std::string_view key) const {
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
+  return any_committed_above(list_, floor,
+                             [key](const KeyRange& range) { return range.covers(key); });
+}
+
+std::vector<DeletedRange> Layers::deleted(Lsn above, Lsn upto, std::string_view low,
+                                          const std::optional<std::string_view>& high) const {
+  std::vector<DeletedRange> result;
+  if (ranges() == 0) return result;
+  os::MutexLock lock(mutex_);
+  for (const std::shared_ptr<Layer>& layer : list_) {
     const Lsn cts = layer->cts.load(std::memory_order_acquire);
-    return cts != format::kLsnMax && cts > floor;
+    if (!layer->deletes() || cts == format::kLsnMax || cts <= above || cts > upto) continue;
+    if (layer->range.meets(low, high)) result.push_back({layer->range, cts});
+  }
+  std::sort(result.begin(), result.end(),
+            [](const DeletedRange& a, const DeletedRange& b) { return a.cts > b.cts; });
+  return result;
+}
+
+size_t Layers::ranges_to_erase() const {
+  if (ranges() == 0) return 0;
+  os::MutexLock lock(mutex_);
+  return static_cast<size_t>(
+      std::count_if(list_.begin(), list_.end(), [](const std::shared_ptr<Layer>& layer) {
+        return layer->deletes() && layer->cts.load(std::memory_order_acquire) != format::kLsnMax &&
+               layer->merged.load(std::memory_order_acquire) == format::kLsnMax;
+      }));
+}
+
+bool Layers::is_deleted(std::string_view key, Lsn above) const {
+  if (ranges() == 0) return false;
+  os::MutexLock lock(mutex_);
+  return std::any_of(list_.begin(), list_.end(), [&](const std::shared_ptr<Layer>& layer) {
+    const Lsn cts = layer->cts.load(std::memory_order_acquire);
+    return layer->deletes() && cts != format::kLsnMax && cts > above && layer->range.covers(key);
   });
 }
 
@@ -134,7 +199,7 @@ Lsn Layers::oldest_committed() const {
   os::MutexLock lock(mutex_);
   Lsn oldest = format::kLsnMax;
   for (const std::shared_ptr<Layer>& layer : list_) {
-    oldest = std::min(oldest, layer->cts.load(std::memory_order_acquire));
+    if (!layer->deletes()) oldest = std::min(oldest, layer->cts.load(std::memory_order_acquire));
   }
   return oldest;
 }

@@ -1,12 +1,19 @@
 #pragma once
-// What transactions that outgrow their share of memory have written, outside of the deltas (R20).
+// What transactions that outgrow their share of memory have written, outside of the deltas (R20),
+// and the ranges that they have deleted (R25).
 //
 //   intents in deltas ──spill──> layer: a tree of its own that has no name
 //   commit: readers see the layer from its timestamp on
 //           ──> its entries are written to the tree by ordinary commits, in the background
 //           ──> the layer goes
 //
-// Not here: who spills (txn/spill.cc), who moves entries into the tree (db/layer_merger.h).
+//   delete_range ──> layer: a range, all keys of which it hides
+//   commit: readers see it from its timestamp on
+//           ──> each container is rewritten without what is hidden, in the background
+//           ──> the layer goes
+//
+// Not here: who spills (txn/spill.cc), who deletes ranges (txn/delete_range.cc), who moves entries
+// into the tree (db/layer_merger.h), who rewrites containers (db/range_eraser.h).
 // Threads: every function from any thread.
 //
 // 1. A layer's tree has a key's last state: a byte, kPut or kTombstone, the number of the
@@ -19,13 +26,18 @@
 //    Whoever spills changes state() before it takes intents away, and a writer that finds it
 //    changed under the latch looks again: so one of the two is met.
 // 5. To conflict checks a commit that brings entries in is as old as the layer's (relayed).
-// 6. Who reads below a layer's commit does not see it, and who reads all commits that brought it
+// 6. Ranges rank below everything else that their transaction has written: what it wrote into one
+//    before, it has deleted key by key.
+// 7. A run with a cut at or above a range's timestamp was made without what that hides (R10): of
+//    such a container the range says nothing any more. Layers that are older it hides everywhere.
+// 8. Who reads below a layer's commit does not see it, and who reads all commits that brought it
 //    into the tree does not need it: the rest are concerned, and as long as there are any it stays.
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,15 +52,36 @@ namespace hawthorn::tree {
 
 class TreeState;
 
+// The keys from low on, below high where there is one.
+struct KeyRange {
+  std::string low;
+  std::optional<std::string> high;
+
+  bool covers(std::string_view key) const { return key >= low && (!high || key < *high); }
+  bool meets(std::string_view from, const std::optional<std::string_view>& to) const {
+    return (!to || low < *to) && (!high || from < *high);
+  }
+};
+
 struct Layer {
-  TreeState* data = nullptr;
+  TreeState* data = nullptr;  // null: it deletes `range`
+  KeyRange range;
   TxnId owner = 0;
   uint64_t level = 0;                     // the savepoint that it began behind; 0: none
   std::atomic<Lsn> cts{format::kLsnMax};  // kLsnMax: its transaction is open
   // All of it is in the tree, by commits below this: who reads below needs it. kLsnMax: not yet.
+  // Of a range: no container needs it.
   std::atomic<Lsn> merged{format::kLsnMax};
   // What the log is needed from; kLsnMax: the manifest knows it.
   std::atomic<Lsn> log_from{0};
+
+  bool deletes() const { return data == nullptr; }
+};
+
+// A range that was deleted by a commit.
+struct DeletedRange {
+  KeyRange range;
+  Lsn cts;
 };
 
 // At which a layer's tree is read: it has one state of a key, the newest.
@@ -112,8 +145,23 @@ class Layers {
   std::vector<Seen> seen(const ReadView& view) const;
   // Those of other transactions that are open.
   List open_of_others(TxnId own) const;
-  // Whether one was committed above the floor.
-  bool committed_above(Lsn floor) const;
+  // Whether one that may have keys of this range was committed above the floor.
+  bool committed_above(Lsn floor, std::string_view low,
+                       const std::optional<std::string_view>& high) const;
+  bool committed_above(Lsn floor, std::string_view key) const;
+  // Of the ranges that were deleted by commits in (above, upto], those that meet this one; the
+  // newest first.
+  std::vector<DeletedRange> deleted(Lsn above, Lsn upto, std::string_view low,
+                                    const std::optional<std::string_view>& high) const;
+  bool is_deleted(std::string_view key, Lsn above) const;
+  // How many delete ranges, open or committed.
+  size_t ranges() const { return ranges_.load(std::memory_order_acquire); }
+  // Of them, how many are committed and not done.
+  size_t ranges_to_erase() const;
+  // The newest commit that deleted a range, also of one that is gone; 0: none.
+  Lsn newest_deleted() const { return newest_deleted_.load(std::memory_order_acquire); }
+  // Whether there are some with entries.
+  bool have_entries() const { return entries_.load(std::memory_order_acquire) != 0; }
   // What a layer holds was brought in by a commit at `cts`, all of which it is: who looks for what
   // was committed since he began meets it as if it were of the layer's commit. Before the commit is
   // visible, in ascending order.
@@ -122,16 +170,20 @@ class Layers {
   bool relays(Lsn cts, Lsn floor) const;
   // Nobody looks at or below this timestamp any more.
   void forget_relays(Lsn below);
-  // The timestamp of the oldest one that is committed; kLsnMax: there is none.
+  // The timestamp of the oldest one that is committed and has entries; kLsnMax: there is none.
   Lsn oldest_committed() const;
   // What the log is needed from by those that are committed.
   Lsn log_needed() const;
 
  private:
   void look_at_committed() REQUIRES(mutex_);
+  void note_deleted(const Layer& layer) REQUIRES(mutex_);
 
   std::atomic<uint64_t> state_{0};
   std::atomic<size_t> open_{0};  // of those that are listed
+  std::atomic<size_t> ranges_{0};
+  std::atomic<size_t> entries_{0};  // that have some
+  std::atomic<Lsn> newest_deleted_{0};
   // All that are committed concern readers from here on, and below there.
   std::atomic<Lsn> committed_from_{format::kLsnMax};
   std::atomic<Lsn> committed_to_{0};

@@ -197,7 +197,15 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
   Plan plan = make_plan(added, work.adds_extent() ? 1 : 0, old_file, policy);
 
   work.moved_large = policy.moved_large;
-  if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.rewrites()) {
+  if (work.erases(input)) {
+    const double target = static_cast<double>(policy.target_bytes);
+    plan = {.shape = Shape::kRewrite, .pieces = 1, .left_behind = 0};
+    if (static_cast<double>(added) > kSplitAt * target) {
+      plan.pieces = static_cast<size_t>(static_cast<double>(added) / (kSplitInto * target));
+    }
+  }
+  if (plan.pieces > 1 && work.run != nullptr && !work.records.empty() && !policy.rewrites() &&
+      input.deleted.empty()) {
     const std::string_view first = work.records.front().key;
     if (work.run->compare(work.run->entries() - 1, first, key_head(first, work.run->skip())) < 0 &&
         live_bytes(old_file) * 2 > policy.target_bytes) {
@@ -216,7 +224,10 @@ Result<MergeOutput> Merger::merge(const MergeInput& input, Lsn cut, const MergeP
       break;
     case Shape::kRewrite:
       status = work.load_values();
-      if (status.ok()) status = work.merge_rewrite(plan.pieces, live_bytes(old_file) + added);
+      if (status.ok()) {
+        const size_t kept = work.run == nullptr ? 0 : live_bytes(old_file);
+        status = work.merge_rewrite(plan.pieces, kept + added);
+      }
       break;
     case Shape::kAppend:
       status = work.merge_append(std::max<size_t>(1, added / policy.target_bytes), added);

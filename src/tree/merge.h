@@ -33,6 +33,7 @@
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/status.h"
 #include "tree/container.h"
+#include "tree/layers.h"
 #include "tree/run_builder.h"
 #include "tree/store.h"
 
@@ -47,6 +48,7 @@ struct MergePolicy {
   // Rewrites what lies in this data file, and the index; large values as moved_large says, which
   // names the new extents by the old ones.
   std::optional<uint32_t> move_file = std::nullopt;
+  bool erase = false;  // applies what ranges have deleted, in any case
   const std::map<ExtentAddress, ExtentAddress>* moved_large = nullptr;
 
   // Whether there is work without a delta.
@@ -81,6 +83,9 @@ struct MergeInput {
   RunFile* file = nullptr;
   const MergeOperator* merge_operator = nullptr;  // null: operands are kept as they are
   Lsn layered = format::kLsnMax;  // of the tree's oldest committed layer; kLsnMax: it has none
+  // Ranges that were deleted up to the cut, and since the run's, newest first: each stands for a
+  // tombstone of every key in it (R25).
+  std::vector<DeletedRange> deleted = {};
 };
 
 class Merger {

@@ -21,6 +21,8 @@ struct Shapes {
   uint32_t appends = 0;
   uint32_t divisions = 0;
   uint32_t joins = 0;
+  uint32_t ranges = 0;
+  uint32_t erased = 0;
 };
 
 enum class Values { kInline, kFixed, kSeparated, kMixed };
@@ -61,6 +63,10 @@ class History {
           break;
         case 5:
           ASSERT_NO_FATAL_FAILURE(join_some());
+          break;
+        case 6:
+          if (prng_.one_in(3)) delete_range();
+          if (prng_.one_in(2)) erase_ranges();
           break;
         default:
           ASSERT_NO_FATAL_FAILURE(transaction());
@@ -132,6 +138,57 @@ class History {
     for (const auto& [key, value] : writes) written.push_back({key, value});
     model_.commit(txn.commit(), written);
   }
+  // And writes a key, perhaps in the range, in the same transaction.
+  void delete_range() {
+    auto layer = std::make_shared<Layer>();
+    KeyRange& range = layer->range;
+    range.low = random_key();
+    range.high = random_key();
+    if (*range.high < range.low) range.low.swap(*range.high);
+    if (prng_.one_in(10)) range.high.reset();
+    TestTxn txn(store_);
+    std::map<std::string, std::optional<std::string>> writes;
+    for (const auto& [key, versions] : model_.versions()) {
+      if (range.covers(key)) writes[key] = std::nullopt;
+    }
+    const std::string key = random_key();
+    const std::string value = random_value();
+    must(txn.put(*tree_, key, value));
+    writes[key] = value;
+    ASSERT_TRUE(tree_->layers().add(layer));
+    const Lsn cts = txn.sequence();
+    tree_->layers().commit(*layer, cts);
+    txn.publish();
+    txn.stamp();
+    txn.release();
+    std::vector<VersionModel::Written> written;
+    for (const auto& [at, state] : writes) written.push_back({at, state});
+    model_.commit(cts, written);
+    ++shapes_.ranges;
+  }
+  // As the background does: containers that were merged since the range need nothing.
+  void erase_ranges() {
+    for (const std::shared_ptr<Layer>& layer : tree_->layers().list()) {
+      const Lsn cts = layer->cts.load();
+      std::string at = layer->range.low;
+      for (bool last = false; !last;) {
+        const Container* container = container_of(*tree_, at);
+        if (container->descriptor.load()->run->record.cut < cts) {
+          must(flusher_.flush(*tree_, at, policy_).status);
+          continue;
+        }
+        last = !container->has_high || (layer->range.high && container->high >= *layer->range.high);
+        at = container->high;
+      }
+      if (layer->merged.load() == format::kLsnMax) {
+        tree_->layers().merged(*layer, store_.visible.load() + 1);
+      }
+      if (!store_.snapshots.read_between(cts, layer->merged.load(), store_.visible.load())) {
+        tree_->layers().remove(layer.get());
+        ++shapes_.erased;
+      }
+    }
+  }
   void take_snapshot() {
     if (snapshots_.size() < 5) snapshots_.push_back(store_.snapshots.add(store_.visible));
   }
@@ -197,6 +254,8 @@ class History {
   // Without snapshots, when all is deleted and flushed, nothing is left (attack 25).
   void expect_gone() {
     while (!snapshots_.empty()) drop_snapshot();
+    erase_ranges();
+    ASSERT_EQ(tree_->layers().ranges(), 0u);
     TestTxn txn(store_);
     std::vector<VersionModel::Written> written;
     for (const auto& [key, versions] : model_.versions()) {
@@ -240,12 +299,16 @@ TEST_P(RandomHistories, ReadTheSameAtEveryRegisteredTimestamp) {
     shapes.appends += history.shapes().appends;
     shapes.divisions += history.shapes().divisions;
     shapes.joins += history.shapes().joins;
+    shapes.ranges += history.shapes().ranges;
+    shapes.erased += history.shapes().erased;
   }
   EXPECT_GT(shapes.index_only, 0u);
   EXPECT_GT(shapes.rewrites, 0u);
   EXPECT_GT(shapes.splits + shapes.appends, 0u);
   EXPECT_GT(shapes.divisions, 0u);
   EXPECT_GT(shapes.joins, 0u);
+  EXPECT_GT(shapes.ranges, 0u);
+  EXPECT_EQ(shapes.erased, shapes.ranges);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RandomHistories,
@@ -298,6 +361,67 @@ TEST(SimilarExtents, AreGatheredBeforeAllIsRewritten) {
   ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
   os::epoch::drain();
   ASSERT_NO_FATAL_FAILURE(expect_accounts(store, {tree.get()}, 0));
+}
+
+// What nobody can read any more need not be read to be thrown away.
+TEST(DeletedRanges, ContainersThatTheyCoverAreEmptiedUnread) {
+  TestStore store({.seed = 1});
+  const std::unique_ptr<TreeState> tree = store.make_tree();
+  Flusher flusher(store);
+  VersionModel model;
+  const auto fill = [&] {
+    std::vector<VersionModel::Written> written;
+    TestTxn txn(store);
+    for (uint64_t i = 0; i < 600; ++i) {
+      written.push_back({delta_keys::big_endian(i), std::string(300, 'v')});
+      must(txn.put(*tree, written.back().key, *written.back().value));
+    }
+    model.commit(txn.commit(), written);
+    must(flusher.flush(*tree, "").status);
+    store.evict_all();
+  };
+  const auto delete_all = [&](std::string_view low) {
+    auto layer = std::make_shared<Layer>();
+    layer->range.low = low;
+    ASSERT_TRUE(tree->layers().add(layer));
+    TestTxn txn(store);
+    const Lsn cts = txn.sequence();
+    tree->layers().commit(*layer, cts);
+    txn.publish();
+    txn.release();
+    std::vector<VersionModel::Written> written;
+    for (const auto& [key, versions] : model.versions()) {
+      if (key >= low) written.push_back({key, std::nullopt});
+    }
+    model.commit(cts, written);
+  };
+  const auto bytes_read = [&] { return store.disk.counters().bytes_read; };
+
+  fill();
+  delete_all("");
+  uint64_t before = bytes_read();
+  must(flusher.flush(*tree, "").status);
+  EXPECT_EQ(bytes_read(), before);
+  ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+  os::epoch::drain();
+  EXPECT_EQ(store.space->used_blocks(), 0u);
+
+  // With a part that stays, or somebody who reads below, it is merged.
+  fill();
+  delete_all(delta_keys::big_endian(10));
+  before = bytes_read();
+  must(flusher.flush(*tree, "").status);
+  EXPECT_GT(bytes_read(), before);
+  ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+  fill();
+  const auto snapshot = store.snapshots.add(store.visible);
+  delete_all("");
+  before = bytes_read();
+  must(flusher.flush(*tree, "").status);
+  EXPECT_GT(bytes_read(), before);
+  ASSERT_NO_FATAL_FAILURE(model.expect_at(*tree, snapshot.ts));
+  ASSERT_NO_FATAL_FAILURE(model.expect_now(*tree, store.visible));
+  store.snapshots.remove(snapshot.slot);
 }
 
 // Values of one size under keys that the index holds as a whole go to value extents from 48 bytes

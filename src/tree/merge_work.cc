@@ -11,6 +11,18 @@
 
 namespace hawthorn::tree {
 
+namespace {
+// What a range that was deleted stands for, with its timestamp, in the versions of each key.
+const Version kOfDeletedRange{.stamp = 0,
+                              .older = nullptr,
+                              .seq = 0,
+                              .size = 0,
+                              .kind = VersionKind::kTombstone,
+                              .flags = 0,
+                              .unused = 0,
+                              .allocated = 0};
+}  // namespace
+
 Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
   store->snapshots->refresh(store->visible->load(std::memory_order_acquire));
   {
@@ -38,7 +50,7 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
       const Run* present = input.file->run.load(std::memory_order_acquire);
       return present != nullptr && present->heap() != nullptr;
     };
-    while (!input.file->empty() && !whole()) {
+    while (!input.file->empty() && !erases(input) && !whole()) {
       if (Status s = store->residency->load_run(input.file, RunPart::kWhole); !s.ok()) return s;
     }
     max_ts = std::max(max_ts, input.file->record.max_ts);
@@ -51,12 +63,24 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
 void Merger::Work::take(const MergeInput& input) {
   container = input.container;
   old_file = input.file;
-  run = old_file->run.load(std::memory_order_acquire);
+  run = erases(input) ? nullptr : old_file->run.load(std::memory_order_acquire);
   merge_operator = input.merge_operator;
+  deleted = input.deleted;
+}
+
+// Whether nobody reads anything of the run any more, so that it need not be looked at.
+bool Merger::Work::erases(const MergeInput& input) const {
+  const Container& of = *input.container;
+  return std::any_of(input.deleted.begin(), input.deleted.end(), [&](const DeletedRange& at) {
+    const bool whole =
+        at.range.low <= of.low && (!at.range.high || (of.has_high && *at.range.high >= of.high));
+    return whole && at.cts <= layered && view.dead(0, at.cts);
+  });
 }
 
 // Makes the values of the input at hand resident.
 Status Merger::Work::load_values(uint32_t extents) {
+  if (run == nullptr) return {};
   for (uint32_t e = 0; e < old_file->values.size(); ++e) {
     if ((extents >> e & 1) == 0 || old_file->all_garbage(e)) continue;
     // The file is its container's newest: what is loaded for it stays with it.
@@ -242,11 +266,21 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
       note_large(kept.version->value(), false);
     }
   };
+  std::string_view key;
+  if (!deleted.empty()) key = record != nullptr ? record->key : run_key(from);
+  auto range = deleted.begin();
+  const auto consider_below_ranges = [&](const Kept& kept) {
+    for (; range != deleted.end() && range->cts > kept.cts; ++range) {
+      // Below what else its transaction has written, in layers, too; no timestamp lies between.
+      if (range->range.covers(key)) consider({&kOfDeletedRange, 0, range->cts - 1});
+    }
+    consider(kept);
+  };
   if (record != nullptr) {
-    for (uint32_t i = 0; i < record->count; ++i) consider(versions[record->first + i]);
+    for (uint32_t i = 0; i < record->count; ++i) consider_below_ranges(versions[record->first + i]);
   }
   for (uint32_t i = from; i < to; ++i)
-    consider({nullptr, i, run->has_versions() ? run->entry(i).cts : 0});
+    consider_below_ranges({nullptr, i, run->has_versions() ? run->entry(i).cts : 0});
   while (!key_versions.empty()) {
     const Kept& oldest = key_versions.back();
     const bool tombstone =
@@ -451,7 +485,7 @@ void Merger::Work::merge_index() {
   uint32_t next = 0;
   const auto copy_run_keys = [&](uint32_t to) {
     if (run == nullptr || next >= to) return;
-    if (!run->has_versions()) {
+    if (!run->has_versions() && deleted.empty()) {
       append_kept(next, to);
       next = to;
       return;
@@ -460,6 +494,10 @@ void Merger::Work::merge_index() {
       const uint32_t end = same_key_end(next);
       keep_versions(nullptr, next, end);
       for (const Kept& kept : key_versions) {
+        if (kept.version != nullptr) {
+          emit_version(run_key(next), kept);
+          continue;
+        }
         max_ts = std::max(max_ts, kept.cts);
         append_kept(kept.index, kept.index + 1);
       }

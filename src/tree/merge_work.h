@@ -104,9 +104,10 @@ struct Merger::Work {
   std::span<const MergeInput> inputs;
   const Container* container = nullptr;  // this and the next two: of the input at hand
   RunFile* old_file = nullptr;
-  const Run* run = nullptr;
+  const Run* run = nullptr;  // also where nothing of it is kept
   const MergeOperator* merge_operator = nullptr;
-  bool saves_space = false;  // folds nothing that takes much more than its operands
+  std::span<const DeletedRange> deleted;  // of the input at hand, newest first
+  bool saves_space = false;               // folds nothing that takes much more than its operands
   PruneView view;
   Lsn cut = 0;
   Lsn floor = 0;
@@ -121,6 +122,7 @@ struct Merger::Work {
   // In this order for each input: take, gather, fold_records of what was gathered.
   Status begin(std::span<const MergeInput> from, Lsn cut_at);
   void take(const MergeInput& input);
+  bool erases(const MergeInput& input) const;
   Status load_values(uint32_t extents = ~uint32_t{0});  // bits
   void leave_behind(uint32_t extents);
   void gather(const Delta* delta);

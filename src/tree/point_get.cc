@@ -15,6 +15,7 @@ bool PointGet::look(Missing* missing) {
   if (cold_) cold_->look_again();
   if (read_) cold_->add(*std::exchange(read_, std::nullopt));
   // Before the descriptor: what concerns nobody any more is in the tree by then.
+  layers_ = tree_->layers().state();
   layered_ = tree_->layers().concern(view_, registered_);
   const Container* container = tree_->directory().find(key_);
   container->prefetch_read();
@@ -38,6 +39,7 @@ bool PointGet::look(Missing* missing) {
   large_ = read.state == PointRead::State::kLarge;
   absent_ = read.state == PointRead::State::kAbsent;
   cts_ = read.cts;
+  cut_ = descriptor->run->record.cut;
   switch (read.state) {
     case PointRead::State::kAbsent:
       status_ = Status::not_found();
@@ -109,8 +111,21 @@ bool PointGet::look_at_layers() {
     registered_ = true;
     return false;
   }
-  for (const Layers::Seen& seen : tree_->layers().seen(view_)) {
+  const std::vector<Layers::Seen> layers = tree_->layers().seen(view_);
+  // A range may have gone since, which hid what the container had then.
+  if (tree_->layers().state() != layers_) return false;
+  for (const Layers::Seen& seen : layers) {
     if (cts_ >= seen.cts) return true;
+    if (seen.layer->deletes()) {
+      if (!seen.layer->range.covers(key_)) continue;
+      // Whatever the layers below have, it hides; of the tree only what it was not made without.
+      if (cut_ >= seen.cts) return true;
+      status_ = Status::not_found();
+      absent_ = true;
+      large_ = false;
+      operands_.clear();
+      return true;
+    }
     Value found;
     const Status status = seen.layer->data->get(key_, kNewestOfLayer, true, found);
     if (status.is_not_found()) continue;

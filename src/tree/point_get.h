@@ -74,7 +74,9 @@ class PointGet {
   bool absent_ = false;
   bool gathers_ = false;                      // an operand was met
   Lsn cts_ = 0;                               // PointRead::cts of what was found
+  Lsn cut_ = 0;                               // of the run that was looked at
   bool layered_ = false;                      // layers may have it
+  uint64_t layers_ = 0;                       // Layers::state() before the tree was looked at
   std::optional<HeldSnapshot> registration_;  // taken for the layers
   Operands operands_;
   Status status_;

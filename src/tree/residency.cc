@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "os/epoch.h"
+#include "os/event_sink.h"
 #include "os/test_point.h"
 #include "tree/container.h"
 
@@ -454,6 +455,14 @@ Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, s
   return not_of(*file, place(disk, offset));
 }
 
+// What was dropped may have been used again: that is no damage.
+void Residency::tell_damage(RunFile* file, const Extent& extent, const Status& status) const {
+  if (machine_.events == nullptr || !status.is(StatusCode::kCorruption)) return;
+  if (extent.dropped.load(std::memory_order_acquire)) return;
+  if (file->damage_told.exchange(true, std::memory_order_relaxed)) return;
+  machine_.events->post(DamageFound{file->record.tree, {}, file->record.low, {}, status});
+}
+
 Status Residency::load_run(RunFile* file, RunPart part) {
   if (!file->image) return {};
   const Run* present = nullptr;
@@ -466,6 +475,7 @@ Status Residency::load_run(RunFile* file, RunPart part) {
   if (attach_present(file, part)) return {};
   Status status = present == nullptr ? load_image(file, part) : load_heap(file);
   if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  tell_damage(file, *file->image.get(), status);
   return status;
 }
 
@@ -514,6 +524,7 @@ Status Residency::load_outline(RunFile* file) {
   }
   release(os::Quota::kMerge, memory, bytes);
   if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  tell_damage(file, *file->image.get(), status);
   if (!status.ok()) return status;
   os::MutexLock lock(mutex_);
   keep_outline(file, std::move(outline));

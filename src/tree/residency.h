@@ -32,6 +32,7 @@
 
 #include "hawthorn/status.h"
 #include "os/arena.h"
+#include "os/io_limit.h"
 #include "os/io_queue.h"
 #include "os/machine.h"
 #include "os/sync.h"
@@ -210,7 +211,12 @@ class Residency {
   // Bytes that were read from disk.
   // "data.3 at 40960", for messages.
   static std::string place(os::File* file, uint64_t offset);
-  void count_read(size_t bytes) { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
+  // To listeners, once of each file.
+  void tell_damage(RunFile* file, const Extent& extent, const Status& status) const;
+  void count_read(size_t bytes) {
+    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+    os::IoLimit::note(bytes);
+  }
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 
   Compression& compression() { return compression_; }

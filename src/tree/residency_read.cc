@@ -77,9 +77,11 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
   os::File* disk = space_->file(extent.address.file);
   const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
   const auto damage = [&](uint32_t block, std::string_view what) {
-    return Status(StatusCode::kCorruption, place(disk, offset + uint64_t{block} * kBlock) + ": " +
+    Status status(StatusCode::kCorruption, place(disk, offset + uint64_t{block} * kBlock) + ": " +
                                                std::string(what) + " in a block of container " +
                                                std::to_string(file->record.id));
+    tell_damage(file, extent, status);
+    return status;
   };
   for (bool again = true;; again = false) {
     count_read(size_t{blocks.disk_blocks} * kBlock);
@@ -271,7 +273,7 @@ Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t
     const size_t bytes = align_up(before + piece, kBlock);
     status = disk->read_at(uint64_t{address.block} * kBlock + start, {buffer, bytes});
     if (!status.ok()) break;
-    bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
+    count_read(bytes);
     std::memcpy(to, buffer + before, piece);
     to += piece;
     offset += piece;

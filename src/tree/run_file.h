@@ -65,6 +65,8 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
+  std::atomic<bool> damage_told{false};  // to listeners, once
+
   // How many keys whoever reads at or above live_from finds in it, or one of these.
   static constexpr uint64_t kNotLooked = ~uint64_t{0};      // nobody has looked at its header
   static constexpr uint64_t kHasVersions = kNotLooked - 1;  // a walk will tell

@@ -64,6 +64,17 @@ void TxnSlots::mark_contended(TxnId id) {
   slot(id)->contended.store(id, std::memory_order_seq_cst);
 }
 
+void TxnSlots::mark_all_contended() {
+  const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);
+  for (uint32_t c = 0; c < chunks; ++c) {
+    Slot* slots = chunks_[c].load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < kChunkSlots; ++i) {
+      const TxnId id = slots[i].id.load(std::memory_order_seq_cst);
+      if (id != 0) slots[i].contended.store(id, std::memory_order_seq_cst);
+    }
+  }
+}
+
 Lsn TxnSlots::first_lsn(TxnId id) const {
   const Slot* s = slot(id);
   const Lsn lsn = s->first_lsn.load(std::memory_order_acquire);

@@ -60,6 +60,8 @@ class TxnSlots {
   // Set when another transaction's intent was met on a key (R18): such a transaction validates at
   // commit.
   void mark_contended(TxnId id);
+  // All that are open: their intents may be any.
+  void mark_all_contended();
   bool contended(TxnId id) const {
     return slot(id)->contended.load(std::memory_order_acquire) == id;
   }

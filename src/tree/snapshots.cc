@@ -101,6 +101,15 @@ void Snapshots::refresh(Lsn visible) {
   os::epoch::retire(old);
 }
 
+// Who registers from here on does so at `visible` or later.
+bool Snapshots::read_between(Lsn from, Lsn below, Lsn visible) {
+  refresh(visible);
+  const os::epoch::Guard guard;
+  const PruneView& present = *view();
+  const auto reader = std::lower_bound(present.registered.begin(), present.registered.end(), from);
+  return present.horizon + 1 < below || (reader != present.registered.end() && *reader < below);
+}
+
 void Snapshots::observe(uint64_t now_us) {
   os::MutexLock lock(observe_mutex_);
   const uint32_t chunks = chunk_count_.load(std::memory_order_acquire);

@@ -63,6 +63,9 @@ class Snapshots {
   // The last view. Inside an epoch guard.
   const PruneView* view() const { return view_.load(std::memory_order_acquire); }
 
+  // Whether somebody may read at a timestamp in [from, below), now that `visible` is.
+  bool read_between(Lsn from, Lsn below, Lsn visible);
+
   uint64_t count() const;
   // The oldest registered timestamp, or `otherwise`.
   Lsn oldest(Lsn otherwise) const;

@@ -181,6 +181,7 @@ class TestTxn {
 
   Status write(TreeState& tree, std::string_view key, VersionKind kind, std::string_view value) {
     keys_.emplace_back(key);
+    context_.layers = tree.layers().state();  // those of others are none of these tests' business
     return tree.write(context_, keys_.back(), kind, value);
   }
   Status put(TreeState& tree, std::string_view key, std::string_view value) {
@@ -318,8 +319,7 @@ class Flusher {
   Flushed finish(TreeState& tree, TreeState::Cut& cut, const MergePolicy& policy = {}) {
     Flushed result;
     result.cut = true;
-    Result<MergeOutput> merged =
-        merger_.merge({cut.container, cut.frozen, cut.file}, cut.cut, policy);
+    Result<MergeOutput> merged = merger_.merge(tree.merge_input(cut), cut.cut, policy);
     if (!merged.ok()) {
       tree.give_up(cut);
       result.status = merged.status();
@@ -361,7 +361,7 @@ class Flusher {
       tree.give_up(*cut);
       return false;
     }
-    Result<MergeOutput> divided = merger_.divide({cut->container, nullptr, cut->file}, lows);
+    Result<MergeOutput> divided = merger_.divide(tree.merge_input(*cut), lows);
     must(divided.status());
     EXPECT_EQ(divided->pieces.size(), lows.size() + 1);
     must(write_fresh(store_, *divided));
@@ -385,7 +385,7 @@ class Flusher {
     }
     if (cuts.empty()) return 0;
     std::vector<MergeInput> inputs;
-    for (const TreeState::Cut& cut : cuts) inputs.push_back({cut.container, cut.frozen, cut.file});
+    for (const TreeState::Cut& cut : cuts) inputs.push_back(tree.merge_input(cut));
     Result<MergeOutput> joined = merger_.join(inputs, cuts.front().cut);
     must(joined.status());
     EXPECT_EQ(joined->pieces.size(), 1u);

@@ -174,7 +174,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         container->latch.unlock();
         return Status(StatusCode::kBusy);
       }
-      if (context.check_conflicts && layers_.committed_above(context.read_ts)) {
+      if (context.check_conflicts && layers_.committed_above(context.read_ts, key)) {
         container->latch.unlock();
         return Status(StatusCode::kConflict);
       }
@@ -258,9 +258,13 @@ TxnId TreeState::open_intent(std::string_view key, TxnId own) {
   return found;
 }
 
-Result<TxnId> TreeState::layer_holder(std::string_view key, TxnId own) const {
+Result<TxnId> TreeState::layer_holder(std::string_view key, TxnId own, bool ranges) const {
   Value value;
   for (const std::shared_ptr<Layer>& layer : layers_.open_of_others(own)) {
+    if (layer->deletes()) {
+      if (ranges && layer->range.covers(key)) return layer->owner;
+      continue;
+    }
     const Status status = layer->data->get(key, kNewestOfLayer, true, value);
     // It may have ended meanwhile: whoever waits for it looks again.
     if (status.ok()) return layer->owner;

@@ -127,8 +127,9 @@ class TreeState {
 
   // ---- Layers (layers.h)
 
-  // Another transaction that is open and has the key in a layer; 0: none. Errors: those of a get.
-  Result<TxnId> layer_holder(std::string_view key, TxnId own) const;
+  // Another transaction that is open and has the key in a layer, or in one of the `ranges` that it
+  // deletes; 0: none. Errors: those of a get.
+  Result<TxnId> layer_holder(std::string_view key, TxnId own, bool ranges) const;
   // Copies an intent that may go to a layer. False: it is gone, or has to stay where it is.
   static bool copy_for_layer(const Undo& undo, TxnId id, VersionKind* kind,
                              std::string* value) NO_THREAD_SAFETY_ANALYSIS;
@@ -166,6 +167,8 @@ class TreeState {
     Cut& operator=(Cut&& other) noexcept;
     ~Cut();
   };
+  // What a merge of it starts from. Behind the cut.
+  MergeInput merge_input(const Cut& cut) const;
   // Freezes the active delta at visible_ts. Nothing when the container died, is being flushed, or
   // most of its versions belong to open transactions (force: freezes all the same). Ended by
   // install, drop_empty or give_up.

@@ -68,6 +68,19 @@ TreeState::Cut::~Cut() {
   if (file != nullptr) file->unref();
 }
 
+// Each commit up to the cut had its layers in the list before it was visible.
+MergeInput TreeState::merge_input(const Cut& cut) const {
+  const Container& container = *cut.container;
+  std::optional<std::string_view> high;
+  if (container.has_high) high = container.high;
+  return {.container = &container,
+          .delta = cut.frozen,
+          .file = cut.file,
+          .merge_operator = merge_operator(),
+          .layered = layers_.oldest_committed(),
+          .deleted = layers_.deleted(cut.file->record.cut, cut.cut, container.low, high)};
+}
+
 namespace {
 // While the log is replayed, what was open becomes visible by the passing of its commit record
 // alone. Under the latch.

@@ -155,7 +155,8 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
         Lookup& l = group[i];
         const Delta* frozen = l.descriptor->frozen;
         l.entry = l.unflushed ? l.descriptor->active->candidate(l.hash) : nullptr;
-        if (l.entry == nullptr && frozen != nullptr) l.entry = frozen->candidate(l.hash);
+        const bool frozen_too = l.unflushed && l.entry == nullptr && frozen != nullptr;
+        if (frozen_too) l.entry = frozen->candidate(l.hash);
         if (l.entry != nullptr) prefetch_version(l.entry);
         if (l.entry != nullptr || l.slow) continue;
         l.group = l.run->locate(l.head);

@@ -43,7 +43,8 @@ inline VersionKind version_kind(format::OperationType type) {
       return VersionKind::kLarge;
     case format::OperationType::kMerge:
       return VersionKind::kMerge;
-    case format::OperationType::kAttach:  // is no version
+    case format::OperationType::kAttach:  // are no versions
+    case format::OperationType::kDeleteRange:
       break;
   }
   return VersionKind::kPut;

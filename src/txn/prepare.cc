@@ -112,7 +112,8 @@ Status Txn::prepare(std::string_view id) {
   }
   if (!layers_.empty()) {
     return Status(StatusCode::kNotSupported,
-                  "a transaction larger than its share of memory cannot be prepared");
+                  has_spilled() ? "a transaction larger than its share of memory cannot be prepared"
+                                : "a transaction that has deleted a range cannot be prepared");
   }
   PrepareRecords records{.id = std::string(id), .held = {}};
   note_held_locks(&records.held);
@@ -221,6 +222,7 @@ Status Txn::commit_prepared(Durability durability) {
   if (Status s = log_outcome(format::RecordType::kPreparedCommit, &cts); !s.ok()) return s;
   HAWTHORN_TEST_POINT("txn.commit_prepared.after_record");
   stamp_all(cts);
+  tell_tree_changes();
   finish();
   return services_.sequencer->make_durable(cts, durability);
 }
@@ -262,6 +264,7 @@ Status Txn::install_found(tree::TreeState* tree, const format::Operation& operat
   const std::string_view key = keep_key(operation.key);
   context_.seq = seq;
   for (uint32_t futile = 0;;) {
+    context_.layers = tree->layers().state();  // nobody has his key there: it was locked
     Status s = tree->write(context_, key, tree::version_kind(operation.type), operation.value);
     if (!s.is(StatusCode::kOutOfMemory)) {
       if (!s.ok()) return s;

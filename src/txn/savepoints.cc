@@ -69,7 +69,7 @@ Status Txn::roll_back_to(uint64_t number) {
   }
   drop_layers(number);
   services_.row_locks->release_to(locks_, mark.locks);
-  if (!tree_changes_.empty()) tree_changes_.roll_back_to(mark.undo, *services_.trees);
+  if (tree_changes_.bytes() > 0) tree_changes_.roll_back_to(mark.undo, *services_.trees);
   // What stood in the buffer at the mark is there still, or was logged as a whole.
   operations_.resize(chunk_seq_ == mark.chunk_seq && !logged ? mark.operation_bytes : 0);
   context_.seq = mark.seq;

@@ -101,8 +101,9 @@ bool Txn::add_to_batch(size_t number, uint64_t level, SpillBatch* batch) {
 // The tree's newest layer where a rollback to any savepoint that there is would take both or
 // neither; else another one. Null: it cannot be made.
 const Txn::OwnLayer* Txn::layer_for(tree::TreeState* tree, uint64_t level) {
-  const auto newest = std::find_if(layers_.rbegin(), layers_.rend(),
-                                   [tree](const OwnLayer& own) { return own.tree == tree; });
+  const auto newest = std::find_if(layers_.rbegin(), layers_.rend(), [tree](const OwnLayer& own) {
+    return own.tree == tree && !own.layer->deletes();
+  });
   if (newest != layers_.rend()) {
     const uint64_t other = newest->layer->level;
     const auto [low, high] = std::minmax(level, other);
@@ -253,7 +254,9 @@ void Txn::repack_keys(const std::function<size_t(size_t)>& renumbered) {
 // As a commit record names them: their number, then their ids.
 void Txn::append_layered_trees(std::string* record) const {
   std::set<uint32_t> ids;
-  for (const OwnLayer& own : layers_) ids.insert(own.tree->id());
+  for (const OwnLayer& own : layers_) {
+    if (!own.layer->deletes()) ids.insert(own.tree->id());
+  }
   append(*record, static_cast<uint32_t>(ids.size()));
   for (const uint32_t id : ids) append(*record, id);
 }
@@ -266,7 +269,8 @@ void Txn::show_layers(Lsn cts) {
 void Txn::drop_layers(uint64_t from_level) {
   std::erase_if(layers_, [&](const OwnLayer& own) {
     if (own.layer->level < from_level) return false;
-    if (own.tree->layers().remove(own.layer.get())) services_.trees->unmade(own.layer->data);
+    const bool there = own.tree->layers().remove(own.layer.get());
+    if (there && !own.layer->deletes()) services_.trees->unmade(own.layer->data);
     return true;
   });
 }

@@ -18,9 +18,11 @@ constexpr uint32_t kTurnsAway = 2;
 constexpr size_t kFloorsMax = 64;
 constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
-
-Status read_only() { return Status(StatusCode::kReadOnly, "the transaction is read-only"); }
 }  // namespace
+
+Status Txn::read_only_error() {
+  return Status(StatusCode::kReadOnly, "the transaction is read-only");
+}
 
 Txn::~Txn() {
   HAWTHORN_ASSERT(!prepared());
@@ -100,7 +102,7 @@ void Txn::note_read(const tree::TreeState* tree, std::string_view key) {
 }
 
 Status Txn::begin_update(tree::TreeState* tree, std::string_view key) {
-  if (read_only_) return read_only();
+  if (read_only_) return read_only_error();
   if (mode_ == Mode::kExclusive) return {};
   if (mode_ == Mode::kPessimistic) return lock(tree, key, LockMode::kExclusive, lock_timeout_us_);
   if (one_moment_) {
@@ -127,7 +129,7 @@ Lsn Txn::floor_now() {
 // ---- Locking
 
 Status Txn::lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us) {
-  if (read_only_) return read_only();
+  if (read_only_) return read_only_error();
   if (Status s = lock_row(tree, key, mode, timeout_us); !s.ok()) return s;
   if (!one_moment_) return {};
   ConflictSearch search;
@@ -159,7 +161,8 @@ Status Txn::lock_row(tree::TreeState* tree, std::string_view key, LockMode mode,
 Status Txn::await_layers(tree::TreeState* tree, std::string_view key) {
   const auto holder = [&] {
     context_.layers = tree->layers().state();
-    return tree->layer_holder(key, id_);
+    // Who holds a range of an exclusive one's commits behind it, and waits for that.
+    return tree->layer_holder(key, id_, mode_ != Mode::kExclusive);
   };
   return await_end(tree, key, lock_timeout_us_, holder);
 }
@@ -170,7 +173,7 @@ Status Txn::await_intents(tree::TreeState* tree, std::string_view key, uint64_t 
   return await_end(tree, key, timeout_us, [&]() -> Result<TxnId> {
     if (const TxnId other = tree->open_intent(key, id_); other != 0) return other;
     if (!tree->layers().any()) return TxnId{0};
-    return tree->layer_holder(key, id_);
+    return tree->layer_holder(key, id_, true);
   });
 }
 
@@ -277,7 +280,7 @@ Status Txn::await_unlocked(const tree::TreeState* tree, std::string_view key,
 Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                   std::string_view value) {
   const bool large = type == format::OperationType::kPutLarge;
-  Status ready = read_only_ ? read_only() : broken_;
+  Status ready = read_only_ ? read_only_error() : broken_;
   if (ready.ok() && locks_rows()) {
     ready = lock_row(tree, key, LockMode::kExclusive, lock_timeout_us_);
   }
@@ -330,6 +333,11 @@ Status Txn::write_all(std::string_view operations, uint32_t count,
       return Status(StatusCode::kInvalidArgument, "a write batch names tree " +
                                                       std::to_string(operation.tree) +
                                                       ", which does not exist (any more)");
+    }
+    if (operation.type == format::OperationType::kDeleteRange) {
+      Status hidden = hide_range(tree, operation.key, format::range_end(operation.value));
+      if (!hidden.ok()) return hidden;
+      continue;
     }
     if (operation.type == format::OperationType::kMerge) {
       if (Status s = tree->can_merge(); !s.ok()) return s;
@@ -390,6 +398,7 @@ Status Txn::log_chunk(std::string_view operations, uint32_t count, uint32_t firs
     return s;
   }
   logged_ = std::make_shared<LoggedTxn>(id_);
+  logged_->stays.store(!layers_.empty(), std::memory_order_relaxed);
   {
     os::MutexLock lock(logged_->mutex);
     logged_->undo = attaching_ ? nullptr : &undo_;
@@ -428,6 +437,7 @@ CheckedKey Txn::written(size_t number) const {
 
 CommitCheck::Verdict Txn::validate_writes() {
   if (!context_.check_conflicts) return Verdict::kValid;
+  if (spilled_beside_range()) return Verdict::kConflict;
   return search_.validate(undo_.size(), [this](size_t i) { return written(i); }, id_);
 }
 
@@ -503,7 +513,7 @@ Status Txn::commit(Durability durability) {
     payload[1] = operations;
     request.payload = {payload, 2};
     request.type = format::RecordType::kChunkedCommit;
-    if (!layers_.empty()) {
+    if (has_spilled()) {
       layered = {header, sizeof(header)};
       append_layered_trees(&layered);
       payload[0] = layered;
@@ -511,13 +521,17 @@ Status Txn::commit(Durability durability) {
     }
   }
   Lsn cts = 0;
-  if (Status s = with_log_space([&] { return services_.sequencer->commit(request, &cts); });
+  if (Status s = with_log_space([&] {
+        if (logged_ == nullptr && !layers_.empty()) hold_log();
+        return services_.sequencer->commit(request, &cts);
+      });
       !s.ok()) {
     roll_back();
     finish();
     return s;
   }
   stamp_all(cts);
+  tell_tree_changes();
   finish();
   return services_.sequencer->make_durable(cts, durability);
 }

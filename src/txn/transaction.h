@@ -124,6 +124,11 @@ class Txn : private CommitCheck {
   // and rolls back. A large value that is refused is dropped.
   Status write(tree::TreeState* tree, format::OperationType type, std::string_view key,
                std::string_view value);
+  // All keys of [low, high), without `high` to the end, that are there before it, as
+  // delete_range.cc says. Not of kBlind. Errors: as write; kTimedOut also where others hold locks,
+  // or too many ranges wait to be erased.
+  Status delete_range(tree::TreeState* tree, std::string_view low,
+                      std::optional<std::string_view> high);
   // Installs the intents of encoded operations that stay in memory until the transaction ended, and
   // are its only ones. `find_tree` gives the tree of an id, or null. Its large values are given
   // before, by own_large.
@@ -206,6 +211,12 @@ class Txn : private CommitCheck {
   // The write of the entry has failed: neither is.
   void undo_tree_change() { tree_changes_.roll_back_to(undo_.size(), *services_.trees); }
   const TreeChanges& tree_changes() const { return tree_changes_; }
+  // Of the last writes, those behind `undo`: told when this has committed.
+  void note_tree_change(TreeChanged news, size_t undo) {
+    if (services_.store->machine->events != nullptr) tree_changes_.note(std::move(news), undo);
+  }
+  bool is_read_only() const { return read_only_; }
+  size_t undo_count() const { return undo_.size(); }
 
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty() || !layers_.empty(); }
@@ -222,6 +233,7 @@ class Txn : private CommitCheck {
   Status log_in_chunks(std::string_view operations);
   template <typename Take>
   Status take_memory(Take take);
+  static Status read_only_error();
   bool grow_undo();
   bool reserve_key(size_t bytes);
   void drop_memory();
@@ -252,12 +264,17 @@ class Txn : private CommitCheck {
   Lsn floor_now();
   void roll_back();
   void unlink_all();
+  void tell_tree_changes() const {
+    if (os::EventSink* const events = services_.store->machine->events; events != nullptr) {
+      tree_changes_.tell(*events);
+    }
+  }
   void finish();
   size_t heap_bytes() const;
   void count_memory();
   std::string_view keep_key(std::string_view key);
 
-  // What is in layers (spill.cc).
+  // What is in layers (spill.cc, delete_range.cc).
   struct OwnLayer {
     tree::TreeState* tree;
     std::shared_ptr<tree::Layer> layer;
@@ -276,6 +293,17 @@ class Txn : private CommitCheck {
   void drop_layers(uint64_t from_level);
   void finish_layers();
   Status await_layers(tree::TreeState* tree, std::string_view key);
+  bool has_spilled() const;
+  bool spilled_beside_range() const;
+  void hold_log();
+  Status note_range(tree::TreeState* tree, std::string_view low,
+                    std::optional<std::string_view> high);
+  Result<bool> delete_keys(tree::TreeState* tree, std::string_view low,
+                           std::optional<std::string_view> high, size_t most);
+  Status delete_written(tree::TreeState* tree, std::string_view low,
+                        std::optional<std::string_view> high);
+  Status hide_range(tree::TreeState* tree, std::string_view low,
+                    std::optional<std::string_view> high);
 
   const Services services_;
   static constexpr int kLogSpaceAttempts = 4;         // others may take what was freed

@@ -19,6 +19,7 @@ void TreeChanges::roll_back_to(size_t undo, TreeKeeper& keeper) {
   for (; !changes_.empty() && changes_.back().undo >= undo; changes_.pop_back()) {
     if (changes_.back().made) keeper.unmade(changes_.back().tree);
   }
+  while (!news_.empty() && news_.back().undo >= undo) news_.pop_back();
 }
 
 void TreeChanges::commit(format::Lsn cts) {
@@ -34,6 +35,7 @@ void TreeChanges::finish(TreeKeeper& keeper) {
     if (!change.made) keeper.ended(change.tree);
   }
   changes_ = std::vector<Change>();  // {} would keep the capacity, which counts
+  news_ = std::vector<News>();
   committed_ = false;
 }
 

@@ -10,8 +10,10 @@
 //    then nobody else may use what was made.
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "os/event_sink.h"
 #include "tree/tree.h"
 
 namespace hawthorn::txn {
@@ -36,10 +38,18 @@ class TreeChanges {
   void made(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, true}); }
   void dropped(tree::TreeState* tree, size_t undo) { changes_.push_back({tree, undo, false}); }
 
+  // To be told to listeners when it has committed.
+  void note(TreeChanged news, size_t undo) { news_.push_back({std::move(news), undo}); }
+  void tell(os::EventSink& events) const {
+    for (const News& news : news_) events.post(news.what);
+  }
+
   bool empty() const { return changes_.empty(); }
   bool has_made(const tree::TreeState* tree) const;
   bool has_dropped(uint32_t tree) const;
-  size_t bytes() const { return changes_.capacity() * sizeof(Change); }
+  size_t bytes() const {
+    return changes_.capacity() * sizeof(Change) + news_.capacity() * sizeof(News);
+  }
 
   // Undoes the changes that came when the undo list had this length, or later.
   void roll_back_to(size_t undo, TreeKeeper& keeper);
@@ -59,7 +69,12 @@ class TreeChanges {
     size_t undo;
     bool made;
   };
+  struct News {
+    TreeChanged what;
+    size_t undo;
+  };
   std::vector<Change> changes_;
+  std::vector<News> news_;
   bool committed_ = false;
 };
 

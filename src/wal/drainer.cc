@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "os/event_sink.h"
 #include "wal/log_state.h"
 
 namespace hawthorn::wal {
@@ -93,6 +94,11 @@ Status Log::State::write_blocks(Lsn from, Lsn to) {
                     nullptr);  // invariant 2: limit did not let head beyond the ready segments
     segment->prewritten_bytes = std::max(segment->prewritten_bytes, end - segment_start);
     if (dirty.empty() || dirty.back() != segment) dirty.push_back(segment);
+    if (os::EventSink* const events = directory.machine().events;
+        events != nullptr && segment_told != number) {
+      segment_told = number;
+      events->post(LogSegmentBegun{number, segment_start});
+    }
     char* const data = ring_data + at % options.ring_bytes;
     if (end == to && at == from)
       return segment->file->write_at(at - segment_start, {data, end - at});
@@ -239,9 +245,11 @@ void Log::State::stop_drainer() {
 }
 
 Status Log::State::fail(Status status) {
+  bool first = false;
   {
     MutexLock lock(failure_mutex);
     if (first_failure.ok()) {
+      first = !status.is(StatusCode::kClosed);
       first_failure = Status(status.code(), "the log failed: " + std::string(status.message()));
     }
   }
@@ -253,6 +261,9 @@ Status Log::State::fail(Status status) {
   work.signal();
   room.signal();
   durable_moved.signal();
+  if (os::EventSink* const events = directory.machine().events; first && events != nullptr) {
+    events->post(BackgroundError{failure(), true});
+  }
   return failure();
 }
 

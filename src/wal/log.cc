@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
+#include "os/event_sink.h"
 #include "wal/log_state.h"
 
 namespace hawthorn::wal {
@@ -227,6 +228,17 @@ Log::State::Shortage Log::State::shortage(uint64_t length) {
 }
 
 Status Log::State::wait_room(size_t payload_bytes) {
+  os::EventSink* const events = directory.machine().events;
+  if (events == nullptr || shortage(format::record_bytes(payload_bytes)) == Shortage::kNone) {
+    return find_room(payload_bytes);
+  }
+  const uint64_t began_us = directory.machine().clock->monotonic_us();
+  Status status = find_room(payload_bytes);
+  events->post(LogWaited{directory.machine().clock->monotonic_us() - began_us, status});
+  return status;
+}
+
+Status Log::State::find_room(size_t payload_bytes) {
   const uint64_t length = format::record_bytes(payload_bytes);
   if (length > record_bytes_max) {
     return Status(StatusCode::kInvalidArgument,

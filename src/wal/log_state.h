@@ -54,6 +54,7 @@ struct Log::State {
   enum class Shortage : uint8_t { kNone, kRing, kSegments, kReserved };
   Shortage shortage(uint64_t length) EXCLUDES(append_mutex);
   Status wait_room(size_t payload_bytes) EXCLUDES(append_mutex);
+  Status find_room(size_t payload_bytes) EXCLUDES(append_mutex);
   void pace(size_t payload_bytes);
 
   // drainer.cc: writing the ring out; the background thread.
@@ -139,6 +140,7 @@ struct Log::State {
   os::Mutex drain_mutex;
   // Segments written since their last sync.
   std::vector<std::shared_ptr<Segment>> dirty GUARDED_BY(drain_mutex);
+  uint64_t segment_told GUARDED_BY(drain_mutex) = ~uint64_t{0};  // to listeners
   std::unique_ptr<os::Io> pieces_io GUARDED_BY(drain_mutex);  // made when much is drained at once
   mutable os::Mutex failure_mutex;
   Status first_failure GUARDED_BY(failure_mutex);

@@ -21,9 +21,10 @@ class Api : public ::testing::Test {
     options.durability = Durability::kNone;
     return options;
   }
-  void open() {
+  void open() { open_with(options()); }
+  void open_with(const Options& with) {
     db_.reset();  // a closed one keeps the lock until it is destroyed
-    auto db = Db::open(path_, options());
+    auto db = Db::open(path_, with);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
     auto tree = db_->tree("t");

@@ -227,6 +227,26 @@ TEST_F(SmallSpill, stays_over_restarts_for_a_named_snapshot) {
   expect(now);
 }
 
+TEST_F(SmallSpill, stays_beside_a_prepared_transaction_over_restarts) {
+  {
+    Transaction prepared = begin();
+    ASSERT_OK(prepared.put(tree_, "prepared", "1"));
+    ASSERT_OK(prepared.prepare("p"));
+  }
+  Contents now = commit_rows();
+  for (const bool closed : {false, true, false}) {
+    if (closed) ASSERT_OK(db_->close());
+    open_small();
+    expect(now);
+  }
+  ASSERT_OK(db_->commit_prepared("p"));
+  now["prepared"] = "1";
+  expect(now);
+  ASSERT_OK(db_->drain());
+  expect(now);
+  ASSERT_TRUE(clean(*db_));
+}
+
 TEST_F(SmallSpill, is_read_where_nothing_may_be_written) {
   const Contents logged = commit_rows();
   open_small(true);

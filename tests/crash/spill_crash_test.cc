@@ -1,10 +1,12 @@
-// Transactions that outgrow their share of memory, on the simulated disk: a database lives through
+// Transactions that outgrow their share of memory, and ranges that are deleted, on the simulated
+// disk: a database lives through
 // several lives, each ended by a killed process or a power loss at a random operation of the disk,
 // also while it recovers, and while what such a transaction has left is brought into its trees.
 //
 // What must hold after each (R20): a transaction is there as a whole or not at all, in all trees;
 // one whose commit returned is there; what was written and deleted since stays so, whatever came
-// of the layers.
+// of the layers. So does what a range has deleted (R25), of layers, too, and what was written
+// since.
 #include <array>
 #include <map>
 #include <memory>
@@ -46,9 +48,11 @@ class SpillLives {
     ASSERT_OK(db->drain());
     ASSERT_TRUE(read(*db) == contents_);
     ASSERT_EQ(db->stats().layers, 0u);
+    ASSERT_EQ(db->stats().deleted_ranges, 0u);
     ASSERT_OK(db->close());
   }
   uint64_t layers() const { return layers_; }
+  uint64_t ranges() const { return ranges_; }
 
  private:
   std::unique_ptr<Db> open(const os::Machine& machine) {
@@ -71,6 +75,7 @@ class SpillLives {
     if (disk_->stopped()) return nullptr;
     EXPECT_TRUE(checked);
     layers_ += (*db)->stats().layers;
+    ranges_ += (*db)->stats().deleted_ranges;
     if (found == next_) contents_ = next_;
     next_ = contents_;
     for (size_t i = 0; i < kTrees.size(); ++i) {
@@ -112,7 +117,21 @@ class SpillLives {
   // Mostly in the first tree; some at once in the others, where what came last may not spill.
   size_t any_tree() { return prng_.one_in(8) ? prng_.below(kTrees.size()) : 0; }
 
+  // In a batch or transaction, or alone: a tenth of the keys, or all from one on.
+  template <typename In>
+  auto delete_range(In& in, size_t tree, Contents* contents) {
+    const uint64_t from = prng_.below(kKeys);
+    std::string low = key_of(from);
+    std::optional<std::string> high = key_of(from + prng_.below(kKeys / 10));
+    if (*high < low) std::swap(*high, low);
+    if (prng_.one_in(6)) high.reset();
+    Rows& rows = (*contents)[tree];
+    rows.erase(rows.lower_bound(low), high ? rows.lower_bound(*high) : rows.end());
+    return in.delete_range(trees_[tree], low, high);
+  }
+
   Status write(Transaction& txn, size_t tree, Contents* contents) {
+    if (prng_.one_in(300)) return delete_range(txn, tree, contents);
     const std::string key = key_of(prng_.below(kKeys));
     if (prng_.one_in(4)) {
       (*contents)[tree].erase(key);
@@ -159,13 +178,24 @@ class SpillLives {
       const std::string key = key_of(prng_.below(kKeys));
       const std::string value = prng_.one_in(2) ? "" : value_of(prng_.next(), prng_.below(80));
       next_ = contents_;
-      if (value.empty()) {
+      Status status;
+      if (prng_.one_in(20)) {
+        status = delete_range(db, tree, &next_);
+      } else if (prng_.one_in(20)) {
+        WriteBatch batch;
+        batch.put(trees_[tree], key, "in a batch");
+        next_[tree][key] = "in a batch";
+        delete_range(batch, tree, &next_);
+        batch.put(trees_[tree], key, value);
+        next_[tree][key] = value;
+        status = db.write(batch);
+      } else if (value.empty()) {
         next_[tree].erase(key);
+        status = db.del(trees_[tree], key);
       } else {
         next_[tree][key] = value;
+        status = db.put(trees_[tree], key, value);
       }
-      const Status status =
-          value.empty() ? db.del(trees_[tree], key) : db.put(trees_[tree], key, value);
       if (!status.ok() && disk_->stopped()) return;
       ASSERT_OK(status);
       contents_ = next_;
@@ -178,6 +208,7 @@ class SpillLives {
   Contents contents_;
   Contents next_;  // where what was under way when the machine stopped came to its end
   uint64_t layers_ = 0;
+  uint64_t ranges_ = 0;
 };
 
 TEST(SpillCrash, any_moment) {
@@ -189,6 +220,7 @@ TEST(SpillCrash, any_moment) {
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   const uint64_t count = only != 0 ? 1 : scaled(60);
   uint64_t layers = 0;
+  uint64_t ranges = 0;
   for (uint64_t i = 1; i <= count && !::testing::Test::HasFailure(); ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
@@ -196,11 +228,13 @@ TEST(SpillCrash, any_moment) {
     for (int life = 0; life < 6 && !::testing::Test::HasFailure(); ++life) test.live();
     if (!::testing::Test::HasFailure()) test.finish();
     layers += test.layers();
+    ranges += test.ranges();
   }
   txn::memory_share_max = ~size_t{0};
   // One that never finds any would pass, too.
   if (only == 0) {
     EXPECT_GT(layers, count / 2);
+    EXPECT_GT(ranges, count / 2);
   }
 }
 

@@ -218,6 +218,7 @@ void ModelRun::wave() {
                                                                 : prng_.between(500, 6000));
   const bool clears = options_.counters ? prng_.one_in(4) : !prng_.one_in(3);
   std::vector<Write> writes;
+  if (clears && !tree.merges && prng_.one_in(2)) return delete_range(tree, from, count);
   for (Rank rank = from; rank < from + count; ++rank) {
     if (clears && prng_.one_in(50)) continue;
     writes.push_back({&tree, rank, {}});
@@ -227,6 +228,37 @@ void ModelRun::wave() {
   }
   done_ += count / 8;  // they are cheap
   write_all(writes);
+}
+
+// Some of the writes before it in a batch are in the range, and some behind it.
+void ModelRun::delete_range(OpenTree& tree, Rank from, uint64_t count) {
+  const Rank end = from + static_cast<Rank>(count);
+  std::optional<std::string_view> high;
+  if (end < pool_.size()) high = pool_[end];
+  const Rank before = any_key();
+  const Rank behind = any_key();
+  const ModelValue value{true, 40, prng_.next()};
+  done_ += count / 8;
+  const bool alone = prng_.one_in(2);
+  Status status;
+  if (alone) {
+    status = db_->delete_range(tree.handle, pool_[from], high, any_level());
+  } else {
+    WriteBatch batch;
+    batch.put(tree.handle, pool_[before], value_of(value.number, value.size));
+    batch.delete_range(tree.handle, pool_[from], high);
+    batch.put(tree.handle, pool_[behind], value_of(value.number, value.size));
+    status = db_->write(batch, any_level());
+  }
+  // What is prepared has locked rows, and must find unchanged what it has read.
+  const bool refused = status.is(StatusCode::kTimedOut) || status.is_conflict();
+  if (refused && !prepared_.empty()) return;
+  ASSERT_OK(status);
+  ++commit_;
+  const uint64_t keep = oldest();
+  if (!alone) tree.model->write(before, commit_, value, keep);
+  for (Rank rank = from; rank < end; ++rank) tree.model->write(rank, commit_, {}, keep);
+  if (!alone) tree.model->write(behind, commit_, value, keep);
 }
 
 void ModelRun::write_all(const std::vector<Write>& writes) {

@@ -129,6 +129,7 @@ class ModelRun {
   void rename(OpenTree& tree);
   void count_dropped(const OpenTree& tree, const OpenSnapshot& snapshot);
   void clear(OpenTree& tree, Rank from, Rank to);
+  void delete_range(OpenTree& tree, Rank from, uint64_t count);
   void write_all(const std::vector<Write>& writes);
   void read();
   void multi_get();

@@ -1,7 +1,7 @@
-// Transactions whose intents leave the deltas (txn/spill_sizing.h), against a map: random
-// operations in transactions of every kind, with savepoints, beside single writes, snapshots,
-// cursors and restarts. What others may do while a layer is open or fresh is not foretold: a write
-// may be turned away; but what is seen is.
+// Transactions whose intents leave the deltas (txn/spill_sizing.h), and deleted ranges, against a
+// map: random operations in transactions of every kind, with savepoints, beside single writes,
+// snapshots, cursors and restarts. What others may do while a layer is open or fresh is not
+// foretold: a write may be turned away; but what is seen is.
 #include <map>
 
 #include "base/prng.h"
@@ -27,6 +27,7 @@ class SpillModel {
     for (uint64_t i = 0; i < transactions && !::testing::Test::HasFatalFailure(); ++i) {
       if (prng_.one_in(4)) keep_snapshot();
       one_transaction();
+      if (prng_.one_in(3)) delete_range_alone();
       check_snapshots();
       if (prng_.one_in(5)) ASSERT_OK(db_->drain());
       if (prng_.one_in(6)) ASSERT_OK(db_->flush());
@@ -79,6 +80,26 @@ class SpillModel {
     if (snapshots_.empty() || !prng_.one_in(2)) return;
     const Kept& kept = snapshots_[prng_.below(snapshots_.size())];
     expect_same(read_all(*db_, tree_, &kept.snapshot), kept.contents, "at a snapshot");
+  }
+
+  // Of some of the keys, or all from one on.
+  template <typename In>
+  Status delete_range(In& in, Contents* contents) {
+    const uint64_t from = prng_.below(kKeys);
+    const std::string low = big_endian(from);
+    std::optional<std::string> high = big_endian(from + prng_.below(prng_.one_in(2) ? 50 : kKeys));
+    if (prng_.one_in(8)) high.reset();
+    contents->erase(contents->lower_bound(low),
+                    high ? contents->lower_bound(*high) : contents->end());
+    return in.delete_range(tree_, low, high);
+  }
+  void delete_range_alone() {
+    ASSERT_OK(delete_range(*db_, &now_));
+    for (uint64_t left = prng_.below(100); left > 0; --left) {
+      const std::string key = any_key();
+      now_[key] = "since" + std::to_string(++number_);
+      ASSERT_OK(db_->put(tree_, key, now_[key]));
+    }
   }
 
   // Of others, while the transaction is open.
@@ -158,7 +179,13 @@ class SpillModel {
         }
       } else if (pick < 980) {
         walk(txn, own);
-      } else if (pick < 982) {
+      } else if (pick < 981) {
+        const Status status = delete_range(txn, &own);
+        if (!status.ok()) {
+          ASSERT_TRUE(status.is_conflict() && others) << status.to_string();
+          return;
+        }
+      } else if (pick < 983) {
         ASSERT_EQ(txn.count(tree_, "", std::nullopt).value(), own.size());
       } else if (!exclusive) {
         const Contents was = now_;
@@ -219,7 +246,7 @@ TEST(SpillModel, random) {
   for (uint64_t seed = 1; seed <= scaled(4); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SpillModel model(seed);
-    model.run(15);
+    model.run(30);
     EXPECT_GT(model.spilled(), 3u);
     if (::testing::Test::HasFailure()) return;
   }

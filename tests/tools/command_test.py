@@ -11,7 +11,8 @@ import time
 import command_case
 from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
 
-COMMANDS = ("put", "get", "del", "scan", "count", "load", "dump", "stats", "check")
+COMMANDS = ("put", "get", "del", "scan", "count", "load", "dump", "stats", "counters",
+            "check")
 ALL_BYTES = bytes(range(256))
 
 
@@ -190,6 +191,27 @@ class Care(CommandCase):
             self.assertIsInstance(stats[name], int)
         self.assertEqual(stats["memory_budget_bytes"], 64 << 20)
 
+    def test_counters(self):
+        self.hawthorn("counters", self.db, code=NOT_FOUND)
+        self.hawthorn("put", self.db, "k", "v")
+        self.assertIn("closed by process", self.hawthorn("counters", self.db).decode())
+        # While another process has it open.
+        with subprocess.Popen([command_case.PROGRAM, "load", self.db],
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as load:
+            load.stdin.write(command_case.HEAD + b"#tree name=t\n")
+            load.stdin.flush()
+            counters = {"pid": 0}
+            while counters["pid"] != load.pid:
+                self.assertIsNone(load.poll())
+                counters = json.loads(self.hawthorn("counters", self.db, "--json"))
+            self.assertTrue(counters["alive"])
+            self.assertFalse(counters["closed"])
+            self.assertEqual(counters["counters"]["memory_budget_bytes"], 256 << 20)
+            self.assertIn(f"open in process {load.pid}",
+                          self.hawthorn("counters", self.db).decode())
+            load.kill()
+        self.assertIn("left open by process", self.hawthorn("counters", self.db).decode())
+
     def test_check(self):
         self.hawthorn("put", self.db, "k", "v")
         self.assertIn(b" 0 errors", self.hawthorn("check", self.db))
@@ -200,7 +222,7 @@ class Care(CommandCase):
     def test_reading_changes_nothing(self):
         self.hawthorn("put", self.db, "k", "v")
         before = {path: path.read_bytes() for path in self.db.rglob("*") if path.is_file()}
-        for command in ("scan", "count", "dump", "stats", "check"):
+        for command in ("scan", "count", "dump", "stats", "check", "counters"):
             self.hawthorn(command, self.db)
         self.hawthorn("get", self.db, "k")
         after = {path: path.read_bytes() for path in self.db.rglob("*") if path.is_file()}

@@ -1,0 +1,313 @@
+#pragma once
+// What is behind a public Transaction: the engine's transaction, what is nested in it, its name
+// when it is prepared, values that it pins and one that is being filled in place.
+//
+// Not here: the engine's transaction (txn/transaction.h). Used by transactions.cc and
+// pinned_reads.cc. Threads: one at a time.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/impl.h"
+#include "db/large_values.h"
+#include "db/pinned_values.h"
+#include "db/reserved_put.h"
+#include "format/prepare_record.h"
+
+namespace hawthorn {
+
+// The transaction that this thread used last, with its buffers.
+struct SpareTxn {
+  uint64_t instance = 0;
+  std::unique_ptr<txn::Txn> txn;
+};
+inline thread_local SpareTxn spare_txn;
+
+inline Status no_transaction() {
+  return Status(StatusCode::kInvalidArgument, "the transaction was never begun, or moved away");
+}
+
+// A transaction, or one that is nested in another: then its writes are the other's from a mark on.
+class Transaction::Impl {
+ public:
+  explicit Impl(Db::Impl* db)
+      : db_(db),
+        held_(spare_txn.instance == db->instance_ && spare_txn.txn != nullptr
+                  ? std::move(spare_txn.txn)
+                  : db->new_txn()),
+        txn_(held_.get()),
+        nested_(false),
+        extras_(&own_extras_) {
+    db_->hold();
+  }
+  Impl(Impl* parent, uint64_t mark)
+      : db_(parent->db_),
+        txn_(parent->txn_),
+        parent_(parent),
+        mark_(mark),
+        nested_(true),
+        extras_(parent->extras_) {
+    parent_->child_ = this;
+  }
+  ~Impl() {
+    if (!prepared()) abort();
+    if (nested_) return;
+    if (held_ != nullptr) {
+      spare_txn.instance = db_->instance_;
+      spare_txn.txn = std::move(held_);
+    }
+    own_extras_.reserved.reset();  // they hold memory of the database, which may go now
+    own_extras_.pinned.reset();
+    db_->let_go();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  bool open() const { return !ended_ && (prepared() || txn_->open()); }
+  // Then it is the database's, and this object knows its name.
+  bool prepared() const { return prepared_number_ != 0; }
+  static Status has_ended() {
+    return Status(StatusCode::kInvalidArgument, "the transaction has ended");
+  }
+  // OK, or why it may not be used: each operation asks, and writes what was being filled in place.
+  Status usable() const {
+    Status status = may_go_on();
+    return status.ok() ? write_reserved() : status;
+  }
+  Status may_go_on() const {
+    if (Status s = db_->usable(); !s.ok()) return s;
+    if (!open()) return has_ended();
+    if (prepared()) {
+      return Status(StatusCode::kInvalidArgument,
+                    "the transaction is prepared: it can only be committed or aborted");
+    }
+    if (child_ == nullptr) return {};
+    return Status(StatusCode::kInvalidArgument, "a transaction nested in this one is open");
+  }
+  tree::TreeState* find(const Tree& tree, Status* status) const {
+    *status = usable();
+    tree::TreeState* state = status->ok() ? db_->own(tree, status) : nullptr;
+    if (state == nullptr) return nullptr;
+    const txn::TreeChanges& changes = txn_->tree_changes();
+    if (changes.empty() && state->stands()) return state;
+    if (changes.has_dropped(state->id())) {
+      *status = Status(StatusCode::kInvalidArgument, "the transaction has dropped the tree");
+      return nullptr;
+    }
+    if (changes.has_made(state)) return state;
+    return db_->find(tree, status, read_ts());
+  }
+  tree::TreeState* find_to_write(const Tree& tree, std::string_view key, uint64_t value_bytes,
+                                 Status* status) const {
+    tree::TreeState* state = find(tree, status);
+    if (state == nullptr) return nullptr;  // it may have ended, and the outermost one be gone
+    *status = db_->check_sizes(key, value_bytes);
+    forget_pinned();
+    if (status->ok() && !state->stands() && !txn_->tree_changes().has_made(state)) {
+      *status = Status(StatusCode::kConflict, "the tree was dropped by another transaction");
+    }
+    return status->ok() ? state : nullptr;
+  }
+  // What it reads: its moment, or the present.
+  format::Lsn read_ts() const { return txn_->view().ts == 0 ? format::kLsnMax : txn_->view().ts; }
+
+  Status prepare(std::string_view id) {
+    Status status = usable();
+    if (status.ok()) status = may_prepare(id);
+    if (status.ok()) status = db_->prepared_.reserve(id);
+    if (!status.ok()) return status;
+    status = db_->outcome_reserve_.keep();
+    if (status.ok()) status = txn_->prepare(id);
+    if (!txn_->prepared()) {
+      db_->prepared_.cancel(id);
+      return status;
+    }
+    id_ = id;
+    unpin();
+    txn_ = nullptr;
+    prepared_number_ = db_->prepared_.add(std::move(held_));
+    return status;
+  }
+  Status end_prepared(bool commit, Durability durability) {
+    Status status = db_->end_prepared(id_, prepared_number_, commit, durability);
+    // By its id it may have ended before; else it stays where that failed before it was decided.
+    ended_ =
+        status.ok() || status.is_not_found() || (commit && status.is(StatusCode::kUnknownOutcome));
+    return status;
+  }
+
+  Status commit(Durability durability) {
+    if (prepared()) return end_prepared(true, durability);
+    end_child();
+    if (Status s = write_reserved(); !s.ok()) {
+      abort();
+      return s;
+    }
+    if (parent_ == nullptr) {
+      unpin();
+      return txn_->commit(db_->level(durability));
+    }
+    Status status = txn_->release_mark(mark_);
+    leave();
+    return status;
+  }
+  void abort() {
+    if (!open()) return;
+    if (prepared()) {
+      static_cast<void>(end_prepared(false, {}).ok());
+      return;
+    }
+    end_child();
+    drop_reserved();
+    if (parent_ == nullptr) {
+      unpin();
+      return txn_->abort();
+    }
+    // Where that fails, the outermost one does not commit.
+    static_cast<void>(txn_->roll_back_to(mark_).ok());
+    static_cast<void>(txn_->release_mark(mark_).ok());
+    leave();
+  }
+
+  Result<tree::TreeState*> find_name(std::string_view name) const;
+  Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
+
+  Status read(tree::TreeState* state, std::string_view key, Value& value) const {
+    return state->get(key, txn_->view(), txn_->reads_one_moment(), value);
+  }
+  // As get_for_update; of a large value *large, and what describes it.
+  Status read_to_change(tree::TreeState* state, std::string_view key, Value& value,
+                        bool* large) const {
+    if (Status s = txn_->begin_update(state, key); !s.ok()) return s;
+    return state->get_encoded(key, txn_->update_view(), txn_->update_view_registered(), value,
+                              large);
+  }
+  // Whether a key has this value, or, without one, is absent.
+  Result<bool> has(tree::TreeState* state, std::string_view key,
+                   std::optional<std::string_view> expected) const {
+    Value value;
+    bool large = false;
+    Status status = read_to_change(state, key, value, &large);
+    if (status.is_not_found()) return !expected.has_value();
+    if (!status.ok()) return status;
+    if (!expected.has_value()) return false;
+    if (large) {
+      if (expected->size() <= db::kLargeValueBytes) return false;
+      status = state->get(key, txn_->update_view(), txn_->update_view_registered(), value);
+      if (!status.ok()) return status;
+    }
+    return value.view() == *expected;
+  }
+  // What a compare-and-set form answers.
+  template <typename Write>
+  static Result<bool> write_if(Result<bool> holds, Write write) {
+    if (!holds.ok() || !*holds) return holds;
+    Status status = write();
+    return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
+  }
+  Status del(tree::TreeState* state, std::string_view key) const {
+    return txn_->write(state, format::OperationType::kDelete, key, {});
+  }
+  Status put(tree::TreeState* state, std::string_view key, std::string_view value) const {
+    if (value.size() <= db::kLargeValueBytes) {
+      return txn_->write(state, format::OperationType::kPut, key, value);
+    }
+    Result<std::string> encoded = db::write_large_value(&db_->store_, db_->scheduler_.get(), value);
+    if (!encoded.ok()) return encoded.status();
+    return txn_->write(state, format::OperationType::kPutLarge, key, *encoded);
+  }
+
+  Status merge(tree::TreeState* state, std::string_view key, std::string_view operand) const {
+    if (Status s = db_->check_merge(*state, key, operand); !s.ok()) return s;
+    return txn_->write(state, format::OperationType::kMerge, key, operand);
+  }
+
+  // A put that is filled in place belongs to the innermost one that is open, as no other may write.
+  Status write_reserved() const {
+    if (extras_->reserved == nullptr) return {};
+    return extras_->reserved->finish(
+        [this](tree::TreeState* state, std::string_view key, std::string_view value) {
+          return put(state, key, value);
+        });
+  }
+  void drop_reserved() const {
+    if (extras_->reserved != nullptr) extras_->reserved->drop();
+    forget_pinned();
+  }
+  db::ReservedPut& reserved() const {
+    if (extras_->reserved == nullptr) {
+      extras_->reserved =
+          std::make_unique<db::ReservedPut>(db_->residency_.get(), db_->arena_.get(), db_->path_);
+    }
+    return *extras_->reserved;
+  }
+  db::PinnedValues& pinned() const {
+    if (extras_->pinned == nullptr) {
+      extras_->pinned =
+          std::make_unique<db::PinnedValues>(db_->residency_.get(), db_->arena_.get(), db_->path_);
+    }
+    return *extras_->pinned;
+  }
+  void unpin() const { extras_->pinned.reset(); }
+  // It reads other values than before.
+  void forget_pinned() const {
+    if (extras_->pinned != nullptr) extras_->pinned->forget();
+  }
+
+  // OK where this object may use such a savepoint: those of what it is nested in it may not.
+  Status owns(uint64_t transaction, uint64_t mark) const {
+    Status status = may_go_on();
+    if (!status.ok() || (transaction == txn_->id() && mark > mark_)) return status;
+    return Status(StatusCode::kInvalidArgument, "the savepoint is of another transaction");
+  }
+
+  Db::Impl* db() const { return db_; }
+  txn::Txn& txn() const { return *txn_; }
+
+ private:
+  Status may_prepare(std::string_view id) const {
+    const char* wrong = nullptr;
+    if (id.empty() || id.size() > format::kPreparedIdBytesMax) {
+      wrong = "the id of a prepared transaction must have 1 to 200 bytes";
+    } else if (nested_) {
+      wrong = "a nested transaction is prepared with the one around it";
+    } else if (!txn_->may_prepare()) {
+      wrong = "a read-only or exclusive transaction cannot be prepared";
+    }
+    return wrong == nullptr ? Status() : Status(StatusCode::kInvalidArgument, wrong);
+  }
+  // Those that are nested in this one end with it.
+  void end_child() {
+    if (child_ == nullptr) return;
+    child_->end_child();
+    child_->ended_ = true;
+    child_->parent_ = nullptr;
+    child_ = nullptr;
+  }
+  void leave() {
+    parent_->child_ = nullptr;
+    parent_ = nullptr;
+    ended_ = true;
+  }
+
+  Db::Impl* const db_;
+  std::unique_ptr<txn::Txn> held_;  // null: nested, or prepared
+  txn::Txn* txn_;                   // null: prepared
+  Impl* parent_ = nullptr;
+  Impl* child_ = nullptr;
+  const uint64_t mark_ = 0;
+  const bool nested_;
+  bool ended_ = false;  // of a nested or prepared one
+  std::string id_;      // as which it is prepared
+  uint64_t prepared_number_ = 0;
+  struct Extras {
+    std::unique_ptr<db::ReservedPut> reserved;
+    std::unique_ptr<db::PinnedValues> pinned;
+  };
+  Extras own_extras_;
+  Extras* const extras_;  // of the outermost one
+};
+
+}  // namespace hawthorn

@@ -1,0 +1,38 @@
+#include "os/process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace hawthorn::os {
+
+uint64_t process_id() { return static_cast<uint64_t>(::getpid()); }
+
+uint64_t process_start(uint64_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  char text[1024];
+  const ssize_t size = ::read(descriptor, text, sizeof(text));
+  ::close(descriptor);
+  if (size <= 0) return 0;
+  // The second field is a name in parentheses, which may hold anything.
+  std::string_view rest(text, static_cast<size_t>(size));
+  const size_t name_end = rest.rfind(')');
+  if (name_end == std::string_view::npos) return 0;
+  rest.remove_prefix(name_end + 1);
+  constexpr int kFieldsBetween = 20;  // from the third to the 22nd
+  for (int field = 0; field < kFieldsBetween; ++field) {
+    const size_t space = rest.find(' ');
+    if (space == std::string_view::npos) return 0;
+    rest.remove_prefix(space + 1);
+  }
+  uint64_t start = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), start);
+  return start;
+}
+
+}  // namespace hawthorn::os

@@ -1,0 +1,41 @@
+#include "os/temporary.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+namespace hawthorn::os {
+namespace {
+
+constexpr size_t kBytes = size_t{1} << 20;
+
+TEST(TemporaryMapping, HoldsWhatIsStoredAndHasNoName) {
+  const std::string directory = ::testing::TempDir() + "temporary-mapping";
+  std::filesystem::create_directory(directory);
+  auto mapping = TemporaryMapping::create(directory, kBytes);
+  ASSERT_TRUE(mapping.ok()) << mapping.status().to_string();
+  ASSERT_EQ((*mapping)->size(), kBytes);
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+  std::memset((*mapping)->data(), 'x', kBytes);
+  (*mapping)->let_go();
+  EXPECT_EQ(std::string_view((*mapping)->data(), kBytes), std::string(kBytes, 'x'));
+  std::memset((*mapping)->data(), 'y', kBytes);
+  EXPECT_EQ((*mapping)->data()[kBytes - 1], 'y');
+  mapping->reset();
+  EXPECT_TRUE(std::filesystem::remove(directory));
+}
+
+TEST(TemporaryMapping, GoesElsewhereWhereTheDirectoryIsNone) {
+  auto mapping = TemporaryMapping::create("/nowhere/at/all", kBytes);
+  ASSERT_TRUE(mapping.ok()) << mapping.status().to_string();
+  (*mapping)->data()[0] = 'x';
+}
+
+TEST(TemporaryMapping, OfMoreThanTheDiskHasIsRefused) {
+  const auto mapping = TemporaryMapping::create(::testing::TempDir(), size_t{1} << 55);
+  EXPECT_FALSE(mapping.ok());
+}
+
+}  // namespace
+}  // namespace hawthorn::os
