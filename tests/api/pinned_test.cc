@@ -140,7 +140,9 @@ TEST_F(Pinned, more_than_memory_go_to_a_file_without_a_name) {
     std::vector<std::string_view> values;
     for (uint64_t i = 0; i < kValues; ++i) {
       values.push_back(pinned(t, big_endian(i)));
-      if (i % 50 == 49) ASSERT_LE(db_->stats().memory_pinned_bytes, budget / 8 + (1 << 20));
+      if (i % 50 == 49) {
+        ASSERT_LE(db_->stats().memory_pinned_bytes, budget / 8 + (1 << 20));
+      }
     }
     EXPECT_TRUE(files().empty());
     for (uint64_t i = 0; i < kValues; ++i) ASSERT_EQ(values[i], value_of(i, kBytes)) << i;
