@@ -95,6 +95,19 @@ endfunction()
 
 set_property(GLOBAL PROPERTY HAWTHORN_LAYER_OBJECTS "")
 
+# What nearly all of the engine includes.
+file(CONFIGURE OUTPUT engine_precompiled.cc CONTENT "\n" @ONLY)
+add_library(hawthorn_engine_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/engine_precompiled.cc)
+target_link_libraries(hawthorn_engine_precompiled PRIVATE hawthorn_flags)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(hawthorn_flags INTERFACE -fpch-preprocess)
+else()
+  target_compile_options(hawthorn_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+target_precompile_headers(hawthorn_engine_precompiled PRIVATE
+  <algorithm> <atomic> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+  <thread> <vector>)
+
 if(HAWTHORN_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -106,12 +119,8 @@ if(HAWTHORN_BUILD_TESTS)
   # is slow in itself: little optimisation, and the headers that all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
-  target_compile_options(hawthorn_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(hawthorn_test_flags INTERFACE -fpch-preprocess)
-  else()
-    target_compile_options(hawthorn_test_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
-  endif()
+  target_compile_options(hawthorn_test_flags INTERFACE
+    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
@@ -169,6 +178,7 @@ function(hawthorn_layer name)
   if(sources)
     add_library(hawthorn_${name} OBJECT ${sources})
     target_link_libraries(hawthorn_${name} PUBLIC hawthorn_flags)
+    target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
     set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
   endif()
   if(HAWTHORN_BUILD_TESTS AND tests)

@@ -152,6 +152,15 @@ class HAWTHORN_EXPORT Db {
   // kInvalidArgument when the name is taken.
   Status rename_tree(std::string_view from, std::string_view to);
 
+  // Makes a tree that begins with all that `from` holds, in a time that does not depend on how much
+  // that is; from there on each changes by itself (docs/transactions.md). The clone reads from
+  // `from` what it has not written itself: that keeps what it shows as for a snapshot, on disk, for
+  // as long as the clone is there, also when it is dropped itself. Neither can have a merge
+  // operator. Errors: kNotFound; kInvalidArgument where `to` is taken; kNotSupported where `from`
+  // has a merge operator; those of a write.
+  Result<Tree> clone_tree(std::string_view from, std::string_view to,
+                          Durability durability = Durability::kDefault);
+
   // How the tree's data are compressed that are written from now on; durable when it returns. What
   // is on disk stays as it is until its container is rewritten, which compact() does where there is
   // garbage. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the value.
@@ -162,7 +171,7 @@ class HAWTHORN_EXPORT Db {
   // before merge operators. Errors: kReadOnly; kNoSpace; kInvalidArgument for the tree or the name,
   // or where the tree has another one; kBusy while the tree takes in what a transaction larger than
   // its share of memory has written, or a deleted range is erased (drain waits for that), and while
-  // snapshots between need it.
+  // snapshots between need it; kNotSupported of clones, and of trees that clones show.
   Status set_merge_operator(const Tree& tree, std::string_view name);
 
   // Reads the newest committed value, or the snapshot's. Errors: kNotFound; kCorruption, too, where
@@ -192,7 +201,7 @@ class HAWTHORN_EXPORT Db {
   // and writers of the range wait for it. Errors: as del; kTimedOut also while rows are locked, as
   // by prepared transactions, and where 64 ranges of the tree wait to be erased; kConflict while a
   // prepared transaction must find something of the tree unchanged; kNotSupported where the tree
-  // has a merge operator (Transaction::delete_range does it).
+  // has a merge operator or is a clone (Transaction::delete_range does it).
   Status delete_range(const Tree& tree, std::string_view low,
                       std::optional<std::string_view> high = std::nullopt,
                       Durability durability = Durability::kDefault);

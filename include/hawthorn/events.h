@@ -107,13 +107,13 @@ struct DataFileRemoved {
   uint64_t bytes = 0;
 };
 
-// A commit has made, renamed or dropped a tree; told behind that commit.
+// A commit has made, renamed, dropped or cloned a tree; told behind that commit.
 struct TreeChanged {
-  enum class Change : uint8_t { kCreated = 0, kRenamed = 1, kDropped = 2 };
+  enum class Change : uint8_t { kCreated = 0, kRenamed = 1, kDropped = 2, kCloned = 3 };
   Change change = Change::kCreated;
   uint32_t tree = 0;
   std::string name;         // before the drop; after the renaming
-  std::string former_name;  // of one that was renamed
+  std::string former_name;  // of one that was renamed; of a clone, what it was made of
 };
 
 // The list of named snapshots is another.

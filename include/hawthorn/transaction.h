@@ -162,8 +162,8 @@ class HAWTHORN_EXPORT Transaction {
   // single moment then fails to commit (kConflict) where another has committed to the range since,
   // a new key included.
   // Key by key, as del, where there are at most 64 (under kReadCommitted: never for that reason),
-  // in pessimistic transactions, in trees with a merge operator, and behind 64 ranges of one
-  // transaction in a tree. Else it notes the range, and takes as long as the transaction's own
+  // in pessimistic transactions, in clones and trees with a merge operator, and behind 64 ranges of
+  // one transaction in a tree. Else it notes the range, and takes as long as the transaction's own
   // writes are many; its commit looks at each container of the range, not at keys. Then others that
   // write or lock a key of the range wait until the transaction ends; under kReadCommitted what
   // they commit before it is deleted, too; and it cannot be prepared. Errors: as del, after which
@@ -215,6 +215,13 @@ class HAWTHORN_EXPORT Transaction {
   Status drop_tree(std::string_view name);
   // Handles stay valid.
   Status rename_tree(std::string_view from, std::string_view to);
+  // Makes the tree `to`, which begins with all that `from` holds at the commit, what this
+  // transaction writes to that included, in a time that does not depend on how much that is; from
+  // there on each changes by itself. Until then, the transaction finds there what `from` shows it.
+  // Of isolation levels that read one moment, a conflict where others have changed `from` since.
+  // Errors: kNotFound; kInvalidArgument where `to` is taken; kNotSupported where `from` has a merge
+  // operator.
+  Result<Tree> clone_tree(std::string_view from, std::string_view to);
 
   // A mark to roll back to. Costs next to nothing, so that each statement may have one. Errors:
   // kInvalidArgument when the transaction has ended or a nested one is open.

@@ -30,9 +30,15 @@ void Catalog::abandon() {
 
 // ---- Trees
 
-tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers) {
+// A clone has no moment yet.
+tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers,
+                              tree::TreeState* clone_of) {
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
   made->large_delta = large_delta;
+  if (clone_of != nullptr) {
+    made->set_base(std::make_unique<tree::CloneBase>(clone_of));
+    clone_of->pins().add(tree::PinList::kNoMoment);
+  }
   os::MutexLock lock(mutex_);
   next_tree_ = std::max(next_tree_, id + 1);
   list_.push_back(made.get());
@@ -77,7 +83,7 @@ format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
 
 // The record's batch is the one that is filling, or an earlier one than any of its containers'.
 Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec,
-                                       uint32_t layer_of) {
+                                       const Kind& kind) {
   // On a full disk the manifest's last room is for what flushes change.
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->status(); !s.ok()) return s;
@@ -89,7 +95,8 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
     record.id = next_tree_++;
     record.name = name;
     record.flags = static_cast<uint32_t>(codec);
-    record.layer_of = layer_of;
+    record.layer_of = kind.layer_of;
+    if (kind.clone_of != nullptr) record.clone_of = kind.clone_of->id();
     records_[record.id] = record;
   }
   edit.trees_created.push_back(record);
@@ -99,7 +106,8 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   // No cut: older records in the log cannot be this tree's, whose id is new.
   edit.set.push_back(container);
   publisher_->add(std::move(edit));
-  tree::TreeState* tree = add(record.id, {tree::TreeState::empty_container(store_, container)});
+  tree::TreeState* tree =
+      add(record.id, {tree::TreeState::empty_container(store_, container)}, kind.clone_of);
   tree->ended.store(tree::TreeState::kUnborn, std::memory_order_release);
   store_->residency->compression().set_codec(record.id, codec);
   return tree;
@@ -109,7 +117,7 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
 
 // It has no name ever: an open that finds it without a commit takes it away.
 Result<tree::TreeState*> Catalog::make_layer(const tree::TreeState* of) {
-  return make("", store_->residency->compression().plan(of->id()).codec, of->id());
+  return make("", store_->residency->compression().plan(of->id()).codec, {.layer_of = of->id()});
 }
 
 Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
@@ -273,17 +281,40 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
 
 Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
                                          format::Codec codec) {
-  Result<tree::TreeState*> made = make(name, codec);
+  Result<tree::TreeState*> made = make(name, codec, {});
   if (!made.ok()) return made;
   HAWTHORN_TEST_POINT("catalog.made");
-  txn.made_tree(*made);
-  const std::string value =
-      format::encode_catalog_entry({(*made)->id(), static_cast<uint32_t>(codec)});
+  return name_made(txn, name, *made,
+                   {TreeChanged::Change::kCreated, (*made)->id(), std::string(name), {}});
+}
+
+Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, std::string_view name,
+                                        tree::TreeState* source, std::string_view source_name) {
+  const auto codec = store_->residency->compression().plan(source->id()).codec;
+  Result<tree::TreeState*> made = make(name, codec, {.clone_of = source});
+  if (!made.ok()) return made;
+  HAWTHORN_TEST_POINT("catalog.cloned");
+  {
+    os::MutexLock lock(mutex_);
+    cloned_ = true;
+    has_work_.store(true, std::memory_order_release);
+  }
+  return name_made(
+      txn, name, *made,
+      {TreeChanged::Change::kCloned, (*made)->id(), std::string(name), std::string(source_name)});
+}
+
+Result<tree::TreeState*> Catalog::name_made(txn::Txn& txn, std::string_view name,
+                                            tree::TreeState* made, TreeChanged change) {
+  txn.made_tree(made);
+  const auto codec = store_->residency->compression().plan(made->id()).codec;
+  const tree::CloneBase* base = made->base();
+  const std::string value = format::encode_catalog_entry(
+      {made->id(), static_cast<uint32_t>(codec), base == nullptr ? 0 : base->source->id()});
   const size_t undo = txn.undo_count();
   Status status = txn.write(names_, kPut, format::catalog_key(name), value);
   if (status.ok()) {
-    txn.note_tree_change({TreeChanged::Change::kCreated, (*made)->id(), std::string(name), {}},
-                         undo);
+    txn.note_tree_change(std::move(change), undo);
     return made;
   }
   txn.undo_tree_change();
@@ -338,6 +369,59 @@ void Catalog::ended(tree::TreeState* tree) {
   has_work_.store(true, std::memory_order_release);
 }
 
+bool Catalog::clones_kept() const {
+  const std::vector<tree::TreeState*> trees = all();
+  return std::all_of(trees.begin(), trees.end(), [](const tree::TreeState* tree) {
+    return tree->base() == nullptr ||
+           tree->base()->log_from.load(std::memory_order_acquire) == format::kLsnMax;
+  });
+}
+
+// Tells the manifest the moments of clones that are committed.
+Status Catalog::keep_clones() {
+  {
+    os::MutexLock lock(mutex_);
+    if (!cloned_) return {};
+    cloned_ = false;  // what is made from here on says so again
+  }
+  bool left = false;
+  format::ManifestBatch batch;
+  std::vector<tree::CloneBase*> kept;
+  format::Lsn newest = 0;
+  for (const tree::TreeState* tree : all()) {
+    tree::CloneBase* const base = tree->base();
+    if (base == nullptr) continue;
+    const format::Lsn at = base->at.load(std::memory_order_acquire);
+    if (at == tree::PinList::kNoMoment) {
+      left = left || tree->ended.load(std::memory_order_acquire) != 0;
+      continue;
+    }
+    if (base->log_from.load(std::memory_order_acquire) == format::kLsnMax) continue;
+    os::MutexLock lock(mutex_);
+    format::TreeRecord& record = records_[tree->id()];
+    record.clone_ts = at;
+    batch.trees_set.push_back(record);
+    kept.push_back(base);
+    newest = std::max(newest, at);
+  }
+  Status status;
+  if (!kept.empty()) {
+    status = publisher_->keep_manifest_room(kept.size() * kTreeRecordBytes);
+    // Should the log lose the commit, its moment would be another one's.
+    if (status.ok()) status = store_->log->wait_durable(newest);
+    if (status.ok()) status = publisher_->publish_now(std::move(batch));
+  }
+  if (status.ok()) {
+    for (tree::CloneBase* base : kept) {
+      base->log_from.store(format::kLsnMax, std::memory_order_release);
+    }
+  }
+  os::MutexLock lock(mutex_);
+  cloned_ = cloned_ || left || !status.ok();
+  // Until there is room again the log tells.
+  return status.is(StatusCode::kNoSpace) ? Status() : status;
+}
+
 // Finds what was there at open and no name leads to, and names that the manifest does not know.
 Status Catalog::look_through() {
   const std::vector<uint32_t> opened = std::exchange(opened_, {});
@@ -388,16 +472,26 @@ Status Catalog::remove_ended(bool wait) {
   if (!has_work_.load(std::memory_order_acquire)) return {};
   os::MutexLock removing(removing_);
   if (Status s = look_through(); !s.ok()) return s;
+  if (Status s = keep_clones(); !s.ok()) return s;
+  // With a clone goes what keeps the tree that it showed.
+  Result<bool> again = true;
+  while (again.ok() && *again) again = remove_some(wait);
+  return again.status();
+}
+
+// Whether more may go now.
+Result<bool> Catalog::remove_some(bool wait) {
   std::vector<tree::TreeState*> trees;
   {
     const format::Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
     os::MutexLock lock(mutex_);
     for (tree::TreeState* tree : ended_) {
+      if (tree->pins().any()) continue;  // its clones show it
       if (tree->ended.load(std::memory_order_acquire) <= oldest) trees.push_back(tree);
     }
-    if (ended_.empty() && !renamed_) has_work_.store(false, std::memory_order_release);
+    if (ended_.empty() && !renamed_ && !cloned_) has_work_.store(false, std::memory_order_release);
   }
-  if (trees.empty()) return {};
+  if (trees.empty()) return false;
   format::Lsn end = 0;
   for (tree::TreeState* tree : trees) {
     end = std::max(end, tree->ended.load(std::memory_order_acquire));
@@ -415,7 +509,7 @@ Status Catalog::remove_ended(bool wait) {
     store_->machine->clock->sleep_us(100);
   }
   std::erase_if(trees, busy);
-  if (trees.empty()) return {};
+  if (trees.empty()) return false;
   // Should the log lose the drop, the name would lead to nothing.
   if (Status s = store_->log->wait_durable(end); !s.ok()) return s;
   if (Status s = publisher_->publish(); !s.ok()) return s;
@@ -434,11 +528,16 @@ Status Catalog::remove_ended(bool wait) {
     }
   }
   if (Status s = publisher_->publish_now(std::move(batch), std::move(extents)); !s.ok()) return s;
+  bool unpinned = false;
   for (tree::TreeState* tree : trees) {
     store_->residency->compression().forget_tree(tree->id());
     tree->drop_durable.store(true, std::memory_order_release);
     take_memory(tree);
     drop_layers_of(tree);
+    if (const tree::CloneBase* base = tree->base(); base != nullptr) {
+      base->source->pins().remove(base->at.load(std::memory_order_acquire));
+      unpinned = true;
+    }
   }
   const auto gone = [](const tree::TreeState* tree) {
     return tree->drop_durable.load(std::memory_order_acquire);
@@ -446,7 +545,7 @@ Status Catalog::remove_ended(bool wait) {
   os::MutexLock lock(mutex_);
   std::erase_if(ended_, gone);
   std::erase_if(list_, gone);
-  return {};
+  return unpinned;
 }
 
 namespace {

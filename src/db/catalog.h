@@ -51,9 +51,16 @@ class Catalog : public txn::TreeKeeper {
   // `state`. Errors: kCorruption; kNotSupported; kInvalidArgument where a tree's merge operator is
   // not among the options'.
   Status build(format::ManifestState& state);
-  // A committed entry of the log: makes its tree, and adds it to `state`, unless the manifest has
-  // or had it. Errors: kCorruption.
-  Status adopt(std::string_view key, std::string_view value, format::ManifestState& state);
+  // An entry of the log, by the commit at cts, which begins there at first_lsn.
+  struct Logged {
+    std::string_view key;
+    std::string_view value;
+    format::Lsn cts;
+    format::Lsn first_lsn;
+  };
+  // Makes its tree, and adds it to `state`, unless the manifest has or had it; of a clone the
+  // commit is the moment that it shows. Errors: kCorruption.
+  Status adopt(const Logged& logged, format::ManifestState& state);
   // The log is replayed. Copies the names of older databases, and finds what no name leads to.
   // Trees that had a name at one of the timestamps `kept` stay. Errors: those of a commit.
   Status finish_open(const txn::Services& services, bool read_only, std::vector<format::Lsn> kept);
@@ -74,6 +81,8 @@ class Catalog : public txn::TreeKeeper {
   tree::TreeState* any(uint32_t id) const;
   // Those that have data, tree 0 and what is dropped but still read among them.
   std::vector<tree::TreeState*> all() const;
+  // Whether the manifest knows the moments of all clones. While no transaction is open.
+  bool clones_kept() const;
   // What the log is needed for by all of them.
   format::Lsn log_needed(uint64_t durable_batch) const;
 
@@ -96,6 +105,10 @@ class Catalog : public txn::TreeKeeper {
 
   // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
   Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec);
+  // Makes a tree that shows what the source holds when the transaction commits. Errors: those of a
+  // write.
+  Result<tree::TreeState*> clone(txn::Txn& txn, std::string_view name, tree::TreeState* source,
+                                 std::string_view source_name);
   // The tree of this name, which the transaction sees, is dropped when it commits.
   Status drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree);
   // The same tree under another name, which the transaction does not see.
@@ -123,7 +136,8 @@ class Catalog : public txn::TreeKeeper {
   Status remove_ended(bool wait);
 
  private:
-  tree::TreeState* add(uint32_t id, std::vector<tree::Container*> containers);
+  tree::TreeState* add(uint32_t id, std::vector<tree::Container*> containers,
+                       tree::TreeState* clone_of = nullptr);
   const format::ContainerRecord& add_to(format::ManifestState& state, uint32_t id,
                                         std::string_view name, uint32_t flags);
   Status open_containers(const std::vector<const format::ContainerRecord*>& records,
@@ -131,11 +145,22 @@ class Catalog : public txn::TreeKeeper {
   Status look_through() REQUIRES(removing_);
   template <typename Each>
   Status read_names(const tree::ReadView& view, Each each);
-  Result<tree::TreeState*> make(std::string_view name, format::Codec codec, uint32_t layer_of = 0);
+  // What is made beside its name and codec.
+  struct Kind {
+    uint32_t layer_of = 0;
+    tree::TreeState* clone_of = nullptr;
+  };
+  Result<tree::TreeState*> make(std::string_view name, format::Codec codec, const Kind& kind);
+  Result<tree::TreeState*> name_made(txn::Txn& txn, std::string_view name, tree::TreeState* made,
+                                     TreeChanged change);
+  Status keep_clones() REQUIRES(removing_);
+  Result<bool> remove_some(bool wait) REQUIRES(removing_);
   void drop_layers_of(tree::TreeState* tree);
   Result<tree::TreeState*> salvage(std::string_view name, Status damage) const;
   Result<tree::TreeState*> tree_of(std::string_view name, std::string_view value) const;
   void give_layer(tree::TreeState* data, const format::TreeRecord& record);
+  static void show_clone(tree::TreeState* tree, const Logged& logged);
+  void end_clones();
   Status give_operator(tree::TreeState* tree, const format::TreeRecord& record) const;
   void take_memory(tree::TreeState* tree);
   Status migrate(const txn::Services& services);
@@ -157,10 +182,21 @@ class Catalog : public txn::TreeKeeper {
   std::vector<tree::TreeState*> ended_ GUARDED_BY(mutex_);
   std::map<uint32_t, format::TreeRecord> records_ GUARDED_BY(mutex_);  // in the manifest, or soon
   bool renamed_ GUARDED_BY(mutex_) = false;  // since they were last looked through
+  bool cloned_ GUARDED_BY(mutex_) = false;   // of some clone only the log tells the moment
   os::Mutex making_;                         // ids come into the manifest in their order
   os::Mutex removing_;                       // one removes, or changes records, at a time
-  std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
-  std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
+  // Of the log: clones of trees that were not found yet.
+  struct Orphan {
+    uint32_t clone_of;
+    std::string key;
+    std::string value;
+    format::Lsn cts;
+    format::Lsn first_lsn;
+  };
+  std::vector<Orphan> orphans_;
+  std::vector<tree::TreeState*> untold_;  // sources of clones whose moments the log may tell
+  std::vector<uint32_t> opened_;          // until somebody looks which of them have no name
+  std::vector<format::Lsn> kept_;         // timestamps of named snapshots, until then
 };
 
 }  // namespace hawthorn::db

@@ -59,7 +59,22 @@ Status Catalog::build(format::ManifestState& state) {
     }
     std::vector<tree::Container*> containers;
     Status status = open_containers(records, &containers);
-    tree::TreeState* tree = add(id, std::move(containers));
+    tree::TreeState* const source = tree_record.clone_of == 0 ? nullptr : any(tree_record.clone_of);
+    if (tree_record.clone_of != 0 && source == nullptr && status.ok()) {
+      status = Status(StatusCode::kCorruption,
+                      "the manifest has tree " + std::to_string(id) + ", a clone, without tree " +
+                          std::to_string(tree_record.clone_of) + ", of which it was made");
+    }
+    tree::TreeState* tree = add(id, std::move(containers), source);
+    if (source != nullptr) {
+      if (tree_record.clone_ts != 0) {
+        tree->show_base(tree_record.clone_ts, format::kLsnMax);
+      } else {
+        // Until the log has told.
+        source->pins().add(tree::PinList::kEverything);
+        untold_.push_back(source);
+      }
+    }
     if (id == format::kCatalogTree) names_ = tree;
     if (status.ok()) status = give_operator(tree, tree_record);
     if (!status.ok()) return status;
@@ -132,26 +147,82 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
 }
 
 // Of an id that the manifest knew, the tree is there, or was taken away after a drop that follows.
-Status Catalog::adopt(std::string_view key, std::string_view value, format::ManifestState& state) {
-  if (!format::is_catalog_name(key)) return {};
-  const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(value);
+Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
+  if (!format::is_catalog_name(logged.key)) return {};
+  const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(logged.value);
   if (!entry.has_value()) {
     return Status(StatusCode::kCorruption, "the log holds an entry of the catalog that is none");
   }
-  if (entry->id < known_trees_ || any(entry->id) != nullptr) return {};
+  if (tree::TreeState* const known = any(entry->id); known != nullptr) {
+    if (entry->clone_of != 0) show_clone(known, logged);
+    return {};
+  }
+  if (entry->id < known_trees_) return {};
+  tree::TreeState* const source = entry->clone_of == 0 ? nullptr : any(entry->clone_of);
+  if (entry->clone_of != 0 && source == nullptr) {
+    // Its entry may be in a chunk, which is looked at later.
+    orphans_.push_back({entry->clone_of, std::string(logged.key), std::string(logged.value),
+                        logged.cts, logged.first_lsn});
+    return {};
+  }
   const format::ContainerRecord& container =
-      add_to(state, entry->id, format::catalog_name(key), entry->codec);
-  add(entry->id, {tree::TreeState::empty_container(store_, container)});
+      add_to(state, entry->id, format::catalog_name(logged.key), entry->codec);
+  tree::TreeState* const made =
+      add(entry->id, {tree::TreeState::empty_container(store_, container)}, source);
   store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
   opened_.push_back(entry->id);
-  os::MutexLock lock(mutex_);
-  records_[entry->id] = state.trees.at(entry->id);
+  format::TreeRecord& record = state.trees.at(entry->id);
+  record.clone_of = entry->clone_of;
+  {
+    os::MutexLock lock(mutex_);
+    records_[entry->id] = record;
+  }
+  if (source != nullptr) show_clone(made, logged);
+  std::vector<Orphan> orphans;
+  std::erase_if(orphans_, [&](Orphan& orphan) {
+    if (orphan.clone_of != entry->id) return false;
+    orphans.push_back(std::move(orphan));
+    return true;
+  });
+  for (const Orphan& orphan : orphans) {
+    Status status = adopt({orphan.key, orphan.value, orphan.cts, orphan.first_lsn}, state);
+    if (!status.ok()) return status;
+  }
   return {};
+}
+
+void Catalog::show_clone(tree::TreeState* tree, const Logged& logged) {
+  tree::CloneBase* const base = tree->base();
+  if (base == nullptr || base->at.load(std::memory_order_acquire) != tree::PinList::kNoMoment) {
+    return;
+  }
+  tree->show_base(logged.cts, logged.first_lsn);
+}
+
+// The log is replayed: what it has not told of was not committed.
+void Catalog::end_clones() {
+  for (tree::TreeState* source : std::exchange(untold_, {})) {
+    source->pins().remove(tree::PinList::kEverything);
+  }
+  bool logged = false;
+  for (const tree::TreeState* tree : all()) {
+    const tree::CloneBase* base = tree->base();
+    if (base == nullptr) continue;
+    logged = logged || base->log_from.load(std::memory_order_acquire) != format::kLsnMax;
+  }
+  os::MutexLock lock(mutex_);
+  cloned_ = logged;
 }
 
 Status Catalog::finish_open(const txn::Services& services, bool read_only,
                             std::vector<format::Lsn> kept) {
   kept_ = std::move(kept);
+  if (!orphans_.empty()) {
+    return Status(StatusCode::kCorruption, "the log holds a clone of tree " +
+                                               std::to_string(orphans_.front().clone_of) +
+                                               ", which is not there");
+  }
+  end_clones();
   if (!old_names_.empty()) {
     Value value;
     const Status status = names_->get(format::kCatalogMigratedKey, {0, 0}, false, value);
@@ -171,7 +242,10 @@ Status Catalog::finish_open(const txn::Services& services, bool read_only,
   }
   // The background has begun already, and looks through them itself as soon as it may.
   os::MutexLock removing(removing_);
-  has_work_.store(!opened_.empty(), std::memory_order_release);
+  {
+    os::MutexLock lock(mutex_);
+    has_work_.store(!opened_.empty() || cloned_, std::memory_order_release);
+  }
   // Only who reads such a moment may use what was dropped since.
   return kept_.empty() ? Status() : look_through();
 }

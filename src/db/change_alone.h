@@ -12,11 +12,12 @@ namespace hawthorn {
 // Errors: those of begin, of `change` and of commit; kConflict with what a prepared transaction
 // has read, once Options::lock_timeout_ms have passed.
 template <typename Change>
-Result<bool> change_alone(Db& db, const Db::Impl& impl, Durability durability, Change change) {
+Result<bool> change_alone(Db& db, const Db::Impl& impl, Durability durability, Change change,
+                          const TxnOptions& how = {}) {
   os::Clock& clock = *impl.machine_.clock;
   const uint64_t began = clock.monotonic_us();
   for (os::SpinWait wait;;) {
-    Result<Transaction> transaction = db.begin(TxnMode::kOptimistic);
+    Result<Transaction> transaction = db.begin(how);
     if (!transaction.ok()) return transaction.status();
     Result<bool> changed = change(*transaction);
     if (changed.ok() && !*changed) return changed;

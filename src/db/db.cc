@@ -147,8 +147,14 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
   const std::optional<std::string> upper = hi ? std::optional(std::string(*hi)) : std::nullopt;
-  const tree::Estimate found = tree::estimate(state->directory(), lo, upper);
-  return RangeEstimate{found.entries, found.bytes};
+  RangeEstimate all;
+  for (const tree::TreeState* of = state; of != nullptr;) {
+    const tree::Estimate found = tree::estimate(of->directory(), lo, upper);
+    all.entries += found.entries;
+    all.bytes += found.bytes;
+    of = of->base() == nullptr ? nullptr : of->base()->source;
+  }
+  return all;
 }
 
 // ---- Writes

@@ -77,6 +77,9 @@ class Db::Impl {
   tree::TreeState* own(const Tree& tree, Status* status) const;
   Status set_compression(tree::TreeState* tree, Compression compression);
   // Gives the tree the operator of this name, and remembers it.
+  // Errors: as Transaction::clone_tree. `source` must not go meanwhile.
+  Result<tree::TreeState*> clone_tree(txn::Txn& txn, std::string_view to, tree::TreeState* source,
+                                      std::string_view from);
   Status set_merge_operator(tree::TreeState* tree, std::string_view name);
   // OK where the key and the operand may be merged into the tree.
   Status check_merge(const tree::TreeState& tree, std::string_view key,

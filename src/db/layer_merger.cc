@@ -275,8 +275,10 @@ bool LayerMerger::is_read(Commit commit) {
   tree::Snapshots& snapshots = *services_.store->snapshots;
   const format::Lsn visible = services_.sequencer->visible().load();
   return std::any_of(commit.begin(), commit.end(), [&](const Catalog::CommittedLayer& at) {
-    return snapshots.read_between(at.layer->cts.load(std::memory_order_acquire),
-                                  at.layer->merged.load(std::memory_order_acquire), visible);
+    const format::Lsn cts = at.layer->cts.load(std::memory_order_acquire);
+    const format::Lsn merged = at.layer->merged.load(std::memory_order_acquire);
+    return at.of->pins().copy().between(cts, merged) ||
+           snapshots.read_between(cts, merged, visible);
   });
 }
 

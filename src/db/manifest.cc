@@ -331,6 +331,7 @@ uint64_t features_of(const format::ManifestBatch& batch) {
       if (tree.flags != 0) features |= format::kFeatureCompression;
       if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
       if (tree.layer_of != 0) features |= format::kFeatureLayers;
+      if (tree.clone_of != 0) features |= format::kFeatureClones;
     }
   }
   return features;

@@ -504,6 +504,33 @@ TEST(ManifestTest, ALayerIsAFeature) {
   EXPECT_EQ(manifest->state().trees.at(1).layer_of, 0u);
 }
 
+TEST(ManifestTest, ACloneIsAFeature) {
+  Fixture f;
+  f.create();
+  auto manifest = f.reopen();
+  ManifestBatch batch;
+  batch.trees_created = {{1, "t", 0, 0}};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->features.incompatible & format::kFeatureClones, 0u);
+  batch = {};
+  format::TreeRecord clone{2, "c", 0, 1};
+  clone.clone_of = 1;
+  batch.trees_created = {clone};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.load()->state.trees.at(2), clone);
+  EXPECT_NE(f.load()->features.incompatible & format::kFeatureClones, 0u);
+  clone.clone_ts = 77;
+  batch = {};
+  batch.trees_set = {clone};
+  must(manifest->append(batch));
+  EXPECT_EQ(f.reopen()->state().trees.at(2), clone);
+  for (const auto& [of, ts] : {std::pair<uint32_t, uint64_t>{2, 77}, {0, 77}, {1, ~0ULL}}) {
+    clone.clone_of = of;
+    clone.clone_ts = ts;
+    EXPECT_FALSE(check(clone).ok()) << of;
+  }
+}
+
 TEST(ManifestTest, NewerVersionsAndFeatures) {
   Fixture f;
   f.create();

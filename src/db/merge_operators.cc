@@ -144,6 +144,9 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
     return Status(StatusCode::kInvalidArgument, "the tree has the merge operator \"" +
                                                     std::string(present->name()) + "\" already");
   }
+  if (tree->base() != nullptr || tree->pins().any()) {
+    return Status(StatusCode::kNotSupported, "the tree is a clone, or clones show it");
+  }
   if (!tree->layers().forbid()) {
     return Status(StatusCode::kBusy,
                   "the tree still has to take in what a large transaction has written or "

@@ -246,8 +246,8 @@ Status Db::Impl::open_all(Opened* event) {
   std::unique_ptr<wal::Recovery> recovery;
   db::Replay replay(
       &store_, scheduler_.get(), [this](uint32_t id) { return catalog_->any(id); },
-      [&](const format::Operation& entry) {
-        return catalog_->adopt(entry.key, entry.value, loaded.state);
+      [&](const format::Operation& entry, format::Lsn cts, format::Lsn first_lsn) {
+        return catalog_->adopt({entry.key, entry.value, cts, first_lsn}, loaded.state);
       },
       [this](const tree::TreeState* of) { return catalog_->make_layer(of); }, state.epochs,
       catalog_->layers_of_manifest(), options_.read_only);
@@ -486,9 +486,9 @@ Status Db::Impl::close_all() {
   const bool layers_kept = layer_merger_->keep_all();
   if (Status s = catalog_->remove_ended(true); !s.ok()) return s;
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
-  // as logged at the end. What is prepared cannot be flushed, and of layers that the manifest could
-  // not be told of only the log knows: so it stays.
-  const bool keeps_log = !prepared_.empty() || !layers_kept;
+  // as logged at the end. What is prepared cannot be flushed, and of layers and moments of clones
+  // that the manifest could not be told of only the log knows: so it stays.
+  const bool keeps_log = !prepared_.empty() || !layers_kept || !catalog_->clones_kept();
   const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
   if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
   if (!keeps_log && !scheduler_->all_flushed()) {

@@ -201,6 +201,8 @@ std::string_view Replay::operations_of_commit(const wal::RecordView& record) {
 
 Status Replay::scan_operations(const wal::RecordView& record, std::string_view operations,
                                uint32_t first_seq, Lsn cts, ChunkedOutcome* outcome) {
+  const Lsn first_lsn =
+      outcome != nullptr && outcome->first_lsn != 0 ? outcome->first_lsn : record.lsn;
   const char* at = operations.data();
   const char* end = at + operations.size();
   uint32_t seq = first_seq;
@@ -209,7 +211,7 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
-    if (Status s = note(operation, cts); !s.ok()) return s;
+    if (Status s = note(operation, cts, first_lsn); !s.ok()) return s;
     if (outcome != nullptr && operation.type == format::OperationType::kPutLarge &&
         outcome->layered.contains(operation.tree)) {
       uint32_t& last = outcome->large[{operation.tree, std::string(operation.key)}];
@@ -221,9 +223,10 @@ Status Replay::scan_operations(const wal::RecordView& record, std::string_view o
 }
 
 // What the scan must know of an operation that counts, whether it is applied now or later.
-Status Replay::note(const format::Operation& operation, Lsn cts) {
+Status Replay::note(const format::Operation& operation, Lsn cts, Lsn first_lsn) {
   if (operation.tree == format::kCatalogTree) {
-    return operation.type == format::OperationType::kPut ? name_tree_(operation) : Status();
+    if (operation.type != format::OperationType::kPut) return {};
+    return name_tree_(operation, cts, first_lsn);
   }
   if (operation.type != format::OperationType::kAttach &&
       operation.type != format::OperationType::kPutLarge) {
@@ -363,7 +366,7 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
     at = format::decode_operation(at, end, &operation);
     if (at == nullptr) return damaged(record, "holds no valid operations");
     if (scanning_) {
-      if (Status s = note(operation, cts); !s.ok()) return s;
+      if (Status s = note(operation, cts, first_lsn); !s.ok()) return s;
     }
     if (outcome != nullptr && !counts(*outcome, record.lsn, seq)) continue;
     tree::TreeState* tree = find_tree(operation.tree);

@@ -35,8 +35,10 @@ namespace hawthorn::db {
 class Replay {
  public:
   using FindTree = std::function<tree::TreeState*(uint32_t)>;
-  // A committed put into the catalog: from here on its tree is found.
-  using NameTree = std::function<Status(const format::Operation&)>;
+  // A put into the catalog, of the commit at `cts`, which begins in the log at `first_lsn`: from
+  // here on its tree is found.
+  using NameTree =
+      std::function<Status(const format::Operation&, format::Lsn cts, format::Lsn first_lsn)>;
 
   // A tree for a layer of this one.
   using MakeLayer = std::function<Result<tree::TreeState*>(const tree::TreeState*)>;
@@ -116,7 +118,7 @@ class Replay {
   Status scan_record(const wal::RecordView& record);
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
                          uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
-  Status note(const format::Operation& operation, format::Lsn cts);
+  Status note(const format::Operation& operation, format::Lsn cts, format::Lsn first_lsn);
   Status mark_extents(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts);
   Status mark_attached(const format::Operation& operation);
   Status finish_record(const wal::RecordView& record);

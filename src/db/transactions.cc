@@ -185,6 +185,13 @@ Result<tree::TreeState*> Transaction::Impl::find_name_to_change(std::string_view
   return catalog.find(name, txn_->update_view(), txn_->update_view_registered());
 }
 
+namespace {
+Status name_taken(std::string_view name) {
+  return Status(StatusCode::kInvalidArgument,
+                "there is a tree \"" + std::string(name) + "\" already");
+}
+}  // namespace
+
 Result<Tree> Transaction::tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
   Result<tree::TreeState*> found = impl_->find_name(name);
@@ -229,16 +236,28 @@ Status Transaction::drop_tree(std::string_view name) {
   return impl_->db()->catalog_->drop(impl_->txn(), name, *found);
 }
 
+Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to) {
+  if (impl_ == nullptr) return no_transaction();
+  Db::Impl* const db = impl_->db();
+  // Whatever is found stays until the clone has pinned it.
+  const tree::HeldSnapshot held(*db->snapshots_, db->sequencer_->visible());
+  const Result<tree::TreeState*> source = impl_->find_name(from);
+  if (!source.ok()) return source.status();
+  const Result<tree::TreeState*> other = impl_->find_name_to_change(to);
+  if (other.ok()) return name_taken(to);
+  if (!other.status().is_not_found()) return other.status();
+  const Result<tree::TreeState*> made = db->clone_tree(impl_->txn(), to, *source, from);
+  if (!made.ok()) return made.status();
+  return TreeAccess::make(*made);
+}
+
 Status Transaction::rename_tree(std::string_view from, std::string_view to) {
   if (impl_ == nullptr) return no_transaction();
   Result<tree::TreeState*> found = impl_->find_name_to_change(from);
   if (!found.ok()) return found.status();
   if (from == to) return {};
   const Result<tree::TreeState*> other = impl_->find_name_to_change(to);
-  if (other.ok()) {
-    return Status(StatusCode::kInvalidArgument,
-                  "there is a tree \"" + std::string(to) + "\" already");
-  }
+  if (other.ok()) return name_taken(to);
   if (!other.status().is_not_found()) return other.status();
   return impl_->db()->catalog_->rename(impl_->txn(), from, to, *found);
 }

@@ -63,6 +63,40 @@ Status Db::drop_tree(std::string_view name) {
   return status.ok() ? impl_->catalog_->remove_ended(true) : status;
 }
 
+Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to,
+                                              tree::TreeState* source, std::string_view from) {
+  // Of its merge operator.
+  os::MutexLock changing(settings_mutex_);
+  if (source->merge_operator() != nullptr) {
+    return Status(StatusCode::kNotSupported,
+                  "tree \"" + std::string(from) + "\" has a merge operator: it cannot be cloned");
+  }
+  txn.expect_unchanged(source, "", std::nullopt);
+  return catalog_->clone(txn, to, source, from);
+}
+
+// It takes the moment of its commit, so it need not have read any other.
+Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durability durability) {
+  // What a large transaction has left beside the tree would stay there for the clone.
+  const Result<Tree> source = find_tree(from);
+  if (!source.ok()) return source;
+  Status status;
+  const tree::TreeState* const state = impl_->find(*source, &status);
+  if (state == nullptr) return status;
+  if (state->layers().have_entries()) {
+    if (status = impl_->layer_merger_->drain(); !status.ok()) return status;
+  }
+  Result<Tree> made = Status(StatusCode::kNotFound);
+  status = change_alone(*this, *impl_, durability,
+                        [&](Transaction& transaction) {
+                          made = transaction.clone_tree(from, to);
+                          return made.ok() ? Result<bool>(true) : Result<bool>(made.status());
+                        },
+                        {.isolation = Isolation::kReadCommitted})
+               .status();
+  return status.ok() ? made : status;
+}
+
 Status Db::rename_tree(std::string_view from, std::string_view to) {
   return change_trees(*this, *impl_,
                       [&](Transaction& transaction) { return transaction.rename_tree(from, to); });

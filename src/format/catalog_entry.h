@@ -2,7 +2,9 @@
 // The entries of the catalog, which is tree 0: names of trees. Encode and decode. Pure.
 //
 // KEY                  VALUE
-// 't', then the name   u8: 1; varint: the tree's id; varint: its codec (packing.h) when it was made
+// 't', then the name   u8: 1; varint: the tree's id; varint: its codec (packing.h) when it was
+// made;
+//                      where this entry made a clone, varint: the id of what it was made of
 // 'm'                  empty. The names in the manifest, of a version before the catalog, have been
 //                      copied and do not count any more
 //
@@ -14,8 +16,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "base/bytes.h"
 
 namespace hawthorn::format {
 
@@ -29,6 +29,7 @@ inline constexpr std::string_view kCatalogTreesEnd = "u";
 struct CatalogEntry {
   uint32_t id = 0;
   uint32_t codec = 0;
+  uint32_t clone_of = 0;  // 0: it made no clone
   bool operator==(const CatalogEntry&) const = default;
 };
 
@@ -42,24 +43,8 @@ inline std::string_view catalog_name(std::string_view key) {
 }
 inline bool is_catalog_name(std::string_view key) { return key.starts_with(kCatalogTreesBegin); }
 
-inline std::string encode_catalog_entry(const CatalogEntry& entry) {
-  std::string value(1, '\1');
-  append_varint(value, entry.id);
-  append_varint(value, entry.codec);
-  return value;
-}
+std::string encode_catalog_entry(const CatalogEntry& entry);
 // Nothing where the bytes are not those of an entry that this version knows.
-inline std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
-  const char* at = value.data();
-  const char* const end = at + value.size();
-  uint64_t id = 0;
-  uint64_t codec = 0;
-  if (value.empty() || *at != '\1' || (at = get_varint(at + 1, end, &id)) == nullptr ||
-      (at = get_varint(at, end, &codec)) == nullptr || at != end || id == kCatalogTree ||
-      id > UINT32_MAX || codec > UINT32_MAX) {
-    return std::nullopt;
-  }
-  return CatalogEntry{static_cast<uint32_t>(id), static_cast<uint32_t>(codec)};
-}
+std::optional<CatalogEntry> decode_catalog_entry(std::string_view value);
 
 }  // namespace hawthorn::format

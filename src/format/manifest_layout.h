@@ -118,13 +118,13 @@ struct BatchCommitPayload {
 };
 static_assert(sizeof(BatchCommitPayload) == 24);
 
-// Followed by the name, by a LayerPayload where the flags say so and, where the tree has a merge
-// operator, by the size of the operator's name in one byte, not 0, and that name.
+// Followed by the name, by a LayerPayload or a ClonePayload where the flags say so and, where the
+// tree has a merge operator, by the size of the operator's name in one byte, not 0, and that name.
 //
 // OFFSET SIZE FIELD
 //      0    4 id
 //      4    4 comparator      0: bytewise
-//      8    4 flags           the codec; 256 on top: it is a layer
+//      8    4 flags           the codec; 256 on top: it is a layer; 512: a clone
 //     12    4 name_bytes
 struct TreeCreatePayload {
   uint32_t id;
@@ -134,6 +134,7 @@ struct TreeCreatePayload {
 };
 static_assert(sizeof(TreeCreatePayload) == 16);
 inline constexpr uint32_t kTreeIsLayer = 256;
+inline constexpr uint32_t kTreeIsClone = 512;
 
 // What a layer's tree belongs to.
 //
@@ -147,6 +148,19 @@ struct LayerPayload {
   uint64_t cts;
 };
 static_assert(sizeof(LayerPayload) == 16);
+
+// What a clone was made of.
+//
+// OFFSET SIZE FIELD
+//      0    4 of              the tree that it shows where it has nothing itself
+//      4    4 reserved        zero
+//      8    8 cts             of the commit that made it; 0: the log tells, or it was not committed
+struct ClonePayload {
+  uint32_t of;
+  uint32_t reserved;
+  uint64_t cts;
+};
+static_assert(sizeof(ClonePayload) == 16);
 
 // OFFSET SIZE FIELD
 //      0    4 id              its remaining containers go with it

@@ -49,7 +49,7 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   }
   tree.id = fixed.id;
   tree.comparator = fixed.comparator;
-  tree.flags = fixed.flags & ~kTreeIsLayer;
+  tree.flags = fixed.flags & ~(kTreeIsLayer | kTreeIsClone);
   tree.name.assign(payload.substr(sizeof(fixed), fixed.name_bytes));
   std::string_view rest = payload.substr(sizeof(fixed) + fixed.name_bytes);
   tree.layer_of = 0;
@@ -62,6 +62,17 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
     tree.layer_of = layer.of;
     tree.layer_cts = layer.cts;
     rest.remove_prefix(sizeof(layer));
+  }
+  tree.clone_of = 0;
+  tree.clone_ts = 0;
+  if ((fixed.flags & kTreeIsClone) != 0) {
+    ClonePayload clone;
+    if (rest.size() < sizeof(clone)) return corrupt("tree record of a clone is too short");
+    std::memcpy(&clone, rest.data(), sizeof(clone));
+    if (clone.of == 0 || clone.reserved != 0) return corrupt("clone of no tree");
+    tree.clone_of = clone.of;
+    tree.clone_ts = clone.cts;
+    rest.remove_prefix(sizeof(clone));
   }
   tree.merge_operator.clear();
   if (!rest.empty()) {
@@ -242,11 +253,17 @@ Status check(const TreeRecord& tree) {
                    ": the name of its merge operator is too long");
   }
   if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload) -
-                             sizeof(LayerPayload) - 1 - kMergeOperatorBytesMax) {
+                             sizeof(LayerPayload) - sizeof(ClonePayload) - 1 -
+                             kMergeOperatorBytesMax) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
   }
   if (tree.flags > kCodecLast) {
     return corrupt("tree " + std::to_string(tree.id) + ": flags that this version does not know");
+  }
+  if (tree.clone_of == 0
+          ? tree.clone_ts != 0
+          : tree.clone_of >= tree.id || tree.clone_ts > kLsnMax || tree.layer_of != 0) {
+    return corrupt("tree " + std::to_string(tree.id) + ": a clone of what it cannot be made of");
   }
   if (tree.layer_of == 0 ? tree.layer_cts != 0
                          : tree.layer_of >= tree.id || tree.layer_cts > kLsnMax) {
@@ -362,10 +379,12 @@ void ManifestEncoder::add_tree(ManifestRecordType type, const TreeRecord& tree) 
   TreeCreatePayload payload = {};
   payload.id = tree.id;
   payload.comparator = tree.comparator;
-  payload.flags = tree.flags | (tree.layer_of != 0 ? kTreeIsLayer : 0);
+  payload.flags = tree.flags | (tree.layer_of != 0 ? kTreeIsLayer : 0) |
+                  (tree.clone_of != 0 ? kTreeIsClone : 0);
   payload.name_bytes = static_cast<uint32_t>(tree.name.size());
   std::string names = tree.name;
   if (tree.layer_of != 0) names += bytes_of(LayerPayload{tree.layer_of, 0, tree.layer_cts});
+  if (tree.clone_of != 0) names += bytes_of(ClonePayload{tree.clone_of, 0, tree.clone_ts});
   if (!tree.merge_operator.empty()) {
     names += static_cast<char>(tree.merge_operator.size());
     names += tree.merge_operator;

@@ -79,6 +79,9 @@ class BatchMaker {
       if (id > 1 && prng_.one_in(3)) {
         batch.trees_created.back().layer_of = 1;
         batch.trees_created.back().layer_cts = prng_.below(1000);
+      } else if (id > 1 && prng_.one_in(3)) {
+        batch.trees_created.back().clone_of = 1;
+        batch.trees_created.back().clone_ts = prng_.below(1000);
       }
       return id;
     }

@@ -81,11 +81,14 @@ inline constexpr uint64_t kFeatureMergeOperators = 16;
 // Incompatible: there is or was a layer: the log has records of them, manifests trees that are
 // some.
 inline constexpr uint64_t kFeatureLayers = 32;
+// Incompatible: some tree is or was a clone: its record, its entry in the catalog, deletes in its
+// runs that hide nothing there.
+inline constexpr uint64_t kFeatureClones = 64;
 // What this version knows.
-inline constexpr Features kFeaturesKnown = {0, 0,
-                                            kFeatureDevices | kFeatureCompression |
-                                                kFeatureRunShapes | kFeatureCatalog |
-                                                kFeatureMergeOperators | kFeatureLayers};
+inline constexpr Features kFeaturesKnown = {
+    0, 0,
+    kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
+        kFeatureMergeOperators | kFeatureLayers | kFeatureClones};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -68,6 +68,9 @@ TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
   empty_range_ = options_.lower && options_.upper && *options_.lower >= *options_.upper;
   tree_->store()->arena->charge(os::Quota::kOther, kOwnBytes);
   tree_->store()->cursors.add(this);
+  if (!options_.layers || tree_->base() == nullptr) return;
+  layers_ = tree_->layers().state();
+  walk_ = std::make_unique<LayeredWalk>(tree_, view_, options_, tree_->layers().seen(view_));
 }
 
 TreeCursor::~TreeCursor() {
@@ -421,7 +424,7 @@ bool TreeCursor::find() {
 
 // Lets next() show the entries before the next delta key by itself.
 void TreeCursor::arm() {
-  if (!forward_ || view_.own != 0 || run_next_ >= run_limit_) return;
+  if (!forward_ || view_.own != 0 || options_.deletes || run_next_ >= run_limit_) return;
   fast_end_ = run_limit_;
   turn_group();
 }
@@ -561,6 +564,7 @@ void TreeCursor::keep_batch_key(Entry& entry) {
 // Looks at the next entry of the held container without passing it. Sets key_, and value_ where it
 // is shown.
 TreeCursor::Step TreeCursor::look() {
+  deleted_ = false;
   if (at_window_end()) {
     if (!load_window({run_next_, run_next_})) return Step::kFailed;
     find_end();
@@ -611,7 +615,9 @@ TreeCursor::Step TreeCursor::look_delta() {
   }
   switch (read.version->kind) {
     case VersionKind::kTombstone:
-      return Step::kHidden;
+      deleted_ = options_.deletes;
+      value_ = {};
+      return deleted_ ? Step::kShown : Step::kHidden;
     case VersionKind::kLarge:
       return show_large(read.version->value());
     case VersionKind::kMerge:
@@ -640,7 +646,7 @@ uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
   for (uint32_t index = *begin; index < *end; ++index) {
     const RunEntry entry = run_->entry(index);
     if (entry.cts > view_.ts) continue;
-    return entry.kind == EntryKind::kTombstone ? Run::kNone : index;
+    return entry.kind == EntryKind::kTombstone && !options_.deletes ? Run::kNone : index;
   }
   return Run::kNone;
 }
@@ -661,7 +667,8 @@ TreeCursor::Step TreeCursor::show_run(uint32_t index) {
   if (!record.tail.empty()) std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
   key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
   value_ = {};
-  if (key_only_ || passing_) return Step::kShown;
+  deleted_ = options_.deletes && record.kind == format::RecordKind::kTombstone;
+  if (deleted_ || key_only_ || passing_) return Step::kShown;
   if (record.operands) return show_folded();
   switch (record.kind) {
     case format::RecordKind::kInline:

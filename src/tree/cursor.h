@@ -58,7 +58,9 @@ class TreeCursor {
     std::optional<std::string> lower = {};  // first key that may be shown
     std::optional<std::string> upper = {};  // first key that may not
     bool key_only = false;                  // values stay empty and are not read
-    bool layers = true;                     // shows what the tree's layers have, too
+    // Shows what the tree's layers have, too, and of a clone what it was made of.
+    bool layers = true;
+    bool deletes = false;  // shows deletes that the tree has, with deleted()
   };
 
   // view.ts is registered, or belongs to an exclusive transaction, as long as the cursor lives.
@@ -96,6 +98,7 @@ class TreeCursor {
   bool valid() const { return valid_; }
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
+  bool deleted() const { return deleted_; }
   const Status& status() const { return status_; }
 
   // Fills `out` from the entry that the cursor stands on, or from behind the last batch, in
@@ -268,6 +271,7 @@ class TreeCursor {
   bool whole_ = false;        // the walk came into the container at its edge
   bool in_batches_ = false;   // in_use_ since a call before
   bool let_go_ = false;       // the deltas were taken away
+  bool deleted_ = false;      // the entry looked at is a delete, to be shown
 
   TreeState* const tree_;
   const ReadView view_;

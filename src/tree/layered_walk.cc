@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 #include "os/epoch.h"
+#include "tree/estimate.h"
 #include "tree/tree.h"
 
 namespace hawthorn::tree {
@@ -13,10 +14,13 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
                          const std::vector<Layers::Seen>& layers)
     : tree_(tree),
       view_(view),
-      key_only_(options.key_only),
+      options_(options),
       held_(*tree->store()->snapshots, *tree->store()->visible) {
+  const CloneBase* base = tree->base();
   options.layers = false;
+  options.deletes = base != nullptr;
   cursors_.push_back(std::make_unique<TreeCursor>(tree, view, options));
+  options.deletes = false;
   options.key_only = true;
   for (const Layers::Seen& seen : layers) {
     if (seen.layer->deletes()) {
@@ -25,6 +29,9 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
     }
     layers_.push_back(seen.layer);
     cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
+  }
+  if (base != nullptr) {
+    cursors_.push_back(std::make_unique<TreeCursor>(base->source, base->view(view), options_));
   }
 }
 
@@ -113,6 +120,14 @@ void LayeredWalk::pass_hidden(const Layers::Seen& range) {
   }
 }
 
+// Behind key_, which is not there.
+void LayeredWalk::pass_key() {
+  for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+    if (!cursor->valid() || cursor->key() != key_) continue;
+    forward_ ? cursor->next() : cursor->prev();
+  }
+}
+
 // The nearest key of all cursors, unless it is deleted: then the one behind it.
 bool LayeredWalk::show() {
   for (;;) {
@@ -121,7 +136,8 @@ bool LayeredWalk::show() {
     status_ = Status();
     const TreeCursor* nearest = nullptr;
     bool layered = false;
-    for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
+    for (size_t i = 0; i < cursors_.size(); ++i) {
+      const TreeCursor* cursor = cursors_[i].get();
       const bool too_large = cursor->status().is(StatusCode::kNotSupported) && cursor->valid();
       if (!cursor->status().ok() && !too_large) {
         status_ = cursor->status();
@@ -131,32 +147,36 @@ bool LayeredWalk::show() {
       const int order = nearest == nullptr ? -1
                         : forward_         ? cursor->key().compare(nearest->key())
                                            : nearest->key().compare(cursor->key());
-      if (order < 0) nearest = cursor.get();
-      if (order <= 0) layered = cursor != cursors_.front();
+      if (order < 0) {
+        nearest = cursor;
+        layered = false;
+      }
+      layered = layered || (order <= 0 && in_layers(i));
     }
     if (nearest == nullptr) return false;
     key_ = nearest->key();
     const Layers::Seen* const range = ranges_.empty() ? nullptr : hiding(key_);
     if (!layered && range == nullptr) {
-      value_ = base().value();
-      status_ = base().status();
+      if (nearest->deleted()) {
+        pass_key();
+        continue;
+      }
+      value_ = nearest->value();
+      status_ = nearest->status();
       return valid_ = true;
     }
     status_ = tree_->get(key_, view_, true, read_);
     const bool too_large = status_.is(StatusCode::kNotSupported);
     if (status_.ok() || too_large) {
-      if (!key_only_ && !too_large) value_ = read_.view();
-      if (key_only_) status_ = Status();
+      if (!options_.key_only && !too_large) value_ = read_.view();
+      if (options_.key_only) status_ = Status();
       return valid_ = true;
     }
     if (!status_.is_not_found()) return false;
     if (range != nullptr) {
       pass_hidden(*range);
-      continue;
-    }
-    for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
-      if (!cursor->valid() || cursor->key() != key_) continue;
-      forward_ ? cursor->next() : cursor->prev();
+    } else {
+      pass_key();
     }
   }
 }
@@ -167,15 +187,46 @@ bool LayeredWalk::skip(int64_t n) {
   return valid_;
 }
 
-// About as likely as the tree's own are: those of the layers come behind them.
+// One of the cursors, by how much it may have; what that comes to may be hidden, or hide others.
 bool LayeredWalk::seek_random(uint64_t random) {
-  TreeCursor& chosen = *cursors_[mix64(random) % cursors_.size()];
+  std::vector<uint64_t> weights;
+  uint64_t all = 0;
+  for (size_t i = 0; i < cursors_.size(); ++i) {
+    const TreeState* of = in_layers(i) ? layers_[i - 1]->data
+                          : i == 0     ? tree_
+                                       : tree_->base()->source;
+    all += estimate(of->directory(), options_.lower.value_or(""), options_.upper).entries;
+    weights.push_back(all);
+  }
+  if (all == 0) return first();
+  const auto at = std::upper_bound(weights.begin(), weights.end(), mix64(random) % all);
+  TreeCursor& chosen = *cursors_[static_cast<size_t>(at - weights.begin())];
   if (!chosen.seek_random(random)) return first();
   const std::string key(chosen.key());
   return seek(key) || seek_for_prev(key);
 }
 
+// What the base has, but for what was deleted since, and what the clone has beyond it.
+Result<uint64_t> LayeredWalk::count_clone() {
+  Result<uint64_t> counted = cursors_.back()->count();
+  if (!counted.ok()) return counted;
+  uint64_t count = *counted;
+  TreeCursor::Options options = options_;
+  options.key_only = true;
+  const CloneBase& base = *tree_->base();
+  TreeCursor in_base(base.source, base.view(view_), std::move(options));
+  for (bool there = own().first(); there; there = own().next()) {
+    const bool was = in_base.seek(own().key()) && in_base.key() == own().key();
+    if (!in_base.status().ok()) return in_base.status();
+    if (was && own().deleted()) --count;
+    if (!was && !own().deleted()) ++count;
+  }
+  if (!own().status().ok()) return own().status();
+  return count;
+}
+
 Result<uint64_t> LayeredWalk::count() {
+  if (tree_->base() != nullptr && layers_.empty() && ranges_.empty()) return count_clone();
   uint64_t count = 0;
   for (bool there = first(); there; there = next()) ++count;
   if (!status_.ok()) return status_;

@@ -1,7 +1,7 @@
 #pragma once
-// The ordered walk over a tree with layers: its own cursor and those of the layers' trees, side by
-// side. What a layer has, or hides, is looked up as a get of the key does it; the rest is shown as
-// it is.
+// The ordered walk over a tree with layers, or a clone: its own cursor, those of the layers' trees
+// and that of what the clone was made of, side by side. What a layer has, or hides, is looked up as
+// a get of the key does it; the rest is shown as it is.
 //
 // Slower than a cursor by such a look for each key of a layer; layers go soon after they are
 // committed. Containers all of which a range hides are stepped over. Used by TreeCursor alone,
@@ -47,7 +47,10 @@ class LayeredWalk {
   const Status& status() const { return status_; }
 
  private:
-  TreeCursor& base() { return *cursors_.front(); }
+  TreeCursor& own() { return *cursors_.front(); }
+  bool in_layers(size_t cursor) const { return cursor > 0 && cursor <= layers_.size(); }
+  void pass_key();
+  Result<uint64_t> count_clone();
   template <typename Move>
   bool move_all(bool forward, Move move);
   bool step(bool forward);
@@ -57,11 +60,12 @@ class LayeredWalk {
 
   TreeState* const tree_;
   const ReadView view_;
-  const bool key_only_;
+  const TreeCursor::Options options_;
   const HeldSnapshot held_;  // what the view shows may belong to an exclusive transaction
-  std::vector<std::shared_ptr<Layer>> layers_;        // with entries
-  std::vector<Layers::Seen> ranges_;                  // deleted ones, the newest first
-  std::vector<std::unique_ptr<TreeCursor>> cursors_;  // the tree's, then those of the layers
+  std::vector<std::shared_ptr<Layer>> layers_;  // with entries
+  std::vector<Layers::Seen> ranges_;            // deleted ones, the newest first
+  // The tree's, then those of the layers, then, of a clone, its base's.
+  std::vector<std::unique_ptr<TreeCursor>> cursors_;
   bool valid_ = false;
   bool forward_ = true;
   bool sought_ = false;    // the cursors stand where they should for this direction

@@ -32,6 +32,7 @@
 
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/status.h"
+#include "tree/clones.h"
 #include "tree/container.h"
 #include "tree/layers.h"
 #include "tree/run_builder.h"
@@ -82,6 +83,8 @@ struct MergeInput {
   const Delta* delta = nullptr;  // may be null
   RunFile* file = nullptr;
   const MergeOperator* merge_operator = nullptr;  // null: operands are kept as they are
+  bool keeps_deletes = false;  // as what they hide may not be in the tree (clones.h)
+  PinList pins = {};
   Lsn layered = format::kLsnMax;  // of the tree's oldest committed layer; kLsnMax: it has none
   // Ranges that were deleted up to the cut, and since the run's, newest first: each stands for a
   // tombstone of every key in it (R25).

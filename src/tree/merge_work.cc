@@ -13,14 +13,7 @@ namespace hawthorn::tree {
 
 namespace {
 // What a range that was deleted stands for, with its timestamp, in the versions of each key.
-const Version kOfDeletedRange{.stamp = 0,
-                              .older = nullptr,
-                              .seq = 0,
-                              .size = 0,
-                              .kind = VersionKind::kTombstone,
-                              .flags = 0,
-                              .unused = 0,
-                              .allocated = 0};
+const Version kOfDeletedRange{0, nullptr, 0, 0, VersionKind::kTombstone, 0, 0, 0};
 }  // namespace
 
 Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
@@ -29,6 +22,8 @@ Status Merger::Work::begin(std::span<const MergeInput> from, Lsn cut_at) {
     os::epoch::Guard guard;
     view = *store->snapshots->view();
   }
+  // A moment that is pinned since lies above the cut.
+  from.front().pins.restrict(&view);
   inputs = from;
   cut = cut_at;
   layered = format::kLsnMax;
@@ -269,11 +264,14 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
   std::string_view key;
   if (!deleted.empty()) key = record != nullptr ? record->key : run_key(from);
   auto range = deleted.begin();
-  const auto consider_below_ranges = [&](const Kept& kept) {
-    for (; range != deleted.end() && range->cts > kept.cts; ++range) {
+  const auto consider_ranges_above = [&](Lsn cts) {
+    for (; range != deleted.end() && range->cts > cts; ++range) {
       // Below what else its transaction has written, in layers, too; no timestamp lies between.
       if (range->range.covers(key)) consider({&kOfDeletedRange, 0, range->cts - 1});
     }
+  };
+  const auto consider_below_ranges = [&](const Kept& kept) {
+    consider_ranges_above(kept.cts);
     consider(kept);
   };
   if (record != nullptr) {
@@ -281,13 +279,15 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
   }
   for (uint32_t i = from; i < to; ++i)
     consider_below_ranges({nullptr, i, run->has_versions() ? run->entry(i).cts : 0});
+  // What a layer has of the key may be older.
+  consider_ranges_above(layered);
   while (!key_versions.empty()) {
     const Kept& oldest = key_versions.back();
     const bool tombstone =
         oldest.version != nullptr
             ? oldest.version->kind == VersionKind::kTombstone
             : run->has_versions() && run->entry(oldest.index).kind == EntryKind::kTombstone;
-    if (!tombstone || oldest.cts >= layered) break;
+    if (!tombstone || oldest.cts >= layered || inputs.front().keeps_deletes) break;
     key_versions.pop_back();
   }
   for (size_t i = 1; i < key_versions.size(); ++i) {

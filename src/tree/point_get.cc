@@ -38,6 +38,7 @@ bool PointGet::look(Missing* missing) {
   again_ = read.state == PointRead::State::kStale;
   large_ = read.state == PointRead::State::kLarge;
   absent_ = read.state == PointRead::State::kAbsent;
+  hidden_ = false;
   cts_ = read.cts;
   cut_ = descriptor->run->record.cut;
   switch (read.state) {
@@ -122,6 +123,7 @@ bool PointGet::look_at_layers() {
       if (cut_ >= seen.cts) return true;
       status_ = Status::not_found();
       absent_ = true;
+      hidden_ = true;
       large_ = false;
       operands_.clear();
       return true;
@@ -135,6 +137,7 @@ bool PointGet::look_at_layers() {
     if (!status.ok()) return true;
     const LayerEntry entry = decode_layer_entry(found.view());
     absent_ = entry.kind == VersionKind::kTombstone;
+    hidden_ = absent_;
     if (absent_) {
       status_ = Status::not_found();
     } else {
@@ -142,6 +145,17 @@ bool PointGet::look_at_layers() {
     }
     return true;
   }
+  return true;
+}
+
+// A delete has a timestamp.
+bool PointGet::descend() {
+  const CloneBase* base = tree_->base();
+  if (base == nullptr || !absent_ || hidden_ || cts_ != 0) return false;
+  view_ = base->view(view_);
+  tree_ = base->source;
+  registered_ = true;
+  cold_.reset();
   return true;
 }
 
@@ -154,7 +168,7 @@ bool PointGet::advance() {
   for (;;) {
     Missing missing;
     if (look(&missing)) {
-      if (!look_at_layers()) continue;
+      if (!look_at_layers() || descend()) continue;
       if (gathers_ && !large_ && !operands_.empty()) fold();
       return true;
     }

@@ -61,10 +61,12 @@ class PointGet {
   bool look(Missing* missing);
   // Asks the tree's layers, where it has some. False: it has to look again.
   bool look_at_layers();
+  // The tree is a clone and knows nothing of the key: goes on in what it was made of.
+  bool descend();
   void fold();
   Status start_read(const Missing& missing);
 
-  TreeState* const tree_;
+  TreeState* tree_;
   const std::string_view key_;
   ReadView view_;
   bool registered_;
@@ -72,6 +74,7 @@ class PointGet {
   bool large_ = false;
   bool again_ = false;
   bool absent_ = false;
+  bool hidden_ = false;                       // by a layer
   bool gathers_ = false;                      // an operand was met
   Lsn cts_ = 0;                               // PointRead::cts of what was found
   Lsn cut_ = 0;                               // of the run that was looked at

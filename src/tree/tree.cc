@@ -30,6 +30,12 @@ TreeState::TreeState(Store* store, uint32_t id, std::vector<Container*> containe
 
 TreeState::~TreeState() = default;
 
+void TreeState::show_base(Lsn cts, Lsn log_from) {
+  base_->log_from.store(log_from, std::memory_order_release);
+  base_->source->pins().move(PinList::kNoMoment, cts);
+  base_->at.store(cts, std::memory_order_release);
+}
+
 Container* TreeState::empty_container(Store* store, const format::ContainerRecord& record) {
   auto* file = new RunFile;
   file->record = record;
@@ -92,7 +98,9 @@ void remove_intent(Container* container) {
 // makes: fold_chain takes both. Mostly near the head; now and then the whole chain
 // is walked, since what a snapshot held back, or what lay above the view's horizon, dies further
 // down. Returns whether a newer view would let more go.
-bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view, bool* many_operands) {
+bool TreeState::prune(Delta* delta, DeltaEntry* entry, bool* many_operands) const {
+  const PruneView& view = *store_->snapshots->view();
+  const PinList* pins = pins_.list();
   const bool whole = entry->writes_to_prune == 0;
   const uint32_t steps = whole ? kWholeChainSteps : kPruneSteps;
   uint32_t kept = 0;
@@ -109,7 +117,8 @@ bool TreeState::prune(Delta* delta, DeltaEntry* entry, const PruneView& view, bo
     const bool operand = newer->kind == VersionKind::kMerge;
     operands += operand;
     if (stamped && !operand && ranks_below(older_stamp, older->seq, newer_stamp, newer->seq) &&
-        older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp)) {
+        older->kind != VersionKind::kLarge && view.dead(older_stamp, newer_stamp) &&
+        (pins == nullptr || !pins->between(older_stamp, newer_stamp))) {
       delta->unlink(entry, older);
     } else {
       newer = older;
@@ -215,7 +224,7 @@ Status TreeState::write(WriteContext& context, std::string_view key, VersionKind
         delta->needs_log_from(context.log_from);
         delta->link(entry, version);
         add_intent(container, entry);
-        old_view = prune(delta, entry, *store_->snapshots->view(), &folds);
+        old_view = prune(delta, entry, &folds);
         context.undo->push_back(
             {this, container, structure, delta->id, version, entry, key, context.seq});
         ++context.seq;
@@ -340,7 +349,7 @@ Status TreeState::replay_one(const Replayed& operation) {
       delta->needs_log_from(operation.first_lsn);
       delta->link(entry, version);
       if (operation.open) add_intent(container, entry);
-      prune(delta, entry, *store_->snapshots->view(), &folds);
+      prune(delta, entry, &folds);
     }
   }
   container->latch.unlock();

@@ -24,6 +24,7 @@
 #include "hawthorn/status.h"
 #include "hawthorn/value.h"
 #include "tree/attachment.h"
+#include "tree/clones.h"
 #include "tree/conflicts.h"
 #include "tree/container.h"
 #include "tree/directory.h"
@@ -82,6 +83,15 @@ class TreeState {
   }
   // Errors: kInvalidArgument where it has no operator.
   Status can_merge() const;
+  // Null: it is no clone.
+  CloneBase* base() const { return base_.get(); }
+  // Before anybody else knows the tree.
+  void set_base(std::unique_ptr<CloneBase> base) { base_ = std::move(base); }
+  // The commit that made the clone; `log_from`: where that begins in the log. Before it is visible.
+  void show_base(Lsn cts, Lsn log_from);
+  // Of its clones.
+  Pins& pins() { return pins_; }
+  const Pins& pins() const { return pins_; }
   Layers& layers() { return layers_; }
   const Layers& layers() const { return layers_; }
   Directory& directory() { return directory_; }
@@ -247,7 +257,7 @@ class TreeState {
   void settle(Container* target, const Cut& cut, uint64_t batch);
   RunFile* file_of(const Attachment& attachment) const;
   uint8_t meet_intents(const DeltaEntry* entry, const WriteContext& context);
-  static bool prune(Delta* delta, DeltaEntry* entry, const PruneView& view, bool* many_operands);
+  bool prune(Delta* delta, DeltaEntry* entry, bool* many_operands) const;
   void fold_chain(std::string_view key) NO_THREAD_SAFETY_ANALYSIS;
   PointRead read_at(const Descriptor& descriptor, std::string_view key, ReadView view,
                     bool registered, ColdBlocks* cold, Operands* operands = nullptr);
@@ -258,6 +268,8 @@ class TreeState {
   Store* const store_;
   const uint32_t id_;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
+  std::unique_ptr<CloneBase> base_;
+  Pins pins_;
   Layers layers_;
   Directory directory_;
   os::Mutex structure_mutex_;

@@ -64,6 +64,8 @@ std::optional<TreeState::Cut> TreeState::cut_to_carve(Container* container) {
 TreeState::Claim TreeState::claim(Attachment& attachment) {
   // What is in a layer may lie in its range. Deleted ranges say nothing of it: it comes later.
   if (layers_.have_entries()) return Claim::kOccupied;
+  // The manifest would not tell a clone's moment that it came later.
+  if (pins_.any()) return Claim::kOccupied;
   os::epoch::Guard guard;
   Container* container = directory_.find(attachment.record.low);
   if (container->low != attachment.record.low || container->has_high != attachment.has_high ||

@@ -73,12 +73,17 @@ MergeInput TreeState::merge_input(const Cut& cut) const {
   const Container& container = *cut.container;
   std::optional<std::string_view> high;
   if (container.has_high) high = container.high;
+  // Keys that have come from a layer since are hidden as well, from those who go on reading that.
+  const Lsn layered = layers_.oldest_committed();
   return {.container = &container,
           .delta = cut.frozen,
           .file = cut.file,
           .merge_operator = merge_operator(),
-          .layered = layers_.oldest_committed(),
-          .deleted = layers_.deleted(cut.file->record.cut, cut.cut, container.low, high)};
+          .keeps_deletes = base_ != nullptr,
+          .pins = pins_.copy(),
+          .layered = layered,
+          .deleted = layers_.deleted(std::min(cut.file->record.cut, layered), cut.cut,
+                                     container.low, high)};
 }
 
 namespace {
@@ -461,6 +466,7 @@ void TreeState::install_joined(std::span<Cut> cuts, MergeOutput& output, uint64_
 
 Lsn TreeState::log_needed(uint64_t durable_batch) {
   Lsn needed = layers_.log_needed();
+  if (base_) needed = std::min(needed, base_->log_from.load(std::memory_order_acquire));
   os::MutexLock structure_lock(structure_mutex_);
   os::epoch::Guard guard;
   for (Container* container : directory_.all()) {

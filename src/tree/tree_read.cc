@@ -126,7 +126,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
     const size_t count = std::min(kGroupKeys, keys.size() - base);
     {
       os::epoch::Guard guard;
-      const bool layered = layers_.concern(view, true);
+      const bool layered = base_ != nullptr || layers_.concern(view, true);
       for (size_t i = 0; i < count; ++i) {
         group[i].container = directory_.find(keys[base + i]);
         __builtin_prefetch(group[i].container);

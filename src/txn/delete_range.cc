@@ -32,9 +32,21 @@ constexpr uint64_t kPauseUs = 500;
 Status no_ranges(const tree::TreeState& tree) {
   return Status(StatusCode::kNotSupported,
                 "a range of tree " + std::to_string(tree.id()) +
-                    ", which has a merge operator, can be deleted by transactions only");
+                    ", which has a merge operator or is a clone, can be deleted by transactions "
+                    "only");
+}
+// Of a clone, what is below would come back when the range is erased.
+bool can_hide(const tree::TreeState& tree) {
+  return tree.merge_operator() == nullptr && tree.base() == nullptr;
 }
 }  // namespace
+
+void Txn::expect_unchanged(tree::TreeState* tree, std::string_view low,
+                           std::optional<std::string_view> high) {
+  if (mode_ == Mode::kExclusive || !one_moment_) return;
+  reads_.add_range(tree, low, high, read_ts_);
+  count_memory();
+}
 
 Status Txn::delete_range(tree::TreeState* tree, std::string_view low,
                          std::optional<std::string_view> high) {
@@ -42,11 +54,7 @@ Status Txn::delete_range(tree::TreeState* tree, std::string_view low,
   if (!broken_.ok()) return broken_;
   if (high.has_value() && *high <= low) return {};
   HAWTHORN_ASSERT(mode_ != Mode::kBlind);
-  const bool shares_keys = mode_ != Mode::kExclusive;
-  if (shares_keys && one_moment_) {
-    reads_.add_range(tree, low, high, read_ts_);
-    count_memory();
-  }
+  expect_unchanged(tree, low, high);
   // What fails leaves nothing of it behind.
   const uint64_t before = mark();
   Status status = note_range(tree, low, high);
@@ -62,8 +70,7 @@ Status Txn::note_range(tree::TreeState* tree, std::string_view low,
   const auto own = std::count_if(layers_.begin(), layers_.end(), [tree](const OwnLayer& layer) {
     return layer.tree == tree && layer.layer->deletes();
   });
-  const bool by_key =
-      locks_rows() || tree->merge_operator() != nullptr || static_cast<size_t>(own) >= kRangesMax;
+  const bool by_key = locks_rows() || !can_hide(*tree) || static_cast<size_t>(own) >= kRangesMax;
   if (by_key || one_moment_) {
     Result<bool> all = delete_keys(tree, low, high, by_key ? ~size_t{0} : kFewKeys);
     if (!all.ok() || *all) return all.status();
@@ -148,7 +155,7 @@ Status Txn::delete_written(tree::TreeState* tree, std::string_view low,
 // Makes the layer, and the number of its operation.
 Status Txn::hide_range(tree::TreeState* tree, std::string_view low,
                        std::optional<std::string_view> high) {
-  if (tree->merge_operator() != nullptr) return no_ranges(*tree);
+  if (!can_hide(*tree)) return no_ranges(*tree);
   os::Clock& clock = *services_.store->machine->clock;
   const uint64_t began = clock.monotonic_us();
   while (tree->layers().ranges_to_erase() >= kRangesMax) {

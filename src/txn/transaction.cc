@@ -504,6 +504,7 @@ Status Txn::commit(Durability durability) {
   } else {
     store(header, static_cast<uint64_t>(id_));
     const Lsn first_lsn = stop_moves();
+    logged_from_ = first_lsn;
     for (const OwnLayer& own : layers_) {
       own.layer->log_from.store(first_lsn, std::memory_order_release);
     }

@@ -191,6 +191,10 @@ class Txn : private CommitCheck {
   bool tracks_reads() const { return tracks_reads_; }
   void note_read(const tree::TreeState* tree, std::string_view key);
   ReadSet& reads() { return reads_; }
+  // What it does to a range counts at its commit: where it reads another moment, it fails if the
+  // range was changed in between.
+  void expect_unchanged(tree::TreeState* tree, std::string_view low,
+                        std::optional<std::string_view> high);
   // Before a read of a key that nobody may change until this transaction has ended, or it fails to
   // commit. Errors: those of lock.
   Status begin_update(tree::TreeState* tree, std::string_view key);
@@ -245,7 +249,7 @@ class Txn : private CommitCheck {
   void reads_passed(Lsn upto) override { reads_.passed(upto); }
   Result<bool> read_ahead() override;
   bool trees_stand() override;
-  void change_trees(Lsn cts) override { tree_changes_.commit(cts); }
+  void change_trees(Lsn cts) override { tree_changes_.commit(cts, logged_from_); }
   bool writes_into(const ReadFence& reads) const override;
   bool drops_tree_of(const PreparedWork& work) const override;
   void begin_logging();
@@ -361,7 +365,8 @@ class Txn : private CommitCheck {
   uint64_t found_bytes_ = 0;                 // logged of it, where it was found
   uint64_t lock_timeout_us_ = 0;
   TreeChanges tree_changes_;
-  uint64_t tree_changes_seen_ = 0;  // Sequencer::tree_changes() when it began
+  Lsn logged_from_ = format::kLsnMax;  // its first chunk, once it commits
+  uint64_t tree_changes_seen_ = 0;     // Sequencer::tree_changes() when it began
   std::vector<Mark> marks_;
   uint64_t next_mark_ = 1;
   bool attaching_ = false;          // it is logging what has no intents

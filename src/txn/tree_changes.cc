@@ -22,9 +22,12 @@ void TreeChanges::roll_back_to(size_t undo, TreeKeeper& keeper) {
   while (!news_.empty() && news_.back().undo >= undo) news_.pop_back();
 }
 
-void TreeChanges::commit(format::Lsn cts) {
+void TreeChanges::commit(format::Lsn cts, format::Lsn log_from) {
   committed_ = true;
   for (const Change& change : changes_) {
+    if (change.made && change.tree->base() != nullptr) {
+      change.tree->show_base(cts, std::min(cts, log_from));
+    }
     change.tree->ended.store(change.made ? format::kLsnMax : cts, std::memory_order_release);
   }
 }

@@ -58,8 +58,8 @@ class TreeChanges {
   void renumber(Renumbered renumbered) {
     for (Change& change : changes_) change.undo = renumbered(change.undo);
   }
-  // Under the log's mutex.
-  void commit(format::Lsn cts);
+  // Under the log's mutex. `log_from`: where the transaction begins in the log.
+  void commit(format::Lsn cts, format::Lsn log_from);
   // It has ended; without a commit before, nothing of it was.
   void finish(TreeKeeper& keeper);
 

@@ -2,7 +2,7 @@
 // them, in transactions of every kind and beside others. Crashes are in tests/crash.
 #include "testing/sim_machine.h"
 #include "tests/api/api_test_fixture.h"
-#include "tests/support/ingest_test.h"
+#include "tests/support/every_read.h"
 #include "txn/spill_sizing.h"
 
 namespace hawthorn::tests {
@@ -47,47 +47,9 @@ class DeleteRange : public Api {
   void expect_now() { expect(now_); }
   // By every kind of read.
   void expect(const Contents& contents, const Snapshot* snapshot = nullptr) {
-    ASSERT_TRUE(same(read_all(*db_, tree_, snapshot), contents));
-    Cursor cursor = db_->cursor(tree_, {.snapshot = snapshot});
-    auto at = contents.end();
-    for (bool there = cursor.last(); there; there = cursor.prev()) {
-      ASSERT_NE(at, contents.begin());
-      --at;
-      ASSERT_EQ(cursor.key(), at->first);
-      ASSERT_EQ(cursor.value(), at->second);
-    }
-    ASSERT_OK(cursor.status());
-    ASSERT_EQ(at, contents.begin());
-    ASSERT_EQ(db_->count(tree_, "", std::nullopt, {.snapshot = snapshot}).value(), contents.size());
     std::vector<std::string> wanted;
     for (uint64_t i = 0; i < kKeys; i += 7) wanted.push_back(key(i));
-    const std::vector<std::string_view> keys(wanted.begin(), wanted.end());
-    ReadBatch batch;
-    ASSERT_OK(db_->multi_get(tree_, keys, batch, {.snapshot = snapshot}));
-    auto queue = db_->read_queue({.depth = 8}).value();
-    size_t answered = 0;
-    for (size_t i = 0; i < keys.size(); ++i) {
-      const auto found = contents.find(wanted[i]);
-      const bool there = found != contents.end();
-      ASSERT_EQ(batch[i].found(), there);
-      ASSERT_EQ(get(keys[i], snapshot), there ? found->second : "NotFound");
-      if (there) {
-        ASSERT_EQ(batch[i].value, found->second);
-      }
-      queue->get_async(tree_, keys[i],
-                       [&, there](const Status& status, Value&) {
-                         ++answered;
-                         EXPECT_EQ(status.ok(), there);
-                         EXPECT_EQ(status.is_not_found(), !there);
-                       },
-                       {.snapshot = snapshot});
-      const uint64_t from = i * 7;
-      ASSERT_EQ(db_->count(tree_, key(from), key(from + 500), {.snapshot = snapshot}).value(),
-                static_cast<uint64_t>(std::distance(contents.lower_bound(key(from)),
-                                                    contents.lower_bound(key(from + 500)))));
-    }
-    while (queue->pending() > 0) queue->wait();
-    ASSERT_EQ(answered, keys.size());
+    expect_by_every_read(*db_, tree_, contents, wanted, snapshot);
   }
 
   testing::SimDisk disk_{1};
@@ -595,6 +557,42 @@ TEST_F(DeleteRange, of_a_dropped_tree_is_no_more) {
   ASSERT_NO_FATAL_FAILURE(expect_now());
   open_small();
   ASSERT_NO_FATAL_FAILURE(expect_now());
+}
+
+// The range goes from the log before the large transaction's layer does, which the snapshot needs.
+TEST_F(DeleteRange, stays_for_a_named_snapshot_above_a_layer) {
+  put_all();
+  txn::memory_share_max = size_t{32} << 10;
+  {
+    Transaction txn = begin();
+    for (uint64_t i = 0; i < 2 * kKeys; i += 2) {
+      now_[key(i)] = "large";
+      ASSERT_OK(txn.put(tree_, key(i), "large" + std::string(100, '.')));
+      now_[key(i)] += std::string(100, '.');
+    }
+    ASSERT_OK(txn.commit());
+  }
+  txn::memory_share_max = ~size_t{0};
+  const Contents before = now_;
+  ASSERT_OK(db_->create_snapshot("before"));
+  delete_range(1000, 2 * kKeys - 1000);
+  const Contents behind = now_;
+  ASSERT_OK(db_->create_snapshot("behind"));
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_OK(db_->drain());
+    ASSERT_OK(db_->flush());
+    {
+      const Snapshot first = db_->open_snapshot("before").value();
+      const Snapshot second = db_->open_snapshot("behind").value();
+      ASSERT_NO_FATAL_FAILURE(expect(before, &first));
+      ASSERT_NO_FATAL_FAILURE(expect(behind, &second));
+      ASSERT_NO_FATAL_FAILURE(expect_now());
+    }
+    if (i == 0) ASSERT_OK(db_->close());
+    open_small();
+    put_one(5, "since");
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Trees that come and go with transactions, on the simulated disk: each life of a database ends at
-// a random operation of the disk, also while it recovers.
+// Trees that come and go with transactions, and their clones, on the simulated disk: each life of a
+// database ends at a random operation of the disk, also while it recovers.
 //
 // What must hold after each: names and contents are together those after some prefix of the
 // commits, at least after those that were acknowledged (after a kill) or durable (after a power
@@ -46,6 +46,7 @@ class Lives {
     disk_ = std::move(after);
   }
   uint64_t commits() const { return commits_; }
+  uint64_t clones() const { return clones_; }
 
  private:
   std::unique_ptr<Db> open(const os::Machine& machine) {
@@ -194,6 +195,7 @@ class Lives {
     Trees kept;
     std::optional<Savepoint> savepoint;
     const bool big = prng_.one_in(12);
+    cloned_.clear();
     for (uint64_t left = prng_.between(1, 6); left > 0; --left) {
       if (prng_.one_in(6)) {
         savepoint = t.savepoint().value();
@@ -223,8 +225,10 @@ class Lives {
   }
 
   Status change(Transaction& t, Trees& trees, bool big) {
-    const std::string one = name();
-    const bool there = trees.contains(one);
+    // What a clone was made of stays as it is until the commit.
+    const bool free = cloned_.empty();
+    const std::string one = free ? name() : cloned_;
+    const bool there = free && trees.contains(one);
     const uint64_t pick = prng_.below(10);
     if (there && pick == 0) {
       trees.erase(one);
@@ -237,9 +241,22 @@ class Lives {
       trees.erase(one);
       return t.rename_tree(one, other);
     }
+    if (there && (pick == 2 || pick == 3)) {
+      const std::string other = name();
+      if (trees.contains(other)) return {};
+      trees[other] = trees[one];
+      cloned_ = other;
+      ++clones_;
+      return t.clone_tree(one, other).status();
+    }
     const Result<Tree> tree = t.tree(one);
     if (!tree.ok()) return tree.status();
     Contents& contents = trees[one];
+    if (prng_.one_in(3)) {
+      const std::string key = big_endian(prng_.below(40));
+      contents.erase(key);
+      if (Status s = t.del(*tree, key); !s.ok()) return s;
+    }
     for (uint64_t left = big ? 300 : prng_.below(6); left > 0; --left) {
       const std::string key = big_endian(prng_.below(40));
       const size_t size = prng_.one_in(30) ? 70'000 : prng_.below(big ? 2000 : 300);
@@ -261,12 +278,15 @@ class Lives {
   uint64_t last_snapshot_ = 0;
   bool power_lost_ = false;  // since the last comparison
   uint64_t commits_ = 0;
+  std::string cloned_;  // in this transaction
+  uint64_t clones_ = 0;
 };
 
 TEST(CatalogCrash, names_and_contents_are_of_one_moment) {
   db::log_segment_bytes = size_t{4} << 20;
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   uint64_t commits = 0;
+  uint64_t clones = 0;
   const uint64_t count = only != 0 ? 1 : scaled(30);
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;
@@ -277,8 +297,10 @@ TEST(CatalogCrash, names_and_contents_are_of_one_moment) {
       if (::testing::Test::HasFailure()) return;
     }
     commits += test.commits();
+    clones += test.clones();
   }
   EXPECT_GT(commits, count * 20);
+  EXPECT_GT(clones, count);
 }
 
 }  // namespace

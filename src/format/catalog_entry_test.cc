@@ -1,0 +1,33 @@
+#include "format/catalog_entry.h"
+
+#include <gtest/gtest.h>
+
+namespace hawthorn::format {
+namespace {
+
+TEST(CatalogEntry, comes_back) {
+  for (const CatalogEntry& entry :
+       {CatalogEntry{1, 0, 0}, CatalogEntry{300, 2, 0}, CatalogEntry{~uint32_t{0}, 1, 0},
+        CatalogEntry{2, 0, 1}, CatalogEntry{~uint32_t{0}, 2, ~uint32_t{0} - 1}}) {
+    const std::string encoded = encode_catalog_entry(entry);
+    EXPECT_EQ(decode_catalog_entry(encoded), entry);
+    for (size_t size = 0; size < encoded.size(); ++size) {
+      const auto part = decode_catalog_entry(std::string_view(encoded).substr(0, size));
+      // What made a clone has one field more.
+      EXPECT_TRUE(!part.has_value() || (entry.clone_of != 0 && part->clone_of == 0)) << size;
+    }
+    EXPECT_FALSE(decode_catalog_entry(encoded + std::string(1, 0)).has_value());
+  }
+  EXPECT_EQ(encode_catalog_entry({5, 1, 0}), std::string("\1\5\1"));
+  EXPECT_EQ(encode_catalog_entry({5, 1, 3}), std::string("\1\5\1\3"));
+}
+
+TEST(CatalogEntry, is_none_of_what_cannot_be) {
+  EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({0, 0, 0})).has_value());
+  EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({7, 0, 7})).has_value());
+  EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({7, 0, 8})).has_value());
+  EXPECT_FALSE(decode_catalog_entry("\2\7\1").has_value());
+}
+
+}  // namespace
+}  // namespace hawthorn::format
