@@ -8,11 +8,14 @@
 using hawthorn::Transaction;
 using hawthorn::Tree;
 using hawthorn::Value;
+using hawthorn::WriteBatch;
 
 int main(int argc, char** argv) {
   auto db = fresh_database(argc, argv);
   const Tree prices = must(db->tree("prices"));
-  for (int i = 0; i < 10'000; ++i) must(db->put(prices, "item " + std::to_string(i), "10"));
+  WriteBatch batch;
+  for (int i = 0; i < 10'000; ++i) batch.put(prices, "item " + std::to_string(i), "10");
+  must(db->write(batch));
 
   // A branch for an experiment. It takes the same time for ten entries and for ten million.
   const Tree trial = must(db->clone_tree("prices", "trial"));
@@ -30,21 +33,26 @@ int main(int argc, char** argv) {
 
   // The experiment went well: the branch takes the place of the original, at one moment. What it
   // still shows of that stays on disk.
-  Transaction change = must(db->begin(hawthorn::TxnMode::kOptimistic));
-  must(change.drop_tree("prices"));
-  must(change.rename_tree("trial", "prices"));
-  must(change.commit());
+  {
+    Transaction change = must(db->begin(hawthorn::TxnMode::kOptimistic));
+    must(change.drop_tree("prices"));
+    must(change.rename_tree("trial", "prices"));
+    must(change.commit());
+  }
   const Tree now = must(db->find_tree("prices"));
   must(db->get(now, "item 7", value));
   must(value.view() == "9");
   must(must(db->count(now, "", std::nullopt)) == 9'999);
 
   // As of the commit of a transaction: with all that it has written.
-  Transaction closing = must(db->begin(hawthorn::TxnMode::kOptimistic));
-  must(closing.put(now, "item 10000", "12"));
-  const Tree year = must(closing.clone_tree("prices", "prices of the year"));
-  must(closing.put(year, "closed", "yes"));
-  must(closing.commit());
+  {
+    Transaction closing = must(db->begin(hawthorn::TxnMode::kOptimistic));
+    must(closing.put(now, "item 10000", "12"));
+    const Tree year = must(closing.clone_tree("prices", "prices of the year"));
+    must(closing.put(year, "closed", "yes"));
+    must(closing.commit());
+  }
+  const Tree year = must(db->find_tree("prices of the year"));
   must(db->put(now, "item 10000", "13"));
   must(db->get(year, "item 10000", value));
   must(value.view() == "12");

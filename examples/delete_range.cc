@@ -8,6 +8,7 @@
 using hawthorn::Snapshot;
 using hawthorn::Transaction;
 using hawthorn::Tree;
+using hawthorn::WriteBatch;
 
 namespace {
 std::string measurement(int month, int number) {
@@ -21,9 +22,9 @@ int main(int argc, char** argv) {
   const Tree measurements = must(db->tree("measurements"));
   const Tree notes = must(db->tree("notes"));
   for (int month = 1; month <= 3; ++month) {
-    for (int i = 0; i < 20'000; ++i) {
-      must(db->put(measurements, measurement(month, i), "21.5"));
-    }
+    WriteBatch batch;
+    for (int i = 0; i < 20'000; ++i) batch.put(measurements, measurement(month, i), "21.5");
+    must(db->write(batch));
   }
   const auto count = [&](int month, const Snapshot* at) {
     return must(db->count(measurements, measurement(month, 0), measurement(month + 1, 0),
