@@ -30,15 +30,12 @@ void Catalog::abandon() {
 
 // ---- Trees
 
-// A clone has no moment yet.
+// What it is a clone of is pinned.
 tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers,
                               tree::TreeState* clone_of) {
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
   made->large_delta = large_delta;
-  if (clone_of != nullptr) {
-    made->set_base(std::make_unique<tree::CloneBase>(clone_of));
-    clone_of->pins().add(tree::PinList::kNoMoment);
-  }
+  if (clone_of != nullptr) made->set_base(std::make_unique<tree::CloneBase>(clone_of));
   os::MutexLock lock(mutex_);
   next_tree_ = std::max(next_tree_, id + 1);
   list_.push_back(made.get());
@@ -92,6 +89,13 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   format::TreeRecord record;
   {
     os::MutexLock lock(mutex_);
+    if (kind.clone_of != nullptr) {
+      // From here on it stays.
+      if (kind.clone_of->was_dropped()) {
+        return Status(StatusCode::kConflict, "what is to be cloned has just been dropped");
+      }
+      kind.clone_of->pins().add(tree::PinList::kNoMoment);
+    }
     record.id = next_tree_++;
     record.name = name;
     record.flags = static_cast<uint32_t>(codec);
@@ -304,15 +308,19 @@ Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, std::string_view name,
       {TreeChanged::Change::kCloned, (*made)->id(), std::string(name), std::string(source_name)});
 }
 
+// That of a clone says so also where it is renamed: the log may be read from there first.
+std::string Catalog::entry_of(const tree::TreeState* tree) const {
+  const auto codec = store_->residency->compression().plan(tree->id()).codec;
+  const tree::CloneBase* base = tree->base();
+  return format::encode_catalog_entry(
+      {tree->id(), static_cast<uint32_t>(codec), base == nullptr ? 0 : base->source->id()});
+}
+
 Result<tree::TreeState*> Catalog::name_made(txn::Txn& txn, std::string_view name,
                                             tree::TreeState* made, TreeChanged change) {
   txn.made_tree(made);
-  const auto codec = store_->residency->compression().plan(made->id()).codec;
-  const tree::CloneBase* base = made->base();
-  const std::string value = format::encode_catalog_entry(
-      {made->id(), static_cast<uint32_t>(codec), base == nullptr ? 0 : base->source->id()});
   const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kPut, format::catalog_key(name), value);
+  Status status = txn.write(names_, kPut, format::catalog_key(name), entry_of(made));
   if (status.ok()) {
     txn.note_tree_change(std::move(change), undo);
     return made;
@@ -334,9 +342,7 @@ Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree
 
 Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to,
                        tree::TreeState* tree) {
-  const auto codec = store_->residency->compression().plan(tree->id()).codec;
-  const std::string value =
-      format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec)});
+  const std::string value = entry_of(tree);
   const uint64_t mark = txn.mark();
   const size_t undo = txn.undo_count();
   Status status = txn.write(names_, kPut, format::catalog_key(to), value);
@@ -483,19 +489,21 @@ Status Catalog::remove_ended(bool wait) {
 Result<bool> Catalog::remove_some(bool wait) {
   std::vector<tree::TreeState*> trees;
   {
-    const format::Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
+    // All of it under the mutex: meanwhile nobody begins to clone one of them.
     os::MutexLock lock(mutex_);
+    const format::Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
     for (tree::TreeState* tree : ended_) {
       if (tree->pins().any()) continue;  // its clones show it
-      if (tree->ended.load(std::memory_order_acquire) <= oldest) trees.push_back(tree);
+      if (tree->ended.load(std::memory_order_acquire) > oldest) continue;
+      tree->dropped.store(true, std::memory_order_seq_cst);
+      trees.push_back(tree);
     }
     if (ended_.empty() && !renamed_ && !cloned_) has_work_.store(false, std::memory_order_release);
   }
   if (trees.empty()) return false;
   format::Lsn end = 0;
-  for (tree::TreeState* tree : trees) {
+  for (const tree::TreeState* tree : trees) {
     end = std::max(end, tree->ended.load(std::memory_order_acquire));
-    tree->dropped.store(true, std::memory_order_seq_cst);
   }
   // What is being flushed is finished and published first; nothing more is started.
   const auto busy = [](tree::TreeState* tree) {

@@ -106,7 +106,7 @@ class Catalog : public txn::TreeKeeper {
   // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
   Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec);
   // Makes a tree that shows what the source holds when the transaction commits. Errors: those of a
-  // write.
+  // write; kConflict where the source was dropped meanwhile.
   Result<tree::TreeState*> clone(txn::Txn& txn, std::string_view name, tree::TreeState* source,
                                  std::string_view source_name);
   // The tree of this name, which the transaction sees, is dropped when it commits.
@@ -153,6 +153,7 @@ class Catalog : public txn::TreeKeeper {
   Result<tree::TreeState*> make(std::string_view name, format::Codec codec, const Kind& kind);
   Result<tree::TreeState*> name_made(txn::Txn& txn, std::string_view name, tree::TreeState* made,
                                      TreeChanged change);
+  std::string entry_of(const tree::TreeState* tree) const;
   Status keep_clones() REQUIRES(removing_);
   Result<bool> remove_some(bool wait) REQUIRES(removing_);
   void drop_layers_of(tree::TreeState* tree);

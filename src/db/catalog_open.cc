@@ -67,6 +67,7 @@ Status Catalog::build(format::ManifestState& state) {
     }
     tree::TreeState* tree = add(id, std::move(containers), source);
     if (source != nullptr) {
+      source->pins().add(tree::PinList::kNoMoment);
       if (tree_record.clone_ts != 0) {
         tree->show_base(tree_record.clone_ts, format::kLsnMax);
       } else {
@@ -169,6 +170,7 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
       add_to(state, entry->id, format::catalog_name(logged.key), entry->codec);
   tree::TreeState* const made =
       add(entry->id, {tree::TreeState::empty_container(store_, container)}, source);
+  if (source != nullptr) source->pins().add(tree::PinList::kNoMoment);
   store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
   opened_.push_back(entry->id);
   format::TreeRecord& record = state.trees.at(entry->id);
@@ -193,10 +195,13 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
 
 void Catalog::show_clone(tree::TreeState* tree, const Logged& logged) {
   tree::CloneBase* const base = tree->base();
-  if (base == nullptr || base->at.load(std::memory_order_acquire) != tree::PinList::kNoMoment) {
-    return;
-  }
-  tree->show_base(logged.cts, logged.first_lsn);
+  if (base == nullptr) return;
+  const format::Lsn at = base->at.load(std::memory_order_acquire);
+  const format::Lsn log_from = base->log_from.load(std::memory_order_acquire);
+  // The manifest knows it; or it was made before, and this has renamed it.
+  if (at != tree::PinList::kNoMoment && (log_from == format::kLsnMax || at <= logged.cts)) return;
+  if (at != tree::PinList::kNoMoment) base->source->pins().move(at, tree::PinList::kNoMoment);
+  tree->show_base(logged.cts, std::min(log_from, logged.first_lsn));
 }
 
 // The log is replayed: what it has not told of was not committed.

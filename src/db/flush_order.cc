@@ -38,10 +38,11 @@ void Scheduler::refill() {
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   const os::epoch::Guard guard;
   for (tree::TreeState* tree : trees_()) {
+    const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       ++containers;
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
-      count_use(*d->run, oldest, &use);
+      count_use(*d->run, shown, &use);
       if (container->flushing.load(std::memory_order_relaxed)) continue;
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;

@@ -101,6 +101,8 @@ Result<LayerMerger::Left> LayerMerger::pass() {
   for (tree::TreeState* tree : catalog_->all()) {
     for (std::shared_ptr<tree::Layer> layer = next_of(tree); layer != nullptr;
          layer = next_of(tree)) {
+      // Its clones go on reading the layer.
+      if (tree->was_dropped() && tree->pins().any()) break;
       Result<bool> all = tree->was_dropped() ? Result<bool>(true) : merge(tree, *layer);
       if (!all.ok() && first.ok()) first = all.status();
       if (!all.ok() || !*all) {

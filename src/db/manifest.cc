@@ -273,6 +273,25 @@ Status Manifest::Files::rewrite_when_due() {
   return failed = std::move(status);
 }
 
+namespace {
+// The features without which a version cannot read a database with such a tree.
+uint64_t features_of(const format::TreeRecord& tree) {
+  uint64_t features = 0;
+  if (tree.flags != 0) features |= format::kFeatureCompression;
+  if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
+  if (tree.layer_of != 0) features |= format::kFeatureLayers;
+  if (tree.clone_of != 0) features |= format::kFeatureClones;
+  return features;
+}
+uint64_t features_of(const format::ManifestBatch& batch) {
+  uint64_t features = 0;
+  for (const auto* trees : {&batch.trees_created, &batch.trees_set}) {
+    for (const format::TreeRecord& tree : *trees) features |= features_of(tree);
+  }
+  return features;
+}
+}  // namespace
+
 Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
                                                   const std::string& directory,
                                                   LoadedManifest previous, bool new_database) {
@@ -308,6 +327,10 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.features = previous.features;
   // Any flush may need it, and must not wait for a new manifest to say so.
   files->superblock.features.incompatible |= format::kFeatureRunShapes | format::kFeatureCatalog;
+  // Replay may have made trees that no manifest has named.
+  for (const auto& [id, tree] : files->state.trees) {
+    files->superblock.features.incompatible |= features_of(tree);
+  }
   files->find_spare();
   Status status = files->begin_next(new_database);
   if (status.is(StatusCode::kNoSpace) && !new_database && files->failed.ok()) {
@@ -321,22 +344,6 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   if (!status.ok()) return status;
   return std::unique_ptr<Manifest>(new Manifest(std::move(files)));
 }
-
-namespace {
-// The features without which a version cannot read the database after it.
-uint64_t features_of(const format::ManifestBatch& batch) {
-  uint64_t features = 0;
-  for (const auto* trees : {&batch.trees_created, &batch.trees_set}) {
-    for (const format::TreeRecord& tree : *trees) {
-      if (tree.flags != 0) features |= format::kFeatureCompression;
-      if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
-      if (tree.layer_of != 0) features |= format::kFeatureLayers;
-      if (tree.clone_of != 0) features |= format::kFeatureClones;
-    }
-  }
-  return features;
-}
-}  // namespace
 
 Status Manifest::append(const format::ManifestBatch& batch) {
   Files& files = *files_;

@@ -102,7 +102,14 @@ bool RangeEraser::await_turn(const std::function<bool()>& stopping) const {
 // False: not all of it could be rewritten now.
 Result<bool> RangeEraser::erase(tree::TreeState* tree, const tree::Layer& range,
                                 const std::function<bool()>& stopping) {
-  const Lsn cts = range.cts.load(std::memory_order_acquire);
+  Lsn cts = range.cts.load(std::memory_order_acquire);
+  // What has come in with older layers, which snapshots still read, is hidden from these as well.
+  for (const std::shared_ptr<tree::Layer>& layer : tree->layers().list()) {
+    const bool older = !layer->deletes() && layer->cts.load(std::memory_order_acquire) < cts;
+    if (older && is_done(*layer)) {
+      cts = std::max(cts, layer->merged.load(std::memory_order_acquire) - 1);
+    }
+  }
   std::string at = range.range.low;
   bool all = true;
   // One that was dropped is read by named snapshots, over restarts.

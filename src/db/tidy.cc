@@ -54,10 +54,11 @@ Scheduler::SpaceUse Scheduler::find_untidy() {
   const Lsn oldest = store_->snapshots->oldest(format::kLsnMax);
   for (tree::TreeState* tree : trees_()) {
     os::epoch::Guard guard;
+    const Lsn shown = std::min(oldest, tree->pins().oldest());
     for (const tree::Container* container : tree->directory().all()) {
       const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
       SpaceUse use;
-      count_use(*file, oldest, &use);
+      count_use(*file, shown, &use);
       all.used += use.used;
       all.garbage += use.garbage;
       const uint64_t live = use.used - std::min(use.used, use.garbage);

@@ -77,6 +77,7 @@ Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to
 
 // It takes the moment of its commit, so it need not have read any other.
 Result<Tree> Db::clone_tree(std::string_view from, std::string_view to, Durability durability) {
+  if (Status s = impl_->writable(); !s.ok()) return s;
   // What a large transaction has left beside the tree would stay there for the clone.
   const Result<Tree> source = find_tree(from);
   if (!source.ok()) return source;

@@ -56,6 +56,13 @@ void Pins::move(Lsn from, Lsn to) {
   });
 }
 
+Lsn Pins::oldest() const {
+  if (!any()) return format::kLsnMax;
+  os::MutexLock lock(mutex_);
+  const PinList* present = list_.load(std::memory_order_relaxed);
+  return present == nullptr ? format::kLsnMax : present->moments_.front();
+}
+
 PinList Pins::copy() const {
   os::MutexLock lock(mutex_);
   const PinList* present = list_.load(std::memory_order_relaxed);

@@ -36,7 +36,13 @@ struct CloneBase {
   std::atomic<Lsn> log_from{format::kLsnMax};  // what the log is needed from
 
   explicit CloneBase(TreeState* of) : source(of) {}
-  // How a reader of the clone reads it. Who sees a clone that is not committed has made it.
+  // Whether it is there for a registered reader of the clone. Who sees a clone that is not
+  // committed has made it.
+  bool shown_to(const ReadView& of_clone) const {
+    const Lsn ts = at.load(std::memory_order_acquire);
+    return ts == format::kLsnMax || ts <= of_clone.ts;
+  }
+  // How a reader of the clone reads it.
   ReadView view(const ReadView& of_clone) const {
     const Lsn ts = at.load(std::memory_order_acquire);
     return ts == format::kLsnMax ? of_clone : ReadView{ts, 0};
@@ -82,6 +88,8 @@ class Pins {
   // moment up to there.
   const PinList* list() const { return list_.load(std::memory_order_acquire); }
   PinList copy() const;
+  // kLsnMax: there is none.
+  Lsn oldest() const;
 
  private:
   template <typename Change>

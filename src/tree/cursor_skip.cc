@@ -134,7 +134,8 @@ void TreeCursor::note_count(uint64_t keys) {
   RunFile* file = file_.get();
   if (file->live.load(std::memory_order_acquire) != RunFile::kHasVersions) return;
   const bool clean = active_.delta->empty() && frozen_.delta == nullptr;
-  if (!clean || high_inside_ || low_inside_ || view_.ts < file->record.max_ts) return;
+  if (!clean || options_.deletes || high_inside_ || low_inside_ || view_.ts < file->record.max_ts)
+    return;
   file->set_live(keys, file->record.max_ts);
   recount(tree_->directory(), low_, file);
 }

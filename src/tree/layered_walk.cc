@@ -15,10 +15,10 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
     : tree_(tree),
       view_(view),
       options_(options),
+      base_(tree->base() != nullptr && tree->base()->shown_to(view) ? tree->base() : nullptr),
       held_(*tree->store()->snapshots, *tree->store()->visible) {
-  const CloneBase* base = tree->base();
   options.layers = false;
-  options.deletes = base != nullptr;
+  options.deletes = base_ != nullptr;
   cursors_.push_back(std::make_unique<TreeCursor>(tree, view, options));
   options.deletes = false;
   options.key_only = true;
@@ -30,8 +30,8 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
     layers_.push_back(seen.layer);
     cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
   }
-  if (base != nullptr) {
-    cursors_.push_back(std::make_unique<TreeCursor>(base->source, base->view(view), options_));
+  if (base_ != nullptr) {
+    cursors_.push_back(std::make_unique<TreeCursor>(base_->source, base_->view(view), options_));
   }
 }
 
@@ -63,9 +63,10 @@ void LayeredWalk::place(std::string_view key) {
   sought_ = false;
 }
 
-// From key_, which need not be there any more.
+// From key_, which need not be there any more. What its own transaction has written since the last
+// move may lie before the place where a cursor stands.
 bool LayeredWalk::step(bool forward) {
-  const bool seeks = !sought_ || forward != forward_;
+  const bool seeks = !sought_ || forward != forward_ || view_.own != 0;
   return move_all(forward, [this, seeks, forward](TreeCursor& cursor) {
     if (seeks) forward ? cursor.seek(key_) : cursor.seek_for_prev(key_);
     if (cursor.valid() && cursor.key() == key_) forward ? cursor.next() : cursor.prev();
@@ -192,10 +193,12 @@ bool LayeredWalk::seek_random(uint64_t random) {
   std::vector<uint64_t> weights;
   uint64_t all = 0;
   for (size_t i = 0; i < cursors_.size(); ++i) {
-    const TreeState* of = in_layers(i) ? layers_[i - 1]->data
-                          : i == 0     ? tree_
-                                       : tree_->base()->source;
-    all += estimate(of->directory(), options_.lower.value_or(""), options_.upper).entries;
+    const TreeState* of = in_layers(i) ? layers_[i - 1]->data : i == 0 ? tree_ : base_->source;
+    const bool whole = i > 0 && !in_layers(i);  // with what that is a clone of itself
+    for (const TreeState* next = of; next != nullptr;) {
+      all += estimate(next->directory(), options_.lower.value_or(""), options_.upper).entries;
+      next = whole && next->base() != nullptr ? next->base()->source : nullptr;
+    }
     weights.push_back(all);
   }
   if (all == 0) return first();
@@ -213,8 +216,7 @@ Result<uint64_t> LayeredWalk::count_clone() {
   uint64_t count = *counted;
   TreeCursor::Options options = options_;
   options.key_only = true;
-  const CloneBase& base = *tree_->base();
-  TreeCursor in_base(base.source, base.view(view_), std::move(options));
+  TreeCursor in_base(base_->source, base_->view(view_), std::move(options));
   for (bool there = own().first(); there; there = own().next()) {
     const bool was = in_base.seek(own().key()) && in_base.key() == own().key();
     if (!in_base.status().ok()) return in_base.status();
@@ -226,7 +228,7 @@ Result<uint64_t> LayeredWalk::count_clone() {
 }
 
 Result<uint64_t> LayeredWalk::count() {
-  if (tree_->base() != nullptr && layers_.empty() && ranges_.empty()) return count_clone();
+  if (base_ != nullptr && layers_.empty() && ranges_.empty()) return count_clone();
   uint64_t count = 0;
   for (bool there = first(); there; there = next()) ++count;
   if (!status_.ok()) return status_;

@@ -61,7 +61,8 @@ class LayeredWalk {
   TreeState* const tree_;
   const ReadView view_;
   const TreeCursor::Options options_;
-  const HeldSnapshot held_;  // what the view shows may belong to an exclusive transaction
+  const CloneBase* const base_;  // null: there is none, or not at this moment
+  const HeldSnapshot held_;      // what the view shows may belong to an exclusive transaction
   std::vector<std::shared_ptr<Layer>> layers_;  // with entries
   std::vector<Layers::Seen> ranges_;            // deleted ones, the newest first
   // The tree's, then those of the layers, then, of a clone, its base's.

@@ -151,10 +151,15 @@ bool PointGet::look_at_layers() {
 // A delete has a timestamp.
 bool PointGet::descend() {
   const CloneBase* base = tree_->base();
-  if (base == nullptr || !absent_ || hidden_ || cts_ != 0) return false;
+  const bool found = !absent_ || hidden_ || cts_ != 0;
+  if (base == nullptr || found || !status_.is_not_found()) return false;
+  // What it had is gone.
+  if (tree_->dropped.load(std::memory_order_acquire)) return false;
+  if (registered_ && !base->shown_to(view_)) return false;
+  const bool committed = base->at.load(std::memory_order_acquire) != PinList::kNoMoment;
   view_ = base->view(view_);
   tree_ = base->source;
-  registered_ = true;
+  registered_ = registered_ || committed;
   cold_.reset();
   return true;
 }

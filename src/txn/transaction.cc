@@ -56,6 +56,7 @@ Status Txn::begin(const Begin& how) {
   one_moment_ = !shares_keys || how.level != Level::kReadCommitted;
   tracks_reads_ = shares_keys && how.level == Level::kSerializable && !read_only_;
   read_ts_ = 0;
+  logged_from_ = format::kLsnMax;
   if (mode_ == Mode::kExclusive) {
     // Who has locked rows could not commit, nor could this one wait for them.
     Status s = services_.row_locks->close(lock_timeout_us_);
@@ -503,12 +504,11 @@ Status Txn::commit(Durability durability) {
     request.payload = {payload, 1};
   } else {
     store(header, static_cast<uint64_t>(id_));
-    const Lsn first_lsn = stop_moves();
-    logged_from_ = first_lsn;
+    logged_from_ = stop_moves();
     for (const OwnLayer& own : layers_) {
-      own.layer->log_from.store(first_lsn, std::memory_order_release);
+      own.layer->log_from.store(logged_from_, std::memory_order_release);
     }
-    store(header + 8, static_cast<uint64_t>(first_lsn));
+    store(header + 8, static_cast<uint64_t>(logged_from_));
     store(header + 16, chunk_seq_);
     payload[0] = {header, sizeof(header)};
     payload[1] = operations;

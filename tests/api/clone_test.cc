@@ -237,11 +237,97 @@ TEST_F(Clones, meet_changes_of_others_as_the_isolation_level_says) {
     ASSERT_NO_FATAL_FAILURE(expect_now());
     drop("c");
   }
+  {
+    // Each read of its own is as new as can be, also through the clone.
+    Transaction txn = begin({.isolation = Isolation::kReadCommitted});
+    const Tree clone = txn.clone_tree("t", "c").value();
+    put("t", 6, "since");
+    EXPECT_EQ(get_in(txn, clone, key(6)), "since");
+    EXPECT_EQ(get_in(txn, clone, key(7)), now_["t"][key(7)]);
+    ASSERT_OK(txn.put(clone, key(7), "own"));
+    EXPECT_EQ(get_in(txn, clone, key(7)), "own");
+    Value value;
+    ASSERT_OK(txn.get_for_update(clone, key(8), value));
+    EXPECT_EQ(value.view(), now_["t"][key(8)]);
+    txn.abort();
+  }
   Transaction exclusive = begin({.mode = TxnMode::kExclusive});
   ASSERT_OK(exclusive.clone_tree("t", "c").status());
   ASSERT_OK(exclusive.commit());
   now_["c"] = now_["t"];
   ASSERT_NO_FATAL_FAILURE(expect_now());
+}
+
+// Also what lies before the places where the cursors of both trees stand.
+TEST_F(Clones, show_cursors_of_a_transaction_what_it_writes_later) {
+  for (uint64_t i = 0; i < 100; i += 10) put("t", i, "old");
+  clone("t", "c");
+  Transaction txn = begin();
+  Cursor cursor = txn.cursor(tree("c"));
+  ASSERT_TRUE(cursor.first());
+  ASSERT_OK(txn.del(tree("c"), key(10)));
+  ASSERT_OK(txn.put(tree("c"), key(15), "new"));
+  ASSERT_OK(txn.put(tree("c"), key(20), "newer"));
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.key(), key(15));
+  ASSERT_TRUE(cursor.next());
+  EXPECT_EQ(cursor.value(), "newer");
+  ASSERT_OK(txn.put(tree("c"), key(5), "back"));
+  ASSERT_OK(txn.del(tree("c"), key(15)));
+  ASSERT_TRUE(cursor.prev());
+  EXPECT_EQ(cursor.key(), key(5));
+}
+
+// A clone's name may be met in the log before its making is, which is in chunks.
+TEST_F(Clones, of_what_the_log_has_in_chunks_last_over_restarts) {
+  {
+    Transaction txn = begin();
+    const Tree big = txn.tree("big").value();
+    for (uint64_t i = 0; i < 2000; ++i) {
+      now_["big"][key(i)] = value_of(i, 300);
+      ASSERT_OK(txn.put(big, key(i), now_["big"][key(i)]));
+    }
+    ASSERT_OK(txn.clone_tree("big", "a").status());
+    ASSERT_OK(txn.commit());
+  }
+  now_["a"] = now_["big"];
+  for (const char* from : {"a", "big"}) {
+    put(from, 7, "before");
+    clone(from, "x");
+    put(from, 7, "behind");
+    const std::string to = std::string("renamed ") + from;
+    ASSERT_OK(db_->rename_tree("x", to));
+    now_[to] = now_["x"];
+    now_.erase("x");
+    ASSERT_OK(db_->rename_tree("a", "b"));
+    now_["b"] = now_["a"];
+    now_.erase("a");
+    ASSERT_OK(db_->rename_tree("b", "a"));
+    now_["a"] = now_["b"];
+    now_.erase("b");
+  }
+  open_small();
+  ASSERT_NO_FATAL_FAILURE(expect_now());
+  ASSERT_OK(db_->close());
+  open_small();
+  ASSERT_NO_FATAL_FAILURE(expect_now());
+}
+
+TEST_F(Clones, are_not_there_before_they_were_made) {
+  put_all();
+  const Snapshot before = db_->snapshot();
+  clone("t", "c");
+  const Tree handle = tree("c");
+  EXPECT_EQ(db_->count(handle, "", std::nullopt, {.snapshot = &before}).value(), 0U);
+  EXPECT_TRUE(read_all(*db_, handle, &before).empty());
+  Value value;
+  EXPECT_TRUE(db_->get(handle, key(1), value, {.snapshot = &before}).is_not_found());
+}
+
+TEST_F(Clones, cannot_be_made_of_a_database_that_is_read) {
+  put("t", 1, "one");
+  open_small(true);
+  EXPECT_TRUE(db_->clone_tree("t", "c").status().is(StatusCode::kReadOnly));
 }
 
 TEST_F(Clones, may_lose_their_source_in_the_same_transaction_or_meanwhile) {
@@ -261,6 +347,8 @@ TEST_F(Clones, may_lose_their_source_in_the_same_transaction_or_meanwhile) {
   ASSERT_OK(db_->drain());
   ASSERT_OK(other.commit());
   ASSERT_NO_FATAL_FAILURE(expect_now());
+  txn = Transaction();
+  other = Transaction();
   open_small();
   ASSERT_NO_FATAL_FAILURE(expect_now());
 }
@@ -297,6 +385,8 @@ TEST_F(Clones, of_what_large_transactions_and_deleted_ranges_left) {
   ASSERT_OK(db_->drain());
   ASSERT_OK(db_->flush());
   ASSERT_NO_FATAL_FAILURE(expect_now());
+  txn = Transaction();
+  deletes = Transaction();
   open_small();
   ASSERT_NO_FATAL_FAILURE(expect_now());
   ASSERT_OK(db_->drain());
