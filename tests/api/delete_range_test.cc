@@ -48,8 +48,45 @@ class DeleteRange : public Api {
   // By every kind of read.
   void expect(const Contents& contents, const Snapshot* snapshot = nullptr) {
     std::vector<std::string> wanted;
-    for (uint64_t i = 0; i < kKeys; i += 7) wanted.push_back(key(i));
+    for (uint64_t i = 0; i < kKeys; i += 29) wanted.push_back(key(i));
     expect_by_every_read(*db_, tree_, contents, wanted, snapshot);
+  }
+
+  // A large transaction, then a range, with a named snapshot behind each; then what the background
+  // does, and restarts.
+  void delete_above_a_layer(bool flushes) {
+    put_all();
+    txn::memory_share_max = size_t{32} << 10;
+    {
+      Transaction txn = begin();
+      for (uint64_t i = 0; i < 2 * kKeys; i += 2) {
+        now_[key(i)] = "large";
+        ASSERT_OK(txn.put(tree_, key(i), "large" + std::string(100, '.')));
+        now_[key(i)] += std::string(100, '.');
+      }
+      ASSERT_OK(txn.commit());
+    }
+    txn::memory_share_max = ~size_t{0};
+    const Contents before = now_;
+    ASSERT_OK(db_->create_snapshot("before"));
+    delete_range(1000, 2 * kKeys - 1000);
+    const Contents behind = now_;
+    ASSERT_OK(db_->create_snapshot("behind"));
+    for (int i = 0; i < 3; ++i) {
+      SCOPED_TRACE(i);
+      ASSERT_OK(db_->drain());
+      if (flushes) ASSERT_OK(db_->flush());
+      {
+        const Snapshot first = db_->open_snapshot("before").value();
+        const Snapshot second = db_->open_snapshot("behind").value();
+        ASSERT_NO_FATAL_FAILURE(expect(before, &first));
+        ASSERT_NO_FATAL_FAILURE(expect(behind, &second));
+        ASSERT_NO_FATAL_FAILURE(expect_now());
+      }
+      if (flushes && i == 0) ASSERT_OK(db_->close());
+      open_small();
+      put_one(5, "since");
+    }
   }
 
   testing::SimDisk disk_{1};
@@ -561,37 +598,13 @@ TEST_F(DeleteRange, of_a_dropped_tree_is_no_more) {
 
 // The range goes from the log before the large transaction's layer does, which the snapshot needs.
 TEST_F(DeleteRange, stays_for_a_named_snapshot_above_a_layer) {
-  put_all();
-  txn::memory_share_max = size_t{32} << 10;
-  {
-    Transaction txn = begin();
-    for (uint64_t i = 0; i < 2 * kKeys; i += 2) {
-      now_[key(i)] = "large";
-      ASSERT_OK(txn.put(tree_, key(i), "large" + std::string(100, '.')));
-      now_[key(i)] += std::string(100, '.');
-    }
-    ASSERT_OK(txn.commit());
-  }
-  txn::memory_share_max = ~size_t{0};
-  const Contents before = now_;
-  ASSERT_OK(db_->create_snapshot("before"));
-  delete_range(1000, 2 * kKeys - 1000);
-  const Contents behind = now_;
-  ASSERT_OK(db_->create_snapshot("behind"));
-  for (int i = 0; i < 3; ++i) {
-    SCOPED_TRACE(i);
+  for (const bool flushes : {true, false}) {
+    SCOPED_TRACE(flushes);
+    ASSERT_NO_FATAL_FAILURE(delete_above_a_layer(flushes));
+    ASSERT_OK(db_->drop_snapshot("before"));
+    ASSERT_OK(db_->drop_snapshot("behind"));
+    delete_range(0, 3 * kKeys);
     ASSERT_OK(db_->drain());
-    ASSERT_OK(db_->flush());
-    {
-      const Snapshot first = db_->open_snapshot("before").value();
-      const Snapshot second = db_->open_snapshot("behind").value();
-      ASSERT_NO_FATAL_FAILURE(expect(before, &first));
-      ASSERT_NO_FATAL_FAILURE(expect(behind, &second));
-      ASSERT_NO_FATAL_FAILURE(expect_now());
-    }
-    if (i == 0) ASSERT_OK(db_->close());
-    open_small();
-    put_one(5, "since");
   }
 }
 
