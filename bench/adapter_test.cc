@@ -15,6 +15,7 @@
 #include "bench/overwrite.h"
 #include "bench/scale.h"
 #include "bench/soak.h"
+#include "bench/txn.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -148,6 +149,49 @@ TEST_P(AdapterTest, DoesEverythingAtOnce) {
   options.free_disk_bytes_min = 0;
   run_.config.writers = options.writers;
   expect_pass([&](Engine& engine) { run_soak(run_, options, engine); });
+}
+
+TEST_P(AdapterTest, CommitsTransactions) {
+  run_.config.transactions = true;
+  if (info_.make()->offers(TxnKind::kRowLocks)) {
+    CountersOptions counters;
+    counters.counters = 10;
+    counters.steps = 2000;
+    counters.threads = 4;
+    counters.row_locks = true;
+    run_.config.writers = counters.threads;
+    expect_pass([&](Engine& engine) { run_counters(run_, counters, engine); });
+  }
+  if (info_.make()->offers(TxnKind::kSerializable)) {
+    make_database_directory(base_, run_.config.path);
+    PointOptions point;
+    point.keys = 1000;
+    point.threads = 4;
+    point.transactions = 2000;
+    point.rounds = 2;
+    run_.config.writers = point.threads;
+    expect_pass([&](Engine& engine) { run_txn_point(run_, point, engine); });
+  }
+}
+
+TEST_P(AdapterTest, HoldsSnapshotsAndClones) {
+  if (info_.make()->holds_snapshots()) {
+    SnapshotsOptions snapshots;
+    snapshots.keys = 2000;
+    snapshots.upserts = 5000;
+    snapshots.snapshots = 20;
+    snapshots.rounds = 1;
+    snapshots.free_disk_bytes_min = 0;
+    expect_pass([&](Engine& engine) { run_txn_snapshots(run_, snapshots, engine); });
+  }
+  if (info_.make()->clones()) {
+    make_database_directory(base_, run_.config.path);
+    CloneOptions clone;
+    clone.keys = 5000;
+    clone.clones = 3;
+    clone.threads = 2;
+    expect_pass([&](Engine& engine) { run_txn_clone(run_, clone, engine); });
+  }
 }
 
 TEST_P(AdapterTest, ASnapshotShowsTheMomentOfItsBegin) {

@@ -1,5 +1,6 @@
 #include "bench/cases.h"
 
+#include "bench/engine_registry.h"
 #include "bench/text.h"
 
 namespace hawthorn::bench {
@@ -71,6 +72,80 @@ std::vector<Case> one_case(const char* name, unsigned writers, const Options& op
   return {{name, call, writers, {}}};
 }
 
+// One of kTxnCases: what it asks of an engine, and whether engines are compared where it was not
+// said which.
+struct TxnCase {
+  bool (*suits)(const Engine&);
+  bool compares;
+};
+
+TxnCase txn_case(const std::string& name) {
+  if (name == "counters") {
+    return {[](const Engine& engine) { return engine.offers(TxnKind::kRowLocks); }, true};
+  }
+  if (name == "snapshots") {
+    return {[](const Engine& engine) { return engine.holds_snapshots(); }, false};
+  }
+  if (name == "clone") return {[](const Engine& engine) { return engine.clones(); }, false};
+  return {[](const Engine& engine) {
+            return engine.offers(TxnKind::kSnapshot) && engine.offers(TxnKind::kSerializable);
+          },
+          false};
+}
+
+std::vector<std::string> engines_of_txn(const Command& command, const std::string& name) {
+  const TxnCase one = txn_case(name);
+  std::vector<std::string> suiting;
+  for (const std::string& engine : command.engines) {
+    if (one.suits(*find_engine(engine)->make())) suiting.push_back(engine);
+    if (!command.engines_given && !one.compares) break;
+  }
+  return suiting;
+}
+
+std::vector<Case> point_cases(const Command& command) {
+  std::vector<unsigned> threads = {1};
+  if (command.point.threads != 1) threads.push_back(command.point.threads);
+  std::vector<Case> cases;
+  for (const unsigned count : threads) {
+    PointOptions options = command.point;
+    options.threads = count;
+    std::string name = "txn:point";
+    if (threads.size() > 1) name += print_text(":threads=%u", count);
+    const auto run = [options](const RunContext& context, Engine& engine) {
+      run_txn_point(context, options, engine);
+    };
+    cases.push_back({name, run, count, {}});
+  }
+  return cases;
+}
+
+std::vector<Case> txn_cases(const Command& command) {
+  constexpr unsigned kCounterRounds = 5;
+  std::vector<Case> cases;
+  for (const std::string& name : command.txn_cases) {
+    std::vector<Case> some;
+    if (name == "point") {
+      some = point_cases(command);
+    } else if (name == "counters") {
+      some = one_case("txn:counters", command.hot_counters.threads, command.hot_counters,
+                      run_counters);
+      some[0].rounds =
+          command.txn_rounds == 0 ? kCounterRounds : static_cast<unsigned>(command.txn_rounds);
+    } else if (name == "snapshots") {
+      some = one_case("txn:snapshots", 1, command.snapshots, run_txn_snapshots);
+    } else {
+      some = one_case("txn:clone", command.clone.threads, command.clone, run_txn_clone);
+    }
+    for (Case& one : some) {
+      one.transactions = name == "point" || name == "counters";
+      one.engines = engines_of_txn(command, name);
+      if (!one.engines.empty()) cases.push_back(one);
+    }
+  }
+  return cases;
+}
+
 std::string describe_bank(const Command& command, const AccountNames& names) {
   const BankOptions& bank = command.bank;
   std::string text =
@@ -129,6 +204,44 @@ std::string describe_soak(const SoakOptions& soak) {
   return text + print_text(". For %lu seconds behind the load, or until Ctrl+C.", soak.seconds);
 }
 
+std::string describe_txn_case(const Command& command, const std::string& name) {
+  const PointOptions& point = command.point;
+  const CountersOptions& counters = command.hot_counters;
+  const SnapshotsOptions& snapshots = command.snapshots;
+  if (engines_of_txn(command, name).empty()) return name + ": none of the engines has it.";
+  if (name == "point") {
+    return print_text(
+        "point: %s keys of 8 + %lu bytes, a get and a put each; %lu rounds of %s transactions of "
+        "each isolation.",
+        with_commas(point.keys).c_str(), point.value_bytes, point.rounds,
+        with_commas(point.transactions).c_str());
+  }
+  if (name == "counters") {
+    return print_text("counters: %s of 8 + 8 bytes, %s steps under row locks, %u threads.",
+                      with_commas(counters.counters).c_str(), with_commas(counters.steps).c_str(),
+                      counters.threads);
+  }
+  if (name == "snapshots") {
+    return print_text(
+        "snapshots: %s upserts on %s keys of 8 + %lu bytes, %lu per commit, %.0f%% of them new; "
+        "%lu rounds without snapshots and with %s that are held.",
+        with_commas(snapshots.upserts).c_str(), with_commas(snapshots.keys).c_str(),
+        snapshots.value_bytes, snapshots.batch, 100 * snapshots.fresh, snapshots.rounds,
+        with_commas(snapshots.snapshots).c_str());
+  }
+  return print_text("clone: %s clones of each durability, of %s keys of 8 + %lu bytes.",
+                    with_commas(command.clone.clones).c_str(),
+                    with_commas(command.clone.keys).c_str(), command.clone.value_bytes);
+}
+
+std::string describe_txn(const Command& command) {
+  std::string text = "Transactions.";
+  for (const std::string& name : command.txn_cases) {
+    text += "\n  " + describe_txn_case(command, name);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Case> make_cases(const Command& command, const AccountNames* names) {
@@ -151,6 +264,8 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return one_case("overwrite", 1, command.overwrite, run_overwrite);
     case Workload::kSoak:
       return one_case("soak", command.soak.writers, command.soak, run_soak);
+    case Workload::kTxn:
+      return txn_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
       break;
@@ -193,6 +308,8 @@ std::string describe(const Command& command, const AccountNames* names) {
                         overwrite.passes, overwrite.batch);
     case Workload::kSoak:
       return describe_soak(command.soak);
+    case Workload::kTxn:
+      return describe_txn(command);
     case Workload::kNone:
     case Workload::kEngines:
       break;

@@ -14,14 +14,18 @@
 
 namespace hawthorn::bench {
 
-// One workload with one set of parameters: what is run once for each engine and repeat.
+// One workload with one set of parameters: what is run once for each engine, round and repeat.
 struct Case {
   std::string name;
   std::function<void(const RunContext&, Engine&)> run;
-  unsigned writers = 1;  // threads that write
-  BankOptions bank;      // of a killed run
+  unsigned writers = 1;                   // threads that write
+  BankOptions bank;                       // of a killed run
+  bool transactions = false;              // EngineConfig::transactions
+  unsigned rounds = 1;                    // of its engines, interleaved, in each repeat
+  std::vector<std::string> engines = {};  // that it runs on; empty: all of the command
 };
 
+// Of cases that no engine of the command suits there is none.
 // Lifetime: the command and the names, which only the bank needs, outlive the cases.
 std::vector<Case> make_cases(const Command& command, const AccountNames* names);
 

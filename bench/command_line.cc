@@ -31,6 +31,8 @@ struct Texts {
   std::string mode = "upsert-rand";
   std::string phases;
   std::string soak_records;
+  uint64_t txn_keys = 0;
+  uint64_t txn_value_bytes = 100;
   uint64_t pinned_cache_mb = 0;
 };
 
@@ -243,7 +245,60 @@ void add_soak(CLI::App& app, Command& command, Texts& texts) {
   add_compressible(app, command);
 }
 
-std::vector<std::string> choose_engines(const std::string& text) {
+void add_txn(CLI::App& app, Command& command, Texts& texts) {
+  PointOptions& point = command.point;
+  SnapshotsOptions& snapshots = command.snapshots;
+  CountersOptions& counters = command.hot_counters;
+  app.add_option("--case", command.txn_cases,
+                 "Of point, counters, snapshots and clone only these; may be given several times")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(kTxnCases.begin(), kTxnCases.end())));
+  app.add_option("-n,--keys", texts.txn_keys,
+                 "Keys of point (default 1M), of snapshots before the upserts (1M), of clone (10M)")
+      ->transform(count_validator());
+  app.add_option("-s,--value-size", texts.txn_value_bytes, "Bytes of a value, but of counters")
+      ->check(CLI::Range(16, 1 << 16));
+  app.add_option("-r,--rounds", command.txn_rounds,
+                 "Rounds of point (default 10), counters (5) and snapshots (4), in each of which "
+                 "all that is compared runs once")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--threads", point.threads, "point: threads, besides a run with one")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--transactions", point.transactions, "point: transactions of a kind in a round")
+      ->transform(count_validator());
+  app.add_option("--counters", counters.counters, "counters: how many")
+      ->transform(count_validator());
+  app.add_option("--steps", counters.steps, "counters: increments of a round")
+      ->transform(count_validator());
+  app.add_option("--seconds", counters.seconds, "counters: end a round after so many; 0: no bound");
+  app.add_option("--counter-threads", counters.threads, "counters: threads")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--upserts", snapshots.upserts, "snapshots: upserts of a run")
+      ->transform(count_validator());
+  app.add_option("--fresh", snapshots.fresh, "snapshots: part of the upserts whose keys are new")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--snapshots", snapshots.snapshots, "snapshots: how many are taken and held")
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("-b,--batch", snapshots.batch, "snapshots: upserts per commit")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--clones", command.clone.clones, "clone: how many of each durability")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--seed", point.seed, "Seed of everything");
+}
+
+// What is compared where nothing is said.
+std::vector<std::string> usual_engines(Workload workload) {
+  std::vector<std::string> chosen;
+  for (const char* name : {"hawthorn", "rocksdb", "lmdb", "sqlite"}) {
+    const EngineInfo* const info = find_engine(name);
+    if (info == nullptr) continue;
+    if (workload == Workload::kTxn && !info->make()->offers(TxnKind::kRowLocks)) continue;
+    chosen.emplace_back(name);
+  }
+  return chosen;
+}
+
+std::vector<std::string> choose_engines(const std::string& text, Workload workload) {
   std::vector<std::string> chosen;
   if (text == "all") {
     for (const EngineInfo& info : engines()) {
@@ -251,12 +306,7 @@ std::vector<std::string> choose_engines(const std::string& text) {
     }
     return chosen;
   }
-  if (text.empty()) {
-    for (const char* name : {"hawthorn", "rocksdb", "lmdb", "sqlite"}) {
-      if (find_engine(name) != nullptr) chosen.emplace_back(name);
-    }
-    return chosen;
-  }
+  if (text.empty()) return usual_engines(workload);
   for (const std::string& name : split(text, ',')) {
     if (find_engine(name) == nullptr) {
       throw CLI::ValidationError("--engines",
@@ -303,6 +353,34 @@ void finish_soak(Command& command, const std::string& records) {
   }
 }
 
+void in_range(uint64_t number, uint64_t low, uint64_t high, const char* option) {
+  if (number >= low && number <= high) return;
+  throw CLI::ValidationError(option, print_text("%lu is not in [%lu, %lu]", number, low, high));
+}
+
+// What belongs to several cases, and what all of them need.
+void finish_txn(Command& command, const Texts& texts) {
+  const std::vector<std::string> chosen = command.txn_cases;
+  command.txn_cases.clear();
+  for (const std::string_view name : kTxnCases) {
+    if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {
+      command.txn_cases.emplace_back(name);
+    }
+  }
+  if (texts.txn_keys != 0) {
+    command.point.keys = command.snapshots.keys = command.clone.keys = texts.txn_keys;
+  }
+  command.point.value_bytes = command.snapshots.value_bytes = command.clone.value_bytes =
+      texts.txn_value_bytes;
+  command.hot_counters.seed = command.snapshots.seed = command.clone.seed = command.point.seed;
+  if (command.txn_rounds != 0) command.point.rounds = command.snapshots.rounds = command.txn_rounds;
+  in_range(command.point.keys, command.point.threads, uint64_t{1} << 40, "--keys");
+  in_range(command.point.transactions, 1, ~uint32_t{0}, "--transactions");
+  in_range(command.hot_counters.counters, 1, ~uint32_t{0}, "--counters");
+  in_range(command.hot_counters.steps, 1, ~uint32_t{0}, "--steps");
+  in_range(command.snapshots.upserts, 1, uint64_t{1} << 40, "--upserts");
+}
+
 void finish(Command& command, const Texts& texts) {
   static const std::map<std::string, SyncMode> kModes = {{"none", SyncMode::kNone},
                                                          {"async", SyncMode::kAsync},
@@ -341,10 +419,6 @@ void finish(Command& command, const Texts& texts) {
     }
   }
 
-  const auto in_range = [](uint64_t number, uint64_t low, uint64_t high, const char* option) {
-    if (number >= low && number <= high) return;
-    throw CLI::ValidationError(option, print_text("%lu is not in [%lu, %lu]", number, low, high));
-  };
   if (command.cap_bytes != 0) {
     in_range(command.cap_bytes, 64 << 20, uint64_t{1} << 50, "--memory-cap");
     if (!command.use_cgroup) throw CLI::ValidationError("--no-cgroup", "contradicts --memory-cap");
@@ -381,8 +455,14 @@ void finish(Command& command, const Texts& texts) {
   in_range(command.bank.reads_per_tx, 1, 1 << 20, "--reads-per-tx");
   in_range(command.upsert.items, 1, ~uint64_t{0}, "--items");
   in_range(command.micro.items, 2, ~uint32_t{0}, "--items");
-  command.engines = choose_engines(texts.engines);
+  finish_txn(command, texts);
+  command.engines_given = !texts.engines.empty();
+  command.engines = choose_engines(texts.engines, command.workload);
   if (command.engines.empty()) throw CLI::ValidationError("--engines", "none");
+  if (command.workload == Workload::kTxn && command.baseline.empty() && !command.engines_given &&
+      command.engines.size() > 1) {
+    command.baseline = command.engines.back();
+  }
   if (!command.baseline.empty() && std::find(command.engines.begin(), command.engines.end(),
                                              command.baseline) == command.engines.end()) {
     throw CLI::ValidationError("--baseline", command.baseline + " is not among the engines");
@@ -448,6 +528,8 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kOverwrite, [&](CLI::App& sub) { add_overwrite(sub, command, texts); });
     add("soak", "Everything at once on a database larger than memory: is it right, is it level",
         Workload::kSoak, [&](CLI::App& sub) { add_soak(sub, command, texts); });
+    add("txn", "What transactions, row locks, held snapshots and clones cost", Workload::kTxn,
+        [&](CLI::App& sub) { add_txn(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

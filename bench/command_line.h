@@ -4,8 +4,10 @@
 //
 // Used by program.h. Threads: one.
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/bank.h"
@@ -16,6 +18,7 @@
 #include "bench/overwrite.h"
 #include "bench/scale.h"
 #include "bench/soak.h"
+#include "bench/txn.h"
 #include "bench/upsert.h"
 
 namespace hawthorn::bench {
@@ -31,14 +34,19 @@ enum class Workload {
   kCounters,
   kNvme,
   kOverwrite,
-  kSoak
+  kSoak,
+  kTxn
 };
+
+inline constexpr std::array<std::string_view, 4> kTxnCases = {"point", "counters", "snapshots",
+                                                              "clone"};
 
 struct Command {
   Workload workload = Workload::kNone;
   int exit_code = 0;  // when workload is kNone: help was printed, or an error
 
   std::vector<std::string> engines;
+  bool engines_given = false;
   unsigned repeat = 1;
   std::string baseline;
   uint64_t memory_bytes = 2'000'000'000;
@@ -76,6 +84,14 @@ struct Command {
   NvmeOptions nvme;
   OverwriteOptions overwrite;
   SoakOptions soak;
+
+  std::vector<std::string> txn_cases;  // in the order of kTxnCases
+  uint64_t txn_rounds = 0;             // of each case; 0: as each has it
+  PointOptions point;
+  CountersOptions hot_counters{
+      .counters = 100, .steps = 500'000, .seconds = 10, .row_locks = true};  // of txn
+  SnapshotsOptions snapshots;
+  CloneOptions clone;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

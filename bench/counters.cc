@@ -30,6 +30,20 @@ struct alignas(128) Tally {
   uint64_t wrong = 0;
 };
 
+// Returns how many tries conflicts cost.
+uint64_t step_locked(TxnClient& client, std::string_view key, const Change& change,
+                     std::string& next) {
+  for (uint64_t conflicts = 0;; ++conflicts) {
+    client.begin();
+    std::string_view old;
+    const TxnAnswer found = client.get_for_update(key, old);
+    if (found == TxnAnswer::kConflict) continue;
+    change(found == TxnAnswer::kDone, old, next);
+    if (client.put(key, next) == TxnAnswer::kConflict) continue;
+    if (client.commit() == TxnAnswer::kDone) return conflicts;
+  }
+}
+
 class CounterSink : public EntrySink {
  public:
   void add(std::string_view key, std::string_view value) override {
@@ -102,7 +116,14 @@ void Counters::load() {
 }
 
 void Counters::count(unsigned thread, uint64_t start) {
-  const std::unique_ptr<Writer> writer = engine_.writer();
+  std::unique_ptr<Writer> writer;
+  std::unique_ptr<TxnClient> client;
+  if (options_.row_locks) {
+    client = engine_.transactions(TxnKind::kRowLocks);
+  } else {
+    writer = engine_.writer();
+  }
+  std::string next_value;
   Tally& tally = tallies_[thread];
   const uint64_t steps =
       options_.steps * (thread + 1) / team_.threads() - options_.steps * thread / team_.threads();
@@ -124,7 +145,9 @@ void Counters::count(unsigned thread, uint64_t start) {
     key = random_key(scale(mix64(++random), options_.counters));
     char bytes[kKeyBytes];
     store64(bytes, key);
-    tally.conflicts += writer->modify({bytes, sizeof bytes}, step);
+    const std::string_view key_bytes(bytes, sizeof bytes);
+    tally.conflicts += client ? step_locked(*client, key_bytes, step, next_value)
+                              : writer->modify(key_bytes, step);
     ++tally.steps;
     const uint64_t now = Ticks::now();
     tally.latencies.record(Ticks::ns(now - before));
@@ -138,6 +161,11 @@ void Counters::report_curve(const RateWindows& windows) {
   const std::vector<uint64_t> seconds = windows.per_second();
   for (size_t second = 0; second < seconds.size(); ++second) {
     steps += seconds[second];
+    if (options_.row_locks) {
+      report_.csv(print_text("txn,%s,counters,%u,count,%zu,%lu", run_.engine_name.c_str(),
+                             options_.threads, second + 1, seconds[second]));
+      continue;
+    }
     report_.csv(print_text("counters,%s,%zu,%lu,%lu", run_.engine_name.c_str(), second + 1, steps,
                            seconds[second]));
   }

@@ -1,9 +1,10 @@
 #pragma once
 // Counters of 8 + 8 bytes that many threads count up, one at random in each step: a get and a put
-// that no other step on the same counter comes between (Writer::modify).
+// that no other step on the same counter comes between (Writer::modify, or a transaction that locks
+// the counter's row).
 //
-// Phases: load (all counters, at zero), count, drain, verify, open. Used by the command line.
-// Threads: `threads` writers.
+// Phases: load (all counters, at zero), count, drain, verify, open. Used by the command line, for
+// `counters` and for `txn`. Threads: `threads` writers.
 //
 // 1. In the end the counters sum up to the steps, and there are as many as were loaded.
 // 2. A counter's upper half follows from its key: each get and the last walk check it.
@@ -20,6 +21,7 @@ struct CountersOptions {
   uint64_t seconds = 0;  // at most so many for the steps; 0: no bound
   unsigned threads = 16;
   uint64_t seed = 12345;
+  bool row_locks = false;  // a step is a TxnClient's get_for_update, put and commit
 };
 
 void run_counters(const RunContext& run, const CountersOptions& options, Engine& engine);

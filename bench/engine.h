@@ -4,13 +4,14 @@
 //
 // Not here: how long anything takes, and whether the answers are right; the workloads (bank.h,
 // upsert.h, micro.h) see to both. Errors: an adapter throws EngineError; a workload lets it
-// through. Threads: an Engine may be used from any thread, a Reader or Writer from the one that
-// uses it.
+// through. Threads: an Engine may be used from any thread, a Reader, Writer, TxnClient or Clone
+// from the one that uses it.
 //
 // 1. commit() returns when the batch has the durability of EngineConfig::sync; at kNone it survives
 //    kill -9. The exceptions (`lmdb-writemap`, `memory`) say so in their settings().
 // 2. A batch sees its own writes when it was begun with kReadWrite.
 // 3. A Reader begun with kSnapshot shows one moment until end().
+// 4. Of a transaction that was answered kConflict nothing was written.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,9 @@ struct EngineConfig {
   size_t memory_bytes = 0;  // the memory figure M of the comparison
   size_t map_bytes = 0;     // address space, for engines that must be told before they start
   SyncMode sync = SyncMode::kNone;
-  unsigned writers = 1;   // threads that write at the same time
-  bool pretouch = false;  // engines that manage memory themselves make theirs resident at open
+  unsigned writers = 1;       // threads that write at the same time
+  bool transactions = false;  // TxnClients are asked for, which some engines must know at open
+  bool pretouch = false;      // engines that manage memory themselves make theirs resident at open
 };
 
 class EngineError : public std::runtime_error {
@@ -144,6 +146,44 @@ class Reader {
 // key and value: until the next call.
 using EntrySource = std::function<bool(std::string_view& key, std::string_view& value)>;
 
+// How transactions keep out of each other's way.
+enum class TxnKind {
+  kSnapshot,      // optimistic: reads show one moment, of two writers of a key the first one wins
+  kSerializable,  // optimistic: as if one transaction ran after the other
+  kRowLocks,      // get_for_update locks a key until the end, and shows what is newest there
+};
+
+// After kConflict the transaction is over, and may be tried again.
+enum class TxnAnswer { kDone, kMissing, kConflict };
+
+// Transactions one after another, each of them from begin() to commit() or to kConflict.
+class TxnClient {
+ public:
+  virtual ~TxnClient() = default;
+
+  virtual void begin() = 0;
+  virtual TxnAnswer commit() = 0;
+
+  // kMissing: there is no such key. Lifetime of the value: until the next call.
+  virtual TxnAnswer get(std::string_view key, std::string_view& value) = 0;
+  // Of kRowLocks.
+  virtual TxnAnswer get_for_update(std::string_view key, std::string_view& value) = 0;
+  virtual TxnAnswer put(std::string_view key, std::string_view value) = 0;
+};
+
+// All entries of one moment as a database of their own, which then changes by itself.
+class Clone {
+ public:
+  virtual ~Clone() = default;
+
+  virtual uint64_t count() = 0;
+  // False when the key is missing. Lifetime of the value: until the next call.
+  virtual bool get(std::string_view key, std::string_view& value) = 0;
+  virtual void put(std::string_view key, std::string_view value) = 0;
+  // Removes it. The last call.
+  virtual void drop() = 0;
+};
+
 // What an engine says that it wrote since it was opened, and what it holds on disk.
 struct WriteAccount {
   uint64_t log_bytes = 0;
@@ -194,6 +234,30 @@ class Engine {
   virtual uint64_t ingest(const EntrySource& source) {
     (void)source;
     throw EngineError("no bulk loads");
+  }
+
+  // Whether it has such transactions, where EngineConfig::transactions asked for them.
+  virtual bool offers(TxnKind kind) const {
+    (void)kind;
+    return false;
+  }
+  // Destroyed before close(), as writers and readers are.
+  virtual std::unique_ptr<TxnClient> transactions(TxnKind kind) {
+    (void)kind;
+    throw EngineError("no such transactions");
+  }
+
+  // Whether commits go on while the thread that makes them holds a hundred readers with snapshots.
+  virtual bool holds_snapshots() const { return false; }
+
+  // Whether it clones, without a copy of each entry.
+  virtual bool clones() const { return false; }
+  // Returns when the clone has that durability. The name: of none that is there. It is dropped or
+  // destroyed before close().
+  virtual std::unique_ptr<Clone> clone(const std::string& name, SyncMode sync) {
+    (void)name;
+    (void)sync;
+    throw EngineError("no clones");
   }
 };
 

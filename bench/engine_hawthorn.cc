@@ -1,5 +1,7 @@
 // Hawthorn through its public API. Read-write batches are exclusive transactions (optimistic ones
 // when several threads write, so that their commits share a sync); blind batches are WriteBatches.
+// Transactions by row locks read what is committed: of a key that they have locked that is the
+// newest value, and never a conflict.
 
 #include <hawthorn/hawthorn.h>
 
@@ -109,6 +111,111 @@ class HawthornWriter : public Writer {
   Value value_;
   std::string next_;
 };
+
+class HawthornTxnClient : public TxnClient {
+ public:
+  HawthornTxnClient(Db& db, const Tree& tree, TxnKind kind, Durability durability)
+      : db_(db), tree_(tree), durability_(durability) {
+    switch (kind) {
+      case TxnKind::kSnapshot:
+        options_.isolation = Isolation::kSnapshot;
+        break;
+      case TxnKind::kSerializable:
+        options_.isolation = Isolation::kSerializable;
+        break;
+      case TxnKind::kRowLocks:
+        options_.mode = TxnMode::kPessimistic;
+        options_.isolation = Isolation::kReadCommitted;
+        break;
+    }
+  }
+
+  void begin() override {
+    Result<Transaction> begun = db_.begin(options_);
+    check(begun.status());
+    transaction_ = std::move(begun).value();
+  }
+
+  TxnAnswer commit() override {
+    value_.reset();
+    return answer(transaction_.commit(durability_));
+  }
+
+  TxnAnswer get(std::string_view key, std::string_view& value) override {
+    return answer_of_read(transaction_.get(tree_, key, value_), value);
+  }
+  TxnAnswer get_for_update(std::string_view key, std::string_view& value) override {
+    return answer_of_read(transaction_.get_for_update(tree_, key, value_), value);
+  }
+  TxnAnswer put(std::string_view key, std::string_view value) override {
+    return answer(transaction_.put(tree_, key, value));
+  }
+
+ private:
+  TxnAnswer answer_of_read(const Status& status, std::string_view& value) {
+    const TxnAnswer result = answer(status);
+    if (result == TxnAnswer::kDone) value = value_.view();
+    return result;
+  }
+
+  TxnAnswer answer(const Status& status) {
+    if (status.ok()) return TxnAnswer::kDone;
+    if (status.is_not_found()) return TxnAnswer::kMissing;
+    if (!status.is_conflict() && !status.is(StatusCode::kTimedOut) &&
+        !status.is(StatusCode::kDeadlock)) {
+      check(status);
+    }
+    value_.reset();
+    if (transaction_.open()) transaction_.abort();
+    return TxnAnswer::kConflict;
+  }
+
+  Db& db_;
+  const Tree tree_;
+  const Durability durability_;
+  TxnOptions options_;
+  Transaction transaction_;
+  Value value_;
+};
+
+class HawthornClone : public Clone {
+ public:
+  HawthornClone(Db& db, const Tree& tree, const std::string& name, Durability durability)
+      : db_(db), tree_(tree), name_(name), durability_(durability) {}
+
+  uint64_t count() override {
+    const Result<uint64_t> count = db_.count(tree_, {}, std::nullopt);
+    check(count.status());
+    return count.value();
+  }
+
+  bool get(std::string_view key, std::string_view& value) override {
+    const Status status = db_.get(tree_, key, value_);
+    if (status.is_not_found()) return false;
+    check(status);
+    value = value_.view();
+    return true;
+  }
+
+  void put(std::string_view key, std::string_view value) override {
+    check(db_.put(tree_, key, value, durability_));
+  }
+
+  void drop() override {
+    value_.reset();
+    check(db_.drop_tree(name_));
+  }
+
+ private:
+  Db& db_;
+  const Tree tree_;
+  const std::string name_;
+  const Durability durability_;
+  Value value_;
+};
+
+// The tree of all entries.
+constexpr const char* kTreeName = "bench";
 
 class HawthornReader : public ReaderOf<HawthornReader> {
  public:
@@ -270,7 +377,7 @@ class HawthornEngine : public Engine {
     Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
     check(db.status());
     db_ = std::move(db).value();
-    Result<Tree> tree = db_->tree("bench");
+    Result<Tree> tree = db_->tree(kTreeName);
     check(tree.status());
     tree_ = std::move(tree).value();
     direct_io_ = db_->stats().direct_io;
@@ -318,6 +425,20 @@ class HawthornEngine : public Engine {
     while (source(key, value)) check(ingest.add(key, value));
     check(ingest.finish());
     return ingest.stats().entries_attached;
+  }
+
+  bool offers(TxnKind) const override { return true; }
+  std::unique_ptr<TxnClient> transactions(TxnKind kind) override {
+    return std::make_unique<HawthornTxnClient>(*db_, tree_, kind, durability_of(config_.sync));
+  }
+
+  bool holds_snapshots() const override { return true; }
+
+  bool clones() const override { return true; }
+  std::unique_ptr<Clone> clone(const std::string& name, SyncMode sync) override {
+    Result<Tree> tree = db_->clone_tree(kTreeName, name, durability_of(sync));
+    check(tree.status());
+    return std::make_unique<HawthornClone>(*db_, tree.value(), name, durability_of(config_.sync));
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace hawthorn::bench {
@@ -37,22 +36,77 @@ class MemoryWriter : public Writer {
 
   void commit() override {
     const std::unique_lock lock(engine_.mutex_);
-    if (engine_.strikes(Fault::kLosesCommit)) return;
-    for (auto& [key, value] : pending_) {
-      if (!value) {
-        if (!engine_.strikes(Fault::kKeepsRemoved)) engine_.entries_.erase(key);
-        continue;
-      }
-      if (engine_.strikes(Fault::kLosesPut)) continue;
-      if (engine_.strikes(Fault::kCorruptsValue)) value->back() ^= 1;
-      engine_.entries_.insert_or_assign(key, std::move(*value));
-    }
+    engine_.apply(pending_);
   }
 
  private:
   MemoryEngine& engine_;
-  std::map<std::string, std::optional<std::string>, std::less<>> pending_;
+  MemoryEngine::Pending pending_;
   std::string copy_;
+};
+
+class MemoryTxnClient : public TxnClient {
+ public:
+  explicit MemoryTxnClient(MemoryEngine& engine)
+      : engine_(engine), lock_(engine.mutex_, std::defer_lock) {}
+
+  void begin() override {
+    lock_.lock();
+    pending_.clear();
+  }
+
+  TxnAnswer commit() override {
+    constexpr uint64_t kRefuseEvery = 64;
+    const bool refused = ++engine_.transactions_ % kRefuseEvery == 0;
+    if (!refused) engine_.apply(pending_);
+    lock_.unlock();
+    return refused ? TxnAnswer::kConflict : TxnAnswer::kDone;
+  }
+
+  TxnAnswer get(std::string_view key, std::string_view& value) override {
+    if (const auto own = pending_.find(key); own != pending_.end()) {
+      value = *own->second;
+      return TxnAnswer::kDone;
+    }
+    const auto found = engine_.entries_.find(key);
+    if (found == engine_.entries_.end()) return TxnAnswer::kMissing;
+    value = found->second;
+    return TxnAnswer::kDone;
+  }
+  TxnAnswer get_for_update(std::string_view key, std::string_view& value) override {
+    return get(key, value);
+  }
+
+  TxnAnswer put(std::string_view key, std::string_view value) override {
+    pending_.insert_or_assign(std::string(key), std::string(value));
+    return TxnAnswer::kDone;
+  }
+
+ private:
+  MemoryEngine& engine_;
+  std::unique_lock<std::shared_mutex> lock_;
+  MemoryEngine::Pending pending_;
+};
+
+class MemoryClone : public Clone {
+ public:
+  using Entries = std::map<std::string, std::string, std::less<>>;
+  explicit MemoryClone(const Entries& entries) : entries_(entries) {}
+
+  uint64_t count() override { return entries_.size(); }
+  bool get(std::string_view key, std::string_view& value) override {
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return false;
+    value = found->second;
+    return true;
+  }
+  void put(std::string_view key, std::string_view value) override {
+    entries_.insert_or_assign(std::string(key), std::string(value));
+  }
+  void drop() override { entries_.clear(); }
+
+ private:
+  Entries entries_;
 };
 
 class MemoryReader : public ReaderOf<MemoryReader> {
@@ -130,6 +184,28 @@ class MemoryReader : public ReaderOf<MemoryReader> {
 
 std::unique_ptr<Writer> MemoryEngine::writer() { return std::make_unique<MemoryWriter>(*this); }
 std::unique_ptr<Reader> MemoryEngine::reader() { return std::make_unique<MemoryReader>(*this); }
+
+std::unique_ptr<TxnClient> MemoryEngine::transactions(TxnKind) {
+  return std::make_unique<MemoryTxnClient>(*this);
+}
+
+std::unique_ptr<Clone> MemoryEngine::clone(const std::string&, SyncMode) {
+  const std::shared_lock lock(mutex_);
+  return std::make_unique<MemoryClone>(entries_);
+}
+
+void MemoryEngine::apply(Pending& pending) {
+  if (strikes(Fault::kLosesCommit)) return;
+  for (auto& [key, value] : pending) {
+    if (!value) {
+      if (!strikes(Fault::kKeepsRemoved)) entries_.erase(key);
+      continue;
+    }
+    if (strikes(Fault::kLosesPut)) continue;
+    if (strikes(Fault::kCorruptsValue)) value->back() ^= 1;
+    entries_.insert_or_assign(key, std::move(*value));
+  }
+}
 
 uint64_t MemoryEngine::ingest(const EntrySource& source) {
   MemoryWriter writer(*this);

@@ -2,10 +2,12 @@
 // An engine that is a std::map: the test double of the driver. It keeps nothing on disk.
 //
 // Tests derive broken engines from it: `Fault` says what goes wrong, so that they can show that the
-// workloads notice. Threads: as engine.h; a reader with a snapshot holds back commits, no more.
+// workloads notice. Threads: as engine.h; a reader with a snapshot holds back commits, no more; a
+// transaction holds back everything, and one in 64 is refused, so that it is tried again.
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 
@@ -41,10 +43,20 @@ class MemoryEngine : public Engine {
   uint64_t reachable_bytes() override;
   bool ingests() const override { return true; }
   uint64_t ingest(const EntrySource& source) override;
+  bool offers(TxnKind) const override { return true; }
+  std::unique_ptr<TxnClient> transactions(TxnKind kind) override;
+  bool clones() const override { return true; }
+  std::unique_ptr<Clone> clone(const std::string& name, SyncMode sync) override;
 
  private:
   friend class MemoryWriter;
   friend class MemoryReader;
+  friend class MemoryTxnClient;
+
+  // The writes of a batch; nothing stands for a removal.
+  using Pending = std::map<std::string, std::optional<std::string>, std::less<>>;
+  // Commits them. Call with the lock held exclusively.
+  void apply(Pending& pending);
 
   // Whether something goes wrong this time. Call with the lock held exclusively, or from one
   // thread.
@@ -53,6 +65,7 @@ class MemoryEngine : public Engine {
   const Fault fault_;
   const uint64_t period_;
   uint64_t chances_ = 0;
+  uint64_t transactions_ = 0;
   EngineConfig config_;
   std::shared_mutex mutex_;
   std::map<std::string, std::string, std::less<>> entries_;

@@ -1,13 +1,16 @@
 // RocksDB with its log and without compression. `rocksdb` takes the default options,
 // `rocksdb-tuned` what its tuning guide advises for two cores; both have the memory figure M as
 // block cache and write buffers. `rocksdb-level` and `rocksdb-universal` take what two published
-// comparisons with larger-than-memory data chose for it.
+// comparisons with larger-than-memory data chose for it. For transactions it is opened as its
+// TransactionDB, with the default options of that.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/transaction.h>
+#include <rocksdb/utilities/transaction_db.h>
 #include <rocksdb/version.h>
 #include <rocksdb/write_batch.h>
 
@@ -90,6 +93,59 @@ class RocksWriter : public Writer {
   rocksdb::PinnableSlice value_;
   Overlay overlay_;
   bool reads_ = false;
+};
+
+// Without a snapshot of its own, so that a key that it has locked shows its newest value.
+class RocksTxnClient : public TxnClient {
+ public:
+  RocksTxnClient(rocksdb::TransactionDB& db, SyncMode sync) : db_(db) {
+    write_.sync = sync == SyncMode::kFull;
+  }
+
+  void begin() override {
+    value_.Reset();
+    // Takes the memory of the one before.
+    transaction_.reset(db_.BeginTransaction(write_, options_, transaction_.release()));
+  }
+
+  TxnAnswer commit() override { return answer(transaction_->Commit()); }
+
+  TxnAnswer get(std::string_view key, std::string_view& value) override {
+    value_.Reset();
+    return answer_of_read(transaction_->Get(read_, db_.DefaultColumnFamily(), slice(key), &value_),
+                          value);
+  }
+  TxnAnswer get_for_update(std::string_view key, std::string_view& value) override {
+    value_.Reset();
+    return answer_of_read(
+        transaction_->GetForUpdate(read_, db_.DefaultColumnFamily(), slice(key), &value_), value);
+  }
+  TxnAnswer put(std::string_view key, std::string_view value) override {
+    return answer(transaction_->Put(slice(key), slice(value)));
+  }
+
+ private:
+  TxnAnswer answer_of_read(const rocksdb::Status& status, std::string_view& value) {
+    const TxnAnswer result = answer(status);
+    if (result == TxnAnswer::kDone) value = view(value_);
+    return result;
+  }
+
+  TxnAnswer answer(const rocksdb::Status& status) {
+    if (status.ok()) return TxnAnswer::kDone;
+    if (status.IsNotFound()) return TxnAnswer::kMissing;
+    // A deadlock is a kind of Busy.
+    if (!status.IsBusy() && !status.IsTimedOut() && !status.IsTryAgain()) check(status);
+    check(transaction_->Rollback());
+    return TxnAnswer::kConflict;
+  }
+
+  rocksdb::TransactionDB& db_;
+  rocksdb::WriteOptions write_;
+  rocksdb::ReadOptions read_;
+  rocksdb::TransactionOptions options_;
+  std::unique_ptr<rocksdb::Transaction> transaction_;
+  rocksdb::PinnableSlice value_;
 };
 
 class RocksReader : public ReaderOf<RocksReader> {
@@ -212,7 +268,8 @@ class RocksEngine : public Engine {
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     open_db(options);
     settings_ =
-        print_text("%s, block cache %s, write buffers %d of %s, log %s%s", profile_text(),
+        print_text("%s%s, block cache %s, write buffers %d of %s, log %s%s",
+                   config.transactions ? "TransactionDB, " : "", profile_text(),
                    size_text(static_cast<double>(cache)).c_str(), options.max_write_buffer_number,
                    size_text(static_cast<double>(options.write_buffer_size)).c_str(),
                    config.sync == SyncMode::kFull ? "synced and recycled" : "not synced",
@@ -221,6 +278,7 @@ class RocksEngine : public Engine {
 
   void close() override {
     check(db_->Close());
+    transaction_db_ = nullptr;
     db_.reset();
   }
 
@@ -267,6 +325,14 @@ class RocksEngine : public Engine {
     db_->GetIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &memory);
     return tables + memory;
   }
+
+  bool offers(TxnKind kind) const override { return kind == TxnKind::kRowLocks; }
+  std::unique_ptr<TxnClient> transactions(TxnKind kind) override {
+    if (!offers(kind) || transaction_db_ == nullptr) return Engine::transactions(kind);
+    return std::make_unique<RocksTxnClient>(*transaction_db_, config_.sync);
+  }
+
+  bool holds_snapshots() const override { return true; }
 
  private:
   static std::shared_ptr<rocksdb::Cache> make_cache(size_t bytes) {
@@ -369,6 +435,12 @@ class RocksEngine : public Engine {
   }
 
   void open_db(const rocksdb::Options& options) {
+    if (config_.transactions) {
+      check(rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), config_.path,
+                                         &transaction_db_));
+      db_.reset(transaction_db_);
+      return;
+    }
 #if ROCKSDB_MAJOR >= 11
     check(rocksdb::DB::Open(options, config_.path, &db_));
 #else
@@ -389,6 +461,7 @@ class RocksEngine : public Engine {
   const RocksProfile profile_;
   EngineConfig config_;
   std::unique_ptr<rocksdb::DB> db_;
+  rocksdb::TransactionDB* transaction_db_ = nullptr;  // db_, where it was opened for transactions
   std::string settings_;
 };
 

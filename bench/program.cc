@@ -36,6 +36,7 @@ class Program {
   void print_head() const;
   Report run_one(const Case& one, const EngineInfo& info, bool keep);
   void run_and_print(const Case& one, unsigned repeat, const std::string& engine, bool keep);
+  void run_rounds(const Case& one, unsigned repeat, bool last);
   void write_files() const;
 
   const Command& command_;
@@ -89,6 +90,7 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   run.config.map_bytes = command_.map_bytes;
   run.config.sync = command_.sync;
   run.config.writers = one.writers;
+  run.config.transactions = one.transactions;
   run.verbose = !command_.quiet;
   run.cap_bytes = command_.cap_bytes;
   run.fill = command_.compressible ? Fill::kHalf : Fill::kNoise;
@@ -133,8 +135,8 @@ void Program::write_files() const {
 void Program::run_and_print(const Case& one, unsigned repeat, const std::string& engine,
                             bool keep) {
   if (!command_.quiet) {
-    std::cerr << one.name << ", run " << repeat + 1 << " of " << command_.repeat << ": " << engine
-              << '\n';
+    std::cerr << one.name << ", run " << repeat + 1 << " of " << command_.repeat * one.rounds
+              << ": " << engine << '\n';
   }
   Run run{one.name, engine, repeat, run_one(one, *find_engine(engine), keep)};
   std::cout << run.workload << ", run " << repeat + 1 << ":\n";
@@ -143,6 +145,18 @@ void Program::run_and_print(const Case& one, unsigned repeat, const std::string&
   results_.add(std::move(run));
   // After each run, so that an interruption keeps what there is.
   write_files();
+}
+
+// All rounds of a case in one repeat. Each of them is a repeat of its own in the results.
+void Program::run_rounds(const Case& one, unsigned repeat, bool last) {
+  const std::vector<std::string>& engines = one.engines.empty() ? command_.engines : one.engines;
+  for (unsigned round = 0; round < one.rounds; ++round) {
+    for (const std::string& engine : engines) {
+      if (interrupted()) return;
+      run_and_print(one, repeat * one.rounds + round, engine,
+                    last && round + 1 == one.rounds && command_.keep);
+    }
+  }
 }
 
 int Program::run() {
@@ -155,6 +169,7 @@ int Program::run() {
     names_.emplace(command_.bank.accounts, command_.bank.seed, command_.dictionary);
   }
   const std::vector<Case> cases = make_cases(command_, names_ ? &*names_ : nullptr);
+  if (cases.empty()) throw std::runtime_error("none of the engines has what this needs");
   // The engine under way ends its run with figures; nobody is left to print those of a dead parent.
   if (command_.workload == Workload::kScale || command_.workload == Workload::kSoak) {
     catch_interrupts();
@@ -162,11 +177,7 @@ int Program::run() {
   print_head();
   for (unsigned repeat = 0; repeat < command_.repeat; ++repeat) {
     for (size_t i = 0; i < cases.size(); ++i) {
-      for (const std::string& engine : command_.engines) {
-        if (interrupted()) break;
-        const bool last = repeat + 1 == command_.repeat && i + 1 == cases.size();
-        run_and_print(cases[i], repeat, engine, last && command_.keep);
-      }
+      run_rounds(cases[i], repeat, repeat + 1 == command_.repeat && i + 1 == cases.size());
     }
   }
   print_tables(results_, {command_.baseline, command_.all_metrics}, std::cout);

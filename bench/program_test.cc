@@ -99,7 +99,9 @@ TEST_F(ProgramTest, RunsTheWorkloadsOfLargeDatabases) {
       {"nvme", "--records", "2k", "--threads", "2", "--depths", "4", "--gets", "500", "--seconds",
        "2", "--compressible"},
       {"overwrite", "--size", "1M", "--passes", "2"},
-      {"soak", "--size", "1M", "--seconds", "2", "--hold-ms", "10"}};
+      {"soak", "--size", "1M", "--seconds", "2", "--hold-ms", "10"},
+      {"txn", "--keys", "1k", "--transactions", "2k", "--rounds", "1", "--steps", "5k", "--threads",
+       "2", "--clones", "2"}};
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> arguments = {"hawthorn-bench"};
     arguments.insert(arguments.end(), command.begin(), command.end());
@@ -111,6 +113,22 @@ TEST_F(ProgramTest, RunsTheWorkloadsOfLargeDatabases) {
     EXPECT_TRUE(read("csv").starts_with("workload,engine,")) << command[0];
     EXPECT_NE(read("csv").find("\n" + command[0]), std::string::npos) << read("csv");
   }
+}
+
+TEST_F(ProgramTest, RunsTheRoundsOfTransactions) {
+  EXPECT_EQ(run({"hawthorn-bench", "txn", "--engines", "memory", "--case", "counters", "--case",
+                 "point", "--keys", "1k", "--transactions", "1k", "--steps", "2k", "--rounds", "2",
+                 "--json", (directory_ / "json").string()}),
+            0);
+  const std::string json = read("json");
+  for (const char* text : {"\"txn:point:threads=1\"", "\"txn:point:threads=8\"", "\"cost\"",
+                           "\"txn:counters\"", "\"repeat\": 1"}) {
+    EXPECT_NE(json.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(json.find("txn:clone"), std::string::npos);
+  // Its snapshots hold writers off.
+  EXPECT_THROW(run({"hawthorn-bench", "txn", "--engines", "memory", "--case", "snapshots"}),
+               std::runtime_error);
 }
 
 // Ctrl+C goes to the program and to the child that runs: the summary is that of what was done.

@@ -10,20 +10,33 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr auto kPhases = std::to_array<std::string_view>(
-    {"load",        "warm_up",      "write",       "write_read",   "scan",          "upsert",
-     "insert",      "read",         "count",       "pass_1",       "pass_2",        "pass_3",
-     "pass_4",      "pass_5",       "pass_6",      "pass_7",       "pass_8",        "pass_9",
-     "verify",      "drain",        "open",        "get",          "get_chain",     "get_dirty",
-     "multi_get",   "read_1",       "read_2",      "read_4",       "read_8",        "read_16",
-     "read_32",     "read_64",      "range_small", "range_medium", "range_large",   "mix_1",
-     "mix_read_1",  "mix_write_1",  "mix_2",       "mix_read_2",   "mix_write_2",   "mix_4",
-     "mix_read_4",  "mix_write_4",  "mix_8",       "mix_read_8",   "mix_write_8",   "mix_16",
-     "mix_read_16", "mix_write_16", "mix_32",      "mix_read_32",  "mix_write_32",  "mix_64",
-     "mix_read_64", "mix_write_64", "lower_bound", "iterate",      "iterate_batch", "remove",
-     "overwrite",   "ingest",       "range",       "snapshot"});
+constexpr auto kPhases =
+    std::to_array<std::string_view>({"load",         "warm_up",       "write",
+                                     "write_read",   "scan",          "upsert",
+                                     "insert",       "read",          "count",
+                                     "pass_1",       "pass_2",        "pass_3",
+                                     "pass_4",       "pass_5",        "pass_6",
+                                     "pass_7",       "pass_8",        "pass_9",
+                                     "verify",       "drain",         "open",
+                                     "get",          "get_chain",     "get_dirty",
+                                     "multi_get",    "read_1",        "read_2",
+                                     "read_4",       "read_8",        "read_16",
+                                     "read_32",      "read_64",       "range_small",
+                                     "range_medium", "range_large",   "mix_1",
+                                     "mix_read_1",   "mix_write_1",   "mix_2",
+                                     "mix_read_2",   "mix_write_2",   "mix_4",
+                                     "mix_read_4",   "mix_write_4",   "mix_8",
+                                     "mix_read_8",   "mix_write_8",   "mix_16",
+                                     "mix_read_16",  "mix_write_16",  "mix_32",
+                                     "mix_read_32",  "mix_write_32",  "mix_64",
+                                     "mix_read_64",  "mix_write_64",  "lower_bound",
+                                     "iterate",      "iterate_batch", "remove",
+                                     "overwrite",    "ingest",        "range",
+                                     "snapshot",     "txn_snapshot",  "txn_serializable",
+                                     "upsert_held",  "clone_none",    "clone_full",
+                                     "drop"});
 
-constexpr std::array<Metric, 37> kMetrics = {{
+constexpr std::array<Metric, 38> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
@@ -61,6 +74,7 @@ constexpr std::array<Metric, 37> kMetrics = {{
     {"space_growth", "times", false},
     {"memory_growth", "times", false},
     {"conflicts", "count", false},
+    {"cost", "times", false},
 }};
 
 std::string one_line(std::string_view text) {

@@ -35,6 +35,7 @@ std::string_view csv_head(std::string_view line) {
       {"scale", "workload,engine,round,total_keys,inserts_per_s,reads_per_s,bytes_on_disk"},
       {"insert", "workload,engine,record_bytes,second,total_records,inserts_per_s"},
       {"counters", "workload,engine,second,total_steps,steps_per_s"},
+      {"txn", "workload,engine,case,threads,phase,round,ops_per_s"},
       {"overwrite", "workload,engine,phase,puts,bytes_on_disk,space_amplification"},
       {"soak",
        "workload,engine,phase,second,upserts,overwrites,removes,ingested,gets,multi_gets,"

@@ -119,8 +119,7 @@ if(HAWTHORN_BUILD_TESTS)
   # is slow in itself: little optimisation, and the headers that all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
-  target_compile_options(hawthorn_test_flags INTERFACE
-    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
+  target_compile_options(hawthorn_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)

@@ -1,0 +1,333 @@
+// The cases of `txn` against the in-memory double, and against doubles that are wrong in one way
+// each: every fault must turn the run into a failure.
+
+#include "bench/txn.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bench/counters.h"
+#include "bench/engine_memory.h"
+
+namespace hawthorn::bench {
+namespace {
+
+class TxnTest : public testing::Test {
+ protected:
+  TxnTest() {
+    context_.engine_name = "double";
+    context_.config.path =
+        std::filesystem::temp_directory_path() / ("hawthorn-txn-" + std::to_string(getpid()));
+    std::filesystem::create_directories(context_.config.path);
+    context_.config.memory_bytes = 1 << 30;
+    context_.config.transactions = true;
+    point_.keys = 500;
+    point_.threads = 3;
+    point_.transactions = 3000;
+    point_.rounds = 3;
+    counters_.counters = 20;
+    counters_.steps = 10'000;
+    counters_.threads = 4;
+    counters_.row_locks = true;
+    snapshots_.keys = 500;
+    snapshots_.upserts = 3000;
+    snapshots_.snapshots = 10;
+    snapshots_.batch = 10;
+    snapshots_.rounds = 2;
+    snapshots_.free_disk_bytes_min = 0;
+    clone_.keys = 2000;
+    clone_.clones = 5;
+    clone_.threads = 2;
+  }
+  ~TxnTest() override { std::filesystem::remove_all(context_.config.path); }
+
+  template <class Options>
+  Report run_on(Engine& engine, void (*run)(const RunContext&, const Options&, Engine&),
+                const Options& options) {
+    Report report;
+    context_.report = &report;
+    run(context_, options, engine);
+    return report;
+  }
+  template <class Options>
+  bool passes_with(Fault fault, void (*run)(const RunContext&, const Options&, Engine&),
+                   const Options& options) {
+    MemoryEngine engine(fault);
+    return run_on(engine, run, options).ok();
+  }
+
+  RunContext context_;
+  PointOptions point_;
+  CountersOptions counters_;
+  SnapshotsOptions snapshots_;
+  CloneOptions clone_;
+};
+
+std::string failures(const Report& report) {
+  std::string text;
+  for (const std::string& failure : report.failures()) text += failure + "; ";
+  return text;
+}
+
+TEST_F(TxnTest, PointPassesOnARightEngine) {
+  for (const unsigned threads : {1U, 3U}) {
+    point_.threads = threads;
+    MemoryEngine engine;
+    const Report report = run_on(engine, run_txn_point, point_);
+    EXPECT_TRUE(report.ok()) << failures(report);
+    for (const char* phase : {"txn_snapshot", "txn_serializable"}) {
+      EXPECT_GT(report.value(phase, "tx_per_s"), 0) << phase;
+      EXPECT_GT(report.value(phase, "p50_us"), 0) << phase;
+      // The double refuses one in 64.
+      EXPECT_NEAR(report.value(phase, "conflicts"), 9000.0 / 63, 5) << phase;
+    }
+    EXPECT_NEAR(
+        report.value("txn_serializable", "cost"),
+        report.value("txn_snapshot", "tx_per_s") / report.value("txn_serializable", "tx_per_s"),
+        1e-9);
+    EXPECT_EQ(report.value("verify", "bytes_raw"), 500.0 * 108);
+    EXPECT_EQ(report.csv_lines().size(), 6U);
+  }
+}
+
+TEST_F(TxnTest, PointCatchesWrongEngines) {
+  for (const Fault fault :
+       {Fault::kLosesPut, Fault::kLosesCommit, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    if (fault == Fault::kSkipsInScan) point_.keys = 5000;
+    EXPECT_FALSE(passes_with(fault, run_txn_point, point_)) << static_cast<int>(fault);
+  }
+}
+
+// Gets what was there when it was made.
+class StaleEngine : public MemoryEngine {
+ public:
+  std::unique_ptr<TxnClient> transactions(TxnKind kind) override {
+    class StaleClient : public TxnClient {
+     public:
+      explicit StaleClient(std::unique_ptr<TxnClient> inner) : inner_(std::move(inner)) {}
+      void begin() override { inner_->begin(); }
+      TxnAnswer commit() override { return inner_->commit(); }
+      TxnAnswer get(std::string_view key, std::string_view& value) override {
+        const auto [entry, first] = seen_.try_emplace(std::string(key));
+        if (first) {
+          if (inner_->get(key, value) != TxnAnswer::kDone) return TxnAnswer::kMissing;
+          entry->second = value;
+        }
+        value = entry->second;
+        return TxnAnswer::kDone;
+      }
+      TxnAnswer get_for_update(std::string_view key, std::string_view& value) override {
+        return get(key, value);
+      }
+      TxnAnswer put(std::string_view key, std::string_view value) override {
+        return inner_->put(key, value);
+      }
+
+     private:
+      std::unique_ptr<TxnClient> inner_;
+      std::map<std::string, std::string, std::less<>> seen_;
+    };
+    return std::make_unique<StaleClient>(MemoryEngine::transactions(kind));
+  }
+};
+
+TEST_F(TxnTest, PointCatchesGetsOfAnEarlierTime) {
+  StaleEngine engine;
+  EXPECT_FALSE(run_on(engine, run_txn_point, point_).ok());
+}
+
+TEST_F(TxnTest, CountersPassOnARightEngineAndCatchWrongOnes) {
+  MemoryEngine engine;
+  const Report report = run_on(engine, run_counters, counters_);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  EXPECT_GT(report.value("count", "ops_per_s"), 0);
+  EXPECT_GT(report.value("count", "conflicts"), 0);
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 20.0 * 16);
+  ASSERT_FALSE(report.csv_lines().empty());
+  EXPECT_TRUE(report.csv_lines()[0].starts_with("txn,double,counters,4,count,1,"));
+  for (const Fault fault : {Fault::kLosesCommit, Fault::kCorruptsValue}) {
+    EXPECT_FALSE(passes_with(fault, run_counters, counters_)) << static_cast<int>(fault);
+  }
+}
+
+// Locks no row: others come between the get and the put.
+class CarelessEngine : public MemoryEngine {
+ public:
+  std::unique_ptr<TxnClient> transactions(TxnKind) override {
+    class CarelessClient : public TxnClient {
+     public:
+      explicit CarelessClient(std::unique_ptr<Writer> inner) : inner_(std::move(inner)) {}
+      void begin() override { inner_->begin(WriteIntent::kReadWrite); }
+      TxnAnswer commit() override {
+        inner_->commit();
+        return TxnAnswer::kDone;
+      }
+      TxnAnswer get(std::string_view key, std::string_view& value) override {
+        const bool found = inner_->get(key, value);
+        std::this_thread::yield();
+        return found ? TxnAnswer::kDone : TxnAnswer::kMissing;
+      }
+      TxnAnswer get_for_update(std::string_view key, std::string_view& value) override {
+        return get(key, value);
+      }
+      TxnAnswer put(std::string_view key, std::string_view value) override {
+        inner_->put(key, value);
+        return TxnAnswer::kDone;
+      }
+
+     private:
+      std::unique_ptr<Writer> inner_;
+    };
+    return std::make_unique<CarelessClient>(writer());
+  }
+};
+
+TEST_F(TxnTest, CountersCatchRowsThatAreNotLocked) {
+  counters_.counters = 1;
+  counters_.steps = 5000;
+  CarelessEngine engine;
+  EXPECT_FALSE(run_on(engine, run_counters, counters_).ok());
+}
+
+// Its readers copy all entries when they begin a snapshot, so that commits go on beside them; or
+// they show the newest entries. Forgets everything when it is closed and opened in another place.
+class SnapshotEngine : public MemoryEngine {
+ public:
+  explicit SnapshotEngine(bool right) : right_(right) {}
+
+  void open(const EngineConfig& config) override {
+    if (config.path != path_) {
+      const std::unique_ptr<Writer> all = writer();
+      all->begin(WriteIntent::kBlind);
+      KeySink keys;
+      MemoryEngine::reader()->iterate(keys);
+      for (const auto& [key, value] : keys.entries) all->del(key);
+      all->commit();
+    }
+    path_ = config.path;
+  }
+
+  std::unique_ptr<Reader> reader() override {
+    return std::make_unique<CopyReader>(MemoryEngine::reader(), right_);
+  }
+  bool holds_snapshots() const override { return true; }
+
+ private:
+  struct KeySink : EntrySink {
+    void add(std::string_view key, std::string_view value) override { entries.emplace(key, value); }
+    std::map<std::string, std::string, std::less<>> entries;
+  };
+
+  class CopyReader : public ReaderOf<CopyReader> {
+   public:
+    CopyReader(std::unique_ptr<Reader> inner, bool right)
+        : inner_(std::move(inner)), right_(right) {}
+    void begin(View) override { inner_->iterate(copy_); }
+    void end() override { copy_.entries.clear(); }
+    bool get(std::string_view key, std::string_view& value) override {
+      if (!right_) return inner_->get(key, value);
+      const auto found = copy_.entries.find(key);
+      if (found == copy_.entries.end()) return false;
+      value = found->second;
+      return true;
+    }
+    void multi_get(std::span<const std::string_view>, std::span<std::string_view>) override {}
+    template <class Sink>
+    void seek_from(std::string_view, size_t, Sink&) {}
+    template <class Sink>
+    void walk(Sink& sink) {
+      for (const auto& [key, value] : copy_.entries) sink.add(key, value);
+    }
+
+   private:
+    std::unique_ptr<Reader> inner_;
+    const bool right_;
+    KeySink copy_;
+  };
+
+  const bool right_;
+  std::string path_;
+};
+
+TEST_F(TxnTest, SnapshotsPassOnARightEngine) {
+  SnapshotEngine engine(true);
+  const Report report = run_on(engine, run_txn_snapshots, snapshots_);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  const double free = report.value("upsert", "ops_per_s");
+  const double held = report.value("upsert_held", "ops_per_s");
+  EXPECT_GT(free, 0);
+  EXPECT_GT(held, 0);
+  EXPECT_NEAR(report.value("upsert_held", "writer_loss"), 1 - held / free, 1e-9);
+  EXPECT_EQ(report.csv_lines().size(), 4U);
+}
+
+TEST_F(TxnTest, SnapshotsCatchOnesThatMove) {
+  SnapshotEngine engine(false);
+  EXPECT_FALSE(run_on(engine, run_txn_snapshots, snapshots_).ok());
+}
+
+// Of keys that are all new, and of such as were there.
+TEST_F(TxnTest, SnapshotsTakeAnyPartOfNewKeys) {
+  for (const double fresh : {0.0, 1.0}) {
+    snapshots_.fresh = fresh;
+    SnapshotEngine engine(true);
+    const Report report = run_on(engine, run_txn_snapshots, snapshots_);
+    EXPECT_TRUE(report.ok()) << failures(report);
+    EXPECT_EQ(report.value("verify", "bytes_raw"), (500 + fresh * 3000) * 108);
+  }
+}
+
+TEST_F(TxnTest, ClonePassesOnARightEngineAndCatchesWrongOnes) {
+  MemoryEngine engine;
+  const Report report = run_on(engine, run_txn_clone, clone_);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  for (const char* phase : {"clone_none", "clone_full", "drop"}) {
+    EXPECT_GT(report.value(phase, "max_us"), 0) << phase;
+  }
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 2000.0 * 108);
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(passes_with(fault, run_txn_clone, clone_)) << static_cast<int>(fault);
+  }
+}
+
+// Its clones are the database itself.
+class SharingEngine : public MemoryEngine {
+ public:
+  std::unique_ptr<Clone> clone(const std::string&, SyncMode) override {
+    class SharedClone : public Clone {
+     public:
+      explicit SharedClone(SharingEngine& engine)
+          : reader_(engine.reader()), writer_(engine.writer()) {}
+      uint64_t count() override {
+        StampSink sink(100);
+        reader_->iterate(sink);
+        return sink.entries();
+      }
+      bool get(std::string_view key, std::string_view& value) override {
+        return reader_->get(key, value);
+      }
+      void put(std::string_view key, std::string_view value) override {
+        writer_->put_now(key, value);
+      }
+      void drop() override {}
+
+     private:
+      std::unique_ptr<Reader> reader_;
+      std::unique_ptr<Writer> writer_;
+    };
+    return std::make_unique<SharedClone>(*this);
+  }
+};
+
+TEST_F(TxnTest, CloneCatchesOnesThatShareTheirWrites) {
+  SharingEngine engine;
+  EXPECT_FALSE(run_on(engine, run_txn_clone, clone_).ok());
+}
+
+}  // namespace
+}  // namespace hawthorn::bench
