@@ -209,14 +209,9 @@ void Catalog::end_clones() {
   for (tree::TreeState* source : std::exchange(untold_, {})) {
     source->pins().remove(tree::PinList::kEverything);
   }
-  bool logged = false;
-  for (const tree::TreeState* tree : all()) {
-    const tree::CloneBase* base = tree->base();
-    if (base == nullptr) continue;
-    logged = logged || base->log_from.load(std::memory_order_acquire) != format::kLsnMax;
-  }
+  const bool kept = clones_kept();
   os::MutexLock lock(mutex_);
-  cloned_ = logged;
+  cloned_ = !kept;
 }
 
 Status Catalog::finish_open(const txn::Services& services, bool read_only,

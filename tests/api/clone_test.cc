@@ -1,7 +1,6 @@
 // Clones of trees: what both sides show while either changes, through flushes, restarts, snapshots,
 // drops and transactions. Random histories are in tests/model, crashes in tests/crash.
-#include "testing/sim_machine.h"
-#include "tests/api/api_test_fixture.h"
+#include "tests/api/sim_api_test_fixture.h"
 #include "tests/support/every_read.h"
 #include "txn/spill_sizing.h"
 
@@ -10,21 +9,8 @@ namespace {
 
 constexpr uint64_t kKeys = 6000;
 
-class Clones : public Api {
+class Clones : public SimApi {
  protected:
-  void SetUp() override { open_small(); }
-  void TearDown() override { db_.reset(); }  // before its machine
-  void open_small(bool read_only = false) {
-    db_.reset();
-    Options small = options();
-    small.read_only = read_only;
-    small.lock_timeout_ms = 0;
-    small.merge_operators = {append_with("")};
-    auto db = Db::open_on(machine_.machine(), "/db", small);
-    ASSERT_OK(db.status());
-    db_ = std::move(*db);
-    if (!read_only) ASSERT_OK(db_->tree("t").status());
-  }
   Tree tree(std::string_view name, const Snapshot* at = nullptr) {
     Result<Tree> found = db_->find_tree(name, {.snapshot = at});
     EXPECT_OK(found.status());
@@ -70,8 +56,6 @@ class Clones : public Api {
     }
   }
 
-  testing::SimDisk disk_{1};
-  testing::SimMachine machine_{disk_, 1};
   std::map<std::string, Contents> now_;
 };
 

@@ -1,7 +1,6 @@
 // Deleted ranges: what every kind of reader sees of them before and after the background has erased
 // them, in transactions of every kind and beside others. Crashes are in tests/crash.
-#include "testing/sim_machine.h"
-#include "tests/api/api_test_fixture.h"
+#include "tests/api/sim_api_test_fixture.h"
 #include "tests/support/every_read.h"
 #include "txn/spill_sizing.h"
 
@@ -11,21 +10,8 @@ namespace {
 constexpr uint64_t kKeys = 6000;
 
 // On the simulated machine, where nothing is erased before the test says so.
-class DeleteRange : public Api {
+class DeleteRange : public SimApi {
  protected:
-  void SetUp() override { open_small(); }
-  void TearDown() override { db_.reset(); }  // before its machine
-  void open_small(bool read_only = false) {
-    db_.reset();
-    Options small = options();
-    small.read_only = read_only;
-    small.lock_timeout_ms = 0;
-    small.merge_operators = {append_with("")};
-    auto db = Db::open_on(machine_.machine(), "/db", small);
-    ASSERT_OK(db.status());
-    db_ = std::move(*db);
-    tree_ = db_->find_tree("t").ok() ? db_->find_tree("t").value() : db_->tree("t").value();
-  }
   static std::string key(uint64_t i) { return big_endian(i); }
   void put_all(uint64_t number = 0) {
     for (uint64_t i = 0; i < kKeys; ++i) {
@@ -89,8 +75,6 @@ class DeleteRange : public Api {
     }
   }
 
-  testing::SimDisk disk_{1};
-  testing::SimMachine machine_{disk_, 1};
   Contents now_;
 };
 

@@ -1,7 +1,6 @@
 // Transactions larger than their share of memory: what they wrote leaves the deltas, and they and
 // all others see the same as if it had not. Crashes are in tests/crash.
-#include "testing/sim_machine.h"
-#include "tests/api/api_test_fixture.h"
+#include "tests/api/sim_api_test_fixture.h"
 #include "tests/support/ingest_test.h"
 #include "txn/spill_sizing.h"
 
@@ -126,26 +125,15 @@ TEST_F(Spill, survives_a_restart) {
 
 // ---- Small ones that spill
 
-class SmallSpill : public Api {
+class SmallSpill : public SimApi {
  protected:
   void SetUp() override {
     txn::memory_share_max = size_t{16} << 10;
-    open_small();
+    SimApi::SetUp();
   }
   void TearDown() override {
-    db_.reset();
+    SimApi::TearDown();
     txn::memory_share_max = ~size_t{0};
-  }
-  void open_small(bool read_only = false) {
-    db_.reset();
-    Options small = options();
-    small.read_only = read_only;
-    small.lock_timeout_ms = 0;
-    small.merge_operators = {append_with("")};
-    auto db = Db::open_on(machine_.machine(), "/db", small);
-    ASSERT_OK(db.status());
-    db_ = std::move(*db);
-    tree_ = db_->tree("t").value();
   }
   // Some 20 KB, so that there is one layer at least.
   static Contents write_rows(Transaction& txn, const Tree& tree, uint64_t first, uint64_t number) {
@@ -167,8 +155,6 @@ class SmallSpill : public Api {
   void expect(const Contents& contents) { ASSERT_TRUE(same(read_all(*db_, tree_), contents)); }
 
   static constexpr uint64_t kRows = 600;
-  testing::SimDisk disk_{1};
-  testing::SimMachine machine_{disk_, 1};
 };
 
 TEST_F(SmallSpill, holds_the_log_until_the_manifest_knows_its_layers) {
