@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@ class Dumper {
       : db_(db),
         output_(output),
         snapshot_(db.snapshot()),
-        writer_(output, options.base64 ? Encoding::kBase64 : Encoding::kEscaped),
+        encoding_(options.base64 ? Encoding::kBase64 : Encoding::kEscaped),
         progress_("dumped", Progress::Unit::kEntries, common.progress),
         buffer_(kValuePartBytes) {}
 
@@ -30,15 +31,25 @@ class Dumper {
       const bool wanted = std::find(names.begin(), names.end(), tree.name) != names.end();
       if (wanted) total += tree.entries_flushed + tree.delta_records;
     }
+    std::vector<Tree> trees;
+    std::vector<TreeOptions> options;
     for (const std::string& name : names) {
-      Result<Tree> tree = db_.find_tree(name);
+      const Result<Tree> tree = db_.find_tree(name, {.snapshot = &snapshot_});
       if (!tree.ok()) return tree.status();
-      writer_.begin_tree(name);
-      Status status = dump_tree(*tree, total);
-      if (!status.ok()) return status;
-      writer_.end_tree();
+      Result<TreeOptions> has = db_.tree_options(*tree);
+      if (!has.ok()) return has.status();
+      trees.push_back(*tree);
+      options.push_back(std::move(*has));
     }
-    writer_.finish();
+    const bool any = std::any_of(options.begin(), options.end(), tree_has_options);
+    writer_.emplace(output_, encoding_, any ? kDumpVersion : 1);
+    for (size_t i = 0; i < names.size(); ++i) {
+      writer_->begin_tree(names[i], options[i]);
+      Status status = dump_tree(trees[i], total);
+      if (!status.ok()) return status;
+      writer_->end_tree();
+    }
+    writer_->finish();
     return output_.finish();
   }
 
@@ -67,12 +78,12 @@ class Dumper {
       if (!status.ok()) return status;
     }
     if (value.size() <= kInlineValueBytesMax) {
-      writer_.entry(key, value);
+      writer_->entry(key, value);
       return {};
     }
-    writer_.begin_value(key, value.size());
+    writer_->begin_value(key, value.size());
     for (size_t offset = 0; offset < value.size(); offset += kValuePartBytes) {
-      writer_.value_part(value.substr(offset, kValuePartBytes));
+      writer_->value_part(value.substr(offset, kValuePartBytes));
     }
     return {};
   }
@@ -80,11 +91,11 @@ class Dumper {
   Status dump_in_parts(const Tree& tree, std::string_view key) {
     Result<uint64_t> bytes = value_bytes(tree, key);
     if (!bytes.ok()) return bytes.status();
-    writer_.begin_value(key, *bytes);
+    writer_->begin_value(key, *bytes);
     for (uint64_t offset = 0; offset < *bytes; offset += kValuePartBytes) {
       Result<size_t> got = read(tree, key, offset, kValuePartBytes);
       if (!got.ok()) return got.status();
-      writer_.value_part(std::string_view(buffer_.data(), *got));
+      writer_->value_part(std::string_view(buffer_.data(), *got));
       if (!output_.status().ok()) return output_.status();
     }
     return {};
@@ -110,7 +121,8 @@ class Dumper {
   Db& db_;
   Output& output_;
   const Snapshot snapshot_;
-  DumpWriter writer_;
+  const Encoding encoding_;
+  std::optional<DumpWriter> writer_;
   Progress progress_;
   std::vector<char> buffer_;
   uint64_t entries_ = 0;

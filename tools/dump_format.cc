@@ -63,7 +63,24 @@ std::optional<std::string_view> fields_of(std::string_view line, std::string_vie
   return line.substr(word.size() + 1);
 }
 
+// A field that is not the last one: without spaces.
+std::string encode_word(std::string_view bytes) {
+  std::string word;
+  for (const char c : encode(Encoding::kEscaped, bytes)) {
+    if (c == ' ') {
+      word += "\\x20";
+    } else {
+      word += c;
+    }
+  }
+  return word;
+}
+
 }  // namespace
+
+bool tree_has_options(const TreeOptions& options) {
+  return options.multi_value || options.order != "bytewise";
+}
 
 struct LineChecksum::State {
   XXH3_state_t xxh3;
@@ -82,8 +99,9 @@ std::string LineChecksum::hex() const {
   return digits;
 }
 
-DumpWriter::DumpWriter(Output& output, Encoding encoding) : output_(output), encoding_(encoding) {
-  output_.write(std::string(kFileHeader) + " version=" + std::to_string(kDumpVersion) +
+DumpWriter::DumpWriter(Output& output, Encoding encoding, uint32_t version)
+    : output_(output), encoding_(encoding) {
+  output_.write(std::string(kFileHeader) + " version=" + std::to_string(version) +
                 " encoding=" + std::string(encoding_name(encoding)) + "\n");
 }
 
@@ -100,10 +118,13 @@ void DumpWriter::write_counted(std::string_view line) {
   checksum_.add(line);
 }
 
-void DumpWriter::begin_tree(std::string_view name) {
+void DumpWriter::begin_tree(std::string_view name, const TreeOptions& options) {
   entries_ = 0;
   checksum_.reset();
-  output_.write(std::string(kTreeHeader) + " name=" + encode(Encoding::kEscaped, name) + "\n");
+  std::string header(kTreeHeader);
+  if (tree_has_options(options)) header += " order=" + encode_word(options.order);
+  if (options.multi_value) header += " values=" + encode_word(options.value_order);
+  output_.write(header + " name=" + encode(Encoding::kEscaped, name) + "\n");
 }
 
 void DumpWriter::entry(std::string_view key, std::string_view value) {
@@ -208,6 +229,7 @@ Status DumpReader::read_header() {
   if (!fields) return error("no dump file: it does not begin with #hawthorn-dump");
   const std::optional<uint64_t> version = to_number(take_field(*fields, "version"));
   if (!version || *version == 0) return error("expected version=NUMBER, 1 or more");
+  version_ = static_cast<uint32_t>(std::min<uint64_t>(*version, UINT32_MAX));
   if (*version > kDumpVersion) {
     return error("format version " + std::to_string(*version) + " is newer than this program's " +
                      std::to_string(kDumpVersion),
@@ -225,8 +247,12 @@ Status DumpReader::read_header() {
 }
 
 Status DumpReader::read_tree_header() {
-  const std::optional<std::string_view> name =
-      take_last_field(*fields_of(line_, kTreeHeader), "name");
+  std::string_view fields = *fields_of(line_, kTreeHeader);
+  tree_options_.reset();
+  if (version_ >= 2) {
+    if (Status s = read_tree_options(fields); !s.ok()) return s;
+  }
+  const std::optional<std::string_view> name = take_last_field(fields, "name");
   if (!name) return error("expected #tree name=NAME");
   tree_.clear();
   Status status = append_decoded(tree_, Encoding::kEscaped, *name);
@@ -234,6 +260,20 @@ Status DumpReader::read_tree_header() {
   in_tree_ = true;
   entries_ = 0;
   checksum_.reset();
+  return {};
+}
+
+Status DumpReader::read_tree_options(std::string_view& fields) {
+  const std::optional<std::string_view> order = take_field(fields, "order");
+  if (!order) return {};
+  TreeOptions options;
+  Status status = append_decoded(options.order, Encoding::kEscaped, *order);
+  if (const auto values = take_field(fields, "values"); values && status.ok()) {
+    options.multi_value = true;
+    status = append_decoded(options.value_order, Encoding::kEscaped, *values);
+  }
+  if (!status.ok()) return error(status.message());
+  tree_options_ = std::move(options);
   return {};
 }
 

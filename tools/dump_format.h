@@ -13,19 +13,24 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "hawthorn/key_order.h"
 #include "hawthorn/status.h"
 #include "tools/stream.h"
 #include "tools/text.h"
 
 namespace hawthorn::tools {
 
-inline constexpr uint32_t kDumpVersion = 1;
+inline constexpr uint32_t kDumpVersion = 2;  // 1: as 2, without fields for tree options
 inline constexpr size_t kInlineValueBytesMax = size_t{1} << 20;  // larger values come in parts
 inline constexpr size_t kValuePartBytes = size_t{48} << 10;      // of one line, before encoding
+
+// Whether they need version 2. As Db::tree_options gives them.
+bool tree_has_options(const TreeOptions& options);
 
 // A running checksum over the lines of a section.
 class LineChecksum {
@@ -45,9 +50,10 @@ class LineChecksum {
 
 class DumpWriter {
  public:
-  DumpWriter(Output& output, Encoding encoding);
+  // Version 1, which every reader knows, does for trees without options.
+  DumpWriter(Output& output, Encoding encoding, uint32_t version);
 
-  void begin_tree(std::string_view name);
+  void begin_tree(std::string_view name, const TreeOptions& options);
   void entry(std::string_view key, std::string_view value);
   // A value above kInlineValueBytesMax: its size, then all of its bytes in parts of at most
   // kValuePartBytes, each but the last of exactly that size.
@@ -78,6 +84,8 @@ class DumpReader {
   Result<Event> next();
 
   const std::string& tree() const { return tree_; }
+  // What it was made with; nothing where the file does not say.
+  const std::optional<TreeOptions>& tree_options() const { return tree_options_; }
   const std::string& key() const { return key_; }
   const std::string& value() const { return value_; }
   uint64_t value_bytes() const { return value_bytes_; }
@@ -91,6 +99,7 @@ class DumpReader {
   Result<bool> next_line();
   Status read_header();
   Status read_tree_header();
+  Status read_tree_options(std::string_view& fields);
   Status read_entry();
   Status read_value_header();
   Status read_tree_end();
@@ -104,7 +113,9 @@ class DumpReader {
   std::string_view line_;
   bool in_file_ = false;
   bool in_tree_ = false;
+  uint32_t version_ = 0;
   std::string tree_;
+  std::optional<TreeOptions> tree_options_;
   std::string key_;
   std::string value_;
   uint64_t value_bytes_ = 0;

@@ -20,9 +20,9 @@ class DumpFormat : public ::testing::Test {
 
   std::string write(const Trees& trees, Encoding encoding) {
     Output output = Output::to_file(name_).value();
-    DumpWriter writer(output, encoding);
+    DumpWriter writer(output, encoding, 1);
     for (const auto& [tree, entries] : trees) {
-      writer.begin_tree(tree);
+      writer.begin_tree(tree, {.order = "bytewise"});
       for (const auto& [key, value] : entries) write_entry(writer, key, value);
       writer.end_tree();
     }

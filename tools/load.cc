@@ -66,7 +66,9 @@ class Loader {
     if (options_.tree && loaded_.trees > 0) {
       return reader_.error("a second tree, while --tree takes one", StatusCode::kInvalidArgument);
     }
-    Result<Tree> tree = db_.tree(options_.tree.value_or(reader_.tree()));
+    const std::string& name = options_.tree ? *options_.tree : reader_.tree();
+    const Result<Tree> tree =
+        reader_.tree_options() ? db_.tree(name, *reader_.tree_options()) : db_.tree(name);
     if (!tree.ok()) return at_line(tree.status());
     tree_ = *tree;
     ++loaded_.trees;

@@ -3,8 +3,9 @@
 //
 // Operations apply in the order in which they were added; a later one on the same key wins.
 // Threads: one object from one thread at a time. Lifetime: keys and values are copied into the
-// batch. Limits: keys up to limits().key_bytes_max, values up to limits().batch_value_bytes_max;
-// Db::write checks them.
+// batch. Limits: keys up to limits().key_bytes_max, values up to limits().batch_value_bytes_max.
+// What cannot be added, Db::write tells, and writes nothing. A Tree of which a key order or several
+// values are asked (key_order.h) must be one of an open database.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +14,24 @@
 #include <string_view>
 
 #include "hawthorn/export.h"
+#include "hawthorn/status.h"
 
 namespace hawthorn {
 
 class Tree;
+namespace format {
+enum class OperationType : uint8_t;
+}
 
 class HAWTHORN_EXPORT WriteBatch {
  public:
   WriteBatch() = default;
 
   void put(const Tree& tree, std::string_view key, std::string_view value);
+  // Not of trees whose keys may have several values.
   void del(const Tree& tree, std::string_view key);
+  // One value of a key that may have several.
+  void del_value(const Tree& tree, std::string_view key, std::string_view value);
   // As Db::delete_range, of what is there before the batch, and of what it has put there so far:
   // that is looked through, so this takes longer the more there is in the batch.
   void delete_range(const Tree& tree, std::string_view low,
@@ -41,10 +49,15 @@ class HAWTHORN_EXPORT WriteBatch {
  private:
   friend class Db;
   friend struct BatchAccess;
+  bool fits(size_t key_bytes, size_t value_bytes, size_t value_bytes_max);
+  void add(format::OperationType type, const Tree& tree, std::string_view stored_key,
+           std::string_view value);
+  void delete_stored_range(const Tree& tree, std::string_view low,
+                           std::optional<std::string_view> high);
   std::string ops_;  // operations as the log stores them
   size_t count_ = 0;
-  bool too_large_ = false;  // an operation over the limits was refused: write fails
-  bool large_ = false;      // some value goes to extents of its own
+  Status refused_;      // why an operation was not added: write fails
+  bool large_ = false;  // some value goes to extents of its own
 };
 
 }  // namespace hawthorn

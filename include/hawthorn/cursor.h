@@ -57,10 +57,27 @@ class HAWTHORN_EXPORT Cursor {
   // written, flushed or ingested. False, without an error, where the range is empty.
   bool seek_random(uint64_t random);
 
+  // Where a key may have several values (key_order.h), each is an entry: first and seek come to a
+  // key's first value, last and seek_for_prev to its last.
+  bool next_key();  // to the first value of the next key
+  bool prev_key();  // to the last value of the key before
+  // Within the key; false, and the cursor stays where it is, where there is none.
+  bool next_value();
+  bool prev_value();
+  bool first_value();
+  bool last_value();
+  // To the first value of this key that is not before `value`, in the order of values. False where
+  // the key has none, and with kNotSupported in trees of one value to a key.
+  bool seek_value(std::string_view key, std::string_view value);
+  // How many the key has. Errors: kInvalidArgument where the cursor stands on no entry; those of a
+  // count.
+  Result<uint64_t> count_values();
+
   bool valid() const { return valid_; }
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
-  // kOk at the ends of the range too.
+  // kOk at the ends of the range too; kInvalidArgument where it was to be opened, or to seek, with
+  // what is no key in the tree's order.
   Status status() const;
 
  private:
@@ -70,6 +87,7 @@ class HAWTHORN_EXPORT Cursor {
   std::string_view value_;
   bool valid_ = false;
   bool publish(bool found);
+  bool publish_shaped();
 };
 
 }  // namespace hawthorn

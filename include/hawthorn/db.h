@@ -24,6 +24,7 @@
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
 #include "hawthorn/ingest.h"
+#include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
@@ -50,6 +51,7 @@ class HAWTHORN_EXPORT Tree {
   friend struct TreeAccess;
   void* impl_ = nullptr;
   uint32_t id_ = 0;
+  bool shaped_ = false;  // keys are not stored as they are
 };
 
 // A fixed view of all trees at one commit. Taking one is O(1) and blocks nobody.
@@ -140,6 +142,12 @@ class HAWTHORN_EXPORT Db {
   // Opens a tree by name, creating it when missing (durable when this returns). Names: 1 to 255
   // bytes. To make many at once, or together with what they hold: Transaction::tree.
   Result<Tree> tree(std::string_view name);
+  // The same of a tree with these options (key_order.h). Errors: kInvalidArgument where there is
+  // one with others, or for an order that nobody knows. A database in which there ever was a tree
+  // with other options than the default cannot be opened by versions before them.
+  Result<Tree> tree(std::string_view name, const TreeOptions& options);
+  // What the tree was made with, its orders by name.
+  Result<TreeOptions> tree_options(const Tree& tree);
   // As tree(), but kNotFound when missing. A snapshot has the names of its moment.
   Result<Tree> find_tree(std::string_view name, const ReadOptions& options = {});
   Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
@@ -192,8 +200,12 @@ class HAWTHORN_EXPORT Db {
   // it unchanged, and when the tree is dropped before the commit.
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
-  // Deleting a missing key is no error, and a full disk none either.
+  // Deleting a missing key is no error, and a full disk none either. Where a key may have several
+  // values, all that are there go.
   Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);
+  // One value of a key that may have several. Errors: as del; kInvalidArgument in other trees.
+  Status del_value(const Tree& tree, std::string_view key, std::string_view value,
+                   Durability durability = Durability::kDefault);
   // Deletes all keys from `low` on, below `high` where there is one, that are there when it
   // commits: in a time that does not depend on how many there are. Their space returns in the
   // background, once no older snapshot needs it; walks over what is deleted are slower until then.

@@ -8,6 +8,7 @@
 #include "hawthorn/events.h"
 #include "hawthorn/flush_filter.h"
 #include "hawthorn/ingest.h"
+#include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"

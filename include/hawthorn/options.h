@@ -16,6 +16,7 @@ namespace hawthorn {
 
 class EventListener;
 class FlushFilter;
+class KeyOrder;
 class MergeOperator;
 
 // What a commit survives. Each level includes the ones before it.
@@ -78,6 +79,11 @@ struct Options {
   // Those that trees of this database have or will get (merge_operator.h), each with a name of its
   // own. Errors of open: kInvalidArgument where a tree has one that is not among them.
   std::vector<std::shared_ptr<const MergeOperator>> merge_operators;
+
+  // Orders that trees of this database have or will get, beside the library's (key_order.h), each
+  // with a name of its own. Errors of open: kInvalidArgument where a tree has one that is not among
+  // them.
+  std::vector<std::shared_ptr<const KeyOrder>> key_orders;
 
   // Block devices that hold the data instead of files in the directory, which keeps superblock,
   // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are

@@ -56,6 +56,7 @@
 namespace hawthorn {
 
 class Tree;
+struct TreeOptions;
 
 enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1, kPessimistic = 2 };
 
@@ -157,7 +158,10 @@ class HAWTHORN_EXPORT Transaction {
   // keys, or abort; where kNoSpace met one that had logged much already, commit answers the same
   // and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
+  // Where a key may have several values, all that the transaction sees go.
   Status del(const Tree& tree, std::string_view key);
+  // As Db::del_value.
+  Status del_value(const Tree& tree, std::string_view key, std::string_view value);
   // Deletes all keys from `low` on, below `high` where there is one. A transaction that reads a
   // single moment then fails to commit (kConflict) where another has committed to the range since,
   // a new key included.
@@ -207,6 +211,8 @@ class HAWTHORN_EXPORT Transaction {
   // taken; those of put. What another transaction has changed about a name since this one began is
   // a conflict, as for a key; so is a write to a tree that another one has dropped.
   Result<Tree> tree(std::string_view name);
+  // As Db::tree with options.
+  Result<Tree> tree(std::string_view name, const TreeOptions& options);
   Result<Tree> find_tree(std::string_view name);
   Result<std::vector<std::string>> list_trees();
   // The tree and its data go when the transaction commits; who reads an earlier moment still has

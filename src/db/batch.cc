@@ -2,41 +2,85 @@
 
 #include "hawthorn/batch.h"
 
+#include <algorithm>
 #include <set>
 
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/stored_key.h"
 #include "format/operation.h"
 
 namespace hawthorn {
 
-void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) {
-  if (key.size() > format::kKeyBytesMax || value.size() > format::kValueBytesMax) {
-    too_large_ = true;
-    return;
-  }
-  large_ = large_ || value.size() > db::kLargeValueBytes;
-  format::append_operation(ops_, {format::OperationType::kPut, tree.id(), key, value});
+namespace {
+// Only of a tree with a shape the state is looked at: others may be of a database that is closed.
+const tree::TreeState* shaped_state(const Tree& tree) {
+  return TreeAccess::shaped(tree) ? TreeAccess::state(tree) : nullptr;
+}
+}  // namespace
+
+bool WriteBatch::fits(size_t key_bytes, size_t value_bytes, size_t value_bytes_max) {
+  if (key_bytes <= format::kKeyBytesMax && value_bytes <= value_bytes_max) return true;
+  refused_ =
+      Status(StatusCode::kInvalidArgument, "the batch was given a key or a value over the limits");
+  return false;
+}
+
+void WriteBatch::add(format::OperationType type, const Tree& tree, std::string_view stored_key,
+                     std::string_view value) {
+  format::append_operation(ops_, {type, tree.id(), stored_key, value});
   ++count_;
 }
 
+void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) {
+  if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
+  if (const tree::TreeState* state = shaped_state(tree); state != nullptr) {
+    const db::StoredPair stored(*state, key, value);
+    if (!stored.ok()) {
+      refused_ = stored.status();
+      return;
+    }
+    large_ = large_ || stored.value().size() > db::kLargeValueBytes;
+    return add(format::OperationType::kPut, tree, stored.key(), stored.value());
+  }
+  large_ = large_ || value.size() > db::kLargeValueBytes;
+  add(format::OperationType::kPut, tree, key, value);
+}
+
 void WriteBatch::del(const Tree& tree, std::string_view key) {
-  if (key.size() > format::kKeyBytesMax) {
-    too_large_ = true;
+  if (!fits(key.size(), 0, 0)) return;
+  const tree::TreeState* const state = shaped_state(tree);
+  if (state == nullptr) return add(format::OperationType::kDelete, tree, key, {});
+  const db::StoredKey stored(*state, key);
+  if (stored.ok()) return add(format::OperationType::kDelete, tree, stored.view(), {});
+  refused_ = stored.status();
+}
+
+void WriteBatch::del_value(const Tree& tree, std::string_view key, std::string_view value) {
+  const tree::TreeState* const state = shaped_state(tree);
+  if (state == nullptr || !db::several_values(*state)) {
+    refused_ = db::not_without_several_values();
     return;
   }
-  format::append_operation(ops_, {format::OperationType::kDelete, tree.id(), key, {}});
-  ++count_;
+  const db::StoredPair stored(*state, key, value);
+  if (stored.ok()) return add(format::OperationType::kDelete, tree, stored.key(), {});
+  refused_ = stored.status();
 }
 
 // In the log the range ranks below all other operations, so that those before it are undone by
 // themselves.
 void WriteBatch::delete_range(const Tree& tree, std::string_view low,
                               std::optional<std::string_view> high) {
-  if (low.size() > format::kKeyBytesMax || (high && high->size() > format::kKeyBytesMax)) {
-    too_large_ = true;
-    return;
-  }
+  if (!fits(std::max(low.size(), high ? high->size() : 0), 0, 0)) return;
+  const tree::TreeState* const state = shaped_state(tree);
+  if (state == nullptr) return delete_stored_range(tree, low, high);
+  const db::StoredRange range(*state, low, high);
+  if (range.ok()) return delete_stored_range(tree, range.low(), range.high());
+  refused_ = range.status();
+}
+
+void WriteBatch::delete_stored_range(const Tree& tree, std::string_view low,
+                                     std::optional<std::string_view> high) {
   if (high.has_value() && *high <= low) return;
   std::set<std::string_view> put;
   const char* const end = ops_.data() + ops_.size();
@@ -63,18 +107,18 @@ void WriteBatch::delete_range(const Tree& tree, std::string_view low,
 }
 
 void WriteBatch::merge(const Tree& tree, std::string_view key, std::string_view operand) {
-  if (key.size() > format::kKeyBytesMax || operand.size() > db::kLargeValueBytes) {
-    too_large_ = true;
-    return;
-  }
-  format::append_operation(ops_, {format::OperationType::kMerge, tree.id(), key, operand});
-  ++count_;
+  if (!fits(key.size(), operand.size(), db::kLargeValueBytes)) return;
+  const tree::TreeState* const state = shaped_state(tree);
+  if (state == nullptr) return add(format::OperationType::kMerge, tree, key, operand);
+  const db::StoredKey stored(*state, key);
+  if (stored.ok()) return add(format::OperationType::kMerge, tree, stored.view(), operand);
+  refused_ = stored.status();
 }
 
 void WriteBatch::clear() {
   ops_.clear();
   count_ = 0;
-  too_large_ = false;
+  refused_ = Status();
   large_ = false;
 }
 

@@ -17,6 +17,9 @@ Status damaged(std::string_view name) {
   return Status(StatusCode::kCorruption,
                 "the catalog's entry of tree \"" + std::string(name) + "\" is none");
 }
+std::string encoded_shape(const tree::TreeState& tree) {
+  return tree.shape() == nullptr ? std::string() : format::encode_tree_shape(tree.shape()->names());
+}
 constexpr auto kPut = format::OperationType::kPut;
 constexpr auto kDelete = format::OperationType::kDelete;
 }  // namespace
@@ -32,9 +35,10 @@ void Catalog::abandon() {
 
 // What it is a clone of is pinned.
 tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> containers,
-                              tree::TreeState* clone_of) {
+                              tree::TreeState* clone_of, Shape shape) {
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
   made->large_delta = large_delta;
+  made->set_shape(std::move(shape));
   if (clone_of != nullptr) made->set_base(std::make_unique<tree::CloneBase>(clone_of));
   os::MutexLock lock(mutex_);
   next_tree_ = std::max(next_tree_, id + 1);
@@ -81,6 +85,8 @@ format::Lsn Catalog::log_needed(uint64_t durable_batch) const {
 // The record's batch is the one that is filling, or an earlier one than any of its containers'.
 Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec codec,
                                        const Kind& kind) {
+  Result<Shape> shape = shape_of(name, kind.shape);
+  if (!shape.ok()) return shape.status();
   // On a full disk the manifest's last room is for what flushes change.
   if (Status s = publisher_->keep_manifest_room(kTreeRecordBytes); !s.ok()) return s;
   if (Status s = publisher_->status(); !s.ok()) return s;
@@ -100,6 +106,7 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
     record.name = name;
     record.flags = static_cast<uint32_t>(codec);
     record.layer_of = kind.layer_of;
+    record.shape = kind.shape;
     if (kind.clone_of != nullptr) record.clone_of = kind.clone_of->id();
     records_[record.id] = record;
   }
@@ -110,8 +117,8 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   // No cut: older records in the log cannot be this tree's, whose id is new.
   edit.set.push_back(container);
   publisher_->add(std::move(edit));
-  tree::TreeState* tree =
-      add(record.id, {tree::TreeState::empty_container(store_, container)}, kind.clone_of);
+  tree::TreeState* tree = add(record.id, {tree::TreeState::empty_container(store_, container)},
+                              kind.clone_of, std::move(*shape));
   tree->ended.store(tree::TreeState::kUnborn, std::memory_order_release);
   store_->residency->compression().set_codec(record.id, codec);
   return tree;
@@ -283,9 +290,9 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
   return result;
 }
 
-Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
-                                         format::Codec codec) {
-  Result<tree::TreeState*> made = make(name, codec, {});
+Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name, format::Codec codec,
+                                         std::string shape) {
+  Result<tree::TreeState*> made = make(name, codec, {.shape = std::move(shape)});
   if (!made.ok()) return made;
   HAWTHORN_TEST_POINT("catalog.made");
   return name_made(txn, name, *made,
@@ -295,7 +302,8 @@ Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name,
 Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, std::string_view name,
                                         tree::TreeState* source, std::string_view source_name) {
   const auto codec = store_->residency->compression().plan(source->id()).codec;
-  Result<tree::TreeState*> made = make(name, codec, {.clone_of = source});
+  Result<tree::TreeState*> made =
+      make(name, codec, {.clone_of = source, .shape = encoded_shape(*source)});
   if (!made.ok()) return made;
   HAWTHORN_TEST_POINT("catalog.cloned");
   {
@@ -312,8 +320,9 @@ Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, std::string_view name,
 std::string Catalog::entry_of(const tree::TreeState* tree) const {
   const auto codec = store_->residency->compression().plan(tree->id()).codec;
   const tree::CloneBase* base = tree->base();
-  return format::encode_catalog_entry(
-      {tree->id(), static_cast<uint32_t>(codec), base == nullptr ? 0 : base->source->id()});
+  return format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec),
+                                       base == nullptr ? 0 : base->source->id(),
+                                       encoded_shape(*tree)});
 }
 
 Result<tree::TreeState*> Catalog::name_made(txn::Txn& txn, std::string_view name,

@@ -48,8 +48,8 @@ class Catalog : public txn::TreeKeeper {
   // ---- Opening
 
   // Makes the trees that the manifest names, and the catalog where it has none yet: then also in
-  // `state`. Errors: kCorruption; kNotSupported; kInvalidArgument where a tree's merge operator is
-  // not among the options'.
+  // `state`. Errors: kCorruption; kNotSupported; kInvalidArgument where a tree's merge operator or
+  // order is not among the options'.
   Status build(format::ManifestState& state);
   // An entry of the log, by the commit at cts, which begins there at first_lsn.
   struct Logged {
@@ -70,6 +70,8 @@ class Catalog : public txn::TreeKeeper {
   std::function<void()> tell_layers = [] {};          // that some are committed
   // The one of this name among the options', or null.
   std::function<const MergeOperator*(std::string_view)> merge_operator;
+  // The order of this name, among the options' or the library's, or null.
+  std::function<const KeyOrder*(std::string_view)> key_order;
 
   // ---- Trees
 
@@ -103,8 +105,10 @@ class Catalog : public txn::TreeKeeper {
   // gone; those of publishing; then it says what it did.
   Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
 
-  // Makes a tree and its entry as writes of this transaction. Errors: those of a write.
-  Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec);
+  // Makes a tree and its entry as writes of this transaction; `shape`: encoded, or empty. Errors:
+  // those of a write; kInvalidArgument for an order that nobody knows.
+  Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec,
+                                  std::string shape);
   // Makes a tree that shows what the source holds when the transaction commits. Errors: those of a
   // write; kConflict where the source was dropped meanwhile.
   Result<tree::TreeState*> clone(txn::Txn& txn, std::string_view name, tree::TreeState* source,
@@ -136,8 +140,10 @@ class Catalog : public txn::TreeKeeper {
   Status remove_ended(bool wait);
 
  private:
+  using Shape = std::unique_ptr<const format::TreeShape>;
   tree::TreeState* add(uint32_t id, std::vector<tree::Container*> containers,
-                       tree::TreeState* clone_of = nullptr);
+                       tree::TreeState* clone_of = nullptr, Shape shape = nullptr);
+  Result<Shape> shape_of(std::string_view name, std::string_view encoded) const;
   const format::ContainerRecord& add_to(format::ManifestState& state, uint32_t id,
                                         std::string_view name, uint32_t flags);
   Status open_containers(const std::vector<const format::ContainerRecord*>& records,
@@ -149,6 +155,7 @@ class Catalog : public txn::TreeKeeper {
   struct Kind {
     uint32_t layer_of = 0;
     tree::TreeState* clone_of = nullptr;
+    std::string shape = {};
   };
   Result<tree::TreeState*> make(std::string_view name, format::Codec codec, const Kind& kind);
   Result<tree::TreeState*> name_made(txn::Txn& txn, std::string_view name, tree::TreeState* made,

@@ -65,7 +65,10 @@ Status Catalog::build(format::ManifestState& state) {
                       "the manifest has tree " + std::to_string(id) + ", a clone, without tree " +
                           std::to_string(tree_record.clone_of) + ", of which it was made");
     }
-    tree::TreeState* tree = add(id, std::move(containers), source);
+    Result<Shape> shape = shape_of(tree_record.name, tree_record.shape);
+    if (!shape.ok() && status.ok()) status = shape.status();
+    tree::TreeState* tree =
+        add(id, std::move(containers), source, shape.ok() ? std::move(*shape) : nullptr);
     if (source != nullptr) {
       source->pins().add(tree::PinList::kNoMoment);
       if (tree_record.clone_ts != 0) {
@@ -103,6 +106,28 @@ Status Catalog::give_operator(tree::TreeState* tree, const format::TreeRecord& r
   }
   tree->set_merge_operator(found);
   return {};
+}
+
+// Null for none.
+Result<Catalog::Shape> Catalog::shape_of(std::string_view name, std::string_view encoded) const {
+  if (encoded.empty()) return Shape();
+  std::optional<format::TreeShapeNames> names = format::decode_tree_shape(encoded);
+  if (!names.has_value()) {
+    return Status(StatusCode::kCorruption,
+                  "the shape of tree \"" + std::string(name) + "\" is none that there is");
+  }
+  const KeyOrder* orders[2] = {};
+  const std::string* const wanted[2] = {&names->order, &names->value_order};
+  for (size_t i = 0; i < 2; ++i) {
+    if (*wanted[i] == format::kBytewiseOrder) continue;
+    orders[i] = key_order(*wanted[i]);
+    if (orders[i] == nullptr) {
+      return Status(StatusCode::kInvalidArgument,
+                    "tree \"" + std::string(name) + "\" has the order \"" + *wanted[i] +
+                        "\", which is neither the library's nor among the options'");
+    }
+  }
+  return std::make_unique<const format::TreeShape>(std::move(*names), orders[0], orders[1]);
 }
 
 // A tree without keys.
@@ -166,15 +191,18 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
                         logged.cts, logged.first_lsn});
     return {};
   }
+  Result<Shape> shape = shape_of(format::catalog_name(logged.key), entry->shape);
+  if (!shape.ok()) return shape.status();
   const format::ContainerRecord& container =
       add_to(state, entry->id, format::catalog_name(logged.key), entry->codec);
-  tree::TreeState* const made =
-      add(entry->id, {tree::TreeState::empty_container(store_, container)}, source);
+  tree::TreeState* const made = add(
+      entry->id, {tree::TreeState::empty_container(store_, container)}, source, std::move(*shape));
   if (source != nullptr) source->pins().add(tree::PinList::kNoMoment);
   store_->residency->compression().set_codec(entry->id, static_cast<format::Codec>(entry->codec));
   opened_.push_back(entry->id);
   format::TreeRecord& record = state.trees.at(entry->id);
   record.clone_of = entry->clone_of;
+  record.shape = entry->shape;
   {
     os::MutexLock lock(mutex_);
     records_[entry->id] = record;

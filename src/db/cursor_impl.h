@@ -21,6 +21,7 @@ namespace hawthorn {
 class Cursor::Impl : public txn::OpenWalk {
  public:
   // `reads`: null where nobody asks. `own`: the snapshot that the cursor itself holds, if any.
+  // The options' keys are stored ones.
   Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
        const CursorOptions& options, txn::ReadSet* reads);
   ~Impl() override;
@@ -34,33 +35,70 @@ class Cursor::Impl : public txn::OpenWalk {
   bool skip(int64_t n);
   bool seek_random(uint64_t random);
   const tree::TreeCursor& at() const { return cursor_; }
+  const format::TreeShape* shape() const { return tree_->shape(); }
+
+  // Where the tree has a shape: moves to what the caller calls keys and values.
+  bool seek_shaped(std::string_view key);
+  bool seek_for_prev_shaped(std::string_view key);
+  // Whether the entry could be decoded.
+  bool load(std::string_view* key, std::string_view* value);
+  Status status() const { return wrong_.ok() ? cursor_.status() : wrong_; }
+  // The last move was one that does not exist, or asked for what is no key.
+  bool refuse(Status why);
+
+  // Of the key on which it stands, where there may be several values.
+  bool next_key();
+  bool prev_key();
+  bool next_value() { return turn_value(true); }
+  bool prev_value() { return turn_value(false); }
+  bool first_value();
+  bool last_value();
+  bool seek_value(std::string_view key, std::string_view value);
+  Result<uint64_t> count_values();
 
   void fold() override;
   void forget() override { reads_ = nullptr; }
 
  private:
+  void begin_seek() {
+    fold();
+    if (!wrong_.ok()) wrong_ = Status();
+  }
   void begin_walk(bool forward, std::string_view from, std::optional<std::string_view> to);
   void extend();
   bool turn(bool forward);
   void end_walk(bool forward);
+  bool turn_value(bool forward);
+  bool seek_below(const std::optional<std::string>& end);
+  bool take_head(std::string* head);
 
   Db::Impl* const db_;
   const Snapshot own_;
   tree::TreeState* const tree_;
   const std::string lower_;
   const std::optional<std::string> upper_;
-  const format::Lsn floor_;
+  const tree::ReadView view_;
   txn::ReadSet* reads_;
   tree::TreeCursor cursor_;
   bool walking_ = false;
   bool forward_ = true;
   std::string low_;
   std::optional<std::string> high_;
+  Status wrong_;
+  std::string key_;  // decoded, as value_
+  std::string value_;
 };
+
+// What the tree stores for the ends of a cursor. Errors: kInvalidArgument.
+Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options);
 
 // How many entries a range has for a registered view.
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
                              std::string_view lo, std::optional<std::string_view> hi);
+
+// In a transaction of its own, durable when it returns.
+Result<Tree> make_tree(Db& db, const Db::Impl& impl,
+                       const std::function<Result<Tree>(Transaction&)>& make);
 
 Result<std::vector<std::string>> name_list(Result<std::vector<db::Catalog::Name>> names);
 

@@ -17,7 +17,7 @@ Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tre
       tree_(state),
       lower_(options.lower.value_or(std::string())),
       upper_(options.upper),
-      floor_(view.ts),
+      view_(view),
       reads_(reads),
       cursor_(state, view, {options.lower, options.upper, options.key_only}) {
   db_->hold();
@@ -33,28 +33,28 @@ Cursor::Impl::~Impl() {
 }
 
 bool Cursor::Impl::first() {
-  fold();
+  begin_seek();
   const bool found = cursor_.first();
   begin_walk(true, lower_, {});
   return found;
 }
 
 bool Cursor::Impl::last() {
-  fold();
+  begin_seek();
   const bool found = cursor_.last();
   begin_walk(false, {}, upper_);
   return found;
 }
 
 bool Cursor::Impl::seek(std::string_view key) {
-  fold();
+  begin_seek();
   const bool found = cursor_.seek(key);
   begin_walk(true, std::max<std::string_view>(key, lower_), {});
   return found;
 }
 
 bool Cursor::Impl::seek_for_prev(std::string_view key) {
-  fold();
+  begin_seek();
   const bool found = cursor_.seek_for_prev(key);
   const std::string end = behind(key);
   const bool inside = !upper_.has_value() || end < *upper_;
@@ -89,7 +89,7 @@ bool Cursor::Impl::skip(int64_t n) {
 
 // Where that leads depends on all of the range.
 bool Cursor::Impl::seek_random(uint64_t random) {
-  fold();
+  begin_seek();
   const bool found = cursor_.seek_random(random);
   walking_ = reads_ != nullptr;
   low_ = lower_;
@@ -126,7 +126,7 @@ void Cursor::Impl::extend() {
 void Cursor::Impl::fold() {
   if (!walking_ || reads_ == nullptr) return;
   extend();
-  reads_->add_range(tree_, low_, high_, floor_);
+  reads_->add_range(tree_, low_, high_, view_.ts);
   walking_ = false;
 }
 
@@ -148,6 +148,9 @@ Cursor& Cursor::operator=(Cursor&&) noexcept = default;
 
 bool Cursor::publish(bool found) {
   valid_ = found;
+  if (found && impl_->shape() != nullptr) [[unlikely]] {
+    return publish_shaped();
+  }
   key_ = found ? impl_->at().key() : std::string_view();
   value_ = found ? impl_->at().value() : std::string_view();
   return found;
@@ -155,9 +158,14 @@ bool Cursor::publish(bool found) {
 
 bool Cursor::first() { return impl_ != nullptr && publish(impl_->first()); }
 bool Cursor::last() { return impl_ != nullptr && publish(impl_->last()); }
-bool Cursor::seek(std::string_view key) { return impl_ != nullptr && publish(impl_->seek(key)); }
+bool Cursor::seek(std::string_view key) {
+  if (impl_ == nullptr) return false;
+  return publish(impl_->shape() == nullptr ? impl_->seek(key) : impl_->seek_shaped(key));
+}
 bool Cursor::seek_for_prev(std::string_view key) {
-  return impl_ != nullptr && publish(impl_->seek_for_prev(key));
+  if (impl_ == nullptr) return false;
+  return publish(impl_->shape() == nullptr ? impl_->seek_for_prev(key)
+                                           : impl_->seek_for_prev_shaped(key));
 }
 bool Cursor::next() { return valid_ && publish(impl_->next()); }
 bool Cursor::prev() { return valid_ && publish(impl_->prev()); }
@@ -165,7 +173,7 @@ bool Cursor::skip(int64_t n) { return valid_ && publish(impl_->skip(n)); }
 bool Cursor::seek_random(uint64_t random) {
   return impl_ != nullptr && publish(impl_->seek_random(random));
 }
-Status Cursor::status() const { return impl_ != nullptr ? impl_->at().status() : error_; }
+Status Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }
 
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   Status status = impl_->usable();
@@ -175,8 +183,15 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();
   const uint64_t ts = options.snapshot != nullptr ? options.snapshot->timestamp() : own.timestamp();
-  return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state,
-                                               tree::ReadView{ts, 0}, options, nullptr));
+  const tree::ReadView view{ts, 0};
+  if (state->shape() == nullptr) {
+    return Cursor(
+        std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, options, nullptr));
+  }
+  const Result<CursorOptions> stored = stored_options(*state, options);
+  if (!stored.ok()) return Cursor(stored.status());
+  return Cursor(
+      std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored, nullptr));
 }
 
 }  // namespace hawthorn

@@ -10,6 +10,8 @@
 #include "db/cursor_impl.h"
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/several_values.h"
+#include "db/stored_key.h"
 #include "os/epoch.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
@@ -53,8 +55,13 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
-  if (options.snapshot == nullptr) return state->get(key, {0, 0}, false, value);
-  return state->get(key, {options.snapshot->timestamp(), 0}, true, value);
+  if (db::several_values(*state)) [[unlikely]] {
+    return db::get_first_value(*impl_, state, key, options.snapshot, value);
+  }
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  if (options.snapshot == nullptr) return state->get(stored.view(), {0, 0}, false, value);
+  return state->get(stored.view(), {options.snapshot->timestamp(), 0}, true, value);
 }
 
 Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
@@ -63,6 +70,8 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
+  db::StoredKeys stored(*state, &keys);
+  if (!stored.ok()) return stored.status();
   if (options.snapshot != nullptr)
     return state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
   const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
@@ -84,9 +93,11 @@ Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t of
     own = this->snapshot();
     snapshot = &own;
   }
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
   Value value;
   bool large = false;
-  status = state->get_encoded(key, {snapshot->timestamp(), 0}, true, value, &large);
+  status = state->get_encoded(stored.view(), {snapshot->timestamp(), 0}, true, value, &large);
   if (!status.ok()) return status;
   if (large) {
     Result<format::LargeValue> described = format::decode_large_value(value.view());
@@ -111,16 +122,24 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
     own = this->snapshot();
     snapshot = &own;
   }
+  const db::StoredRange range(*state, lo, hi);
+  if (!range.ok()) return range.status();
   tree::TreeCursor::Options cursor_options;
-  cursor_options.lower = std::string(lo);
-  if (hi.has_value()) cursor_options.upper = std::string(*hi);
+  cursor_options.lower = std::string(range.low());
+  if (hi.has_value()) cursor_options.upper = std::string(*range.high());
   cursor_options.key_only = options.key_only;
   tree::TreeCursor cursor(state, {snapshot->timestamp(), 0}, std::move(cursor_options));
   if (!cursor.first()) return cursor.status();
   std::vector<Entry> entries(512);
+  std::string loaded;  // of a tree with a shape
   for (;;) {
     const size_t count = cursor.next_batch(entries);
     if (count == 0) return cursor.status();
+    if (state->shape() != nullptr) {
+      if (status = db::load_entries(*state, {entries.data(), count}, &loaded); !status.ok()) {
+        return status;
+      }
+    }
     if (!callback({entries.data(), count})) return {};
   }
 }
@@ -131,11 +150,13 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
+  const db::StoredRange range(*state, lo, hi);
+  if (!range.ok()) return range.status();
   if (options.snapshot != nullptr) {
-    return count_range(state, {options.snapshot->timestamp(), 0}, lo, hi);
+    return count_range(state, {options.snapshot->timestamp(), 0}, range.low(), range.high());
   }
   const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
-  Result<uint64_t> result = count_range(state, {registration.ts, 0}, lo, hi);
+  Result<uint64_t> result = count_range(state, {registration.ts, 0}, range.low(), range.high());
   impl_->snapshots_->remove(registration.slot);
   return result;
 }
@@ -146,10 +167,13 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  const std::optional<std::string> upper = hi ? std::optional(std::string(*hi)) : std::nullopt;
+  const db::StoredRange range(*state, lo, hi);
+  if (!range.ok()) return range.status();
+  std::optional<std::string> upper;
+  if (hi.has_value()) upper.emplace(*range.high());
   RangeEstimate all;
   for (const tree::TreeState* of = state; of != nullptr;) {
-    const tree::Estimate found = tree::estimate(of->directory(), lo, upper);
+    const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper);
     all.entries += found.entries;
     all.bytes += found.bytes;
     of = of->base() == nullptr ? nullptr : of->base()->source;
@@ -169,12 +193,15 @@ Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
   if (!status.ok()) return status;
   const tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  if (value.size() > db::kLargeValueBytes) {
-    return impl_->write_large(state->id(), key, value, durability);
+  const db::StoredPair stored(*state, key, value);
+  if (!stored.ok()) return stored.status();
+  if (stored.value().size() > db::kLargeValueBytes) {
+    return impl_->write_large(state->id(), stored.key(), stored.value(), durability);
   }
   thread_local std::string operation;
   operation.clear();
-  format::append_operation(operation, {format::OperationType::kPut, state->id(), key, value});
+  format::append_operation(
+      operation, {format::OperationType::kPut, state->id(), stored.key(), stored.value()});
   status = impl_->write_operations(operation, 1, false, durability);
   if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;
@@ -185,9 +212,15 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
   if (!status.ok()) return status;
   const tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  if (db::several_values(*state)) [[unlikely]] {
+    return db::del_values(*this, *impl_, tree, key, durability);
+  }
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
   thread_local std::string operation;
   operation.clear();
-  format::append_operation(operation, {format::OperationType::kDelete, state->id(), key, {}});
+  format::append_operation(operation,
+                           {format::OperationType::kDelete, state->id(), stored.view(), {}});
   status = impl_->write_operations(operation, 1, false, durability);
   if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;
@@ -200,18 +233,17 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
   if (!status.ok()) return status;
   const tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  if (high.has_value() && *high <= low) return impl_->writable();
+  const db::StoredRange range(*state, low, high);
+  if (!range.ok()) return range.status();
+  if (high.has_value() && *range.high() <= range.low()) return impl_->writable();
   std::string operation;
-  format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(), low,
-                                       format::encode_range_end(high)});
+  format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(),
+                                       range.low(), format::encode_range_end(range.high())});
   return impl_->write_operations(operation, 1, false, durability);
 }
 
 Status Db::write(const WriteBatch& batch, Durability durability) {
-  if (batch.too_large_) {
-    return Status(StatusCode::kInvalidArgument,
-                  "the batch was given a key or a value over the limits");
-  }
+  if (!batch.refused_.ok()) return batch.refused_;
   return impl_->write_operations(batch.ops_, static_cast<uint32_t>(batch.count_), batch.large_,
                                  durability);
 }

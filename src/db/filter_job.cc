@@ -5,6 +5,7 @@
 
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/stored_key.h"
 #include "os/epoch.h"
 #include "os/io_limit.h"
 #include "os/test_point.h"
@@ -187,6 +188,7 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
     tree::TreeCursor cursor(tree, {seen_at.ts, 0},
                             {std::move(lower), std::move(upper), !filter.needs_values()});
     std::vector<Change> changes;
+    std::string loaded;
     size_t bytes = 0;
     const auto flush = [&] {
       HAWTHORN_TEST_POINT("filter.before_apply");
@@ -203,8 +205,16 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       if (!goes_on) break;
       seen_.fetch_add(1, std::memory_order_relaxed);
       Change change;
-      const Result<FlushFilter::Decision> decision =
-          decide(filter, cursor.key(), cursor.value(), &change.value);
+      Entry entry{cursor.key(), cursor.value()};
+      if (tree->shape() != nullptr) {
+        if (status = load_entries(*tree, {&entry, 1}, &loaded); !status.ok()) break;
+      }
+      Result<FlushFilter::Decision> decision =
+          decide(filter, entry.key, entry.value, &change.value);
+      if (decision.ok() && *decision == FlushFilter::Decision::kChange && several_values(*tree)) {
+        decision = Status(StatusCode::kInvalidArgument,
+                          "it changed a value of a key that may have several");
+      }
       if (!decision.ok()) {
         status = decision.status();
         break;

@@ -39,10 +39,12 @@ struct TreeAccess {
   static tree::TreeState* state(const Tree& tree) {
     return static_cast<tree::TreeState*>(tree.impl_);
   }
+  static bool shaped(const Tree& tree) { return tree.shaped_; }
   static Tree make(tree::TreeState* state) {
     Tree tree;
     tree.impl_ = state;
     tree.id_ = state->id();
+    tree.shaped_ = state->shape() != nullptr;
     return tree;
   }
 };
@@ -158,6 +160,9 @@ class Db::Impl {
   void remove_ingest_files();
   Status check_merge_operators() const;
   const MergeOperator* merge_operator(std::string_view name) const;
+  Status check_key_orders() const;
+  // Among the options' and the library's; null: none.
+  const KeyOrder* key_order(std::string_view name) const;
   Status close_log();
   Status present_ring_bytes(size_t* bytes);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/large_values.h"
+#include "db/stored_key.h"
 #include "os/epoch.h"
 
 namespace hawthorn::db {
@@ -117,12 +118,16 @@ Status IngestSession::keep(Status status) {
 
 Status IngestSession::add(std::string_view key, std::string_view value) {
   if (Status s = usable(); !s.ok()) return s;
-  Status status = check(key, value.size());
-  if (status.ok()) status = db_->check_sizes(key, value.size());
+  Status status = db_->check_sizes(key, value.size());
   if (!status.ok()) return keep(status);
+  const StoredPair stored(*tree_, key, value);
+  if (!stored.ok()) return keep(stored.status());
+  key = stored.key();
+  value = stored.value();
+  if (status = check(key, value.size()); !status.ok()) return keep(status);
   if (value.size() <= kLargeValueBytes) return keep(accept({key, value, false}));
   size_t given = 0;
-  return add_stream(key, value.size(), [&](std::span<char> to) -> Result<size_t> {
+  return add_stored(key, value.size(), [&](std::span<char> to) -> Result<size_t> {
     const size_t count = std::min(to.size(), value.size() - given);
     std::memcpy(to.data(), value.data() + given, count);
     given += count;
@@ -132,7 +137,13 @@ Status IngestSession::add(std::string_view key, std::string_view value) {
 
 Status IngestSession::add_stream(std::string_view key, uint64_t size, const StreamSource& source) {
   if (Status s = usable(); !s.ok()) return s;
-  if (Status s = check(key, size); !s.ok()) return keep(s);
+  const StoredKey stored(*tree_, key);
+  if (!stored.ok()) return keep(stored.status());
+  if (Status s = check(stored.view(), size); !s.ok()) return keep(s);
+  return add_stored(stored.view(), size, source);
+}
+
+Status IngestSession::add_stored(std::string_view key, uint64_t size, const StreamSource& source) {
   if (size > kLargeValueBytes) {
     Result<std::string> encoded =
         write_large_value(&db_->store_, db_->scheduler_.get(), size, source, false);

@@ -67,6 +67,8 @@ class IngestSession : private txn::Attaching {
  private:
   static constexpr uint32_t kSeeksOfView = 4096;
 
+  Status add_stored(std::string_view key, uint64_t size, const StreamSource& source);
+
   // A range of keys in which the tree holds nothing, as far as was seen.
   struct Gap {
     std::string low;  // of the container that is being gathered

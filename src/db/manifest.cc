@@ -281,6 +281,7 @@ uint64_t features_of(const format::TreeRecord& tree) {
   if (!tree.merge_operator.empty()) features |= format::kFeatureMergeOperators;
   if (tree.layer_of != 0) features |= format::kFeatureLayers;
   if (tree.clone_of != 0) features |= format::kFeatureClones;
+  if (!tree.shape.empty()) features |= format::kFeatureTreeShapes;
   return features;
 }
 uint64_t features_of(const format::ManifestBatch& batch) {

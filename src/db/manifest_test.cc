@@ -13,6 +13,7 @@
 #include "base/checksum.h"
 #include "format/manifest_record.h"
 #include "format/manifest_test_batches.h"
+#include "format/tree_shape.h"
 #include "hawthorn/version.h"
 #include "testing/sim_machine.h"
 
@@ -529,6 +530,20 @@ TEST(ManifestTest, ACloneIsAFeature) {
     clone.clone_ts = ts;
     EXPECT_FALSE(check(clone).ok()) << of;
   }
+}
+
+TEST(ManifestTest, AShapeIsAFeature) {
+  Fixture f;
+  f.create();
+  auto manifest = f.reopen();
+  ManifestBatch batch;
+  format::TreeRecord tree{1, "t", 0, 0};
+  tree.shape = format::encode_tree_shape({"uint64", "bytewise", true});
+  batch.trees_created = {tree};
+  EXPECT_EQ(f.load()->features.incompatible & format::kFeatureTreeShapes, 0u);
+  must(manifest->append(batch));
+  EXPECT_NE(f.load()->features.incompatible & format::kFeatureTreeShapes, 0u);
+  EXPECT_EQ(f.reopen()->state().trees.at(1), tree);
 }
 
 TEST(ManifestTest, NewerVersionsAndFeatures) {

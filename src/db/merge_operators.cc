@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/stored_key.h"
 #include "format/operation.h"
 #include "hawthorn/merge_operator.h"
 
@@ -139,11 +140,12 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
   }
   os::MutexLock changing(settings_mutex_);
   const MergeOperator* present = tree->merge_operator();
-  if (present == found) return {};
+  if (present != nullptr && present->name() == found->name()) return {};
   if (present != nullptr) {
     return Status(StatusCode::kInvalidArgument, "the tree has the merge operator \"" +
                                                     std::string(present->name()) + "\" already");
   }
+  if (db::several_values(*tree)) return db::not_with_several_values();
   if (tree->base() != nullptr || tree->pins().any()) {
     return Status(StatusCode::kNotSupported, "the tree is a clone, or clones show it");
   }
@@ -190,9 +192,12 @@ Status Db::merge(const Tree& tree, std::string_view key, std::string_view operan
   const tree::TreeState* state = impl_->find(tree, &status);
   if (state != nullptr) status = impl_->check_merge(*state, key, operand);
   if (!status.ok()) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
   thread_local std::string operation;
   operation.clear();
-  format::append_operation(operation, {format::OperationType::kMerge, state->id(), key, operand});
+  format::append_operation(operation,
+                           {format::OperationType::kMerge, state->id(), stored.view(), operand});
   status = impl_->write_operations(operation, 1, false, durability);
   if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;

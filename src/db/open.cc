@@ -118,6 +118,7 @@ Status Db::Impl::open_all(Opened* event) {
                                                     " is not between 1.02 and 4");
   }
   if (Status s = check_merge_operators(); !s.ok()) return s;
+  if (Status s = check_key_orders(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -226,6 +227,7 @@ Status Db::Impl::open_all(Opened* event) {
     counters_->update_when_due([this](Stats* stats) { figures(stats); });
   });
   catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
+  catalog_->key_order = [this](std::string_view name) { return key_order(name); };
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
   named_snapshots_->open(loaded.state);

@@ -1,5 +1,6 @@
 // Values that stay until the transaction ends, and puts that are filled in place.
 
+#include "db/stored_key.h"
 #include "db/transaction_impl.h"
 
 namespace hawthorn {
@@ -9,6 +10,9 @@ Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_v
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  key = stored.view();
   const bool one_moment = impl_->txn().reads_one_moment();
   if (impl_->txn().tracks_reads()) impl_->txn().note_read(state, key);
   db::PinnedValues& pinned = impl_->pinned();
@@ -49,6 +53,9 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, size, &status);
   if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  key = stored.view();
   txn::Txn& txn = impl_->txn();
   if (status = impl_->db()->writable(); !status.ok()) return status;
   if (txn.is_read_only()) {

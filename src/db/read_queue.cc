@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "db/impl.h"
+#include "db/stored_key.h"
 #include "os/io_queue.h"
 #include "tree/large_read.h"
 #include "tree/point_get.h"
@@ -118,6 +119,11 @@ void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion com
   Status status = db_->usable();
   get->tree = status.ok() ? db_->find(tree, options.snapshot, &status) : nullptr;
   if (get->tree == nullptr) return finish(get, std::move(status));
+  if (get->tree->shape() != nullptr) {
+    const db::StoredKey stored(*get->tree, key);
+    if (!stored.ok()) return finish(get, stored.status());
+    get->key.assign(stored.view());
+  }
   get->registered = options.snapshot != nullptr;
   get->view = {get->registered ? options.snapshot->timestamp() : 0, 0};
   waiting_.push_back(get);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "db/cursor_impl.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/pinned_values.h"
@@ -173,6 +174,8 @@ class Transaction::Impl {
 
   Result<tree::TreeState*> find_name(std::string_view name) const;
   Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
+  // Of a name that find_name_to_change has not found.
+  Result<tree::TreeState*> make_tree(std::string_view name, std::string shape) const;
 
   Status read(tree::TreeState* state, std::string_view key, Value& value) const {
     return state->get(key, txn_->view(), txn_->reads_one_moment(), value);
@@ -207,6 +210,16 @@ class Transaction::Impl {
     Status status = write();
     return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
   }
+  // A cursor of what the transaction sees; the options' keys are stored ones.
+  std::unique_ptr<Cursor::Impl> walk(tree::TreeState* state, const CursorOptions& stored) const;
+  // Where a key may have several values (several_values.cc). Errors: kInvalidArgument; those of
+  // reads and writes.
+  Result<std::unique_ptr<Cursor::Impl>> values_of(tree::TreeState* state,
+                                                  std::string_view key) const;
+  Status get_first_value(tree::TreeState* state, std::string_view key, Value& value) const;
+  Status del_values(tree::TreeState* state, std::string_view key) const;
+
+  // Below, keys are stored ones.
   Status del(tree::TreeState* state, std::string_view key) const {
     return txn_->write(state, format::OperationType::kDelete, key, {});
   }

@@ -2,6 +2,7 @@
 
 #include "db/change_alone.h"
 #include "db/cursor_impl.h"
+#include "db/stored_key.h"
 #include "db/transaction_impl.h"
 
 namespace hawthorn {
@@ -196,10 +197,7 @@ Result<Tree> Transaction::tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
-  if (found.status().is_not_found()) {
-    const auto codec = static_cast<format::Codec>(impl_->db()->options_.compression);
-    found = impl_->db()->catalog_->create(impl_->txn(), name, codec);
-  }
+  if (found.status().is_not_found()) found = impl_->make_tree(name, {});
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
 }
@@ -269,8 +267,13 @@ Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  if (impl_->txn().tracks_reads()) impl_->txn().note_read(state, key);
-  return impl_->read(state, key, value);
+  if (db::several_values(*state)) [[unlikely]] {
+    return impl_->get_first_value(state, key, value);
+  }
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  if (impl_->txn().tracks_reads()) impl_->txn().note_read(state, stored.view());
+  return impl_->read(state, stored.view(), value);
 }
 
 Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view> keys,
@@ -279,6 +282,8 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  const db::StoredKeys stored(*state, &keys);
+  if (!stored.ok()) return stored.status();
   txn::Txn& txn = impl_->txn();
   if (txn.tracks_reads()) {
     for (const std::string_view key : keys) txn.note_read(state, key);
@@ -300,15 +305,9 @@ Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
     return Cursor(Status(StatusCode::kInvalidArgument,
                          "a cursor of a transaction reads what the transaction does"));
   }
-  txn::Txn& txn = impl_->txn();
-  tree::ReadView view = txn.view();
-  Snapshot own;
-  if (!txn.reads_one_moment()) {
-    own = impl_->db()->snapshot();
-    view.ts = own.timestamp();
-  }
-  return Cursor(std::make_unique<Cursor::Impl>(impl_->db(), std::move(own), state, view, options,
-                                               txn.tracks_reads() ? &txn.reads() : nullptr));
+  if (state->shape() == nullptr) return Cursor(impl_->walk(state, options));
+  const Result<CursorOptions> stored = stored_options(*state, options);
+  return stored.ok() ? Cursor(impl_->walk(state, *stored)) : Cursor(stored.status());
 }
 
 Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
@@ -317,11 +316,15 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  const db::StoredRange range(*state, lo, hi);
+  if (!range.ok()) return range.status();
   txn::Txn& txn = impl_->txn();
-  if (txn.tracks_reads()) txn.reads().add_range(state, lo, hi, txn.view().ts);
-  if (txn.reads_one_moment()) return count_range(state, txn.view(), lo, hi);
+  if (txn.tracks_reads()) {
+    txn.reads().add_range(state, range.low(), range.high(), txn.view().ts);
+  }
+  if (txn.reads_one_moment()) return count_range(state, txn.view(), range.low(), range.high());
   const Snapshot now = impl_->db()->snapshot();
-  return count_range(state, {now.timestamp(), txn.id()}, lo, hi);
+  return count_range(state, {now.timestamp(), txn.id()}, range.low(), range.high());
 }
 
 Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) {
@@ -329,9 +332,11 @@ Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
   txn::Txn& txn = impl_->txn();
-  if (status = txn.begin_update(state, key); !status.ok()) return status;
-  return state->get(key, txn.update_view(), txn.update_view_registered(), value);
+  if (status = txn.begin_update(state, stored.view()); !status.ok()) return status;
+  return state->get(stored.view(), txn.update_view(), txn.update_view_registered(), value);
 }
 
 Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
@@ -348,7 +353,9 @@ Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
     return Status(StatusCode::kInvalidArgument, "the lock mode is none that there is");
   }
   const uint64_t timeout_us = timeout_ms.has_value() ? *timeout_ms * 1000 : txn.lock_timeout_us();
-  return txn.lock(state, key, static_cast<txn::LockMode>(mode), timeout_us);
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  return txn.lock(state, stored.view(), static_cast<txn::LockMode>(mode), timeout_us);
 }
 
 // ---- Writes
@@ -357,7 +364,9 @@ Status Transaction::put(const Tree& tree, std::string_view key, std::string_view
   if (impl_ == nullptr) return no_transaction();
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
-  return state == nullptr ? status : impl_->put(state, key, value);
+  if (state == nullptr) return status;
+  const db::StoredPair stored(*state, key, value);
+  return stored.ok() ? impl_->put(state, stored.key(), stored.value()) : stored.status();
 }
 
 Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
@@ -366,6 +375,8 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
   if (size > Db::limits().stream_value_bytes_max) {
     return Status(StatusCode::kInvalidArgument,
                   "a streamed value of " + std::to_string(size) + " bytes is over the limit");
@@ -381,13 +392,13 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
       }
       filled += *got;
     }
-    return impl_->put(state, key, bytes);
+    return impl_->put(state, stored.view(), bytes);
   }
   Db::Impl* db = impl_->db();
   Result<std::string> encoded =
       db::write_large_value(&db->store_, db->scheduler_.get(), size, source);
   if (!encoded.ok()) return encoded.status();
-  return impl_->txn().write(state, format::OperationType::kPutLarge, key, *encoded);
+  return impl_->txn().write(state, format::OperationType::kPutLarge, stored.view(), *encoded);
 }
 
 Status Transaction::del(const Tree& tree, std::string_view key) {
@@ -395,7 +406,11 @@ Status Transaction::del(const Tree& tree, std::string_view key) {
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  return impl_->del(state, key);
+  if (db::several_values(*state)) [[unlikely]] {
+    return impl_->del_values(state, key);
+  }
+  const db::StoredKey stored(*state, key);
+  return stored.ok() ? impl_->del(state, stored.view()) : stored.status();
 }
 
 Status Transaction::delete_range(const Tree& tree, std::string_view low,
@@ -405,7 +420,10 @@ Status Transaction::delete_range(const Tree& tree, std::string_view low,
   tree::TreeState* state = impl_->find_to_write(tree, low, 0, &status);
   if (state == nullptr) return status;
   if (high.has_value()) status = impl_->db()->check_sizes(*high, 0);
-  return status.ok() ? impl_->txn().delete_range(state, low, high) : status;
+  if (!status.ok()) return status;
+  const db::StoredRange range(*state, low, high);
+  if (!range.ok()) return range.status();
+  return impl_->txn().delete_range(state, range.low(), range.high());
 }
 
 Status Transaction::merge(const Tree& tree, std::string_view key, std::string_view operand) {
@@ -413,13 +431,21 @@ Status Transaction::merge(const Tree& tree, std::string_view key, std::string_vi
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  return impl_->merge(state, key, operand);
+  const db::StoredKey stored(*state, key);
+  return stored.ok() ? impl_->merge(state, stored.view(), operand) : stored.status();
 }
 
 // ---- Compare and set
 
 Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::string_view value) {
-  return replace(tree, key, std::nullopt, value);
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  if (state == nullptr) return status;
+  const db::StoredPair stored(*state, key, value);
+  if (!stored.ok()) return stored.status();
+  return Impl::write_if(impl_->has(state, stored.key(), std::nullopt),
+                        [&] { return impl_->put(state, stored.key(), stored.value()); });
 }
 
 Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::string_view value) {
@@ -427,9 +453,11 @@ Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::st
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
-  Result<bool> absent = impl_->has(state, key, std::nullopt);
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  Result<bool> absent = impl_->has(state, stored.view(), std::nullopt);
   if (!absent.ok()) return absent;
-  return Impl::write_if(!*absent, [&] { return impl_->put(state, key, value); });
+  return Impl::write_if(!*absent, [&] { return impl_->put(state, stored.view(), value); });
 }
 
 Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
@@ -439,8 +467,10 @@ Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
-  return Impl::write_if(impl_->has(state, key, expected),
-                        [&] { return impl_->put(state, key, value); });
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  return Impl::write_if(impl_->has(state, stored.view(), expected),
+                        [&] { return impl_->put(state, stored.view(), value); });
 }
 
 Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
@@ -449,7 +479,10 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, 0, &status);
   if (state == nullptr) return status;
-  return Impl::write_if(impl_->has(state, key, expected), [&] { return impl_->del(state, key); });
+  const db::StoredPair stored(*state, key, expected);
+  if (!stored.ok()) return stored.status();
+  return Impl::write_if(impl_->has(state, stored.key(), stored.value()),
+                        [&] { return impl_->del(state, stored.key()); });
 }
 
 Result<bool> Db::insert(const Tree& tree, std::string_view key, std::string_view value,

@@ -28,14 +28,20 @@ Status change_trees(Db& db, const Db::Impl& impl, Change change) {
 }
 }  // namespace
 
-Result<Tree> Db::tree(std::string_view name) {
-  Result<Tree> found = find_tree(name);
-  if (!found.status().is_not_found()) return found;
-  const Status made = change_trees(*this, *impl_, [&](Transaction& transaction) {
-    found = transaction.tree(name);
+Result<Tree> make_tree(Db& db, const Db::Impl& impl,
+                       const std::function<Result<Tree>(Transaction&)>& make) {
+  Result<Tree> found = Status(StatusCode::kNotFound);
+  const Status made = change_trees(db, impl, [&](Transaction& transaction) {
+    found = make(transaction);
     return found.status();
   });
   return made.ok() ? found : made;
+}
+
+Result<Tree> Db::tree(std::string_view name) {
+  Result<Tree> found = find_tree(name);
+  if (!found.status().is_not_found()) return found;
+  return make_tree(*this, *impl_, [&](Transaction& t) { return t.tree(name); });
 }
 
 Result<Tree> Db::find_tree(std::string_view name, const ReadOptions& options) {

@@ -3,14 +3,16 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "format/tree_shape.h"
 
 namespace hawthorn::format {
 
 std::string encode_catalog_entry(const CatalogEntry& entry) {
-  std::string value(1, '\1');
+  std::string value(1, entry.shape.empty() ? '\1' : '\2');
   const std::array<uint64_t, 3> fields = {entry.id, entry.codec, entry.clone_of};
-  for (size_t i = 0; i < (entry.clone_of == 0 ? 2 : 3); ++i) append_varint(value, fields[i]);
-  return value;
+  const bool two = entry.clone_of == 0 && entry.shape.empty();
+  for (size_t i = 0; i < (two ? 2 : 3); ++i) append_varint(value, fields[i]);
+  return value + entry.shape;
 }
 
 std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
@@ -19,17 +21,20 @@ std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
   uint64_t id = 0;
   uint64_t codec = 0;
   uint64_t clone_of = 0;
-  if (value.empty() || *at != '\1' || (at = get_varint(at + 1, end, &id)) == nullptr ||
+  const bool shaped = value.starts_with('\2');
+  if ((!shaped && !value.starts_with('\1')) || (at = get_varint(at + 1, end, &id)) == nullptr ||
       (at = get_varint(at, end, &codec)) == nullptr || id == kCatalogTree || id > UINT32_MAX ||
       codec > UINT32_MAX) {
     return std::nullopt;
   }
-  if (at != end) {
+  if (at != end || shaped) {
     at = get_varint(at, end, &clone_of);
-    if (at != end || clone_of == 0 || clone_of >= id) return std::nullopt;
+    if (at == nullptr || clone_of >= id || (clone_of == 0 && !shaped)) return std::nullopt;
   }
+  const std::string_view shape(at, static_cast<size_t>(end - at));
+  if (shaped ? !decode_tree_shape(shape).has_value() : !shape.empty()) return std::nullopt;
   return CatalogEntry{static_cast<uint32_t>(id), static_cast<uint32_t>(codec),
-                      static_cast<uint32_t>(clone_of)};
+                      static_cast<uint32_t>(clone_of), std::string(shape)};
 }
 
 }  // namespace hawthorn::format

@@ -5,6 +5,8 @@
 // 't', then the name   u8: 1; varint: the tree's id; varint: its codec (packing.h) when it was
 // made;
 //                      where this entry made a clone, varint: the id of what it was made of
+//                      Of a tree with a shape: u8: 2; the three varints, the last one 0 where it
+//                      made no clone; then the shape (tree_shape.h)
 // 'm'                  empty. The names in the manifest, of a version before the catalog, have been
 //                      copied and do not count any more
 //
@@ -29,7 +31,8 @@ inline constexpr std::string_view kCatalogTreesEnd = "u";
 struct CatalogEntry {
   uint32_t id = 0;
   uint32_t codec = 0;
-  uint32_t clone_of = 0;  // 0: it made no clone
+  uint32_t clone_of = 0;   // 0: it made no clone
+  std::string shape = {};  // empty: none
   bool operator==(const CatalogEntry&) const = default;
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "format/tree_shape.h"
+
 namespace hawthorn::format {
 namespace {
 
@@ -22,11 +24,26 @@ TEST(CatalogEntry, comes_back) {
   EXPECT_EQ(encode_catalog_entry({5, 1, 3}), std::string("\1\5\1\3"));
 }
 
+TEST(CatalogEntry, of_a_tree_with_a_shape) {
+  const std::string shape = encode_tree_shape({"reverse", "bytewise", false});
+  for (const uint32_t clone_of : {0u, 4u}) {
+    const CatalogEntry entry{7, 1, clone_of, shape};
+    const std::string encoded = encode_catalog_entry(entry);
+    EXPECT_EQ(encoded, std::string("\2\7\1") + static_cast<char>(clone_of) + shape);
+    EXPECT_EQ(decode_catalog_entry(encoded), entry);
+    for (size_t size = 0; size < encoded.size(); ++size) {
+      EXPECT_FALSE(decode_catalog_entry(std::string_view(encoded).substr(0, size)).has_value());
+    }
+    EXPECT_FALSE(decode_catalog_entry(encoded + "x").has_value());
+  }
+  EXPECT_FALSE(decode_catalog_entry("\2\7\1\7" + shape).has_value());
+}
+
 TEST(CatalogEntry, is_none_of_what_cannot_be) {
   EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({0, 0, 0})).has_value());
   EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({7, 0, 7})).has_value());
   EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({7, 0, 8})).has_value());
-  EXPECT_FALSE(decode_catalog_entry("\2\7\1").has_value());
+  EXPECT_FALSE(decode_catalog_entry("\3\7\1").has_value());
 }
 
 }  // namespace

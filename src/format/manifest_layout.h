@@ -118,13 +118,14 @@ struct BatchCommitPayload {
 };
 static_assert(sizeof(BatchCommitPayload) == 24);
 
-// Followed by the name, by a LayerPayload or a ClonePayload where the flags say so and, where the
-// tree has a merge operator, by the size of the operator's name in one byte, not 0, and that name.
+// Followed by the name, by a LayerPayload, a ClonePayload and a shape where the flags say so and,
+// where the tree has a merge operator, by the size of the operator's name in one byte, not 0, and
+// that name. A shape is its size in two bytes and what tree_shape.h describes.
 //
 // OFFSET SIZE FIELD
 //      0    4 id
 //      4    4 comparator      0: bytewise
-//      8    4 flags           the codec; 256 on top: it is a layer; 512: a clone
+//      8    4 flags           the codec; 256: it is a layer; 512: a clone; 1024: it has a shape
 //     12    4 name_bytes
 struct TreeCreatePayload {
   uint32_t id;
@@ -135,6 +136,7 @@ struct TreeCreatePayload {
 static_assert(sizeof(TreeCreatePayload) == 16);
 inline constexpr uint32_t kTreeIsLayer = 256;
 inline constexpr uint32_t kTreeIsClone = 512;
+inline constexpr uint32_t kTreeHasShape = 1024;
 
 // What a layer's tree belongs to.
 //

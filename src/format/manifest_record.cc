@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "format/packing.h"
+#include "format/tree_shape.h"
 #include "hawthorn/version.h"
 
 namespace hawthorn::format {
@@ -49,7 +50,7 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
   }
   tree.id = fixed.id;
   tree.comparator = fixed.comparator;
-  tree.flags = fixed.flags & ~(kTreeIsLayer | kTreeIsClone);
+  tree.flags = fixed.flags & ~(kTreeIsLayer | kTreeIsClone | kTreeHasShape);
   tree.name.assign(payload.substr(sizeof(fixed), fixed.name_bytes));
   std::string_view rest = payload.substr(sizeof(fixed) + fixed.name_bytes);
   tree.layer_of = 0;
@@ -73,6 +74,16 @@ Status decode_tree(std::string_view payload, TreeRecord& tree) {
     tree.clone_of = clone.of;
     tree.clone_ts = clone.cts;
     rest.remove_prefix(sizeof(clone));
+  }
+  tree.shape.clear();
+  if ((fixed.flags & kTreeHasShape) != 0) {
+    uint16_t size = 0;
+    if (rest.size() >= sizeof(size)) std::memcpy(&size, rest.data(), sizeof(size));
+    if (size == 0 || rest.size() - sizeof(size) < size) {
+      return corrupt("tree record's shape does not fit it");
+    }
+    tree.shape.assign(rest.substr(sizeof(size), size));
+    rest.remove_prefix(sizeof(size) + size);
   }
   tree.merge_operator.clear();
   if (!rest.empty()) {
@@ -253,9 +264,12 @@ Status check(const TreeRecord& tree) {
                    ": the name of its merge operator is too long");
   }
   if (tree.name.size() > kManifestPayloadBytesMax - sizeof(TreeCreatePayload) -
-                             sizeof(LayerPayload) - sizeof(ClonePayload) - 1 -
-                             kMergeOperatorBytesMax) {
+                             sizeof(LayerPayload) - sizeof(ClonePayload) - 3 -
+                             kMergeOperatorBytesMax - kTreeShapeBytesMax) {
     return corrupt("tree " + std::to_string(tree.id) + ": the name is larger than 16 MB");
+  }
+  if (!tree.shape.empty() && !decode_tree_shape(tree.shape).has_value()) {
+    return corrupt("tree " + std::to_string(tree.id) + ": a shape that this version does not know");
   }
   if (tree.flags > kCodecLast) {
     return corrupt("tree " + std::to_string(tree.id) + ": flags that this version does not know");
@@ -380,11 +394,16 @@ void ManifestEncoder::add_tree(ManifestRecordType type, const TreeRecord& tree) 
   payload.id = tree.id;
   payload.comparator = tree.comparator;
   payload.flags = tree.flags | (tree.layer_of != 0 ? kTreeIsLayer : 0) |
-                  (tree.clone_of != 0 ? kTreeIsClone : 0);
+                  (tree.clone_of != 0 ? kTreeIsClone : 0) |
+                  (!tree.shape.empty() ? kTreeHasShape : 0);
   payload.name_bytes = static_cast<uint32_t>(tree.name.size());
   std::string names = tree.name;
   if (tree.layer_of != 0) names += bytes_of(LayerPayload{tree.layer_of, 0, tree.layer_cts});
   if (tree.clone_of != 0) names += bytes_of(ClonePayload{tree.clone_of, 0, tree.clone_ts});
+  if (!tree.shape.empty()) {
+    names += bytes_of(static_cast<uint16_t>(tree.shape.size()));
+    names += tree.shape;
+  }
   if (!tree.merge_operator.empty()) {
     names += static_cast<char>(tree.merge_operator.size());
     names += tree.merge_operator;

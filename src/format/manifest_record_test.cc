@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/prng.h"
 #include "format/manifest_test_batches.h"
+#include "format/tree_shape.h"
 
 namespace hawthorn::format {
 namespace {
@@ -154,6 +155,29 @@ TEST(ManifestRecordTest, MergeOperatorsStandBehindTheNamesOfTheirTrees) {
   EXPECT_FALSE(check(TreeRecord{2, "", 0, 0, {}, 1, kLsnMax + 1}).ok());
   std::string cut = records[2].payload.substr(0, sizeof(TreeCreatePayload) + 12);
   EXPECT_FALSE(decode_change(records[2].type, cut, decoded).ok());
+}
+
+TEST(ManifestRecordTest, ShapesStandBeforeMergeOperators) {
+  ManifestBatch batch;
+  TreeRecord tree{2, "t", 0, 1, "adds"};
+  tree.clone_of = 1;
+  tree.shape = encode_tree_shape({"reverse", "bytewise", false});
+  batch.trees_created = {tree};
+  const std::vector<RawRecord> records = split(encode(batch));
+  ASSERT_GE(records.size(), 2u);
+  const std::string& payload = records[1].payload;
+  EXPECT_EQ(payload.substr(sizeof(TreeCreatePayload) + 1 + sizeof(ClonePayload)),
+            std::string("\xb\0", 2) + tree.shape + "\4adds");
+  DecodedBatch decoded;
+  ASSERT_TRUE(decode_change(records[1].type, payload, decoded).ok());
+  EXPECT_EQ(decoded.changes.trees_created, batch.trees_created);
+  for (size_t size = sizeof(TreeCreatePayload); size < payload.size(); ++size) {
+    // Cut off behind the shape, there is no operator.
+    const bool whole = payload.size() - size == 5;
+    EXPECT_EQ(decode_change(records[1].type, payload.substr(0, size), decoded).ok(), whole) << size;
+  }
+  tree.shape += "x";
+  EXPECT_FALSE(check(tree).ok());
 }
 
 TEST(ManifestRecordTest, TheLargestRecordRoundTrips) {

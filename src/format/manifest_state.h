@@ -75,9 +75,10 @@ struct TreeRecord {
   uint32_t flags = 0;       // the codec of what is written from now on (packing.h); else zero
   std::string merge_operator = {};  // its name; empty: none
   uint32_t layer_of = 0;            // the tree whose layer it is (tree/layers.h); 0: it is none
-  Lsn layer_cts = 0;      // the commit that the layer is of; 0: there is none yet, and it may go
-  uint32_t clone_of = 0;  // what it shows where it has nothing itself (tree/clones.h); 0: nothing
-  Lsn clone_ts = 0;       // as of this commit, which made it; 0: the log tells
+  Lsn layer_cts = 0;       // the commit that the layer is of; 0: there is none yet, and it may go
+  uint32_t clone_of = 0;   // what it shows where it has nothing itself (tree/clones.h); 0: nothing
+  Lsn clone_ts = 0;        // as of this commit, which made it; 0: the log tells
+  std::string shape = {};  // tree_shape.h; empty: keys and values are stored as they are
   bool operator==(const TreeRecord&) const = default;
 };
 

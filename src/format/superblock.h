@@ -84,11 +84,14 @@ inline constexpr uint64_t kFeatureLayers = 32;
 // Incompatible: some tree is or was a clone: its record, its entry in the catalog, deletes in its
 // runs that hide nothing there.
 inline constexpr uint64_t kFeatureClones = 64;
+// Incompatible: some tree has or had an order of its own, or several values to a key: its record,
+// its entry in the catalog.
+inline constexpr uint64_t kFeatureTreeShapes = 128;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
-        kFeatureMergeOperators | kFeatureLayers | kFeatureClones};
+        kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes};
 
 struct Superblock {
   uint32_t format_version = 0;

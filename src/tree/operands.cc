@@ -69,6 +69,39 @@ ChainRead read_operands(const Version* newest, const ReadView& view, const TxnSl
 
 // ---- The operator
 
+namespace {
+// For keys that are not stored as they are.
+class ShapedOperator : public MergeOperator {
+ public:
+  ShapedOperator(const MergeOperator* of, const format::TreeShape* shape)
+      : of_(of), shape_(shape) {}
+  std::string_view name() const override { return of_->name(); }
+  bool merge(std::string_view key, std::optional<std::string_view> existing,
+             std::span<const std::string_view> operands, std::string* result) const override {
+    std::string loaded;
+    return shape_->load(key, &loaded, nullptr).ok() &&
+           of_->merge(loaded, existing, operands, result);
+  }
+  bool combine(std::string_view key, std::string_view left, std::string_view right,
+               std::string* result) const override {
+    std::string loaded;
+    return shape_->load(key, &loaded, nullptr).ok() && of_->combine(loaded, left, right, result);
+  }
+
+ private:
+  const MergeOperator* const of_;
+  const format::TreeShape* const shape_;
+};
+}  // namespace
+
+void TreeState::set_merge_operator(const MergeOperator* to) {
+  if (shape_ != nullptr) {
+    shaped_operator_ = std::make_unique<ShapedOperator>(to, shape_.get());
+    to = shaped_operator_.get();
+  }
+  merge_operator_.store(to, std::memory_order_release);
+}
+
 Status TreeState::can_merge() const {
   if (merge_operator() != nullptr) return {};
   return Status(StatusCode::kInvalidArgument,

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/tree_shape.h"
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/status.h"
 #include "hawthorn/value.h"
@@ -78,11 +79,14 @@ class TreeState {
   const MergeOperator* merge_operator() const {
     return merge_operator_.load(std::memory_order_acquire);
   }
-  void set_merge_operator(const MergeOperator* to) {
-    merge_operator_.store(to, std::memory_order_release);
-  }
+  // That is shown keys, not what they are stored as.
+  void set_merge_operator(const MergeOperator* to);
   // Errors: kInvalidArgument where it has no operator.
   Status can_merge() const;
+  // What its keys are stored as; null: as they are. Everything here speaks of stored keys.
+  const format::TreeShape* shape() const { return shape_.get(); }
+  // Before anybody else knows the tree.
+  void set_shape(std::unique_ptr<const format::TreeShape> shape) { shape_ = std::move(shape); }
   // Null: it is no clone.
   CloneBase* base() const { return base_.get(); }
   // Before anybody else knows the tree.
@@ -268,6 +272,8 @@ class TreeState {
   Store* const store_;
   const uint32_t id_;
   std::atomic<const MergeOperator*> merge_operator_{nullptr};
+  std::unique_ptr<const format::TreeShape> shape_;
+  std::unique_ptr<const MergeOperator> shaped_operator_;
   std::unique_ptr<CloneBase> base_;
   Pins pins_;
   Layers layers_;

@@ -123,6 +123,29 @@ class RoundTrip(CommandCase):
         self.hawthorn("load", self.db, stdin=text)
         self.assertEqual(self.hawthorn("dump", self.db), text)
 
+    def test_trees_with_options(self):
+        plain = (b"#hawthorn-dump version=2 encoding=escaped\n"
+                 b"#tree order=bytewise values=reverse name=a b\n"
+                 b"k\t2\nk\t1\nk2\t\n#end entries=3\n"
+                 b"#tree order=reverse name=b\ny\t1\nx\t2\n#end entries=2\n"
+                 b"#tree name=c\n#end entries=0\n#end-of-dump trees=3\n")
+        for bulk in ((), ("--sorted",)):
+            db = self.scratch / ("options" + "".join(bulk))
+            self.hawthorn("load", db, *bulk, stdin=plain)
+            dump = self.hawthorn("dump", db)
+            self.assertEqual(re.sub(rb" xxh3=[0-9a-f]{16}", b"", dump), plain)
+            self.hawthorn("load", self.scratch / ("again" + "".join(bulk)), *bulk, stdin=dump)
+            self.assertEqual(self.hawthorn("dump", self.scratch / ("again" + "".join(bulk))), dump)
+            self.assertIn(b" 0 errors", self.hawthorn("check", db))
+            other = plain.replace(b"order=reverse", b"order=from_end")
+            self.hawthorn("load", db, stdin=other, code=USAGE)
+            self.assertIn('tree "b" has the order "reverse"', self.stderr)
+        # What only one of the trees needs, all of them get.
+        self.assertEqual(self.hawthorn("dump", self.scratch / "options", "--tree", "c").splitlines()[0],
+                         b"#hawthorn-dump version=1 encoding=escaped")
+        unknown = plain.replace(b"order=reverse", b"order=nobody's")
+        self.hawthorn("load", self.db, stdin=unknown, code=USAGE)
+
     def test_progress_goes_to_standard_error(self):
         text = HEAD + b"#tree name=t\n" + b"".join(b"%09d\tv\n" % i for i in range(300_000))
         text += b"#end entries=300000\n#end-of-dump trees=1\n"

@@ -1,0 +1,78 @@
+#pragma once
+// The order of a tree's keys, and whether a key may have several values there: chosen when the tree
+// is made, and kept with it.
+//
+//   Tree events = db->tree("events", {.order = "reverse"}).value();             // newest first
+//   Tree edges = db->tree("edges", {.order = "uint64", .multi_value = true}).value();
+//   db->put(edges, from, to_1);
+//   db->put(edges, from, to_2);                                                 // beside the first
+//
+// Orders that come with the library:
+//   "bytewise"  byte by byte, unsigned; a key comes before those that it begins: the default
+//   "reverse"   the other way round
+//   "from_end"  byte by byte from the last one backwards; a key comes before those that it ends
+//   "uint32", "uint64", "int32", "int64"
+//               numbers of 4 or 8 bytes as this machine stores them; other sizes are no keys
+//
+// Others are given with Options::key_orders, not as a comparison but as an encoding: a function
+// that makes of a key bytes which, compared byte by byte, stand in the order that is meant (a sort
+// key). That is stored in place of the key and decoded for whoever reads, so such a tree is as fast
+// as any other, and takes what the encoding adds.
+//
+// Everything that speaks of an order goes by the tree's: cursors, ranges and their ends, counts,
+// sorted ingests, batches of scans. An empty lower end of a range is none, in every order. Messages
+// (of locks, say) name keys as they are stored.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hawthorn/export.h"
+
+namespace hawthorn {
+
+// An order of keys. Its functions must be pure, and stay the same for as long as there is a tree
+// that has it.
+//
+// Threads: called from any thread, several at a time. They must not call the database, nor throw.
+// Lifetime: shared with the database that it was given to.
+class HAWTHORN_EXPORT KeyOrder {
+ public:
+  virtual ~KeyOrder() = default;
+
+  // What a tree remembers it by: 1 to 255 bytes, always the same.
+  virtual std::string_view name() const = 0;
+
+  // Appends the sort key. Of two keys, that comes first whose sort key does, compared byte by byte,
+  // and different keys have different ones. A sort key has at most limits().key_bytes_max bytes.
+  // False: these bytes are no key in this order; who asked gets kInvalidArgument.
+  virtual bool encode(std::string_view key, std::string* sort_key) const = 0;
+
+  // Appends the key of which encode has made this. False: of none; who reads gets kCorruption.
+  virtual bool decode(std::string_view sort_key, std::string* key) const = 0;
+
+  // The size of all sort keys, where they have the same: trees of several values to a key are
+  // smaller then. 0: they have not.
+  virtual size_t fixed_bytes() const { return 0; }
+};
+
+// What a tree is made with.
+struct TreeOptions {
+  // The name of an order. Empty: "bytewise".
+  std::string order = {};
+
+  // A key may have several values, which are a sorted set: put adds one, del takes away all,
+  // remove_if a certain one, insert tells whether it was missing. get reads the first. Cursors show
+  // each with its key. A value is a part of what is sorted: with its key it has at most
+  // limits().key_bytes_max bytes, as stored (a zero byte in a key counts twice). Not for such
+  // trees (kNotSupported): multi_get and read queues, get_for_update, get_pinned and lock, update
+  // and replace, merges, streamed values and parts of values, put_reserve.
+  bool multi_value = false;
+  // The order of a key's values, where there are several. Empty: "bytewise".
+  std::string value_order = {};
+
+  bool operator==(const TreeOptions&) const = default;
+};
+
+}  // namespace hawthorn

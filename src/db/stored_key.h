@@ -1,0 +1,135 @@
+#pragma once
+// What a tree stores for the keys and values of its caller, by the tree's shape
+// (format/tree_shape.h). Made where a public function begins; what lies below knows stored keys
+// only.
+//
+// Used by the public functions of db. Threads: one at a time.
+//
+// 1. Of a tree without a shape nothing is copied: a view is the caller's.
+// 2. Each has a status; its views are good only where that is OK.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/db.h"
+#include "hawthorn/status.h"
+#include "tree/tree.h"
+
+namespace hawthorn::db {
+
+// The one entry of a key. Errors: kInvalidArgument for what is no key; kNotSupported where a key
+// may have several values.
+class StoredKey {
+ public:
+  StoredKey(const tree::TreeState& tree, std::string_view key) : view_(key) {
+    if (tree.shape() != nullptr) [[unlikely]] {
+      store(*tree.shape(), key);
+    }
+  }
+  StoredKey(const StoredKey&) = delete;
+  StoredKey& operator=(const StoredKey&) = delete;
+  const Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  std::string_view view() const { return view_; }
+
+ private:
+  void store(const format::TreeShape& shape, std::string_view key);
+  std::string_view view_;
+  std::string own_;
+  Status status_;
+};
+
+// Many of them. Errors: as StoredKey.
+class StoredKeys {
+ public:
+  // `keys` is replaced by stored ones, which live as long as this.
+  StoredKeys(const tree::TreeState& tree, std::span<const std::string_view>* keys) {
+    if (tree.shape() != nullptr) [[unlikely]] {
+      store(*tree.shape(), keys);
+    }
+  }
+  StoredKeys(const StoredKeys&) = delete;
+  StoredKeys& operator=(const StoredKeys&) = delete;
+  const Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+
+ private:
+  void store(const format::TreeShape& shape, std::span<const std::string_view>* keys);
+  std::string own_;
+  std::vector<std::string_view> views_;
+  Status status_;
+};
+
+// An entry: where a key may have several values, its value is a part of the stored key. Errors:
+// kInvalidArgument.
+class StoredPair {
+ public:
+  StoredPair(const tree::TreeState& tree, std::string_view key, std::string_view value)
+      : key_(key), value_(value) {
+    if (tree.shape() != nullptr) [[unlikely]] {
+      store(*tree.shape());
+    }
+  }
+  StoredPair(const StoredPair&) = delete;
+  StoredPair& operator=(const StoredPair&) = delete;
+  const Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  std::string_view key() const { return key_; }
+  std::string_view value() const { return value_; }
+
+ private:
+  void store(const format::TreeShape& shape);
+  std::string_view key_;
+  std::string_view value_;
+  std::string own_;
+  Status status_;
+};
+
+// A range of keys, its end not included. An empty low end is none. Errors: kInvalidArgument.
+class StoredRange {
+ public:
+  StoredRange(const tree::TreeState& tree, std::string_view low,
+              std::optional<std::string_view> high)
+      : low_(low), high_(high) {
+    if (tree.shape() != nullptr) [[unlikely]] {
+      store(*tree.shape());
+    }
+  }
+  StoredRange(const StoredRange&) = delete;
+  StoredRange& operator=(const StoredRange&) = delete;
+  const Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  std::string_view low() const { return low_; }
+  std::optional<std::string_view> high() const { return high_; }
+
+ private:
+  void store(const format::TreeShape& shape);
+  std::string_view low_;
+  std::optional<std::string_view> high_;
+  std::string own_low_;
+  std::string own_high_;
+  Status status_;
+};
+
+// Whether a key of this tree may have several values.
+inline bool several_values(const tree::TreeState& tree) {
+  return tree.shape() != nullptr && tree.shape()->multi_value();
+}
+Status not_with_several_values();
+Status not_without_several_values();
+
+// Makes of stored entries those of the caller; their bytes are in *loaded then, but for values that
+// are no part of a key. Errors: kCorruption.
+Status load_entries(const tree::TreeState& tree, std::span<Entry> entries, std::string* loaded);
+
+// All values of a key, as stored keys. Errors: kInvalidArgument.
+struct StoredValues {
+  std::string head;
+  std::optional<std::string> end;  // nothing: the tree's
+};
+Result<StoredValues> stored_values(const tree::TreeState& tree, std::string_view key);
+
+}  // namespace hawthorn::db

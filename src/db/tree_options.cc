@@ -1,0 +1,133 @@
+// Trees with options: how they are made, and the orders that a database was given.
+
+#include <algorithm>
+
+#include "db/cursor_impl.h"
+#include "db/transaction_impl.h"
+#include "format/tree_shape.h"
+
+namespace hawthorn {
+
+namespace {
+format::TreeShapeNames names_of(const TreeOptions& options) {
+  const auto or_bytewise = [](const std::string& name) {
+    return name.empty() ? std::string(format::kBytewiseOrder) : name;
+  };
+  return {or_bytewise(options.order), or_bytewise(options.value_order), options.multi_value};
+}
+
+format::TreeShapeNames names_of(const tree::TreeState& tree) {
+  return tree.shape() == nullptr ? names_of(TreeOptions()) : tree.shape()->names();
+}
+
+std::string describe(const format::TreeShapeNames& names) {
+  std::string text = "the order \"" + names.order + "\"";
+  if (names.multi_value) text += " and several values in the order \"" + names.value_order + "\"";
+  return text;
+}
+
+Status check_same(std::string_view name, const tree::TreeState& tree, const TreeOptions& options) {
+  const format::TreeShapeNames has = names_of(tree);
+  const format::TreeShapeNames wanted = names_of(options);
+  if (has == wanted) return {};
+  return Status(StatusCode::kInvalidArgument, "tree \"" + std::string(name) + "\" has " +
+                                                  describe(has) + ", not " + describe(wanted));
+}
+
+// Empty where the tree stores what it is given.
+Result<std::string> encoded_shape(const TreeOptions& options) {
+  const format::TreeShapeNames names = names_of(options);
+  if (std::max(names.order.size(), names.value_order.size()) > format::kOrderNameBytesMax) {
+    return Status(StatusCode::kInvalidArgument, "the name of an order is longer than " +
+                                                    std::to_string(format::kOrderNameBytesMax) +
+                                                    " bytes");
+  }
+  if (!names.multi_value && !options.value_order.empty()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "an order of values is only of use where a key may have several");
+  }
+  if (names == names_of(TreeOptions())) return std::string();
+  return format::encode_tree_shape(names);
+}
+}  // namespace
+
+// ---- The orders of a database
+
+Status Db::Impl::check_key_orders() const {
+  std::vector<std::string_view> names = {format::kBytewiseOrder};
+  for (const auto& order : options_.key_orders) {
+    if (order == nullptr) {
+      return Status(StatusCode::kInvalidArgument, "a key order of the options is null");
+    }
+    const std::string_view name = order->name();
+    if (name.empty() || name.size() > format::kOrderNameBytesMax) {
+      return Status(StatusCode::kInvalidArgument, "the name of a key order must have 1 to " +
+                                                      std::to_string(format::kOrderNameBytesMax) +
+                                                      " bytes");
+    }
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (known || format::library_order(name) != nullptr) {
+      return Status(StatusCode::kInvalidArgument,
+                    "there is more than one key order \"" + std::string(name) + "\"");
+    }
+    names.push_back(name);
+  }
+  return {};
+}
+
+const KeyOrder* Db::Impl::key_order(std::string_view name) const {
+  for (const auto& order : options_.key_orders) {
+    if (order->name() == name) return order.get();
+  }
+  return format::library_order(name);
+}
+
+// ---- Trees
+
+Result<tree::TreeState*> Transaction::Impl::make_tree(std::string_view name,
+                                                      std::string shape) const {
+  const auto codec = static_cast<format::Codec>(db_->options_.compression);
+  return db_->catalog_->create(*txn_, name, codec, std::move(shape));
+}
+
+Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) {
+  if (impl_ == nullptr) return no_transaction();
+  Result<std::string> shape = encoded_shape(options);
+  if (!shape.ok()) return shape.status();
+  Result<tree::TreeState*> found = impl_->find_name(name);
+  if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
+  if (found.status().is_not_found()) {
+    found = impl_->make_tree(name, std::move(*shape));
+  } else if (found.ok()) {
+    if (Status s = check_same(name, **found, options); !s.ok()) return s;
+  }
+  if (!found.ok()) return found.status();
+  return TreeAccess::make(*found);
+}
+
+Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) {
+  const Result<std::string> shape = encoded_shape(options);
+  if (!shape.ok()) return shape.status();
+  Result<Tree> found = find_tree(name);
+  if (found.ok()) {
+    Status status = check_same(name, *TreeAccess::state(*found), options);
+    return status.ok() ? found : Result<Tree>(std::move(status));
+  }
+  if (!found.status().is_not_found()) return found;
+  return make_tree(*this, *impl_, [&](Transaction& t) { return t.tree(name, options); });
+}
+
+Result<TreeOptions> Db::tree_options(const Tree& tree) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  const tree::TreeState* state = impl_->own(tree, &status);
+  if (state == nullptr) return status;
+  const format::TreeShapeNames names = names_of(*state);
+  TreeOptions options;
+  options.order = names.order;
+  options.multi_value = names.multi_value;
+  if (names.multi_value) options.value_order = names.value_order;
+  return options;
+}
+
+}  // namespace hawthorn

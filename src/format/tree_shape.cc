@@ -1,0 +1,252 @@
+#include "format/tree_shape.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "format/operation.h"
+
+namespace hawthorn::format {
+
+namespace {
+constexpr char kVersion = 1;
+constexpr char kSeveralValues = 1;
+constexpr char kEscaped = '\xff';  // behind a zero that is a byte of the sort key
+
+// ---- The orders that come with the library
+
+class Reverse : public KeyOrder {
+ public:
+  std::string_view name() const override { return "reverse"; }
+  // The complement of what 2 of tree_shape.h says: a key comes behind those that it begins.
+  bool encode(std::string_view key, std::string* sort_key) const override {
+    for (const char byte : key) {
+      sort_key->push_back(static_cast<char>(~byte));
+      if (byte == 0) sort_key->push_back('\0');
+    }
+    sort_key->append(2, '\xff');
+    return true;
+  }
+  bool decode(std::string_view sort_key, std::string* key) const override {
+    for (size_t i = 0; i + 1 < sort_key.size(); ++i) {
+      if (sort_key[i] != '\xff') {
+        key->push_back(static_cast<char>(~sort_key[i]));
+        continue;
+      }
+      ++i;
+      if (sort_key[i] != 0) return sort_key[i] == '\xff' && i + 1 == sort_key.size();
+      key->push_back('\0');
+    }
+    return false;
+  }
+};
+
+class FromEnd : public KeyOrder {
+ public:
+  std::string_view name() const override { return "from_end"; }
+  bool encode(std::string_view key, std::string* sort_key) const override {
+    sort_key->append(key.rbegin(), key.rend());
+    return true;
+  }
+  bool decode(std::string_view sort_key, std::string* key) const override {
+    key->append(sort_key.rbegin(), sort_key.rend());
+    return true;
+  }
+};
+
+static_assert(std::endian::native == std::endian::little);
+
+// Big-endian; of signed ones the sign is turned, so that negative ones come first.
+class Number : public KeyOrder {
+ public:
+  Number(std::string_view name, size_t bytes, bool is_signed)
+      : name_(name), bytes_(bytes), sign_(is_signed ? '\x80' : '\0') {}
+  std::string_view name() const override { return name_; }
+  size_t fixed_bytes() const override { return bytes_; }
+  bool encode(std::string_view key, std::string* sort_key) const override {
+    if (key.size() != bytes_) return false;
+    const size_t at = sort_key->size();
+    sort_key->append(key.rbegin(), key.rend());
+    (*sort_key)[at] = static_cast<char>((*sort_key)[at] ^ sign_);
+    return true;
+  }
+  bool decode(std::string_view sort_key, std::string* key) const override {
+    if (sort_key.size() != bytes_) return false;
+    key->append(sort_key.rbegin(), sort_key.rend());
+    key->back() = static_cast<char>(key->back() ^ sign_);
+    return true;
+  }
+
+ private:
+  const std::string_view name_;
+  const size_t bytes_;
+  const char sign_;
+};
+
+Status no_key(const KeyOrder* order, std::string_view what, size_t size) {
+  return Status(StatusCode::kInvalidArgument, std::string(what) + " of " + std::to_string(size) +
+                                                  " bytes is none in the order \"" +
+                                                  std::string(order->name()) + "\"");
+}
+
+Status too_long(size_t size) {
+  return Status(StatusCode::kInvalidArgument,
+                "a key takes " + std::to_string(size) +
+                    " bytes as the tree stores it, over the limit of " +
+                    std::to_string(kKeyBytesMax));
+}
+
+Status damaged(std::string_view what) {
+  return Status(StatusCode::kCorruption, "a stored key is none of its tree: " + std::string(what));
+}
+
+// Errors: kInvalidArgument.
+Status sort(const KeyOrder* order, std::string_view what, std::string_view bytes,
+            std::string* sorted) {
+  if (order == nullptr) {
+    sorted->append(bytes);
+    return {};
+  }
+  const size_t before = sorted->size();
+  if (!order->encode(bytes, sorted)) return no_key(order, what, bytes.size());
+  const size_t fixed = order->fixed_bytes();
+  if (fixed != 0 && sorted->size() - before != fixed) return no_key(order, what, bytes.size());
+  return {};
+}
+}  // namespace
+
+const KeyOrder* library_order(std::string_view name) {
+  static const Reverse reverse;
+  static const FromEnd from_end;
+  static const std::array<Number, 4> numbers = {Number("uint32", 4, false),
+                                                Number("uint64", 8, false),
+                                                Number("int32", 4, true), Number("int64", 8, true)};
+  if (name == reverse.name()) return &reverse;
+  if (name == from_end.name()) return &from_end;
+  const auto number = std::find_if(numbers.begin(), numbers.end(),
+                                   [&](const Number& order) { return order.name() == name; });
+  return number == numbers.end() ? nullptr : &*number;
+}
+
+// ---- As stored with the tree
+
+std::string encode_tree_shape(const TreeShapeNames& names) {
+  std::string bytes = {kVersion, names.multi_value ? kSeveralValues : '\0'};
+  const bool plain_values = names.value_order == kBytewiseOrder;
+  for (const std::string& name : {names.order, plain_values ? std::string() : names.value_order}) {
+    bytes.push_back(static_cast<char>(name.size()));
+    bytes += name;
+  }
+  return bytes;
+}
+
+std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
+  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kSeveralValues) != 0) {
+    return std::nullopt;
+  }
+  TreeShapeNames names;
+  names.multi_value = bytes[1] == kSeveralValues;
+  bytes.remove_prefix(2);
+  for (std::string* name : {&names.order, &names.value_order}) {
+    const size_t size = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.front());
+    if (bytes.size() < 1 + size) return std::nullopt;
+    name->assign(bytes.substr(1, size));
+    bytes.remove_prefix(1 + size);
+  }
+  if (!bytes.empty() || names.order.empty()) return std::nullopt;
+  if (names.value_order.empty()) names.value_order = kBytewiseOrder;
+  if (!names.multi_value && names.value_order != kBytewiseOrder) return std::nullopt;
+  return names;
+}
+
+// ---- Storing
+
+Status TreeShape::store_key(std::string_view key, std::string* stored) const {
+  const size_t before = stored->size();
+  if (!multi_value() || (order_ != nullptr && order_->fixed_bytes() != 0)) {
+    if (Status s = sort(order_, "a key", key, stored); !s.ok()) return s;
+  } else {
+    std::string sorted;
+    if (order_ != nullptr) {
+      if (Status s = sort(order_, "a key", key, &sorted); !s.ok()) return s;
+      key = sorted;
+    }
+    for (const char byte : key) {
+      stored->push_back(byte);
+      if (byte == 0) stored->push_back(kEscaped);
+    }
+    stored->append(2, '\0');
+  }
+  const size_t size = stored->size() - before;
+  return size > kKeyBytesMax ? too_long(size) : Status();
+}
+
+Status TreeShape::store_pair(std::string_view key, std::string_view value,
+                             std::string* stored) const {
+  const size_t before = stored->size();
+  if (Status s = store_key(key, stored); !s.ok()) return s;
+  if (Status s = sort(value_order_, "a value", value, stored); !s.ok()) return s;
+  const size_t size = stored->size() - before;
+  return size > kKeyBytesMax ? too_long(size) : Status();
+}
+
+std::optional<std::string> TreeShape::behind(std::string_view head) {
+  const size_t last = head.find_last_not_of('\xff');
+  if (last == std::string_view::npos) return std::nullopt;
+  std::string end(head.substr(0, last + 1));
+  end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+// ---- Loading
+
+Result<size_t> TreeShape::head_bytes(std::string_view stored) const {
+  if (order_ != nullptr && order_->fixed_bytes() != 0) {
+    if (stored.size() < order_->fixed_bytes()) return damaged("it is too short");
+    return order_->fixed_bytes();
+  }
+  for (size_t at = 0;;) {
+    at = stored.find('\0', at);
+    if (at == std::string_view::npos || at + 1 == stored.size()) {
+      return damaged("it has no end of a key");
+    }
+    if (stored[at + 1] == 0) return at + 2;
+    if (stored[at + 1] != kEscaped) return damaged("a zero byte in it means nothing");
+    at += 2;
+  }
+}
+
+Status TreeShape::load_key(std::string_view sort_key, std::string* key) const {
+  key->clear();
+  if (order_ == nullptr) {
+    key->assign(sort_key);
+    return {};
+  }
+  return order_->decode(sort_key, key) ? Status() : damaged(order_->name());
+}
+
+Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
+  if (!multi_value()) return load_key(stored, key);
+  const Result<size_t> head = head_bytes(stored);
+  if (!head.ok()) return head.status();
+  std::string_view sort_key = stored.substr(0, *head);
+  std::string unescaped;
+  if (order_ == nullptr || order_->fixed_bytes() == 0) {
+    for (size_t i = 0; i + 2 < sort_key.size(); ++i) {
+      unescaped.push_back(sort_key[i]);
+      if (sort_key[i] == 0) ++i;
+    }
+    sort_key = unescaped;
+  }
+  if (Status s = load_key(sort_key, key); !s.ok()) return s;
+  value->clear();
+  const std::string_view tail = stored.substr(*head);
+  if (value_order_ == nullptr) {
+    value->assign(tail);
+    return {};
+  }
+  return value_order_->decode(tail, value) ? Status() : damaged(value_order_->name());
+}
+
+}  // namespace hawthorn::format
