@@ -134,15 +134,16 @@ class RoundTrip(CommandCase):
             self.hawthorn("load", db, *bulk, stdin=plain)
             dump = self.hawthorn("dump", db)
             self.assertEqual(re.sub(rb" xxh3=[0-9a-f]{16}", b"", dump), plain)
-            self.hawthorn("load", self.scratch / ("again" + "".join(bulk)), *bulk, stdin=dump)
-            self.assertEqual(self.hawthorn("dump", self.scratch / ("again" + "".join(bulk))), dump)
+            again = self.scratch / ("again" + "".join(bulk))
+            self.hawthorn("load", again, *bulk, stdin=dump)
+            self.assertEqual(self.hawthorn("dump", again), dump)
             self.assertIn(b" 0 errors", self.hawthorn("check", db))
             other = plain.replace(b"order=reverse", b"order=from_end")
             self.hawthorn("load", db, stdin=other, code=USAGE)
             self.assertIn('tree "b" has the order "reverse"', self.stderr)
-        # What only one of the trees needs, all of them get.
-        self.assertEqual(self.hawthorn("dump", self.scratch / "options", "--tree", "c").splitlines()[0],
-                         b"#hawthorn-dump version=1 encoding=escaped")
+        # Older programs read what they can.
+        plain_tree = self.hawthorn("dump", self.scratch / "options", "--tree", "c")
+        self.assertTrue(plain_tree.startswith(b"#hawthorn-dump version=1 encoding=escaped\n"))
         unknown = plain.replace(b"order=reverse", b"order=nobody's")
         self.hawthorn("load", self.db, stdin=unknown, code=USAGE)
 
