@@ -24,6 +24,9 @@ using testing::SimOp;
 using Contents = std::map<std::string, std::string>;
 using Trees = std::map<std::string, Contents>;
 
+// Its value is the order that the tree was made with.
+constexpr const char* kOrderKey = "order";
+
 class Lives {
  public:
   explicit Lives(uint64_t seed) : prng_(seed), disk_(std::make_unique<SimDisk>(mix64(seed))) {}
@@ -79,11 +82,20 @@ class Lives {
       const Result<Tree> tree = db.find_tree(name, {.snapshot = at});
       if (!tree.ok()) return tree.status();
       Contents& contents = (*found)[name];
+      std::vector<std::string> keys;
       const auto each = [&](std::span<const Entry> entries) {
-        for (const Entry& entry : entries) contents.emplace(entry.key, entry.value);
+        for (const Entry& entry : entries) {
+          keys.emplace_back(entry.key);
+          contents.emplace(entry.key, entry.value);
+        }
         return true;
       };
       if (Status s = db.scan(*tree, "", std::nullopt, each, {.snapshot = at}); !s.ok()) return s;
+      const Result<TreeOptions> options = db.tree_options(*tree);
+      if (!options.ok()) return options.status();
+      EXPECT_EQ(contents[kOrderKey], options->order);
+      if (options->order == "reverse") std::reverse(keys.begin(), keys.end());
+      EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end())) << options->order;
     }
     return {};
   }
@@ -249,9 +261,15 @@ class Lives {
       ++clones_;
       return t.clone_tree(one, other).status();
     }
-    const Result<Tree> tree = t.tree(one);
+    const bool is_new = free && !there;
+    const std::string order = prng_.one_in(2) ? "reverse" : "bytewise";
+    const Result<Tree> tree = is_new ? t.tree(one, {.order = order}) : t.tree(one);
     if (!tree.ok()) return tree.status();
     Contents& contents = trees[one];
+    if (is_new) {
+      contents[kOrderKey] = order;
+      if (Status s = t.put(*tree, kOrderKey, order); !s.ok()) return s;
+    }
     if (prng_.one_in(3)) {
       const std::string key = big_endian(prng_.below(40));
       contents.erase(key);
