@@ -78,10 +78,10 @@ class Dumper {
       if (!status.ok()) return status;
     }
     if (value.size() <= kInlineValueBytesMax) {
-      writer_->entry(key, value);
+      writer_->entry(key, value, cursor.expires_at());
       return {};
     }
-    writer_->begin_value(key, value.size());
+    writer_->begin_value(key, value.size(), cursor.expires_at());
     for (size_t offset = 0; offset < value.size(); offset += kValuePartBytes) {
       writer_->value_part(value.substr(offset, kValuePartBytes));
     }

@@ -79,7 +79,7 @@ std::string encode_word(std::string_view bytes) {
 }  // namespace
 
 bool tree_has_options(const TreeOptions& options) {
-  return options.multi_value || options.order != "bytewise";
+  return options.multi_value || options.expires || options.order != "bytewise";
 }
 
 struct LineChecksum::State {
@@ -124,21 +124,26 @@ void DumpWriter::begin_tree(std::string_view name, const TreeOptions& options) {
   std::string header(kTreeHeader);
   if (tree_has_options(options)) header += " order=" + encode_word(options.order);
   if (options.multi_value) header += " values=" + encode_word(options.value_order);
+  expires_ = options.expires;
+  if (expires_) header += " expires=" + std::to_string(options.ttl_ms);
   output_.write(header + " name=" + encode(Encoding::kEscaped, name) + "\n");
 }
 
-void DumpWriter::entry(std::string_view key, std::string_view value) {
+void DumpWriter::entry(std::string_view key, std::string_view value, uint64_t expires_at) {
   line_.clear();
   append_data(key);
   line_ += '\t';
   append_encoded(line_, encoding_, value);
+  if (expires_) line_ += '\t' + std::to_string(expires_at);
   line_ += '\n';
   write_counted(line_);
   ++entries_;
 }
 
-void DumpWriter::begin_value(std::string_view key, uint64_t bytes) {
-  line_ = std::string(kValueHeader) + " bytes=" + std::to_string(bytes) + " key=";
+void DumpWriter::begin_value(std::string_view key, uint64_t bytes, uint64_t expires_at) {
+  line_ = std::string(kValueHeader) + " bytes=" + std::to_string(bytes);
+  if (expires_) line_ += " expires=" + std::to_string(expires_at);
+  line_ += " key=";
   append_data(key);
   line_ += '\n';
   write_counted(line_);
@@ -272,6 +277,12 @@ Status DumpReader::read_tree_options(std::string_view& fields) {
     options.multi_value = true;
     status = append_decoded(options.value_order, Encoding::kEscaped, *values);
   }
+  if (const auto expires = take_field(fields, "expires"); expires && status.ok()) {
+    const std::optional<uint64_t> ttl_ms = to_number(expires);
+    if (!ttl_ms) return error("expected expires=MILLISECONDS");
+    options.expires = true;
+    options.ttl_ms = *ttl_ms;
+  }
   if (!status.ok()) return error(status.message());
   tree_options_ = std::move(options);
   return {};
@@ -280,11 +291,21 @@ Status DumpReader::read_tree_options(std::string_view& fields) {
 Status DumpReader::read_entry() {
   const size_t tab = line_.find('\t');
   if (tab == std::string_view::npos) return error("no tab between key and value");
-  if (line_.find('\t', tab + 1) != std::string_view::npos) {
+  std::string_view value = line_.substr(tab + 1);
+  expires_at_ = 0;
+  if (tree_expires()) {
+    const size_t end = value.rfind('\t');
+    std::optional<uint64_t> at;
+    if (end != std::string_view::npos) at = to_number(value.substr(end + 1));
+    if (!at) return error("expected a tab and when the entry ends behind its value");
+    expires_at_ = *at;
+    value = value.substr(0, end);
+  }
+  if (value.find('\t') != std::string_view::npos) {
     return error("more than one tab; a tab inside a key or value is \\t");
   }
   Status status = decode_field(line_.substr(0, tab), key_);
-  if (status.ok()) status = decode_field(line_.substr(tab + 1), value_);
+  if (status.ok()) status = decode_field(value, value_);
   count_line();
   ++entries_;
   return status;
@@ -293,6 +314,12 @@ Status DumpReader::read_entry() {
 Status DumpReader::read_value_header() {
   std::string_view fields = *fields_of(line_, kValueHeader);
   const std::optional<uint64_t> bytes = to_number(take_field(fields, "bytes"));
+  expires_at_ = 0;
+  if (tree_expires()) {
+    const std::optional<uint64_t> at = to_number(take_field(fields, "expires"));
+    if (!at) return error("expected #value bytes=NUMBER expires=NUMBER key=KEY");
+    expires_at_ = *at;
+  }
   const std::optional<std::string_view> key = take_last_field(fields, "key");
   if (!bytes || !key) return error("expected #value bytes=NUMBER key=KEY");
   if (*bytes > Limits().stream_value_bytes_max) return error("a value above the limit of 4 GB");

@@ -54,10 +54,11 @@ class DumpWriter {
   DumpWriter(Output& output, Encoding encoding, uint32_t version);
 
   void begin_tree(std::string_view name, const TreeOptions& options);
-  void entry(std::string_view key, std::string_view value);
+  // `expires_at`: in milliseconds since 1970, 0 for never; written where the tree's entries end.
+  void entry(std::string_view key, std::string_view value, uint64_t expires_at = 0);
   // A value above kInlineValueBytesMax: its size, then all of its bytes in parts of at most
   // kValuePartBytes, each but the last of exactly that size.
-  void begin_value(std::string_view key, uint64_t bytes);
+  void begin_value(std::string_view key, uint64_t bytes, uint64_t expires_at = 0);
   void value_part(std::string_view bytes);
   void end_tree();
   void finish();
@@ -68,6 +69,7 @@ class DumpWriter {
 
   Output& output_;
   Encoding encoding_;
+  bool expires_ = false;  // of the tree
   std::string line_;
   LineChecksum checksum_;
   uint64_t entries_ = 0;
@@ -89,7 +91,8 @@ class DumpReader {
   const std::string& key() const { return key_; }
   const std::string& value() const { return value_; }
   uint64_t value_bytes() const { return value_bytes_; }
-  uint64_t entries() const { return entries_; }  // of this tree, so far
+  uint64_t expires_at() const { return expires_at_; }  // 0: never
+  uint64_t entries() const { return entries_; }        // of this tree, so far
   // The next bytes of a large value: fills the buffer unless the value ends before.
   Result<size_t> read_value(std::span<char> buffer);
   // An error that names file and line, for what the caller finds wrong with the entry at hand.
@@ -105,6 +108,7 @@ class DumpReader {
   Status read_tree_end();
   Status read_file_end();
   Status read_part();
+  bool tree_expires() const { return tree_options_ && tree_options_->expires; }
   Status decode_field(std::string_view text, std::string& bytes) const;
   void count_line();
 
@@ -119,6 +123,7 @@ class DumpReader {
   std::string key_;
   std::string value_;
   uint64_t value_bytes_ = 0;
+  uint64_t expires_at_ = 0;
   uint64_t value_bytes_left_ = 0;  // not yet read from the file
   std::string part_;
   size_t part_at_ = 0;  // bytes of part_ that were handed out

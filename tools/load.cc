@@ -76,6 +76,10 @@ class Loader {
       if (Status s = db_.set_compression(tree_, *options_.compression); !s.ok()) return at_line(s);
     }
     if (!in_bulk()) return {};
+    if (reader_.tree_options() && reader_.tree_options()->expires) {
+      return at_line(Status(StatusCode::kNotSupported,
+                            "a tree whose entries end is loaded without --sorted and --bulk"));
+    }
     IngestOptions ingest_options;
     ingest_options.sorted = options_.sorted;
     ingest_options.durability = options_.durability;
@@ -108,7 +112,11 @@ class Loader {
       Status status = ingest_.add(reader_.key(), reader_.value());
       return status.ok() ? status : at_line(status);
     }
-    batch_.put(tree_, reader_.key(), reader_.value());
+    if (reader_.tree_options() && reader_.tree_options()->expires) {
+      batch_.put(tree_, reader_.key(), reader_.value(), Expiry::at_ms(reader_.expires_at()));
+    } else {
+      batch_.put(tree_, reader_.key(), reader_.value());
+    }
     const bool full = batch_.bytes() >= kBatchBytes || batch_.count() >= kBatchOperations;
     return full ? write_batch() : Status();
   }
@@ -122,12 +130,33 @@ class Loader {
     }
     Status status = write_batch();
     if (!status.ok()) return status;
+    if (reader_.tree_options() && reader_.tree_options()->expires) return add_expiring_value();
     // The reader's own errors name the line; put_from_source hands them through.
     status = put_from_source(
         db_, tree_, reader_.key(), reader_.value_bytes(),
         [this](std::span<char> buffer) { return reader_.read_value(buffer); }, options_.durability);
     if (status.ok()) ++loaded_.entries;
     return status;
+  }
+
+  // Trees whose entries end have none of more than 64 MB.
+  Status add_expiring_value() {
+    const size_t max = Db::limits().batch_value_bytes_max;
+    if (reader_.value_bytes() > max) {
+      return reader_.error(
+          "a value of more than " + std::to_string(max) + " bytes in a tree whose entries end",
+          StatusCode::kNotSupported);
+    }
+    std::string value(reader_.value_bytes(), '\0');
+    for (size_t filled = 0; filled < value.size();) {
+      const Result<size_t> got = reader_.read_value({value.data() + filled, value.size() - filled});
+      if (!got.ok()) return got.status();
+      filled += *got;
+    }
+    Status status = db_.put(tree_, reader_.key(), value, Expiry::at_ms(reader_.expires_at()),
+                            options_.durability);
+    if (status.ok()) ++loaded_.entries;
+    return status.ok() ? status : at_line(status);
   }
 
   Status write_batch() {

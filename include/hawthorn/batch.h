@@ -18,7 +18,11 @@
 
 namespace hawthorn {
 
+class Expiry;
 class Tree;
+namespace db {
+class StoredPair;
+}
 namespace format {
 enum class OperationType : uint8_t;
 }
@@ -28,6 +32,8 @@ class HAWTHORN_EXPORT WriteBatch {
   WriteBatch() = default;
 
   void put(const Tree& tree, std::string_view key, std::string_view value);
+  // Of an entry that ends: `after_ms` counts from this call.
+  void put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry);
   // Not of trees whose keys may have several values.
   void del(const Tree& tree, std::string_view key);
   // One value of a key that may have several.
@@ -52,6 +58,7 @@ class HAWTHORN_EXPORT WriteBatch {
   bool fits(size_t key_bytes, size_t value_bytes, size_t value_bytes_max);
   void add(format::OperationType type, const Tree& tree, std::string_view stored_key,
            std::string_view value);
+  void put_shaped(const Tree& tree, const db::StoredPair& stored);
   void delete_stored_range(const Tree& tree, std::string_view low,
                            std::optional<std::string_view> high);
   std::string ops_;  // operations as the log stores them

@@ -73,6 +73,9 @@ class HAWTHORN_EXPORT Cursor {
   // count.
   Result<uint64_t> count_values();
 
+  // When the entry ends, in milliseconds since 1970 (TreeOptions::expires); 0: never.
+  uint64_t expires_at() const;
+
   bool valid() const { return valid_; }
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }

@@ -65,6 +65,8 @@ class HAWTHORN_EXPORT Snapshot {
   Snapshot& operator=(Snapshot&& other) noexcept;
   // The commit timestamp that it shows.
   uint64_t timestamp() const { return timestamp_; }
+  // Entries that end up to here have ended for it: milliseconds since 1970.
+  uint64_t now_ms() const { return now_ms_; }
   bool valid() const { return db_ != nullptr; }
   void reset();
 
@@ -73,6 +75,7 @@ class HAWTHORN_EXPORT Snapshot {
   void* db_ = nullptr;
   uint32_t slot_ = 0;
   uint64_t timestamp_ = 0;
+  uint64_t now_ms_ = 0;
 };
 
 // A snapshot that stays until it is dropped.
@@ -200,6 +203,14 @@ class HAWTHORN_EXPORT Db {
   // it unchanged, and when the tree is dropped before the commit.
   Status put(const Tree& tree, std::string_view key, std::string_view value,
              Durability durability = Durability::kDefault);
+  // The same of an entry that ends. Errors: also kInvalidArgument where the tree was not made for
+  // it (TreeOptions::expires).
+  Status put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry,
+             Durability durability = Durability::kDefault);
+  // When an entry ends, in milliseconds since 1970; 0: never. Errors: those of get; kNotSupported
+  // where a key may have several values.
+  Result<uint64_t> expires_at(const Tree& tree, std::string_view key,
+                              const ReadOptions& options = {});
   // Deleting a missing key is no error, and a full disk none either. Where a key may have several
   // values, all that are there go.
   Status del(const Tree& tree, std::string_view key, Durability durability = Durability::kDefault);

@@ -1,11 +1,12 @@
 #pragma once
-// The order of a tree's keys, and whether a key may have several values there: chosen when the tree
-// is made, and kept with it.
+// The order of a tree's keys, whether a key may have several values there, and whether entries end:
+// chosen when the tree is made, and kept with it.
 //
 //   Tree events = db->tree("events", {.order = "reverse"}).value();             // newest first
 //   Tree edges = db->tree("edges", {.order = "uint64", .multi_value = true}).value();
 //   db->put(edges, from, to_1);
 //   db->put(edges, from, to_2);                                                 // beside the first
+//   Tree sessions = db->tree("sessions", {.expires = true, .ttl_ms = 3'600'000}).value();
 //
 // Orders that come with the library:
 //   "bytewise"  byte by byte, unsigned; a key comes before those that it begins: the default
@@ -24,6 +25,7 @@
 // (of locks, say) name keys as they are stored.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,6 +59,25 @@ class HAWTHORN_EXPORT KeyOrder {
   virtual size_t fixed_bytes() const { return 0; }
 };
 
+// When an entry ends. By the wall clock, in milliseconds since 1970, but never backwards.
+class HAWTHORN_EXPORT Expiry {
+ public:
+  static Expiry never() { return Expiry(Kind::kAt, 0); }
+  static Expiry at_ms(uint64_t since_1970) { return Expiry(Kind::kAt, since_1970); }
+  static Expiry after_ms(uint64_t from_now) { return Expiry(Kind::kAfter, from_now); }
+  // The moment, where it is `now`. 0: never.
+  uint64_t moment_ms(uint64_t now) const {
+    if (kind_ == Kind::kAt) return ms_;
+    return ms_ > UINT64_MAX - now ? 0 : now + ms_;
+  }
+
+ private:
+  enum class Kind : uint8_t { kAt, kAfter };
+  Expiry(Kind kind, uint64_t ms) : kind_(kind), ms_(ms) {}
+  Kind kind_;
+  uint64_t ms_;
+};
+
 // What a tree is made with.
 struct TreeOptions {
   // The name of an order. Empty: "bytewise".
@@ -71,6 +92,16 @@ struct TreeOptions {
   bool multi_value = false;
   // The order of a key's values, where there are several. Empty: "bytewise".
   std::string value_order = {};
+
+  // Entries may end: each put may say when (Expiry); one that does not takes `ttl_ms`, from its put
+  // on (0: never). An entry that has ended is gone for every read at once, for snapshots as of the
+  // moment at which they were taken, and for transactions (but kReadCommitted) at their begin. Soon
+  // after, the background removes it for good, and Options::on_expiry is told. Takes 8 bytes of
+  // each value, and for an entry that ends a second one, of its key, until then. Moves of cursors
+  // and counts look at what has ended and is not removed; skip goes step by step. Not for such
+  // trees (kNotSupported): merges, values of more than 64 MB, sorted ingests where ttl_ms is not 0.
+  bool expires = false;
+  uint64_t ttl_ms = 0;
 
   bool operator==(const TreeOptions&) const = default;
 };

@@ -85,6 +85,14 @@ struct Options {
   // them.
   std::vector<std::shared_ptr<const KeyOrder>> key_orders;
 
+  // Told of each entry that has ended (TreeOptions::expires), when it was removed: its tree's name,
+  // key and value. Once, in no certain order, within a second or so on an idle machine; not of what
+  // was removed when a process died before it told. Called on a thread of the database, and by
+  // Db::compact on the caller's; it may call the database, but for close and compact, and must not
+  // throw. Default: none.
+  std::function<void(std::string_view tree, std::string_view key, std::string_view value)>
+      on_expiry;
+
   // Block devices that hold the data instead of files in the directory, which keeps superblock,
   // manifest and log: paths of whole devices or partitions of 16 MB at least, 64 at most. They are
   // opened exclusively, so they must not be mounted. A file of fixed size serves as one, too.

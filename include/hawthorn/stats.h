@@ -87,6 +87,8 @@ struct Stats {
   uint64_t filter_seen = 0;
   uint64_t filter_removed = 0;
   uint64_t filter_changed = 0;
+  // Entries that had ended (TreeOptions::expires) and were removed, while open.
+  uint64_t expired = 0;
 
   uint64_t visible_timestamp = 0;
   uint64_t oldest_snapshot_timestamp = 0;  // equal to visible_timestamp when nobody holds one

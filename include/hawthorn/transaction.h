@@ -56,6 +56,7 @@
 namespace hawthorn {
 
 class Tree;
+class Expiry;
 struct TreeOptions;
 
 enum class TxnMode : uint8_t { kOptimistic = 0, kExclusive = 1, kPessimistic = 2 };
@@ -158,6 +159,8 @@ class HAWTHORN_EXPORT Transaction {
   // keys, or abort; where kNoSpace met one that had logged much already, commit answers the same
   // and writes nothing.
   Status put(const Tree& tree, std::string_view key, std::string_view value);
+  // As Db::put with an expiry.
+  Status put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry);
   // Where a key may have several values, all that the transaction sees go.
   Status del(const Tree& tree, std::string_view key);
   // As Db::del_value.

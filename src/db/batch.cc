@@ -35,16 +35,29 @@ void WriteBatch::add(format::OperationType type, const Tree& tree, std::string_v
 void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value) {
   if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
   if (const tree::TreeState* state = shaped_state(tree); state != nullptr) {
-    const db::StoredPair stored(*state, key, value);
-    if (!stored.ok()) {
-      refused_ = stored.status();
-      return;
-    }
-    large_ = large_ || stored.value().size() > db::kLargeValueBytes;
-    return add(format::OperationType::kPut, tree, stored.key(), stored.value());
+    return put_shaped(tree, db::StoredPair(*state, key, value));
   }
   large_ = large_ || value.size() > db::kLargeValueBytes;
   add(format::OperationType::kPut, tree, key, value);
+}
+
+void WriteBatch::put(const Tree& tree, std::string_view key, std::string_view value,
+                     const Expiry& expiry) {
+  if (!fits(key.size(), value.size(), format::kValueBytesMax)) return;
+  if (const tree::TreeState* state = shaped_state(tree); state != nullptr) {
+    return put_shaped(tree, db::StoredPair(*state, key, value, &expiry));
+  }
+  refused_ = Status(StatusCode::kInvalidArgument, "the entries of this tree do not end");
+}
+
+void WriteBatch::put_shaped(const Tree& tree, const db::StoredPair& stored) {
+  if (!stored.ok()) {
+    refused_ = stored.status();
+    return;
+  }
+  if (!stored.note().empty()) add(format::OperationType::kPut, tree, stored.note(), {});
+  large_ = large_ || stored.value().size() > db::kLargeValueBytes;
+  add(format::OperationType::kPut, tree, stored.key(), stored.value());
 }
 
 void WriteBatch::del(const Tree& tree, std::string_view key) {

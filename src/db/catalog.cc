@@ -38,7 +38,9 @@ tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> contain
                               tree::TreeState* clone_of, Shape shape) {
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
   made->large_delta = large_delta;
+  const bool expires = shape != nullptr && shape->expires();
   made->set_shape(std::move(shape));
+  if (expires && !store_->expires.exchange(true, std::memory_order_acq_rel)) tell_expires();
   if (clone_of != nullptr) made->set_base(std::make_unique<tree::CloneBase>(clone_of));
   os::MutexLock lock(mutex_);
   next_tree_ = std::max(next_tree_, id + 1);

@@ -68,6 +68,7 @@ class Catalog : public txn::TreeKeeper {
   void abandon();
   std::function<void(tree::TreeState*)> large_delta;  // of each tree
   std::function<void()> tell_layers = [] {};          // that some are committed
+  std::function<void()> tell_expires = [] {};         // that a tree's entries end
   // The one of this name among the options', or null.
   std::function<const MergeOperator*(std::string_view)> merge_operator;
   // The order of this name, among the options' or the library's, or null.

@@ -22,16 +22,17 @@ class Cursor::Impl : public txn::OpenWalk {
  public:
   // `reads`: null where nobody asks. `own`: the snapshot that the cursor itself holds, if any.
   // The options' keys are stored ones.
+  // What ends up to now_ms has ended.
   Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
-       const CursorOptions& options, txn::ReadSet* reads);
+       const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms);
   ~Impl() override;
 
   bool first();
   bool last();
   bool seek(std::string_view key);
   bool seek_for_prev(std::string_view key);
-  bool next() { return walking_ ? turn(true) : cursor_.next(); }
-  bool prev() { return walking_ ? turn(false) : cursor_.prev(); }
+  bool next() { return settle(step(true), true); }
+  bool prev() { return settle(step(false), false); }
   bool skip(int64_t n);
   bool seek_random(uint64_t random);
   const tree::TreeCursor& at() const { return cursor_; }
@@ -40,6 +41,7 @@ class Cursor::Impl : public txn::OpenWalk {
   // Where the tree has a shape: moves to what the caller calls keys and values.
   bool seek_shaped(std::string_view key);
   bool seek_for_prev_shaped(std::string_view key);
+  uint64_t expires_at() const;
   // Whether the entry could be decoded.
   bool load(std::string_view* key, std::string_view* value);
   Status status() const { return wrong_.ok() ? cursor_.status() : wrong_; }
@@ -60,6 +62,15 @@ class Cursor::Impl : public txn::OpenWalk {
   void forget() override { reads_ = nullptr; }
 
  private:
+  bool step(bool forward) {
+    if (walking_) return turn(forward);
+    return forward ? cursor_.next() : cursor_.prev();
+  }
+  // Passes over what has ended.
+  bool settle(bool found, bool forward) {
+    return expires_ && found ? settle_expiring(forward) : found;
+  }
+  bool settle_expiring(bool forward);
   void begin_seek() {
     fold();
     if (!wrong_.ok()) wrong_ = Status();
@@ -74,6 +85,9 @@ class Cursor::Impl : public txn::OpenWalk {
 
   Db::Impl* const db_;
   const Snapshot own_;
+  const uint64_t now_ms_;
+  const bool expires_;
+  const bool key_only_;
   tree::TreeState* const tree_;
   const std::string lower_;
   const std::optional<std::string> upper_;
@@ -94,7 +108,8 @@ Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOp
 
 // How many entries a range has for a registered view.
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
-                             std::string_view lo, std::optional<std::string_view> hi);
+                             std::string_view lo, std::optional<std::string_view> hi,
+                             uint64_t now_ms);
 
 // In a transaction of its own, durable when it returns.
 Result<Tree> make_tree(Db& db, const Db::Impl& impl,

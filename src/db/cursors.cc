@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/cursor_impl.h"
+#include "db/expiry_job.h"
 
 namespace hawthorn {
 
@@ -11,15 +12,18 @@ std::string behind(std::string_view key) { return std::string(key) + '\0'; }
 }  // namespace
 
 Cursor::Impl::Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
-                   const CursorOptions& options, txn::ReadSet* reads)
+                   const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms)
     : db_(db),
       own_(std::move(own)),
+      now_ms_(now_ms),
+      expires_(db::expires(*state)),
+      key_only_(options.key_only),
       tree_(state),
       lower_(options.lower.value_or(std::string())),
       upper_(options.upper),
       view_(view),
       reads_(reads),
-      cursor_(state, view, {options.lower, options.upper, options.key_only}) {
+      cursor_(state, view, {options.lower, options.upper, options.key_only && !expires_}) {
   db_->hold();
   if (reads_ != nullptr) reads_->begin_walk(this);
 }
@@ -36,21 +40,21 @@ bool Cursor::Impl::first() {
   begin_seek();
   const bool found = cursor_.first();
   begin_walk(true, lower_, {});
-  return found;
+  return settle(found, true);
 }
 
 bool Cursor::Impl::last() {
   begin_seek();
   const bool found = cursor_.last();
   begin_walk(false, {}, upper_);
-  return found;
+  return settle(found, false);
 }
 
 bool Cursor::Impl::seek(std::string_view key) {
   begin_seek();
   const bool found = cursor_.seek(key);
   begin_walk(true, std::max<std::string_view>(key, lower_), {});
-  return found;
+  return settle(found, true);
 }
 
 bool Cursor::Impl::seek_for_prev(std::string_view key) {
@@ -59,7 +63,7 @@ bool Cursor::Impl::seek_for_prev(std::string_view key) {
   const std::string end = behind(key);
   const bool inside = !upper_.has_value() || end < *upper_;
   begin_walk(false, {}, inside ? end : *upper_);
-  return found;
+  return settle(found, false);
 }
 
 bool Cursor::Impl::turn(bool forward) {
@@ -80,6 +84,12 @@ void Cursor::Impl::end_walk(bool forward) {
 }
 
 bool Cursor::Impl::skip(int64_t n) {
+  if (expires_) {
+    bool found = cursor_.valid();
+    for (; n > 0 && found; --n) found = next();
+    for (; n < 0 && found; ++n) found = prev();
+    return found;
+  }
   if (walking_) extend();
   forward_ = n > 0;
   const bool found = cursor_.skip(n);
@@ -94,7 +104,7 @@ bool Cursor::Impl::seek_random(uint64_t random) {
   walking_ = reads_ != nullptr;
   low_ = lower_;
   high_ = upper_;
-  return found;
+  return settle(found, true) || (expires_ && cursor_.status().ok() && first());
 }
 
 // Behind a seek: from here to what is shown, or to the end of the cursor's range; backwards, the
@@ -131,12 +141,16 @@ void Cursor::Impl::fold() {
 }
 
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
-                             std::string_view lo, std::optional<std::string_view> hi) {
+                             std::string_view lo, std::optional<std::string_view> hi,
+                             uint64_t now_ms) {
   tree::TreeCursor::Options options;
   options.lower = std::string(lo);
   if (hi.has_value()) options.upper = std::string(*hi);
   options.key_only = true;
-  return tree::TreeCursor(state, view, std::move(options)).count();
+  Result<uint64_t> all = tree::TreeCursor(state, view, std::move(options)).count();
+  if (!all.ok() || !db::expires(*state)) return all;
+  const Result<uint64_t> ended = db::count_ended(state, view, lo, hi, now_ms);
+  return ended.ok() ? Result<uint64_t>(*all - *ended) : ended;
 }
 
 Cursor::Cursor() = default;
@@ -182,16 +196,17 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   if (state == nullptr) return Cursor(std::move(status));
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();
-  const uint64_t ts = options.snapshot != nullptr ? options.snapshot->timestamp() : own.timestamp();
-  const tree::ReadView view{ts, 0};
+  const Snapshot& shown = options.snapshot != nullptr ? *options.snapshot : own;
+  const tree::ReadView view{shown.timestamp(), 0};
+  const uint64_t now_ms = shown.now_ms();
   if (state->shape() == nullptr) {
-    return Cursor(
-        std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, options, nullptr));
+    return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, options,
+                                                 nullptr, now_ms));
   }
   const Result<CursorOptions> stored = stored_options(*state, options);
   if (!stored.ok()) return Cursor(stored.status());
-  return Cursor(
-      std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored, nullptr));
+  return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored,
+                                               nullptr, now_ms));
 }
 
 }  // namespace hawthorn

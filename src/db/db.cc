@@ -60,8 +60,15 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
   }
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
-  if (options.snapshot == nullptr) return state->get(stored.view(), {0, 0}, false, value);
-  return state->get(stored.view(), {options.snapshot->timestamp(), 0}, true, value);
+  if (options.snapshot == nullptr) {
+    status = state->get(stored.view(), {0, 0}, false, value);
+  } else {
+    status = state->get(stored.view(), {options.snapshot->timestamp(), 0}, true, value);
+  }
+  if (!db::expires(*state) || !status.ok()) [[likely]] {
+    return status;
+  }
+  return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
 }
 
 Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
@@ -72,12 +79,15 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
   if (state == nullptr) return status;
   db::StoredKeys stored(*state, &keys);
   if (!stored.ok()) return stored.status();
-  if (options.snapshot != nullptr)
-    return state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
-  const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
-  status = state->multi_get(keys, {registration.ts, 0}, out);
-  impl_->snapshots_->remove(registration.slot);
-  return status;
+  if (options.snapshot != nullptr) {
+    status = state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
+  } else {
+    const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
+    status = state->multi_get(keys, {registration.ts, 0}, out);
+    impl_->snapshots_->remove(registration.slot);
+  }
+  if (!status.ok()) return status;
+  return db::take_moments(*state, impl_->now_of(options.snapshot), &out);
 }
 
 Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t offset,
@@ -99,11 +109,22 @@ Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t of
   bool large = false;
   status = state->get_encoded(stored.view(), {snapshot->timestamp(), 0}, true, value, &large);
   if (!status.ok()) return status;
+  const uint64_t now = impl_->now_of(snapshot);
   if (large) {
     Result<format::LargeValue> described = format::decode_large_value(value.view());
     if (!described.ok()) return described.status();
+    if (db::expires(*state)) {
+      char moment[format::TreeShape::kMomentBytes] = {};
+      const Result<size_t> got = db::read_large_part(&impl_->store_, *described, 0, moment);
+      if (!got.ok()) return got.status();
+      const Result<bool> ended = db::has_ended({moment, *got}, now);
+      if (!ended.ok()) return ended.status();
+      if (*ended) return Status::not_found();
+      offset = offset > UINT64_MAX - sizeof(moment) ? UINT64_MAX : offset + sizeof(moment);
+    }
     return db::read_large_part(&impl_->store_, *described, offset, buffer);
   }
+  if (status = db::take_moment(*state, now, &value); !status.ok()) return status;
   if (offset >= value.size()) return size_t{0};
   const size_t count = std::min<size_t>(buffer.size(), value.size() - offset);
   std::memcpy(buffer.data(), value.view().data() + offset, count);
@@ -126,8 +147,8 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
   if (!range.ok()) return range.status();
   tree::TreeCursor::Options cursor_options;
   cursor_options.lower = std::string(range.low());
-  if (hi.has_value()) cursor_options.upper = std::string(*range.high());
-  cursor_options.key_only = options.key_only;
+  if (range.high().has_value()) cursor_options.upper = std::string(*range.high());
+  cursor_options.key_only = options.key_only && !db::expires(*state);
   tree::TreeCursor cursor(state, {snapshot->timestamp(), 0}, std::move(cursor_options));
   if (!cursor.first()) return cursor.status();
   std::vector<Entry> entries(512);
@@ -135,12 +156,16 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
   for (;;) {
     const size_t count = cursor.next_batch(entries);
     if (count == 0) return cursor.status();
+    std::span<Entry> some(entries.data(), count);
     if (state->shape() != nullptr) {
-      if (status = db::load_entries(*state, {entries.data(), count}, &loaded); !status.ok()) {
-        return status;
+      status = db::load_entries(*state, snapshot->now_ms(), &some, &loaded);
+      if (!status.ok()) return status;
+      if (some.empty()) continue;
+      if (options.key_only && !state->shape()->multi_value()) {
+        for (Entry& entry : some) entry.value = {};
       }
     }
-    if (!callback({entries.data(), count})) return {};
+    if (!callback(some)) return {};
   }
 }
 
@@ -153,10 +178,12 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
   const db::StoredRange range(*state, lo, hi);
   if (!range.ok()) return range.status();
   if (options.snapshot != nullptr) {
-    return count_range(state, {options.snapshot->timestamp(), 0}, range.low(), range.high());
+    return count_range(state, {options.snapshot->timestamp(), 0}, range.low(), range.high(),
+                       options.snapshot->now_ms());
   }
   const auto registration = impl_->snapshots_->add(impl_->sequencer_->visible());
-  Result<uint64_t> result = count_range(state, {registration.ts, 0}, range.low(), range.high());
+  Result<uint64_t> result =
+      count_range(state, {registration.ts, 0}, range.low(), range.high(), impl_->now_of(nullptr));
   impl_->snapshots_->remove(registration.slot);
   return result;
 }
@@ -170,7 +197,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
   const db::StoredRange range(*state, lo, hi);
   if (!range.ok()) return range.status();
   std::optional<std::string> upper;
-  if (hi.has_value()) upper.emplace(*range.high());
+  if (range.high().has_value()) upper.emplace(*range.high());
   RangeEstimate all;
   for (const tree::TreeState* of = state; of != nullptr;) {
     const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper);
@@ -189,20 +216,37 @@ constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its 
 
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
                Durability durability) {
-  Status status = impl_->check_sizes(key, value.size());
+  return impl_->put(tree, key, value, nullptr, durability);
+}
+
+Status Db::put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry,
+               Durability durability) {
+  return impl_->put(tree, key, value, &expiry, durability);
+}
+
+Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view value,
+                     const Expiry* expiry, Durability durability) {
+  Status status = check_sizes(key, value.size());
   if (!status.ok()) return status;
-  const tree::TreeState* state = impl_->find(tree, &status);
+  const tree::TreeState* state = find(tree, &status);
   if (state == nullptr) return status;
-  const db::StoredPair stored(*state, key, value);
+  const db::StoredPair stored(*state, key, value, expiry);
   if (!stored.ok()) return stored.status();
-  if (stored.value().size() > db::kLargeValueBytes) {
-    return impl_->write_large(state->id(), stored.key(), stored.value(), durability);
+  const bool large = stored.value().size() > db::kLargeValueBytes;
+  if (large && stored.note().empty()) {
+    return write_large(state->id(), stored.key(), stored.value(), durability);
   }
   thread_local std::string operation;
   operation.clear();
+  uint32_t count = 1;
+  if (!stored.note().empty()) {
+    format::append_operation(operation,
+                             {format::OperationType::kPut, state->id(), stored.note(), {}});
+    ++count;
+  }
   format::append_operation(
       operation, {format::OperationType::kPut, state->id(), stored.key(), stored.value()});
-  status = impl_->write_operations(operation, 1, false, durability);
+  status = write_operations(operation, count, large, durability);
   if (operation.capacity() > kOperationKept) std::string().swap(operation);
   return status;
 }
@@ -235,7 +279,7 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
   if (state == nullptr) return status;
   const db::StoredRange range(*state, low, high);
   if (!range.ok()) return range.status();
-  if (high.has_value() && *range.high() <= range.low()) return impl_->writable();
+  if (range.high().has_value() && *range.high() <= range.low()) return impl_->writable();
   std::string operation;
   format::append_operation(operation, {format::OperationType::kDeleteRange, state->id(),
                                        range.low(), format::encode_range_end(range.high())});
@@ -254,15 +298,17 @@ Snapshot Db::snapshot() { return impl_->snapshot(); }
 
 Snapshot Db::Impl::snapshot() {
   if (!usable().ok()) return {};
-  return hand_out(snapshots_->add(sequencer_->visible()));
+  const auto registration = snapshots_->add(sequencer_->visible());
+  return hand_out(registration, db::expiry_now_if_used(store_));
 }
 
-Snapshot Db::Impl::hand_out(const tree::Snapshots::Registration& registration) {
+Snapshot Db::Impl::hand_out(const tree::Snapshots::Registration& registration, uint64_t now_ms) {
   Snapshot snapshot;
   hold();
   snapshot.db_ = this;
   snapshot.slot_ = registration.slot;
   snapshot.timestamp_ = registration.ts;
+  snapshot.now_ms_ = now_ms;
   return snapshot;
 }
 
@@ -277,7 +323,7 @@ Result<Snapshot> Db::open_snapshot(std::string_view name) {
   if (Status s = impl_->usable(); !s.ok()) return s;
   const auto registration = impl_->named_snapshots_->share(name);
   if (!registration.ok()) return registration.status();
-  return impl_->hand_out(*registration);
+  return impl_->hand_out(registration->registration, registration->created_us / 1000);
 }
 
 Result<std::vector<NamedSnapshot>> Db::list_snapshots() {
@@ -292,13 +338,17 @@ Status Db::drop_snapshot(std::string_view name) {
 
 Snapshot::~Snapshot() { reset(); }
 Snapshot::Snapshot(Snapshot&& other) noexcept
-    : db_(std::exchange(other.db_, nullptr)), slot_(other.slot_), timestamp_(other.timestamp_) {}
+    : db_(std::exchange(other.db_, nullptr)),
+      slot_(other.slot_),
+      timestamp_(other.timestamp_),
+      now_ms_(other.now_ms_) {}
 Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
   if (this == &other) return *this;
   reset();
   db_ = std::exchange(other.db_, nullptr);
   slot_ = other.slot_;
   timestamp_ = other.timestamp_;
+  now_ms_ = other.now_ms_;
   return *this;
 }
 void Snapshot::reset() {
@@ -325,10 +375,15 @@ Status Db::compact() {
   if (impl_->filters_ != nullptr) {
     if (Status s = impl_->filters_->may_end_filters(); !s.ok()) return s;
   }
+  if (Status s = impl_->expiry_->may_end(); !s.ok()) return s;
   if (Status s = flush(); !s.ok()) return s;
   if (Status s = impl_->layer_merger_->drain(); !s.ok()) return s;
   if (impl_->filters_ != nullptr) {
     if (Status s = impl_->filters_->run_all(); !s.ok()) return s;
+    if (Status s = flush(); !s.ok()) return s;
+  }
+  if (impl_->store_.expires.load(std::memory_order_acquire)) {
+    if (Status s = impl_->expiry_->run_all(); !s.ok()) return s;
     if (Status s = flush(); !s.ok()) return s;
   }
   if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
@@ -528,6 +583,7 @@ void Db::Impl::figures(Stats* stats) const {
     stats->filter_removed = filters_->removed();
     stats->filter_changed = filters_->changed();
   }
+  if (expiry_ != nullptr) stats->expired = expiry_->removed();
   stats->data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
 }
 

@@ -185,10 +185,12 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
   const auto seen_at = db_->snapshots_->add(db_->sequencer_->visible());
   Status status;
   {
-    tree::TreeCursor cursor(tree, {seen_at.ts, 0},
-                            {std::move(lower), std::move(upper), !filter.needs_values()});
+    tree::TreeCursor cursor(
+        tree, {seen_at.ts, 0},
+        {std::move(lower), std::move(upper), !filter.needs_values() && !expires(*tree)});
     std::vector<Change> changes;
     std::string loaded;
+    const uint64_t now_ms = expiry_now_if_used(db_->store_);
     size_t bytes = 0;
     const auto flush = [&] {
       HAWTHORN_TEST_POINT("filter.before_apply");
@@ -205,12 +207,17 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       if (!goes_on) break;
       seen_.fetch_add(1, std::memory_order_relaxed);
       Change change;
+      if (expires(*tree) && cursor.key() < format::TreeShape::kEntries) continue;
       Entry entry{cursor.key(), cursor.value()};
+      std::span<Entry> some(&entry, 1);
       if (tree->shape() != nullptr) {
-        if (status = load_entries(*tree, {&entry, 1}, &loaded); !status.ok()) break;
+        if (status = load_entries(*tree, now_ms, &some, &loaded); !status.ok()) break;
+        if (some.empty()) continue;
       }
       Result<FlushFilter::Decision> decision =
-          decide(filter, entry.key, entry.value, &change.value);
+          decide(filter, entry.key,
+                 filter.needs_values() || several_values(*tree) ? entry.value : std::string_view(),
+                 &change.value);
       if (decision.ok() && *decision == FlushFilter::Decision::kChange && several_values(*tree)) {
         decision = Status(StatusCode::kInvalidArgument,
                           "it changed a value of a key that may have several");
@@ -221,6 +228,10 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       }
       if (*decision == FlushFilter::Decision::kKeep) continue;
       change.key = cursor.key();
+      if (expires(*tree) && *decision == FlushFilter::Decision::kChange) {
+        // It ends when it did.
+        change.value.insert(0, cursor.value().substr(0, format::TreeShape::kMomentBytes));
+      }
       change.removed = *decision == FlushFilter::Decision::kRemove;
       bytes += change.key.size() + change.value.size();
       changes.push_back(std::move(change));

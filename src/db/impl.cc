@@ -34,6 +34,7 @@ Db::Impl::~Impl() {
     static_cast<void>(scheduler_.release());
     static_cast<void>(counters_.release());
     static_cast<void>(filters_.release());
+    static_cast<void>(expiry_.release());
     static_cast<void>(publisher_.release());
     static_cast<void>(log_.release());
     static_cast<void>(manifest_.release());
@@ -46,6 +47,7 @@ Db::Impl::~Impl() {
   // Callbacks may still call, and are told that it is closed.
   if (events_ != nullptr) static_cast<void>(events_->pause().ok());
   if (filters_ != nullptr) filters_->stop();
+  if (expiry_ != nullptr) expiry_->stop();
   if (layer_merger_ != nullptr) layer_merger_->stop();
   const bool was_open = opened_ && !closed_.exchange(true, std::memory_order_acq_rel);
   if (scheduler_ != nullptr) scheduler_->stop();

@@ -21,6 +21,7 @@
 #include "db/catalog.h"
 #include "db/counters_file.h"
 #include "db/events.h"
+#include "db/expiry_job.h"
 #include "db/filter_job.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
@@ -28,6 +29,7 @@
 #include "db/prepared.h"
 #include "db/publisher.h"
 #include "db/scheduler.h"
+#include "db/stored_key.h"
 #include "hawthorn/db.h"
 #include "os/io_limit.h"
 #include "space/devices.h"
@@ -58,7 +60,14 @@ class Db::Impl {
   Status close();
   Snapshot snapshot();
   // Of a timestamp that is registered already, for this one.
-  Snapshot hand_out(const tree::Snapshots::Registration& registration);
+  Snapshot hand_out(const tree::Snapshots::Registration& registration, uint64_t now_ms);
+  // What has ended for a snapshot, or now.
+  uint64_t now_of(const Snapshot* snapshot) {
+    return snapshot != nullptr ? snapshot->now_ms() : db::expiry_now_if_used(store_);
+  }
+  // As Db::put; `expiry` may be null.
+  Status put(const Tree& tree, std::string_view key, std::string_view value, const Expiry* expiry,
+             Durability durability);
   // A transaction that was not begun.
   std::unique_ptr<txn::Txn> new_txn();
   // `number`: as PreparedTransactions::add has given it, or kAny. Errors: kNotFound; those of
@@ -128,7 +137,8 @@ class Db::Impl {
   std::unique_ptr<wal::Log> log_;
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
-  std::unique_ptr<db::FilterJob> filters_;      // null: there are none
+  std::unique_ptr<db::FilterJob> filters_;  // null: there are none
+  std::unique_ptr<db::ExpiryJob> expiry_;
   std::unique_ptr<db::CountersFile> counters_;  // null: read-only
   std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;

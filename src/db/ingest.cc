@@ -124,6 +124,9 @@ Status IngestSession::add(std::string_view key, std::string_view value) {
   if (!stored.ok()) return keep(stored.status());
   key = stored.key();
   value = stored.value();
+  if (!stored.note().empty()) {
+    if (status = sort_->add({stored.note(), {}, false}); !status.ok()) return keep(status);
+  }
   if (status = check(key, value.size()); !status.ok()) return keep(status);
   if (value.size() <= kLargeValueBytes) return keep(accept({key, value, false}));
   size_t given = 0;
@@ -139,6 +142,9 @@ Status IngestSession::add_stream(std::string_view key, uint64_t size, const Stre
   if (Status s = usable(); !s.ok()) return s;
   const StoredKey stored(*tree_, key);
   if (!stored.ok()) return keep(stored.status());
+  if (expires(*tree_)) {
+    return keep(Status(StatusCode::kNotSupported, "a streamed value in a tree whose entries end"));
+  }
   if (Status s = check(stored.view(), size); !s.ok()) return keep(s);
   return add_stored(stored.view(), size, source);
 }

@@ -50,6 +50,11 @@ Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
+  if (options.sorted && db::expires(*state) && state->shape()->ttl_ms() != 0) {
+    return Status(
+        StatusCode::kNotSupported,
+        "an ingest of sorted entries into a tree whose entries end: say that they are not");
+  }
   return Ingest(std::make_unique<Ingest::Impl>(impl_.get(), state, options));
 }
 

@@ -146,6 +146,9 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
                                                     std::string(present->name()) + "\" already");
   }
   if (db::several_values(*tree)) return db::not_with_several_values();
+  if (db::expires(*tree)) {
+    return Status(StatusCode::kNotSupported, "the tree's entries end, which merges cannot tell");
+  }
   if (tree->base() != nullptr || tree->pins().any()) {
     return Status(StatusCode::kNotSupported, "the tree is a clone, or clones show it");
   }

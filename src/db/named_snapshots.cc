@@ -89,11 +89,12 @@ Status NamedSnapshots::drop(std::string_view name) {
   return {};
 }
 
-Result<tree::Snapshots::Registration> NamedSnapshots::share(std::string_view name) {
+Result<NamedSnapshots::Shared> NamedSnapshots::share(std::string_view name) {
   os::MutexLock lock(mutex_);
   const auto at = kept_.find(name);
   if (at == kept_.end()) return not_found(name);
-  return store_->snapshots->share(at->second.record.timestamp);
+  return Shared{store_->snapshots->share(at->second.record.timestamp),
+                at->second.record.created_us};
 }
 
 std::vector<NamedSnapshot> NamedSnapshots::list() const {

@@ -34,7 +34,11 @@ class NamedSnapshots {
   Status create(std::string_view name, os::Mutex& ingests);
   Status drop(std::string_view name);
   // A registration of its own at the timestamp. Errors: kNotFound.
-  Result<tree::Snapshots::Registration> share(std::string_view name);
+  struct Shared {
+    tree::Snapshots::Registration registration;
+    uint64_t created_us;
+  };
+  Result<Shared> share(std::string_view name);
   std::vector<NamedSnapshot> list() const;
   std::vector<format::Lsn> timestamps() const;
   bool any() const { return count_.load(std::memory_order_acquire) != 0; }

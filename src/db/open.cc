@@ -223,10 +223,13 @@ Status Db::Impl::open_all(Opened* event) {
     if (filters_ != nullptr && !machine_.background_threads) {
       static_cast<void>(filters_->run_due().ok());
     }
+    if (!machine_.background_threads) static_cast<void>(expiry_->run_if_due().ok());
     if (counters_ == nullptr) return;
     counters_->update_when_due([this](Stats* stats) { figures(stats); });
   });
   catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
+  expiry_ = std::make_unique<db::ExpiryJob>(this);
+  catalog_->tell_expires = [this] { expiry_->wake(); };
   catalog_->key_order = [this](std::string_view name) { return key_order(name); };
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
@@ -274,7 +277,8 @@ Status Db::Impl::open_all(Opened* event) {
       if (Status s = replay.finish(*recovery); !s.ok()) return s;
     }
     for (const txn::FoundPrepared& found : replay.prepared()) prepared_.add_found(found);
-    return catalog_->finish_open(services_, true, {});
+    if (Status s = catalog_->finish_open(services_, true, {}); !s.ok()) return s;
+    return expiry_->load_now();
   }
 
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
@@ -368,7 +372,9 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = catalog_->finish_open(services_, false, named_snapshots_->timestamps()); !s.ok()) {
     return s;
   }
+  if (Status s = expiry_->load_now(); !s.ok()) return s;
   if (filters_ != nullptr) filters_->start();
+  expiry_->start();
   layer_merger_->start();
   layer_merger_->wake_if_due();
   return {};
@@ -452,11 +458,13 @@ Status Db::Impl::close() {
   if (filters_ != nullptr) {
     if (Status s = filters_->may_end_filters(); !s.ok()) return s;
   }
+  if (Status s = expiry_->may_end(); !s.ok()) return s;
   // Callbacks that use the database are outside of it meanwhile, and find it closed afterwards.
   if (events_ != nullptr) {
     if (Status s = events_->pause(); !s.ok()) return s;
   }
   if (filters_ != nullptr) filters_->stop();
+  expiry_->stop();
   Status status = close_all();
   if (!closed_.load(std::memory_order_acquire)) {
     if (layer_merger_ != nullptr && !options_.read_only) {
@@ -464,6 +472,7 @@ Status Db::Impl::close() {
       layer_merger_->wake_if_due();
     }
     if (filters_ != nullptr) filters_->start();
+    if (!options_.read_only) expiry_->start();
     if (events_ != nullptr) events_->resume();
     return status;
   }

@@ -53,9 +53,10 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, size, &status);
   if (state == nullptr) return status;
-  const db::StoredKey stored(*state, key);
+  if (db::several_values(*state)) return db::not_with_several_values();
+  const db::StoredPair stored(*state, key, {});
   if (!stored.ok()) return stored.status();
-  key = stored.view();
+  key = stored.key();
   txn::Txn& txn = impl_->txn();
   if (status = impl_->db()->writable(); !status.ok()) return status;
   if (txn.is_read_only()) {
@@ -65,7 +66,13 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
     status = txn.lock(state, key, txn::LockMode::kExclusive, txn.lock_timeout_us());
     if (!status.ok()) return status;
   }
-  return impl_->reserved().begin(state, key, size);
+  if (status = impl_->put_note(state, stored); !status.ok()) return status;
+  // In front of it, what the tree puts there itself.
+  const std::string_view front = stored.value();
+  Result<std::span<std::byte>> room = impl_->reserved().begin(state, key, front.size() + size);
+  if (!room.ok()) return room;
+  std::memcpy(room->data(), front.data(), front.size());
+  return room->subspan(front.size());
 }
 
 Status Transaction::finish_reserve() {

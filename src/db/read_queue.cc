@@ -53,6 +53,7 @@ class ReadQueue::Impl {
     Completion completion;
     tree::TreeState* tree = nullptr;
     tree::ReadView view;
+    uint64_t now_ms = 0;
     bool registered = false;
     std::optional<tree::PointGet> read;
     Status status;
@@ -124,6 +125,7 @@ void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion com
     if (!stored.ok()) return finish(get, stored.status());
     get->key.assign(stored.view());
   }
+  get->now_ms = db_->now_of(options.snapshot);
   get->registered = options.snapshot != nullptr;
   get->view = {get->registered ? options.snapshot->timestamp() : 0, 0};
   waiting_.push_back(get);
@@ -231,6 +233,9 @@ void ReadQueue::Impl::finish(Get* get, Status status) {
   get->wrong.clear();
   get->operands.clear();
   get->status = std::move(status);
+  if (get->status.ok() && get->tree != nullptr && db::expires(*get->tree)) {
+    get->status = db::take_moment(*get->tree, get->now_ms, &get->value);
+  }
   if (!get->status.ok()) get->value.reset();
   done_.push_back(get);
   if (told_) io_->wake();

@@ -10,14 +10,21 @@ namespace hawthorn {
 
 namespace {
 // Of the entry at which a walk over a key's values stands first.
-template <typename Walk>
-Status first_value(const tree::TreeState& tree, Walk& cursor, bool found, Value& value) {
+Status first_value(const tree::TreeState& tree, const tree::TreeCursor& cursor, bool found,
+                   Value& value) {
   if (!found) return cursor.status().ok() ? Status::not_found() : cursor.status();
   std::string key;
   std::string bytes;
   if (Status s = tree.shape()->load(cursor.key(), &key, &bytes); !s.ok()) return s;
   internal::ValueAccess::copy(value, bytes);
   return {};
+}
+CursorOptions values_range(db::StoredValues values) {
+  CursorOptions options;
+  options.lower = std::move(values.head);
+  options.upper = std::move(values.end);
+  options.key_only = true;
+  return options;
 }
 }  // namespace
 
@@ -29,9 +36,13 @@ Status get_first_value(Db::Impl& db, tree::TreeState* tree, std::string_view key
   if (!values.ok()) return values.status();
   Snapshot own;
   if (snapshot == nullptr) own = db.snapshot();
-  const uint64_t ts = snapshot != nullptr ? snapshot->timestamp() : own.timestamp();
-  tree::TreeCursor cursor(tree, {ts, 0}, {values->head, values->end, true});
-  return first_value(*tree, cursor, cursor.first(), value);
+  const Snapshot& shown = snapshot != nullptr ? *snapshot : own;
+  const tree::ReadView view{shown.timestamp(), 0};
+  const uint64_t now_ms = shown.now_ms();
+  Cursor::Impl cursor(&db, std::move(own), tree, view, values_range(*std::move(values)), nullptr,
+                      now_ms);
+  const bool found = cursor.first();
+  return first_value(*tree, cursor.at(), found, value);
 }
 
 Status del_values(Db& db, const Db::Impl& impl, const Tree& tree, std::string_view key,
@@ -52,11 +63,7 @@ Result<std::unique_ptr<Cursor::Impl>> Transaction::Impl::values_of(tree::TreeSta
                                                                    std::string_view key) const {
   Result<db::StoredValues> values = db::stored_values(*state, key);
   if (!values.ok()) return values.status();
-  CursorOptions options;
-  options.lower = std::move(values->head);
-  options.upper = std::move(values->end);
-  options.key_only = true;
-  return walk(state, options);
+  return walk(state, values_range(*std::move(values)));
 }
 
 std::unique_ptr<Cursor::Impl> Transaction::Impl::walk(tree::TreeState* state,
@@ -68,7 +75,7 @@ std::unique_ptr<Cursor::Impl> Transaction::Impl::walk(tree::TreeState* state,
     view.ts = own.timestamp();
   }
   return std::make_unique<Cursor::Impl>(db_, std::move(own), state, view, stored,
-                                        txn_->tracks_reads() ? &txn_->reads() : nullptr);
+                                        txn_->tracks_reads() ? &txn_->reads() : nullptr, now_ms());
 }
 
 Status Transaction::Impl::get_first_value(tree::TreeState* state, std::string_view key,

@@ -12,7 +12,7 @@ Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOp
   if (!range.ok()) return range.status();
   CursorOptions stored = options;
   stored.lower = range.low();
-  if (high.has_value()) stored.upper = *range.high();
+  if (range.high().has_value()) stored.upper = *range.high();
   if (db::several_values(tree)) stored.key_only = true;  // they are in the stored key
   return stored;
 }
@@ -25,8 +25,27 @@ bool Cursor::Impl::refuse(Status why) {
 bool Cursor::Impl::load(std::string_view* key, std::string_view* value) {
   if (Status s = shape()->load(cursor_.key(), &key_, &value_); !s.ok()) return refuse(std::move(s));
   *key = key_;
-  *value = shape()->multi_value() ? std::string_view(value_) : cursor_.value();
+  *value = cursor_.value();
+  if (expires_ && !value->empty()) value->remove_prefix(format::TreeShape::kMomentBytes);
+  if (expires_ && key_only_) *value = {};
+  if (shape()->multi_value()) *value = value_;
   return true;
+}
+
+// Those too large to be shown do not tell; there are none in such trees.
+bool Cursor::Impl::settle_expiring(bool forward) {
+  for (bool found = true; found; found = step(forward)) {
+    const Result<bool> ended = db::has_ended(cursor_.value(), now_ms_);
+    if (!ended.ok()) return refuse(cursor_.status().ok() ? ended.status() : cursor_.status());
+    if (!*ended) return true;
+  }
+  return false;
+}
+
+uint64_t Cursor::Impl::expires_at() const {
+  if (!expires_) return 0;
+  const Result<uint64_t> moment = format::TreeShape::moment_of(cursor_.value());
+  return moment.ok() ? *moment : 0;
 }
 
 bool Cursor::Impl::seek_shaped(std::string_view key) {
@@ -113,7 +132,7 @@ Result<uint64_t> Cursor::Impl::count_values() {
   if (!take_head(&head)) return wrong_;
   const std::optional<std::string> end = format::TreeShape::behind(head);
   if (reads_ != nullptr) reads_->add_range(tree_, head, end, view_.ts);
-  return count_range(tree_, view_, head, end);
+  return count_range(tree_, view_, head, end, now_ms_);
 }
 
 // ---- The public functions
@@ -123,6 +142,8 @@ bool Cursor::publish_shaped() {
   if (!valid_) key_ = value_ = {};
   return valid_;
 }
+
+uint64_t Cursor::expires_at() const { return valid_ ? impl_->expires_at() : 0; }
 
 bool Cursor::next_key() { return valid_ && publish(impl_->next_key()); }
 bool Cursor::prev_key() { return valid_ && publish(impl_->prev_key()); }

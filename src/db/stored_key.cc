@@ -1,5 +1,11 @@
 #include "db/stored_key.h"
 
+#include <algorithm>
+
+#include "format/operation.h"
+#include "os/machine.h"
+#include "tree/value_access.h"
+
 namespace hawthorn::db {
 
 Status not_with_several_values() {
@@ -34,7 +40,13 @@ void StoredKeys::store(const format::TreeShape& shape, std::span<const std::stri
   *keys = views_;
 }
 
-void StoredPair::store(const format::TreeShape& shape) {
+void StoredPair::store(const tree::TreeState& tree, const Expiry* expiry) {
+  if (expiry != nullptr && !expires(tree)) {
+    status_ = Status(StatusCode::kInvalidArgument, "the entries of this tree do not end");
+    return;
+  }
+  const format::TreeShape& shape = *tree.shape();
+  const std::string_view value = value_;
   if (shape.multi_value()) {
     status_ = shape.store_pair(key_, value_, &own_);
     value_ = {};
@@ -42,6 +54,20 @@ void StoredPair::store(const format::TreeShape& shape) {
     status_ = shape.store_key(key_, &own_);
   }
   key_ = own_;
+  if (!shape.expires() || !status_.ok()) return;
+  const uint64_t now = expiry_now(*tree.store());
+  const Expiry otherwise = shape.ttl_ms() == 0 ? Expiry::never() : Expiry::after_ms(shape.ttl_ms());
+  const uint64_t moment = (expiry != nullptr ? *expiry : otherwise).moment_ms(now);
+  format::TreeShape::append_moment(own_value_, moment);
+  if (!shape.multi_value()) own_value_ += value;
+  value_ = own_value_;
+  if (own_value_.size() > format::kValueBytesMax) {
+    status_ = Status(StatusCode::kInvalidArgument,
+                     "a value of " + std::to_string(value.size()) +
+                         " bytes is over the limit of trees whose entries end, " +
+                         std::to_string(format::kValueBytesMax - format::TreeShape::kMomentBytes));
+  }
+  if (moment != 0) note_ = format::TreeShape::note_of(own_, moment);
 }
 
 void StoredRange::store(const format::TreeShape& shape) {
@@ -53,9 +79,13 @@ void StoredRange::store(const format::TreeShape& shape) {
     status_ = shape.store_key(*high_, &own_high_);
     high_ = own_high_;
   }
+  if (!shape.expires()) return;
+  if (low_.empty()) low_ = format::TreeShape::kEntries;
+  if (!high_.has_value()) high_ = format::TreeShape::kEntriesEnd;
 }
 
-Status load_entries(const tree::TreeState& tree, std::span<Entry> entries, std::string* loaded) {
+Status load_entries(const tree::TreeState& tree, uint64_t now_ms, std::span<Entry>* entries,
+                    std::string* loaded) {
   struct Sizes {
     size_t key;
     size_t value;
@@ -64,17 +94,69 @@ Status load_entries(const tree::TreeState& tree, std::span<Entry> entries, std::
   std::string key;
   std::string value;
   loaded->clear();
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : *entries) {
+    std::string_view stored = entry.value;
+    if (expires(tree)) {
+      const Result<bool> ended = has_ended(stored, now_ms);
+      if (!ended.ok()) return ended.status();
+      if (*ended) continue;
+      stored.remove_prefix(format::TreeShape::kMomentBytes);
+    }
     if (Status s = tree.shape()->load(entry.key, &key, &value); !s.ok()) return s;
+    (*entries)[sizes.size()].value = stored;
     sizes.push_back({key.size(), value.size()});
     *loaded += key;
     *loaded += value;
   }
+  *entries = entries->first(sizes.size());
   const char* at = loaded->data();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    entries[i].key = {at, sizes[i].key};
-    if (tree.shape()->multi_value()) entries[i].value = {at + sizes[i].key, sizes[i].value};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Entry& entry = (*entries)[i];
+    entry.key = {at, sizes[i].key};
+    if (tree.shape()->multi_value()) entry.value = {at + sizes[i].key, sizes[i].value};
     at += sizes[i].key + sizes[i].value;
+  }
+  return {};
+}
+
+// ---- Entries that end
+
+uint64_t expiry_now(tree::Store& store) {
+  const uint64_t wall = store.machine->clock->wall_us() / 1000;
+  uint64_t now = store.now_ms.load(std::memory_order_acquire);
+  while (now < wall && !store.now_ms.compare_exchange_weak(now, wall, std::memory_order_acq_rel)) {
+  }
+  return std::max(now, wall);
+}
+
+Result<bool> has_ended(std::string_view stored_value, uint64_t now_ms) {
+  const Result<uint64_t> moment = format::TreeShape::moment_of(stored_value);
+  if (!moment.ok()) return moment.status();
+  return *moment != 0 && *moment <= now_ms;
+}
+
+Status take_moment(const tree::TreeState& tree, uint64_t now_ms, Value* value) {
+  if (!expires(tree)) return {};
+  const Result<bool> ended = has_ended(value->view(), now_ms);
+  if (ended.ok() && !*ended) {
+    internal::ValueAccess::skip(*value, format::TreeShape::kMomentBytes);
+    return {};
+  }
+  value->reset();
+  return ended.ok() ? Status::not_found() : ended.status();
+}
+
+Status take_moments(const tree::TreeState& tree, uint64_t now_ms, ReadBatch* batch) {
+  if (!expires(tree)) return {};
+  for (BatchItem& item : internal::ValueAccess::items(*batch)) {
+    if (!item.found()) continue;
+    const Result<bool> ended = has_ended(item.value, now_ms);
+    if (!ended.ok()) return ended.status();
+    if (*ended) {
+      item = BatchItem{};
+    } else {
+      item.value.remove_prefix(format::TreeShape::kMomentBytes);
+    }
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hawthorn/db.h"
+#include "hawthorn/key_order.h"
 #include "hawthorn/status.h"
 #include "tree/tree.h"
 
@@ -63,14 +64,16 @@ class StoredKeys {
   Status status_;
 };
 
-// An entry: where a key may have several values, its value is a part of the stored key. Errors:
-// kInvalidArgument.
+// An entry: where a key may have several values, its value is a part of the stored key; where
+// entries end, the value begins with the moment, by default the tree's. Errors: kInvalidArgument,
+// also for an expiry where entries do not end.
 class StoredPair {
  public:
-  StoredPair(const tree::TreeState& tree, std::string_view key, std::string_view value)
+  StoredPair(const tree::TreeState& tree, std::string_view key, std::string_view value,
+             const Expiry* expiry = nullptr)
       : key_(key), value_(value) {
-    if (tree.shape() != nullptr) [[unlikely]] {
-      store(*tree.shape());
+    if (tree.shape() != nullptr || expiry != nullptr) [[unlikely]] {
+      store(tree, expiry);
     }
   }
   StoredPair(const StoredPair&) = delete;
@@ -79,16 +82,21 @@ class StoredPair {
   bool ok() const { return status_.ok(); }
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
+  // Of an entry that ends: what is to be put, without a value, before the entry. Else empty.
+  std::string_view note() const { return note_; }
 
  private:
-  void store(const format::TreeShape& shape);
+  void store(const tree::TreeState& tree, const Expiry* expiry);
   std::string_view key_;
   std::string_view value_;
   std::string own_;
+  std::string own_value_;
+  std::string note_;
   Status status_;
 };
 
-// A range of keys, its end not included. An empty low end is none. Errors: kInvalidArgument.
+// A range of keys, its end not included. An empty low end is none. Where entries end, the stored
+// range has an end in any case. Errors: kInvalidArgument.
 class StoredRange {
  public:
   StoredRange(const tree::TreeState& tree, std::string_view low,
@@ -121,9 +129,26 @@ inline bool several_values(const tree::TreeState& tree) {
 Status not_with_several_values();
 Status not_without_several_values();
 
-// Makes of stored entries those of the caller; their bytes are in *loaded then, but for values that
-// are no part of a key. Errors: kCorruption.
-Status load_entries(const tree::TreeState& tree, std::span<Entry> entries, std::string* loaded);
+// Makes of stored entries those of the caller, without what has ended at `now_ms`; their bytes are
+// in *loaded then, but for values that are no part of a key. Errors: kCorruption.
+Status load_entries(const tree::TreeState& tree, uint64_t now_ms, std::span<Entry>* entries,
+                    std::string* loaded);
+
+// ---- Entries that end
+
+inline bool expires(const tree::TreeState& tree) {
+  return tree.shape() != nullptr && tree.shape()->expires();
+}
+// The present, which never goes back. Of a database without such trees it is not looked at.
+uint64_t expiry_now(tree::Store& store);
+inline uint64_t expiry_now_if_used(tree::Store& store) {
+  return store.expires.load(std::memory_order_acquire) ? expiry_now(store) : 0;
+}
+// Whether a stored value's moment has come. Errors: kCorruption.
+Result<bool> has_ended(std::string_view stored_value, uint64_t now_ms);
+// Takes the moment off a value that was read; kNotFound where it has come.
+Status take_moment(const tree::TreeState& tree, uint64_t now_ms, Value* value);
+Status take_moments(const tree::TreeState& tree, uint64_t now_ms, ReadBatch* batch);
 
 // All values of a key, as stored keys. Errors: kInvalidArgument.
 struct StoredValues {

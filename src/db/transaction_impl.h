@@ -49,6 +49,7 @@ class Transaction::Impl {
         parent_(parent),
         mark_(mark),
         nested_(true),
+        began_ms_(parent->began_ms_),
         extras_(parent->extras_) {
     parent_->child_ = this;
   }
@@ -172,13 +173,26 @@ class Transaction::Impl {
     leave();
   }
 
+  // Entries that end up to here have ended for it.
+  uint64_t now_ms() const {
+    return txn_->reads_one_moment() && began_ms_ != 0 ? began_ms_
+                                                      : db::expiry_now_if_used(db_->store_);
+  }
+  void set_now_ms(uint64_t now_ms) { began_ms_ = now_ms; }
+
   Result<tree::TreeState*> find_name(std::string_view name) const;
   Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
   // Of a name that find_name_to_change has not found.
   Result<tree::TreeState*> make_tree(std::string_view name, std::string shape) const;
 
   Status read(tree::TreeState* state, std::string_view key, Value& value) const {
-    return state->get(key, txn_->view(), txn_->reads_one_moment(), value);
+    Status status = state->get(key, txn_->view(), txn_->reads_one_moment(), value);
+    return status.ok() ? db::take_moment(*state, now_ms(), &value) : status;
+  }
+  // What get_for_update does, behind its lock.
+  Status read_again(tree::TreeState* state, std::string_view key, Value& value) const {
+    Status status = state->get(key, txn_->update_view(), txn_->update_view_registered(), value);
+    return status.ok() ? db::take_moment(*state, now_ms(), &value) : status;
   }
   // As get_for_update; of a large value *large, and what describes it.
   Status read_to_change(tree::TreeState* state, std::string_view key, Value& value,
@@ -193,6 +207,10 @@ class Transaction::Impl {
     Value value;
     bool large = false;
     Status status = read_to_change(state, key, value, &large);
+    if (status.ok() && db::expires(*state)) {
+      status = read_again(state, key, value);
+      large = false;
+    }
     if (status.is_not_found()) return !expected.has_value();
     if (!status.ok()) return status;
     if (!expected.has_value()) return false;
@@ -222,6 +240,14 @@ class Transaction::Impl {
   // Below, keys are stored ones.
   Status del(tree::TreeState* state, std::string_view key) const {
     return txn_->write(state, format::OperationType::kDelete, key, {});
+  }
+  Status put(tree::TreeState* state, const db::StoredPair& stored) const {
+    if (Status s = put_note(state, stored); !s.ok()) return s;
+    return put(state, stored.key(), stored.value());
+  }
+  Status put_note(tree::TreeState* state, const db::StoredPair& stored) const {
+    if (stored.note().empty()) return {};
+    return txn_->write(state, format::OperationType::kPut, stored.note(), {});
   }
   Status put(tree::TreeState* state, std::string_view key, std::string_view value) const {
     if (value.size() <= db::kLargeValueBytes) {
@@ -313,7 +339,8 @@ class Transaction::Impl {
   const uint64_t mark_ = 0;
   const bool nested_;
   bool ended_ = false;  // of a nested or prepared one
-  std::string id_;      // as which it is prepared
+  uint64_t began_ms_ = 0;
+  std::string id_;  // as which it is prepared
   uint64_t prepared_number_ = 0;
   struct Extras {
     std::unique_ptr<db::ReservedPut> reserved;

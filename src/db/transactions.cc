@@ -4,6 +4,7 @@
 #include "db/cursor_impl.h"
 #include "db/stored_key.h"
 #include "db/transaction_impl.h"
+#include "tree/large_read.h"
 
 namespace hawthorn {
 
@@ -66,6 +67,7 @@ Result<Transaction> Db::begin(const TxnOptions& options) {
   how.lock_timeout_us = options.lock_timeout_ms.value_or(impl_->options_.lock_timeout_ms) * 1000;
   auto impl = std::make_unique<Transaction::Impl>(impl_.get());
   if (Status s = impl->txn().begin(how); !s.ok()) return s;
+  impl->set_now_ms(impl_->now_of(options.snapshot));
   return Transaction(std::move(impl));
 }
 
@@ -288,12 +290,15 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
   if (txn.tracks_reads()) {
     for (const std::string_view key : keys) txn.note_read(state, key);
   }
-  if (txn.reads_one_moment()) return state->multi_get(keys, txn.view(), out);
-  Db::Impl* db = impl_->db();
-  const auto registration = db->snapshots_->add(db->sequencer_->visible());
-  status = state->multi_get(keys, {registration.ts, txn.id()}, out);
-  db->snapshots_->remove(registration.slot);
-  return status;
+  if (txn.reads_one_moment()) {
+    status = state->multi_get(keys, txn.view(), out);
+  } else {
+    Db::Impl* db = impl_->db();
+    const auto registration = db->snapshots_->add(db->sequencer_->visible());
+    status = state->multi_get(keys, {registration.ts, txn.id()}, out);
+    db->snapshots_->remove(registration.slot);
+  }
+  return status.ok() ? db::take_moments(*state, impl_->now_ms(), &out) : status;
 }
 
 Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
@@ -322,9 +327,12 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
   if (txn.tracks_reads()) {
     txn.reads().add_range(state, range.low(), range.high(), txn.view().ts);
   }
-  if (txn.reads_one_moment()) return count_range(state, txn.view(), range.low(), range.high());
+  const uint64_t now_ms = impl_->now_ms();
+  if (txn.reads_one_moment()) {
+    return count_range(state, txn.view(), range.low(), range.high(), now_ms);
+  }
   const Snapshot now = impl_->db()->snapshot();
-  return count_range(state, {now.timestamp(), txn.id()}, range.low(), range.high());
+  return count_range(state, {now.timestamp(), txn.id()}, range.low(), range.high(), now_ms);
 }
 
 Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value& value) {
@@ -336,7 +344,7 @@ Status Transaction::get_for_update(const Tree& tree, std::string_view key, Value
   if (!stored.ok()) return stored.status();
   txn::Txn& txn = impl_->txn();
   if (status = txn.begin_update(state, stored.view()); !status.ok()) return status;
-  return state->get(stored.view(), txn.update_view(), txn.update_view_registered(), value);
+  return impl_->read_again(state, stored.view(), value);
 }
 
 Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
@@ -366,7 +374,17 @@ Status Transaction::put(const Tree& tree, std::string_view key, std::string_view
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, value);
-  return stored.ok() ? impl_->put(state, stored.key(), stored.value()) : stored.status();
+  return stored.ok() ? impl_->put(state, stored) : stored.status();
+}
+
+Status Transaction::put(const Tree& tree, std::string_view key, std::string_view value,
+                        const Expiry& expiry) {
+  if (impl_ == nullptr) return no_transaction();
+  Status status;
+  tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
+  if (state == nullptr) return status;
+  const db::StoredPair stored(*state, key, value, &expiry);
+  return stored.ok() ? impl_->put(state, stored) : stored.status();
 }
 
 Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t size,
@@ -381,7 +399,11 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
     return Status(StatusCode::kInvalidArgument,
                   "a streamed value of " + std::to_string(size) + " bytes is over the limit");
   }
-  if (size <= db::kLargeValueBytes) {
+  if (db::expires(*state) && size > tree::kLargeValueBytesMax - format::TreeShape::kMomentBytes) {
+    return Status(StatusCode::kNotSupported,
+                  "a value of more than 64 MB in a tree whose entries end");
+  }
+  if (size <= db::kLargeValueBytes || db::expires(*state)) {
     std::string bytes(size, '\0');
     for (size_t filled = 0; filled < size;) {
       Result<size_t> got = source({bytes.data() + filled, bytes.size() - filled});
@@ -392,7 +414,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
       }
       filled += *got;
     }
-    return impl_->put(state, stored.view(), bytes);
+    return put(tree, key, bytes);
   }
   Db::Impl* db = impl_->db();
   Result<std::string> encoded =
@@ -445,7 +467,7 @@ Result<bool> Transaction::insert(const Tree& tree, std::string_view key, std::st
   const db::StoredPair stored(*state, key, value);
   if (!stored.ok()) return stored.status();
   return Impl::write_if(impl_->has(state, stored.key(), std::nullopt),
-                        [&] { return impl_->put(state, stored.key(), stored.value()); });
+                        [&] { return impl_->put(state, stored); });
 }
 
 Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::string_view value) {
@@ -453,11 +475,12 @@ Result<bool> Transaction::update(const Tree& tree, std::string_view key, std::st
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
-  const db::StoredKey stored(*state, key);
+  if (db::several_values(*state)) return db::not_with_several_values();
+  const db::StoredPair stored(*state, key, value);
   if (!stored.ok()) return stored.status();
-  Result<bool> absent = impl_->has(state, stored.view(), std::nullopt);
+  Result<bool> absent = impl_->has(state, stored.key(), std::nullopt);
   if (!absent.ok()) return absent;
-  return Impl::write_if(!*absent, [&] { return impl_->put(state, stored.view(), value); });
+  return Impl::write_if(!*absent, [&] { return impl_->put(state, stored); });
 }
 
 Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
@@ -467,10 +490,11 @@ Result<bool> Transaction::replace(const Tree& tree, std::string_view key,
   Status status;
   tree::TreeState* state = impl_->find_to_write(tree, key, value.size(), &status);
   if (state == nullptr) return status;
-  const db::StoredKey stored(*state, key);
+  if (db::several_values(*state)) return db::not_with_several_values();
+  const db::StoredPair stored(*state, key, value);
   if (!stored.ok()) return stored.status();
-  return Impl::write_if(impl_->has(state, stored.view(), expected),
-                        [&] { return impl_->put(state, stored.view(), value); });
+  return Impl::write_if(impl_->has(state, stored.key(), expected),
+                        [&] { return impl_->put(state, stored); });
 }
 
 Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
@@ -481,7 +505,8 @@ Result<bool> Transaction::remove_if(const Tree& tree, std::string_view key,
   if (state == nullptr) return status;
   const db::StoredPair stored(*state, key, expected);
   if (!stored.ok()) return stored.status();
-  return Impl::write_if(impl_->has(state, stored.key(), stored.value()),
+  if (db::several_values(*state)) expected = {};
+  return Impl::write_if(impl_->has(state, stored.key(), expected),
                         [&] { return impl_->del(state, stored.key()); });
 }
 

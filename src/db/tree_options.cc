@@ -13,7 +13,8 @@ format::TreeShapeNames names_of(const TreeOptions& options) {
   const auto or_bytewise = [](const std::string& name) {
     return name.empty() ? std::string(format::kBytewiseOrder) : name;
   };
-  return {or_bytewise(options.order), or_bytewise(options.value_order), options.multi_value};
+  return {or_bytewise(options.order), or_bytewise(options.value_order), options.multi_value,
+          options.expires, options.ttl_ms};
 }
 
 format::TreeShapeNames names_of(const tree::TreeState& tree) {
@@ -23,6 +24,10 @@ format::TreeShapeNames names_of(const tree::TreeState& tree) {
 std::string describe(const format::TreeShapeNames& names) {
   std::string text = "the order \"" + names.order + "\"";
   if (names.multi_value) text += " and several values in the order \"" + names.value_order + "\"";
+  if (names.expires) {
+    text += " and entries that end";
+    if (names.ttl_ms != 0) text += " after " + std::to_string(names.ttl_ms) + " ms";
+  }
   return text;
 }
 
@@ -45,6 +50,10 @@ Result<std::string> encoded_shape(const TreeOptions& options) {
   if (!names.multi_value && !options.value_order.empty()) {
     return Status(StatusCode::kInvalidArgument,
                   "an order of values is only of use where a key may have several");
+  }
+  if (!options.expires && options.ttl_ms != 0) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a time to live is only of use where entries end (TreeOptions::expires)");
   }
   if (names == names_of(TreeOptions())) return std::string();
   return format::encode_tree_shape(names);
@@ -127,7 +136,31 @@ Result<TreeOptions> Db::tree_options(const Tree& tree) {
   options.order = names.order;
   options.multi_value = names.multi_value;
   if (names.multi_value) options.value_order = names.value_order;
+  options.expires = names.expires;
+  options.ttl_ms = names.ttl_ms;
   return options;
+}
+
+// ---- Entries that end
+
+Result<uint64_t> Db::expires_at(const Tree& tree, std::string_view key,
+                                const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  const Snapshot own = options.snapshot == nullptr ? snapshot() : Snapshot();
+  const Snapshot& shown = options.snapshot == nullptr ? own : *options.snapshot;
+  Value value;
+  status = state->get(stored.view(), {shown.timestamp(), 0}, true, value);
+  if (!status.ok()) return status;
+  if (!db::expires(*state)) return uint64_t{0};
+  const Result<bool> ended = db::has_ended(value.view(), shown.now_ms());
+  if (!ended.ok()) return ended.status();
+  if (*ended) return Status::not_found();
+  return format::TreeShape::moment_of(value.view());
 }
 
 }  // namespace hawthorn

@@ -9,6 +9,8 @@
 //                      made no clone; then the shape (tree_shape.h)
 // 'm'                  empty. The names in the manifest, of a version before the catalog, have been
 //                      copied and do not count any more
+// 'n'                  u64, little-endian: the newest moment, in milliseconds since 1970, at which
+//                      entries that had ended were removed
 //
 // The manifest says which trees there are and what they hold. One that no entry names was made or
 // dropped by a transaction whose other half is missing: it goes at the next open. The manifest has
@@ -23,6 +25,8 @@ namespace hawthorn::format {
 
 inline constexpr uint32_t kCatalogTree = 0;
 inline constexpr std::string_view kCatalogMigratedKey = "m";
+// What has ended up to there was removed (tree_shape.h).
+inline constexpr std::string_view kCatalogNowKey = "n";
 // Tree 0 in the manifest, of a database that had a catalog from the start.
 inline constexpr std::string_view kCatalogTreeName = "catalog";
 inline constexpr std::string_view kCatalogTreesBegin = "t";

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "format/operation.h"
 
 namespace hawthorn::format {
@@ -12,6 +13,8 @@ namespace hawthorn::format {
 namespace {
 constexpr char kVersion = 1;
 constexpr char kSeveralValues = 1;
+constexpr char kExpires = 2;
+constexpr size_t kNotePrefix = 1 + sizeof(uint64_t);  // before the key of its entry
 constexpr char kEscaped = '\xff';  // behind a zero that is a byte of the sort key
 
 // ---- The orders that come with the library
@@ -101,6 +104,10 @@ Status damaged(std::string_view what) {
   return Status(StatusCode::kCorruption, "a stored key is none of its tree: " + std::string(what));
 }
 
+void append_big_endian(std::string& to, uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift));
+}
+
 // Errors: kInvalidArgument.
 Status sort(const KeyOrder* order, std::string_view what, std::string_view bytes,
             std::string* sorted) {
@@ -132,27 +139,36 @@ const KeyOrder* library_order(std::string_view name) {
 // ---- As stored with the tree
 
 std::string encode_tree_shape(const TreeShapeNames& names) {
-  std::string bytes = {kVersion, names.multi_value ? kSeveralValues : '\0'};
+  const int flags = (names.multi_value ? kSeveralValues : 0) | (names.expires ? kExpires : 0);
+  std::string bytes = {kVersion, static_cast<char>(flags)};
   const bool plain_values = names.value_order == kBytewiseOrder;
   for (const std::string& name : {names.order, plain_values ? std::string() : names.value_order}) {
     bytes.push_back(static_cast<char>(name.size()));
     bytes += name;
   }
+  if (names.expires) append(bytes, names.ttl_ms);
   return bytes;
 }
 
 std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
-  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kSeveralValues) != 0) {
+  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~(kSeveralValues | kExpires)) != 0) {
     return std::nullopt;
   }
   TreeShapeNames names;
-  names.multi_value = bytes[1] == kSeveralValues;
+  names.multi_value = (bytes[1] & kSeveralValues) != 0;
+  names.expires = (bytes[1] & kExpires) != 0;
   bytes.remove_prefix(2);
   for (std::string* name : {&names.order, &names.value_order}) {
     const size_t size = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.front());
     if (bytes.size() < 1 + size) return std::nullopt;
     name->assign(bytes.substr(1, size));
     bytes.remove_prefix(1 + size);
+  }
+  if (names.expires && bytes.size() == sizeof(names.ttl_ms)) {
+    names.ttl_ms = hawthorn::load<uint64_t>(bytes.data());
+    bytes = {};
+  } else if (names.expires) {
+    return std::nullopt;
   }
   if (!bytes.empty() || names.order.empty()) return std::nullopt;
   if (names.value_order.empty()) names.value_order = kBytewiseOrder;
@@ -162,8 +178,15 @@ std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
 
 // ---- Storing
 
+Status TreeShape::check_size(size_t stored_bytes) const {
+  // A note is longer than its entry's key.
+  const size_t size = stored_bytes + (expires() ? kNotePrefix - 1 : 0);
+  return size > kKeyBytesMax ? too_long(size) : Status();
+}
+
 Status TreeShape::store_key(std::string_view key, std::string* stored) const {
   const size_t before = stored->size();
+  if (expires()) *stored += kEntries;
   if (!multi_value() || (order_ != nullptr && order_->fixed_bytes() != 0)) {
     if (Status s = sort(order_, "a key", key, stored); !s.ok()) return s;
   } else {
@@ -178,8 +201,7 @@ Status TreeShape::store_key(std::string_view key, std::string* stored) const {
     }
     stored->append(2, '\0');
   }
-  const size_t size = stored->size() - before;
-  return size > kKeyBytesMax ? too_long(size) : Status();
+  return check_size(stored->size() - before);
 }
 
 Status TreeShape::store_pair(std::string_view key, std::string_view value,
@@ -187,8 +209,7 @@ Status TreeShape::store_pair(std::string_view key, std::string_view value,
   const size_t before = stored->size();
   if (Status s = store_key(key, stored); !s.ok()) return s;
   if (Status s = sort(value_order_, "a value", value, stored); !s.ok()) return s;
-  const size_t size = stored->size() - before;
-  return size > kKeyBytesMax ? too_long(size) : Status();
+  return check_size(stored->size() - before);
 }
 
 std::optional<std::string> TreeShape::behind(std::string_view head) {
@@ -199,14 +220,54 @@ std::optional<std::string> TreeShape::behind(std::string_view head) {
   return end;
 }
 
+// ---- Entries that end
+
+void TreeShape::append_moment(std::string& to, uint64_t moment_ms) { append(to, moment_ms); }
+
+Result<uint64_t> TreeShape::moment_of(std::string_view stored_value) {
+  if (stored_value.size() >= kMomentBytes) return hawthorn::load<uint64_t>(stored_value.data());
+  return Status(StatusCode::kCorruption, "a stored value does not tell when it ends");
+}
+
+uint64_t TreeShape::round_up(uint64_t moment_ms) {
+  return moment_ms > UINT64_MAX - kNoteMs ? UINT64_MAX
+                                          : (moment_ms + kNoteMs - 1) / kNoteMs * kNoteMs;
+}
+
+std::string TreeShape::note_of(std::string_view stored_key, uint64_t moment_ms) {
+  std::string note(1, '\0');
+  append_big_endian(note, round_up(moment_ms));
+  note += stored_key.substr(kEntries.size());
+  return note;
+}
+
+std::string TreeShape::notes_until(uint64_t moment_ms) {
+  if (moment_ms == UINT64_MAX) return std::string(kEntries);
+  std::string end(1, '\0');
+  append_big_endian(end, moment_ms + 1);
+  return end;
+}
+
+Result<uint64_t> TreeShape::load_note(std::string_view note, std::string* stored_key) {
+  if (note.size() < kNotePrefix || note.front() != 0) return damaged("it is no note");
+  stored_key->assign(kEntries);
+  *stored_key += note.substr(kNotePrefix);
+  uint64_t moment = 0;
+  for (size_t i = 1; i < kNotePrefix; ++i) {
+    moment = moment << 8 | static_cast<unsigned char>(note[i]);
+  }
+  return moment;
+}
+
 // ---- Loading
 
 Result<size_t> TreeShape::head_bytes(std::string_view stored) const {
+  const size_t begin = expires() ? kEntries.size() : 0;
   if (order_ != nullptr && order_->fixed_bytes() != 0) {
-    if (stored.size() < order_->fixed_bytes()) return damaged("it is too short");
-    return order_->fixed_bytes();
+    if (stored.size() < begin + order_->fixed_bytes()) return damaged("it is too short");
+    return begin + order_->fixed_bytes();
   }
-  for (size_t at = 0;;) {
+  for (size_t at = begin;;) {
     at = stored.find('\0', at);
     if (at == std::string_view::npos || at + 1 == stored.size()) {
       return damaged("it has no end of a key");
@@ -227,10 +288,12 @@ Status TreeShape::load_key(std::string_view sort_key, std::string* key) const {
 }
 
 Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
-  if (!multi_value()) return load_key(stored, key);
+  const size_t begin = expires() ? kEntries.size() : 0;
+  if (begin != 0 && !stored.starts_with(kEntries)) return damaged("it is no entry's");
+  if (!multi_value()) return load_key(stored.substr(begin), key);
   const Result<size_t> head = head_bytes(stored);
   if (!head.ok()) return head.status();
-  std::string_view sort_key = stored.substr(0, *head);
+  std::string_view sort_key = stored.substr(begin, *head - begin);
   std::string unescaped;
   if (order_ == nullptr || order_->fixed_bytes() == 0) {
     for (size_t i = 0; i + 2 < sort_key.size(); ++i) {

@@ -72,6 +72,8 @@ struct Store {
   std::atomic<uint64_t> next_container{1};
   CursorList cursors;
   const RowGate* row_gate = nullptr;  // null: no rows are ever locked
+  std::atomic<bool> expires{false};  // there is a tree whose entries end
+  std::atomic<uint64_t> now_ms{0};   // what was the present for those; never goes back
 };
 
 }  // namespace hawthorn::tree

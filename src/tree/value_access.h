@@ -21,6 +21,13 @@ struct ValueAccess {
     value.view_ = value.copy_;
     return value.copy_.data();
   }
+  // Leaves out what it begins with.
+  static void skip(Value& value, size_t bytes) {
+    if (value.view_.data() != value.copy_.data()) return value.view_.remove_prefix(bytes);
+    value.copy_.erase(0, bytes);
+    value.view_ = value.copy_;
+  }
+  static std::span<BatchItem> items(ReadBatch& batch) { return batch.items_; }
   static void pin(Value& value, std::string_view bytes, Pin pin) {
     value.reset();
     value.pin_ = pin;

@@ -129,6 +129,19 @@ class RoundTrip(CommandCase):
                  b"k\t2\nk\t1\nk2\t\n#end entries=3\n"
                  b"#tree order=reverse name=b\ny\t1\nx\t2\n#end entries=2\n"
                  b"#tree name=c\n#end entries=0\n#end-of-dump trees=3\n")
+        ends = (b"#hawthorn-dump version=2 encoding=escaped\n"
+                b"#tree order=bytewise expires=5000 name=e\n"
+                b"a\t1\t0\nb\t\t99999999999999\n#value bytes=1048577 expires=99999999999999 key=c\n"
+                + (b"x" * 49152 + b"\n") * 21 + b"x" * 16385 + b"\n"
+                + b"#end entries=3\n#end-of-dump trees=1\n")
+        self.hawthorn("load", self.scratch / "ends", stdin=ends)
+        dump = self.hawthorn("dump", self.scratch / "ends")
+        self.assertEqual(re.sub(rb" xxh3=[0-9a-f]{16}", b"", dump), ends)
+        self.hawthorn("load", self.scratch / "ends", "--bulk", stdin=ends, code=ERROR)
+        over = ends.replace(b"a\t1\t0", b"a\t1\t1")
+        self.hawthorn("load", self.scratch / "over", stdin=over)
+        self.assertEqual(self.hawthorn("count", self.scratch / "over", "--tree", "e"), b"2\n")
+        self.hawthorn("load", self.db, stdin=ends.replace(b"a\t1\t0", b"a\t1"), code=CORRUPTION)
         for bulk in ((), ("--sorted",)):
             db = self.scratch / ("options" + "".join(bulk))
             self.hawthorn("load", db, *bulk, stdin=plain)
