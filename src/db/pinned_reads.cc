@@ -1,5 +1,6 @@
 // Values that stay until the transaction ends, and puts that are filled in place.
 
+#include "base/bytes.h"
 #include "db/stored_key.h"
 #include "db/transaction_impl.h"
 
@@ -71,7 +72,7 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
   const std::string_view front = stored.value();
   Result<std::span<std::byte>> room = impl_->reserved().begin(state, key, front.size() + size);
   if (!room.ok()) return room;
-  std::memcpy(room->data(), front.data(), front.size());
+  copy_bytes(room->data(), front);
   return room->subspan(front.size());
 }
 
