@@ -250,7 +250,8 @@ std::string TreeShape::notes_until(uint64_t moment_ms) {
 
 Result<uint64_t> TreeShape::load_note(std::string_view note, std::string* stored_key) {
   if (note.size() < kNotePrefix || note.front() != 0) return damaged("it is no note");
-  stored_key->assign(kEntries);
+  stored_key->clear();
+  stored_key->append(kEntries);
   *stored_key += note.substr(kNotePrefix);
   uint64_t moment = 0;
   for (size_t i = 1; i < kNotePrefix; ++i) {
