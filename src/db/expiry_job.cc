@@ -191,13 +191,14 @@ Status ExpiryJob::run_tree(tree::TreeState* tree) {
 Status ExpiryJob::look_at(tree::TreeState* tree, format::Lsn seen_at, uint64_t now_ms,
                           Ended* ended) {
   std::string stored_key;
-  if (const auto noted = format::TreeShape::load_note(ended->note, &stored_key); !noted.ok()) {
-    return noted.status();
-  }
+  const Result<uint64_t> noted = format::TreeShape::load_note(ended->note, &stored_key);
+  if (!noted.ok()) return noted.status();
   const tree::ReadView view{seen_at, 0};
   const Result<std::optional<uint64_t>> moment = moment_at(tree, stored_key, view);
   if (!moment.ok()) return moment.status();
   if (!moment->has_value() || **moment == 0 || **moment > now_ms) return {};
+  // Of several notes of a key that are due, one is its entry's: so that it is told of once.
+  if (format::TreeShape::round_up(**moment) != *noted) return {};
   ended->stored_key = std::move(stored_key);
   if (db_->options_.on_expiry == nullptr) return {};
   Value value;
