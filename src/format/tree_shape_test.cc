@@ -72,7 +72,9 @@ TEST(TreeShape, stored_keys_stand_in_the_order_that_is_meant) {
     for (size_t i = 0; i < keys.size(); ++i) {
       std::string stored;
       ASSERT_TRUE(of.store_key(keys[i], &stored).ok());
-      if (i > 0) EXPECT_LT(before, stored);
+      if (i > 0) {
+        EXPECT_LT(before, stored);
+      }
       std::string loaded = "rest of before";
       ASSERT_TRUE(of.load(stored, &loaded, nullptr).ok());
       EXPECT_EQ(loaded, keys[i]);

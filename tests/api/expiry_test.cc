@@ -146,7 +146,9 @@ TEST_F(Expires, for_good_in_the_background) {
   ASSERT_OK(db_->compact());
   // The two, and the note of one of them.
   for (const TreeStats& tree : db_->stats().trees) {
-    if (tree.name == "e") EXPECT_EQ(tree.entries_flushed, 3u);
+    if (tree.name == "e") {
+      EXPECT_EQ(tree.entries_flushed, 3u);
+    }
   }
   EXPECT_EQ(told_.size(), 1000u);
   ASSERT_TRUE(clean(*db_));

@@ -186,7 +186,9 @@ class ExpiryModel {
       const auto known = endings.find(low);
       const bool is = known != endings.end() && known->second.there(at.now_ms());
       ASSERT_EQ(status.ok(), is) << status.to_string();
-      if (is) ASSERT_EQ(value.view(), known->second.value);
+      if (is) {
+        ASSERT_EQ(value.view(), known->second.value);
+      }
     }
   }
 

@@ -249,7 +249,9 @@ class OrderModel {
           const Status status = txn.get(tree_, key, found);
           const auto [first, end] = values_of(entries, key);
           ASSERT_EQ(status.ok(), first != end) << status.to_string();
-          if (first != end) ASSERT_EQ(found.view(), first->second);
+          if (first != end) {
+            ASSERT_EQ(found.view(), first->second);
+          }
           break;
         }
         default:
@@ -309,7 +311,9 @@ class OrderModel {
     Value value;
     const Status status = db_->get(tree_, key, value, {.snapshot = at});
     ASSERT_EQ(status.ok(), first != end) << status.to_string();
-    if (status.ok()) ASSERT_EQ(value.view(), first->second);
+    if (status.ok()) {
+      ASSERT_EQ(value.view(), first->second);
+    }
     cursor.seek(key);
     ASSERT_NO_FATAL_FAILURE(expect_at(cursor, entries, first));
     if (first != end) {
