@@ -16,6 +16,7 @@
 #include "format/tree_shape.h"
 #include "hawthorn/version.h"
 #include "testing/sim_machine.h"
+#include "testing/source_tree.h"
 
 namespace hawthorn::db {
 namespace {
@@ -594,8 +595,7 @@ TEST(ManifestTest, LitterIsRemoved) {
 }
 
 std::filesystem::path compat(const std::string& name) {
-  const auto source = std::filesystem::path(__FILE__).parent_path();
-  return source.parent_path().parent_path() / "tests/compat/v1" / name;
+  return std::filesystem::path(testing::source_tree()) / "tests/compat/v1" / name;
 }
 
 // Three batches over a new database; together they have a record of every type.

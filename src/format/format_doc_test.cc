@@ -24,6 +24,7 @@
 #include "format/prepare_record.h"
 #include "format/run_layout.h"
 #include "format/superblock.h"
+#include "testing/source_tree.h"
 
 namespace hawthorn::format {
 namespace {
@@ -234,9 +235,7 @@ const std::set<std::string>& described_elsewhere() {
   return names;
 }
 
-std::filesystem::path repository() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-}
+std::filesystem::path repository() { return testing::source_tree(); }
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream file(path);

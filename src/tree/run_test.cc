@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <new>
 
+#include "testing/source_tree.h"
 #include "tree/run_test_model.h"
 
 namespace hawthorn::tree {
@@ -342,8 +342,7 @@ Generated wide_golden_entries() {
 
 // `built_now`: this version builds the same image, not only reads it.
 void expect_golden(const char* name, Generated g, uint64_t checksum, bool built_now = true) {
-  const std::filesystem::path path =
-      std::filesystem::path(__FILE__).parent_path() / "../../tests/compat/v1" / name;
+  const std::string path = testing::source_tree() + "/tests/compat/v1/" + name;
   RunBuilder builder;
   const Image built = build(builder, g);
   if (built_now && std::getenv("HAWTHORN_WRITE_GOLDEN") != nullptr) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "testing/source_tree.h"
 #include "wal/wal_test_support.h"
 
 namespace hawthorn::wal {
@@ -25,10 +26,7 @@ constexpr LogOptions kOptions{.ring_bytes = size_t{64} << 10,
 constexpr LogEpoch kClosed{.number = 1, .start = 65536, .end = 69632, .salt = 0x1122334455667788};
 constexpr LogEpoch kOpen{.number = 2, .start = 196608, .end = format::kLsnMax, .salt = 42};
 
-std::string kept_directory() {
-  const std::filesystem::path here = __FILE__;
-  return (here.parent_path() / "../../tests/compat/v1/log").lexically_normal().string();
-}
+std::string kept_directory() { return testing::source_tree() + "/tests/compat/v1/log"; }
 
 os::Machine machine_without_threads() {
   os::Machine machine = os::real_machine();

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "testing/source_tree.h"
 #include "tests/compat/packed_directory.h"
 
 namespace hawthorn::tests {
@@ -103,9 +104,6 @@ std::map<std::string, std::string> files_of(const std::string& path, const std::
   return files;
 }
 
-std::string kept_versions() {
-  const fs::path here = __FILE__;
-  return here.parent_path().lexically_normal().string();
-}
+std::string kept_versions() { return testing::source_tree() + "/tests/compat"; }
 
 }  // namespace hawthorn::tests
