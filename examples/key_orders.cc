@@ -9,6 +9,7 @@
 #include "must.h"
 
 using hawthorn::Cursor;
+using hawthorn::KeyComparator;
 using hawthorn::KeyOrder;
 using hawthorn::Tree;
 
@@ -40,11 +41,37 @@ class NoCase : public KeyOrder {
     return true;
   }
 };
+
+// Versions such as 1.10.2, number by number: where there is nothing but a comparison, it is slower.
+class Versions : public KeyComparator {
+ public:
+  std::string_view name() const override { return "versions"; }
+  int compare(std::string_view a, std::string_view b) const override {
+    while (!a.empty() && !b.empty()) {
+      const uint64_t x = take(&a);
+      const uint64_t y = take(&b);
+      if (x != y) return x < y ? -1 : 1;
+    }
+    return static_cast<int>(!a.empty()) - static_cast<int>(!b.empty());
+  }
+
+ private:
+  static uint64_t take(std::string_view* rest) {
+    uint64_t number = 0;
+    while (!rest->empty() && rest->front() != '.') {
+      number = number * 10 + static_cast<uint64_t>(rest->front() - '0');
+      rest->remove_prefix(1);
+    }
+    if (!rest->empty()) rest->remove_prefix(1);
+    return number;
+  }
+};
 }  // namespace
 
 int main(int argc, char** argv) {
   hawthorn::Options options;
   options.key_orders = {std::make_shared<NoCase>()};
+  options.key_comparators = {std::make_shared<Versions>()};
   auto db = fresh_database(argc, argv, options);
 
   // Newest first: what is read most comes first.
@@ -60,6 +87,12 @@ int main(int argc, char** argv) {
   for (const char* name : {"bob", "Alice", "carol"}) must(db->put(names, name, ""));
   cursor = db->cursor(names);
   must(cursor.first() && cursor.key() == "Alice");
+
+  const Tree releases = must(db->tree("releases", {.order = "versions"}));
+  for (const char* version : {"1.10", "1.9", "1.9.1"}) must(db->put(releases, version, ""));
+  cursor = db->cursor(releases);
+  must(cursor.last() && cursor.key() == "1.10");
+  must(must(db->count(releases, "1", "1.10")) == 2);
 
   // Several values to a key: who follows whom.
   const Tree follows =

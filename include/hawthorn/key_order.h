@@ -15,10 +15,10 @@
 //   "uint32", "uint64", "int32", "int64"
 //               numbers of 4 or 8 bytes as this machine stores them; other sizes are no keys
 //
-// Others are given with Options::key_orders, not as a comparison but as an encoding: a function
-// that makes of a key bytes which, compared byte by byte, stand in the order that is meant (a sort
-// key). That is stored in place of the key and decoded for whoever reads, so such a tree is as fast
-// as any other, and takes what the encoding adds.
+// Others are given with Options::key_orders, as an encoding: a function that makes of a key bytes
+// which, compared byte by byte, stand in the order that is meant (a sort key). That is stored in
+// place of the key and decoded for whoever reads, so such a tree is as fast as any other, and takes
+// what the encoding adds. Or, with Options::key_comparators, as a comparison, which costs more.
 //
 // Everything that speaks of an order goes by the tree's: cursors, ranges and their ends, counts,
 // sorted ingests, batches of scans. An empty lower end of a range is none, in every order. Messages
@@ -57,6 +57,31 @@ class HAWTHORN_EXPORT KeyOrder {
   // The size of all sort keys, where they have the same: trees of several values to a key are
   // smaller then. 0: they have not.
   virtual size_t fixed_bytes() const { return 0; }
+};
+
+// An order of keys that is given as a comparison, for programs that have nothing else; where there
+// is a choice, an encoding (KeyOrder) is faster and smaller. Given by Options::key_comparators, and
+// chosen by its name as any order.
+//
+// The tree remembers each key that was ever stored in it, and its place among the others, beside
+// the entries: about the key's size and 20 bytes more, also when the entry is deleted, and those of
+// the ends of deleted ranges and of what kSerializable transactions looked for. That goes with the
+// tree. A call with a key looks for its place by comparisons: some 20 steps among a million that
+// are not in memory. Of keys that compare equal the one that came first is kept, and shown for all.
+// Keys that are added again and again between the same two take ever more bytes (about a byte for
+// each five of them), up to the limit of keys.
+//
+// Threads, Lifetime: as KeyOrder's. It must not call the database, nor throw.
+class HAWTHORN_EXPORT KeyComparator {
+ public:
+  virtual ~KeyComparator() = default;
+
+  // What a tree remembers it by: 1 to 255 bytes, always the same.
+  virtual std::string_view name() const = 0;
+
+  // Less than, equal to or greater than 0 where `a` comes before, is, or comes behind `b`. A total
+  // order that never changes.
+  virtual int compare(std::string_view a, std::string_view b) const = 0;
 };
 
 // When an entry ends. By the wall clock, in milliseconds since 1970, but never backwards.

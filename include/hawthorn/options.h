@@ -16,6 +16,7 @@ namespace hawthorn {
 
 class EventListener;
 class FlushFilter;
+class KeyComparator;
 class KeyOrder;
 class MergeOperator;
 
@@ -84,6 +85,8 @@ struct Options {
   // with a name of its own. Errors of open: kInvalidArgument where a tree has one that is not among
   // them.
   std::vector<std::shared_ptr<const KeyOrder>> key_orders;
+  // The same of orders that are comparisons. Names are unique among both.
+  std::vector<std::shared_ptr<const KeyComparator>> key_comparators;
 
   // Told of each entry that has ended (TreeOptions::expires), when it was removed: its tree's name,
   // key and value. Once, in no certain order, within a second or so on an idle machine; not of what

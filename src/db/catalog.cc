@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "db/compared_keys.h"
 #include "db/large_values.h"
 #include "db/scheduler.h"
 #include "hawthorn/db.h"
@@ -39,6 +40,12 @@ tree::TreeState* Catalog::add(uint32_t id, std::vector<tree::Container*> contain
   auto made = std::make_unique<tree::TreeState>(store_, id, std::move(containers));
   made->large_delta = large_delta;
   const bool expires = shape != nullptr && shape->expires();
+  if (shape != nullptr) {
+    for (const format::TreeShape::Order* order : {&shape->order(), &shape->value_order()}) {
+      auto* const compared = static_cast<ComparedKeys*>(order->compared.get());
+      if (compared != nullptr) compared->set_tree(made.get());
+    }
+  }
   made->set_shape(std::move(shape));
   if (expires && !store_->expires.exchange(true, std::memory_order_acq_rel)) tell_expires();
   if (clone_of != nullptr) made->set_base(std::make_unique<tree::CloneBase>(clone_of));

@@ -72,7 +72,10 @@ class Catalog : public txn::TreeKeeper {
   // The one of this name among the options', or null.
   std::function<const MergeOperator*(std::string_view)> merge_operator;
   // The order of this name, among the options' or the library's, or null.
-  std::function<const KeyOrder*(std::string_view)> key_order;
+  // The order of this name, a comparison or not, whose labels begin with the byte `rows`. Errors:
+  // kInvalidArgument.
+  std::function<Result<format::TreeShape::Order>(std::string_view name, bool compared, char rows)>
+      key_order;
 
   // ---- Trees
 

@@ -116,18 +116,22 @@ Result<Catalog::Shape> Catalog::shape_of(std::string_view name, std::string_view
     return Status(StatusCode::kCorruption,
                   "the shape of tree \"" + std::string(name) + "\" is none that there is");
   }
-  const KeyOrder* orders[2] = {};
-  const std::string* const wanted[2] = {&names->order, &names->value_order};
-  for (size_t i = 0; i < 2; ++i) {
-    if (*wanted[i] == format::kBytewiseOrder) continue;
-    orders[i] = key_order(*wanted[i]);
-    if (orders[i] == nullptr) {
-      return Status(StatusCode::kInvalidArgument,
-                    "tree \"" + std::string(name) + "\" has the order \"" + *wanted[i] +
-                        "\", which is neither the library's nor among the options'");
-    }
-  }
-  return std::make_unique<const format::TreeShape>(std::move(*names), orders[0], orders[1]);
+  using Order = format::TreeShape::Order;
+  const auto order_of = [&](const std::string& wanted, bool compared, char rows) -> Result<Order> {
+    if (wanted == format::kBytewiseOrder) return Order();
+    Result<Order> order = key_order(wanted, compared, rows);
+    if (order.ok()) return order;
+    return Status(order.status().code(), "tree \"" + std::string(name) + "\" has the order \"" +
+                                             wanted + "\", " +
+                                             std::string(order.status().message()));
+  };
+  Result<Order> order = order_of(names->order, names->compared, format::TreeShape::kKeyLabels);
+  if (!order.ok()) return order.status();
+  Result<Order> value_order =
+      order_of(names->value_order, names->values_compared, format::TreeShape::kValueLabels);
+  if (!value_order.ok()) return value_order.status();
+  return std::make_unique<const format::TreeShape>(std::move(*names), std::move(*order),
+                                                   std::move(*value_order));
 }
 
 // A tree without keys.

@@ -71,6 +71,10 @@ class Cursor::Impl : public txn::OpenWalk {
     return expires_ && found ? settle_expiring(forward) : found;
   }
   bool settle_expiring(bool forward);
+  // What was sought is validated by its stored key.
+  format::TreeShape::Use use() const {
+    return reads_ != nullptr ? format::TreeShape::Use::kStore : format::TreeShape::Use::kSeek;
+  }
   void begin_seek() {
     fold();
     if (!wrong_.ok()) wrong_ = Status();
@@ -104,7 +108,8 @@ class Cursor::Impl : public txn::OpenWalk {
 };
 
 // What the tree stores for the ends of a cursor. Errors: kInvalidArgument.
-Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options);
+Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options,
+                                     format::TreeShape::Use use);
 
 // How many entries a range has for a registered view.
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,

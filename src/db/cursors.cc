@@ -203,7 +203,7 @@ Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
     return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, options,
                                                  nullptr, now_ms));
   }
-  const Result<CursorOptions> stored = stored_options(*state, options);
+  const Result<CursorOptions> stored = stored_options(*state, options, db::Use::kSeek);
   if (!stored.ok()) return Cursor(stored.status());
   return Cursor(std::make_unique<Cursor::Impl>(impl_.get(), std::move(own), state, view, *stored,
                                                nullptr, now_ms));

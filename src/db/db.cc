@@ -58,7 +58,7 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
   if (db::several_values(*state)) [[unlikely]] {
     return db::get_first_value(*impl_, state, key, options.snapshot, value);
   }
-  const db::StoredKey stored(*state, key);
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
   if (options.snapshot == nullptr) {
     status = state->get(stored.view(), {0, 0}, false, value);
@@ -77,7 +77,11 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
-  db::StoredKeys stored(*state, &keys);
+  if (db::compared(*state) && options.snapshot == nullptr) {
+    const Snapshot now = snapshot();
+    return multi_get(tree, keys, out, {.snapshot = &now});
+  }
+  db::StoredKeys stored(*state, &keys, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
   if (options.snapshot != nullptr) {
     status = state->multi_get(keys, {options.snapshot->timestamp(), 0}, out);
@@ -103,7 +107,7 @@ Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t of
     own = this->snapshot();
     snapshot = &own;
   }
-  const db::StoredKey stored(*state, key);
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
   Value value;
   bool large = false;
@@ -143,7 +147,7 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
     own = this->snapshot();
     snapshot = &own;
   }
-  const db::StoredRange range(*state, lo, hi);
+  const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
   if (!range.ok()) return range.status();
   tree::TreeCursor::Options cursor_options;
   cursor_options.lower = std::string(range.low());
@@ -175,7 +179,11 @@ Result<uint64_t> Db::count(const Tree& tree, std::string_view lo,
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
-  const db::StoredRange range(*state, lo, hi);
+  if (db::compared(*state) && options.snapshot == nullptr) {
+    const Snapshot now = snapshot();
+    return count(tree, lo, hi, {.snapshot = &now});
+  }
+  const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
   if (!range.ok()) return range.status();
   if (options.snapshot != nullptr) {
     return count_range(state, {options.snapshot->timestamp(), 0}, range.low(), range.high(),
@@ -194,7 +202,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  const db::StoredRange range(*state, lo, hi);
+  const db::StoredRange range(*state, lo, hi, db::Use::kSeek);
   if (!range.ok()) return range.status();
   std::optional<std::string> upper;
   if (range.high().has_value()) upper.emplace(*range.high());

@@ -207,7 +207,7 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       if (!goes_on) break;
       seen_.fetch_add(1, std::memory_order_relaxed);
       Change change;
-      if (expires(*tree) && cursor.key() < format::TreeShape::kEntries) continue;
+      if (tree->shape() != nullptr && !tree->shape()->is_entry(cursor.key())) continue;
       Entry entry{cursor.key(), cursor.value()};
       std::span<Entry> some(&entry, 1);
       if (tree->shape() != nullptr) {

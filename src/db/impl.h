@@ -76,6 +76,8 @@ class Db::Impl {
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
   // OK, or why no call may run: kForked, kClosed.
+  // Among the options'; null: none.
+  const KeyComparator* comparator(std::string_view name) const;
   Status usable() const;
   Status writable() const;
   // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
@@ -171,8 +173,10 @@ class Db::Impl {
   Status check_merge_operators() const;
   const MergeOperator* merge_operator(std::string_view name) const;
   Status check_key_orders() const;
-  // Among the options' and the library's; null: none.
-  const KeyOrder* key_order(std::string_view name) const;
+  // Among the options' and the library's. Errors: kInvalidArgument, where there is none, or one of
+  // the other kind.
+  Result<format::TreeShape::Order> key_order(std::string_view name, bool compared, char rows);
+  const KeyOrder* encoded_order(std::string_view name) const;
   Status close_log();
   Status present_ring_bytes(size_t* bytes);
 

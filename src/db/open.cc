@@ -230,7 +230,9 @@ Status Db::Impl::open_all(Opened* event) {
   catalog_->merge_operator = [this](std::string_view name) { return merge_operator(name); };
   expiry_ = std::make_unique<db::ExpiryJob>(this);
   catalog_->tell_expires = [this] { expiry_->wake(); };
-  catalog_->key_order = [this](std::string_view name) { return key_order(name); };
+  catalog_->key_order = [this](std::string_view name, bool compared, char rows) {
+    return key_order(name, compared, rows);
+  };
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
   named_snapshots_->open(loaded.state);

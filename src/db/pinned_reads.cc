@@ -11,7 +11,7 @@ Result<std::string_view> Transaction::get_pinned(const Tree& tree, std::string_v
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  const db::StoredKey stored(*state, key);
+  const db::StoredKey stored(*state, key, impl_->use_of_get());
   if (!stored.ok()) return stored.status();
   key = stored.view();
   const bool one_moment = impl_->txn().reads_one_moment();

@@ -121,7 +121,7 @@ void ReadQueue::Impl::get(const Tree& tree, std::string_view key, Completion com
   get->tree = status.ok() ? db_->find(tree, options.snapshot, &status) : nullptr;
   if (get->tree == nullptr) return finish(get, std::move(status));
   if (get->tree->shape() != nullptr) {
-    const db::StoredKey stored(*get->tree, key);
+    const db::StoredKey stored(*get->tree, key, db::Use::kSeek);
     if (!stored.ok()) return finish(get, stored.status());
     get->key.assign(stored.view());
   }

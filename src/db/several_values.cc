@@ -32,10 +32,10 @@ namespace db {
 
 Status get_first_value(Db::Impl& db, tree::TreeState* tree, std::string_view key,
                        const Snapshot* snapshot, Value& value) {
-  Result<StoredValues> values = stored_values(*tree, key);
-  if (!values.ok()) return values.status();
   Snapshot own;
   if (snapshot == nullptr) own = db.snapshot();
+  Result<StoredValues> values = stored_values(*tree, key, Use::kSeek);
+  if (!values.ok()) return values.status();
   const Snapshot& shown = snapshot != nullptr ? *snapshot : own;
   const tree::ReadView view{shown.timestamp(), 0};
   const uint64_t now_ms = shown.now_ms();
@@ -61,7 +61,7 @@ Status del_values(Db& db, const Db::Impl& impl, const Tree& tree, std::string_vi
 
 Result<std::unique_ptr<Cursor::Impl>> Transaction::Impl::values_of(tree::TreeState* state,
                                                                    std::string_view key) const {
-  Result<db::StoredValues> values = db::stored_values(*state, key);
+  Result<db::StoredValues> values = db::stored_values(*state, key, use_of_read());
   if (!values.ok()) return values.status();
   return walk(state, values_range(*std::move(values)));
 }

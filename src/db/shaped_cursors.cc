@@ -5,10 +5,11 @@
 
 namespace hawthorn {
 
-Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options) {
+Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options,
+                                     format::TreeShape::Use use) {
   std::optional<std::string_view> high;
   if (options.upper.has_value()) high = *options.upper;
-  const db::StoredRange range(tree, options.lower.value_or(std::string()), high);
+  const db::StoredRange range(tree, options.lower.value_or(std::string()), high, use);
   if (!range.ok()) return range.status();
   CursorOptions stored = options;
   stored.lower = range.low();
@@ -50,13 +51,13 @@ uint64_t Cursor::Impl::expires_at() const {
 
 bool Cursor::Impl::seek_shaped(std::string_view key) {
   std::string stored;
-  if (Status s = shape()->store_key(key, &stored); !s.ok()) return refuse(std::move(s));
+  if (Status s = shape()->store_key(key, &stored, use()); !s.ok()) return refuse(std::move(s));
   return seek(stored);
 }
 
 bool Cursor::Impl::seek_for_prev_shaped(std::string_view key) {
   std::string stored;
-  if (Status s = shape()->store_key(key, &stored); !s.ok()) return refuse(std::move(s));
+  if (Status s = shape()->store_key(key, &stored, use()); !s.ok()) return refuse(std::move(s));
   return shape()->multi_value() ? seek_below(format::TreeShape::behind(stored))
                                 : seek_for_prev(stored);
 }
@@ -120,8 +121,8 @@ bool Cursor::Impl::seek_value(std::string_view key, std::string_view value) {
   }
   std::string head;
   std::string stored;
-  Status status = shape()->store_key(key, &head);
-  if (status.ok()) status = shape()->store_pair(key, value, &stored);
+  Status status = shape()->store_key(key, &head, use());
+  if (status.ok()) status = shape()->store_pair(key, value, &stored, use());
   if (!status.ok()) return refuse(std::move(status));
   return seek(stored) && cursor_.key().starts_with(head);
 }

@@ -17,19 +17,20 @@ Status not_without_several_values() {
   return Status(StatusCode::kInvalidArgument, "a key of this tree has one value");
 }
 
-void StoredKey::store(const format::TreeShape& shape, std::string_view key) {
-  status_ = shape.multi_value() ? not_with_several_values() : shape.store_key(key, &own_);
+void StoredKey::store(const format::TreeShape& shape, std::string_view key, Use use) {
+  status_ = shape.multi_value() ? not_with_several_values() : shape.store_key(key, &own_, use);
   view_ = own_;
 }
 
-void StoredKeys::store(const format::TreeShape& shape, std::span<const std::string_view>* keys) {
+void StoredKeys::store(const format::TreeShape& shape, std::span<const std::string_view>* keys,
+                       Use use) {
   if (shape.multi_value()) {
     status_ = not_with_several_values();
     return;
   }
   std::vector<size_t> ends;
   for (const std::string_view key : *keys) {
-    if (status_ = shape.store_key(key, &own_); !status_.ok()) return;
+    if (status_ = shape.store_key(key, &own_, use); !status_.ok()) return;
     ends.push_back(own_.size());
   }
   size_t from = 0;
@@ -70,16 +71,16 @@ void StoredPair::store(const tree::TreeState& tree, const Expiry* expiry) {
   if (moment != 0) note_ = format::TreeShape::note_of(own_, moment);
 }
 
-void StoredRange::store(const format::TreeShape& shape) {
+void StoredRange::store(const format::TreeShape& shape, Use use) {
   if (!low_.empty()) {
-    status_ = shape.store_key(low_, &own_low_);
+    status_ = shape.store_key(low_, &own_low_, use);
     low_ = own_low_;
   }
   if (high_.has_value() && status_.ok()) {
-    status_ = shape.store_key(*high_, &own_high_);
+    status_ = shape.store_key(*high_, &own_high_, use);
     high_ = own_high_;
   }
-  if (!shape.expires()) return;
+  if (!shape.framed()) return;
   if (low_.empty()) low_ = format::TreeShape::kEntries;
   if (!high_.has_value()) high_ = format::TreeShape::kEntriesEnd;
 }
@@ -161,9 +162,9 @@ Status take_moments(const tree::TreeState& tree, uint64_t now_ms, ReadBatch* bat
   return {};
 }
 
-Result<StoredValues> stored_values(const tree::TreeState& tree, std::string_view key) {
+Result<StoredValues> stored_values(const tree::TreeState& tree, std::string_view key, Use use) {
   StoredValues values;
-  if (Status s = tree.shape()->store_key(key, &values.head); !s.ok()) return s;
+  if (Status s = tree.shape()->store_key(key, &values.head, use); !s.ok()) return s;
   values.end = format::TreeShape::behind(values.head);
   return values;
 }

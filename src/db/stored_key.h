@@ -21,13 +21,17 @@
 
 namespace hawthorn::db {
 
+// What a key is for: kSeek where it is only looked for, by a reader whose moment is not to come
+// yet. Matters where the order is a comparison.
+using Use = format::ComparedSortKeys::Use;
+
 // The one entry of a key. Errors: kInvalidArgument for what is no key; kNotSupported where a key
 // may have several values.
 class StoredKey {
  public:
-  StoredKey(const tree::TreeState& tree, std::string_view key) : view_(key) {
+  StoredKey(const tree::TreeState& tree, std::string_view key, Use use = Use::kStore) : view_(key) {
     if (tree.shape() != nullptr) [[unlikely]] {
-      store(*tree.shape(), key);
+      store(*tree.shape(), key, use);
     }
   }
   StoredKey(const StoredKey&) = delete;
@@ -37,7 +41,7 @@ class StoredKey {
   std::string_view view() const { return view_; }
 
  private:
-  void store(const format::TreeShape& shape, std::string_view key);
+  void store(const format::TreeShape& shape, std::string_view key, Use use);
   std::string_view view_;
   std::string own_;
   Status status_;
@@ -47,9 +51,10 @@ class StoredKey {
 class StoredKeys {
  public:
   // `keys` is replaced by stored ones, which live as long as this.
-  StoredKeys(const tree::TreeState& tree, std::span<const std::string_view>* keys) {
+  StoredKeys(const tree::TreeState& tree, std::span<const std::string_view>* keys,
+             Use use = Use::kStore) {
     if (tree.shape() != nullptr) [[unlikely]] {
-      store(*tree.shape(), keys);
+      store(*tree.shape(), keys, use);
     }
   }
   StoredKeys(const StoredKeys&) = delete;
@@ -58,7 +63,7 @@ class StoredKeys {
   bool ok() const { return status_.ok(); }
 
  private:
-  void store(const format::TreeShape& shape, std::span<const std::string_view>* keys);
+  void store(const format::TreeShape& shape, std::span<const std::string_view>* keys, Use use);
   std::string own_;
   std::vector<std::string_view> views_;
   Status status_;
@@ -95,15 +100,15 @@ class StoredPair {
   Status status_;
 };
 
-// A range of keys, its end not included. An empty low end is none. Where entries end, the stored
-// range has an end in any case. Errors: kInvalidArgument.
+// A range of keys, its end not included. An empty low end is none. Where there is more in the tree
+// than entries, the stored range has both ends in any case. Errors: kInvalidArgument.
 class StoredRange {
  public:
   StoredRange(const tree::TreeState& tree, std::string_view low,
-              std::optional<std::string_view> high)
+              std::optional<std::string_view> high, Use use = Use::kStore)
       : low_(low), high_(high) {
     if (tree.shape() != nullptr) [[unlikely]] {
-      store(*tree.shape());
+      store(*tree.shape(), use);
     }
   }
   StoredRange(const StoredRange&) = delete;
@@ -114,13 +119,19 @@ class StoredRange {
   std::optional<std::string_view> high() const { return high_; }
 
  private:
-  void store(const format::TreeShape& shape);
+  void store(const format::TreeShape& shape, Use use);
   std::string_view low_;
   std::optional<std::string_view> high_;
   std::string own_low_;
   std::string own_high_;
   Status status_;
 };
+
+// Whether where a key stands depends on when it is asked, so that it must not be before the moment
+// that is read.
+inline bool compared(const tree::TreeState& tree) {
+  return tree.shape() != nullptr && tree.shape()->compared();
+}
 
 // Whether a key of this tree may have several values.
 inline bool several_values(const tree::TreeState& tree) {
@@ -155,6 +166,7 @@ struct StoredValues {
   std::string head;
   std::optional<std::string> end;  // nothing: the tree's
 };
-Result<StoredValues> stored_values(const tree::TreeState& tree, std::string_view key);
+Result<StoredValues> stored_values(const tree::TreeState& tree, std::string_view key,
+                                   Use use = Use::kStore);
 
 }  // namespace hawthorn::db

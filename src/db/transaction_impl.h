@@ -180,6 +180,11 @@ class Transaction::Impl {
   }
   void set_now_ms(uint64_t now_ms) { began_ms_ = now_ms; }
 
+  // For what keys of reads are: what is validated later is named by its stored key, and where the
+  // moment of a read is still to come, keys keep their places until then.
+  db::Use use_of_get() const { return txn_->tracks_reads() ? db::Use::kStore : db::Use::kSeek; }
+  db::Use use_of_read() const { return txn_->reads_one_moment() ? use_of_get() : db::Use::kStore; }
+
   Result<tree::TreeState*> find_name(std::string_view name) const;
   Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
   // Of a name that find_name_to_change has not found.

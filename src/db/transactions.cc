@@ -272,7 +272,7 @@ Status Transaction::get(const Tree& tree, std::string_view key, Value& value) {
   if (db::several_values(*state)) [[unlikely]] {
     return impl_->get_first_value(state, key, value);
   }
-  const db::StoredKey stored(*state, key);
+  const db::StoredKey stored(*state, key, impl_->use_of_get());
   if (!stored.ok()) return stored.status();
   if (impl_->txn().tracks_reads()) impl_->txn().note_read(state, stored.view());
   return impl_->read(state, stored.view(), value);
@@ -284,7 +284,7 @@ Status Transaction::multi_get(const Tree& tree, std::span<const std::string_view
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  const db::StoredKeys stored(*state, &keys);
+  const db::StoredKeys stored(*state, &keys, impl_->use_of_read());
   if (!stored.ok()) return stored.status();
   txn::Txn& txn = impl_->txn();
   if (txn.tracks_reads()) {
@@ -311,7 +311,7 @@ Cursor Transaction::cursor(const Tree& tree, const CursorOptions& options) {
                          "a cursor of a transaction reads what the transaction does"));
   }
   if (state->shape() == nullptr) return Cursor(impl_->walk(state, options));
-  const Result<CursorOptions> stored = stored_options(*state, options);
+  const Result<CursorOptions> stored = stored_options(*state, options, impl_->use_of_read());
   return stored.ok() ? Cursor(impl_->walk(state, *stored)) : Cursor(stored.status());
 }
 
@@ -321,7 +321,7 @@ Result<uint64_t> Transaction::count(const Tree& tree, std::string_view lo,
   Status status;
   tree::TreeState* state = impl_->find(tree, &status);
   if (state == nullptr) return status;
-  const db::StoredRange range(*state, lo, hi);
+  const db::StoredRange range(*state, lo, hi, impl_->use_of_read());
   if (!range.ok()) return range.status();
   txn::Txn& txn = impl_->txn();
   if (txn.tracks_reads()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "db/compared_keys.h"
 #include "db/cursor_impl.h"
 #include "db/transaction_impl.h"
 #include "format/tree_shape.h"
@@ -15,6 +16,14 @@ format::TreeShapeNames names_of(const TreeOptions& options) {
   };
   return {or_bytewise(options.order), or_bytewise(options.value_order), options.multi_value,
           options.expires, options.ttl_ms};
+}
+
+// With what this database knows of the orders.
+format::TreeShapeNames names_of(const TreeOptions& options, const Db::Impl& db) {
+  format::TreeShapeNames names = names_of(options);
+  names.compared = db.comparator(names.order) != nullptr;
+  names.values_compared = db.comparator(names.value_order) != nullptr;
+  return names;
 }
 
 format::TreeShapeNames names_of(const tree::TreeState& tree) {
@@ -31,17 +40,18 @@ std::string describe(const format::TreeShapeNames& names) {
   return text;
 }
 
-Status check_same(std::string_view name, const tree::TreeState& tree, const TreeOptions& options) {
+Status check_same(std::string_view name, const tree::TreeState& tree, const TreeOptions& options,
+                  const Db::Impl& db) {
   const format::TreeShapeNames has = names_of(tree);
-  const format::TreeShapeNames wanted = names_of(options);
+  const format::TreeShapeNames wanted = names_of(options, db);
   if (has == wanted) return {};
   return Status(StatusCode::kInvalidArgument, "tree \"" + std::string(name) + "\" has " +
                                                   describe(has) + ", not " + describe(wanted));
 }
 
 // Empty where the tree stores what it is given.
-Result<std::string> encoded_shape(const TreeOptions& options) {
-  const format::TreeShapeNames names = names_of(options);
+Result<std::string> encoded_shape(const TreeOptions& options, const Db::Impl& db) {
+  const format::TreeShapeNames names = names_of(options, db);
   if (std::max(names.order.size(), names.value_order.size()) > format::kOrderNameBytesMax) {
     return Status(StatusCode::kInvalidArgument, "the name of an order is longer than " +
                                                     std::to_string(format::kOrderNameBytesMax) +
@@ -64,31 +74,61 @@ Result<std::string> encoded_shape(const TreeOptions& options) {
 
 Status Db::Impl::check_key_orders() const {
   std::vector<std::string_view> names = {format::kBytewiseOrder};
-  for (const auto& order : options_.key_orders) {
-    if (order == nullptr) {
-      return Status(StatusCode::kInvalidArgument, "a key order of the options is null");
+  const auto check = [&](const auto& orders) -> Status {
+    for (const auto& order : orders) {
+      if (order == nullptr) {
+        return Status(StatusCode::kInvalidArgument, "a key order of the options is null");
+      }
+      const std::string_view name = order->name();
+      if (name.empty() || name.size() > format::kOrderNameBytesMax) {
+        return Status(StatusCode::kInvalidArgument, "the name of a key order must have 1 to " +
+                                                        std::to_string(format::kOrderNameBytesMax) +
+                                                        " bytes");
+      }
+      const bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (known || format::library_order(name) != nullptr) {
+        return Status(StatusCode::kInvalidArgument,
+                      "there is more than one key order \"" + std::string(name) + "\"");
+      }
+      names.push_back(name);
     }
-    const std::string_view name = order->name();
-    if (name.empty() || name.size() > format::kOrderNameBytesMax) {
-      return Status(StatusCode::kInvalidArgument, "the name of a key order must have 1 to " +
-                                                      std::to_string(format::kOrderNameBytesMax) +
-                                                      " bytes");
-    }
-    const bool known = std::find(names.begin(), names.end(), name) != names.end();
-    if (known || format::library_order(name) != nullptr) {
-      return Status(StatusCode::kInvalidArgument,
-                    "there is more than one key order \"" + std::string(name) + "\"");
-    }
-    names.push_back(name);
-  }
-  return {};
+    return {};
+  };
+  Status status = check(options_.key_orders);
+  return status.ok() ? check(options_.key_comparators) : status;
 }
 
-const KeyOrder* Db::Impl::key_order(std::string_view name) const {
+const KeyOrder* Db::Impl::encoded_order(std::string_view name) const {
   for (const auto& order : options_.key_orders) {
     if (order->name() == name) return order.get();
   }
   return format::library_order(name);
+}
+
+const KeyComparator* Db::Impl::comparator(std::string_view name) const {
+  for (const auto& comparator : options_.key_comparators) {
+    if (comparator->name() == name) return comparator.get();
+  }
+  return nullptr;
+}
+
+Result<format::TreeShape::Order> Db::Impl::key_order(std::string_view name, bool compared,
+                                                     char rows) {
+  const KeyOrder* const encoded = encoded_order(name);
+  const KeyComparator* const comparison = comparator(name);
+  if (encoded == nullptr && comparison == nullptr) {
+    return Status(StatusCode::kInvalidArgument,
+                  "which is neither the library's nor among the options'");
+  }
+  if (compared != (comparison != nullptr)) {
+    return Status(StatusCode::kInvalidArgument,
+                  compared ? "which is a comparison (Options::key_comparators), no encoding"
+                           : "which is an encoding (Options::key_orders), no comparison");
+  }
+  format::TreeShape::Order order;
+  order.encoded = encoded;
+  if (compared) order.compared = std::make_unique<db::ComparedKeys>(this, comparison, rows);
+  return order;
 }
 
 // ---- Trees
@@ -101,25 +141,25 @@ Result<tree::TreeState*> Transaction::Impl::make_tree(std::string_view name,
 
 Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) {
   if (impl_ == nullptr) return no_transaction();
-  Result<std::string> shape = encoded_shape(options);
+  Result<std::string> shape = encoded_shape(options, *impl_->db());
   if (!shape.ok()) return shape.status();
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
   if (found.status().is_not_found()) {
     found = impl_->make_tree(name, std::move(*shape));
   } else if (found.ok()) {
-    if (Status s = check_same(name, **found, options); !s.ok()) return s;
+    if (Status s = check_same(name, **found, options, *impl_->db()); !s.ok()) return s;
   }
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
 }
 
 Result<Tree> Db::tree(std::string_view name, const TreeOptions& options) {
-  const Result<std::string> shape = encoded_shape(options);
+  const Result<std::string> shape = encoded_shape(options, *impl_);
   if (!shape.ok()) return shape.status();
   Result<Tree> found = find_tree(name);
   if (found.ok()) {
-    Status status = check_same(name, *TreeAccess::state(*found), options);
+    Status status = check_same(name, *TreeAccess::state(*found), options, *impl_);
     return status.ok() ? found : Result<Tree>(std::move(status));
   }
   if (!found.status().is_not_found()) return found;
@@ -149,7 +189,7 @@ Result<uint64_t> Db::expires_at(const Tree& tree, std::string_view key,
   if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
-  const db::StoredKey stored(*state, key);
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
   if (!stored.ok()) return stored.status();
   const Snapshot own = options.snapshot == nullptr ? snapshot() : Snapshot();
   const Snapshot& shown = options.snapshot == nullptr ? own : *options.snapshot;

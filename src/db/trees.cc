@@ -77,7 +77,8 @@ Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to
     return Status(StatusCode::kNotSupported,
                   "tree \"" + std::string(from) + "\" has a merge operator: it cannot be cloned");
   }
-  txn.expect_unchanged(source, "", std::nullopt);
+  const db::StoredRange entries(*source, "", std::nullopt);
+  txn.expect_unchanged(source, entries.low(), entries.high());
   return catalog_->clone(txn, to, source, from);
 }
 

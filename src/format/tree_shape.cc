@@ -14,6 +14,8 @@ namespace {
 constexpr char kVersion = 1;
 constexpr char kSeveralValues = 1;
 constexpr char kExpires = 2;
+constexpr char kCompared = 8;
+constexpr char kValuesCompared = 16;
 constexpr size_t kNotePrefix = 1 + sizeof(uint64_t);  // before the key of its entry
 constexpr char kEscaped = '\xff';  // behind a zero that is a byte of the sort key
 
@@ -87,10 +89,10 @@ class Number : public KeyOrder {
   const char sign_;
 };
 
-Status no_key(const KeyOrder* order, std::string_view what, size_t size) {
+Status no_key(const KeyOrder& order, std::string_view what, size_t size) {
   return Status(StatusCode::kInvalidArgument, std::string(what) + " of " + std::to_string(size) +
                                                   " bytes is none in the order \"" +
-                                                  std::string(order->name()) + "\"");
+                                                  std::string(order.name()) + "\"");
 }
 
 Status too_long(size_t size) {
@@ -108,18 +110,34 @@ void append_big_endian(std::string& to, uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift));
 }
 
-// Errors: kInvalidArgument.
-Status sort(const KeyOrder* order, std::string_view what, std::string_view bytes,
-            std::string* sorted) {
-  if (order == nullptr) {
+// Errors: kInvalidArgument; those of ComparedSortKeys.
+Status sort(const TreeShape::Order& order, std::string_view what, std::string_view bytes,
+            TreeShape::Use use, std::string* sorted) {
+  if (order.compared != nullptr) return order.compared->find(bytes, use, sorted);
+  if (order.encoded == nullptr) {
     sorted->append(bytes);
     return {};
   }
   const size_t before = sorted->size();
-  if (!order->encode(bytes, sorted)) return no_key(order, what, bytes.size());
-  const size_t fixed = order->fixed_bytes();
-  if (fixed != 0 && sorted->size() - before != fixed) return no_key(order, what, bytes.size());
+  if (!order.encoded->encode(bytes, sorted)) return no_key(*order.encoded, what, bytes.size());
+  const size_t fixed = order.fixed_bytes();
+  if (fixed != 0 && sorted->size() - before != fixed) {
+    return no_key(*order.encoded, what, bytes.size());
+  }
   return {};
+}
+
+// Replaces *bytes.
+Status unsort(const TreeShape::Order& order, std::string_view sorted, std::string* bytes) {
+  bytes->clear();
+  if (order.bytewise()) {
+    bytes->assign(sorted);
+    return {};
+  }
+  if (order.compared != nullptr) {
+    return order.compared->decode(sorted, bytes) ? Status() : damaged("it has no label");
+  }
+  return order.encoded->decode(sorted, bytes) ? Status() : damaged(order.encoded->name());
 }
 }  // namespace
 
@@ -139,7 +157,9 @@ const KeyOrder* library_order(std::string_view name) {
 // ---- As stored with the tree
 
 std::string encode_tree_shape(const TreeShapeNames& names) {
-  const int flags = (names.multi_value ? kSeveralValues : 0) | (names.expires ? kExpires : 0);
+  const int flags = (names.multi_value ? kSeveralValues : 0) | (names.expires ? kExpires : 0) |
+                    (names.compared ? kCompared : 0) |
+                    (names.values_compared ? kValuesCompared : 0);
   std::string bytes = {kVersion, static_cast<char>(flags)};
   const bool plain_values = names.value_order == kBytewiseOrder;
   for (const std::string& name : {names.order, plain_values ? std::string() : names.value_order}) {
@@ -151,12 +171,13 @@ std::string encode_tree_shape(const TreeShapeNames& names) {
 }
 
 std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
-  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~(kSeveralValues | kExpires)) != 0) {
-    return std::nullopt;
-  }
+  constexpr int kKnown = kSeveralValues | kExpires | kCompared | kValuesCompared;
+  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kKnown) != 0) return std::nullopt;
   TreeShapeNames names;
   names.multi_value = (bytes[1] & kSeveralValues) != 0;
   names.expires = (bytes[1] & kExpires) != 0;
+  names.compared = (bytes[1] & kCompared) != 0;
+  names.values_compared = (bytes[1] & kValuesCompared) != 0;
   bytes.remove_prefix(2);
   for (std::string* name : {&names.order, &names.value_order}) {
     const size_t size = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.front());
@@ -173,6 +194,9 @@ std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
   if (!bytes.empty() || names.order.empty()) return std::nullopt;
   if (names.value_order.empty()) names.value_order = kBytewiseOrder;
   if (!names.multi_value && names.value_order != kBytewiseOrder) return std::nullopt;
+  const bool plain = names.order == kBytewiseOrder;
+  const bool plain_values = names.value_order == kBytewiseOrder;
+  if ((names.compared && plain) || (names.values_compared && plain_values)) return std::nullopt;
   return names;
 }
 
@@ -184,15 +208,15 @@ Status TreeShape::check_size(size_t stored_bytes) const {
   return size > kKeyBytesMax ? too_long(size) : Status();
 }
 
-Status TreeShape::store_key(std::string_view key, std::string* stored) const {
+Status TreeShape::store_key(std::string_view key, std::string* stored, Use use) const {
   const size_t before = stored->size();
-  if (expires()) *stored += kEntries;
-  if (!multi_value() || (order_ != nullptr && order_->fixed_bytes() != 0)) {
-    if (Status s = sort(order_, "a key", key, stored); !s.ok()) return s;
+  if (framed()) *stored += kEntries;
+  if (!multi_value() || order_.fixed_bytes() != 0) {
+    if (Status s = sort(order_, "a key", key, use, stored); !s.ok()) return s;
   } else {
     std::string sorted;
-    if (order_ != nullptr) {
-      if (Status s = sort(order_, "a key", key, &sorted); !s.ok()) return s;
+    if (!order_.bytewise()) {
+      if (Status s = sort(order_, "a key", key, use, &sorted); !s.ok()) return s;
       key = sorted;
     }
     for (const char byte : key) {
@@ -204,11 +228,11 @@ Status TreeShape::store_key(std::string_view key, std::string* stored) const {
   return check_size(stored->size() - before);
 }
 
-Status TreeShape::store_pair(std::string_view key, std::string_view value,
-                             std::string* stored) const {
+Status TreeShape::store_pair(std::string_view key, std::string_view value, std::string* stored,
+                             Use use) const {
   const size_t before = stored->size();
-  if (Status s = store_key(key, stored); !s.ok()) return s;
-  if (Status s = sort(value_order_, "a value", value, stored); !s.ok()) return s;
+  if (Status s = store_key(key, stored, use); !s.ok()) return s;
+  if (Status s = sort(value_order_, "a value", value, use, stored); !s.ok()) return s;
   return check_size(stored->size() - before);
 }
 
@@ -263,10 +287,10 @@ Result<uint64_t> TreeShape::load_note(std::string_view note, std::string* stored
 // ---- Loading
 
 Result<size_t> TreeShape::head_bytes(std::string_view stored) const {
-  const size_t begin = expires() ? kEntries.size() : 0;
-  if (order_ != nullptr && order_->fixed_bytes() != 0) {
-    if (stored.size() < begin + order_->fixed_bytes()) return damaged("it is too short");
-    return begin + order_->fixed_bytes();
+  const size_t begin = framed() ? kEntries.size() : 0;
+  if (const size_t fixed = order_.fixed_bytes(); fixed != 0) {
+    if (stored.size() < begin + fixed) return damaged("it is too short");
+    return begin + fixed;
   }
   for (size_t at = begin;;) {
     at = stored.find('\0', at);
@@ -279,38 +303,23 @@ Result<size_t> TreeShape::head_bytes(std::string_view stored) const {
   }
 }
 
-Status TreeShape::load_key(std::string_view sort_key, std::string* key) const {
-  key->clear();
-  if (order_ == nullptr) {
-    key->assign(sort_key);
-    return {};
-  }
-  return order_->decode(sort_key, key) ? Status() : damaged(order_->name());
-}
-
 Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
-  const size_t begin = expires() ? kEntries.size() : 0;
-  if (begin != 0 && !stored.starts_with(kEntries)) return damaged("it is no entry's");
-  if (!multi_value()) return load_key(stored.substr(begin), key);
+  const size_t begin = framed() ? kEntries.size() : 0;
+  if (!is_entry(stored)) return damaged("it is no entry's");
+  if (!multi_value()) return unsort(order_, stored.substr(begin), key);
   const Result<size_t> head = head_bytes(stored);
   if (!head.ok()) return head.status();
   std::string_view sort_key = stored.substr(begin, *head - begin);
   std::string unescaped;
-  if (order_ == nullptr || order_->fixed_bytes() == 0) {
+  if (order_.fixed_bytes() == 0) {
     for (size_t i = 0; i + 2 < sort_key.size(); ++i) {
       unescaped.push_back(sort_key[i]);
       if (sort_key[i] == 0) ++i;
     }
     sort_key = unescaped;
   }
-  if (Status s = load_key(sort_key, key); !s.ok()) return s;
-  value->clear();
-  const std::string_view tail = stored.substr(*head);
-  if (value_order_ == nullptr) {
-    value->assign(tail);
-    return {};
-  }
-  return value_order_->decode(tail, value) ? Status() : damaged(value_order_->name());
+  if (Status s = unsort(order_, sort_key, key); !s.ok()) return s;
+  return unsort(value_order_, stored.substr(*head), value);
 }
 
 }  // namespace hawthorn::format

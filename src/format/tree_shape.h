@@ -7,6 +7,9 @@
 //   entries end     the same behind a byte 1; stored values begin with the moment, 0 for never.
 //                   Beside an entry that ends stands its note: byte 0, the moment rounded up,
 //                   and its stored key without the first byte. It leads the background to the entry
+//   compared        the order is a comparison: a sort key is a label and the key. Entries stand
+//                   behind a byte 1, and the labels that there are in rows of their own: byte 3
+//                   for those of keys, 4 for those of values, and the sort key
 //
 // Below the public functions there are stored keys only, compared byte by byte. Not here: where
 // that is done (db/stored_key.h). Threads: any; nothing changes.
@@ -23,9 +26,11 @@
 // As stored with the tree (the manifest's tree record, the catalog's entry): u8: 1, the version;
 // u8: 1 where a key may have several values, else 0; u8 and bytes: the size and name of the order
 // of keys; the same of values, of size 0 where that is bytewise. Where entries end, 2 is added to
-// the second byte, and u64, little-endian: the default, in milliseconds.
+// the second byte, and u64, little-endian: the default, in milliseconds. Where the order of keys is
+// a comparison, 8 is added, where that of values is, 16.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +50,8 @@ struct TreeShapeNames {
   bool multi_value = false;
   bool expires = false;
   uint64_t ttl_ms = 0;
+  bool compared = false;  // the order is a comparison
+  bool values_compared = false;
   bool operator==(const TreeShapeNames&) const = default;
 };
 std::string encode_tree_shape(const TreeShapeNames& names);
@@ -55,31 +62,63 @@ std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes);
 const KeyOrder* library_order(std::string_view name);
 inline constexpr std::string_view kBytewiseOrder = "bytewise";
 
+// Sort keys of an order that is a comparison (db/compared_keys.h): they are given out, not worked
+// out. Threads: any.
+class ComparedSortKeys {
+ public:
+  // Of what has no sort key yet: to store it, or to look for it. The latter need not be kept, and
+  // is good for readers of moments up to now: it stands where the key would.
+  enum class Use : uint8_t { kStore, kSeek };
+  virtual ~ComparedSortKeys() = default;
+  // Appends it. Keys that compare equal have the same. Errors: those of a write.
+  virtual Status find(std::string_view key, Use use, std::string* sort_key) = 0;
+  // The key that it was first given for. False: it is none.
+  virtual bool decode(std::string_view sort_key, std::string* key) const = 0;
+};
+
 class TreeShape {
  public:
-  // Null orders: byte by byte.
-  TreeShape(TreeShapeNames names, const KeyOrder* order, const KeyOrder* value_order)
-      : names_(std::move(names)), order_(order), value_order_(value_order) {}
+  using Use = ComparedSortKeys::Use;
+  // Of one side, keys or values. Both null: byte by byte.
+  struct Order {
+    const KeyOrder* encoded = nullptr;
+    std::unique_ptr<ComparedSortKeys> compared = nullptr;
+    size_t fixed_bytes() const { return encoded == nullptr ? 0 : encoded->fixed_bytes(); }
+    bool bytewise() const { return encoded == nullptr && compared == nullptr; }
+  };
+  TreeShape(TreeShapeNames names, Order order, Order value_order)
+      : names_(std::move(names)), order_(std::move(order)), value_order_(std::move(value_order)) {}
 
   const TreeShapeNames& names() const { return names_; }
   bool multi_value() const { return names_.multi_value; }
   bool expires() const { return names_.expires; }
   uint64_t ttl_ms() const { return names_.ttl_ms; }
+  // Whether an order of it is a comparison.
+  bool compared() const { return names_.compared || names_.values_compared; }
+  const Order& order() const { return order_; }
+  const Order& value_order() const { return value_order_; }
+  // Whether there is more in the tree than entries, which then lie in [kEntries, kEntriesEnd).
+  bool framed() const { return expires() || compared(); }
+  bool is_entry(std::string_view stored) const { return !framed() || stored.starts_with(kEntries); }
 
   // Appends the stored key, or the head where there are several values.
-  // Errors: kInvalidArgument where it is no key in this order, or too long.
-  Status store_key(std::string_view key, std::string* stored) const;
+  // Errors: kInvalidArgument where it is no key in this order, or too long; those of
+  // ComparedSortKeys.
+  Status store_key(std::string_view key, std::string* stored, Use use = Use::kStore) const;
   // Appends head and tail.
-  Status store_pair(std::string_view key, std::string_view value, std::string* stored) const;
+  Status store_pair(std::string_view key, std::string_view value, std::string* stored,
+                    Use use = Use::kStore) const;
   // The end of all stored keys that begin with `head`; nothing: the end of the tree.
   static std::optional<std::string> behind(std::string_view head);
 
   // Replaces *key, and where there are several values *value, which else may be null. Errors:
   // kCorruption.
   Status load(std::string_view stored, std::string* key, std::string* value) const;
-  // Where entries end: all of them lie in [kEntries, kEntriesEnd), all notes before.
+  // Where entries end, all notes lie before them; where orders are comparisons, labels behind.
   static constexpr std::string_view kEntries = "\1";
   static constexpr std::string_view kEntriesEnd = "\2";
+  static constexpr char kKeyLabels = '\3';
+  static constexpr char kValueLabels = '\4';
   static constexpr size_t kMomentBytes = 8;
   static constexpr uint64_t kNoteMs = 1024;
   // What a stored value begins with.
@@ -97,12 +136,11 @@ class TreeShape {
   Result<size_t> head_bytes(std::string_view stored) const;
 
  private:
-  Status load_key(std::string_view sort_key, std::string* key) const;
   Status check_size(size_t stored_bytes) const;
 
   const TreeShapeNames names_;
-  const KeyOrder* const order_;
-  const KeyOrder* const value_order_;
+  const Order order_;
+  const Order value_order_;
 };
 
 }  // namespace hawthorn::format

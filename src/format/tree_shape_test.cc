@@ -58,8 +58,8 @@ std::vector<std::string> some_keys(size_t bytes, uint64_t seed) {
 
 TreeShape shape(const Case& keys, const Case* values) {
   return TreeShape({keys.name, values == nullptr ? "bytewise" : values->name, values != nullptr},
-                   library_order(keys.name),
-                   values == nullptr ? nullptr : library_order(values->name));
+                   {library_order(keys.name)},
+                   {values == nullptr ? nullptr : library_order(values->name)});
 }
 
 TEST(TreeShape, stored_keys_stand_in_the_order_that_is_meant) {

@@ -117,7 +117,7 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
     if (verdict == Verdict::kValid) {
       HAWTHORN_TEST_POINT("sequencer.commit.validated");
       os::MutexLock lock(log_->mutex());
-      if (!await_exclusive(request.id, log_->mutex())) return waits_for_itself();
+      if (Status s = await_turn(request, log_->mutex()); !s.ok()) return s;
       verdict = validate_now(request, seen);
       if (verdict == Verdict::kValid && request.changes_trees && drops_prepared(request)) {
         return Status(StatusCode::kBusy, "a prepared transaction uses a tree that is to go");
@@ -171,6 +171,14 @@ bool Sequencer::await_exclusive(TxnId id, os::Mutex& log_mutex) {
     --exclusive_waiters_;
   }
   return true;
+}
+
+Status Sequencer::await_turn(const CommitRequest& request, os::Mutex& log_mutex) {
+  if (!request.aside) {
+    return await_exclusive(request.id, log_mutex) ? Status() : waits_for_itself();
+  }
+  if (exclusive_ == 0 || exclusive_thread_ == this_thread_number()) return {};
+  return Status(StatusCode::kBusy, "another thread's transaction is exclusive");
 }
 
 Status Sequencer::pass_moment(TxnId id, Lsn* lsn) {

@@ -81,6 +81,7 @@ struct CommitRequest {
   bool writes = false;           // what it wrote must be validated
   bool reads = false;            // it has some to validate
   bool changes_trees = false;
+  bool aside = false;                      // as Begin::aside
   bool layers = false;                     // it has some to show
   uint64_t tree_changes = 0;               // Sequencer::tree_changes() when it began
   const PreparedWork* prepares = nullptr;  // the record prepares, and does not commit yet
@@ -145,6 +146,7 @@ class Sequencer {
  private:
   Status conflict();
   bool await_exclusive(TxnId id, os::Mutex& log_mutex) REQUIRES(log_mutex);
+  Status await_turn(const CommitRequest& request, os::Mutex& log_mutex) REQUIRES(log_mutex);
   // *seen: what its reads were found valid with.
   CommitCheck::Verdict validate_beforehand(CommitCheck& check, Lsn* seen);
   CommitCheck::Verdict validate_now(const CommitRequest& request, Lsn seen);

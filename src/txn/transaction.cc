@@ -87,6 +87,7 @@ Status Txn::begin(const Begin& how) {
   intent_bytes_ = 0;
   spill_at_ = 0;
   spills_ = how.spills;
+  aside_ = how.aside;
   relays_to_ = how.relays_to;
   relays_ = how.relays;
   chunk_seq_ = 0;
@@ -442,15 +443,6 @@ CommitCheck::Verdict Txn::validate_writes() {
   return search_.validate(undo_.size(), [this](size_t i) { return written(i); }, id_);
 }
 
-bool Txn::trees_stand() {
-  for (size_t i = 0; i < undo_.size(); ++i) {
-    if (!undo_[i].tree->stands() && !tree_changes_.has_made(undo_[i].tree)) return false;
-  }
-  return std::all_of(layers_.begin(), layers_.end(), [this](const OwnLayer& own) {
-    return own.tree->stands() || tree_changes_.has_made(own.tree);
-  });
-}
-
 CommitCheck::Verdict Txn::validate_reads() { return reads_.validate(id_); }
 
 Result<bool> Txn::read_ahead() {
@@ -495,6 +487,7 @@ Status Txn::commit(Durability durability) {
   request.writes = context_.check_conflicts;
   request.reads = !reads_.empty();
   request.changes_trees = !tree_changes_.empty();
+  request.aside = aside_;
   request.tree_changes = tree_changes_seen_;
   request.layers = !layers_.empty() || relays_ != nullptr;
   std::string_view payload[2];

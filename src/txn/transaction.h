@@ -77,6 +77,10 @@ struct Begin {
   std::optional<Lsn> at = std::nullopt;  // reads this timestamp, which somebody has registered
   uint64_t lock_timeout_us = 0;
   bool spills = true;  // where it outgrows its share of memory
+  // Its commit is no part of what others see of transactions: it may be made beside an exclusive
+  // transaction by the thread of that, fails with kBusy beside another thread's in place of
+  // waiting, and the tree that it writes to need not stand.
+  bool aside = false;
   // It brings what this layer of a tree holds into it, and nothing else.
   tree::TreeState* relays_to = nullptr;
   const tree::Layer* relays = nullptr;
@@ -347,6 +351,7 @@ class Txn : private CommitCheck {
   size_t intent_bytes_ = 0;  // about, of what is in there
   size_t spill_at_ = 0;
   bool spills_ = true;
+  bool aside_ = false;
   tree::TreeState* relays_to_ = nullptr;
   const tree::Layer* relays_ = nullptr;
   std::vector<OwnLayer> layers_;       // oldest first

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "txn/transaction.h"
+
 namespace hawthorn::txn {
 
 bool TreeChanges::has_made(const tree::TreeState* tree) const {
@@ -40,6 +42,16 @@ void TreeChanges::finish(TreeKeeper& keeper) {
   changes_ = std::vector<Change>();  // {} would keep the capacity, which counts
   news_ = std::vector<News>();
   committed_ = false;
+}
+
+bool Txn::trees_stand() {
+  if (aside_) return true;
+  for (size_t i = 0; i < undo_.size(); ++i) {
+    if (!undo_[i].tree->stands() && !tree_changes_.has_made(undo_[i].tree)) return false;
+  }
+  return std::all_of(layers_.begin(), layers_.end(), [this](const OwnLayer& own) {
+    return own.tree->stands() || tree_changes_.has_made(own.tree);
+  });
 }
 
 }  // namespace hawthorn::txn

@@ -1,5 +1,6 @@
 // Several values to a key from many threads: each pair is added and removed exactly once, readers
-// see whole sets, and trees with orders are made by many at once.
+// see whole sets, trees with orders are made by many at once, and so are places in the order of a
+// comparison.
 
 #include <atomic>
 #include <string>
@@ -12,12 +13,19 @@
 namespace hawthorn::tests {
 namespace {
 
+class Downwards : public KeyComparator {
+ public:
+  std::string_view name() const override { return "downwards"; }
+  int compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
+};
+
 class OrderConcurrency : public ::testing::Test {
  protected:
   void SetUp() override {
     Options options;
     options.memory_budget_bytes = size_t{32} << 20;
     options.durability = Durability::kNone;
+    options.key_comparators = {std::make_shared<Downwards>()};
     auto db = Db::open(directory_ / "db", options);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
@@ -92,6 +100,58 @@ TEST_F(OrderConcurrency, all_values_of_a_key_go_together) {
   done = true;
   reader.join();
   EXPECT_EQ(taken + db_->count(set, "", std::nullopt).value(), next - 1);
+}
+
+// The same keys from all threads, some by exclusive transactions: each has one place, in order.
+TEST_F(OrderConcurrency, places_are_given_out_once) {
+  const Tree tree = db_->tree("compared", {.order = "downwards"}).value();
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      std::string before = "~";
+      Cursor cursor = db_->cursor(tree);
+      for (bool more = cursor.first(); more; more = cursor.next()) {
+        ASSERT_LT(cursor.key(), before);
+        before = cursor.key();
+      }
+      ASSERT_OK(cursor.status());
+      ASSERT_OK(db_->flush());
+    }
+  });
+  const uint64_t keys = scaled(1500);
+  on_threads(4, [&](int thread) {
+    Prng prng(static_cast<uint64_t>(thread) + 1);
+    for (uint64_t i = 0; i < keys; ++i) {
+      const std::string key = std::to_string(prng.below(keys));
+      if (!prng.one_in(20)) {
+        ASSERT_OK(db_->put(tree, key, key));
+        continue;
+      }
+      Transaction txn = db_->begin(TxnMode::kExclusive).value();
+      ASSERT_OK(txn.put(tree, key, key));
+      ASSERT_OK(txn.put(tree, key + "x", key));
+      if (prng.one_in(2)) {
+        ASSERT_OK(txn.commit());
+      } else {
+        txn.abort();
+      }
+    }
+  });
+  done = true;
+  reader.join();
+  uint64_t count = 0;
+  std::string before = "~";
+  Cursor cursor = db_->cursor(tree);
+  for (bool more = cursor.first(); more; more = cursor.next(), ++count) {
+    ASSERT_LT(cursor.key(), before);
+    before = cursor.key();
+    Value value;
+    ASSERT_OK(db_->get(tree, cursor.key(), value));
+  }
+  EXPECT_EQ(count, db_->count(tree, "", std::nullopt).value());
+  const auto report = db_->check();
+  ASSERT_OK(report.status());
+  EXPECT_TRUE(report->ok());
 }
 
 TEST_F(OrderConcurrency, trees_with_orders_are_made_once) {

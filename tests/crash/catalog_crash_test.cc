@@ -27,6 +27,12 @@ using Trees = std::map<std::string, Contents>;
 // Its value is the order that the tree was made with.
 constexpr const char* kOrderKey = "order";
 
+class Downwards : public KeyComparator {
+ public:
+  std::string_view name() const override { return "downwards"; }
+  int compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
+};
+
 class Lives {
  public:
   explicit Lives(uint64_t seed) : prng_(seed), disk_(std::make_unique<SimDisk>(mix64(seed))) {}
@@ -55,6 +61,7 @@ class Lives {
   std::unique_ptr<Db> open(const os::Machine& machine) {
     Options options;
     options.memory_budget_bytes = size_t{16} << 20;
+    options.key_comparators = {std::make_shared<Downwards>()};
     options.durability = Durability::kNone;
     Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
     if (db.ok()) return std::move(*db);
@@ -94,7 +101,7 @@ class Lives {
       const Result<TreeOptions> options = db.tree_options(*tree);
       if (!options.ok()) return options.status();
       EXPECT_EQ(contents[kOrderKey], options->order);
-      if (options->order == "reverse") std::reverse(keys.begin(), keys.end());
+      if (options->order != "bytewise") std::reverse(keys.begin(), keys.end());
       EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end())) << options->order;
     }
     return {};
@@ -262,7 +269,8 @@ class Lives {
       return t.clone_tree(one, other).status();
     }
     const bool is_new = free && !there;
-    const std::string order = prng_.one_in(2) ? "reverse" : "bytewise";
+    const char* const orders[] = {"reverse", "bytewise", "downwards"};
+    const std::string order = orders[prng_.below(3)];
     const Result<Tree> tree = is_new ? t.tree(one, {.order = order}) : t.tree(one);
     if (!tree.ok()) return tree.status();
     Contents& contents = trees[one];

@@ -1,6 +1,6 @@
-// Trees with orders and with several values to a key against sorted sets whose order is a
-// comparison, not an encoding: by transactions of every kind, beside snapshots, clones, deleted
-// ranges, bulk ingests, flushes and restarts.
+// Trees with orders, encodings and comparisons, and with several values to a key against sorted
+// sets whose order is a comparison: by transactions of every kind, beside snapshots, clones,
+// deleted ranges, bulk ingests, flushes and restarts.
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +27,17 @@ int compare_from_end(std::string_view a, std::string_view b) {
   return std::string(a.rbegin(), a.rend()).compare(std::string(b.rbegin(), b.rend()));
 }
 
+int compare_by_size(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+  return a.compare(b);
+}
+// The second byte first, then downwards: nothing that bytes would show.
+int compare_mixed(std::string_view a, std::string_view b) {
+  const int x = a.size() > 1 ? a[1] : -200;
+  const int y = b.size() > 1 ? b[1] : -200;
+  return x != y ? x - y : b.compare(a);
+}
+
 struct Order {
   const char* name;
   Compare compare;
@@ -36,7 +47,23 @@ const Order kOrders[] = {
     {"bytewise", [](std::string_view a, std::string_view b) { return a.compare(b); }, false},
     {"reverse", [](std::string_view a, std::string_view b) { return b.compare(a); }, false},
     {"from_end", compare_from_end, false},
-    {"int32", compare_numbers, true}};
+    {"int32", compare_numbers, true},
+    {"by_size", compare_by_size, false},
+    {"mixed", compare_mixed, false}};
+constexpr uint64_t kOrderCount = sizeof(kOrders) / sizeof(kOrders[0]);
+
+// The last two are comparisons for the database, too.
+class Comparator : public KeyComparator {
+ public:
+  explicit Comparator(const Order& order) : order_(order) {}
+  std::string_view name() const override { return order_.name; }
+  int compare(std::string_view a, std::string_view b) const override {
+    return order_.compare(a, b);
+  }
+
+ private:
+  const Order& order_;
+};
 
 // Before all values, in every order; it is none.
 const std::string kLeast = "least";
@@ -58,10 +85,10 @@ using Entries = std::map<std::pair<std::string, std::string>, std::string, Less>
 class OrderModel {
  public:
   explicit OrderModel(uint64_t seed) : prng_(seed), disk_(seed), machine_(disk_, seed) {
-    const Order& keys = kOrders[prng_.below(4)];
+    const Order& keys = kOrders[prng_.below(kOrderCount)];
     several_ = prng_.one_in(2);
     less_.keys = &keys;
-    if (several_) less_.values = &kOrders[prng_.below(4)];
+    if (several_) less_.values = &kOrders[prng_.below(kOrderCount)];
     options_.order = keys.name;
     options_.multi_value = several_;
     if (several_) options_.value_order = less_.values->name;
@@ -90,6 +117,8 @@ class OrderModel {
     options.memory_budget_bytes = size_t{16} << 20;
     options.durability = Durability::kNone;
     options.lock_timeout_ms = 0;
+    options.key_comparators = {std::make_shared<Comparator>(kOrders[4]),
+                               std::make_shared<Comparator>(kOrders[5])};
     auto db = Db::open_on(machine_.machine(), "/db", options);
     ASSERT_OK(db.status());
     db_ = std::move(*db);
