@@ -227,6 +227,14 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
         break;
       }
       if (*decision == FlushFilter::Decision::kKeep) continue;
+      if (holds_subtrees(*tree)) {
+        // What hangs there goes with its entry, and is no business of a filter.
+        const auto subtree =
+            db_->catalog_->find_subtree(*tree, cursor.key(), {seen_at.ts, 0}, true);
+        if (subtree.ok()) continue;
+        if (status = subtree.status(); !status.is_not_found()) break;
+        status = Status();
+      }
       change.key = cursor.key();
       if (expires(*tree) && *decision == FlushFilter::Decision::kChange) {
         // It ends when it did.
