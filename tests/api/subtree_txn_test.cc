@@ -128,6 +128,36 @@ TEST_F(Subtrees, two_at_one_key) {
   EXPECT_EQ(subtrees(), 0u);
 }
 
+// What is to go when a tree goes is what hangs below it then, at whatever depth: a tree that others
+// hang there in the meantime would stay behind.
+TEST_F(Subtrees, hung_where_another_drops) {
+  const std::vector<std::function<Status(Transaction&)>> drops = {
+      [&](Transaction& t) { return t.drop_tree("p"); },
+      [&](Transaction& t) { return t.del(parent_, "k"); },
+      [&](Transaction& t) { return t.delete_range(parent_, "j", "l"); },
+  };
+  for (const TxnOptions& kind : all_kinds()) {
+    if (kind.mode == TxnMode::kExclusive) continue;
+    for (size_t i = 0; i < drops.size(); ++i) {
+      for (const bool drops_first : {false, true}) {
+        SCOPED_TRACE(name_of(kind) + " drop " + std::to_string(i) + (drops_first ? " first" : ""));
+        parent_ = db_->tree("p", holder()).value();
+        make_two("k");
+        const Tree one = db_->subtree(parent_, "k").value();
+        Transaction dropper = begin(kind);
+        Transaction other = begin(kind);
+        ASSERT_OK(drops[i](dropper));
+        ASSERT_OK(other.create_subtree(one, "new").status());
+        ASSERT_OK((drops_first ? dropper : other).commit());
+        EXPECT_TRUE((drops_first ? other : dropper).commit().is_conflict());
+        EXPECT_EQ(subtrees(), drops_first ? 0u : 3u);
+        ASSERT_TRUE(nothing_lost(*db_));
+        if (!drops_first || i > 0) ASSERT_OK(db_->drop_tree("p"));
+      }
+    }
+  }
+}
+
 // Without a transaction, while one is open that hangs something there.
 TEST_F(Subtrees, plain_writes_beside_a_transaction) {
   for (const TxnOptions& kind : all_kinds()) {
