@@ -205,6 +205,12 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       if (!cursor.status().ok()) continue;  // too large: it stands there without its value
       goes_on = may_go_on();
       if (!goes_on) break;
+      if (holds_subtrees(*tree) && cursor.value().empty()) {
+        const auto hangs = db_->catalog_->find_subtree(*tree, cursor.key(), {seen_at.ts, 0}, true);
+        if (hangs.ok()) continue;
+        if (status = hangs.status(); !status.is_not_found()) break;
+        status = Status();
+      }
       seen_.fetch_add(1, std::memory_order_relaxed);
       Change change;
       if (expires(*tree) && cursor.key() < format::TreeShape::kEntries) continue;
@@ -227,14 +233,6 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
         break;
       }
       if (*decision == FlushFilter::Decision::kKeep) continue;
-      if (holds_subtrees(*tree)) {
-        // What hangs there goes with its entry, and is no business of a filter.
-        const auto subtree =
-            db_->catalog_->find_subtree(*tree, cursor.key(), {seen_at.ts, 0}, true);
-        if (subtree.ok()) continue;
-        if (status = subtree.status(); !status.is_not_found()) break;
-        status = Status();
-      }
       change.key = cursor.key();
       if (expires(*tree) && *decision == FlushFilter::Decision::kChange) {
         // It ends when it did.

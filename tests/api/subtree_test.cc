@@ -2,6 +2,9 @@
 // subtree_txn_test.cc, random histories in tests/model, crashes in tests/crash, races in
 // tests/concurrency.
 
+#include <mutex>
+
+#include "hawthorn/flush_filter.h"
 #include "tests/api/subtree_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -373,6 +376,72 @@ TEST_F(Subtrees, ten_thousand_of_them) {
   ASSERT_OK(db_->drop_tree("p"));
   EXPECT_TRUE(nothing_lost(*db_));
   EXPECT_LT(db_->stats().disk_bytes_reachable, 1u << 20);
+}
+
+// Its filter removes all that it is shown.
+class RemoveAll : public FlushFilter {
+ public:
+  explicit RemoveAll(bool values) : values_(values) {}
+  std::string_view name() const override { return "all"; }
+  Decision filter(std::string_view, std::string_view, std::string*) override {
+    return Decision::kRemove;
+  }
+  bool needs_values() const override { return values_; }
+
+ private:
+  const bool values_;
+};
+
+TEST_F(Subtrees, stay_where_a_filter_removes_entries) {
+  for (const bool values : {false, true}) {
+    make_two("k");
+    ASSERT_OK(db_->put(parent_, "a", "v"));
+    ASSERT_OK(db_->put(parent_, "z", ""));
+    db_.reset();
+    Options with = options();
+    with.flush_filters["p"] = std::make_shared<RemoveAll>(values);
+    db_ = std::move(Db::open_on(machine_.machine(), "/db", with)).value();
+    parent_ = db_->find_tree("p").value();
+    ASSERT_OK(db_->compact());
+    EXPECT_EQ(keys(parent_), (Keys{"k"}));
+    EXPECT_EQ(get_of(db_->subtree(parent_, "k").value(), "in"), "one");
+    EXPECT_TRUE(nothing_lost(*db_));
+    ASSERT_OK(db_->del(parent_, "k"));
+  }
+}
+
+// What listeners are told of trees: where they hang, or did.
+TEST_F(Subtrees, events) {
+  struct Listener : EventListener {
+    void on_tree_changed(const TreeChanged& change) override {
+      const std::lock_guard lock(mutex);
+      told.push_back(std::to_string(static_cast<int>(change.change)) + " " + change.name + "<" +
+                     change.former_name + " " + (change.parent == 0 ? "" : "at " + change.key));
+    }
+    std::mutex mutex;
+    Keys told;
+  };
+  const auto listener = std::make_shared<Listener>();
+  Options with = options();
+  with.listeners = {listener};
+  db_.reset();
+  db_ = std::move(Db::open(path_, with)).value();
+  parent_ = db_->tree("p", holder()).value();
+  make_two("k");
+  ASSERT_OK(db_->detach(parent_, "k", "n"));
+  ASSERT_OK(db_->attach(parent_, "l", "n"));
+  ASSERT_OK(db_->move_subtree(parent_, "l", parent_, "m"));
+  {
+    Transaction t = begin();
+    const Savepoint before = t.savepoint().value();
+    ASSERT_OK(t.del(parent_, "m"));
+    ASSERT_OK(t.rollback_to(before));
+    ASSERT_OK(t.commit());
+  }
+  ASSERT_OK(db_->delete_range(parent_, ""));
+  db_.reset();
+  EXPECT_EQ(listener->told, (Keys{"0 p< ", "0 < at k", "0 < at deep", "5 n< ", "4 <n at l",
+                                  "4 < at m", "2 < at m", "2 < at deep"}));
 }
 
 TEST_F(Subtrees, read_only) {
