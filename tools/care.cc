@@ -69,6 +69,9 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"bytes_old_versions", Kind::kBytes, s.bytes_old_versions},
           {"layers", Kind::kCount, s.layers},
           {"bytes_layers", Kind::kBytes, s.bytes_layers},
+          {"subtrees", Kind::kCount, s.subtrees},
+          {"bytes_subtrees", Kind::kBytes, s.bytes_subtrees},
+          {"trees_unreachable", Kind::kCount, s.trees_unreachable},
           {"data_files_removed", Kind::kCount, s.data_files_removed}};
 }
 
@@ -79,7 +82,8 @@ std::vector<Figure> figures_of(const TreeStats& t) {
           {"bytes_index", Kind::kBytes, t.bytes_index},
           {"bytes_values", Kind::kBytes, t.bytes_values},
           {"bytes_garbage", Kind::kBytes, t.bytes_garbage},
-          {"bytes_uncompressed", Kind::kBytes, t.bytes_uncompressed}};
+          {"bytes_uncompressed", Kind::kBytes, t.bytes_uncompressed},
+          {"subtrees", Kind::kCount, t.subtrees}};
 }
 
 const char* name_of(Compression compression) {
@@ -215,7 +219,9 @@ Status run_check(const CommonOptions& common, const CheckCommandOptions& options
   if (common.json) {
     Json json;
     json.begin_object().field("ok", report->ok()).field("containers", report->containers);
-    json.field("entries", report->entries).field("bytes_verified", report->bytes_verified);
+    json.field("subtrees", report->subtrees)
+        .field("entries", report->entries)
+        .field("bytes_verified", report->bytes_verified);
     json.begin_array("errors");
     for (const std::string& error : report->errors) json.item(error);
     printed = print_line(json.end_array().end_object().text());

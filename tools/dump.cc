@@ -1,7 +1,9 @@
-// dump: trees of one snapshot into a dump file, in constant memory.
+// dump: trees of one snapshot into a dump file, in constant memory but for a list
+// of subtrees that are not written yet.
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,23 +33,28 @@ class Dumper {
       const bool wanted = std::find(names.begin(), names.end(), tree.name) != names.end();
       if (wanted) total += tree.entries_flushed + tree.delta_records;
     }
-    std::vector<Tree> trees;
-    std::vector<TreeOptions> options;
+    std::vector<Section> trees;
+    uint32_t version = 1;
     for (const std::string& name : names) {
       const Result<Tree> tree = db_.find_tree(name, {.snapshot = &snapshot_});
       if (!tree.ok()) return tree.status();
       Result<TreeOptions> has = db_.tree_options(*tree);
       if (!has.ok()) return has.status();
-      trees.push_back(*tree);
-      options.push_back(std::move(*has));
+      version = std::max(version, dump_version_for(*has));
+      trees.push_back({*tree, std::move(*has), name, 0});
     }
-    const bool any = std::any_of(options.begin(), options.end(), tree_has_options);
-    writer_.emplace(output_, encoding_, any ? kDumpVersion : 1);
-    for (size_t i = 0; i < names.size(); ++i) {
-      writer_->begin_tree(names[i], options[i]);
-      Status status = dump_tree(trees[i], total);
+    writer_.emplace(output_, encoding_, version);
+    for (const Section& tree : trees) {
+      writer_->begin_tree(tree.at, tree.options);
+      Status status = dump_tree(tree, total);
+      // All that hangs below it, level by level.
+      while (status.ok() && !hanging_.empty()) {
+        const Section next = std::move(hanging_.front());
+        hanging_.pop_front();
+        writer_->begin_subtree(next.in, next.at, next.options);
+        status = dump_tree(next, total);
+      }
       if (!status.ok()) return status;
-      writer_->end_tree();
     }
     writer_->finish();
     return output_.finish();
@@ -57,15 +64,36 @@ class Dumper {
   double seconds() const { return progress_.seconds(); }
 
  private:
-  Status dump_tree(const Tree& tree, uint64_t total) {
+  struct Section {
+    Tree tree;
+    TreeOptions options;
+    std::string at;  // its name, or the key at which it hangs
+    uint64_t in;     // the number of the section in whose tree it hangs
+  };
+
+  Status dump_tree(const Section& section, uint64_t total) {
+    const Tree& tree = section.tree;
     Cursor cursor = db_.cursor(tree, {.snapshot = &snapshot_});
     for (bool more = cursor.first(); more; more = cursor.next()) {
-      Status status = dump_entry(tree, cursor);
+      Result<bool> hangs = section.options.subtrees ? cursor.is_subtree() : Result<bool>(false);
+      if (!hangs.ok()) return hangs.status();
+      Status status = *hangs ? keep_subtree(tree, cursor.key()) : dump_entry(tree, cursor);
       if (!status.ok()) return status;
       if (!output_.status().ok()) return output_.status();
       progress_.update(++entries_, total);
     }
+    writer_->end_tree();
     return cursor.status();
+  }
+
+  // For when the tree in which it hangs is written.
+  Status keep_subtree(const Tree& tree, std::string_view key) {
+    const Result<Tree> subtree = db_.subtree(tree, key, {.snapshot = &snapshot_});
+    if (!subtree.ok()) return subtree.status();
+    Result<TreeOptions> options = db_.tree_options(*subtree);
+    if (!options.ok()) return options.status();
+    hanging_.push_back({*subtree, std::move(*options), std::string(key), writer_->sections() + 1});
+    return {};
   }
 
   Status dump_entry(const Tree& tree, const Cursor& cursor) {
@@ -123,6 +151,7 @@ class Dumper {
   const Snapshot snapshot_;
   const Encoding encoding_;
   std::optional<DumpWriter> writer_;
+  std::deque<Section> hanging_;
   Progress progress_;
   std::vector<char> buffer_;
   uint64_t entries_ = 0;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kFileHeader = "#hawthorn-dump";
 constexpr std::string_view kTreeHeader = "#tree";
+constexpr std::string_view kSubtreeHeader = "#subtree";
 constexpr std::string_view kValueHeader = "#value";
 constexpr std::string_view kTreeEnd = "#end";
 constexpr std::string_view kFileEnd = "#end-of-dump";
@@ -76,10 +77,15 @@ std::string encode_word(std::string_view bytes) {
   return word;
 }
 
+bool tree_has_options(const TreeOptions& options) {
+  return options.multi_value || options.expires || options.subtrees || options.order != "bytewise";
+}
+
 }  // namespace
 
-bool tree_has_options(const TreeOptions& options) {
-  return options.multi_value || options.expires || options.order != "bytewise";
+uint32_t dump_version_for(const TreeOptions& options) {
+  if (options.subtrees) return 3;
+  return tree_has_options(options) ? 2 : 1;
 }
 
 struct LineChecksum::State {
@@ -119,14 +125,24 @@ void DumpWriter::write_counted(std::string_view line) {
 }
 
 void DumpWriter::begin_tree(std::string_view name, const TreeOptions& options) {
+  begin_section(std::string(kTreeHeader), options, " name=" + encode(Encoding::kEscaped, name));
+}
+
+void DumpWriter::begin_subtree(uint64_t section, std::string_view key, const TreeOptions& options) {
+  begin_section(std::string(kSubtreeHeader) + " in=" + std::to_string(section), options,
+                " key=" + encode(Encoding::kEscaped, key));
+}
+
+void DumpWriter::begin_section(std::string header, const TreeOptions& options,
+                               const std::string& last) {
   entries_ = 0;
   checksum_.reset();
-  std::string header(kTreeHeader);
   if (tree_has_options(options)) header += " order=" + encode_word(options.order);
   if (options.multi_value) header += " values=" + encode_word(options.value_order);
   expires_ = options.expires;
   if (expires_) header += " expires=" + std::to_string(options.ttl_ms);
-  output_.write(header + " name=" + encode(Encoding::kEscaped, name) + "\n");
+  if (options.subtrees) header += " subtrees=1";
+  output_.write(header + last + "\n");
 }
 
 void DumpWriter::entry(std::string_view key, std::string_view value, uint64_t expires_at) {
@@ -215,6 +231,9 @@ Result<DumpReader::Event> DumpReader::next() {
   } else if (!in_tree_ && fields_of(line_, kTreeHeader)) {
     event = Event::kTree;
     status = read_tree_header();
+  } else if (!in_tree_ && version_ >= 3 && fields_of(line_, kSubtreeHeader)) {
+    event = Event::kSubtree;
+    status = read_subtree_header();
   } else if (!in_tree_ && fields_of(line_, kFileEnd)) {
     event = Event::kEnd;
     status = read_file_end();
@@ -252,13 +271,27 @@ Status DumpReader::read_header() {
 }
 
 Status DumpReader::read_tree_header() {
-  std::string_view fields = *fields_of(line_, kTreeHeader);
+  hangs_in_ = 0;
+  return begin_section(*fields_of(line_, kTreeHeader), "name");
+}
+
+Status DumpReader::read_subtree_header() {
+  std::string_view fields = *fields_of(line_, kSubtreeHeader);
+  const std::optional<uint64_t> in = to_number(take_field(fields, "in"));
+  if (!in || *in == 0 || *in > trees_) {
+    return error("expected #subtree in=NUMBER key=KEY, with the number of a tree before it");
+  }
+  hangs_in_ = *in;
+  return begin_section(fields, "key");
+}
+
+Status DumpReader::begin_section(std::string_view fields, std::string_view last) {
   tree_options_.reset();
   if (version_ >= 2) {
     if (Status s = read_tree_options(fields); !s.ok()) return s;
   }
-  const std::optional<std::string_view> name = take_last_field(fields, "name");
-  if (!name) return error("expected #tree name=NAME");
+  const std::optional<std::string_view> name = take_last_field(fields, last);
+  if (!name) return error("expected " + std::string(last) + "=" + (last == "key" ? "KEY" : "NAME"));
   tree_.clear();
   Status status = append_decoded(tree_, Encoding::kEscaped, *name);
   if (!status.ok()) return error(status.message());
@@ -282,6 +315,11 @@ Status DumpReader::read_tree_options(std::string_view& fields) {
     if (!ttl_ms) return error("expected expires=MILLISECONDS");
     options.expires = true;
     options.ttl_ms = *ttl_ms;
+  }
+  if (version_ >= 3) {
+    const auto subtrees = take_field(fields, "subtrees");
+    if (subtrees && *subtrees != "1") return error("expected subtrees=1");
+    options.subtrees = subtrees.has_value();
   }
   if (!status.ok()) return error(status.message());
   tree_options_ = std::move(options);

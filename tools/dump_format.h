@@ -3,7 +3,9 @@
 //
 // Not here: databases (dump.cc, load.cc). Threads: one object, one thread.
 //
-// 1. A file is: its header, a section for each tree, its trailer. A section is: its header, entries
+// 1. A file is: its header, a section for each tree, its trailer; those of subtrees somewhere
+// behind
+//    the one in which they hang. A section is: its header, entries
 //    in key order, a trailer with their number and a checksum. A file that was cut off anywhere
 //    therefore ends in an error, and so does one whose bytes changed.
 // 2. Lines that begin with '#' are not entries: an encoded key or value part that would begin with
@@ -25,12 +27,13 @@
 
 namespace hawthorn::tools {
 
-inline constexpr uint32_t kDumpVersion = 2;  // 1: as 2, without fields for tree options
+// 1: as 2, without fields for tree options; 2: as 3, without subtrees.
+inline constexpr uint32_t kDumpVersion = 3;
 inline constexpr size_t kInlineValueBytesMax = size_t{1} << 20;  // larger values come in parts
 inline constexpr size_t kValuePartBytes = size_t{48} << 10;      // of one line, before encoding
 
-// Whether they need version 2. As Db::tree_options gives them.
-bool tree_has_options(const TreeOptions& options);
+// The version that a tree needs, and all below it. As Db::tree_options gives them.
+uint32_t dump_version_for(const TreeOptions& options);
 
 // A running checksum over the lines of a section.
 class LineChecksum {
@@ -50,10 +53,12 @@ class LineChecksum {
 
 class DumpWriter {
  public:
-  // Version 1, which every reader knows, does for trees without options.
+  // Older readers know the smaller ones.
   DumpWriter(Output& output, Encoding encoding, uint32_t version);
 
   void begin_tree(std::string_view name, const TreeOptions& options);
+  // It hangs in the tree of this section, at this key. Sections are counted from 1.
+  void begin_subtree(uint64_t section, std::string_view key, const TreeOptions& options);
   // `expires_at`: in milliseconds since 1970, 0 for never; written where the tree's entries end.
   void entry(std::string_view key, std::string_view value, uint64_t expires_at = 0);
   // A value above kInlineValueBytesMax: its size, then all of its bytes in parts of at most
@@ -62,8 +67,10 @@ class DumpWriter {
   void value_part(std::string_view bytes);
   void end_tree();
   void finish();
+  uint64_t sections() const { return trees_; }  // that have ended
 
  private:
+  void begin_section(std::string header, const TreeOptions& options, const std::string& last);
   void append_data(std::string_view bytes);
   void write_counted(std::string_view line);
 
@@ -80,12 +87,15 @@ class DumpReader {
  public:
   explicit DumpReader(Input& input);
 
-  enum class Event : uint8_t { kTree, kEntry, kLargeValue, kTreeEnd, kEnd };
+  enum class Event : uint8_t { kTree, kSubtree, kEntry, kLargeValue, kTreeEnd, kEnd };
   // The next thing in the file. A large value has to be read to its end before.
   // Errors: kCorruption as "FILE:LINE: what is wrong"; kNotSupported for a newer version; kIoError.
   Result<Event> next();
 
+  // Its name; of a subtree the key at which it hangs.
   const std::string& tree() const { return tree_; }
+  uint64_t section() const { return trees_ + 1; }  // between kTree or kSubtree and kTreeEnd
+  uint64_t hangs_in() const { return hangs_in_; }  // the section of its parent, of a subtree
   // What it was made with; nothing where the file does not say.
   const std::optional<TreeOptions>& tree_options() const { return tree_options_; }
   const std::string& key() const { return key_; }
@@ -102,6 +112,8 @@ class DumpReader {
   Result<bool> next_line();
   Status read_header();
   Status read_tree_header();
+  Status read_subtree_header();
+  Status begin_section(std::string_view fields, std::string_view last);
   Status read_tree_options(std::string_view& fields);
   Status read_entry();
   Status read_value_header();
@@ -119,6 +131,7 @@ class DumpReader {
   bool in_tree_ = false;
   uint32_t version_ = 0;
   std::string tree_;
+  uint64_t hangs_in_ = 0;
   std::optional<TreeOptions> tree_options_;
   std::string key_;
   std::string value_;

@@ -52,6 +52,7 @@ class DumpFormat : public ::testing::Test {
       if (!event.ok()) return without_path(event.status());
       switch (*event) {
         case DumpReader::Event::kTree:
+        case DumpReader::Event::kSubtree:
           trees[reader.tree()];
           break;
         case DumpReader::Event::kEntry:
@@ -145,8 +146,15 @@ TEST_F(DumpFormat, MalformedLinesAreNamed) {
   const std::string tree = head + "#tree name=t\n";
   EXPECT_EQ(error_of(""), "0: no dump file: it does not begin with #hawthorn-dump");
   EXPECT_EQ(error_of("hello\n"), "1: no dump file: it does not begin with #hawthorn-dump");
-  EXPECT_EQ(error_of("#hawthorn-dump version=2 encoding=escaped\n"),
-            "1: format version 2 is newer than this program's 1");
+  EXPECT_EQ(error_of("#hawthorn-dump version=9 encoding=escaped\n"),
+            "1: format version 9 is newer than this program's 3");
+  const std::string third = "#hawthorn-dump version=3 encoding=escaped\n";
+  EXPECT_EQ(error_of(head + "#subtree in=1 key=k\n"), "2: expected #tree or #end-of-dump");
+  EXPECT_EQ(error_of(third + "#subtree in=1 key=k\n"),
+            "2: expected #subtree in=NUMBER key=KEY, with the number of a tree before it");
+  EXPECT_EQ(error_of(third + "#tree order=bytewise subtrees=2 name=t\n"), "2: expected subtrees=1");
+  EXPECT_EQ(error_of(third + "#tree name=t\n#end entries=0\n#subtree in=1 name=k\n"),
+            "4: expected key=KEY");
   EXPECT_EQ(error_of("#hawthorn-dump version=1 encoding=morse\n"),
             "1: expected encoding=escaped or encoding=base64");
   EXPECT_EQ(error_of(head + "k\tv\n"), "2: expected #tree or #end-of-dump");

@@ -3,6 +3,7 @@
 // one in which there is an error nothing is loaded.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,9 @@ class Loader {
         case DumpReader::Event::kTree:
           status = open_tree();
           break;
+        case DumpReader::Event::kSubtree:
+          status = open_subtree();
+          break;
         case DumpReader::Event::kEntry:
           status = add_entry();
           break;
@@ -63,14 +67,49 @@ class Loader {
 
  private:
   Status open_tree() {
-    if (options_.tree && loaded_.trees > 0) {
+    if (options_.tree && named_++ > 0) {
       return reader_.error("a second tree, while --tree takes one", StatusCode::kInvalidArgument);
     }
     const std::string& name = options_.tree ? *options_.tree : reader_.tree();
     const Result<Tree> tree =
         reader_.tree_options() ? db_.tree(name, *reader_.tree_options()) : db_.tree(name);
-    if (!tree.ok()) return at_line(tree.status());
-    tree_ = *tree;
+    return tree.ok() ? begin_tree(*tree) : at_line(tree.status());
+  }
+
+  // One that is there already, with the same options, is loaded into.
+  Status open_subtree() {
+    const auto parent = holders_.find(reader_.hangs_in());
+    if (parent == holders_.end()) return reader_.error("it hangs in a tree that holds none");
+    const TreeOptions options = reader_.tree_options().value_or(TreeOptions());
+    Result<Tree> tree =
+        db_.create_subtree(parent->second, reader_.tree(), options, options_.durability);
+    if (tree.status().is(StatusCode::kInvalidArgument)) {
+      const Result<Tree> there = db_.subtree(parent->second, reader_.tree());
+      if (there.ok()) {
+        const Result<TreeOptions> has = db_.tree_options(*there);
+        if (!has.ok()) return has.status();
+        if (!same(*has, options)) {
+          return reader_.error("a subtree with other options hangs there",
+                               StatusCode::kInvalidArgument);
+        }
+        tree = *there;
+      }
+    }
+    return tree.ok() ? begin_tree(*tree) : at_line(tree.status());
+  }
+
+  // Of the first what Db::tree_options has given: there orders have names.
+  static bool same(const TreeOptions& has, TreeOptions wanted) {
+    if (wanted.order.empty()) wanted.order = "bytewise";
+    if (wanted.multi_value && wanted.value_order.empty()) wanted.value_order = "bytewise";
+    return has == wanted;
+  }
+
+  Status begin_tree(const Tree& tree) {
+    tree_ = tree;
+    if (reader_.tree_options() && reader_.tree_options()->subtrees) {
+      holders_[reader_.section()] = tree;
+    }
     ++loaded_.trees;
     if (options_.compression) {
       if (Status s = db_.set_compression(tree_, *options_.compression); !s.ok()) return at_line(s);
@@ -176,6 +215,8 @@ class Loader {
   DumpReader reader_;
   Progress progress_;
   Tree tree_;
+  std::map<uint64_t, Tree> holders_;  // by section, those in which others may hang
+  uint64_t named_ = 0;
   WriteBatch batch_;
   Ingest ingest_;
   Loaded loaded_;

@@ -73,6 +73,11 @@ class HAWTHORN_EXPORT Cursor {
   // count.
   Result<uint64_t> count_values();
 
+  // Whether the entry is a subtree (Db::create_subtree): then its value is empty. Costs a look into
+  // the catalog where the value is empty, or not read. Errors: kInvalidArgument where the cursor
+  // stands on no entry; those of a read.
+  Result<bool> is_subtree() const;
+
   // When the entry ends, in milliseconds since 1970 (TreeOptions::expires); 0: never.
   uint64_t expires_at() const;
 

@@ -154,10 +154,10 @@ class HAWTHORN_EXPORT Db {
   // As tree(), but kNotFound when missing. A snapshot has the names of its moment.
   Result<Tree> find_tree(std::string_view name, const ReadOptions& options = {});
   Result<std::vector<std::string>> list_trees(const ReadOptions& options = {});
-  // Removes a tree and its data; its handles are invalid afterwards (calls return
-  // kInvalidArgument), but for reads of snapshots and transactions of before, as long as which the
-  // data stay. Durable when this returns. Errors: kNotFound; kBusy while a prepared transaction
-  // uses it; those of a write.
+  // Removes a tree and its data, and all trees that hang below it; their handles are invalid
+  // afterwards (calls return kInvalidArgument), but for reads of snapshots and transactions of
+  // before, as long as which the data stay. Durable when this returns. Errors: kNotFound; kBusy
+  // while a prepared transaction uses it; those of a write.
   Status drop_tree(std::string_view name);
   // Gives a tree another name; handles stay valid. Durable when this returns. Errors: kNotFound;
   // kInvalidArgument when the name is taken.
@@ -171,6 +171,43 @@ class HAWTHORN_EXPORT Db {
   // has a merge operator; those of a write.
   Result<Tree> clone_tree(std::string_view from, std::string_view to,
                           Durability durability = Durability::kDefault);
+
+  // Trees as values. In a tree that was made for it (TreeOptions::subtrees) a key may have a tree
+  // in place of a value: a subtree, in which others may hang, to any depth. It has no name, is in
+  // no list of names, and is used by its handle like any other tree. Reads find its key with an
+  // empty value; Cursor::is_subtree and subtree() tell it from a value that is empty.
+  //
+  // del and delete_range of its key, and dropping the tree in which it hangs, drop it with all that
+  // hangs below it, in the same commit: handles are invalid then, snapshots of before still read
+  // it, its space returns in the background. Costs a few writes for each tree that goes; some 2.4 KB
+  // of memory stay for each tree that was dropped, until the database is closed. A key that has
+  // a subtree takes no value: put, update and merge fail with kInvalidArgument; insert finds it
+  // there; replace and remove_if find no value that is equal.
+  //
+  // create_subtree hangs an empty tree at a key that has nothing yet. attach hangs a tree there
+  // that had a name, and has none from then on; detach gives it one, and its key has nothing;
+  // move_subtree hangs it at another key, of the same tree or of another one. These take the time
+  // of a few puts, whatever the tree holds, and one small read for each tree above `parent`;
+  // handles stay valid. clone_subtree is clone_tree of a subtree.
+  //
+  // Errors: kNotFound where nothing is at the key, or no tree has the name; kInvalidArgument where
+  // `parent` was not made for it, where the key to hang at, or the name to give, is taken, where
+  // what is at the key is a value, and where a tree would hang below itself; those of a write.
+  Result<Tree> create_subtree(const Tree& parent, std::string_view key,
+                              const TreeOptions& options = {},
+                              Durability durability = Durability::kDefault);
+  Result<Tree> subtree(const Tree& parent, std::string_view key, const ReadOptions& options = {});
+  // The keys at which subtrees hang, in their order.
+  Result<std::vector<std::string>> list_subtrees(const Tree& parent,
+                                                 const ReadOptions& options = {});
+  Status attach(const Tree& parent, std::string_view key, std::string_view name,
+                Durability durability = Durability::kDefault);
+  Status detach(const Tree& parent, std::string_view key, std::string_view name,
+                Durability durability = Durability::kDefault);
+  Status move_subtree(const Tree& parent, std::string_view key, const Tree& to_parent,
+                      std::string_view to_key, Durability durability = Durability::kDefault);
+  Result<Tree> clone_subtree(const Tree& parent, std::string_view key, std::string_view to,
+                             Durability durability = Durability::kDefault);
 
   // How the tree's data are compressed that are written from now on; durable when it returns. What
   // is on disk stays as it is until its container is rewritten, which compact() does where there is

@@ -107,13 +107,24 @@ struct DataFileRemoved {
   uint64_t bytes = 0;
 };
 
-// A commit has made, renamed, dropped or cloned a tree; told behind that commit.
+// A commit has made, renamed, dropped or cloned a tree, or it hangs elsewhere; told behind that
+// commit.
 struct TreeChanged {
-  enum class Change : uint8_t { kCreated = 0, kRenamed = 1, kDropped = 2, kCloned = 3 };
+  enum class Change : uint8_t {
+    kCreated = 0,
+    kRenamed = 1,
+    kDropped = 2,
+    kCloned = 3,
+    kAttached = 4,  // hangs at a key now, where it had a name or hung at another one
+    kDetached = 5,  // has a name now, and hung at a key
+  };
   Change change = Change::kCreated;
   uint32_t tree = 0;
-  std::string name;         // before the drop; after the renaming
-  std::string former_name;  // of one that was renamed; of a clone, what it was made of
+  std::string name;         // before the drop; after the renaming; of a subtree none
+  std::string former_name;  // of one that was renamed or attached; of a clone, what it was made of
+  // Of a subtree, the tree in which it hangs and its key there; of one that was dropped, before.
+  uint32_t parent = 0;
+  std::string key = {};
 };
 
 // The list of named snapshots is another.

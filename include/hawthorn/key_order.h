@@ -1,6 +1,6 @@
 #pragma once
-// The order of a tree's keys, whether a key may have several values there, and whether entries end:
-// chosen when the tree is made, and kept with it.
+// The order of a tree's keys, whether a key may have several values there, whether entries end, and
+// whether values may be trees: chosen when the tree is made, and kept with it.
 //
 //   Tree events = db->tree("events", {.order = "reverse"}).value();             // newest first
 //   Tree edges = db->tree("edges", {.order = "uint64", .multi_value = true}).value();
@@ -127,6 +127,15 @@ struct TreeOptions {
   // trees (kNotSupported): merges, values of more than 64 MB, sorted ingests where ttl_ms is not 0.
   bool expires = false;
   uint64_t ttl_ms = 0;
+
+  // Values may be trees (Db::create_subtree). Every write of such a tree first looks whether a
+  // subtree hangs at its key, so a put takes about as long as a get and a put, and where others
+  // hang or take off a subtree at the same key in the meantime, the write is tried again, or in a
+  // transaction, conflicts. Keys have at most limits().key_bytes_max - 5 bytes, as stored. Reads
+  // take as long as ever. Not for such trees (kNotSupported): several values, entries that end,
+  // merges, bulk ingests, clones. A database in which there ever was one cannot be opened by
+  // versions before them.
+  bool subtrees = false;
 
   bool operator==(const TreeOptions&) const = default;
 };

@@ -33,10 +33,16 @@ struct TreeStats {
   uint64_t bytes_uncompressed = 0;
   Compression compression = Compression::kNone;  // of what is written now
   bool compression_dictionary = false;           // Zstd has one for it
+  uint64_t subtrees = 0;                         // that hang in it, those below them not counted
 };
 
 struct Stats {
-  std::vector<TreeStats> trees;
+  std::vector<TreeStats> trees;  // those that have a name
+  uint64_t subtrees = 0;         // that hang in other trees, at whatever depth
+  uint64_t bytes_subtrees = 0;   // what they take on disk, of disk_bytes_reachable
+  // That nothing leads to: dropped, and still read or about to be removed, or made by transactions
+  // that are open.
+  uint64_t trees_unreachable = 0;
 
   uint64_t memory_budget_bytes = 0;
   uint64_t memory_used_bytes = 0;  // allocated from the budget
@@ -121,6 +127,7 @@ struct Limits {
 struct CheckReport {
   uint64_t containers = 0;
   uint64_t entries = 0;
+  uint64_t subtrees = 0;
   uint64_t bytes_verified = 0;
   std::vector<std::string> errors;  // each names file and offset, or tree and key range
   bool ok() const { return errors.empty(); }

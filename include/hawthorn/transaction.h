@@ -218,9 +218,9 @@ class HAWTHORN_EXPORT Transaction {
   Result<Tree> tree(std::string_view name, const TreeOptions& options);
   Result<Tree> find_tree(std::string_view name);
   Result<std::vector<std::string>> list_trees();
-  // The tree and its data go when the transaction commits; who reads an earlier moment still has
-  // them, and only then their space comes back. What others write to it meanwhile does not keep
-  // it: they fail to commit.
+  // The tree and its data go when the transaction commits, with all trees that hang below it; who
+  // reads an earlier moment still has them, and only then their space comes back. What others write
+  // to it meanwhile does not keep it: they fail to commit.
   Status drop_tree(std::string_view name);
   // Handles stay valid.
   Status rename_tree(std::string_view from, std::string_view to);
@@ -231,6 +231,19 @@ class HAWTHORN_EXPORT Transaction {
   // Errors: kNotFound; kInvalidArgument where `to` is taken; kNotSupported where `from` has a merge
   // operator.
   Result<Tree> clone_tree(std::string_view from, std::string_view to);
+
+  // Trees as values: see Db::create_subtree. A subtree that it makes may be used by it at once,
+  // also to hang others in it. Errors: those of Db's; kConflict where another transaction has
+  // changed since what hangs at the keys, or where the trees hang, that this depends on.
+  Result<Tree> create_subtree(const Tree& parent, std::string_view key);
+  Result<Tree> create_subtree(const Tree& parent, std::string_view key, const TreeOptions& options);
+  Result<Tree> subtree(const Tree& parent, std::string_view key);
+  Result<std::vector<std::string>> list_subtrees(const Tree& parent);
+  Status attach(const Tree& parent, std::string_view key, std::string_view name);
+  Status detach(const Tree& parent, std::string_view key, std::string_view name);
+  Status move_subtree(const Tree& parent, std::string_view key, const Tree& to_parent,
+                      std::string_view to_key);
+  Result<Tree> clone_subtree(const Tree& parent, std::string_view key, std::string_view to);
 
   // A mark to roll back to. Costs next to nothing, so that each statement may have one. Errors:
   // kInvalidArgument when the transaction has ended or a nested one is open.
@@ -283,6 +296,7 @@ class HAWTHORN_EXPORT Transaction {
   bool open() const;
 
  private:
+  friend struct TransactionAccess;
   std::unique_ptr<Impl> impl_;
 };
 

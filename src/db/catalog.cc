@@ -18,11 +18,6 @@ Status damaged(std::string_view name) {
   return Status(StatusCode::kCorruption,
                 "the catalog's entry of tree \"" + std::string(name) + "\" is none");
 }
-std::string encoded_shape(const tree::TreeState& tree) {
-  return tree.shape() == nullptr ? std::string() : format::encode_tree_shape(tree.shape()->names());
-}
-constexpr auto kPut = format::OperationType::kPut;
-constexpr auto kDelete = format::OperationType::kDelete;
 }  // namespace
 
 Catalog::~Catalog() = default;
@@ -294,90 +289,10 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
   for (const auto& [id, tree] : trees_) {
     const auto record = records_.find(id);
     if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
+    if (record->second.name.empty()) continue;  // a layer, or a subtree
     result.push_back({record->second.name, id});
   }
   return result;
-}
-
-Result<tree::TreeState*> Catalog::create(txn::Txn& txn, std::string_view name, format::Codec codec,
-                                         std::string shape) {
-  Result<tree::TreeState*> made = make(name, codec, {.shape = std::move(shape)});
-  if (!made.ok()) return made;
-  HAWTHORN_TEST_POINT("catalog.made");
-  return name_made(txn, name, *made,
-                   {TreeChanged::Change::kCreated, (*made)->id(), std::string(name), {}});
-}
-
-Result<tree::TreeState*> Catalog::clone(txn::Txn& txn, std::string_view name,
-                                        tree::TreeState* source, std::string_view source_name) {
-  const auto codec = store_->residency->compression().plan(source->id()).codec;
-  Result<tree::TreeState*> made =
-      make(name, codec, {.clone_of = source, .shape = encoded_shape(*source)});
-  if (!made.ok()) return made;
-  HAWTHORN_TEST_POINT("catalog.cloned");
-  {
-    os::MutexLock lock(mutex_);
-    cloned_ = true;
-    has_work_.store(true, std::memory_order_release);
-  }
-  return name_made(
-      txn, name, *made,
-      {TreeChanged::Change::kCloned, (*made)->id(), std::string(name), std::string(source_name)});
-}
-
-// That of a clone says so also where it is renamed: the log may be read from there first.
-std::string Catalog::entry_of(const tree::TreeState* tree) const {
-  const auto codec = store_->residency->compression().plan(tree->id()).codec;
-  const tree::CloneBase* base = tree->base();
-  return format::encode_catalog_entry({tree->id(), static_cast<uint32_t>(codec),
-                                       base == nullptr ? 0 : base->source->id(),
-                                       encoded_shape(*tree)});
-}
-
-Result<tree::TreeState*> Catalog::name_made(txn::Txn& txn, std::string_view name,
-                                            tree::TreeState* made, TreeChanged change) {
-  txn.made_tree(made);
-  const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kPut, format::catalog_key(name), entry_of(made));
-  if (status.ok()) {
-    txn.note_tree_change(std::move(change), undo);
-    return made;
-  }
-  txn.undo_tree_change();
-  return status;
-}
-
-Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
-  txn.dropped_tree(tree);
-  const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kDelete, format::catalog_key(name), {});
-  if (!status.ok()) txn.undo_tree_change();
-  if (status.ok()) {
-    txn.note_tree_change({TreeChanged::Change::kDropped, tree->id(), std::string(name), {}}, undo);
-  }
-  return status;
-}
-
-Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to,
-                       tree::TreeState* tree) {
-  const std::string value = entry_of(tree);
-  const uint64_t mark = txn.mark();
-  const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kPut, format::catalog_key(to), value);
-  if (status.ok()) {
-    status = txn.write(names_, kDelete, format::catalog_key(from), {});
-  }
-  // Both or none.
-  if (!status.ok()) static_cast<void>(txn.roll_back_to(mark).ok());
-  static_cast<void>(txn.release_mark(mark).ok());
-  if (status.ok()) {
-    txn.note_tree_change(
-        {TreeChanged::Change::kRenamed, tree->id(), std::string(to), std::string(from)}, undo);
-  }
-  os::MutexLock lock(mutex_);
-  renamed_ = true;
-  has_work_.store(true, std::memory_order_release);
-  return status;
 }
 
 // ---- What is taken away
@@ -446,7 +361,7 @@ Status Catalog::keep_clones() {
   return status.is(StatusCode::kNoSpace) ? Status() : status;
 }
 
-// Finds what was there at open and no name leads to, and names that the manifest does not know.
+// Finds what was there at open and nothing leads to, and names that the manifest does not know.
 Status Catalog::look_through() {
   const std::vector<uint32_t> opened = std::exchange(opened_, {});
   bool renamed = false;
@@ -455,14 +370,25 @@ Status Catalog::look_through() {
     renamed = std::exchange(renamed_, false);
   }
   if (opened.empty() && !renamed) return {};
-  std::map<uint32_t, std::string> names;
+  std::map<uint32_t, std::string> names;  // of subtrees none
   const auto view = store_->snapshots->add(*store_->visible);
   Status status = read_names({view.ts, 0},
                              [&](std::string_view name, uint32_t id) { names.emplace(id, name); });
+  const auto read_hanging = [&](const tree::ReadView& at, const auto& each) {
+    const Result<std::vector<Hanging>> all = all_subtrees(at);
+    if (!all.ok()) return all.status();
+    for (const Hanging& hanging : *all) each(hanging.id);
+    return Status();
+  };
+  if (status.ok()) {
+    status = read_hanging({view.ts, 0}, [&](uint32_t id) { names.emplace(id, ""); });
+  }
   std::set<uint32_t> kept;
   for (const format::Lsn ts : std::exchange(kept_, {})) {
     if (!status.ok()) break;
     status = read_names({ts, 0}, [&](std::string_view, uint32_t id) { kept.insert(id); });
+    if (!status.ok()) break;
+    status = read_hanging({ts, 0}, [&](uint32_t id) { kept.insert(id); });
   }
   store_->snapshots->remove(view.slot);
   // What is damaged tells nothing.

@@ -1,11 +1,13 @@
 #pragma once
-// All trees of a database: the objects, by id, and their names, which stand in tree 0.
+// All trees of a database: the objects, by id, and where they hang, by a name or at a key of
+// another tree, which stands in tree 0.
 //
 //   name ──tree 0──> id ──> TreeState ──> containers          manifest: ids and containers
 //
-// Making, naming, renaming and dropping trees are writes of a transaction: an entry of tree 0 each,
-// committed, logged and replayed like any other. What a tree has in the manifest is made before the
-// commit and taken away after it, in the background; open does the rest of what a crash cut short.
+// Making, naming, renaming, moving and dropping trees are writes of a transaction: entries of tree
+// 0, committed, logged and replayed like any other. What a tree has in the manifest is made before
+// the commit and taken away after it, in the background; open does the rest of what a crash cut
+// short.
 //
 // Not here: who may drop what (txn/tree_changes.h), the public functions (db.cc, transactions.cc).
 // Threads: every function from any thread, but those of opening.
@@ -17,6 +19,10 @@
 //    out of the manifest after the log is durable up to there: an entry never names what is gone.
 // 3. The manifest's names follow behind, and serve only where the catalog is damaged.
 // 4. Ids are never used again. A TreeState lives until the database is closed: handles point to it.
+// 5. A tree hangs in one place: whoever takes it away deletes the entry of tree 0 that says so, and
+//    puts the new one in the same transaction. No tree hangs below itself.
+// 6. Where a subtree hangs at a key, the parent has an entry there; whoever changes the one changes
+//    the other in the same transaction, but for parents that are dropped themselves.
 
 #include <atomic>
 #include <cstdint>
@@ -109,18 +115,53 @@ class Catalog : public txn::TreeKeeper {
   // gone; those of publishing; then it says what it did.
   Status change_record(uint32_t id, const std::function<void(format::TreeRecord&)>& change);
 
-  // Makes a tree and its entry as writes of this transaction; `shape`: encoded, or empty. Errors:
+  // Where a tree hangs, or is to hang.
+  struct Place {
+    std::string_view key;               // without a parent its name, else a stored key
+    tree::TreeState* parent = nullptr;  // one that may hold subtrees
+  };
+  // Makes a tree and its entries as writes of this transaction; `shape`: encoded, or empty. Errors:
   // those of a write; kInvalidArgument for an order that nobody knows.
-  Result<tree::TreeState*> create(txn::Txn& txn, std::string_view name, format::Codec codec,
+  Result<tree::TreeState*> create(txn::Txn& txn, const Place& place, format::Codec codec,
                                   std::string shape);
   // Makes a tree that shows what the source holds when the transaction commits. Errors: those of a
   // write; kConflict where the source was dropped meanwhile.
-  Result<tree::TreeState*> clone(txn::Txn& txn, std::string_view name, tree::TreeState* source,
+  Result<tree::TreeState*> clone(txn::Txn& txn, const Place& place, tree::TreeState* source,
                                  std::string_view source_name);
-  // The tree of this name, which the transaction sees, is dropped when it commits.
-  Status drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree);
-  // The same tree under another name, which the transaction does not see.
-  Status rename(txn::Txn& txn, std::string_view from, std::string_view to, tree::TreeState* tree);
+  // The tree that hangs here, as the transaction sees it, is dropped when it commits, with all that
+  // hangs below it. Errors: those of a write and of a read; then nothing of it is left.
+  Status drop(txn::Txn& txn, const Place& place, tree::TreeState* tree);
+  // The same tree at another place, where the transaction sees nothing. Errors: as drop.
+  Status move(txn::Txn& txn, const Place& from, const Place& to, tree::TreeState* tree);
+
+  // ---- Subtrees (catalog_places.cc). Keys are stored ones.
+
+  // Errors: kNotFound; those of a read.
+  Result<tree::TreeState*> find_subtree(const tree::TreeState& parent, std::string_view key,
+                                        const tree::ReadView& view, bool registered);
+  struct Subtree {
+    std::string key;
+    tree::TreeState* tree = nullptr;
+  };
+  // Those that hang from `low` on, below `high`, in the order of their keys. `view` must be
+  // registered.
+  Result<std::vector<Subtree>> subtrees(const tree::TreeState& parent, std::string_view low,
+                                        std::optional<std::string_view> high,
+                                        const tree::ReadView& view);
+  // All that there are; as above.
+  struct Hanging {
+    uint32_t parent = 0;
+    std::string key;
+    uint32_t id = 0;
+  };
+  Result<std::vector<Hanging>> all_subtrees(const tree::ReadView& view);
+  // What hangs in a range, as the transaction sees it, is dropped when it commits, with all below;
+  // the entries of the parent are the caller's. Errors: as drop.
+  Status drop_subtrees(txn::Txn& txn, tree::TreeState* parent, std::string_view low,
+                       std::optional<std::string_view> high);
+  // OK where the tree may come to hang in `parent` when the transaction commits. Errors:
+  // kInvalidArgument where that hangs in the tree, at whatever depth; those of a read.
+  Status check_no_circle(txn::Txn& txn, const tree::TreeState* tree, const tree::TreeState* parent);
 
   void unmade(tree::TreeState* tree) override;
   void ended(tree::TreeState* tree) override;
@@ -155,6 +196,9 @@ class Catalog : public txn::TreeKeeper {
   Status look_through() REQUIRES(removing_);
   template <typename Each>
   Status read_names(const tree::ReadView& view, Each each);
+  Status read_subtrees(
+      const tree::ReadView& view, std::string begin, std::string end,
+      const std::function<Status(const format::SubtreePlace&, std::string_view value)>& each);
   // What is made beside its name and codec.
   struct Kind {
     uint32_t layer_of = 0;
@@ -162,8 +206,13 @@ class Catalog : public txn::TreeKeeper {
     std::string shape = {};
   };
   Result<tree::TreeState*> make(std::string_view name, format::Codec codec, const Kind& kind);
-  Result<tree::TreeState*> name_made(txn::Txn& txn, std::string_view name, tree::TreeState* made,
+  Result<tree::TreeState*> hang_made(txn::Txn& txn, const Place& place, tree::TreeState* made,
                                      TreeChanged change);
+  Status hang(txn::Txn& txn, const Place& place, const tree::TreeState* tree);
+  Status take_off(txn::Txn& txn, const Place& place, const tree::TreeState* tree);
+  Status drop_hanging(txn::Txn& txn, tree::TreeState* parent, std::string_view low,
+                      std::optional<std::string_view> high, std::vector<tree::TreeState*>* dropped);
+  Status drop_below(txn::Txn& txn, std::vector<tree::TreeState*> dropped);
   std::string entry_of(const tree::TreeState* tree) const;
   Status keep_clones() REQUIRES(removing_);
   Result<bool> remove_some(bool wait) REQUIRES(removing_);

@@ -178,7 +178,9 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
 
 // Of an id that the manifest knew, the tree is there, or was taken away after a drop that follows.
 Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
-  if (!format::is_catalog_name(logged.key)) return {};
+  const bool named = format::is_catalog_name(logged.key);
+  if (!named && !format::decode_subtree_key(logged.key).has_value()) return {};
+  const std::string_view name = named ? format::catalog_name(logged.key) : std::string_view();
   const std::optional<format::CatalogEntry> entry = format::decode_catalog_entry(logged.value);
   if (!entry.has_value()) {
     return Status(StatusCode::kCorruption, "the log holds an entry of the catalog that is none");
@@ -195,10 +197,9 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
                         logged.cts, logged.first_lsn});
     return {};
   }
-  Result<Shape> shape = shape_of(format::catalog_name(logged.key), entry->shape);
+  Result<Shape> shape = shape_of(name, entry->shape);
   if (!shape.ok()) return shape.status();
-  const format::ContainerRecord& container =
-      add_to(state, entry->id, format::catalog_name(logged.key), entry->codec);
+  const format::ContainerRecord& container = add_to(state, entry->id, name, entry->codec);
   tree::TreeState* const made = add(
       entry->id, {tree::TreeState::empty_container(store_, container)}, source, std::move(*shape));
   if (source != nullptr) source->pins().add(tree::PinList::kNoMoment);

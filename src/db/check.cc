@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "db/check_subtrees.h"
 #include "db/large_values.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -270,6 +271,8 @@ Result<CheckReport> Checker::run() {
     for (const Part& part : parts) part.file->unref();
   }
   check_overlaps();
+  report_.subtrees =
+      check_subtrees(database_, [this](const std::string& message) { error(message); });
   return report_;
 }
 }  // namespace

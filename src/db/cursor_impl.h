@@ -42,6 +42,7 @@ class Cursor::Impl : public txn::OpenWalk {
   bool seek_shaped(std::string_view key);
   bool seek_for_prev_shaped(std::string_view key);
   uint64_t expires_at() const;
+  Result<bool> is_subtree() const;
   // Whether the entry could be decoded.
   bool load(std::string_view* key, std::string_view* value);
   Status status() const { return wrong_.ok() ? cursor_.status() : wrong_; }

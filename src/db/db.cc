@@ -12,6 +12,8 @@
 #include "db/large_values.h"
 #include "db/several_values.h"
 #include "db/stored_key.h"
+#include "db/subtrees.h"
+#include "db/transaction_impl.h"
 #include "os/epoch.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
@@ -224,11 +226,19 @@ constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its 
 
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value,
                Durability durability) {
+  if (db::writes_look(tree)) [[unlikely]] {
+    return db::write_looking(*this, *impl_, durability,
+                             [&](Transaction& t) { return t.put(tree, key, value); });
+  }
   return impl_->put(tree, key, value, nullptr, durability);
 }
 
 Status Db::put(const Tree& tree, std::string_view key, std::string_view value, const Expiry& expiry,
                Durability durability) {
+  if (db::writes_look(tree)) [[unlikely]] {
+    return db::write_looking(*this, *impl_, durability,
+                             [&](Transaction& t) { return t.put(tree, key, value, expiry); });
+  }
   return impl_->put(tree, key, value, &expiry, durability);
 }
 
@@ -260,6 +270,10 @@ Status Db::Impl::put(const Tree& tree, std::string_view key, std::string_view va
 }
 
 Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
+  if (db::writes_look(tree)) [[unlikely]] {
+    return db::write_looking(*this, *impl_, durability,
+                             [&](Transaction& t) { return t.del(tree, key); });
+  }
   Status status = impl_->check_sizes(key, 0);
   if (!status.ok()) return status;
   const tree::TreeState* state = impl_->find(tree, &status);
@@ -280,6 +294,10 @@ Status Db::del(const Tree& tree, std::string_view key, Durability durability) {
 
 Status Db::delete_range(const Tree& tree, std::string_view low,
                         std::optional<std::string_view> high, Durability durability) {
+  if (db::writes_look(tree)) [[unlikely]] {
+    return db::write_looking(*this, *impl_, durability,
+                             [&](Transaction& t) { return t.delete_range(tree, low, high); });
+  }
   Status status = impl_->check_sizes(low, 0);
   if (status.ok() && high.has_value()) status = impl_->check_sizes(*high, 0);
   if (!status.ok()) return status;
@@ -296,8 +314,13 @@ Status Db::delete_range(const Tree& tree, std::string_view low,
 
 Status Db::write(const WriteBatch& batch, Durability durability) {
   if (!batch.refused_.ok()) return batch.refused_;
-  return impl_->write_operations(batch.ops_, static_cast<uint32_t>(batch.count_), batch.large_,
-                                 durability);
+  bool looks = false;
+  Status status = impl_->write_operations(batch.ops_, static_cast<uint32_t>(batch.count_),
+                                          batch.large_, durability, &looks);
+  if (!looks) return status;
+  return db::write_looking(*this, *impl_, durability, [&](Transaction& t) {
+    return TransactionAccess::impl(t).write_all(batch.ops_);
+  });
 }
 
 // ---- Snapshots
@@ -466,11 +489,20 @@ Stats Db::stats() {
   Stats stats;
   if (!impl_->usable().ok()) return stats;
   std::map<uint32_t, std::string> names;
+  std::map<uint32_t, uint64_t> hanging;  // how many hang in a tree itself
+  std::set<uint32_t> subtrees;
   {
     const Snapshot now = snapshot();
     const auto listed = impl_->catalog_->list({now.timestamp(), 0});
     if (listed.ok()) {
       for (const db::Catalog::Name& name : *listed) names.emplace(name.id, name.name);
+    }
+    const auto all = impl_->catalog_->all_subtrees({now.timestamp(), 0});
+    if (all.ok()) {
+      for (const db::Catalog::Hanging& one : *all) {
+        subtrees.insert(one.id);
+        ++hanging[one.parent];
+      }
     }
   }
   for (NamedSnapshot& named : impl_->named_snapshots_->list()) {
@@ -486,12 +518,16 @@ Stats Db::stats() {
     stats.deleted_ranges += state->layers().ranges();
   }
   stats.layers = layers.size();
+  stats.subtrees = subtrees.size();
   for (tree::TreeState* state : trees) {
     TreeStats tree_stats;
     if (const auto name = names.find(state->id()); name != names.end()) {
       tree_stats.name = name->second;
     }
     const tree::Compression::Plan plan = impl_->residency_->compression().plan(state->id());
+    if (const auto in = hanging.find(state->id()); in != hanging.end()) {
+      tree_stats.subtrees = in->second;
+    }
     tree_stats.compression = static_cast<Compression>(plan.codec);
     tree_stats.compression_dictionary = plan.dictionary != nullptr;
     os::epoch::Guard guard;
@@ -528,7 +564,13 @@ Stats Db::stats() {
     if (layers.contains(state)) {
       stats.bytes_layers += tree_stats.bytes_index + tree_stats.bytes_values;
     }
-    // What is dropped and still read, layers, and the catalog have no name.
+    const bool hangs = subtrees.contains(state->id());
+    if (hangs) stats.bytes_subtrees += tree_stats.bytes_index + tree_stats.bytes_values;
+    stats.trees_unreachable += !hangs && tree_stats.name.empty() && !layers.contains(state) &&
+                                       state->id() != format::kCatalogTree
+                                   ? 1
+                                   : 0;
+    // What is dropped and still read, subtrees, layers, and the catalog have no name.
     if (!tree_stats.name.empty()) stats.trees.push_back(std::move(tree_stats));
   }
   impl_->figures(&stats);

@@ -205,6 +205,12 @@ Status FilterJob::walk(tree::TreeState* tree, FlushFilter& filter, std::string l
       if (!cursor.status().ok()) continue;  // too large: it stands there without its value
       goes_on = may_go_on();
       if (!goes_on) break;
+      if (holds_subtrees(*tree) && cursor.value().empty()) {
+        const auto hangs = db_->catalog_->find_subtree(*tree, cursor.key(), {seen_at.ts, 0}, true);
+        if (hangs.ok()) continue;
+        if (status = hangs.status(); !status.is_not_found()) break;
+        status = Status();
+      }
       seen_.fetch_add(1, std::memory_order_relaxed);
       Change change;
       if (tree->shape() != nullptr && !tree->shape()->is_entry(cursor.key())) continue;

@@ -1,5 +1,6 @@
 #include "db/impl.h"
 
+#include "base/assert.h"
 #include "db/large_values.h"
 #include "os/epoch.h"
 #include "os/fork.h"
@@ -213,10 +214,16 @@ txn::Begin Db::Impl::blind() const {
 // `prepared`: what has become of its large values.
 Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
                                    std::string_view operations, uint32_t count,
-                                   Durability durability) {
+                                   Durability durability, bool* looks) {
   Status status = prepared;
   if (status.ok()) {
-    status = txn.write_all(operations, count, [this](uint32_t id) { return catalog_->find(id); });
+    status = txn.write_all(operations, count, [&](uint32_t id) {
+      tree::TreeState* const tree = catalog_->find(id);
+      if (tree == nullptr || !db::holds_subtrees(*tree)) return tree;
+      HAWTHORN_ASSERT(looks != nullptr);
+      *looks = true;
+      return static_cast<tree::TreeState*>(nullptr);
+    });
   }
   if (!status.ok()) {
     txn.abort();
@@ -227,16 +234,16 @@ Status Db::Impl::commit_operations(txn::Txn& txn, const Status& prepared,
 }
 
 Status Db::Impl::write_operations(std::string_view operations, uint32_t count, bool large,
-                                  Durability durability) {
+                                  Durability durability, bool* looks) {
   if (Status s = writable(); !s.ok()) return s;
   if (count == 0) return {};
   txn::Txn& txn = thread_txn();
   if (Status s = txn.begin(blind()); !s.ok()) return s;
-  if (!large) return commit_operations(txn, {}, operations, count, durability);
+  if (!large) return commit_operations(txn, {}, operations, count, durability, looks);
   std::string rewritten;
   const Status status = write_large_values(operations, txn, &rewritten);
   const ChargedHeap charged(arena_.get(), rewritten.capacity());
-  return commit_operations(txn, status, rewritten, count, durability);
+  return commit_operations(txn, status, rewritten, count, durability, looks);
 }
 
 Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_view value,

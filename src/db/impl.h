@@ -104,8 +104,9 @@ class Db::Impl {
   void figures(Stats* stats) const;
   Status check_sizes(std::string_view key, uint64_t value_bytes) const;
   // `large`: some values are over the limit of those in containers.
+  // *looks: some tree is one that is written by transactions only (subtrees.h), and nothing was.
   Status write_operations(std::string_view operations, uint32_t count, bool large,
-                          Durability durability);
+                          Durability durability, bool* looks = nullptr);
   // A put of such a value, which is not copied.
   Status write_large(uint32_t tree, std::string_view key, std::string_view value,
                      Durability durability);
@@ -165,7 +166,7 @@ class Db::Impl {
   Status label_devices(db::LoadedManifest& loaded, bool exists);
   txn::Txn& thread_txn();
   Status commit_operations(txn::Txn& txn, const Status& prepared, std::string_view operations,
-                           uint32_t count, Durability durability);
+                           uint32_t count, Durability durability, bool* looks = nullptr);
   Status write_large_values(std::string_view operations, txn::Txn& txn, std::string* rewritten);
   void start_counters();
   void close_counters();

@@ -55,6 +55,10 @@ Result<Ingest> Db::ingest(const Tree& tree, const IngestOptions& options) {
         StatusCode::kNotSupported,
         "an ingest of sorted entries into a tree whose entries end: say that they are not");
   }
+  if (db::holds_subtrees(*state)) {
+    return Status(StatusCode::kNotSupported,
+                  "an ingest into a tree whose values may be trees: write batches there");
+  }
   return Ingest(std::make_unique<Ingest::Impl>(impl_.get(), state, options));
 }
 

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "db/manifest_files.h"
 #include "format/manifest_record.h"
+#include "format/tree_shape.h"
 #include "hawthorn/version.h"
 #include "os/event_sink.h"
 
@@ -282,6 +283,8 @@ uint64_t features_of(const format::TreeRecord& tree) {
   if (tree.layer_of != 0) features |= format::kFeatureLayers;
   if (tree.clone_of != 0) features |= format::kFeatureClones;
   if (!tree.shape.empty()) features |= format::kFeatureTreeShapes;
+  const auto shape = format::decode_tree_shape(tree.shape);
+  if (shape.has_value() && shape->subtrees) features |= format::kFeatureSubtrees;
   return features;
 }
 uint64_t features_of(const format::ManifestBatch& batch) {

@@ -545,6 +545,16 @@ TEST(ManifestTest, AShapeIsAFeature) {
   must(manifest->append(batch));
   EXPECT_NE(f.load()->features.incompatible & format::kFeatureTreeShapes, 0u);
   EXPECT_EQ(f.reopen()->state().trees.at(1), tree);
+
+  format::TreeRecord holder{2, "h", 0, 0};
+  holder.shape = format::encode_tree_shape({"bytewise", "bytewise", false, false, 0, true});
+  ManifestBatch second;
+  second.trees_created = {holder};
+  EXPECT_EQ(f.load()->features.incompatible & format::kFeatureSubtrees, 0u);
+  manifest = f.reopen();
+  must(manifest->append(second));
+  EXPECT_NE(f.load()->features.incompatible & format::kFeatureSubtrees, 0u);
+  EXPECT_EQ(f.reopen()->state().trees.at(2), holder);
 }
 
 TEST(ManifestTest, NewerVersionsAndFeatures) {

@@ -149,6 +149,9 @@ Status Db::Impl::set_merge_operator(tree::TreeState* tree, std::string_view name
   if (db::expires(*tree)) {
     return Status(StatusCode::kNotSupported, "the tree's entries end, which merges cannot tell");
   }
+  if (db::holds_subtrees(*tree)) {
+    return Status(StatusCode::kNotSupported, "values of the tree may be trees, which do not merge");
+  }
   if (tree->base() != nullptr || tree->pins().any()) {
     return Status(StatusCode::kNotSupported, "the tree is a clone, or clones show it");
   }

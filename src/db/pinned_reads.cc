@@ -63,6 +63,7 @@ Result<std::span<std::byte>> Transaction::put_reserve(const Tree& tree, std::str
   if (txn.is_read_only()) {
     return Status(StatusCode::kReadOnly, "the transaction was begun to read only");
   }
+  if (status = impl_->takes_value(state, key); !status.ok()) return status;
   if (txn.locks_rows()) {
     status = txn.lock(state, key, txn::LockMode::kExclusive, txn.lock_timeout_us());
     if (!status.ok()) return status;

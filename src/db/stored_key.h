@@ -137,6 +137,10 @@ inline bool compared(const tree::TreeState& tree) {
 inline bool several_values(const tree::TreeState& tree) {
   return tree.shape() != nullptr && tree.shape()->multi_value();
 }
+// Whether trees may hang in this one.
+inline bool holds_subtrees(const tree::TreeState& tree) {
+  return tree.shape() != nullptr && tree.shape()->subtrees();
+}
 Status not_with_several_values();
 Status not_without_several_values();
 

@@ -26,6 +26,13 @@ struct SpareTxn {
 };
 inline thread_local SpareTxn spare_txn;
 
+// Of trees with options, empty where the tree stores what it is given. Errors: kInvalidArgument;
+// kNotSupported for what does not go together.
+Result<std::string> encoded_shape(const TreeOptions& options, const Db::Impl& db);
+// OK where trees may hang in it.
+Status may_hold_subtrees(const tree::TreeState& tree);
+Status name_taken(std::string_view name);
+
 inline Status no_transaction() {
   return Status(StatusCode::kInvalidArgument, "the transaction was never begun, or moved away");
 }
@@ -187,8 +194,41 @@ class Transaction::Impl {
 
   Result<tree::TreeState*> find_name(std::string_view name) const;
   Result<tree::TreeState*> find_name_to_change(std::string_view name) const;
-  // Of a name that find_name_to_change has not found.
-  Result<tree::TreeState*> make_tree(std::string_view name, std::string shape) const;
+  // At a place where nothing hangs.
+  Result<tree::TreeState*> make_tree(const db::Catalog::Place& place, std::string shape) const;
+
+  // ---- Of trees in which others may hang (subtrees.cc). Keys are stored ones.
+
+  // What hangs at a key that is about to be written: null, nothing. Nobody else hangs or takes off
+  // anything there before the commit, if the key is written. Errors: those of begin_update.
+  Result<tree::TreeState*> hanging(tree::TreeState* parent, std::string_view key) const;
+  // OK where a value may be put. Errors: kInvalidArgument; those of above.
+  Status takes_value(tree::TreeState* state, std::string_view key) const {
+    return db::holds_subtrees(*state) ? takes_no_subtree(state, key) : Status();
+  }
+  Status takes_no_subtree(tree::TreeState* state, std::string_view key) const;
+  Status del_hanging(tree::TreeState* state, std::string_view key) const;
+  Status delete_range_hanging(tree::TreeState* state, std::string_view low,
+                              std::optional<std::string_view> high) const;
+  Status delete_keys_hanging(tree::TreeState* state, std::string_view low,
+                             std::optional<std::string_view> high) const;
+  // As the log stores them, one after the other.
+  Status write_all(std::string_view operations) const;
+  Status write_one(tree::TreeState* state, const format::Operation& operation) const;
+  // Of a write: the parent, and what a key is in it.
+  struct At {
+    At(const Impl& impl, const Tree& tree, std::string_view key, Status* status);
+    tree::TreeState* parent;
+    std::optional<db::StoredKey> stored;  // nothing after an error
+    std::string_view key() const { return stored->view(); }
+    db::Catalog::Place place() const { return {stored->view(), parent}; }
+  };
+  // OK where nothing is at the key, which is about to be written.
+  Status free_to_hang(const At& at) const;
+  // What hangs there and is about to go elsewhere. Errors: kNotFound; kInvalidArgument.
+  Result<tree::TreeState*> hanging_at(const At& at) const;
+  // What hangs there, to be read.
+  Result<tree::TreeState*> find_hanging(const Tree& tree, std::string_view key) const;
 
   Status read(tree::TreeState* state, std::string_view key, Value& value) const {
     Status status = state->get(key, txn_->view(), txn_->reads_one_moment(), value);
@@ -219,6 +259,12 @@ class Transaction::Impl {
     if (status.is_not_found()) return !expected.has_value();
     if (!status.ok()) return status;
     if (!expected.has_value()) return false;
+    if (expected->empty() && db::holds_subtrees(*state)) {
+      const Result<tree::TreeState*> subtree = db_->catalog_->find_subtree(
+          *state, key, txn_->update_view(), txn_->update_view_registered());
+      if (subtree.ok()) return false;
+      if (!subtree.status().is_not_found()) return subtree.status();
+    }
     if (large) {
       if (expected->size() <= db::kLargeValueBytes) return false;
       status = state->get(key, txn_->update_view(), txn_->update_view_registered(), value);
@@ -244,9 +290,13 @@ class Transaction::Impl {
 
   // Below, keys are stored ones.
   Status del(tree::TreeState* state, std::string_view key) const {
+    if (db::holds_subtrees(*state)) [[unlikely]] {
+      return del_hanging(state, key);
+    }
     return txn_->write(state, format::OperationType::kDelete, key, {});
   }
   Status put(tree::TreeState* state, const db::StoredPair& stored) const {
+    if (Status s = takes_value(state, stored.key()); !s.ok()) return s;
     if (Status s = put_note(state, stored); !s.ok()) return s;
     return put(state, stored.key(), stored.value());
   }

@@ -188,18 +188,16 @@ Result<tree::TreeState*> Transaction::Impl::find_name_to_change(std::string_view
   return catalog.find(name, txn_->update_view(), txn_->update_view_registered());
 }
 
-namespace {
 Status name_taken(std::string_view name) {
   return Status(StatusCode::kInvalidArgument,
                 "there is a tree \"" + std::string(name) + "\" already");
 }
-}  // namespace
 
 Result<Tree> Transaction::tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
-  if (found.status().is_not_found()) found = impl_->make_tree(name, {});
+  if (found.status().is_not_found()) found = impl_->make_tree({name}, {});
   if (!found.ok()) return found.status();
   return TreeAccess::make(*found);
 }
@@ -233,7 +231,7 @@ Status Transaction::drop_tree(std::string_view name) {
   if (impl_ == nullptr) return no_transaction();
   Result<tree::TreeState*> found = impl_->find_name_to_change(name);
   if (!found.ok()) return found.status();
-  return impl_->db()->catalog_->drop(impl_->txn(), name, *found);
+  return impl_->db()->catalog_->drop(impl_->txn(), {name}, *found);
 }
 
 Result<Tree> Transaction::clone_tree(std::string_view from, std::string_view to) {
@@ -259,7 +257,7 @@ Status Transaction::rename_tree(std::string_view from, std::string_view to) {
   const Result<tree::TreeState*> other = impl_->find_name_to_change(to);
   if (other.ok()) return name_taken(to);
   if (!other.status().is_not_found()) return other.status();
-  return impl_->db()->catalog_->rename(impl_->txn(), from, to, *found);
+  return impl_->db()->catalog_->move(impl_->txn(), {from}, {to}, *found);
 }
 
 // ---- Reads
@@ -416,6 +414,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
     }
     return put(tree, key, bytes);
   }
+  if (status = impl_->takes_value(state, stored.view()); !status.ok()) return status;
   Db::Impl* db = impl_->db();
   Result<std::string> encoded =
       db::write_large_value(&db->store_, db->scheduler_.get(), size, source);
@@ -445,6 +444,9 @@ Status Transaction::delete_range(const Tree& tree, std::string_view low,
   if (!status.ok()) return status;
   const db::StoredRange range(*state, low, high);
   if (!range.ok()) return range.status();
+  if (db::holds_subtrees(*state)) [[unlikely]] {
+    return impl_->delete_range_hanging(state, range.low(), range.high());
+  }
   return impl_->txn().delete_range(state, range.low(), range.high());
 }
 

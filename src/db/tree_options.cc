@@ -14,8 +14,12 @@ format::TreeShapeNames names_of(const TreeOptions& options) {
   const auto or_bytewise = [](const std::string& name) {
     return name.empty() ? std::string(format::kBytewiseOrder) : name;
   };
-  return {or_bytewise(options.order), or_bytewise(options.value_order), options.multi_value,
-          options.expires, options.ttl_ms};
+  return {or_bytewise(options.order),
+          or_bytewise(options.value_order),
+          options.multi_value,
+          options.expires,
+          options.ttl_ms,
+          options.subtrees};
 }
 
 // With what this database knows of the orders.
@@ -37,6 +41,7 @@ std::string describe(const format::TreeShapeNames& names) {
     text += " and entries that end";
     if (names.ttl_ms != 0) text += " after " + std::to_string(names.ttl_ms) + " ms";
   }
+  if (names.subtrees) text += " and values that may be trees";
   return text;
 }
 
@@ -48,6 +53,8 @@ Status check_same(std::string_view name, const tree::TreeState& tree, const Tree
   return Status(StatusCode::kInvalidArgument, "tree \"" + std::string(name) + "\" has " +
                                                   describe(has) + ", not " + describe(wanted));
 }
+
+}  // namespace
 
 // Empty where the tree stores what it is given.
 Result<std::string> encoded_shape(const TreeOptions& options, const Db::Impl& db) {
@@ -65,10 +72,17 @@ Result<std::string> encoded_shape(const TreeOptions& options, const Db::Impl& db
     return Status(StatusCode::kInvalidArgument,
                   "a time to live is only of use where entries end (TreeOptions::expires)");
   }
+  if (options.subtrees && (options.multi_value || options.expires)) {
+    return Status(StatusCode::kNotSupported,
+                  "values that may be trees, where a key may have several or entries end");
+  }
+  if (options.subtrees && names.compared) {
+    return Status(StatusCode::kNotSupported,
+                  "values that may be trees, where the order of keys is a comparison");
+  }
   if (names == names_of(TreeOptions())) return std::string();
   return format::encode_tree_shape(names);
 }
-}  // namespace
 
 // ---- The orders of a database
 
@@ -133,10 +147,10 @@ Result<format::TreeShape::Order> Db::Impl::key_order(std::string_view name, bool
 
 // ---- Trees
 
-Result<tree::TreeState*> Transaction::Impl::make_tree(std::string_view name,
+Result<tree::TreeState*> Transaction::Impl::make_tree(const db::Catalog::Place& place,
                                                       std::string shape) const {
   const auto codec = static_cast<format::Codec>(db_->options_.compression);
-  return db_->catalog_->create(*txn_, name, codec, std::move(shape));
+  return db_->catalog_->create(*txn_, place, codec, std::move(shape));
 }
 
 Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options) {
@@ -146,7 +160,7 @@ Result<Tree> Transaction::tree(std::string_view name, const TreeOptions& options
   Result<tree::TreeState*> found = impl_->find_name(name);
   if (found.status().is_not_found()) found = impl_->find_name_to_change(name);
   if (found.status().is_not_found()) {
-    found = impl_->make_tree(name, std::move(*shape));
+    found = impl_->make_tree({name}, std::move(*shape));
   } else if (found.ok()) {
     if (Status s = check_same(name, **found, options, *impl_->db()); !s.ok()) return s;
   }
@@ -178,6 +192,7 @@ Result<TreeOptions> Db::tree_options(const Tree& tree) {
   if (names.multi_value) options.value_order = names.value_order;
   options.expires = names.expires;
   options.ttl_ms = names.ttl_ms;
+  options.subtrees = names.subtrees;
   return options;
 }
 

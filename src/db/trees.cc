@@ -77,9 +77,13 @@ Result<tree::TreeState*> Db::Impl::clone_tree(txn::Txn& txn, std::string_view to
     return Status(StatusCode::kNotSupported,
                   "tree \"" + std::string(from) + "\" has a merge operator: it cannot be cloned");
   }
+  if (db::holds_subtrees(*source)) {
+    return Status(StatusCode::kNotSupported,
+                  "trees may hang in tree \"" + std::string(from) + "\": it cannot be cloned");
+  }
   const db::StoredRange entries(*source, "", std::nullopt);
   txn.expect_unchanged(source, entries.low(), entries.high());
-  return catalog_->clone(txn, to, source, from);
+  return catalog_->clone(txn, {to}, source, from);
 }
 
 // It takes the moment of its commit, so it need not have read any other.

@@ -37,4 +37,56 @@ std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
                       static_cast<uint32_t>(clone_of), std::string(shape)};
 }
 
+// ---- Subtrees
+
+namespace {
+std::string numbered(std::string_view begin, uint32_t id) {
+  std::string key(begin);
+  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(id >> shift));
+  return key;
+}
+// Of a key that is long enough.
+uint32_t number_of(std::string_view key) {
+  uint32_t id = 0;
+  for (size_t i = 1; i < kSubtreeKeyPrefix; ++i) {
+    id = id << 8 | static_cast<unsigned char>(key[i]);
+  }
+  return id;
+}
+}  // namespace
+
+std::string subtrees_begin(uint32_t parent, std::string_view low) {
+  std::string key = numbered(kCatalogSubtreesBegin, parent);
+  key += low;
+  return key;
+}
+
+std::string subtree_key(const SubtreePlace& place) {
+  return subtrees_begin(place.parent, place.stored_key);
+}
+
+std::string subtrees_end(uint32_t parent, std::optional<std::string_view> high) {
+  if (high.has_value()) return subtrees_begin(parent, *high);
+  return parent == UINT32_MAX ? std::string(kCatalogSubtreesEnd)
+                              : numbered(kCatalogSubtreesBegin, parent + 1);
+}
+
+std::optional<SubtreePlace> decode_subtree_key(std::string_view key) {
+  if (key.size() < kSubtreeKeyPrefix || !key.starts_with(kCatalogSubtreesBegin)) {
+    return std::nullopt;
+  }
+  const uint32_t parent = number_of(key);
+  if (parent == kCatalogTree) return std::nullopt;
+  return SubtreePlace{parent, key.substr(kSubtreeKeyPrefix)};
+}
+
+std::string place_key(uint32_t tree) { return numbered(kCatalogPlacesBegin, tree); }
+
+std::optional<uint32_t> decode_place_key(std::string_view key) {
+  if (key.size() != kSubtreeKeyPrefix || !key.starts_with(kCatalogPlacesBegin)) {
+    return std::nullopt;
+  }
+  return number_of(key);
+}
+
 }  // namespace hawthorn::format

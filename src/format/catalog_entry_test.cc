@@ -46,5 +46,37 @@ TEST(CatalogEntry, is_none_of_what_cannot_be) {
   EXPECT_FALSE(decode_catalog_entry("\3\7\1").has_value());
 }
 
+TEST(CatalogEntry, places_of_subtrees) {
+  for (const uint32_t parent : {1u, 255u, 256u, 0x01020304u, UINT32_MAX}) {
+    for (const std::string& key : {std::string(), std::string("k"), std::string(3, '\0')}) {
+      const std::string encoded = subtree_key({parent, key});
+      EXPECT_EQ(encoded.size(), kSubtreeKeyPrefix + key.size());
+      const auto place = decode_subtree_key(encoded);
+      ASSERT_TRUE(place.has_value());
+      EXPECT_EQ(place->parent, parent);
+      EXPECT_EQ(place->stored_key, key);
+      EXPECT_GE(encoded, subtrees_begin(parent));
+      EXPECT_LT(encoded, subtrees_end(parent));
+      EXPECT_LT(encoded, subtrees_end(parent, key + "a"));
+      EXPECT_GE(encoded, subtrees_begin(parent, key));
+    }
+    EXPECT_EQ(decode_place_key(place_key(parent)), parent);
+    EXPECT_GE(place_key(parent), kCatalogPlacesBegin);
+    EXPECT_LT(place_key(parent), kCatalogPlacesEnd);
+  }
+  // Those of one tree stand together.
+  EXPECT_EQ(subtrees_end(7), subtrees_begin(8));
+  EXPECT_LT(subtree_key({255, "z"}), subtree_key({256, "a"}));
+  EXPECT_EQ(subtrees_end(UINT32_MAX), kCatalogSubtreesEnd);
+  EXPECT_FALSE(is_catalog_name(subtree_key({1, "k"})));
+  for (const std::string& none : {std::string(), std::string("s\0\0\1", 4), std::string("t1234"),
+                                  std::string("s\0\0\0\0key", 8)}) {
+    EXPECT_FALSE(decode_subtree_key(none).has_value());
+  }
+  EXPECT_FALSE(decode_place_key("o123").has_value());
+  EXPECT_FALSE(decode_place_key("o12345").has_value());
+  EXPECT_FALSE(decode_place_key("p1234").has_value());
+}
+
 }  // namespace
 }  // namespace hawthorn::format

@@ -14,8 +14,10 @@ namespace {
 constexpr char kVersion = 1;
 constexpr char kSeveralValues = 1;
 constexpr char kExpires = 2;
+constexpr char kSubtrees = 4;
 constexpr char kCompared = 8;
 constexpr char kValuesCompared = 16;
+constexpr char kFlags = kSeveralValues | kExpires | kSubtrees | kCompared | kValuesCompared;
 constexpr size_t kNotePrefix = 1 + sizeof(uint64_t);  // before the key of its entry
 constexpr char kEscaped = '\xff';  // behind a zero that is a byte of the sort key
 
@@ -158,7 +160,7 @@ const KeyOrder* library_order(std::string_view name) {
 
 std::string encode_tree_shape(const TreeShapeNames& names) {
   const int flags = (names.multi_value ? kSeveralValues : 0) | (names.expires ? kExpires : 0) |
-                    (names.compared ? kCompared : 0) |
+                    (names.subtrees ? kSubtrees : 0) | (names.compared ? kCompared : 0) |
                     (names.values_compared ? kValuesCompared : 0);
   std::string bytes = {kVersion, static_cast<char>(flags)};
   const bool plain_values = names.value_order == kBytewiseOrder;
@@ -171,13 +173,14 @@ std::string encode_tree_shape(const TreeShapeNames& names) {
 }
 
 std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
-  constexpr int kKnown = kSeveralValues | kExpires | kCompared | kValuesCompared;
-  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kKnown) != 0) return std::nullopt;
+  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kFlags) != 0) return std::nullopt;
   TreeShapeNames names;
   names.multi_value = (bytes[1] & kSeveralValues) != 0;
   names.expires = (bytes[1] & kExpires) != 0;
+  names.subtrees = (bytes[1] & kSubtrees) != 0;
   names.compared = (bytes[1] & kCompared) != 0;
   names.values_compared = (bytes[1] & kValuesCompared) != 0;
+  if (names.subtrees && (names.multi_value || names.expires || names.compared)) return std::nullopt;
   bytes.remove_prefix(2);
   for (std::string* name : {&names.order, &names.value_order}) {
     const size_t size = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.front());
@@ -203,8 +206,9 @@ std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
 // ---- Storing
 
 Status TreeShape::check_size(size_t stored_bytes) const {
-  // A note is longer than its entry's key.
-  const size_t size = stored_bytes + (expires() ? kNotePrefix - 1 : 0);
+  // A note is longer than its entry's key, and so is the catalog's key of a subtree.
+  const size_t beside = expires() ? kNotePrefix - 1 : subtrees() ? kSubtreeKeyPrefix : 0;
+  const size_t size = stored_bytes + beside;
   return size > kKeyBytesMax ? too_long(size) : Status();
 }
 

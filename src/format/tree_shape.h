@@ -26,8 +26,9 @@
 // As stored with the tree (the manifest's tree record, the catalog's entry): u8: 1, the version;
 // u8: 1 where a key may have several values, else 0; u8 and bytes: the size and name of the order
 // of keys; the same of values, of size 0 where that is bytewise. Where entries end, 2 is added to
-// the second byte, and u64, little-endian: the default, in milliseconds. Where the order of keys is
-// a comparison, 8 is added, where that of values is, 16.
+// the second byte, and u64, little-endian: the default, in milliseconds. Where values may be trees,
+// 4 is added to the second byte; what is stored does not differ then (catalog_entry.h). Where the
+// order of keys is a comparison, 8 is added, where that of values is, 16.
 
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,8 @@ namespace hawthorn::format {
 
 inline constexpr size_t kOrderNameBytesMax = 255;
 inline constexpr size_t kTreeShapeBytesMax = 4 + 2 * kOrderNameBytesMax + 8;
+// Of the catalog's key of a subtree, before the stored key at which it hangs.
+inline constexpr size_t kSubtreeKeyPrefix = 1 + sizeof(uint32_t);
 
 // What a shape is made of.
 struct TreeShapeNames {
@@ -50,6 +53,7 @@ struct TreeShapeNames {
   bool multi_value = false;
   bool expires = false;
   uint64_t ttl_ms = 0;
+  bool subtrees = false;  // not with multi_value, expires or compared
   bool compared = false;  // the order is a comparison
   bool values_compared = false;
   bool operator==(const TreeShapeNames&) const = default;
@@ -93,6 +97,7 @@ class TreeShape {
   bool multi_value() const { return names_.multi_value; }
   bool expires() const { return names_.expires; }
   uint64_t ttl_ms() const { return names_.ttl_ms; }
+  bool subtrees() const { return names_.subtrees; }
   // Whether an order of it is a comparison.
   bool compared() const { return names_.compared || names_.values_compared; }
   const Order& order() const { return order_; }

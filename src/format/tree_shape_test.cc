@@ -205,6 +205,33 @@ TEST(TreeShape, as_stored_with_the_tree) {
   EXPECT_FALSE(decode_tree_shape(std::string("\1\0\7reverse\5int32", 16)).has_value());
 }
 
+TEST(TreeShape, whose_values_may_be_trees) {
+  TreeShapeNames names{"bytewise", "bytewise", false, false, 0, true};
+  const std::string encoded = encode_tree_shape(names);
+  EXPECT_EQ(encoded[1], 4);
+  EXPECT_EQ(decode_tree_shape(encoded), names);
+  // Stores what it is given, as long as the catalog can have it.
+  const TreeShape shape(names, nullptr, nullptr);
+  std::string stored;
+  ASSERT_TRUE(shape.store_key("key", &stored).ok());
+  EXPECT_EQ(stored, "key");
+  std::string key;
+  ASSERT_TRUE(shape.load(stored, &key, nullptr).ok());
+  EXPECT_EQ(key, "key");
+  const size_t most = kKeyBytesMax - kSubtreeKeyPrefix;
+  EXPECT_TRUE(shape.store_key(std::string(most, 'k'), &stored).ok());
+  EXPECT_FALSE(shape.store_key(std::string(most + 1, 'k'), &stored).ok());
+  for (const char other : {1, 2}) {
+    std::string both = encoded;
+    both[1] = static_cast<char>(both[1] | other);
+    if (other == 2) both += std::string(8, '\0');
+    EXPECT_FALSE(decode_tree_shape(both).has_value());
+  }
+  std::string unknown = encoded;
+  unknown[1] = 8;
+  EXPECT_FALSE(decode_tree_shape(unknown).has_value());
+}
+
 TEST(TreeShape, the_orders_of_the_library) {
   for (const Case& order : kCases) {
     const KeyOrder* const found = library_order(order.name);

@@ -48,6 +48,25 @@ void Txn::expect_unchanged(tree::TreeState* tree, std::string_view low,
   count_memory();
 }
 
+tree::ReadView Txn::expect_key(const tree::TreeState* tree, std::string_view key) {
+  HAWTHORN_ASSERT(mode_ != Mode::kBlind);
+  if (mode_ == Mode::kExclusive) return view();
+  const Lsn floor = one_moment_ ? read_ts_ : floor_now();
+  reads_.add(tree, key, floor);
+  count_memory();
+  return {floor, id_};
+}
+
+tree::ReadView Txn::expect_range(const tree::TreeState* tree, std::string_view low,
+                                 std::optional<std::string_view> high) {
+  HAWTHORN_ASSERT(mode_ != Mode::kBlind);
+  if (mode_ == Mode::kExclusive) return view();
+  const Lsn floor = one_moment_ ? read_ts_ : floor_now();
+  reads_.add_range(tree, low, high, floor);
+  count_memory();
+  return {floor, id_};
+}
+
 Status Txn::delete_range(tree::TreeState* tree, std::string_view low,
                          std::optional<std::string_view> high) {
   if (read_only_) return read_only_error();

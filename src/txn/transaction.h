@@ -199,14 +199,20 @@ class Txn : private CommitCheck {
   // range was changed in between.
   void expect_unchanged(tree::TreeState* tree, std::string_view low,
                         std::optional<std::string_view> high);
+  // What a change rests on: nobody else may have committed to the key, or to the range, between
+  // what the view shows and the commit of this transaction, whatever its mode and level, or it
+  // fails. The view is registered. Not of kBlind.
+  tree::ReadView expect_key(const tree::TreeState* tree, std::string_view key);
+  tree::ReadView expect_range(const tree::TreeState* tree, std::string_view low,
+                              std::optional<std::string_view> high);
   // Before a read of a key that nobody may change until this transaction has ended, or it fails to
   // commit. Errors: those of lock.
   Status begin_update(tree::TreeState* tree, std::string_view key);
   // What that read is to show, and whether it is registered.
   tree::ReadView update_view() const {
-    return floors_.empty() ? view() : tree::ReadView{floors_.back().ts, id_};
+    return reads_floors() ? tree::ReadView{floors_.back().ts, id_} : view();
   }
-  bool update_view_registered() const { return one_moment_ || !floors_.empty(); }
+  bool update_view_registered() const { return one_moment_ || reads_floors(); }
   // Of kPessimistic: returns once the row is locked and nobody's intent on it is open. Errors:
   // those of RowLocks::acquire; kConflict where one moment is read and the row was changed since.
   Status lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us);
@@ -270,6 +276,8 @@ class Txn : private CommitCheck {
                    Find find);
   Status await_intents(tree::TreeState* tree, std::string_view key, uint64_t timeout_us);
   Lsn floor_now();
+  // Who locks rows reads them as they are now.
+  bool reads_floors() const { return !floors_.empty() && !locks_rows(); }
   void roll_back();
   void unlink_all();
   void tell_tree_changes() const {

@@ -8,6 +8,7 @@
 //   compressed   was closed: trees of LZ4, of Zstd with a dictionary, and one that was switched
 //   devices      was killed: its data lie on two devices, which files stand in for (`disks`)
 //   wide         was closed: runs of which some have wide groups, and one that had them before
+//   subtrees     was killed: trees that hang in trees, some of them in the log alone
 //
 // What they hold follows from the code below, which therefore must not change its bytes.
 //
@@ -129,7 +130,53 @@ void write_more_small(Writer writer) {
   writer.put("changed", frozen_number(3), "of another size");
 }
 
-enum class Kind { kIngested, kCompressed, kOnDevices, kWide };
+// Reads find a key at which a tree hangs with an empty value.
+void write_hanging(Contents& contents, Db* db) {
+  contents["h"] = {{"value", "v"}, {"a", ""}, {"gone", ""}, {"moved", ""}};
+  contents["named"] = {{"k", "n"}};
+  if (db == nullptr) return;
+  const Tree h = db->tree("h", {.subtrees = true}).value();
+  EXPECT_OK(db->put(h, "value", "v"));
+  const Tree a = db->create_subtree(h, "a", {.order = "reverse", .subtrees = true}).value();
+  EXPECT_OK(db->put(a, "value", "in a"));
+  EXPECT_OK(db->put(db->create_subtree(a, "deep").value(), "k", "deep"));
+  EXPECT_OK(db->create_subtree(h, "gone").status());
+  EXPECT_OK(db->create_subtree(h, "moved").status());
+  EXPECT_OK(db->put(db->tree("named").value(), "k", "n"));
+}
+
+// And behind the flush.
+void write_more_hanging(Contents& contents, Db* db) {
+  contents["h"] = {{"value", "v"}, {"a", ""}, {"new", ""}};
+  contents.erase("named");
+  contents["was moved"] = {{"k", "m"}};
+  if (db == nullptr) return;
+  const Tree h = db->find_tree("h").value();
+  EXPECT_OK(db->del(h, "gone"));
+  EXPECT_OK(db->put(db->subtree(h, "moved").value(), "k", "m"));
+  EXPECT_OK(db->detach(h, "moved", "was moved"));
+  EXPECT_OK(db->attach(db->subtree(h, "a").value(), "n", "named"));
+  EXPECT_OK(db->put(db->create_subtree(h, "new").value(), "k", "new"));
+}
+
+void expect_hanging(Db& db) {
+  using Keys = std::vector<std::string>;
+  const Tree h = db.find_tree("h").value();
+  EXPECT_EQ(db.list_subtrees(h).value(), (Keys{"a", "new"}));
+  const Tree a = db.subtree(h, "a").value();
+  EXPECT_EQ(db.list_subtrees(a).value(), (Keys{"n", "deep"}));
+  const auto holds = [&](const Tree& parent, const char* key, const char* value) {
+    Value found;
+    EXPECT_OK(db.get(db.subtree(parent, key).value(), "k", found));
+    EXPECT_EQ(found.view(), value);
+  };
+  holds(h, "new", "new");
+  holds(a, "n", "n");
+  holds(a, "deep", "deep");
+  EXPECT_EQ(db.check().value().subtrees, 4u);
+}
+
+enum class Kind { kIngested, kCompressed, kOnDevices, kWide, kHanging };
 
 struct Sample {
   Kind kind;
@@ -140,7 +187,8 @@ struct Sample {
 constexpr Sample kSamples[] = {{Kind::kIngested, "ingested", true, false},
                                {Kind::kCompressed, "compressed", false, false},
                                {Kind::kOnDevices, "devices", true, true},
-                               {Kind::kWide, "wide", false, false}};
+                               {Kind::kWide, "wide", false, false},
+                               {Kind::kHanging, "subtrees", true, false}};
 
 Contents contents_of(const Sample& sample) {
   Contents contents;
@@ -156,6 +204,9 @@ Contents contents_of(const Sample& sample) {
   } else if (sample.kind == Kind::kWide) {
     write_small(writer);
     write_more_small(writer);
+  } else if (sample.kind == Kind::kHanging) {
+    write_hanging(contents, nullptr);
+    write_more_hanging(contents, nullptr);
   } else {
     write_to_devices(writer);
     write_more_to_devices(writer);
@@ -197,6 +248,17 @@ void write_closed(const std::string& path, const std::string& scratch, void (*wr
   db->reset();
   fs::create_directories(path);
   fs::rename(scratch, path + "/db");
+}
+
+void write_killed_hanging(const std::string& path, const std::string& scratch) {
+  QuietMachine machine;
+  auto db = machine.open(scratch);
+  ASSERT_OK(db.status());
+  Contents unused;
+  write_hanging(unused, db->get());
+  ASSERT_OK((*db)->flush());
+  write_more_hanging(unused, db->get());
+  copy_as_killed(scratch, path + "/db");
 }
 
 void make_devices(const std::string& path) {
@@ -275,6 +337,14 @@ void expect_kind(const Sample& sample, const std::string& path) {
     }
     EXPECT_EQ(wide, 3u);
     EXPECT_EQ(containers, 5u);
+  } else if (sample.kind == Kind::kHanging) {
+    const QuietMachine machine;
+    std::string warning;
+    const auto loaded = db::Manifest::load(machine.machine(), path + "/db", &warning);
+    EXPECT_NE(loaded->features.incompatible & format::kFeatureSubtrees, 0u);
+    uint64_t without_a_name = 0;
+    for (const auto& [id, tree] : state.trees) without_a_name += tree.name.empty() ? 1 : 0;
+    EXPECT_GE(without_a_name, 3u);
   } else {
     EXPECT_EQ(state.devices.size(), 2u);
   }
@@ -316,6 +386,7 @@ void expect_sample(const Sample& sample, const std::string& packed) {
     ASSERT_OK(db.status());
     expect_contents(**db, expected);
     if (sample.kind == Kind::kCompressed) expect_compression(**db);
+    if (sample.kind == Kind::kHanging) expect_hanging(**db);
     ASSERT_OK((*db)->close());
   }
   EXPECT_TRUE(all_files_of(sample, path, directory / "after") == before)
@@ -343,6 +414,7 @@ void expect_sample(const Sample& sample, const std::string& packed) {
     auto db = Db::open(path + "/db", options_of(sample, path));
     ASSERT_OK(db.status());
     expect_contents(**db, expected);
+    if (sample.kind == Kind::kHanging) expect_hanging(**db);
     ASSERT_OK((*db)->close());
   }
 }
@@ -373,6 +445,8 @@ TEST(CompatFeatures, todays_version_is_written_and_opens) {
       write_closed(path, scratch, write_compressed, write_more_compressed);
     } else if (sample.kind == Kind::kWide) {
       write_closed(path, scratch, write_small, write_more_small);
+    } else if (sample.kind == Kind::kHanging) {
+      write_killed_hanging(path, scratch);
     } else {
       write_on_devices(sample, path, scratch);
     }

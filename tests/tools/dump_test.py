@@ -160,6 +160,48 @@ class RoundTrip(CommandCase):
         unknown = plain.replace(b"order=reverse", b"order=nobody's")
         self.hawthorn("load", self.db, stdin=unknown, code=USAGE)
 
+    def test_trees_that_hang_in_trees(self):
+        text = (b"#hawthorn-dump version=3 encoding=escaped\n"
+                b"#tree order=bytewise subtrees=1 name=a\n"
+                b"empty\t\nplain\tvalue\n#end entries=2\n"
+                b"#subtree in=1 order=uint32 subtrees=1 key=\\x00 in a\n"
+                b"\\x01\\x00\\x00\\x00\tone\n#end entries=1\n"
+                b"#subtree in=1 key=\n#end entries=0\n"
+                b"#subtree in=2 order=bytewise values=reverse key=\\x02\\x00\\x00\\x00\n"
+                b"k\t2\nk\t1\n#end entries=2\n"
+                b"#tree name=b\nk\tv\n#end entries=1\n"
+                b"#end-of-dump trees=5\n")
+        # As a dump orders them: by key.
+        ordered = text.replace(b"#subtree in=1 key=\n#end entries=0\n", b"")
+        at = ordered.index(b"#subtree")
+        ordered = ordered[:at] + b"#subtree in=1 key=\n#end entries=0\n" + ordered[at:]
+        ordered = ordered.replace(b"in=2", b"in=3")
+        self.hawthorn("load", self.db, stdin=text)
+        for _ in range(2):
+            dump = self.hawthorn("dump", self.db)
+            self.assertEqual(re.sub(rb" xxh3=[0-9a-f]{16}", b"", dump), ordered)
+            self.hawthorn("load", self.db, stdin=dump)
+        stats = json.loads(self.hawthorn("stats", self.db, "--json"))
+        self.assertEqual([tree["subtrees"] for tree in stats["trees"]], [2, 0])
+        self.assertEqual((stats["subtrees"], stats["trees_unreachable"]), (3, 0))
+        self.assertIn(b" 0 errors", self.hawthorn("check", self.db))
+        self.assertEqual(json.loads(self.hawthorn("check", self.db, "--json"))["subtrees"], 3)
+        # One tree, with what hangs in it, by another name.
+        one = self.hawthorn("dump", self.db, "--tree", "a")
+        self.hawthorn("load", self.scratch / "one", "--tree", "z", stdin=one)
+        self.assertEqual(self.hawthorn("dump", self.scratch / "one"),
+                         one.replace(b"name=a", b"name=z"))
+        self.assertTrue(self.hawthorn("dump", self.db, "--tree", "b")
+                        .startswith(b"#hawthorn-dump version=1 "))
+        # What is in the way.
+        other = text.replace(b"values=reverse", b"values=from_end")
+        self.hawthorn("load", self.db, stdin=other, code=USAGE)
+        self.assertIn("other options", self.stderr)
+        self.hawthorn("load", self.db, "--bulk", stdin=text, code=ERROR)
+        lost = text.replace(b"in=2", b"in=3")
+        self.hawthorn("load", self.scratch / "lost", stdin=lost, code=CORRUPTION)
+        self.assertIn(":11: it hangs in a tree that holds none", self.stderr)
+
     def test_progress_goes_to_standard_error(self):
         text = HEAD + b"#tree name=t\n" + b"".join(b"%09d\tv\n" % i for i in range(300_000))
         text += b"#end entries=300000\n#end-of-dump trees=1\n"
