@@ -179,8 +179,8 @@ class HAWTHORN_EXPORT Db {
   //
   // del and delete_range of its key, and dropping the tree in which it hangs, drop it with all that
   // hangs below it, in the same commit: handles are invalid then, snapshots of before still read
-  // it, its space returns in the background. Costs a few writes for each tree that goes; some 2.4 KB
-  // of memory stay for each tree that was dropped, until the database is closed. A key that has
+  // it, its space returns in the background. Costs a few writes for each tree that goes; some 2.4
+  // KB of memory stay for each tree that was dropped, until the database is closed. A key that has
   // a subtree takes no value: put, update and merge fail with kInvalidArgument; insert finds it
   // there; replace and remove_if find no value that is equal.
   //

@@ -19,10 +19,10 @@
 // 1. An entry is removed or changed only if it has not changed since the filter saw it. If it has,
 //    or another transaction has locked it, it stays, and is shown again after its next flush.
 // 2. Not shown: what is not committed, what is only in memory (before its first flush, but by
-//    compact), subtrees, and values of more than 64 MB. Of a tree with a merge operator values are shown as
-//    a read gives them. Of several values of a key (key_order.h) each is shown, and may be removed,
-//    but not changed. Where one cannot be read (damage; operands that were refused), the rest of
-//    its container is left out, and Options::log is told.
+//    compact), subtrees, and values of more than 64 MB. Of a tree with a merge operator values are
+//    shown as a read gives them. Of several values of a key (key_order.h) each is shown, and may be
+//    removed, but not changed. Where one cannot be read (damage; operands that were refused), the
+//    rest of its container is left out, and Options::log is told.
 // 3. What a filter has removed is durable as a commit of level kNone is: a power loss may bring
 //    the last of it back, for the filter to see it again.
 //

@@ -213,7 +213,9 @@ inline Status Gardener::of_entries(Transaction& t, const Spot& spot) {
       const bool free = !grown.has(key);
       const Result<bool> put = t.insert(spot.tree, key, "inserted");
       if (Status s = expect("insert", put.status(), StatusCode::kOk); !s.ok()) return s;
-      if (put.ok()) EXPECT_EQ(*put, free);
+      if (put.ok()) {
+        EXPECT_EQ(*put, free);
+      }
       if (free) grown.values[key] = "inserted";
       return {};
     }
@@ -222,7 +224,9 @@ inline Status Gardener::of_entries(Transaction& t, const Spot& spot) {
       const bool equal = at != grown.values.end() && at->second.empty();
       const Result<bool> put = t.remove_if(spot.tree, key, "");
       if (Status s = expect("remove if", put.status(), StatusCode::kOk); !s.ok()) return s;
-      if (put.ok()) EXPECT_EQ(*put, equal);
+      if (put.ok()) {
+        EXPECT_EQ(*put, equal);
+      }
       if (equal) grown.values.erase(key);
       return {};
     }
