@@ -325,6 +325,8 @@ Status change_part_alone(Db& db, const Db::Impl& impl, Durability durability,
       change_alone(db, impl, durability,
                    [&](Transaction& transaction) -> Result<bool> {
                      Status status = change(transaction);
+                     // With an optimistic one that has written it and waits for the lock.
+                     if (status.is(StatusCode::kDeadlock)) return Status(StatusCode::kConflict);
                      if (!status.ok()) return status;
                      return true;
                    },

@@ -38,7 +38,7 @@ class PartsLives {
     std::unique_ptr<Db> db = open(machine.machine());
     ASSERT_NE(db, nullptr);
     if (prepared_) ASSERT_OK(db->commit_prepared("p"));
-    if (prepared_) values_ = after_prepared_;
+    if (prepared_) values_["p"] = of_prepared_;
     ASSERT_OK(db->compact());
     ASSERT_TRUE(clean(*db));
     ASSERT_TRUE(read(*db, nullptr) == values_);
@@ -183,11 +183,6 @@ class PartsLives {
     if (!status.ok() && disk_->stopped()) return;
     ASSERT_OK(status);
     values_ = next_;
-    if (prepared_) after_prepared_ = merged(own);
-  }
-  Values merged(Values values) const {
-    values["p"] = after_prepared_.at("p");
-    return values;
   }
 
   // A key of its own, which it changes and another one does not.
@@ -196,7 +191,8 @@ class PartsLives {
     Status status;
     if (prepared_) {
       const bool commits = prng_.one_in(2);
-      if (commits) next_ = after_prepared_;
+      next_ = values_;
+      if (commits) next_["p"] = of_prepared_;
       status = commits ? db.commit_prepared("p") : db.rollback_prepared("p");
       if (status.ok()) {
         prepared_ = false;
@@ -204,14 +200,13 @@ class PartsLives {
       }
     } else {
       Transaction txn = db.begin(TxnMode::kPessimistic).value();
-      Values own = values_;
-      std::string& value = own["p"];
+      of_prepared_ = values_["p"];
+      if (of_prepared_.empty()) values_.erase("p");
       for (uint64_t left = 1 + prng_.below(3); left > 0 && status.ok(); --left) {
         const std::string bytes = value_of(prng_.next(), 1 + prng_.below(100'000));
-        value += bytes;
+        of_prepared_ += bytes;
         status = txn.append(tree_, "p", bytes).status();
       }
-      after_prepared_ = own;
       if (status.ok()) status = txn.prepare("p");
       prepared_ = status.ok();
     }
@@ -227,7 +222,7 @@ class PartsLives {
   Values next_;  // where what was under way when the machine stopped came to its end
   Values kept_;
   Values next_kept_;
-  Values after_prepared_;
+  std::string of_prepared_;  // what "p" has behind its commit
   bool prepared_ = false;
   bool outcome_open_ = false;
   uint64_t found_prepared_ = 0;
