@@ -204,8 +204,8 @@ class HAWTHORN_EXPORT Transaction {
   // ---- Values by parts: for large ones, up to 4 GB, in a time and space that follow the part.
 
   // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less
-  // at its end). Verified as far as it reads, but for values that versions of before this function
-  // wrote. Errors: those of get.
+  // at its end). Verified as far as it reads, but for a large value that a version of the library
+  // without write_part wrote. Errors: those of get.
   Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,
                            std::span<char> buffer);
   // The bytes of a value, which is not read for that if it has more than 64 KB. Errors: those of
