@@ -295,6 +295,7 @@ class PartsModel {
       }
       // Intents are carried on.
       if (prng_.one_in(6)) ASSERT_OK(prng_.one_in(3) ? db_->compact() : db_->flush());
+      if (prng_.one_in(10)) ASSERT_OK(db_->drain());
       if (prng_.one_in(6)) {
         Transaction nested = txn.begin_nested().value();
         Values inner = values;
@@ -342,7 +343,9 @@ class PartsModel {
     }
     ASSERT_OK(cursor.status());
     ASSERT_EQ(count, values.size());
-    if (kept == nullptr && prng_.one_in(3)) ASSERT_TRUE(clean(*db_));
+    if (kept == nullptr && prng_.one_in(3)) {
+      ASSERT_TRUE(clean(*db_));
+    }
   }
 
   Prng prng_;
@@ -361,7 +364,7 @@ TEST(PartsModel, random_parts) {
   db::data_file_bytes_first = uint64_t{1} << 20;
   db::data_file_bytes_max = uint64_t{1} << 20;
   uint64_t files_removed = 0;
-  for (uint64_t i = 0; i < scaled(10) && !HasFatalFailure(); ++i) {
+  for (uint64_t i = 0; i < scaled(8) && !HasFatalFailure(); ++i) {
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed + i));
     PartsModel model(seed + i);
     model.run(120);
