@@ -349,10 +349,21 @@ class HAWTHORN_EXPORT Db {
   Result<RangeEstimate> estimate(const Tree& tree, std::string_view lo,
                                  std::optional<std::string_view> hi);
 
-  // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less
-  // at its end).
+  // Values by parts (Transaction::read_part).
   Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,
                            std::span<char> buffer, const ReadOptions& options = {});
+  // As Transaction::size_of and Transaction::read_stream.
+  Result<uint64_t> size_of(const Tree& tree, std::string_view key, const ReadOptions& options = {});
+  Status read_stream(const Tree& tree, std::string_view key, const StreamSink& sink,
+                     uint64_t offset = 0, const ReadOptions& options = {});
+  // As those of Transaction, each in a commit of its own, tried again where others change the key
+  // at the same time. Errors: also those of commit.
+  Status write_part(const Tree& tree, std::string_view key, uint64_t offset, std::string_view bytes,
+                    Durability durability = Durability::kDefault);
+  Result<uint64_t> append(const Tree& tree, std::string_view key, std::string_view bytes,
+                          Durability durability = Durability::kDefault);
+  Status resize(const Tree& tree, std::string_view key, uint64_t size,
+                Durability durability = Durability::kDefault);
 
   // Makes every commit so far durable as kFull would.
   Status sync();

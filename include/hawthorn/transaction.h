@@ -108,6 +108,10 @@ struct PinnedEntry {
 // the stream.
 using StreamSource = std::function<Result<size_t>(std::span<char>)>;
 
+// Is shown a value's bytes piece by piece, in order; false ends the read. The views are valid
+// during the call only.
+using StreamSink = std::function<bool(std::string_view)>;
+
 // Reads and writes that are committed together. One thread at a time; it must not outlive its Db.
 class HAWTHORN_EXPORT Transaction {
  public:
@@ -196,6 +200,46 @@ class HAWTHORN_EXPORT Transaction {
   // Writes a value of up to 4 GB from a source that is called until it has given `size` bytes.
   Status put_stream(const Tree& tree, std::string_view key, uint64_t size,
                     const StreamSource& source);
+
+  // ---- Values by parts: for large ones, up to 4 GB, in a time and space that follow the part.
+
+  // Reads [offset, offset + buffer.size()) of a value, large or small; returns the bytes read (less
+  // at its end). Verified as far as it reads, but for a large value that a version of the library
+  // without write_part wrote. Errors: those of get.
+  Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,
+                           std::span<char> buffer);
+  // The bytes of a value, which is not read for that if it has more than 64 KB. Errors: those of
+  // get.
+  Result<uint64_t> size_of(const Tree& tree, std::string_view key);
+  // The bytes of a value from `offset` on, to its end, in pieces of up to 256 KB. Errors: those of
+  // get; then the sink may have seen a part.
+  Status read_stream(const Tree& tree, std::string_view key, const StreamSink& sink,
+                     uint64_t offset = 0);
+
+  // These change a value of up to 4 GB where it is; a key that is not there counts as an empty
+  // value. Each reads the key as get_for_update does, at every level: who else has written the
+  // value, any part of it, is a conflict or waits. Of a value of more than 64 KB what they write is
+  // in proportion to the part, and to the logarithm of the value; the rest it shares with the
+  // version before, which snapshots go on seeing. A value that clone and source share, or that a
+  // version without these functions wrote, is copied by the first one. Until the transaction ends
+  // each takes memory of a few hundred bytes, up to 25 KB where the value was written at many
+  // places. Entries that end keep their moment. With a merge operator, operands are folded first.
+  // Errors: those of get_for_update and put; kInvalidArgument beyond 4 GB; kNotSupported where a
+  // key may have several values, or entries end and it would be more than 64 MB.
+
+  // Overwrites what is there, and lets the value grow where that ends; zeros fill what lies
+  // between. Nothing where `bytes` is empty.
+  Status write_part(const Tree& tree, std::string_view key, uint64_t offset,
+                    std::string_view bytes);
+  // The same of `size` bytes from a source (put_stream). Also errors of the source.
+  Status write_part_stream(const Tree& tree, std::string_view key, uint64_t offset, uint64_t size,
+                           const StreamSource& source);
+  // At the value's end; returns where that was.
+  Result<uint64_t> append(const Tree& tree, std::string_view key, std::string_view bytes);
+  Result<uint64_t> append_stream(const Tree& tree, std::string_view key, uint64_t size,
+                                 const StreamSource& source);
+  // Cuts it off, or lets it grow by zeros, which take no space.
+  Status resize(const Tree& tree, std::string_view key, uint64_t size);
 
   // Compare and set: writes only if the key is absent, if it is present, or if it has the
   // `expected` value (without one: if it is absent). False: that was not so, and nothing was

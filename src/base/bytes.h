@@ -114,6 +114,15 @@ inline const char* get_varint(const char* from, const char* end, uint64_t* value
   return nullptr;
 }
 
+// The same of one that must fit 32 bits.
+inline const char* get_varint32(const char* from, const char* end, uint32_t* value) {
+  uint64_t wide = 0;
+  from = get_varint(from, end, &wide);
+  if (from == nullptr || wide > ~uint32_t{0}) return nullptr;
+  *value = static_cast<uint32_t>(wide);
+  return from;
+}
+
 // The first 8 bytes of key after `skip`, as a big-endian number, padded with zero bytes. key.size()
 // >= skip or the key is a prefix of the skipped part (then 0).
 inline uint64_t key_head(std::string_view key, size_t skip) {

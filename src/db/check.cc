@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "db/check_subtrees.h"
-#include "db/large_values.h"
+#include "format/large_value.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/large_read.h"
 
 namespace hawthorn::db {
 
@@ -53,7 +54,8 @@ class Checker {
   };
   void check_container(const Part& part);
   void check_values(const Part& part, const tree::Run& run);
-  void check_large(const Part& part, std::string_view encoded);
+  void check_large(const Part& part, const format::LargeValue& value);
+  void check_large_extents(const Part& part, std::vector<tree::ExtentAddress>* named);
   void check_overlaps();
   void error(const std::string& message) {
     if (report_.errors.size() < kErrorsMax) report_.errors.push_back(message);
@@ -158,10 +160,17 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
     return;
   }
   std::vector<uint64_t> used(record.values.size(), 0);
+  std::vector<tree::ExtentAddress> large;
   for (uint32_t i = 0; i < run.entries(); ++i) {
     const tree::RunEntry entry = run.entry(i);
-    if (entry.kind == tree::EntryKind::kLarge && options_.verify_values) {
-      check_large(part, entry.inline_value);
+    if (entry.kind == tree::EntryKind::kLarge) {
+      const Result<format::LargeValue> value = format::decode_large_value(entry.inline_value);
+      if (!value.ok()) {
+        failed(part.where, value.status());
+        continue;
+      }
+      large.insert(large.end(), value->extents.begin(), value->extents.end());
+      if (options_.verify_values) check_large(part, *value);
     }
     if (entry.kind != tree::EntryKind::kSeparated) continue;
     if (uint64_t{entry.offset} + entry.size > record.values[entry.extent].bytes) {
@@ -170,6 +179,7 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
     }
     used[entry.extent] += entry.size;
   }
+  check_large_extents(part, &large);
   for (uint32_t e = 0; e < record.values.size(); ++e) {
     const format::ValueExtentRecord& value = record.values[e];
     if (used[e] + value.garbage_bytes != value.bytes) {
@@ -189,29 +199,39 @@ void Checker::check_values(const Part& part, const tree::Run& run) {
   }
 }
 
-void Checker::check_large(const Part& part, std::string_view encoded) {
-  const Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) {
-    failed(part.where, value.status());
-    return;
-  }
-  std::string buffer(format::kLargeChunkBytes, '\0');
+// The versions of a key may share extents; the manifest names each once, and none besides.
+void Checker::check_large_extents(const Part& part, std::vector<tree::ExtentAddress>* named) {
+  std::sort(named->begin(), named->end());
+  named->erase(std::unique(named->begin(), named->end()), named->end());
+  std::vector<tree::ExtentAddress> listed = part.file->record.large;
+  std::sort(listed.begin(), listed.end());
+  if (*named == listed) return;
+  damage(part.where + ": its large values name " + std::to_string(named->size()) +
+         " extents, the manifest " + std::to_string(listed.size()) + ", and not the same ones");
+}
+
+void Checker::check_large(const Part& part, const format::LargeValue& value) {
+  std::string buffer(4 * format::kLargeChunkBytes, '\0');
+  tree::LargeRead read(database_.store_.residency, value, 0, 0, buffer.data());
   uint64_t checksum = 0;
-  for (uint64_t at = 0; at < value->size; at += buffer.size()) {
-    const Result<size_t> got = read_large_part(&database_.store_, *value, at, buffer);
-    if (!got.ok()) {
-      failed(part.where, got.status());
-      return;
+  Status status;
+  for (uint64_t at = 0; at < value.size && status.ok(); at += buffer.size()) {
+    const auto size = static_cast<size_t>(std::min<uint64_t>(buffer.size(), value.size - at));
+    read.go_on(at, size, buffer.data());
+    status = read.run();
+    report_.bytes_verified += size;
+    for (size_t chunk = 0; chunk < size; chunk += format::kLargeChunkBytes) {
+      checksum = format::extend_large_checksum(
+          checksum, {buffer.data() + chunk, std::min(size - chunk, format::kLargeChunkBytes)});
     }
-    checksum = format::extend_large_checksum(checksum, {buffer.data(), *got});
-    report_.bytes_verified += *got;
   }
-  if (checksum == value->checksum) return;
+  if (!status.ok() && !status.is(StatusCode::kCorruption)) return failed(part.where, status);
+  if (status.ok() && (value.in_pieces() || checksum == value.checksum)) return;
   const tree::ExtentAddress first =
-      value->extents.empty() ? tree::ExtentAddress() : value->extents.front();
+      value.extents.empty() ? tree::ExtentAddress() : value.extents.front();
   damage(part.where + ": " + space::data_file_name(first.file) + " at " +
          std::to_string(uint64_t{first.block} * kBlock) +
-         ": checksum mismatch in a large value of " + std::to_string(value->size) + " bytes");
+         ": checksum mismatch in a large value of " + std::to_string(value.size) + " bytes");
 }
 
 void Checker::check_overlaps() {

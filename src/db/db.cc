@@ -96,47 +96,6 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
   return db::take_moments(*state, impl_->now_of(options.snapshot), &out);
 }
 
-Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t offset,
-                             std::span<char> buffer, const ReadOptions& options) {
-  Status status = impl_->usable();
-  if (!status.ok()) return status;
-  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
-  if (state == nullptr) return status;
-  // Registered, so that the extents of a large value stay until its bytes are read.
-  Snapshot own;
-  const Snapshot* snapshot = options.snapshot;
-  if (snapshot == nullptr) {
-    own = this->snapshot();
-    snapshot = &own;
-  }
-  const db::StoredKey stored(*state, key, db::Use::kSeek);
-  if (!stored.ok()) return stored.status();
-  Value value;
-  bool large = false;
-  status = state->get_encoded(stored.view(), {snapshot->timestamp(), 0}, true, value, &large);
-  if (!status.ok()) return status;
-  const uint64_t now = impl_->now_of(snapshot);
-  if (large) {
-    Result<format::LargeValue> described = format::decode_large_value(value.view());
-    if (!described.ok()) return described.status();
-    if (db::expires(*state)) {
-      char moment[format::TreeShape::kMomentBytes] = {};
-      const Result<size_t> got = db::read_large_part(&impl_->store_, *described, 0, moment);
-      if (!got.ok()) return got.status();
-      const Result<bool> ended = db::has_ended({moment, *got}, now);
-      if (!ended.ok()) return ended.status();
-      if (*ended) return Status::not_found();
-      offset = offset > UINT64_MAX - sizeof(moment) ? UINT64_MAX : offset + sizeof(moment);
-    }
-    return db::read_large_part(&impl_->store_, *described, offset, buffer);
-  }
-  if (status = db::take_moment(*state, now, &value); !status.ok()) return status;
-  if (offset >= value.size()) return size_t{0};
-  const size_t count = std::min<size_t>(buffer.size(), value.size() - offset);
-  std::memcpy(buffer.data(), value.view().data() + offset, count);
-  return count;
-}
-
 Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string_view> hi,
                 const ScanCallback& callback, const ScanOptions& options) {
   Status status = impl_->usable();

@@ -2,6 +2,8 @@
 // disk, divisions before and joins behind it.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "db/flush_events.h"
 #include "db/moved_large.h"
@@ -233,6 +235,15 @@ void Scheduler::join_around(tree::TreeState* tree, const std::string& low,
   stats_.joins.fetch_add(1, std::memory_order_relaxed);
 }
 
+// Keeps those who write parts of large values out until the move is installed. False: they are at
+// it, or have written something that names what was moved.
+bool Scheduler::keep_still(const MovedLarge& moved, const tree::TreeState::Cut& cut) {
+  if (!store_->large_moves.close()) return false;
+  if (!moved.named(*cut.container)) return true;
+  store_->large_moves.open();
+  return false;
+}
+
 Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool allow_io,
                             bool force, const tree::MergePolicy& policy, bool* flushed) {
   *flushed = false;
@@ -283,6 +294,12 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
   FlushEvents events(machine_, tree->id(), cut->container->low, delta_bytes, policy.rewrites());
   MovedLarge moved(store_);
+  if (policy.move_file.has_value() &&
+      MovedLarge::named(*cut->container, *cut->file, *policy.move_file)) {
+    // Another time, when that is flushed.
+    tree->give_up(*cut);
+    return {};
+  }
   if (policy.move_file.has_value()) {
     if (Status s = moved.copy(*cut->file, *policy.move_file); !s.ok()) {
       events.failed(s);
@@ -292,17 +309,25 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     jittered.moved_large = moved.addresses();
   }
   HAWTHORN_TEST_POINT("scheduler.before_merge");
-  Result<tree::MergeOutput> merged =
-      MergerLease(this)->merge(tree->merge_input(*cut), cut->cut, jittered);
+  std::optional<MergerLease> merger(std::in_place, this);
+  Result<tree::MergeOutput> merged = (*merger)->merge(tree->merge_input(*cut), cut->cut, jittered);
   if (!merged.ok()) {
     events.failed(merged.status());
     tree->give_up(*cut);
     return merged.status();
   }
+  const bool moves = moved.addresses() != nullptr;  // then nobody writes parts, until it is open
+  if (moves && !keep_still(moved, *cut)) {
+    events.failed(Status(StatusCode::kBusy, "a large value that was to be moved is being changed"));
+    (*merger)->give_up(std::move(merged).value());
+    tree->give_up(*cut);
+    return {};
+  }
   // What was written meanwhile may be large itself, and its writer could not say so.
   if (cut->container->large.load(std::memory_order_relaxed)) {
     large_due_.store(true, std::memory_order_release);
   }
+  merger.reset();
   events.merged(*merged);
   const bool split = merged->pieces.size() > 1;
   const bool reclustered = merged->reclustered;
@@ -316,6 +341,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   const uint64_t batch = publisher_->add(edit_of(*merged));
   HAWTHORN_TEST_POINT("scheduler.before_install");
   tree->install(*cut, *merged, batch);
+  if (moves) store_->large_moves.open();
   flushed_bytes_.fetch_add(delta_bytes, std::memory_order_relaxed);
   hold_moved(moved.keep());
   stats_.flushes.fetch_add(1, std::memory_order_relaxed);

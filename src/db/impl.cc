@@ -185,7 +185,7 @@ Status Db::Impl::write_large_values(std::string_view operations, txn::Txn& txn,
     if (!encoded.ok()) return encoded.status();
     format::append_operation(
         *rewritten, {format::OperationType::kPutLarge, operation.tree, operation.key, *encoded});
-    txn.own_large(*std::move(encoded));
+    txn.own_large(*encoded);
   }
   return {};
 }
@@ -200,9 +200,7 @@ txn::Txn& Db::Impl::thread_txn() {
   if (keeper.instance != instance_) {
     keeper.txn = std::make_unique<txn::Txn>(services_);
     keeper.instance = instance_;
-    keeper.txn->drop_large = [this](std::string_view encoded) {
-      db::drop_large_value(&store_, encoded);
-    };
+    keeper.txn->drop_large = [this](auto extents) { db::drop_extents(&store_, extents); };
   }
   return *keeper.txn;
 }
@@ -256,7 +254,7 @@ Status Db::Impl::write_large(uint32_t tree, std::string_view key, std::string_vi
   std::string operation;
   if (prepared.ok()) {
     format::append_operation(operation, {format::OperationType::kPutLarge, tree, key, *encoded});
-    txn.own_large(*std::move(encoded));
+    txn.own_large(*encoded);
   }
   return commit_operations(txn, prepared, operation, 1, durability);
 }

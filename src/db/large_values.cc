@@ -2,20 +2,29 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/bytes.h"
+#include "format/superblock.h"
+#include "tree/large_read.h"
 
 namespace hawthorn::db {
+
+using format::kLargeSumBytes;
 
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr size_t kBufferBytes = 1 << 20;
-constexpr size_t kExtentBytesMax = 16 << 20;  // larger values take several extents
+constexpr size_t kBufferBytesMin = size_t{64} << 10;
 }  // namespace
 
 void drop_large_value(tree::Store* store, std::string_view encoded) {
   const Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) return;
-  for (const tree::ExtentAddress& address : value->extents) {
+  // The others belong to the version before it.
+  if (value.ok()) drop_extents(store, format::fresh_extents(*value));
+}
+
+void drop_extents(tree::Store* store, std::span<const tree::ExtentAddress> extents) {
+  for (const tree::ExtentAddress& address : extents) {
     if (tree::ExtentRef extent = store->large->take(address); extent) {
       extent->dropped.store(true, std::memory_order_release);
     }
@@ -34,11 +43,27 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler,
                            });
 }
 
+Status fill_from(const StreamSource& source, std::span<char> to) {
+  for (size_t filled = 0; filled < to.size();) {
+    const Result<size_t> got = source(to.subspan(filled));
+    if (!got.ok()) return got.status();
+    if (*got == 0 || *got > to.size() - filled) {
+      return Status(StatusCode::kInvalidArgument, "the source gave " + std::to_string(filled) +
+                                                      " bytes of " + std::to_string(to.size()));
+    }
+    filled += *got;
+  }
+  return {};
+}
+
 namespace {
 // What the bytes pass through: of what is for extents, or a small one of what is left to deltas,
 // which make room for it as for any write.
-Status take_buffer(tree::Store* store, Scheduler* scheduler, char** buffer, size_t* bytes) {
-  for (*bytes = kBufferBytes; *bytes > format::kLargeChunkBytes; *bytes /= 2) {
+Status take_buffer(tree::Store* store, Scheduler* scheduler, uint64_t size, char** buffer,
+                   size_t* bytes) {
+  *bytes = kBufferBytesMin;
+  while (*bytes < kBufferBytes && *bytes < size + kLargeSumBytes) *bytes *= 2;
+  for (; *bytes > kBufferBytesMin; *bytes /= 2) {
     *buffer = store->residency->allocate(os::Quota::kMerge, *bytes);
     if (*buffer != nullptr) return {};
   }
@@ -72,65 +97,139 @@ Result<tree::ExtentAddress> take_extent(tree::Store* store, Scheduler* scheduler
   return address;
 }
 
+Status need_large_pieces(tree::Store* store, Scheduler* scheduler) {
+  if (store->large_pieces.load(std::memory_order_acquire)) return {};
+  Publisher& publisher = scheduler->publisher();
+  if (Status s = publisher.keep_manifest_room(0); !s.ok()) return s;
+  format::ManifestBatch batch;
+  batch.features = format::kFeatureLargePieces;
+  if (Status s = publisher.publish_now(std::move(batch)); !s.ok()) return s;
+  store->large_pieces.store(true, std::memory_order_release);
+  return {};
+}
+
+LargeWriter::~LargeWriter() {
+  if (buffer_ != nullptr) store_->residency->release(os::Quota::kMerge, buffer_, buffer_bytes_);
+}
+
+Status LargeWriter::begin(uint64_t size) {
+  left_ = size;
+  if (Status s = need_large_pieces(store_, scheduler_); !s.ok()) return s;
+  return take_buffer(store_, scheduler_, size, &buffer_, &buffer_bytes_);
+}
+
+// Behind what the buffer takes of the bytes there is room for the table.
+Result<std::span<char>> LargeWriter::room() {
+  if (extent_left_ == 0) {
+    if (Status s = begin_extent(); !s.ok()) return s;
+  }
+  const size_t free = buffer_bytes_ - kLargeSumBytes - filled_;
+  return std::span(buffer_ + filled_, std::min<size_t>(free, extent_left_));
+}
+
+Status LargeWriter::begin_extent() {
+  HAWTHORN_ASSERT(left_ > 0);
+  format::LargeContent content;
+  content.bytes = static_cast<uint32_t>(std::min<uint64_t>(left_, format::kLargeExtentBytesMax));
+  content.fresh = true;
+  const Result<tree::ExtentAddress> address = take_extent(store_, scheduler_, content.blocks());
+  if (!address.ok()) return address.status();
+  auto* extent = new tree::Extent(store_->residency, *address,
+                                  content.table_at() + content.table_bytes(), false);
+  extent->dropped.store(true, std::memory_order_relaxed);  // until it is kept
+  kept_.emplace_back(extent);
+  extents_.push_back(*address);
+  contents_.push_back(content);
+  extent_left_ = content.bytes;
+  extent_at_ = 0;
+  sums_.clear();
+  return {};
+}
+
+Status LargeWriter::took(size_t bytes) {
+  filled_ += bytes;
+  extent_left_ -= bytes;
+  left_ -= bytes;
+  if (extent_left_ > 0 && filled_ < buffer_bytes_ - kLargeSumBytes) return {};
+  return write_buffer();
+}
+
+Status LargeWriter::write_buffer() {
+  format::LargeContent& content = contents_.back();
+  for (size_t at = 0; at < filled_; at += kLargeSumBytes) {
+    sums_.push_back(format::large_sum({buffer_ + at, std::min(kLargeSumBytes, filled_ - at)}));
+  }
+  size_t bytes = filled_;
+  if (extent_left_ == 0) {
+    content.checksum = sums_.front();
+    if (content.has_table()) {
+      const std::string_view table(reinterpret_cast<const char*>(sums_.data()), sums_.size() * 8);
+      content.checksum = format::large_sum(table);
+      bytes = align_up(filled_, 8);
+      std::memset(buffer_ + filled_, 0, bytes - filled_);
+      copy_bytes(buffer_ + bytes, table);
+      bytes += table.size();
+    }
+    const size_t padded = align_up(bytes, kBlock);
+    std::memset(buffer_ + bytes, 0, padded - bytes);
+    bytes = padded;
+  }
+  const tree::ExtentAddress& address = extents_.back();
+  Status status = store_->space->file(address.file)
+                      ->write_at(uint64_t{address.block} * kBlock + extent_at_, {buffer_, bytes});
+  store_->space->mark_written(address.file);
+  scheduler_->publisher().count_written(bytes);
+  extent_at_ += bytes;
+  filled_ = 0;
+  return status;
+}
+
+Status LargeWriter::take(const StreamSource& source, uint64_t size) {
+  for (uint64_t done = 0; done < size;) {
+    Result<std::span<char>> to = room();
+    if (!to.ok()) return to.status();
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(to->size(), size - done));
+    const Result<size_t> got = source(to->first(want));
+    if (!got.ok()) return got.status();
+    if (*got == 0 || *got > want) {
+      return Status(StatusCode::kInvalidArgument, "the source of a large value gave " +
+                                                      std::to_string(done) + " bytes of " +
+                                                      std::to_string(size));
+    }
+    if (Status s = took(*got); !s.ok()) return s;
+    done += *got;
+  }
+  return {};
+}
+
+Status LargeWriter::finish(bool sync) {
+  HAWTHORN_ASSERT(left_ == 0);
+  return sync ? store_->space->sync() : Status();
+}
+
+void LargeWriter::keep() {
+  for (tree::ExtentRef& extent : kept_) {
+    extent->dropped.store(false, std::memory_order_release);
+    store_->large->add(std::move(extent));
+  }
+  kept_.clear();
+}
+
 Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, uint64_t size,
                                       const StreamSource& source, bool sync) {
-  size_t buffer_bytes = 0;
-  char* buffer = nullptr;
-  if (Status s = take_buffer(store, scheduler, &buffer, &buffer_bytes); !s.ok()) return s;
+  LargeWriter writer(store, scheduler);
+  Status status = writer.begin(size);
+  if (status.ok()) status = writer.take(source, size);
+  if (status.ok()) status = writer.finish(sync);
+  if (!status.ok()) return status;
   format::LargeValue value;
   value.size = size;
-  std::vector<tree::ExtentRef> extents;
-  Status status;
-  uint64_t done = 0;
-  while (status.ok() && done < size) {
-    const auto extent_bytes = static_cast<size_t>(std::min<uint64_t>(size - done, kExtentBytesMax));
-    const auto blocks = static_cast<uint32_t>((extent_bytes + kBlock - 1) / kBlock);
-    Result<tree::ExtentAddress> address = take_extent(store, scheduler, blocks);
-    if (!address.ok()) {
-      status = address.status();
-      break;
-    }
-    auto* extent =
-        new tree::Extent(store->residency, *address, static_cast<uint32_t>(extent_bytes), false);
-    extent->dropped.store(true, std::memory_order_relaxed);  // until it is whole
-    extents.emplace_back(extent);
-    value.extents.push_back(*address);
-    os::File* file = store->space->file(address->file);
-    for (size_t at = 0; status.ok() && at < extent_bytes;) {
-      const size_t want = std::min(buffer_bytes, extent_bytes - at);
-      size_t filled = 0;
-      while (filled < want) {
-        Result<size_t> got = source({buffer + filled, want - filled});
-        if (!got.ok()) {
-          status = got.status();
-        } else if (*got == 0 || *got > want - filled) {
-          status = Status(StatusCode::kInvalidArgument, "the source of a large value gave " +
-                                                            std::to_string(done + at + filled) +
-                                                            " bytes of " + std::to_string(size));
-        }
-        if (!status.ok()) break;
-        filled += *got;
-      }
-      if (!status.ok()) break;
-      for (size_t chunk = 0; chunk < want; chunk += format::kLargeChunkBytes) {
-        value.checksum = format::extend_large_checksum(
-            value.checksum, {buffer + chunk, std::min(want - chunk, format::kLargeChunkBytes)});
-      }
-      const size_t padded = align_up(want, kBlock);
-      std::memset(buffer + want, 0, padded - want);
-      status = file->write_at(uint64_t{address->block} * kBlock + at, {buffer, padded});
-      at += want;
-    }
-    store->space->mark_written(address->file);
-    done += extent_bytes;
+  value.extents = writer.extents();
+  value.contents = writer.contents();
+  for (uint32_t i = 0; i < value.contents.size(); ++i) {
+    value.pieces.push_back({i, 0, value.contents[i].bytes});
   }
-  store->residency->release(os::Quota::kMerge, buffer, buffer_bytes);
-  if (status.ok() && sync) status = store->space->sync();
-  if (!status.ok()) return status;
-  for (tree::ExtentRef& extent : extents) {
-    extent->dropped.store(false, std::memory_order_release);
-    store->large->add(std::move(extent));
-  }
+  writer.keep();
   std::string encoded;
   format::append_large_value(encoded, value);
   return encoded;
@@ -138,28 +237,11 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, 
 
 Result<size_t> read_large_part(tree::Store* store, const format::LargeValue& value, uint64_t offset,
                                std::span<char> buffer) {
-  if (offset >= value.size) return size_t{0};
+  if (offset >= value.size || buffer.empty()) return size_t{0};
   const auto wanted = static_cast<size_t>(std::min<uint64_t>(buffer.size(), value.size - offset));
-  size_t done = 0;
-  uint64_t start = 0;
-  for (const tree::ExtentAddress& extent : value.extents) {
-    const uint64_t bytes = uint64_t{extent.blocks} * kBlock;
-    const uint64_t at = offset + done;
-    if (done < wanted && at < start + bytes) {
-      const auto piece = static_cast<size_t>(std::min<uint64_t>(wanted - done, start + bytes - at));
-      for (size_t part = 0; part < piece; part += kBufferBytes) {
-        const size_t size = std::min(kBufferBytes, piece - part);
-        if (Status s = store->residency->read_raw(extent, at - start + part, size,
-                                                  buffer.data() + done + part);
-            !s.ok()) {
-          return s;
-        }
-      }
-      done += piece;
-    }
-    start += bytes;
-  }
-  return done;
+  tree::LargeRead read(store->residency, value, offset, wanted, buffer.data());
+  if (Status s = read.run(); !s.ok()) return s;
+  return wanted;
 }
 
 }  // namespace hawthorn::db

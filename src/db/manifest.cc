@@ -288,7 +288,7 @@ uint64_t features_of(const format::TreeRecord& tree) {
   return features;
 }
 uint64_t features_of(const format::ManifestBatch& batch) {
-  uint64_t features = 0;
+  uint64_t features = batch.features;
   for (const auto* trees : {&batch.trees_created, &batch.trees_set}) {
     for (const format::TreeRecord& tree : *trees) features |= features_of(tree);
   }
@@ -366,6 +366,12 @@ Status Manifest::append(const format::ManifestBatch& batch) {
     files.superblock.features.incompatible = before;
     if (files.failed.ok() && !status.is(StatusCode::kNoSpace)) files.failed = status;
     return status;
+  }
+  if (batch.features != 0) {
+    // They are named already. A batch that has nothing else is none.
+    format::ManifestBatch rest = batch;
+    rest.features = 0;
+    return append(rest);
   }
   ManifestFile& current = files.current;
   // Encoded on a copy, so that a batch that found no space leaves no gap in the sequence numbers.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/large_value.h"
+#include "os/epoch.h"
+
 namespace hawthorn::db {
 
 namespace {
@@ -64,6 +67,41 @@ Result<tree::ExtentAddress> MovedLarge::copy(const tree::Extent& extent, char* b
   made->dropped.store(false, std::memory_order_release);
   store_->large->add(std::move(reference));
   return to;
+}
+
+// Of the versions that a merge behind this look will not have, those of large values.
+template <typename Moves>
+bool MovedLarge::any_named(const tree::Container& container, Moves moves) {
+  os::epoch::Guard guard;
+  const tree::Delta& delta = *container.descriptor.load(std::memory_order_acquire)->active;
+  tree::DeltaEntry* entries[64];
+  size_t count = delta.collect_first(entries);
+  while (count > 0) {
+    for (size_t i = 0; i < count; ++i) {
+      for (const tree::Version* v = entries[i]->newest.load(std::memory_order_acquire);
+           v != nullptr; v = v->older.load(std::memory_order_acquire)) {
+        if (v->kind != tree::VersionKind::kLarge) continue;
+        const Result<format::LargeValue> value = format::decode_large_value(v->value());
+        if (!value.ok()) return true;
+        if (std::any_of(value->extents.begin(), value->extents.end(), moves)) return true;
+      }
+    }
+    const tree::DeltaEntry* last = entries[count - 1];
+    count = delta.collect(tree::Delta::Seek::kGreater, last->key(), last->head, entries);
+  }
+  return false;
+}
+
+bool MovedLarge::named(const tree::Container& container) const {
+  return any_named(container, [this](const auto& address) { return addresses_.contains(address); });
+}
+
+bool MovedLarge::named(const tree::Container& container, const tree::RunFile& run, uint32_t file) {
+  return any_named(container, [&](const tree::ExtentAddress& address) {
+    return address.file == file &&
+           std::any_of(run.large.begin(), run.large.end(),
+                       [&](const auto& extent) { return extent->address == address; });
+  });
 }
 
 std::vector<tree::ExtentRef> MovedLarge::keep() {

@@ -208,6 +208,8 @@ Status Db::Impl::open_all(Opened* event) {
   store_.snapshots = snapshots_.get();
   store_.large = large_.get();
   store_.visible = &sequencer_->visible();
+  store_.large_pieces.store((loaded.features.incompatible & format::kFeatureLargePieces) != 0,
+                            std::memory_order_relaxed);
   store_.next_container.store(loaded.state.next_container, std::memory_order_relaxed);
   publisher_ = std::make_unique<db::Publisher>(
       machine_, &store_, [this](uint64_t durable) { return catalog_->log_needed(durable); });

@@ -250,7 +250,8 @@ Status Replay::mark_extents(tree::TreeState* tree, const format::Operation& oper
   if (operation.type == format::OperationType::kAttach) return mark_attached(operation);
   Result<format::LargeValue> value = format::decode_large_value(operation.value);
   if (!value.ok()) return value.status();
-  for (const tree::ExtentAddress& address : value->extents) {
+  // The others belong to the version before it: in the container's run, or in the log as well.
+  for (const tree::ExtentAddress& address : format::fresh_extents(*value)) {
     if (Status s = store_->space->mark_used(address); !s.ok()) return s;
     store_->large->add(tree::ExtentRef(
         new tree::Extent(store_->residency, address, address.blocks * 4096, false)));

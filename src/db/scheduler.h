@@ -71,6 +71,8 @@ inline size_t part_of(size_t bytes, double share) {
 // What a merge changes in the manifest and on disk.
 Edit edit_of(const tree::MergeOutput& output);
 
+class MovedLarge;
+
 class Scheduler : public txn::Admission {
  public:
   using TreeList = std::function<std::vector<tree::TreeState*>()>;
@@ -115,6 +117,7 @@ class Scheduler : public txn::Admission {
 
   // Makes what was flushed durable.
   Status publish() { return publisher_->publish(); }
+  Publisher& publisher() const { return *publisher_; }
   // Flushes all that was logged below `end`, or until now; does not publish. kLsnMax: all that
   // there is, when nobody writes any more.
   Status flush_all(Lsn end);
@@ -170,6 +173,7 @@ class Scheduler : public txn::Admission {
   // Extents of large values that were moved, and the timestamps at which they may be read.
   void hold_moved(std::vector<tree::ExtentRef> extents) EXCLUDES(held_mutex_);
   void release_moved() EXCLUDES(held_mutex_);
+  bool keep_still(const MovedLarge& moved, const tree::TreeState::Cut& cut);
   // Re-clustering for space alone (tidy.cc).
   struct Untidy {
     tree::TreeState* tree;

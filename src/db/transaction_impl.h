@@ -12,6 +12,7 @@
 
 #include "db/cursor_impl.h"
 #include "db/impl.h"
+#include "db/large_edit.h"
 #include "db/large_values.h"
 #include "db/pinned_values.h"
 #include "db/reserved_put.h"
@@ -239,13 +240,18 @@ class Transaction::Impl {
     Status status = state->get(key, txn_->update_view(), txn_->update_view_registered(), value);
     return status.ok() ? db::take_moment(*state, now_ms(), &value) : status;
   }
-  // As get_for_update; of a large value *large, and what describes it.
-  Status read_to_change(tree::TreeState* state, std::string_view key, Value& value,
-                        bool* large) const {
+  // As get_for_update; of a large value *large, and what describes it; *own: see get_encoded.
+  Status read_to_change(tree::TreeState* state, std::string_view key, Value& value, bool* large,
+                        bool* own = nullptr) const {
     if (Status s = txn_->begin_update(state, key); !s.ok()) return s;
     return state->get_encoded(key, txn_->update_view(), txn_->update_view_registered(), value,
-                              large);
+                              large, own);
   }
+  // Values by parts (value_parts.cc); `key` is the caller's.
+  struct PartChange;
+  Status change_part(tree::TreeState* state, std::string_view key, PartChange* change) const;
+  Status write_changed(tree::TreeState* state, std::string_view stored_key, uint64_t skipped,
+                       PartChange* change, db::LargeEdit* edit) const;
   // Whether a key has this value, or, without one, is absent.
   Result<bool> has(tree::TreeState* state, std::string_view key,
                    std::optional<std::string_view> expected) const {
@@ -316,6 +322,20 @@ class Transaction::Impl {
   Status merge(tree::TreeState* state, std::string_view key, std::string_view operand) const {
     if (Status s = db_->check_merge(*state, key, operand); !s.ok()) return s;
     return txn_->write(state, format::OperationType::kMerge, key, operand);
+  }
+
+  // What a read by parts reads, registered as long as this lives.
+  struct PartsView {
+    tree::ReadView view;
+    Snapshot own;
+  };
+  PartsView parts_view() const {
+    PartsView seen{txn_->view(), {}};
+    if (!txn_->reads_one_moment()) {
+      seen.own = db_->snapshot();
+      seen.view.ts = seen.own.timestamp();
+    }
+    return seen;
   }
 
   // A put that is filled in place belongs to the innermost one that is open, as no other may write.

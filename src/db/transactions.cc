@@ -94,7 +94,7 @@ Status Transaction::prepare(std::string_view id) {
 
 std::unique_ptr<txn::Txn> Db::Impl::new_txn() {
   auto txn = std::make_unique<txn::Txn>(services_);
-  txn->drop_large = [this](std::string_view encoded) { db::drop_large_value(&store_, encoded); };
+  txn->drop_large = [this](auto extents) { db::drop_extents(&store_, extents); };
   return txn;
 }
 
@@ -403,15 +403,7 @@ Status Transaction::put_stream(const Tree& tree, std::string_view key, uint64_t 
   }
   if (size <= db::kLargeValueBytes || db::expires(*state)) {
     std::string bytes(size, '\0');
-    for (size_t filled = 0; filled < size;) {
-      Result<size_t> got = source({bytes.data() + filled, bytes.size() - filled});
-      if (!got.ok()) return got.status();
-      if (*got == 0 || *got > size - filled) {
-        return Status(StatusCode::kInvalidArgument, "the source gave " + std::to_string(filled) +
-                                                        " bytes of " + std::to_string(size));
-      }
-      filled += *got;
-    }
+    if (Status s = db::fill_from(source, bytes); !s.ok()) return s;
     return put(tree, key, bytes);
   }
   if (status = impl_->takes_value(state, stored.view()); !status.ok()) return status;

@@ -133,11 +133,13 @@ struct ManifestBatch {
   std::vector<DeviceRecord> devices_set;  // added (the next index), or replaced by index
   Lsn log_trim = 0;                       // 0: unchanged
   Lsn lsn_reserved = 0;                   // 0: unchanged
+  uint64_t features = 0;  // incompatible ones that the superblock has to name from here on
   bool empty() const {
     return trees_created.empty() && trees_set.empty() && trees_dropped.empty() &&
            dictionaries_added.empty() && containers_set.empty() && containers_deleted.empty() &&
            epochs_set.empty() && epochs_deleted.empty() && snapshots_set.empty() &&
-           snapshots_deleted.empty() && devices_set.empty() && log_trim == 0 && lsn_reserved == 0;
+           snapshots_deleted.empty() && devices_set.empty() && log_trim == 0 && lsn_reserved == 0 &&
+           features == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

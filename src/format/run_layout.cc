@@ -369,14 +369,6 @@ class EntryChecker {
   uint32_t large_count_ = 0;
 };
 
-const char* get_varint32(const char* from, const char* end, uint32_t* value) {
-  uint64_t wide = 0;
-  from = get_varint(from, end, &wide);
-  if (from == nullptr || wide > ~uint32_t{0}) return nullptr;
-  *value = static_cast<uint32_t>(wide);
-  return from;
-}
-
 }  // namespace
 
 bool decode_untrusted_record(const char* from, const char* end, HeapRecord* record) {
@@ -559,50 +551,6 @@ Status check_run_records(const RunView& view, uint32_t begin, uint32_t end, cons
     }
   }
   return {};
-}
-
-void append_large_value(std::string& to, const LargeValue& value) {
-  append_varint(to, value.size);
-  append(to, value.checksum);
-  append_varint(to, value.extents.size());
-  for (const ExtentAddress& extent : value.extents) {
-    append_varint(to, extent.file);
-    append_varint(to, extent.block);
-    append_varint(to, extent.blocks);
-  }
-}
-
-Result<LargeValue> decode_large_value(std::string_view encoded) {
-  const Status malformed(StatusCode::kCorruption, "the reference to a large value is malformed");
-  const char* at = encoded.data();
-  const char* end = at + encoded.size();
-  LargeValue value;
-  uint64_t count = 0;
-  uint64_t blocks = 0;
-  at = get_varint(at, end, &value.size);
-  if (at == nullptr || end - at < 8) return malformed;
-  value.checksum = load<uint64_t>(at);
-  at = get_varint(at + 8, end, &count);
-  // Each extent takes three bytes at least: a count cannot make us reserve more than the input's
-  // size.
-  if (at == nullptr || count > static_cast<size_t>(end - at) / 3) return malformed;
-  value.extents.reserve(count);
-  for (uint64_t i = 0; i < count; ++i) {
-    ExtentAddress extent;
-    for (uint32_t* field : {&extent.file, &extent.block, &extent.blocks}) {
-      at = get_varint32(at, end, field);
-      if (at == nullptr) return malformed;
-    }
-    blocks += extent.blocks;
-    value.extents.push_back(extent);
-  }
-  if (at != end || value.size > blocks * kRunBlockBytes) return malformed;
-  return value;
-}
-
-uint64_t extend_large_checksum(uint64_t checksum, std::string_view chunk) {
-  HAWTHORN_ASSERT(chunk.size() <= kLargeChunkBytes);
-  return checksum64(chunk.data(), chunk.size(), checksum);
 }
 
 }  // namespace hawthorn::format

@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "format/large_value.h"
 #include "format/manifest_state.h"
 #include "format/packing.h"
 #include "hawthorn/status.h"
@@ -410,23 +411,5 @@ HeapRange heap_range(const RunView& view, uint32_t begin, uint32_t end);
 // Checks the records of entries [begin, end) where only their bytes are at hand: `heap` is where
 // the whole heap would begin. Errors: kCorruption.
 Status check_run_records(const RunView& view, uint32_t begin, uint32_t end, const char* heap);
-
-// A value of more than 64 KB, in extents of its own, filled in their order.
-struct LargeValue {
-  uint64_t size = 0;
-  uint64_t checksum = 0;  // extend_large_checksum over the whole value
-  std::vector<ExtentAddress> extents;
-  bool operator==(const LargeValue&) const = default;
-};
-// varint size, u64 checksum, varint count, then per extent varint file, varint block, varint
-// blocks.
-void append_large_value(std::string& to, const LargeValue& value);
-// Errors: kCorruption, also when the extents are too small for size bytes.
-Result<LargeValue> decode_large_value(std::string_view encoded);
-
-// A large value's checksum is built in chunks, the last of which may be short: start with 0, and
-// feed each chunk.
-inline constexpr size_t kLargeChunkBytes = size_t{64} << 10;
-uint64_t extend_large_checksum(uint64_t checksum, std::string_view chunk);
 
 }  // namespace hawthorn::format

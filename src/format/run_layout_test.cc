@@ -81,11 +81,11 @@ TEST(RunLayoutTest, LargeValuesRoundTrip) {
   Prng prng(20240605);
   for (int i = 0; i < 1000; ++i) {
     LargeValue value{0, prng.next(), {}};
-    const uint64_t extents = prng.below(20);
+    const uint64_t extents = 1 + prng.below(20);
     for (uint64_t e = 0; e < extents; ++e) {
       value.extents.push_back({static_cast<uint32_t>(prng.next()),
                                static_cast<uint32_t>(prng.next()),
-                               static_cast<uint32_t>(prng.next() >> prng.below(64))});
+                               static_cast<uint32_t>(prng.next() >> prng.below(64)) | 1});
       value.size += value.extents.back().blocks * uint64_t{kRunBlockBytes};
     }
     std::string encoded;

@@ -87,6 +87,8 @@ inline constexpr uint64_t kFeatureClones = 64;
 // Incompatible: some tree has or had an order of its own, or several values to a key: its record,
 // its entry in the catalog.
 inline constexpr uint64_t kFeatureTreeShapes = 128;
+// Incompatible: some large value is or was in pieces (large_value.h).
+inline constexpr uint64_t kFeatureLargePieces = 256;
 // Incompatible: some tree may have or had values that are trees: its record, entries of the
 // catalog.
 inline constexpr uint64_t kFeatureSubtrees = 512;
@@ -95,7 +97,7 @@ inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
         kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes |
-        kFeatureSubtrees};
+        kFeatureLargePieces | kFeatureSubtrees};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -9,8 +9,11 @@
 
 namespace hawthorn::tree {
 
+using format::kLargeSumBytes;
+
 namespace {
 constexpr size_t kBlock = os::kBlockBytes;
+constexpr size_t kBufferBytesMin = 2 * kLargeSumBytes;  // a table has up to 12 KB
 }  // namespace
 
 Status too_large_to_read(uint64_t size) {
@@ -20,7 +23,11 @@ Status too_large_to_read(uint64_t size) {
 }
 
 LargeRead::LargeRead(Residency* residency, format::LargeValue value, char* to)
-    : residency_(residency), value_(std::move(value)), to_(to) {}
+    : residency_(residency), value_(std::move(value)), from_(0), size_(value_.size), to_(to) {}
+
+LargeRead::LargeRead(Residency* residency, format::LargeValue value, uint64_t from, size_t size,
+                     char* to)
+    : residency_(residency), value_(std::move(value)), from_(from), size_(size), to_(to) {}
 
 LargeRead::~LargeRead() {
   if (buffer_ != nullptr) residency_->release(os::Quota::kMerge, buffer_, buffer_bytes_);
@@ -28,8 +35,13 @@ LargeRead::~LargeRead() {
 
 Status LargeRead::begin() {
   // Not straight to where it belongs: that is not aligned for direct I/O.
-  buffer_bytes_ = std::clamp<size_t>(align_up(value_.size, kBlock), kBlock, kPieceBytes);
-  buffer_ = residency_->allocate_for_read(os::Quota::kMerge, buffer_bytes_);
+  const size_t wanted =
+      std::clamp<size_t>(align_up(size_, kLargeSumBytes), kBufferBytesMin, kPieceBytes);
+  if (wanted > buffer_bytes_) {
+    if (buffer_ != nullptr) residency_->release(os::Quota::kMerge, buffer_, buffer_bytes_);
+    buffer_bytes_ = wanted;
+    buffer_ = residency_->allocate_for_read(os::Quota::kMerge, buffer_bytes_);
+  }
   if (buffer_ == nullptr) {
     buffer_bytes_ = 0;
     return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
@@ -38,23 +50,71 @@ Status LargeRead::begin() {
   return status_;
 }
 
-// Finds the next piece.
-void LargeRead::next() {
-  while (extent_ < value_.extents.size() &&
-         offset_ == uint64_t{value_.extents[extent_].blocks} * kBlock) {
-    ++extent_;
-    offset_ = 0;
+void LargeRead::go_on(uint64_t from, size_t size, char* to) {
+  if (from < start_) {
+    place_ = 0;
+    start_ = 0;
   }
-  if (there_ == value_.size || extent_ == value_.extents.size()) {
+  from_ = from;
+  size_ = size;
+  to_ = to;
+  there_ = 0;
+  summed_ = 0;
+  checksum_ = 0;
+  done_ = false;
+  if (making_sums_) summed_extent_ = kNone;
+}
+
+Status LargeRead::run() {
+  if (Status s = begin(); !s.ok()) return s;
+  while (!done_) {
+    const os::IoRead read = request();
+    arrived(read.file->read_at(read.offset, {read.data, read.size}));
+  }
+  return status_;
+}
+
+void LargeRead::damaged() {
+  done_ = true;
+  status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
+}
+
+// Goes to the piece, or extent, in which the next byte lies. False: it has none.
+bool LargeRead::find_place() {
+  const uint64_t at = from_ + there_;
+  const auto bytes = [this] {
+    return value_.in_pieces() ? value_.pieces[place_].size
+                              : uint64_t{value_.extents[place_].blocks} * kBlock;
+  };
+  const size_t places = value_.in_pieces() ? value_.pieces.size() : value_.extents.size();
+  while (place_ < places && at - start_ >= bytes()) {
+    start_ += bytes();
+    ++place_;
+  }
+  return place_ < places;
+}
+
+// Finds what has to be read next.
+void LargeRead::next() {
+  while (there_ < size_ && find_place() && value_.in_pieces() && value_.pieces[place_].hole()) {
+    const uint64_t left = start_ + value_.pieces[place_].size - from_ - there_;
+    const auto zeros = static_cast<size_t>(std::min<uint64_t>(left, size_ - there_));
+    std::memset(to_ + there_, 0, zeros);
+    there_ += zeros;
+  }
+  if (there_ < size_ && !find_place()) return damaged();
+  if (there_ == size_) {
     done_ = true;
-    if (there_ != value_.size || checksum_ != value_.checksum) {
-      status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
-    }
+    const bool all = !value_.in_pieces() && from_ == 0 && size_ == value_.size;
+    if (all && checksum_ != value_.checksum) damaged();
     return;
   }
+  if (value_.in_pieces()) {
+    next_piece();
+  } else {
+    next_whole();
+  }
   const format::ExtentAddress& extent = value_.extents[extent_];
-  piece_ = static_cast<size_t>(std::min<uint64_t>(
-      {value_.size - there_, uint64_t{extent.blocks} * kBlock - offset_, buffer_bytes_}));
   if (residency_->space()->file(extent.file) == nullptr) {
     done_ = true;
     status_ =
@@ -62,10 +122,50 @@ void LargeRead::next() {
   }
 }
 
+// In whole blocks, as far as the buffer goes.
+void LargeRead::ask_for(uint32_t extent, uint64_t at, size_t size) {
+  extent_ = extent;
+  asked_at_ = at;
+  asked_bytes_ = std::min(align_up(size, kBlock), buffer_bytes_);
+}
+
+void LargeRead::next_whole() {
+  const uint64_t at = from_ + there_ - start_;
+  const uint64_t bytes = uint64_t{value_.extents[place_].blocks} * kBlock;
+  const uint64_t begin = at / kBlock * kBlock;
+  const uint64_t end = std::min<uint64_t>(bytes, at + size_ - there_);
+  ask_for(static_cast<uint32_t>(place_), begin, static_cast<size_t>(end - begin));
+  used_ = static_cast<size_t>(std::min<uint64_t>(end, begin + asked_bytes_) - at);
+}
+
+void LargeRead::next_piece() {
+  const format::LargePiece& piece = value_.pieces[place_];
+  const format::LargeContent& content = value_.contents[piece.extent];
+  const uint64_t before = from_ + there_ - start_;
+  const uint64_t at = piece.offset + before;
+  const uint64_t end = at + std::min<uint64_t>(piece.size - before, size_ - there_);
+  if (content.has_table() && summed_extent_ != piece.extent) {
+    summed_extent_ = piece.extent;
+    sums_.clear();
+    making_sums_ = at == 0 && end == content.bytes;
+    table_ = !making_sums_;
+    if (table_) {
+      const uint64_t begin = content.table_at() / kBlock * kBlock;
+      return ask_for(piece.extent, begin,
+                     static_cast<size_t>(content.table_at() + content.table_bytes() - begin));
+    }
+  }
+  // Whole chunks, for their sums.
+  const uint64_t begin = at / kLargeSumBytes * kLargeSumBytes;
+  const uint64_t last = std::min<uint64_t>(content.bytes, align_up(end, kLargeSumBytes));
+  ask_for(piece.extent, begin, static_cast<size_t>(last - begin));
+  used_ = static_cast<size_t>(std::min<uint64_t>(end, begin + asked_bytes_) - at);
+}
+
 os::IoRead LargeRead::request() const {
   const format::ExtentAddress& extent = value_.extents[extent_];
-  return {residency_->space()->file(extent.file), uint64_t{extent.block} * kBlock + offset_,
-          buffer_, align_up(piece_, kBlock), nullptr};
+  return {residency_->space()->file(extent.file), uint64_t{extent.block} * kBlock + asked_at_,
+          buffer_, asked_bytes_, nullptr};
 }
 
 void LargeRead::arrived(Status status) {
@@ -74,12 +174,59 @@ void LargeRead::arrived(Status status) {
     status_ = std::move(status);
     return;
   }
-  residency_->count_read(align_up(piece_, kBlock));
-  std::memcpy(to_ + there_, buffer_, piece_);
-  there_ += piece_;
-  offset_ += piece_;
-  add_to_checksum();
+  residency_->count_read(asked_bytes_);
+  if (!value_.in_pieces()) {
+    take_whole();
+  } else if (!(table_ ? take_table() : take_piece())) {
+    return damaged();
+  }
   next();
+}
+
+void LargeRead::take_whole() {
+  const uint64_t at = from_ + there_ - start_;
+  std::memcpy(to_ + there_, buffer_ + (at - asked_at_), used_);
+  there_ += used_;
+  if (from_ == 0 && size_ == value_.size) add_to_checksum();
+}
+
+bool LargeRead::take_table() {
+  table_ = false;
+  const format::LargeContent& content = value_.contents[extent_];
+  const std::string_view table(buffer_ + (content.table_at() - asked_at_), content.table_bytes());
+  if (format::large_sum(table) != content.checksum) {
+    summed_extent_ = kNone;
+    return false;
+  }
+  sums_.resize(content.sums());
+  std::memcpy(sums_.data(), table.data(), table.size());
+  return true;
+}
+
+bool LargeRead::take_piece() {
+  const format::LargePiece& piece = value_.pieces[place_];
+  const format::LargeContent& content = value_.contents[extent_];
+  const auto bytes =
+      static_cast<size_t>(std::min<uint64_t>(asked_bytes_, content.bytes - asked_at_));
+  for (size_t at = 0; at < bytes; at += kLargeSumBytes) {
+    const std::string_view chunk(buffer_ + at, std::min(kLargeSumBytes, bytes - at));
+    const uint64_t sum = format::large_sum(chunk);
+    const size_t number = (asked_at_ + at) / kLargeSumBytes;
+    if (!content.has_table()) {
+      if (sum != content.checksum) return false;
+    } else if (making_sums_) {
+      sums_.push_back(sum);
+    } else if (sum != sums_[number]) {
+      return false;
+    }
+  }
+  const uint64_t from = piece.offset + (from_ + there_ - start_);
+  std::memcpy(to_ + there_, buffer_ + (from - asked_at_), used_);
+  there_ += used_;
+  if (!content.has_table() || !making_sums_ || sums_.size() < content.sums()) return true;
+  making_sums_ = false;
+  const std::string_view table(reinterpret_cast<const char*>(sums_.data()), sums_.size() * 8);
+  return format::large_sum(table) == content.checksum;
 }
 
 // It is built in chunks of the whole value, wherever pieces end.
@@ -94,12 +241,7 @@ void LargeRead::add_to_checksum() {
 
 Status read_large_value(Residency& residency, const format::LargeValue& value, char* to) {
   LargeRead read(&residency, value, to);
-  if (Status s = read.begin(); !s.ok()) return s;
-  while (!read.done()) {
-    const os::IoRead request = read.request();
-    read.arrived(request.file->read_at(request.offset, {request.data, request.size}));
-  }
-  return read.status();
+  return read.run();
 }
 
 }  // namespace hawthorn::tree

@@ -78,16 +78,6 @@ Result<ExtentRef> Merger::Work::make_extent(char* memory, size_t bytes, bool ind
   return ExtentRef(extent);
 }
 
-// The extent of a large value that an input's run refers to already.
-const ExtentRef* Merger::Work::old_large(const ExtentAddress& address) const {
-  for (const MergeInput& input : inputs) {
-    for (const ExtentRef& extent : input.file->large) {
-      if (extent->address == address) return &extent;
-    }
-  }
-  return nullptr;
-}
-
 // Gathers the values of a piece in its new extent.
 Status Merger::Work::finish_values(RunFile* file, std::vector<BuiltExtent>* built) {
   Result<char*> memory = take_memory(copied_bytes, false);
@@ -193,6 +183,7 @@ Status Merger::Work::finish_piece(bool keep_extents) {
 
   // Large values: those of the old run that stay, and those that come from the delta.
   std::sort(large_kept.begin(), large_kept.end());
+  large_kept.erase(std::unique(large_kept.begin(), large_kept.end()), large_kept.end());
   std::sort(large_dropped.begin(), large_dropped.end());
   if (keep_extents) {
     for (const ExtentRef& extent : old_file->large) {

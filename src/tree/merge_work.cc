@@ -261,6 +261,7 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
       note_large(kept.version->value(), false);
     }
   };
+  const size_t large_before = large_dropped.size();
   std::string_view key;
   if (!deleted.empty()) key = record != nullptr ? record->key : run_key(from);
   auto range = deleted.begin();
@@ -290,6 +291,7 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
     if (!tombstone || oldest.cts >= layered || inputs.front().keeps_deletes) break;
     key_versions.pop_back();
   }
+  if (large_dropped.size() > large_before) keep_shared_large(large_before);
   for (size_t i = 1; i < key_versions.size(); ++i) {
     if (holds_operands(key_versions[i - 1])) continue;  // it needs this one: no rewrite drops it
     const Kept& kept = key_versions[i];
@@ -299,22 +301,6 @@ void Merger::Work::keep_versions(const Record* record, uint32_t from, uint32_t t
     }
     const RunEntry entry = run->entry(kept.index);
     old_bytes += kEntryBytes + entry.size + entry.inline_value.size();
-  }
-}
-
-void Merger::Work::note_large(std::string_view encoded, bool keep) {
-  const Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) return;  // checked when it was written and when the run was attached
-  for (const ExtentAddress& address : value->extents)
-    (keep ? large_kept : large_dropped).push_back(address);
-}
-
-// Of a large value's extents, those that are not where it was any more.
-void Merger::Work::note_moved(std::string_view encoded) {
-  const Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) return;  // as above
-  for (const ExtentAddress& address : value->extents) {
-    if (moved_large->contains(address)) large_dropped.push_back(address);
   }
 }
 
@@ -339,10 +325,14 @@ void Merger::Work::emit_version(std::string_view key, const Kept& kept) {
     case VersionKind::kTombstone:
       builder.add_tombstone(key, kept.cts);
       return;
-    case VersionKind::kLarge:
-      note_large(v->value(), true);
-      builder.add_large(key, v->value(), cts, 0);
+    case VersionKind::kLarge: {
+      // It may share extents with a version of the run.
+      const std::string encoded = moved(v->value());
+      note_large(encoded, true);
+      if (moved_large != nullptr) note_moved(v->value());
+      builder.add_large(key, encoded, cts, 0);
       return;
+    }
     case VersionKind::kMerge:
       builder.add_operands(key, v->value(), kept.cts);
       return;
@@ -434,21 +424,6 @@ void Merger::Work::leave_behind(uint32_t extents) {
     if ((left_out >> e & 1) == 0) ++kept;
   }
   new_extent = kept;
-}
-
-// The encoded large value with its extents' new addresses.
-std::string Merger::Work::moved(std::string_view encoded) const {
-  std::string result(encoded);
-  if (moved_large == nullptr) return result;
-  Result<format::LargeValue> value = format::decode_large_value(encoded);
-  if (!value.ok()) return result;  // checked when the run was attached
-  for (ExtentAddress& address : value->extents) {
-    const auto to = moved_large->find(address);
-    if (to != moved_large->end()) address = to->second;
-  }
-  result.clear();
-  format::append_large_value(result, *value);
-  return result;
 }
 
 // Whether an entry's value does not stay where it is.

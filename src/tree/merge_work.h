@@ -145,6 +145,7 @@ struct Merger::Work {
   void emit_version(std::string_view key, const Kept& kept);
   void emit_rewritten(std::string_view key, const Kept& kept);
   void drop_run_entry(uint32_t index);
+  void keep_shared_large(size_t from);
   void note_large(std::string_view encoded, bool keep);
   void note_moved(std::string_view encoded);
   uint32_t same_key_end(uint32_t index) const;

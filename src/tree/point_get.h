@@ -48,6 +48,8 @@ class PointGet {
   // The value is an encoded format::LargeValue; with operands, what they are to be folded onto.
   bool large() const { return large_; }
   const Operands& operands() const { return operands_; }
+  // That has it: of a clone perhaps its source.
+  const TreeState* tree() const { return tree_; }
   std::string_view key() const { return key_; }
   Value* value() const { return value_; }
 

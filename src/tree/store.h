@@ -44,6 +44,41 @@ class LargeExtents {
   std::map<ExtentAddress, ExtentRef> extents_ GUARDED_BY(mutex_);
 };
 
+// Between those who write a new version of a large value, which shares extents with the one before,
+// and the evacuation of data files, which moves those that containers own: from the look at the old
+// version until the new one's intent is installed, where evacuation finds it, none are moved.
+class LargeMoves {
+ public:
+  // Of those who write. Never waits long.
+  void enter() {
+    for (os::SpinWait wait;; wait.once()) {
+      writers_.fetch_add(1, std::memory_order_seq_cst);
+      if (!closed_.load(std::memory_order_seq_cst)) return;
+      writers_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+  }
+  void leave() { writers_.fetch_sub(1, std::memory_order_seq_cst); }
+  // Keeps them out; one at a time. False: some are there, and do not go soon.
+  bool close() {
+    closed_.store(true, std::memory_order_seq_cst);
+    os::SpinWait wait;
+    for (int tries = 0; writers_.load(std::memory_order_seq_cst) != 0; ++tries) {
+      if (tries == kTriesMax) {
+        open();
+        return false;
+      }
+      wait.once();
+    }
+    return true;
+  }
+  void open() { closed_.store(false, std::memory_order_seq_cst); }
+
+ private:
+  static constexpr int kTriesMax = 200;
+  std::atomic<uint32_t> writers_{0};
+  std::atomic<bool> closed_{false};
+};
+
 // Which rows transactions have locked, for writers that take no locks (R18). They ask under the
 // latch of the row's container, which whoever locks takes after that, to look for intents: so one
 // of the two sees the other.
@@ -65,6 +100,8 @@ struct Store {
   TxnSlots* slots = nullptr;
   Snapshots* snapshots = nullptr;
   LargeExtents* large = nullptr;
+  LargeMoves large_moves;
+  std::atomic<bool> large_pieces{false};  // the superblock says that large values may be in pieces
   std::atomic<Lsn>* visible =
       nullptr;              // visible_ts: everything up to it is committed and may be read
   wal::Log* log = nullptr;  // null while the log is scanned, and in a read-only database
@@ -72,8 +109,8 @@ struct Store {
   std::atomic<uint64_t> next_container{1};
   CursorList cursors;
   const RowGate* row_gate = nullptr;  // null: no rows are ever locked
-  std::atomic<bool> expires{false};  // there is a tree whose entries end
-  std::atomic<uint64_t> now_ms{0};   // what was the present for those; never goes back
+  std::atomic<bool> expires{false};   // there is a tree whose entries end
+  std::atomic<uint64_t> now_ms{0};    // what was the present for those; never goes back
 };
 
 }  // namespace hawthorn::tree

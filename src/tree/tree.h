@@ -159,9 +159,9 @@ class TreeState {
   // Errors: kNotFound; kCorruption; kIoError; kOutOfMemory; kNotSupported for a value over 64 MB.
   Status get(std::string_view key, const ReadView& view, bool registered, Value& value);
   // The encoded format::LargeValue when the value is large: get follows it up to 64 MB, streams
-  // read by parts.
+  // read by parts. *own: whether this tree has it, and not what it is a clone of.
   Status get_encoded(std::string_view key, const ReadView& view, bool registered, Value& value,
-                     bool* large);
+                     bool* large, bool* own = nullptr);
   // What operands make of an existing value. Errors: kCorruption where the operator refuses;
   // kNotSupported for more than 64 MB. Calls the operator: under no latch, in no guard.
   Status fold(std::string_view key, std::optional<std::string_view> existing,

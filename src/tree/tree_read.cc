@@ -34,7 +34,7 @@ PointRead TreeState::read_at(const Descriptor& descriptor, std::string_view key,
 }
 
 Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool registered,
-                              Value& value, bool* large) {
+                              Value& value, bool* large, bool* own) {
   std::string before;
   for (;;) {
     PointGet get(this, key, view, registered, &value);
@@ -44,6 +44,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
     }
     get.settle();
     *large = get.large() && get.operands().empty();
+    if (own != nullptr) *own = get.tree() == this;
     if (!get.status().ok() || *large == get.large()) return get.status();
     // A large value with operands above it: what they make of it is in no extent.
     std::string encoded = value.to_string();

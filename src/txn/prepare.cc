@@ -233,9 +233,7 @@ Status Txn::abort_prepared() {
   services_.sequencer->forget(prepared_.get());
   services_.store->slots->abort(id_);
   for (size_t i = undo_.size(); i > 0; --i) tree::TreeState::roll_back(undo_[i - 1], id_);
-  if (drop_large) {
-    for (const std::string& encoded : large_) drop_large(encoded);
-  }
+  drop_all_large();
   finish();
   return {};
 }
@@ -270,7 +268,7 @@ Status Txn::install_found(tree::TreeState* tree, const format::Operation& operat
       if (!s.ok()) return s;
       found_bytes_ += operation.key.size() + operation.value.size();
       if (operation.type == format::OperationType::kPutLarge) {
-        own_large(std::string(operation.value));
+        own_large(operation.value);
       }
       return s;
     }

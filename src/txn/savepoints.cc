@@ -106,7 +106,8 @@ void Txn::take_back(const Mark& mark) {
   key_at_ = mark.key_at;
   key_end_ = mark.key_end;
   for (; large_.size() > mark.large; large_.pop_back()) {
-    large_bytes_ -= sizeof(std::string) + large_.back().capacity();
+    large_bytes_ -=
+        sizeof(large_.back()) + large_.back().capacity() * sizeof(format::ExtentAddress);
     if (drop_large) drop_large(large_.back());
   }
 }

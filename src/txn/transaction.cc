@@ -289,12 +289,12 @@ Status Txn::write(tree::TreeState* tree, format::OperationType type, std::string
   if (ready.ok()) ready = take_memory([&] { return reserve_key(key.size() + 1); });
   if (ready.ok()) ready = install(tree, type, keep_key(key), value);
   if (Status& s = ready; !s.ok()) {
-    if (large && drop_large) drop_large(value);
+    if (large) drop_extents_of(value);
     return s;
   }
   format::append_operation(operations_, {type, tree->id(), key, value});
   ++operation_count_;
-  if (large) own_large(std::string(value));
+  if (large) own_large(value);
   if (operations_.size() > kHeapKept || large) count_memory();
   intent_bytes_ += key.size() + value.size() + kIntentOverhead;
   if (operations_.size() < kChunkBytes) return spill_if_large();
@@ -622,9 +622,7 @@ void Txn::abort() {
 
 void Txn::roll_back() {
   if (wrote()) unlink_all();
-  if (drop_large) {
-    for (const std::string& encoded : large_) drop_large(encoded);
-  }
+  drop_all_large();
 }
 
 void Txn::unlink_all() {

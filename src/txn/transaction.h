@@ -25,10 +25,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "format/large_value.h"
 #include "format/operation.h"
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
@@ -141,10 +143,7 @@ class Txn : private CommitCheck {
 
   // A large value that write_all is to name: dropped when the transaction is rolled back, however
   // far it came.
-  void own_large(std::string encoded) {
-    large_bytes_ += sizeof(std::string) + encoded.capacity();
-    large_.push_back(std::move(encoded));
-  }
+  void own_large(std::string_view encoded);
 
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
@@ -234,8 +233,8 @@ class Txn : private CommitCheck {
 
   TxnId id() const { return id_; }
   bool wrote() const { return !undo_.empty() || !layers_.empty(); }
-  // Called for every operation type kPutLarge that is rolled back.
-  std::function<void(std::string_view encoded)> drop_large;
+  // Called for every operation type kPutLarge that is rolled back, with what was written for it.
+  std::function<void(std::span<const format::ExtentAddress>)> drop_large;
 
  private:
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
@@ -279,6 +278,8 @@ class Txn : private CommitCheck {
   // Who locks rows reads them as they are now.
   bool reads_floors() const { return !floors_.empty() && !locks_rows(); }
   void roll_back();
+  void drop_extents_of(std::string_view encoded);
+  void drop_all_large();
   void unlink_all();
   void tell_tree_changes() const {
     if (os::EventSink* const events = services_.store->machine->events; events != nullptr) {
@@ -382,10 +383,11 @@ class Txn : private CommitCheck {
   uint64_t tree_changes_seen_ = 0;     // Sequencer::tree_changes() when it began
   std::vector<Mark> marks_;
   uint64_t next_mark_ = 1;
-  bool attaching_ = false;          // it is logging what has no intents
-  Status broken_;                   // why only abort is left
-  std::vector<std::string> large_;  // encoded large values that this transaction wrote
-  size_t large_bytes_ = 0;          // that they take
+  bool attaching_ = false;  // it is logging what has no intents
+  Status broken_;           // why only abort is left
+  // What was written for each of its large values.
+  std::vector<std::vector<format::ExtentAddress>> large_;
+  size_t large_bytes_ = 0;  // that they take
   // Where its keys are: the first few on the heap, where they stay, the others in the arena.
   std::unique_ptr<char[]> first_keys_;
   std::vector<char*> key_blocks_;

@@ -83,6 +83,9 @@ TEST_F(Subtrees, take_no_values) {
     Transaction t = begin(kind);
     EXPECT_TRUE(t.put(parent_, "k", "v").is(StatusCode::kInvalidArgument));
     EXPECT_TRUE(t.put_reserve(parent_, "k", 10).status().is(StatusCode::kInvalidArgument));
+    EXPECT_TRUE(t.write_part(parent_, "k", 0, "part").is(StatusCode::kInvalidArgument));
+    EXPECT_TRUE(t.append(parent_, "k", "part").status().is(StatusCode::kInvalidArgument));
+    EXPECT_TRUE(t.resize(parent_, "k", 100'000).is(StatusCode::kInvalidArgument));
     for (const uint64_t size : {uint64_t{10}, uint64_t{100'000}}) {
       const auto source = [](std::span<char> to) -> Result<size_t> { return to.size(); };
       EXPECT_TRUE(t.put_stream(parent_, "k", size, source).is(StatusCode::kInvalidArgument));

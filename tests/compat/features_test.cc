@@ -9,6 +9,7 @@
 //   devices      was killed: its data lie on two devices, which files stand in for (`disks`)
 //   wide         was closed: runs of which some have wide groups, and one that had them before
 //   subtrees     was killed: trees that hang in trees, some of them in the log alone
+//   parts        was killed: large values in pieces, which versions in runs and in the log share
 //
 // What they hold follows from the code below, which therefore must not change its bytes.
 //
@@ -176,7 +177,30 @@ void expect_hanging(Db& db) {
   EXPECT_EQ(db.check().value().subtrees, 4u);
 }
 
-enum class Kind { kIngested, kCompressed, kOnDevices, kWide, kHanging };
+// Mostly zeros, in which a table of sums, a hole and pieces of several extents are.
+void write_parts(Writer writer) {
+  writer.stream("t", "a", frozen_bytes(1, 300) + std::string(150'000, '\0') + "end");
+  writer.append("t", "a", "appended");
+  writer.write_part("t", "a", 70'000, "in the middle");
+  writer.resize("t", "a", 400'000);
+  writer.append("t", "a", "behind a hole");
+  writer.stream("t", "b", std::string(90'000, '\0') + "of one extent");
+}
+
+// And behind the flush, where a snapshot holds what it has.
+void write_more_parts(Writer writer) {
+  writer.write_part("t", "a", 140'000, "changed again");
+  writer.append("t", "a", frozen_bytes(2, 40));
+  writer.append("t", "b", "and more");
+  writer.resize("t", "b", 80'000);
+}
+void write_last_parts(Writer writer) {
+  writer.write_part("t", "a", 5, "in the log");
+  writer.write_part("t", "b", 1, "there, too");
+  writer.append("t", "small", "value");
+}
+
+enum class Kind { kIngested, kCompressed, kOnDevices, kWide, kHanging, kParts };
 
 struct Sample {
   Kind kind;
@@ -188,7 +212,8 @@ constexpr Sample kSamples[] = {{Kind::kIngested, "ingested", true, false},
                                {Kind::kCompressed, "compressed", false, false},
                                {Kind::kOnDevices, "devices", true, true},
                                {Kind::kWide, "wide", false, false},
-                               {Kind::kHanging, "subtrees", true, false}};
+                               {Kind::kHanging, "subtrees", true, false},
+                               {Kind::kParts, "parts", true, false}};
 
 Contents contents_of(const Sample& sample) {
   Contents contents;
@@ -207,6 +232,10 @@ Contents contents_of(const Sample& sample) {
   } else if (sample.kind == Kind::kHanging) {
     write_hanging(contents, nullptr);
     write_more_hanging(contents, nullptr);
+  } else if (sample.kind == Kind::kParts) {
+    write_parts(writer);
+    write_more_parts(writer);
+    write_last_parts(writer);
   } else {
     write_to_devices(writer);
     write_more_to_devices(writer);
@@ -258,6 +287,21 @@ void write_killed_hanging(const std::string& path, const std::string& scratch) {
   write_hanging(unused, db->get());
   ASSERT_OK((*db)->flush());
   write_more_hanging(unused, db->get());
+  copy_as_killed(scratch, path + "/db");
+}
+
+void write_in_parts(const std::string& path, const std::string& scratch) {
+  QuietMachine machine;
+  auto db = machine.open(scratch);
+  ASSERT_OK(db.status());
+  Contents unused;
+  Writer writer(unused, db->get());
+  write_parts(writer);
+  ASSERT_OK((*db)->flush());
+  ASSERT_OK((*db)->create_snapshot("before"));
+  write_more_parts(writer);
+  ASSERT_OK((*db)->flush());
+  write_last_parts(writer);
   copy_as_killed(scratch, path + "/db");
 }
 
@@ -345,6 +389,12 @@ void expect_kind(const Sample& sample, const std::string& path) {
     uint64_t without_a_name = 0;
     for (const auto& [id, tree] : state.trees) without_a_name += tree.name.empty() ? 1 : 0;
     EXPECT_GE(without_a_name, 3u);
+  } else if (sample.kind == Kind::kParts) {
+    // Two versions of each of two values: their extents, each once.
+    size_t extents = 0;
+    for (const auto& [id, container] : state.containers) extents += container.large.size();
+    EXPECT_EQ(extents, 7u);
+    EXPECT_EQ(state.snapshots.size(), 1u);
   } else {
     EXPECT_EQ(state.devices.size(), 2u);
   }
@@ -355,6 +405,19 @@ void expect_compression(Db& db) {
     const bool zstd = tree.name == "zstd";
     EXPECT_EQ(tree.compression, zstd ? Compression::kZstd : Compression::kLz4) << tree.name;
     EXPECT_EQ(tree.compression_dictionary, zstd) << tree.name;
+  }
+}
+
+// What the snapshot shows.
+void expect_before(Db& db) {
+  Contents contents;
+  write_parts(Writer(contents, nullptr));
+  const Snapshot snapshot = db.open_snapshot("before").value();
+  const Tree tree = db.find_tree("t").value();
+  for (const auto& [key, value] : contents["t"]) {
+    Value found;
+    ASSERT_OK(db.get(tree, key, found, {.snapshot = &snapshot}));
+    EXPECT_TRUE(found.view() == value) << key;
   }
 }
 
@@ -387,6 +450,7 @@ void expect_sample(const Sample& sample, const std::string& packed) {
     expect_contents(**db, expected);
     if (sample.kind == Kind::kCompressed) expect_compression(**db);
     if (sample.kind == Kind::kHanging) expect_hanging(**db);
+    if (sample.kind == Kind::kParts) expect_before(**db);
     ASSERT_OK((*db)->close());
   }
   EXPECT_TRUE(all_files_of(sample, path, directory / "after") == before)
@@ -447,6 +511,8 @@ TEST(CompatFeatures, todays_version_is_written_and_opens) {
       write_closed(path, scratch, write_small, write_more_small);
     } else if (sample.kind == Kind::kHanging) {
       write_killed_hanging(path, scratch);
+    } else if (sample.kind == Kind::kParts) {
+      write_in_parts(path, scratch);
     } else {
       write_on_devices(sample, path, scratch);
     }

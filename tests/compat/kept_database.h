@@ -109,6 +109,22 @@ class Writer {
         }));
     EXPECT_OK(transaction->commit(Durability::kNone));
   }
+  void append(const std::string& name, const std::string& key, const std::string& bytes) {
+    const Tree to = tree(name);
+    contents_[name][key] += bytes;
+    if (db_ != nullptr) EXPECT_OK(db_->append(to, key, bytes, Durability::kNone).status());
+  }
+  void write_part(const std::string& name, const std::string& key, size_t offset,
+                  const std::string& bytes) {
+    const Tree to = tree(name);
+    contents_[name][key].replace(offset, bytes.size(), bytes);
+    if (db_ != nullptr) EXPECT_OK(db_->write_part(to, key, offset, bytes, Durability::kNone));
+  }
+  void resize(const std::string& name, const std::string& key, size_t size) {
+    const Tree to = tree(name);
+    contents_[name][key].resize(size, '\0');
+    if (db_ != nullptr) EXPECT_OK(db_->resize(to, key, size, Durability::kNone));
+  }
 
  private:
   Contents& contents_;
