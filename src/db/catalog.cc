@@ -340,11 +340,25 @@ Result<tree::TreeState*> Catalog::name_made(txn::Txn& txn, std::string_view name
   return status;
 }
 
+// For who reads the log (catalog_entry.h). The caller goes back to a mark where it fails.
+Status Catalog::note_end(txn::Txn& txn, std::string_view name, const format::CatalogNote& note) {
+  const std::string key = format::catalog_note_key(name);
+  Status status = txn.write(names_, kPut, key, format::encode_catalog_note(note));
+  return status.ok() ? txn.write(names_, kDelete, key, {}) : status;
+}
+
 Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
-  txn.dropped_tree(tree);
+  const uint64_t mark = txn.mark();
+  const std::string entry = entry_of(tree);
+  Status status = note_end(txn, name, {false, entry, {}});
   const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kDelete, format::catalog_key(name), {});
-  if (!status.ok()) txn.undo_tree_change();
+  if (status.ok()) {
+    txn.dropped_tree(tree);
+    status = txn.write(names_, kDelete, format::catalog_key(name), {});
+    if (!status.ok()) txn.undo_tree_change();
+  }
+  if (!status.ok()) static_cast<void>(txn.roll_back_to(mark).ok());
+  static_cast<void>(txn.release_mark(mark).ok());
   if (status.ok()) {
     txn.note_tree_change({TreeChanged::Change::kDropped, tree->id(), std::string(name), {}}, undo);
   }
@@ -355,8 +369,9 @@ Status Catalog::rename(txn::Txn& txn, std::string_view from, std::string_view to
                        tree::TreeState* tree) {
   const std::string value = entry_of(tree);
   const uint64_t mark = txn.mark();
+  Status status = note_end(txn, from, {true, value, to});
   const size_t undo = txn.undo_count();
-  Status status = txn.write(names_, kPut, format::catalog_key(to), value);
+  if (status.ok()) status = txn.write(names_, kPut, format::catalog_key(to), value);
   if (status.ok()) {
     status = txn.write(names_, kDelete, format::catalog_key(from), {});
   }

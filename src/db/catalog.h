@@ -162,6 +162,7 @@ class Catalog : public txn::TreeKeeper {
   Result<tree::TreeState*> name_made(txn::Txn& txn, std::string_view name, tree::TreeState* made,
                                      TreeChanged change);
   std::string entry_of(const tree::TreeState* tree) const;
+  Status note_end(txn::Txn& txn, std::string_view name, const format::CatalogNote& note);
   Status keep_clones() REQUIRES(removing_);
   Result<bool> remove_some(bool wait) REQUIRES(removing_);
   void drop_layers_of(tree::TreeState* tree);

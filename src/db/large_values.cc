@@ -93,6 +93,7 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, 
     auto* extent =
         new tree::Extent(store->residency, *address, static_cast<uint32_t>(extent_bytes), false);
     extent->dropped.store(true, std::memory_order_relaxed);  // until it is whole
+    extent->large_value = true;
     extents.emplace_back(extent);
     value.extents.push_back(*address);
     os::File* file = store->space->file(address->file);

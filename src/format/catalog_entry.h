@@ -11,6 +11,10 @@
 //                      copied and do not count any more
 // 'n'                  u64, little-endian: the newest moment, in milliseconds since 1970, at which
 //                      entries that had ended were removed
+// 'x', then the name   what becomes of a tree's name: put and deleted by the transaction that takes
+//                      the name away, just before it does, so that who reads the log knows which
+//                      tree that was. u8: 1 dropped, 2 renamed; varint: the size of its entry, the
+//                      entry; then its other name
 //
 // The manifest says which trees there are and what they hold. One that no entry names was made or
 // dropped by a transaction whose other half is missing: it goes at the next open. The manifest has
@@ -32,6 +36,8 @@ inline constexpr std::string_view kCatalogTreeName = "catalog";
 inline constexpr std::string_view kCatalogTreesBegin = "t";
 inline constexpr std::string_view kCatalogTreesEnd = "u";
 
+inline constexpr std::string_view kCatalogNotes = "x";
+
 struct CatalogEntry {
   uint32_t id = 0;
   uint32_t codec = 0;
@@ -49,6 +55,19 @@ inline std::string_view catalog_name(std::string_view key) {
   return key.substr(kCatalogTreesBegin.size());
 }
 inline bool is_catalog_name(std::string_view key) { return key.starts_with(kCatalogTreesBegin); }
+
+struct CatalogNote {
+  bool renamed = false;    // else dropped
+  std::string_view entry;  // of the name, until now
+  std::string_view name;   // the other one, where it is renamed
+};
+inline std::string catalog_note_key(std::string_view name) {
+  std::string key(kCatalogNotes);
+  key += name;
+  return key;
+}
+std::string encode_catalog_note(const CatalogNote& note);
+std::optional<CatalogNote> decode_catalog_note(std::string_view value);
 
 std::string encode_catalog_entry(const CatalogEntry& entry);
 // Nothing where the bytes are not those of an entry that this version knows.

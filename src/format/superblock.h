@@ -87,11 +87,14 @@ inline constexpr uint64_t kFeatureClones = 64;
 // Incompatible: some tree has or had an order of its own, or several values to a key: its record,
 // its entry in the catalog.
 inline constexpr uint64_t kFeatureTreeShapes = 128;
+// Incompatible: there is or was a feed: its record, and a log that is kept for it.
+inline constexpr uint64_t kFeatureFeeds = 1024;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
-        kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes};
+        kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes |
+        kFeatureFeeds};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -287,7 +287,7 @@ Status TreeShape::load_key(std::string_view sort_key, std::string* key) const {
   return order_->decode(sort_key, key) ? Status() : damaged(order_->name());
 }
 
-Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
+Status TreeShape::load_head(std::string_view stored, std::string* key) const {
   const size_t begin = expires() ? kEntries.size() : 0;
   if (begin != 0 && !stored.starts_with(kEntries)) return damaged("it is no entry's");
   if (!multi_value()) return load_key(stored.substr(begin), key);
@@ -302,7 +302,13 @@ Status TreeShape::load(std::string_view stored, std::string* key, std::string* v
     }
     sort_key = unescaped;
   }
-  if (Status s = load_key(sort_key, key); !s.ok()) return s;
+  return load_key(sort_key, key);
+}
+
+Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
+  if (Status s = load_head(stored, key); !s.ok() || !multi_value()) return s;
+  const Result<size_t> head = head_bytes(stored);
+  if (!head.ok()) return head.status();
   value->clear();
   const std::string_view tail = stored.substr(*head);
   if (value_order_ == nullptr) {

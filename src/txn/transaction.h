@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "format/operation.h"
+#include "hawthorn/commit_hook.h"
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
 #include "tree/snapshots.h"
@@ -77,6 +78,8 @@ struct Begin {
   std::optional<Lsn> at = std::nullopt;  // reads this timestamp, which somebody has registered
   uint64_t lock_timeout_us = 0;
   bool spills = true;  // where it outgrows its share of memory
+  // Of a commit of the program: they are asked and told. Null: none.
+  const std::vector<std::shared_ptr<CommitHook>>* hooks = nullptr;
   // It brings what this layer of a tree holds into it, and nothing else.
   tree::TreeState* relays_to = nullptr;
   const tree::Layer* relays = nullptr;
@@ -145,6 +148,8 @@ class Txn : private CommitCheck {
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
   Status commit(Durability durability);
+  // Asks the hooks, if there are any: an error refuses the commit.
+  Status ask_hooks(uint64_t more, Durability durability) const;
   // Commits what was written together with `operations` (encoded, `count` of them), which have no
   // intents: `attaching` puts in place what they say. Everybody sees all of it at one moment.
   // Errors: kBusy and kConflict of claim, kNoSpace of the log, and others: the transaction is
@@ -228,6 +233,13 @@ class Txn : private CommitCheck {
   std::function<void(std::string_view encoded)> drop_large;
 
  private:
+  Status commit_now(Durability durability, Lsn* cts);
+  Status attach_now(std::string_view operations, uint32_t count, Attaching& attaching,
+                    Durability durability, Lsn* cts);
+  CommitInfo info(uint64_t more, Durability durability) const {
+    return {uint64_t{chunk_seq_} + operation_count_ + more, durability};
+  }
+  void tell_hooks(const CommitInfo& info, Lsn cts, const Status& outcome) const;
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                  std::string_view value);
   // What the log answers, asked again when it had no space.
@@ -334,6 +346,7 @@ class Txn : private CommitCheck {
   void give_up_log();
 
   Mode mode_ = Mode::kBlind;
+  const std::vector<std::shared_ptr<CommitHook>>* hooks_ = nullptr;
   bool read_only_ = false;
   bool one_moment_ = true;
   bool tracks_reads_ = false;

@@ -58,6 +58,7 @@ Status RecordFinder::check_type(const RecordHeader& header) const {
     case RecordType::kPreparedAbort:
     case RecordType::kLayeredCommit:
     case RecordType::kLayersMerged:
+    case RecordType::kRelayedCommit:
       return Status();
   }
   return Status(StatusCode::kNotSupported,

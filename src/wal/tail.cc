@@ -80,6 +80,12 @@ Status Tail::seek(Lsn lsn) {
   return Status();
 }
 
+void Tail::go_to(Lsn record) {
+  state_->at = record;
+  state_->before = 0;
+  state_->idle = false;
+}
+
 Result<Tail::Next> Tail::next(Lsn below) {
   State& state = *state_;
   while (true) {

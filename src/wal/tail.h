@@ -56,6 +56,8 @@ class Tail {
   // The next record is the first one that begins at or above `lsn`, which need not be a record's.
   // Where `lsn` lies in no epoch it is the first one of the next epoch. Errors: those of the disk.
   Status seek(Lsn lsn);
+  // The next record is looked for at `record`, which must be one's lsn: what was read ahead stays.
+  void go_to(Lsn record);
   // The log as its manifest has it now: an epoch that has ended since, and those behind it. The
   // position stays; where none of these epochs has it any more, next answers kGone. The ring is
   // mapped anew.
