@@ -119,7 +119,7 @@ std::vector<FeedInfo> Feeds::list() const {
   for (const auto& [name, kept] : kept_) {
     const Lsn from = kept.record.lost ? head : scan_from(kept.record);
     result.push_back({name, kept.record.position, kept.record.created_us, kept.record.log_bytes_max,
-                      head > from ? head - from : 0, kept.record.lost, kept.reading});
+                      log_bytes(from, head), kept.record.lost, kept.reading});
   }
   return result;
 }
@@ -203,6 +203,16 @@ Feeds::Sample Feeds::sample() const {
   return {logged_from, store_->visible->load(std::memory_order_acquire)};
 }
 
+uint64_t Feeds::log_bytes(Lsn from, Lsn head) const {
+  uint64_t bytes = 0;
+  for (const format::LogEpoch& epoch : epochs_) {
+    const Lsn begin = std::max(from, epoch.start);
+    const Lsn end = std::min(head, epoch.end);
+    if (begin < end) bytes += end - begin;
+  }
+  return bytes;
+}
+
 void Feeds::keep_sample(const Sample& sample) {
   if (!samples_.empty() && (samples_.back().visible >= sample.visible ||
                             samples_.back().logged_from >= sample.logged_from)) {
@@ -247,7 +257,7 @@ Lsn Feeds::limit_trim(Lsn trim, std::vector<format::FeedRecord>* set) {
                                    [&](const auto& record) { return record.name == name; });
     const format::FeedRecord& record = same != set->end() ? *same : kept.record;
     const Lsn from = scan_from(record);
-    uint64_t bytes = head > from ? head - from : 0;
+    uint64_t bytes = log_bytes(from, head);
     for (auto held = held_.rbegin(); held != held_.rend(); ++held) {
       if (held->until <= record.position) break;
       bytes += uint64_t{held->address.blocks} * 4096;

@@ -42,6 +42,8 @@ class Feeds {
   Feeds(tree::Store* store, Publisher* publisher) : store_(store), publisher_(publisher) {}
 
   void open(const format::ManifestState& state);
+  // Of the log as it is opened, the present one among them; before the log is started.
+  void set_epochs(std::vector<format::LogEpoch> epochs) { epochs_ = std::move(epochs); }
   // `ingests`: one commits at a time, and keeps this while it does. Errors: see Db::create_feed.
   Status create(std::string_view name, const FeedOptions& options, os::Mutex& ingests);
   Status drop(std::string_view name);
@@ -95,6 +97,8 @@ class Feeds {
     return uint64_t{address.file} << 32 | address.block;
   }
   Sample sample() const;
+  // Of the log from there on; lsns between epochs are none.
+  uint64_t log_bytes(Lsn from, Lsn head) const;
   void keep_sample(const Sample& sample) REQUIRES(mutex_);
   Lsn scan_from(const format::FeedRecord& record) const REQUIRES(mutex_);
   Lsn oldest_locked() const REQUIRES(mutex_);
@@ -104,6 +108,7 @@ class Feeds {
 
   tree::Store* const store_;
   Publisher* const publisher_;
+  std::vector<format::LogEpoch> epochs_;
   std::atomic<size_t> count_{0};
   os::Mutex changing_;  // one is made, dropped or moved at a time
   mutable os::Mutex mutex_;

@@ -323,6 +323,7 @@ Status Db::Impl::open_all(Opened* event) {
   const uint64_t uuid_high = loaded.uuid_high;
   log_options_ = log_options_used;
   epochs_ = loaded.state.epochs;
+  feeds_->set_epochs(epochs_);
   Result<std::unique_ptr<db::Manifest>> manifest =
       db::Manifest::start(machine_, path_, std::move(loaded), !*there);
   if (!manifest.ok()) return manifest.status();

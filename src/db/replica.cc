@@ -275,7 +275,8 @@ Status Replica::Impl::write_entry(Transaction& transaction, db::ChangeSource& ch
     case ChangeType::kPut: {
       if (change.streamed) {
         uint64_t done = 0;
-        return transaction.put_stream(tree_, change.key, change.value_bytes,
+        const std::string key(change.key);  // pieces come and go meanwhile
+        return transaction.put_stream(tree_, key, change.value_bytes,
                                       [&](std::span<char> into) -> Result<size_t> {
                                         Result<size_t> got = changes.read_value(done, into);
                                         if (got.ok()) done += *got;
