@@ -350,7 +350,9 @@ Status Catalog::note_end(txn::Txn& txn, std::string_view name, const format::Cat
 Status Catalog::drop(txn::Txn& txn, std::string_view name, tree::TreeState* tree) {
   const uint64_t mark = txn.mark();
   const std::string entry = entry_of(tree);
-  Status status = note_end(txn, name, {false, entry, {}});
+  const MergeOperator* merges = tree->merge_operator();
+  Status status =
+      note_end(txn, name, {false, entry, merges == nullptr ? std::string_view() : merges->name()});
   const size_t undo = txn.undo_count();
   if (status.ok()) {
     txn.dropped_tree(tree);

@@ -22,6 +22,9 @@ Status FeedTrees::begin(std::map<std::string, std::string> entries,
       const auto note = format::decode_catalog_note(value);
       if (!note.has_value()) return damaged(key);
       entries[key.substr(format::kCatalogNotes.size())] = std::string(note->entry);
+      // Nothing else may know it any more.
+      const auto entry = format::decode_catalog_entry(note->entry);
+      if (entry.has_value() && !note->renamed) operators_[entry->id] = std::string(note->name);
     }
   }
   for (const auto& [name, value] : entries) {
@@ -40,6 +43,9 @@ Result<FeedTrees::Known*> FeedTrees::add(std::string_view name, const format::Ca
   known.shown.id = entry.id;
   known.shown.name = std::string(name);
   known.shown.compression = static_cast<Compression>(entry.codec);
+  if (const auto of = operators_.find(entry.id); of != operators_.end()) {
+    known.shown.merge_operator = of->second;
+  }
   if (entry.shape.empty()) return &known;
   auto names = format::decode_tree_shape(entry.shape);
   if (!names.has_value()) return damaged(name);

@@ -53,7 +53,8 @@ class FeedTrees {
 
   const FindOrder find_order_;
   std::map<uint32_t, Known> trees_;
-  uint32_t renamed_ = 0;  // gets new_name_
+  std::map<uint32_t, std::string> operators_;  // of trees that are dropped by now
+  uint32_t renamed_ = 0;                       // gets new_name_
   uint32_t dropped_ = 0;
   std::string new_name_;
   std::string source_name_;

@@ -14,7 +14,8 @@
 // 'x', then the name   what becomes of a tree's name: put and deleted by the transaction that takes
 //                      the name away, just before it does, so that who reads the log knows which
 //                      tree that was. u8: 1 dropped, 2 renamed; varint: the size of its entry, the
-//                      entry; then its other name
+//                      entry; then its other name, or
+//                      where it is dropped that of its merge operator
 //
 // The manifest says which trees there are and what they hold. One that no entry names was made or
 // dropped by a transaction whose other half is missing: it goes at the next open. The manifest has
@@ -59,7 +60,8 @@ inline bool is_catalog_name(std::string_view key) { return key.starts_with(kCata
 struct CatalogNote {
   bool renamed = false;    // else dropped
   std::string_view entry;  // of the name, until now
-  std::string_view name;   // the other one, where it is renamed
+  // The other one, where it is renamed; else that of its merge operator, or empty.
+  std::string_view name;
 };
 inline std::string catalog_note_key(std::string_view name) {
   std::string key(kCatalogNotes);

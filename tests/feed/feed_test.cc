@@ -190,6 +190,17 @@ TEST_F(FeedTest, merges_carry_their_operator) {
   ASSERT_OK(db_->set_merge_operator(tree_, "append:,"));
   ASSERT_OK(db_->merge(tree_, "k", "1"));
   EXPECT_EQ(take("f"), Texts{"merge t k+1 by append:,"});
+  ASSERT_OK(db_->merge(tree_, "k", "2"));
+  const Tree other = db_->tree("other").value();
+  ASSERT_OK(db_->set_merge_operator(other, "append:,"));
+  ASSERT_OK(db_->merge(other, "k", "3"));
+  ASSERT_OK(db_->drop_tree("t"));
+  ASSERT_OK(db_->drop_tree("other"));
+  ASSERT_OK(db_->drain());
+  ASSERT_OK(db_->close());
+  open();
+  EXPECT_EQ(take("f"), (Texts{"merge t k+2 by append:,", "create other",
+                              "merge other k+3 by append:,", "drop t", "drop other", "create t"}));
 }
 
 TEST_F(FeedTest, a_large_transaction_comes_operation_by_operation) {
