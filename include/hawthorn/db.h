@@ -23,6 +23,7 @@
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
+#include "hawthorn/feed.h"
 #include "hawthorn/ingest.h"
 #include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
@@ -327,6 +328,24 @@ class HAWTHORN_EXPORT Db {
   // Those who have opened it keep it until they let it go. Durable when it returns.
   Status drop_snapshot(std::string_view name);
 
+  // Change feeds (feed.h). One begins behind the present moment: create_feed is durable when it
+  // returns, and from then on the log is kept for it, also after a clean close. Names: 1 to 255
+  // bytes. A database that ever had a feed cannot be opened by versions before them. Errors:
+  // kInvalidArgument when the name is taken, or not of that size; kNotFound; kBusy for a feed that
+  // is open; kNoSpace; kReadOnly.
+  Status create_feed(std::string_view name, const FeedOptions& options = {});
+  Status drop_feed(std::string_view name);
+  // In the order of their names.
+  Result<std::vector<FeedInfo>> list_feeds();
+  // Reads it from its position on. Errors: also kTooOld, where it is lost: drop it, and make a new
+  // copy of what was made from it.
+  Result<Feed> open_feed(std::string_view name);
+  // Reads behind any timestamp, as far as the log still reaches, for which nothing is kept: next
+  // may return kTooOld at any time. Errors: kTooOld; kReadOnly.
+  Result<Feed> open_feed_at(uint64_t position);
+  // The id that this database has had since it was made, and no other: 32 hexadecimal digits.
+  std::string id() const;
+
   Cursor cursor(const Tree& tree, const CursorOptions& options = {});
 
   // Hands out the entries of [lo, hi) in runs of up to several hundred; without hi, to the end. The
@@ -405,6 +424,7 @@ class HAWTHORN_EXPORT Db {
                                                              const Options& options);
 
  private:
+  friend class Replica;
   explicit Db(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

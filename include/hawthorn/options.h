@@ -14,6 +14,7 @@
 
 namespace hawthorn {
 
+class CommitHook;
 class EventListener;
 class FlushFilter;
 class KeyComparator;
@@ -144,6 +145,11 @@ struct Options {
   // (events.h), on a thread that there is for that. Default: none, and no such thread. Errors of
   // open: kInvalidArgument for a null pointer.
   std::vector<std::shared_ptr<EventListener>> listeners;
+
+  // Asked before each commit of the program, which they may refuse, and told behind it
+  // (commit_hook.h), in this order. Default: none. Errors of open: kInvalidArgument for a null
+  // pointer.
+  std::vector<std::shared_ptr<CommitHook>> commit_hooks;
 
   // By the name of a tree: what looks at its entries after flushes, and may remove or change them
   // (flush_filter.h). Not kept in the database: without it nothing is filtered. Default: none, and

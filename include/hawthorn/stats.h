@@ -36,6 +36,13 @@ struct TreeStats {
   uint64_t subtrees = 0;                         // that hang in it, those below them not counted
 };
 
+struct FeedStats {
+  std::string name;
+  uint64_t position = 0;   // timestamp of the last commit that was acknowledged
+  uint64_t log_bytes = 0;  // from where the log is kept for it to its end
+  bool lost = false;
+};
+
 struct Stats {
   std::vector<TreeStats> trees;  // those that have a name
   uint64_t subtrees = 0;         // that hang in other trees, at whatever depth
@@ -59,6 +66,9 @@ struct Stats {
   uint64_t disk_bytes_reachable = 0;  // what the manifest refers to
   uint64_t disk_bytes_allocated = 0;  // files as they are now, preallocation included
   uint64_t log_bytes = 0;             // log that a reopen would replay
+  std::vector<FeedStats> feeds;
+  // Of large values that are gone from all trees, and kept for feeds.
+  uint64_t feed_bytes_held = 0;
 
   uint64_t commits = 0;
   uint64_t operations = 0;

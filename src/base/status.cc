@@ -39,6 +39,8 @@ std::string_view status_code_name(StatusCode code) {
       return "Closed";
     case StatusCode::kTimedOut:
       return "TimedOut";
+    case StatusCode::kTooOld:
+      return "TooOld";
     case StatusCode::kDeadlock:
       return "Deadlock";
   }

@@ -214,6 +214,7 @@ class Catalog : public txn::TreeKeeper {
                       std::optional<std::string_view> high, std::vector<tree::TreeState*>* dropped);
   Status drop_below(txn::Txn& txn, std::vector<tree::TreeState*> dropped);
   std::string entry_of(const tree::TreeState* tree) const;
+  Status note_end(txn::Txn& txn, std::string_view name, const format::CatalogNote& note);
   Status keep_clones() REQUIRES(removing_);
   Result<bool> remove_some(bool wait) REQUIRES(removing_);
   void drop_layers_of(tree::TreeState* tree);

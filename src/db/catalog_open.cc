@@ -167,6 +167,7 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
     }
     for (const tree::ExtentAddress& address : record.large) {
       file->large.push_back(extent(address, address.blocks * 4096, false));
+      file->large.back()->large_value = true;
     }
     store_->residency->adopt(file, nullptr);
     const bool bounded = i + 1 < records.size();

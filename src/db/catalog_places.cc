@@ -124,8 +124,21 @@ Result<tree::TreeState*> Catalog::hang_made(txn::Txn& txn, const Place& place,
   return status.ok() ? Result<tree::TreeState*>(made) : status;
 }
 
+// For who reads the log (catalog_entry.h); subtrees are no matter of feeds.
+Status Catalog::note_end(txn::Txn& txn, std::string_view name, const format::CatalogNote& note) {
+  const std::string key = format::catalog_note_key(name);
+  Status status = txn.write(names_, kPut, key, format::encode_catalog_note(note));
+  return status.ok() ? txn.write(names_, kDelete, key, {}) : status;
+}
+
 Status Catalog::drop(txn::Txn& txn, const Place& place, tree::TreeState* tree) {
-  return together(txn, [&] {
+  const std::string entry = entry_of(tree);
+  const MergeOperator* merges = tree->merge_operator();
+  return together(txn, [&]() -> Status {
+    if (place.parent == nullptr) {
+      const std::string_view merged_by = merges == nullptr ? std::string_view() : merges->name();
+      if (Status s = note_end(txn, place.key, {false, entry, merged_by}); !s.ok()) return s;
+    }
     txn.dropped_tree(tree);
     const size_t undo = txn.undo_count();
     if (Status s = take_off(txn, place, tree); !s.ok()) return s;
@@ -141,9 +154,12 @@ Status Catalog::move(txn::Txn& txn, const Place& from, const Place& to, tree::Tr
   } else if (from.parent != nullptr) {
     change = TreeChanged::Change::kDetached;
   }
+  const std::string entry = entry_of(tree);
   Status status = together(txn, [&] {
+    Status s;
+    if (change == TreeChanged::Change::kRenamed) s = note_end(txn, from.key, {true, entry, to.key});
     const size_t undo = txn.undo_count();
-    Status s = take_off(txn, from, tree);
+    if (s.ok()) s = take_off(txn, from, tree);
     if (s.ok()) s = hang(txn, to, tree);
     if (s.ok()) txn.note_tree_change(news_of(change, *tree, to, name_in(from)), undo);
     return s;

@@ -578,6 +578,10 @@ void Db::Impl::figures(Stats* stats) const {
   stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);
   stats->oldest_snapshot_timestamp = snapshots_->oldest(stats->visible_timestamp);
   stats->snapshots = snapshots_->count();
+  for (FeedInfo& feed : feeds_->list()) {
+    stats->feeds.push_back({std::move(feed.name), feed.position, feed.log_bytes, feed.lost});
+  }
+  stats->feed_bytes_held = feeds_->held_bytes();
   const uint64_t now = machine_.clock->monotonic_us();
   snapshots_->observe(now);
   if (const uint64_t since = snapshots_->oldest_since_us(); since != 0 && since < now) {

@@ -31,7 +31,7 @@ void Scheduler::refill() {
   std::vector<Ranked> found;
   const bool full = deltas_full();
   const Lsn held_below = log_held_below();
-  const Lsn log_start = held_below == 0 ? 0 : std::min(held_below - 1, store_->log->trimmed());
+  const Lsn log_first = held_below == 0 ? 0 : std::min(held_below - 1, log_start());
   const tree::MergePolicy all = policy();
   SpaceUse use;
   size_t containers = 0;
@@ -60,8 +60,8 @@ void Scheduler::refill() {
       double worth = bytes / cost;
       // The oldest ones first: the log is trimmed as far as none needs it.
       if (holds) {
-        worth += 8 - 4 * static_cast<double>(first - std::min(first, log_start)) /
-                         static_cast<double>(held_below - log_start);
+        worth += 8 - 4 * static_cast<double>(first - std::min(first, log_first)) /
+                         static_cast<double>(held_below - log_first);
       }
       if (large) worth += 8;
       found.push_back({tree, container, worth, delta->bytes_each()});

@@ -206,7 +206,9 @@ txn::Txn& Db::Impl::thread_txn() {
 }
 
 txn::Begin Db::Impl::blind() const {
-  return {.mode = txn::Mode::kBlind, .lock_timeout_us = options_.lock_timeout_ms * 1000};
+  return {.mode = txn::Mode::kBlind,
+          .lock_timeout_us = options_.lock_timeout_ms * 1000,
+          .hooks = hooks()};
 }
 
 // `prepared`: what has become of its large values.

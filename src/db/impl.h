@@ -22,6 +22,7 @@
 #include "db/counters_file.h"
 #include "db/events.h"
 #include "db/expiry_job.h"
+#include "db/feeds.h"
 #include "db/filter_job.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
@@ -75,6 +76,13 @@ class Db::Impl {
   Status end_prepared(std::string_view id, uint64_t number, bool commit, Durability durability);
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
+  const std::vector<std::shared_ptr<CommitHook>>* hooks() const {
+    return options_.commit_hooks.empty() ? nullptr : &options_.commit_hooks;
+  }
+  std::string id() const;
+  // Among the options' and the library's. Errors: kInvalidArgument, where there is none, or one of
+  // the other kind.
+  Result<format::TreeShape::Order> key_order(std::string_view name, bool compared, char rows);
   // OK, or why no call may run: kForked, kClosed.
   // Among the options'; null: none.
   const KeyComparator* comparator(std::string_view name) const;
@@ -126,6 +134,7 @@ class Db::Impl {
   std::unique_ptr<os::Arena> arena_;
   std::unique_ptr<space::Devices> devices_;  // null: data files
   std::unique_ptr<space::Space> space_;
+  std::unique_ptr<db::Feeds> feeds_;  // the residency gives it what is dropped
   std::unique_ptr<tree::Residency> residency_;
   std::unique_ptr<tree::TxnSlots> slots_;
   std::unique_ptr<tree::Snapshots> snapshots_;
@@ -138,6 +147,8 @@ class Db::Impl {
   std::unique_ptr<db::NamedSnapshots> named_snapshots_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
+  wal::LogOptions log_options_;
+  std::vector<format::LogEpoch> epochs_;  // of the log as it was opened, the present one among them
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
   std::unique_ptr<db::FilterJob> filters_;  // null: there are none
@@ -153,6 +164,8 @@ class Db::Impl {
   std::atomic<uint64_t> operations_{0};
   std::atomic<uint64_t> next_ingest_file_{1};
   os::Mutex ingest_mutex_;  // one ingest commits at a time
+  uint64_t uuid_low_ = 0;
+  uint64_t uuid_high_ = 0;
   uint64_t fork_generation_ = 0;
   const uint64_t instance_;
 
@@ -174,9 +187,6 @@ class Db::Impl {
   Status check_merge_operators() const;
   const MergeOperator* merge_operator(std::string_view name) const;
   Status check_key_orders() const;
-  // Among the options' and the library's. Errors: kInvalidArgument, where there is none, or one of
-  // the other kind.
-  Result<format::TreeShape::Order> key_order(std::string_view name, bool compared, char rows);
   const KeyOrder* encoded_order(std::string_view name) const;
   Status close_log();
   Status present_ring_bytes(size_t* bytes);

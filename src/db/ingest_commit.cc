@@ -52,7 +52,7 @@ Status IngestSession::commit() {
   // Whoever has the mutex may wait for this thread's exclusive transaction.
   if (Status s = db_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
   os::MutexLock lock(db_->ingest_mutex_);
-  if (db_->named_snapshots_->any() || tree_->pins().any()) {
+  if (db_->named_snapshots_->any() || db_->feeds_->any() || tree_->pins().any()) {
     for (size_t i = 0; i < parts_.size(); ++i) misfits_.push_back(i);
     rounds_ = kRounds;
     if (Status s = move_misfits(); !s.ok()) return s;
@@ -211,6 +211,10 @@ Status IngestSession::commit_once() {
   }
   const Durability durability = db_->level(options_.durability);
   if (parts_.empty()) return txn.commit(durability);
+  if (Status s = txn.ask_hooks(parts_.size(), durability); !s.ok()) {
+    txn.abort();
+    return s;
+  }
   std::string operations;
   for (const tree::Attachment& part : parts_) {
     format::append_operation(operations, {format::OperationType::kAttach, tree_->id(),

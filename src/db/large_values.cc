@@ -137,6 +137,7 @@ Status LargeWriter::begin_extent() {
   auto* extent = new tree::Extent(store_->residency, *address,
                                   content.table_at() + content.table_bytes(), false);
   extent->dropped.store(true, std::memory_order_relaxed);  // until it is kept
+  extent->large_value = true;
   kept_.emplace_back(extent);
   extents_.push_back(*address);
   contents_.push_back(content);

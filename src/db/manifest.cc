@@ -121,6 +121,7 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
   for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
   for (const auto& [name, snapshot] : state.snapshots) encoder->set_snapshot(snapshot);
+  for (const auto& [name, feed] : state.feeds) encoder->set_feed(feed);
   if (state.log_trim != 0) encoder->trim_log(state.log_trim);
   if (state.lsn_reserved != 0) encoder->reserve_lsn(state.lsn_reserved);
   for (const auto& [id, container] : state.containers) {
@@ -289,6 +290,7 @@ uint64_t features_of(const format::TreeRecord& tree) {
 }
 uint64_t features_of(const format::ManifestBatch& batch) {
   uint64_t features = batch.features;
+  if (!batch.feeds_set.empty()) features |= format::kFeatureFeeds;
   for (const auto* trees : {&batch.trees_created, &batch.trees_set}) {
     for (const format::TreeRecord& tree : *trees) features |= features_of(tree);
   }

@@ -120,6 +120,18 @@ Status check_snapshots(const format::ManifestBatch& batch, const format::Manifes
   return {};
 }
 
+Status check_feeds(const format::ManifestBatch& batch, const format::ManifestState& state) {
+  for (const std::string& name : batch.feeds_deleted) {
+    if (!state.feeds.contains(name)) {
+      return corrupt("feed \"" + name + "\" is deleted, but does not exist");
+    }
+  }
+  for (const format::FeedRecord& feed : batch.feeds_set) {
+    if (Status status = format::check(feed); !status.ok()) return status;
+  }
+  return {};
+}
+
 void drop_trees(const std::vector<uint32_t>& dropped, format::ManifestState& state) {
   if (dropped.empty()) return;
   const std::unordered_set<uint32_t> ids(dropped.begin(), dropped.end());
@@ -138,6 +150,7 @@ Status check(const format::ManifestBatch& batch, const format::ManifestState& st
   if (Status status = check_containers(batch, state, created); !status.ok()) return status;
   if (Status status = check_devices(batch, state); !status.ok()) return status;
   if (Status status = check_snapshots(batch, state); !status.ok()) return status;
+  if (Status status = check_feeds(batch, state); !status.ok()) return status;
   return check_log(batch, state);
 }
 
@@ -185,6 +198,11 @@ Status apply(format::ManifestBatch batch, format::ManifestState& state) {
   for (format::SnapshotRecord& snapshot : batch.snapshots_set) {
     const std::string name = snapshot.name;
     state.snapshots.insert_or_assign(name, std::move(snapshot));
+  }
+  for (const std::string& name : batch.feeds_deleted) state.feeds.erase(name);
+  for (format::FeedRecord& feed : batch.feeds_set) {
+    const std::string name = feed.name;
+    state.feeds.insert_or_assign(name, std::move(feed));
   }
   state.log_trim = std::max(state.log_trim, batch.log_trim);
   state.lsn_reserved = std::max(state.lsn_reserved, batch.lsn_reserved);

@@ -52,6 +52,7 @@ Result<tree::ExtentAddress> MovedLarge::copy(const tree::Extent& extent, char* b
   if (!to.ok()) return to;
   auto* made = new tree::Extent(store_->residency, *to, extent.bytes, false);
   made->dropped.store(true, std::memory_order_relaxed);  // until it is whole
+  made->large_value = true;
   tree::ExtentRef reference(made);
   os::File* const source = store_->space->file(extent.address.file);
   os::File* const target = store_->space->file(to->file);

@@ -82,6 +82,9 @@ Status Db::Impl::open() {
   if (std::count(options_.listeners.begin(), options_.listeners.end(), nullptr) > 0) {
     return Status(StatusCode::kInvalidArgument, "Options::listeners holds a null pointer");
   }
+  if (std::count(options_.commit_hooks.begin(), options_.commit_hooks.end(), nullptr) > 0) {
+    return Status(StatusCode::kInvalidArgument, "Options::commit_hooks holds a null pointer");
+  }
   for (const auto& [name, filter] : options_.flush_filters) {
     if (Status s = db::Catalog::check_name(name); !s.ok()) return s;
     if (filter == nullptr) {
@@ -166,6 +169,9 @@ Status Db::Impl::open_all(Opened* event) {
     }
   }
 
+  uuid_low_ = loaded.uuid_low;
+  uuid_high_ = loaded.uuid_high;
+
   // The parts below the trees.
   const bool direct = options_.io_mode != IoMode::kBuffered;
   if (Status s = open_devices(loaded, *there); !s.ok()) return s;
@@ -238,6 +244,12 @@ Status Db::Impl::open_all(Opened* event) {
   catalog_->large_delta = [this](tree::TreeState*) { scheduler_->large_delta(); };
   named_snapshots_ = std::make_unique<db::NamedSnapshots>(&store_, publisher_.get());
   named_snapshots_->open(loaded.state);
+  feeds_ = std::make_unique<db::Feeds>(&store_, publisher_.get());
+  feeds_->open(loaded.state);
+  residency_->hold_dropped = [this](const tree::ExtentAddress& address) {
+    return feeds_->hold(address);
+  };
+  publisher_->keep_for(feeds_.get());
   services_ = {&store_,           sequencer_.get(), scheduler_.get(),
                reappender_.get(), row_locks_.get(), catalog_.get()};
   layer_merger_ = std::make_unique<db::LayerMerger>(services_, catalog_.get(), scheduler_.get(),
@@ -265,6 +277,7 @@ Status Db::Impl::open_all(Opened* event) {
         machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
     if (!opened.ok()) return opened.status();
     recovery = std::move(opened).value();
+    if (!options_.read_only) replay.keep_for(feeds_.get());
     if (Status s = replay.scan(*recovery, state.log_trim); !s.ok()) return s;
     visible = std::max(visible, replay.newest());
     event->log_bytes_replayed = recovery->bytes();
@@ -312,10 +325,15 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = label_devices(loaded, *there); !s.ok()) return s;
   const uint64_t uuid_low = loaded.uuid_low;
   const uint64_t uuid_high = loaded.uuid_high;
+  log_options_ = log_options_used;
+  epochs_ = loaded.state.epochs;
+  feeds_->set_epochs(epochs_);
   Result<std::unique_ptr<db::Manifest>> manifest =
       db::Manifest::start(machine_, path_, std::move(loaded), !*there);
   if (!manifest.ok()) return manifest.status();
   manifest_ = std::move(manifest).value();
+  uuid_low_ = manifest_->uuid_low();
+  uuid_high_ = manifest_->uuid_high();
   if (devices_ != nullptr && !*there) {
     if (Status s = devices_->label(uuid_low, uuid_high, 1); !s.ok()) return s;
   }
@@ -356,6 +374,7 @@ Status Db::Impl::open_all(Opened* event) {
       log(LogLevel::kInfo, "replayed " + std::to_string(recovery->bytes()) + " bytes of log");
     }
   }
+  feeds_->end_replay();
   publisher_->hold_trim(false);
   if (prepared_.empty()) {
     outcome_reserve_.remove();
@@ -503,7 +522,8 @@ Status Db::Impl::close_all() {
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
   // as logged at the end. What is prepared cannot be flushed, and of layers and moments of clones
   // that the manifest could not be told of only the log knows: so it stays.
-  const bool keeps_log = !prepared_.empty() || !layers_kept || !catalog_->clones_kept();
+  const bool keeps_log = !prepared_.empty() || !layers_kept || !catalog_->clones_kept() ||
+                         feeds_->behind(sequencer_->visible().load());
   const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
   if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
   if (!keeps_log && !scheduler_->all_flushed()) {

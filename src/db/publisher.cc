@@ -4,6 +4,7 @@
 #include <bit>
 #include <unordered_set>
 
+#include "db/feeds.h"
 #include "os/epoch.h"
 #include "os/event_sink.h"
 #include "os/io_limit.h"
@@ -189,6 +190,7 @@ Lsn Publisher::trim_point() {
 }
 
 Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
+  Lsn kept_for_feeds = 0;
   if (Status s = batch->group.wait(); !s.ok()) return s;
   for (const tree::ExtentRef& extent : batch->edit.fresh) {
     store_->space->mark_written(
@@ -211,7 +213,13 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   for (const uint64_t id : gone) {
     if (manifest_->state().containers.contains(id)) extra.containers_deleted.push_back(id);
   }
-  if (const Lsn trim = trim_point(); trim > manifest_->state().log_trim) extra.log_trim = trim;
+  Lsn trim_to = trim_point();
+  if (feeds_ != nullptr) {
+    const Lsn needed = trim_to;
+    trim_to = feeds_->limit_trim(needed, &extra.feeds_set);
+    kept_for_feeds = needed;
+  }
+  if (trim_to > manifest_->state().log_trim) extra.log_trim = trim_to;
   if (extra.log_trim != 0) {
     for (const format::LogEpoch& epoch : manifest_->state().epochs) {
       // Closing names all epochs itself.
@@ -231,11 +239,15 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
     trims_behind_ = batch->number != 0;
     published_us_ = machine_.clock->monotonic_us();
   }
+  if (kept_for_feeds > needed_but_for_feeds_.load(std::memory_order_relaxed)) {
+    needed_but_for_feeds_.store(kept_for_feeds, std::memory_order_release);
+  }
   if (extra.empty()) return {};
   HAWTHORN_TEST_POINT("publisher.before_manifest");
   const Lsn trim = extra.log_trim;
   const Lsn reserved = extra.lsn_reserved;
   if (Status s = manifest_->append(extra); !s.ok()) return s;
+  if (feeds_ != nullptr) feeds_->published(extra.feeds_set);
   HAWTHORN_TEST_POINT("publisher.after_manifest");
   batches_.fetch_add(1, std::memory_order_relaxed);
   if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);

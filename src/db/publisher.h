@@ -44,6 +44,8 @@ struct Edit {
   std::vector<tree::ExtentRef> dropped;
 };
 
+class Feeds;
+
 class Publisher {
  public:
   // `log_needed(durable_batch)`: what the trees need of the log.
@@ -53,6 +55,10 @@ class Publisher {
 
   // Before the first add; the manifest and the log are owned by the database.
   void start(Manifest* manifest, wal::Log* log);
+  // Before start: for which the log is kept, too.
+  void keep_for(Feeds* feeds) { feeds_ = feeds; }
+  // The log below is kept for feeds alone.
+  Lsn needed_but_for_feeds() const { return needed_but_for_feeds_.load(std::memory_order_acquire); }
   void stop();  // ends the thread; what was added and not published stays unpublished
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
@@ -96,6 +102,8 @@ class Publisher {
   tree::Store* const store_;
   const std::function<Lsn(uint64_t)> log_needed_;
   Manifest* manifest_ = nullptr;
+  Feeds* feeds_ = nullptr;
+  std::atomic<Lsn> needed_but_for_feeds_{0};
   wal::Log* log_ = nullptr;
 
   os::Mutex publish_mutex_;  // one batch at a time

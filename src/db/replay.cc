@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "db/feeds.h"
 #include "format/catalog_entry.h"
 #include "format/manifest_record.h"
 #include "os/epoch.h"
@@ -102,7 +103,9 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
   if (status.ok()) status = apply();
   scanning_ = false;
   decide_prepared();
-  if (!status.ok() || first_chunk_ == format::kLsnMax) return status;
+  if (!status.ok() || first_chunk_ == format::kLsnMax) {
+    return status.ok() && fed_ != format::kLsnMax ? look_at_early() : status;
+  }
   // Which chunks count is known now.
   status = recovery.replay(first_chunk_, [this](const wal::RecordView& record) -> Status {
     if (record.type == RecordType::kChunk) {
@@ -114,18 +117,25 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
                              load<uint32_t>(record.payload.data() + 8), cts, outcome);
     }
     if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit &&
-        record.type != RecordType::kLayeredCommit) {
+        record.type != RecordType::kLayeredCommit && record.type != RecordType::kRelayedCommit) {
       return {};
     }
     return scan_operations(record, operations_of_commit(record),
                            load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
   });
   for (auto& [id, outcome] : chunked_) outcome.met.clear();
+  return status.ok() ? look_at_early() : status;
+}
+
+// Operations whose trees were not known when they were met.
+Status Replay::look_at_early() {
+  Status status;
   for (const auto& [encoded, cts] : std::exchange(early_, {})) {
     format::Operation operation;
     format::decode_operation(encoded.data(), encoded.data() + encoded.size(), &operation);
     tree::TreeState* tree = find_tree(operation.tree);
-    if (status.ok() && tree != nullptr) status = mark_extents(tree, operation, cts);
+    if (!status.ok()) break;
+    status = tree != nullptr ? mark_extents(tree, operation, cts) : hold_for_feeds(operation, cts);
   }
   return status;
 }
@@ -145,6 +155,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
     case RecordType::kChunk:
     case RecordType::kAttachingCommit:
     case RecordType::kLayeredCommit:
+    case RecordType::kRelayedCommit:
     case RecordType::kChunkedCommit: {
       const bool commits = record.type != RecordType::kChunk;
       if (record.payload.size() < (commits ? kChunkedCommitHeader : kChunkHeader))
@@ -240,12 +251,30 @@ Status Replay::note(const format::Operation& operation, Lsn cts, Lsn first_lsn) 
   return {};
 }
 
+void Replay::keep_for(Feeds* feeds) {
+  feeds_ = feeds;
+  fed_ = feeds->oldest_position();
+}
+
+// No container has it any more, or has it moved: the process that has ended held it.
+Status Replay::hold_for_feeds(const format::Operation& operation, Lsn cts) {
+  if (cts <= fed_ || operation.type != format::OperationType::kPutLarge) return {};
+  Result<format::LargeValue> value = format::decode_large_value(operation.value);
+  if (!value.ok()) return value.status();
+  for (const tree::ExtentAddress& address : value->extents) {
+    feeds_->hold_found(address, cts);
+  }
+  return {};
+}
+
 // Nothing may be allocated over an extent that only the log names (R22).
 Status Replay::mark_extents(tree::TreeState* tree, const format::Operation& operation, Lsn cts) {
   {
     os::epoch::Guard guard;
     const tree::Container* container = tree->directory().find(operation.key);
-    if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) return {};
+    if (cts <= container->descriptor.load(std::memory_order_acquire)->run->record.cut) {
+      return hold_for_feeds(operation, cts);
+    }
   }
   if (operation.type == format::OperationType::kAttach) return mark_attached(operation);
   Result<format::LargeValue> value = format::decode_large_value(operation.value);
@@ -253,8 +282,11 @@ Status Replay::mark_extents(tree::TreeState* tree, const format::Operation& oper
   // The others belong to the version before it: in the container's run, or in the log as well.
   for (const tree::ExtentAddress& address : format::fresh_extents(*value)) {
     if (Status s = store_->space->mark_used(address); !s.ok()) return s;
-    store_->large->add(tree::ExtentRef(
-        new tree::Extent(store_->residency, address, address.blocks * 4096, false)));
+    if (feeds_ != nullptr) feeds_->in_container(address);
+    tree::ExtentRef extent(
+        new tree::Extent(store_->residency, address, address.blocks * 4096, false));
+    extent->large_value = true;
+    store_->large->add(std::move(extent));
   }
   return {};
 }
@@ -307,6 +339,7 @@ Status Replay::finish_record(const wal::RecordView& record) {
     case RecordType::kChunkedCommit:
     case RecordType::kAttachingCommit:
     case RecordType::kLayeredCommit:
+    case RecordType::kRelayedCommit:
       if (Status s = add(record, operations_of_commit(record),
                          load<uint32_t>(record.payload.data() + 16), record.lsn, chunked(record));
           !s.ok()) {

@@ -47,6 +47,8 @@ class Replay {
   Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
          MakeLayer make_layer, std::vector<format::LogEpoch> epochs, std::set<format::Lsn> layers,
          bool read_only);
+  // Before scan: they have what the log above their positions names.
+  void keep_for(Feeds* feeds);
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
   Status scan(wal::Recovery& recovery, format::Lsn from);
@@ -118,8 +120,10 @@ class Replay {
   Status scan_record(const wal::RecordView& record);
   Status scan_operations(const wal::RecordView& record, std::string_view operations,
                          uint32_t first_seq, format::Lsn cts, ChunkedOutcome* outcome);
+  Status look_at_early();
   Status note(const format::Operation& operation, format::Lsn cts, format::Lsn first_lsn);
   Status mark_extents(tree::TreeState* tree, const format::Operation& operation, format::Lsn cts);
+  Status hold_for_feeds(const format::Operation& operation, format::Lsn cts);
   Status mark_attached(const format::Operation& operation);
   Status finish_record(const wal::RecordView& record);
   Status add(const wal::RecordView& record, std::string_view operations, uint32_t first_seq,
@@ -148,7 +152,9 @@ class Replay {
   const MakeLayer make_layer_;
   const std::vector<format::LogEpoch> epochs_;
   const bool read_only_;
-  const size_t scan_bytes_max_;  // of memory in use, while the scan applies
+  Feeds* feeds_ = nullptr;
+  format::Lsn fed_ = format::kLsnMax;  // the smallest position of a feed
+  const size_t scan_bytes_max_;        // of memory in use, while the scan applies
 
   std::map<ChunkedKey, ChunkedOutcome> chunked_;
   // Operations with extents, of trees that chunks may name which were not looked at yet.

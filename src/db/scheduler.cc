@@ -247,10 +247,15 @@ size_t Scheduler::log_limit() const {
   return std::max(log_bytes_min, log_share_.load(std::memory_order_relaxed));
 }
 
+// What is kept for feeds no flush can free.
+Lsn Scheduler::log_start() const {
+  return std::max(store_->log->trimmed(), publisher_->needed_but_for_feeds());
+}
+
 bool Scheduler::log_pressure() const {
   if (store_->log == nullptr) return false;
   const size_t limit = log_limit();
-  const Lsn start = store_->log->trimmed();
+  const Lsn start = log_start();
   return store_->log->head() > start + limit && log_end_flushable() > start + limit;
 }
 
@@ -259,7 +264,7 @@ bool Scheduler::log_pressure() const {
 // flush is durable yet. Else 0.
 Lsn Scheduler::log_held_below() const {
   if (!log_pressure()) return 0;
-  const Lsn start = store_->log->trimmed();
+  const Lsn start = log_start();
   const Lsn end = log_end_flushable();
   return end > start ? start + (end - start) / 2 : 0;
 }
@@ -280,7 +285,7 @@ bool Scheduler::urgent() const {
     return true;
   }
   if (store_->log == nullptr) return false;
-  const Lsn end = store_->log->trimmed() + log_limit() + log_limit() / 2;
+  const Lsn end = log_start() + log_limit() + log_limit() / 2;
   return store_->log->head() > end && log_end_flushable() > end;
 }
 

@@ -234,6 +234,7 @@ class Scheduler : public txn::Admission {
   Step reappend_step();
   size_t log_limit() const;
   Lsn log_end_flushable() const;
+  Lsn log_start() const;
   bool log_pressure() const;
   bool deltas_full() const;
   Lsn log_held_below() const;

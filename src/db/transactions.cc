@@ -63,6 +63,7 @@ Result<Transaction> Db::begin(const TxnOptions& options) {
       break;
   }
   how.read_only = options.read_only;
+  how.hooks = impl_->hooks();
   if (options.snapshot != nullptr) how.at = options.snapshot->timestamp();
   how.lock_timeout_us = options.lock_timeout_ms.value_or(impl_->options_.lock_timeout_ms) * 1000;
   auto impl = std::make_unique<Transaction::Impl>(impl_.get());

@@ -76,6 +76,9 @@ Result<std::string> encoded_shape(const TreeOptions& options, const Db::Impl& db
     return Status(StatusCode::kNotSupported,
                   "values that may be trees, where a key may have several or entries end");
   }
+  if (options.subtrees && db.feeds_->any()) {
+    return Status(StatusCode::kNotSupported, "values that may be trees, beside a feed");
+  }
   if (options.subtrees && names.compared) {
     return Status(StatusCode::kNotSupported,
                   "values that may be trees, where the order of keys is a comparison");

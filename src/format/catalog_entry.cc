@@ -15,6 +15,24 @@ std::string encode_catalog_entry(const CatalogEntry& entry) {
   return value + entry.shape;
 }
 
+std::string encode_catalog_note(const CatalogNote& note) {
+  std::string value(1, note.renamed ? '\2' : '\1');
+  append_varint(value, note.entry.size());
+  value += note.entry;
+  value += note.name;
+  return value;
+}
+
+std::optional<CatalogNote> decode_catalog_note(std::string_view value) {
+  if (!value.starts_with('\1') && !value.starts_with('\2')) return std::nullopt;
+  uint64_t size = 0;
+  const char* const end = value.data() + value.size();
+  const char* const at = get_varint(value.data() + 1, end, &size);
+  if (at == nullptr || size > static_cast<uint64_t>(end - at)) return std::nullopt;
+  const std::string_view rest(at, static_cast<size_t>(end - at));
+  return CatalogNote{value.front() == '\2', rest.substr(0, size), rest.substr(size)};
+}
+
 std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
   const char* at = value.data();
   const char* const end = at + value.size();

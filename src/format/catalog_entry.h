@@ -15,6 +15,11 @@
 //                      copied and do not count any more
 // 'n'                  u64, little-endian: the newest moment, in milliseconds since 1970, at which
 //                      entries that had ended were removed
+// 'x', then the name   what becomes of a tree's name: put and deleted by the transaction that takes
+//                      the name away, just before it does, so that who reads the log knows which
+//                      tree that was. u8: 1 dropped, 2 renamed; varint: the size of its entry, the
+//                      entry; then its other name, or
+//                      where it is dropped that of its merge operator
 //
 // The numbers in keys are big-endian, so that all subtrees of a tree stand together, in the order
 // of its keys. Entries 's' and 'o', and the one in the tree itself, come and go in one commit.
@@ -42,6 +47,8 @@ inline constexpr std::string_view kCatalogSubtreesBegin = "s";
 inline constexpr std::string_view kCatalogSubtreesEnd = "t";
 inline constexpr std::string_view kCatalogPlacesBegin = "o";
 inline constexpr std::string_view kCatalogPlacesEnd = "p";
+
+inline constexpr std::string_view kCatalogNotes = "x";
 
 struct CatalogEntry {
   uint32_t id = 0;
@@ -76,6 +83,19 @@ std::optional<SubtreePlace> decode_subtree_key(std::string_view key);
 std::string place_key(uint32_t tree);
 // Nothing where it is none.
 std::optional<uint32_t> decode_place_key(std::string_view key);
+struct CatalogNote {
+  bool renamed = false;    // else dropped
+  std::string_view entry;  // of the name, until now
+  // The other one, where it is renamed; else that of its merge operator, or empty.
+  std::string_view name;
+};
+inline std::string catalog_note_key(std::string_view name) {
+  std::string key(kCatalogNotes);
+  key += name;
+  return key;
+}
+std::string encode_catalog_note(const CatalogNote& note);
+std::optional<CatalogNote> decode_catalog_note(std::string_view value);
 
 std::string encode_catalog_entry(const CatalogEntry& entry);
 // Nothing where the bytes are not those of an entry that this version knows.

@@ -42,6 +42,8 @@ enum class RecordType : uint8_t {
                          // their containers' cuts say nothing
   kLayersMerged = 12,    // payload: u64 cts of such a commit: its layers are gone, what they held
                          // is in its trees, by what was logged and flushed since
+  kRelayedCommit = 13,   // as kChunkedCommit, of what brings a layer's entries into its tree: to
+                         // who reads the log for what was committed they are not new
 };
 
 struct RecordHeader {

@@ -64,6 +64,8 @@ enum class ManifestRecordType : uint8_t {
   kDictionaryAdd = 14,
   kSnapshotSet = 15,
   kSnapshotDelete = 16,
+  kFeedSet = 19,
+  kFeedDelete = 20,
 };
 
 // Before every record's payload. The payload is filled up with zeros to a multiple of 8 bytes.
@@ -352,5 +354,25 @@ struct SnapshotPayload {
   uint32_t reserved;
 };
 static_assert(sizeof(SnapshotPayload) == 24);
+
+// Followed by the name. In a delete record the numbers are zero.
+//
+// OFFSET SIZE FIELD
+//      0    8 position        cts of the last commit that was acknowledged
+//      8    8 scan_from       no commit behind the position has anything in the log below
+//     16    8 created_us      wall clock, microseconds since 1970
+//     24    8 log_bytes_max   beyond which the log is not kept for it; 0: no limit
+//     32    4 name_bytes      1 to 255
+//     36    4 flags           bit 0: it is lost, the log is not kept for it any more; others zero
+struct FeedPayload {
+  uint64_t position;
+  uint64_t scan_from;
+  uint64_t created_us;
+  uint64_t log_bytes_max;
+  uint32_t name_bytes;
+  uint32_t flags;
+};
+static_assert(sizeof(FeedPayload) == 40);
+inline constexpr uint32_t kFeedLost = 1;
 
 }  // namespace hawthorn::format

@@ -118,6 +118,22 @@ Status decode_snapshot(std::string_view payload, SnapshotRecord& snapshot) {
   return check(snapshot);
 }
 
+Status decode_feed(std::string_view payload, FeedRecord& feed) {
+  FeedPayload fixed;
+  if (payload.size() < sizeof(fixed)) return corrupt("feed record is too short");
+  std::memcpy(&fixed, payload.data(), sizeof(fixed));
+  if (payload.size() - sizeof(fixed) != fixed.name_bytes || (fixed.flags & ~kFeedLost) != 0) {
+    return corrupt("feed record contradicts itself");
+  }
+  feed.name = std::string(payload.substr(sizeof(fixed)));
+  feed.position = fixed.position;
+  feed.scan_from = fixed.scan_from;
+  feed.created_us = fixed.created_us;
+  feed.log_bytes_max = fixed.log_bytes_max;
+  feed.lost = (fixed.flags & kFeedLost) != 0;
+  return check(feed);
+}
+
 Status decode_device(std::string_view payload, DeviceRecord& device) {
   DeviceSetPayload fixed;
   if (payload.size() < sizeof(fixed)) return corrupt("device record is too short");
@@ -309,6 +325,14 @@ Status check(const SnapshotRecord& snapshot) {
   return {};
 }
 
+Status check(const FeedRecord& feed) {
+  if (feed.name.empty() || feed.name.size() > kSnapshotNameBytesMax || feed.position > kLsnMax ||
+      feed.scan_from > kLsnMax) {
+    return corrupt("feed \"" + feed.name + "\": a field is out of range");
+  }
+  return {};
+}
+
 Status check(const LogEpoch& epoch) {
   if (epoch.end > kLsnMax || epoch.start > epoch.end) {
     return corrupt("log epoch " + std::to_string(epoch.number) + ": bounds out of order");
@@ -455,6 +479,21 @@ void ManifestEncoder::delete_snapshot(std::string_view name) {
   add(ManifestRecordType::kSnapshotDelete, bytes_of(payload), name);
 }
 
+void ManifestEncoder::set_feed(const FeedRecord& feed) {
+  const FeedPayload payload = {feed.position,
+                               feed.scan_from,
+                               feed.created_us,
+                               feed.log_bytes_max,
+                               static_cast<uint32_t>(feed.name.size()),
+                               feed.lost ? kFeedLost : 0};
+  add(ManifestRecordType::kFeedSet, bytes_of(payload), feed.name);
+}
+
+void ManifestEncoder::delete_feed(std::string_view name) {
+  const FeedPayload payload = {0, 0, 0, 0, static_cast<uint32_t>(name.size()), 0};
+  add(ManifestRecordType::kFeedDelete, bytes_of(payload), name);
+}
+
 void ManifestEncoder::trim_log(Lsn lsn) {
   add(ManifestRecordType::kLogTrim, bytes_of(LsnPayload{lsn}));
 }
@@ -487,6 +526,8 @@ void ManifestEncoder::add_batch(uint64_t number, const ManifestBatch& batch) {
   for (const DeviceRecord& device : batch.devices_set) set_device(device);
   for (const std::string& name : batch.snapshots_deleted) delete_snapshot(name);
   for (const SnapshotRecord& snapshot : batch.snapshots_set) set_snapshot(snapshot);
+  for (const std::string& name : batch.feeds_deleted) delete_feed(name);
+  for (const FeedRecord& feed : batch.feeds_set) set_feed(feed);
   if (batch.log_trim != 0) trim_log(batch.log_trim);
   if (batch.lsn_reserved != 0) reserve_lsn(batch.lsn_reserved);
   commit();
@@ -557,6 +598,14 @@ Status decode_change(ManifestRecordType type, std::string_view payload, DecodedB
       SnapshotRecord snapshot;
       if (Status s = decode_snapshot(payload, snapshot); !s.ok()) return s;
       changes.snapshots_deleted.push_back(std::move(snapshot.name));
+      return {};
+    }
+    case ManifestRecordType::kFeedSet:
+      return decode_feed(payload, changes.feeds_set.emplace_back());
+    case ManifestRecordType::kFeedDelete: {
+      FeedRecord feed;
+      if (Status s = decode_feed(payload, feed); !s.ok()) return s;
+      changes.feeds_deleted.push_back(std::move(feed.name));
       return {};
     }
     case ManifestRecordType::kBatchBegin:

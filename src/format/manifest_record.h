@@ -27,6 +27,7 @@ Status check(const LogEpoch& epoch);
 Status check(const DeviceRecord& device);
 Status check(const DictionaryRecord& dictionary);
 Status check(const SnapshotRecord& snapshot);
+Status check(const FeedRecord& feed);
 
 struct ManifestIdentity {
   uint64_t uuid_low = 0;
@@ -64,6 +65,8 @@ class ManifestEncoder {
   void set_device(const DeviceRecord& device);
   void set_snapshot(const SnapshotRecord& snapshot);
   void delete_snapshot(std::string_view name);
+  void set_feed(const FeedRecord& feed);
+  void delete_feed(std::string_view name);
   void trim_log(Lsn lsn);
   void reserve_lsn(Lsn lsn);
   void set_counters(uint64_t next_container, uint32_t next_tree);

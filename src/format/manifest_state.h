@@ -100,6 +100,17 @@ struct SnapshotRecord {
 };
 inline constexpr size_t kSnapshotNameBytesMax = 255;
 
+// A position in the order of commits, for which the log behind it is kept.
+struct FeedRecord {
+  std::string name;
+  Lsn position = 0;   // all commits up to there were acknowledged
+  Lsn scan_from = 0;  // no commit behind the position has anything in the log below
+  uint64_t created_us = 0;
+  uint64_t log_bytes_max = 0;  // 0: no limit
+  bool lost = false;           // what it had not read is gone
+  bool operator==(const FeedRecord&) const = default;
+};
+
 // A value's offset has 28 bits.
 inline constexpr uint32_t kValueExtentBytesMax = uint32_t{1} << 28;
 
@@ -108,6 +119,7 @@ struct ManifestState {
   std::map<uint32_t, DictionaryRecord> dictionaries;  // by id; they go with their trees
   std::map<uint64_t, ContainerRecord> containers;     // by id
   std::map<std::string, SnapshotRecord> snapshots;    // by name
+  std::map<std::string, FeedRecord> feeds;            // by name
   uint32_t next_tree = 1;
   uint64_t next_container = 1;
   std::vector<LogEpoch> epochs;
@@ -130,6 +142,8 @@ struct ManifestBatch {
   std::vector<uint64_t> epochs_deleted;
   std::vector<SnapshotRecord> snapshots_set;  // added
   std::vector<std::string> snapshots_deleted;
+  std::vector<FeedRecord> feeds_set;  // added, or replaced by name
+  std::vector<std::string> feeds_deleted;
   std::vector<DeviceRecord> devices_set;  // added (the next index), or replaced by index
   Lsn log_trim = 0;                       // 0: unchanged
   Lsn lsn_reserved = 0;                   // 0: unchanged
@@ -138,8 +152,8 @@ struct ManifestBatch {
     return trees_created.empty() && trees_set.empty() && trees_dropped.empty() &&
            dictionaries_added.empty() && containers_set.empty() && containers_deleted.empty() &&
            epochs_set.empty() && epochs_deleted.empty() && snapshots_set.empty() &&
-           snapshots_deleted.empty() && devices_set.empty() && log_trim == 0 && lsn_reserved == 0 &&
-           features == 0;
+           snapshots_deleted.empty() && feeds_set.empty() && feeds_deleted.empty() &&
+           devices_set.empty() && log_trim == 0 && lsn_reserved == 0 && features == 0;
   }
   bool operator==(const ManifestBatch&) const = default;
 };

@@ -92,12 +92,14 @@ inline constexpr uint64_t kFeatureLargePieces = 256;
 // Incompatible: some tree may have or had values that are trees: its record, entries of the
 // catalog.
 inline constexpr uint64_t kFeatureSubtrees = 512;
+// Incompatible: there is or was a feed: its record, and a log that is kept for it.
+inline constexpr uint64_t kFeatureFeeds = 1024;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
         kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes |
-        kFeatureLargePieces | kFeatureSubtrees};
+        kFeatureLargePieces | kFeatureSubtrees | kFeatureFeeds};
 
 struct Superblock {
   uint32_t format_version = 0;

@@ -307,7 +307,7 @@ Result<size_t> TreeShape::head_bytes(std::string_view stored) const {
   }
 }
 
-Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
+Status TreeShape::load_head(std::string_view stored, std::string* key) const {
   const size_t begin = framed() ? kEntries.size() : 0;
   if (!is_entry(stored)) return damaged("it is no entry's");
   if (!multi_value()) return unsort(order_, stored.substr(begin), key);
@@ -322,8 +322,13 @@ Status TreeShape::load(std::string_view stored, std::string* key, std::string* v
     }
     sort_key = unescaped;
   }
-  if (Status s = unsort(order_, sort_key, key); !s.ok()) return s;
-  return unsort(value_order_, stored.substr(*head), value);
+  return unsort(order_, sort_key, key);
+}
+
+Status TreeShape::load(std::string_view stored, std::string* key, std::string* value) const {
+  if (Status s = load_head(stored, key); !s.ok() || !multi_value()) return s;
+  const Result<size_t> head = head_bytes(stored);
+  return head.ok() ? unsort(value_order_, stored.substr(*head), value) : head.status();
 }
 
 }  // namespace hawthorn::format

@@ -119,6 +119,8 @@ class TreeShape {
   // Replaces *key, and where there are several values *value, which else may be null. Errors:
   // kCorruption.
   Status load(std::string_view stored, std::string* key, std::string* value) const;
+  // Only *key, of a stored key or, where there are several values, of a head. Errors: kCorruption.
+  Status load_head(std::string_view stored, std::string* key) const;
   // Where entries end, all notes lie before them; where orders are comparisons, labels behind.
   static constexpr std::string_view kEntries = "\1";
   static constexpr std::string_view kEntriesEnd = "\2";

@@ -71,6 +71,7 @@ struct Extent {
   // Set before the extent is shared, given back when it is written.
   char* stored = nullptr;
   std::atomic<bool> dropped{false};  // no durable manifest will list it
+  bool large_value = false;          // of one value alone; set before the extent is shared
   RunFile* owner = nullptr;  // the newest file that refers to it; under the residency's lock
 
   // The body: values, or the heap behind a front, where it has a life of its own.

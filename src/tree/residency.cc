@@ -366,7 +366,9 @@ void Residency::forget(Extent* extent) {
   if (extent->settled) settled_bytes_ -= extent->body_bytes();
   give_back_stored(extent);
   frames_.forget(*extent);
-  if (extent->dropped.load(std::memory_order_acquire)) space_->release(extent->address);
+  if (!extent->dropped.load(std::memory_order_acquire)) return;
+  if (extent->large_value && hold_dropped && hold_dropped(extent->address)) return;
+  space_->release(extent->address);
 }
 
 // ---- Run images

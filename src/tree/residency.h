@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,6 +74,10 @@ class Residency {
  public:
   Residency(const os::Machine& machine, os::Arena* arena, space::Space* space);
   ~Residency();
+
+  // Asked of each large value's extent that is gone for good, under locks, before its disk space is
+  // free: true takes it over. Set before anything is there.
+  std::function<bool(const ExtentAddress&)> hold_dropped;
 
   os::Arena* arena() const { return arena_; }
   space::Space* space() const { return space_; }

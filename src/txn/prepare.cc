@@ -115,6 +115,7 @@ Status Txn::prepare(std::string_view id) {
                   has_spilled() ? "a transaction larger than its share of memory cannot be prepared"
                                 : "a transaction that has deleted a range cannot be prepared");
   }
+  if (Status s = ask_hooks(0, Durability::kFull); !s.ok()) return s;
   PrepareRecords records{.id = std::string(id), .held = {}};
   note_held_locks(&records.held);
   const size_t locks = locks_.size();
@@ -223,8 +224,11 @@ Status Txn::commit_prepared(Durability durability) {
   HAWTHORN_TEST_POINT("txn.commit_prepared.after_record");
   stamp_all(cts);
   tell_tree_changes();
+  const CommitInfo told = info(0, durability);
   finish();
-  return services_.sequencer->make_durable(cts, durability);
+  const Status status = services_.sequencer->make_durable(cts, durability);
+  tell_hooks(told, cts, status);
+  return status;
 }
 
 Status Txn::abort_prepared() {

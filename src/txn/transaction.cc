@@ -16,8 +16,6 @@ constexpr size_t kStampsAhead = 8;
 constexpr size_t kHeapKept = 32 << 10;  // that a finished transaction keeps, and does not count
 constexpr uint32_t kTurnsAway = 2;
 constexpr size_t kFloorsMax = 64;
-constexpr uint32_t kClaimAttempts = 5000;
-constexpr uint64_t kClaimPauseUs = 1000;
 }  // namespace
 
 Status Txn::read_only_error() {
@@ -47,6 +45,7 @@ void Txn::count_memory() {
 
 Status Txn::begin(const Begin& how) {
   mode_ = how.mode;
+  hooks_ = how.hooks;
   read_only_ = how.read_only;
   lock_timeout_us_ = how.lock_timeout_us;
   tree_changes_seen_ = services_.sequencer->tree_changes();
@@ -456,7 +455,7 @@ Result<bool> Txn::read_ahead() {
   return valid;
 }
 
-Status Txn::commit(Durability durability) {
+Status Txn::commit_now(Durability durability, Lsn* committed) {
   if (!broken_.ok()) {
     abort();
     return broken_;
@@ -469,8 +468,8 @@ Status Txn::commit(Durability durability) {
   // One record where it fits; a larger batch goes in chunks like a larger transaction, and so does
   // what is left of one where the ring is small.
   char header[20];
-  const size_t record_max =
-      services_.sequencer->record_bytes_max() - (logged_ == nullptr ? 0 : sizeof(header));
+  const size_t record_max = services_.sequencer->record_bytes_max() -
+                            (logged_ == nullptr && relays_ == nullptr ? 0 : sizeof(header));
   if (operations.size() > std::min(kChunkBytes, record_max)) {
     if (Status s = log_in_chunks(operations); !s.ok()) {
       roll_back();
@@ -492,12 +491,12 @@ Status Txn::commit(Durability durability) {
   request.layers = !layers_.empty() || relays_ != nullptr;
   std::string_view payload[2];
   std::string layered;
-  if (logged_ == nullptr) {
+  if (logged_ == nullptr && relays_ == nullptr) {
     payload[0] = operations;
     request.payload = {payload, 1};
   } else {
     store(header, static_cast<uint64_t>(id_));
-    logged_from_ = stop_moves();
+    logged_from_ = logged_ == nullptr ? 0 : stop_moves();
     for (const OwnLayer& own : layers_) {
       own.layer->log_from.store(logged_from_, std::memory_order_release);
     }
@@ -506,7 +505,8 @@ Status Txn::commit(Durability durability) {
     payload[0] = {header, sizeof(header)};
     payload[1] = operations;
     request.payload = {payload, 2};
-    request.type = format::RecordType::kChunkedCommit;
+    request.type = relays_ == nullptr ? format::RecordType::kChunkedCommit
+                                      : format::RecordType::kRelayedCommit;
     if (has_spilled()) {
       layered = {header, sizeof(header)};
       append_layered_trees(&layered);
@@ -524,6 +524,7 @@ Status Txn::commit(Durability durability) {
     finish();
     return s;
   }
+  *committed = cts;
   stamp_all(cts);
   tell_tree_changes();
   finish();
@@ -540,79 +541,6 @@ void Txn::stamp_all(Lsn cts) {
     }
     tree::TreeState::stamp(undo_[i], id_, cts);
   }
-}
-
-// A flush holds a container for a moment; whoever flushes may itself wait for a commit.
-Status Txn::claim_exclusively(Attaching& attaching) {
-  for (uint32_t attempt = 0;; ++attempt) {
-    Lsn read_ts = 0;
-    if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts); !s.ok()) return s;
-    Status status = attaching.claim();
-    if (status.ok()) return status;
-    attaching.release();
-    services_.sequencer->end_exclusive(id_);
-    if (!status.is(StatusCode::kBusy) || attempt >= kClaimAttempts) return status;
-    services_.store->machine->clock->sleep_us(kClaimPauseUs);
-  }
-}
-
-// All of it is logged in chunks before others must wait; between the commit record and the moment
-// that everybody sees it nothing can fail (R4). The chunks hold the log from their first one until
-// the slot is released, what is attached from then on.
-Status Txn::commit_attaching(std::string_view operations, uint32_t count, Attaching& attaching,
-                             Durability durability) {
-  Status status = broken_;
-  if (status.ok() && !operations_.empty()) status = log_in_chunks(operations_);
-  operations_.clear();
-  if (logged_ != nullptr) stop_moves();
-  attaching_ = true;
-  operation_count_ += count;
-  if (status.ok()) status = log_in_chunks(operations);
-  attaching_ = false;
-  // What it attaches may be rows that somebody has locked.
-  if (status.ok()) status = services_.row_locks->close(lock_timeout_us_);
-  if (status.ok()) {
-    status = claim_exclusively(attaching);
-    if (status.ok() && !trees_stand()) {
-      attaching.release();
-      services_.sequencer->end_exclusive(id_);
-      status = Status(StatusCode::kConflict);
-    }
-    if (!status.ok()) services_.row_locks->reopen();
-  }
-  if (!status.ok()) {
-    roll_back();
-    finish();
-    return status;
-  }
-  const Lsn first_lsn = stop_moves();
-  char header[20];
-  store(header, static_cast<uint64_t>(id_));
-  store(header + 8, static_cast<uint64_t>(first_lsn));
-  store(header + 16, chunk_seq_);
-  const std::string_view payload[] = {{header, sizeof(header)}};
-  CommitRequest request;
-  request.id = id_;
-  request.type = format::RecordType::kAttachingCommit;
-  request.payload = payload;
-  Lsn cts = 0;
-  status = services_.sequencer->append_commit(request, &cts);
-  if (status.ok()) {
-    HAWTHORN_TEST_POINT("txn.attach.after_append");
-    attaching.attach(cts, first_lsn);
-    services_.sequencer->show(id_, cts);
-  }
-  attaching.release();
-  services_.sequencer->end_exclusive(id_);
-  services_.row_locks->reopen();
-  if (!status.ok()) {
-    roll_back();
-    finish();
-    return status;
-  }
-  stamp_all(cts);
-  finish();
-  return services_.sequencer->make_durable(cts, durability);
 }
 
 void Txn::abort() {

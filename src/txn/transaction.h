@@ -32,6 +32,7 @@
 
 #include "format/large_value.h"
 #include "format/operation.h"
+#include "hawthorn/commit_hook.h"
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
 #include "tree/snapshots.h"
@@ -83,6 +84,8 @@ struct Begin {
   // transaction by the thread of that, fails with kBusy beside another thread's in place of
   // waiting, and the tree that it writes to need not stand.
   bool aside = false;
+  // Of a commit of the program: they are asked and told. Null: none.
+  const std::vector<std::shared_ptr<CommitHook>>* hooks = nullptr;
   // It brings what this layer of a tree holds into it, and nothing else.
   tree::TreeState* relays_to = nullptr;
   const tree::Layer* relays = nullptr;
@@ -148,6 +151,8 @@ class Txn : private CommitCheck {
   // Errors: kConflict, those of the log: the transaction is rolled back then. kUnknownOutcome: it
   // is committed.
   Status commit(Durability durability);
+  // Asks the hooks, if there are any: an error refuses the commit.
+  Status ask_hooks(uint64_t more, Durability durability) const;
   // Commits what was written together with `operations` (encoded, `count` of them), which have no
   // intents: `attaching` puts in place what they say. Everybody sees all of it at one moment.
   // Errors: kBusy and kConflict of claim, kNoSpace of the log, and others: the transaction is
@@ -237,6 +242,13 @@ class Txn : private CommitCheck {
   std::function<void(std::span<const format::ExtentAddress>)> drop_large;
 
  private:
+  Status commit_now(Durability durability, Lsn* cts);
+  Status attach_now(std::string_view operations, uint32_t count, Attaching& attaching,
+                    Durability durability, Lsn* cts);
+  CommitInfo info(uint64_t more, Durability durability) const {
+    return {uint64_t{chunk_seq_} + operation_count_ + more, durability};
+  }
+  void tell_hooks(const CommitInfo& info, Lsn cts, const Status& outcome) const;
   Status install(tree::TreeState* tree, format::OperationType type, std::string_view key,
                  std::string_view value);
   // What the log answers, asked again when it had no space.
@@ -347,6 +359,7 @@ class Txn : private CommitCheck {
   void give_up_log();
 
   Mode mode_ = Mode::kBlind;
+  const std::vector<std::shared_ptr<CommitHook>>* hooks_ = nullptr;
   bool read_only_ = false;
   bool one_moment_ = true;
   bool tracks_reads_ = false;

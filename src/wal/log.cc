@@ -312,6 +312,12 @@ Status Log::finish_segment() { return state_->finish_segment(); }
 
 Status Log::drain_now() { return state_->drain_once(true); }
 
+void Log::wait_beyond(Lsn lsn, uint64_t timeout_us) {
+  const uint32_t ticket = state_->durable_moved.ticket();
+  if (!state_->background || durable() > lsn || state_->failed.load()) return;
+  state_->durable_moved.wait(ticket, timeout_us);
+}
+
 void Log::hold_drain(Lsn lsn) {
   const Lsn before = state_->hold.exchange(lsn);
   if (lsn <= before) return;

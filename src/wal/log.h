@@ -111,6 +111,9 @@ class Log {
   // Asks for the same within async_sync_ms, without waiting. Without background threads the sync
   // happens inside the first call that comes after that time.
   void request_durable(Lsn lsn);
+  // Waits until more than `lsn` is durable, for so long, or for less: the caller looks again. Not
+  // without background threads.
+  void wait_beyond(Lsn lsn, uint64_t timeout_us);
   // Drains what is in the ring now, ending it with a pad (no sync).
   Status drain_now();
 

@@ -72,6 +72,11 @@ void LogReader::forget_segment(uint64_t number) {
   std::erase(segments_, number);
 }
 
+void LogReader::set_segments(std::vector<uint64_t> numbers) {
+  forget();
+  segments_ = std::move(numbers);
+}
+
 Status LogReader::view(Lsn lsn, size_t size, const char** bytes) {
   HAWTHORN_ASSERT(size <= headroom_);
   *bytes = nullptr;

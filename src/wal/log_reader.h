@@ -34,6 +34,8 @@ class LogReader {
   void forget();
   // The same; and the segment's file is gone.
   void forget_segment(uint64_t number);
+  // The same; and these are the segments now, ascending.
+  void set_segments(std::vector<uint64_t> numbers);
 
  private:
   struct Window;

@@ -5,10 +5,8 @@
 // the first lsn with neither.
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "base/checksum.h"
 #include "wal/recovery_state.h"
 
 namespace hawthorn::wal {
@@ -22,16 +20,7 @@ Result<std::unique_ptr<Recovery>> Recovery::open(const os::Machine& machine,
                                                  bool read_only) {
   const LogDirectory files(machine, directory, options);
   if (Status s = files.check_options(); !s.ok()) return s;
-  for (size_t i = 0; i < epochs.size(); ++i) {
-    const bool ordered =
-        i == 0 || (epochs[i - 1].end <= epochs[i].start && epochs[i - 1].number < epochs[i].number);
-    if (!ordered || epochs[i].start > epochs[i].end ||
-        epochs[i].start % options.segment_bytes != 0) {
-      return Status(StatusCode::kCorruption, directory + ": log epoch " +
-                                                 std::to_string(epochs[i].number) +
-                                                 " does not follow the one before it");
-    }
-  }
+  if (Status s = RecordFinder::check_epochs(files, epochs); !s.ok()) return s;
   Result<std::vector<uint64_t>> numbers = files.segments();
   if (!numbers.ok()) return numbers.status();
   std::erase_if(*numbers, [&](uint64_t number) { return number < files.segment_of(trimmed); });
@@ -109,80 +98,18 @@ Status Recovery::State::walk(size_t index, Lsn from,
 Status Recovery::State::deliver(const Found& found,
                                 const std::function<Status(const RecordView&)>& fn) const {
   const auto type = static_cast<RecordType>(found.header.type);
-  switch (type) {
-    case RecordType::kPad:
-      return Status();
-    case RecordType::kCommit:
-    case RecordType::kChunk:
-    case RecordType::kChunkedCommit:
-    case RecordType::kAbort:
-    case RecordType::kRollbackTo:
-    case RecordType::kAttachingCommit:
-    case RecordType::kPrepare:
-    case RecordType::kPreparedCommit:
-    case RecordType::kPreparedAbort:
-    case RecordType::kLayeredCommit:
-    case RecordType::kLayersMerged:
-      return fn({.type = type,
-                 .lsn = found.header.lsn,
-                 .operations = found.header.operations,
-                 .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}});
-  }
-  return Status(StatusCode::kNotSupported,
-                directory.place_of(found.header.lsn) + ": a log record of type " +
-                    std::to_string(found.header.type) + ", which this version does not know");
-}
-
-bool Recovery::State::plausible(const LogEpoch& epoch, const RecordHeader& header, Lsn lsn) const {
-  return format::valid(header, lsn, epoch.salt) && header.length <= record_bytes_max &&
-         lsn + header.length <= epoch.end;
-}
-
-bool Recovery::State::ring_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header) const {
-  if (ring == nullptr) return false;
-  std::memcpy(header, ring->data() + lsn % ring->size(), sizeof(RecordHeader));
-  return plausible(epoch, *header, lsn) && header->length <= ring->size() / 8;
+  if (type == RecordType::kPad) return Status();
+  if (Status s = check_type(found.header); !s.ok()) return s;
+  return fn({.type = type,
+             .lsn = found.header.lsn,
+             .operations = found.header.operations,
+             .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}});
 }
 
 // The record at `lsn`, whole and with the right checksum, from the segments or else from the ring.
 Status Recovery::State::find(const LogEpoch& epoch, Lsn lsn, Found* found) {
-  const char* bytes;
-  RecordHeader& header = found->header;
-  const auto payload_holds = [&](const char* record) {
-    return checksum64(record + sizeof(RecordHeader), header.payload_bytes, 0) ==
-           header.payload_checksum;
-  };
-  if (Status s = reader.view(lsn, sizeof(RecordHeader), &bytes); !s.ok()) return s;
-  if (bytes != nullptr) {
-    std::memcpy(&header, bytes, sizeof(header));
-    if (plausible(epoch, header, lsn)) {
-      if (Status s = reader.view(lsn, header.length, &bytes); !s.ok()) return s;
-      if (bytes != nullptr && payload_holds(bytes)) {
-        found->bytes = bytes;
-        return Status();
-      }
-    }
-  }
-  if (!ring_header(epoch, lsn, &header)) return Status();
-  std::memcpy(copy.data(), ring->data() + lsn % ring->size(), header.length);
-  if (!payload_holds(copy.data())) return Status();
-  found->bytes = copy.data();
-  found->ring_only = true;
-  return Status();
-}
-
-Status Recovery::State::find_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header,
-                                    bool* there) {
-  const char* bytes;
-  if (Status s = reader.view(lsn, sizeof(RecordHeader), &bytes); !s.ok()) return s;
-  if (bytes != nullptr) {
-    std::memcpy(header, bytes, sizeof(RecordHeader));
-    if (plausible(epoch, *header, lsn)) {
-      *there = true;
-      return Status();
-    }
-  }
-  *there = ring_header(epoch, lsn, header);
+  if (Status s = in_segments(epoch, lsn, found); !s.ok()) return s;
+  if (found->bytes == nullptr) in_ring(epoch, lsn, found);
   return Status();
 }
 

@@ -13,47 +13,6 @@ namespace hawthorn::wal {
 using format::kRecordAlign;
 using format::RecordHeader;
 
-// Moves *at, the first lsn that is needed, up to a record boundary: callers name lsns such as
-// "behind the record at x", which lie inside a record. Looks backwards for the record that covers
-// *at; when that one began in a segment which was recycled, forwards for its successor. Finds
-// nothing where the log ends: then *at stays.
-Status Recovery::State::first_boundary(const LogEpoch& epoch, Lsn* at) {
-  const Lsn from = align_up(*at, kRecordAlign);
-  *at = from;
-  if (from == epoch.start) return Status();
-  RecordHeader header;
-  bool there = false;
-  if (Status s = find_header(epoch, from, &header, &there); !s.ok() || there) return s;
-  const Lsn segment_start = directory.segment_of(from) * directory.segment_bytes();
-  Lsn low = from - std::min<Lsn>(from - epoch.start, record_bytes_max);
-  // Bytes of recycled segments are gone, though some may still be found in the ring.
-  const bool cut_off = low < segment_start && !reader.present(directory.segment_of(low));
-  if (cut_off && ring == nullptr) low = segment_start;
-  // Loads the window once for all the steps down.
-  const char* bytes;
-  if (Status s = reader.view(cut_off ? segment_start : low, sizeof(RecordHeader), &bytes);
-      !s.ok()) {
-    return s;
-  }
-  for (Lsn lsn = from; lsn > low;) {
-    lsn -= kRecordAlign;
-    if (Status s = find_header(epoch, lsn, &header, &there); !s.ok()) return s;
-    if (!there) continue;
-    // A record that ends before *at leaves a gap where one was: the walk will find and judge it.
-    *at = lsn + header.length;
-    return Status();
-  }
-  if (!cut_off) return Status();
-  const Lsn high = std::min<Lsn>(segment_start + record_bytes_max, epoch.end);
-  for (Lsn lsn = from; lsn < high; lsn += kRecordAlign) {
-    if (Status s = find_header(epoch, lsn, &header, &there); !s.ok()) return s;
-    if (!there) continue;
-    *at = lsn;
-    return Status();
-  }
-  return Status();
-}
-
 // The log seems to end at `at`: is anything behind it proof that it went on, durably?
 Status Recovery::State::check_end(const LogEpoch& epoch, Lsn at) {
   Lsn claim = 0;
