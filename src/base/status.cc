@@ -41,6 +41,8 @@ std::string_view status_code_name(StatusCode code) {
       return "TimedOut";
     case StatusCode::kDeadlock:
       return "Deadlock";
+    case StatusCode::kTooOld:
+      return "TooOld";
   }
   return "Unknown";
 }

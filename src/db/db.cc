@@ -66,7 +66,7 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
     status = state->get(stored.view(), {options.snapshot->timestamp(), 0}, true, value);
   }
   if (!db::expires(*state) || !status.ok()) [[likely]] {
-    return status;
+    return impl_->told(std::move(status));
   }
   return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
 }
@@ -86,7 +86,7 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
     status = state->multi_get(keys, {registration.ts, 0}, out);
     impl_->snapshots_->remove(registration.slot);
   }
-  if (!status.ok()) return status;
+  if (!status.ok()) return impl_->told(std::move(status));
   return db::take_moments(*state, impl_->now_of(options.snapshot), &out);
 }
 
@@ -122,7 +122,10 @@ Result<size_t> Db::read_part(const Tree& tree, std::string_view key, uint64_t of
       if (*ended) return Status::not_found();
       offset = offset > UINT64_MAX - sizeof(moment) ? UINT64_MAX : offset + sizeof(moment);
     }
-    return db::read_large_part(&impl_->store_, *described, offset, buffer);
+    // A part has no checksum of its own: what it was read from must still be its own.
+    Result<size_t> got = db::read_large_part(&impl_->store_, *described, offset, buffer);
+    if (status = impl_->usable(); !status.ok()) return status;
+    return got;
   }
   if (status = db::take_moment(*state, now, &value); !status.ok()) return status;
   if (offset >= value.size()) return size_t{0};
@@ -559,6 +562,11 @@ void Db::Impl::figures(Stats* stats) const {
   stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
   stats->bytes_written_data = publisher_->bytes_written();
   stats->manifest_batches = publisher_->batches();
+  stats->manifest_batch = publisher_->manifest_batch();
+  if (followers_ != nullptr) {
+    stats->follower_bytes_held = space_->held_blocks() * os::kBlockBytes;
+    stats->followers = followers_->list();
+  }
   stats->bytes_read = residency_->bytes_read();
   if (log_ != nullptr) {
     const wal::LogStats log = log_->stats();

@@ -23,6 +23,7 @@
 #include "db/events.h"
 #include "db/expiry_job.h"
 #include "db/filter_job.h"
+#include "db/follower_registry.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
@@ -30,6 +31,7 @@
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "db/stored_key.h"
+#include "db/view.h"
 #include "hawthorn/db.h"
 #include "os/io_limit.h"
 #include "space/devices.h"
@@ -57,6 +59,9 @@ class Db::Impl {
   ~Impl();
 
   Status open();
+  // As a follower's view: read-only, beside whoever writes. Errors: also kTooOld, and kNotFound or
+  // kCorruption where that was in the way: it is to be tried again.
+  Status open_view(std::unique_ptr<db::FollowerClaim> claim);
   Status close();
   Snapshot snapshot();
   // Of a timestamp that is registered already, for this one.
@@ -75,8 +80,10 @@ class Db::Impl {
   Status end_prepared(std::string_view id, uint64_t number, bool commit, Durability durability);
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
-  // OK, or why no call may run: kForked, kClosed.
+  // OK, or why no call may run: kForked, kClosed; of a view kTooOld.
   Status usable() const;
+  // What a read tells that has ended so: of a view, bytes that were given away are no damage.
+  Status told(Status status) const;
   Status writable() const;
   // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
   // `ts`.
@@ -135,6 +142,7 @@ class Db::Impl {
   std::unique_ptr<db::NamedSnapshots> named_snapshots_;
   std::unique_ptr<db::Manifest> manifest_;
   std::unique_ptr<wal::Log> log_;
+  std::unique_ptr<db::FollowerRegistry> followers_;  // null: read-only, or nobody can follow
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
   std::unique_ptr<db::FilterJob> filters_;  // null: there are none
@@ -142,6 +150,7 @@ class Db::Impl {
   std::unique_ptr<db::CountersFile> counters_;  // null: read-only
   std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;
+  std::unique_ptr<db::View> view_;  // null: it is not one of a follower
   db::PreparedTransactions prepared_;
   db::OutcomeReserve outcome_reserve_;
   bool opened_ = false;

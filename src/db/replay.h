@@ -47,6 +47,9 @@ class Replay {
   Replay(tree::Store* store, Scheduler* scheduler, FindTree find_tree, NameTree name_tree,
          MakeLayer make_layer, std::vector<format::LogEpoch> epochs, std::set<format::Lsn> layers,
          bool read_only);
+  // The log may know more than the manifest that was read: what only a newer one tells makes scan
+  // and finish answer kTooOld.
+  void beside_writer() { beside_writer_ = true; }
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
   Status scan(wal::Recovery& recovery, format::Lsn from);
@@ -148,6 +151,7 @@ class Replay {
   const MakeLayer make_layer_;
   const std::vector<format::LogEpoch> epochs_;
   const bool read_only_;
+  bool beside_writer_ = false;
   const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
   std::map<ChunkedKey, ChunkedOutcome> chunked_;
