@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -56,6 +57,7 @@ int number(Db& db, const Tree& tree, const Snapshot& at, const char* key) {
 
 int main(int argc, char** argv) {
   const std::string path = argc > 1 ? argv[1] : "example.db";
+  std::filesystem::remove_all(path);  // of an earlier run, which nobody should follow
   const pid_t writer = fork();
   if (writer == 0) write_for_ever(argc, argv);
   must(writer > 0);

@@ -69,7 +69,9 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"bytes_old_versions", Kind::kBytes, s.bytes_old_versions},
           {"layers", Kind::kCount, s.layers},
           {"bytes_layers", Kind::kBytes, s.bytes_layers},
-          {"data_files_removed", Kind::kCount, s.data_files_removed}};
+          {"data_files_removed", Kind::kCount, s.data_files_removed},
+          {"followers", Kind::kCount, s.followers.size()},
+          {"follower_bytes_held", Kind::kBytes, s.follower_bytes_held}};
 }
 
 std::vector<Figure> figures_of(const TreeStats& t) {
@@ -142,7 +144,7 @@ std::string text_of(const std::string& path, const Stats& stats) {
 }  // namespace
 
 Status run_stats(const CommonOptions& common) {
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   const Stats stats = (*db)->stats();
   return print_line(common.json ? json_of((*db)->path(), stats) : text_of((*db)->path(), stats));
@@ -200,7 +202,7 @@ Status run_counters(const CommonOptions& common) {
 }
 
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options) {
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<CheckReport> report = [&] {
     Progress progress("checked", Progress::Unit::kContainers, common.progress);

@@ -42,7 +42,7 @@ Db::Impl::~Impl() {
     static_cast<void>(residency_.release());
     static_cast<void>(arena_.release());
     static_cast<void>(events_.release());
-    if (view_ != nullptr) view_->leak();
+    static_cast<void>(view_.release());
     return;
   }
   // Callbacks may still call, and are told that it is closed.

@@ -174,7 +174,7 @@ Status Db::Impl::open_all(Opened* event) {
                     path_ + " has features that this version can only read");
     }
     if (view_ != nullptr) {
-      if (Status s = view_->check_writer(loaded.state); !s.ok()) return s;
+      if (Status s = view_->check_writer(loaded); !s.ok()) return s;
     }
   }
 

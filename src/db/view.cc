@@ -44,9 +44,17 @@ Status View::too_old() {
                 "the follower, and take its newest view");
 }
 
-Status View::check_writer(const format::ManifestState& state) const {
-  if (state.epochs.empty()) return {};  // it was closed
-  const Result<bool> heeded = claim_->heeded(state.epochs.back().salt);
+// A file of a manifest is written anew when it is not the current one any more: who reads it
+// meanwhile may take what is left of it for all that there was.
+Status View::check_writer(const LoadedManifest& loaded) const {
+  HAWTHORN_TEST_POINT("view.manifest_read");
+  const auto superblock = read_superblock(*db_->machine_.files, db_->path_, nullptr);
+  if (!superblock.ok()) return superblock.status();
+  if (superblock->manifest_number != loaded.number) {
+    return Status(StatusCode::kTooOld, db_->path_ + ": the manifest was rewritten meanwhile");
+  }
+  if (loaded.state.epochs.empty()) return {};  // it was closed
+  const Result<bool> heeded = claim_->heeded(loaded.state.epochs.back().salt);
   if (!heeded.ok()) return heeded.status();
   if (*heeded) return {};
   return Status(

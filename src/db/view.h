@@ -34,8 +34,9 @@ class View {
  public:
   View(Db::Impl* db, std::unique_ptr<FollowerClaim> claim) : db_(db), claim_(std::move(claim)) {}
 
-  // Whether the process that writes knows of followers. Errors: kNotSupported.
-  Status check_writer(const format::ManifestState& state) const;
+  // Whether the process that writes knows of followers, and has left the manifest alone that was
+  // read. Errors: kNotSupported; kTooOld.
+  Status check_writer(const LoadedManifest& loaded) const;
   // All is there up to `end` of the log, where there is one.
   Status begin(LoadedManifest loaded, const wal::LogOptions& options, format::Lsn end);
   // Puts what has been committed since into the deltas. False: that goes no further, and a view has
@@ -47,7 +48,6 @@ class View {
   static Status too_old();
   // Nobody reads it any more.
   void end() { claim_.reset(); }
-  void leak() { static_cast<void>(claim_.release()); }  // after a fork
 
  private:
   struct TreeEnd {

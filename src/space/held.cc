@@ -10,8 +10,9 @@ namespace hawthorn::space {
 void Space::set_batches(uint64_t durable, uint64_t clear) {
   State& s = *state_;
   os::MutexLock lock(s.mutex);
-  s.durable_batch = durable;
-  // What was clear once stays so: who comes later begins with a newer batch.
+  // Of two who looked one may come late. What was clear once stays so: who comes later begins with
+  // a newer batch.
+  s.durable_batch = std::max(s.durable_batch, durable);
   s.clear_batch = std::max(s.clear_batch, clear);
   s.free_clear();
 }
@@ -19,7 +20,7 @@ void Space::set_batches(uint64_t durable, uint64_t clear) {
 void Space::hold_free(uint64_t batch) {
   State& s = *state_;
   os::MutexLock lock(s.mutex);
-  s.durable_batch = batch;
+  s.durable_batch = std::max(s.durable_batch, batch);
   if (batch <= s.clear_batch) return;
   s.held_free_batch = batch;
   s.held_ready = std::exchange(s.ready, FreeMap());
