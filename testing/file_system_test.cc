@@ -125,6 +125,21 @@ TEST_P(FileSystemTest, LocksExcludeEachOther) {
   EXPECT_TRUE(second->lock_exclusive().ok());
 }
 
+TEST_P(FileSystemTest, LocksOfBytesBelongToAnOpenFile) {
+  auto first = create("f");
+  auto second = create("f");
+  EXPECT_TRUE(first->lock_byte(70).ok());
+  EXPECT_TRUE(first->lock_byte(70).ok());
+  EXPECT_TRUE(second->lock_byte(70).is(StatusCode::kBusy));
+  EXPECT_TRUE(second->lock_byte(71).ok());
+  EXPECT_TRUE(first->lock_byte(71).is(StatusCode::kBusy));
+  EXPECT_TRUE(first->unlock_byte(70).ok());
+  EXPECT_TRUE(second->lock_byte(70).ok());
+  second.reset();
+  EXPECT_TRUE(first->lock_byte(70).ok());
+  EXPECT_TRUE(first->lock_byte(71).ok());
+}
+
 TEST_P(FileSystemTest, DirectoriesAndNames) {
   EXPECT_TRUE(files_->make_directory(in("a/b/c")).ok());
   EXPECT_TRUE(files_->make_directory(in("a/b/c")).ok());

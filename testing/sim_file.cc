@@ -19,6 +19,7 @@ class SimFile : public os::File {
     os::MutexLock lock(state_->mutex);
     --node_->handles;
     if (node_->lock_holder == this) node_->lock_holder = nullptr;
+    std::erase_if(node_->byte_locks, [this](const auto& held) { return held.second == this; });
   }
 
   Status read_at(uint64_t offset, std::span<char> data) override {
@@ -124,6 +125,22 @@ class SimFile : public os::File {
       return Status(StatusCode::kBusy, path_ + ": lock: held by another open of the file");
     }
     node_->lock_holder = this;
+    return Status();
+  }
+
+  Status lock_byte(uint64_t offset) override {
+    os::MutexLock lock(state_->mutex);
+    if (Status s = check_writable(); !s.ok()) return s;
+    if (Status s = state_->begin(SimOp::kAny, path_); !s.ok()) return s;
+    const auto [held, taken] = node_->byte_locks.try_emplace(offset, this);
+    if (taken || held->second == this) return Status();
+    return Status(StatusCode::kBusy, path_ + ": byte " + std::to_string(offset) + " is locked");
+  }
+
+  Status unlock_byte(uint64_t offset) override {
+    os::MutexLock lock(state_->mutex);
+    const auto held = node_->byte_locks.find(offset);
+    if (held != node_->byte_locks.end() && held->second == this) node_->byte_locks.erase(held);
     return Status();
   }
 

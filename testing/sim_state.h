@@ -49,6 +49,7 @@ struct SimNode {
   std::vector<SimChange> unsynced;
   std::weak_ptr<SimMemory> memory;
   const void* lock_holder = nullptr;
+  std::map<uint64_t, const void*> byte_locks;  // their holders, by offset
   uint32_t handles = 0;
   uint32_t links = 0;  // in `names`: 0 or 1
 };

@@ -72,7 +72,9 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"subtrees", Kind::kCount, s.subtrees},
           {"bytes_subtrees", Kind::kBytes, s.bytes_subtrees},
           {"trees_unreachable", Kind::kCount, s.trees_unreachable},
-          {"data_files_removed", Kind::kCount, s.data_files_removed}};
+          {"data_files_removed", Kind::kCount, s.data_files_removed},
+          {"followers", Kind::kCount, s.followers.size()},
+          {"follower_bytes_held", Kind::kBytes, s.follower_bytes_held}};
 }
 
 std::vector<Figure> figures_of(const TreeStats& t) {
@@ -146,7 +148,7 @@ std::string text_of(const std::string& path, const Stats& stats) {
 }  // namespace
 
 Status run_stats(const CommonOptions& common) {
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   const Stats stats = (*db)->stats();
   return print_line(common.json ? json_of((*db)->path(), stats) : text_of((*db)->path(), stats));
@@ -204,7 +206,7 @@ Status run_counters(const CommonOptions& common) {
 }
 
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options) {
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<CheckReport> report = [&] {
     Progress progress("checked", Progress::Unit::kContainers, common.progress);

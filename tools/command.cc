@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "hawthorn/follower.h"
 #include "tools/stream.h"
 
 namespace hawthorn::tools {
@@ -43,7 +44,26 @@ ExitCode exit_code_of(const Status& status) {
   }
 }
 
-Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access access) {
+namespace {
+// Where that cannot be, why it could not be opened.
+Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& options,
+                                   const Status& busy) {
+  FollowerOptions following;
+  following.memory_budget_bytes = options.memory_budget_bytes;
+  following.merge_operators = options.merge_operators;
+  following.log = options.log;
+  const Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
+  if (follower.ok()) return (*follower)->view();
+  const StatusCode code = follower.status().code();
+  const bool cannot = code == StatusCode::kNotFound || code == StatusCode::kNotSupported ||
+                      code == StatusCode::kReadOnly || code == StatusCode::kBusy;
+  if (!cannot) return follower.status();
+  return Status(busy.code(), std::string(busy.message()) + "; it cannot be followed: " +
+                                 std::string(follower.status().message()));
+}
+}  // namespace
+
+Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access) {
   Options options;
   options.memory_budget_bytes = common.memory_bytes;
   options.read_only = access == Access::kRead;
@@ -54,7 +74,12 @@ Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access ac
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };
-  Result<std::unique_ptr<Db>> db = Db::open(common.directory, options);
+  Result<std::unique_ptr<Db>> opened = Db::open(common.directory, options);
+  Result<std::shared_ptr<Db>> db =
+      opened.ok() ? Result<std::shared_ptr<Db>>(std::move(*opened)) : opened.status();
+  if (access == Access::kRead && db.status().is(StatusCode::kBusy)) {
+    db = follow(common.directory, options, db.status());
+  }
   // The engine names the file; which database it belongs to is known here.
   if (db.ok() || db.status().message().find(common.directory) != std::string_view::npos) return db;
   return Status(db.status().code(), common.directory + ": " + std::string(db.status().message()));

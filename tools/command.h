@@ -104,7 +104,8 @@ Status exec_bench(char** arguments);
 
 enum class Access : uint8_t { kRead, kWrite, kCreate };
 // Warnings of the engine go to standard error; --verbose shows its other messages too.
-Result<std::unique_ptr<Db>> open_database(const CommonOptions& common, Access access);
+// To read beside a process that has it open: what that has committed until now (follower.h).
+Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access);
 
 // Decodes a key or value of the command line; `what` names it in the error.
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,

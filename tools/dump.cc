@@ -165,7 +165,7 @@ Status run_dump(const CommonOptions& common, const DumpOptions& options) {
     return Status(StatusCode::kInvalidArgument,
                   "dump --json needs a FILE: standard output cannot take both");
   }
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   std::vector<std::string> names = options.trees;
   if (names.empty()) {

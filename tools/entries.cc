@@ -123,7 +123,7 @@ Status run_put(const CommonOptions& common, const PutOptions& options) {
   }
   Result<std::string> value = decode_argument(common, "value", options.value.value_or(""));
   if (!value.ok()) return value.status();
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kCreate);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kCreate);
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->tree(common.tree);
   if (!tree.ok()) return tree.status();
@@ -136,7 +136,7 @@ Status run_put(const CommonOptions& common, const PutOptions& options) {
 Status run_get(const CommonOptions& common, const GetOptions& options) {
   Result<std::string> key = decode_argument(common, "key", options.key);
   if (!key.ok()) return key.status();
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->find_tree(common.tree);
   if (!tree.ok()) return tree.status();
@@ -166,7 +166,7 @@ Status run_del(const CommonOptions& common, const DelOptions& options) {
     if (!key.ok()) return key.status();
     keys.push_back(std::move(*key));
   }
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kWrite);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->find_tree(common.tree);
   if (!tree.ok()) return tree.status();

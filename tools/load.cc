@@ -227,7 +227,7 @@ class Loader {
 Status run_load(const CommonOptions& common, const LoadOptions& options) {
   Result<Input> input = Input::open(options.file);
   if (!input.ok()) return input.status();
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kCreate);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kCreate);
   if (!db.ok()) return db.status();
 
   Loaded loaded;

@@ -68,7 +68,7 @@ class EntryPrinter {
 Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) {
   Result<KeyRange> range = resolve_range(common, options.range);
   if (!range.ok()) return range.status();
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->find_tree(common.tree);
   if (!tree.ok()) return tree.status();
@@ -97,7 +97,7 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
 Status run_count(const CommonOptions& common, const RangeOptions& range_options) {
   Result<KeyRange> range = resolve_range(common, range_options);
   if (!range.ok()) return range.status();
-  Result<std::unique_ptr<Db>> db = open_database(common, Access::kRead);
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<Tree> tree = (*db)->find_tree(common.tree);
   if (!tree.ok()) return tree.status();

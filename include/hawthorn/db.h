@@ -120,9 +120,9 @@ class HAWTHORN_EXPORT Db {
   class HAWTHORN_HIDDEN Impl;
 
   // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database).
-  // Errors: kNotFound; kBusy when another process has it open; kNotSupported for a newer format;
-  // kCorruption (file and offset named); kInvalidArgument for options out of range; kReadOnly for a
-  // directory without write permission.
+  // Errors: kNotFound; kBusy when another process has it open (follower.h reads beside it);
+  // kNotSupported for a newer format; kCorruption (file and offset named); kInvalidArgument for
+  // options out of range; kReadOnly for a directory without write permission.
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
@@ -424,6 +424,7 @@ class HAWTHORN_EXPORT Db {
                                                              const Options& options);
 
  private:
+  friend class Follower;
   friend class Replica;
   explicit Db(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

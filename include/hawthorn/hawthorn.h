@@ -9,6 +9,7 @@
 #include "hawthorn/events.h"
 #include "hawthorn/feed.h"
 #include "hawthorn/flush_filter.h"
+#include "hawthorn/follower.h"
 #include "hawthorn/ingest.h"
 #include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"

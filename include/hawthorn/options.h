@@ -114,7 +114,8 @@ struct Options {
 
   // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is
   // replayed in memory. Without its lock file (a copy may have none) the database opens all the
-  // same, but then nothing keeps a writing process out.
+  // same, but then nothing keeps a writing process out. Beside a process that writes, a Follower
+  // reads (follower.h).
   bool read_only = false;
 
   // Creates the database when the directory holds none. When false, open returns kNotFound.

@@ -21,6 +21,14 @@ struct NamedSnapshotStats {
   uint64_t bytes_kept = 0;
 };
 
+// A process that reads beside this one (follower.h), and what it keeps from being used again.
+struct FollowerStats {
+  uint64_t pid = 0;       // as it sees itself
+  uint64_t since_us = 0;  // wall clock, microseconds since 1970
+  uint64_t batch = 0;     // of the manifest, which its view was made from; 0: it is being made
+  bool revoked = false;   // a full disk took away what it kept
+};
+
 struct TreeStats {
   std::string name;
   uint64_t entries_flushed = 0;  // entries in flushed runs
@@ -122,6 +130,12 @@ struct Stats {
   uint64_t layers = 0;
   uint64_t deleted_ranges = 0;  // that are not erased yet, or still asked for by readers
   uint64_t bytes_layers = 0;    // on disk, of disk_bytes_reachable
+
+  // Of those in other processes, and views that this one has of itself. What was dropped and one of
+  // them may still read is kept, and held bytes are not used again, until it moves on or is gone.
+  std::vector<FollowerStats> followers;
+  uint64_t manifest_batch = 0;  // the newest; a follower's is at most this one
+  uint64_t follower_bytes_held = 0;
 
   uint64_t data_files_removed = 0;  // while open, since nothing in them was in use any more
 };

@@ -36,7 +36,7 @@ enum class StatusCode : uint8_t {
   kClosed = 13,          // the handle was closed
   kTimedOut = 14,        // others held a lock for too long; the message names them
   kDeadlock = 15,        // transactions wait for each other in a circle; abort and try again
-  kTooOld = 16,          // the log does not reach back that far any more
+  kTooOld = 16,          // what was asked for is not kept any more; begin anew
 };
 
 // The name of a code, such as "NotFound". Lifetime: static.

@@ -56,7 +56,10 @@ std::vector<Counter> counters_of(const Stats& s) {
           {"oldest_snapshot_timestamp", kAmount, kNumber, s.oldest_snapshot_timestamp},
           {"snapshots", kAmount, kNumber, s.snapshots},
           {"oldest_snapshot_seconds", kAmount, kNumber, s.oldest_snapshot_seconds},
-          {"data_files_removed", kCount, kNumber, s.data_files_removed}};
+          {"data_files_removed", kCount, kNumber, s.data_files_removed},
+          {"manifest_batch", kAmount, kNumber, s.manifest_batch},
+          {"followers", kAmount, kNumber, s.followers.size()},
+          {"follower_bytes_held", kAmount, kBytes, s.follower_bytes_held}};
 }
 }  // namespace
 

@@ -68,7 +68,7 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
     status = state->get(stored.view(), {options.snapshot->timestamp(), 0}, true, value);
   }
   if (!db::expires(*state) || !status.ok()) [[likely]] {
-    return status;
+    return impl_->told(std::move(status));
   }
   return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
 }
@@ -92,7 +92,7 @@ Status Db::multi_get(const Tree& tree, std::span<const std::string_view> keys, R
     status = state->multi_get(keys, {registration.ts, 0}, out);
     impl_->snapshots_->remove(registration.slot);
   }
-  if (!status.ok()) return status;
+  if (!status.ok()) return impl_->told(std::move(status));
   return db::take_moments(*state, impl_->now_of(options.snapshot), &out);
 }
 
@@ -568,6 +568,11 @@ void Db::Impl::figures(Stats* stats) const {
   stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
   stats->bytes_written_data = publisher_->bytes_written();
   stats->manifest_batches = publisher_->batches();
+  stats->manifest_batch = publisher_->manifest_batch();
+  if (followers_ != nullptr) {
+    stats->follower_bytes_held = space_->held_blocks() * os::kBlockBytes;
+    stats->followers = followers_->list();
+  }
   stats->bytes_read = residency_->bytes_read();
   if (log_ != nullptr) {
     const wal::LogStats log = log_->stats();

@@ -73,7 +73,9 @@ Result<uint64_t> count_ended(tree::TreeState* tree, const tree::ReadView& view,
 
 // ---- The thread
 
+// Without a tree whose entries end nothing can come back, and the catalog is not read.
 Status ExpiryJob::load_now() {
+  if (!db_->store_.expires.load(std::memory_order_acquire)) return {};
   Value value;
   const Status status = db_->catalog_->names()->get(format::kCatalogNowKey, {0, 0}, false, value);
   if (status.is_not_found() || status.is(StatusCode::kCorruption)) return {};

@@ -43,6 +43,7 @@ Db::Impl::~Impl() {
     static_cast<void>(residency_.release());
     static_cast<void>(arena_.release());
     static_cast<void>(events_.release());
+    static_cast<void>(view_.release());
     return;
   }
   // Callbacks may still call, and are told that it is closed.
@@ -102,7 +103,15 @@ Status Db::Impl::usable() const {
   }
   if (closed_.load(std::memory_order_acquire))
     return Status(StatusCode::kClosed, "the database is closed");
+  if (view_ != nullptr && view_->revoked()) [[unlikely]] {
+    return db::View::too_old();
+  }
   return {};
+}
+
+Status Db::Impl::told(Status status) const {
+  if (!status.is(StatusCode::kCorruption) || view_ == nullptr || !view_->revoked()) return status;
+  return db::View::too_old();
 }
 
 Status Db::Impl::writable() const {

@@ -24,6 +24,7 @@
 #include "db/expiry_job.h"
 #include "db/feeds.h"
 #include "db/filter_job.h"
+#include "db/follower_registry.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
@@ -31,6 +32,7 @@
 #include "db/publisher.h"
 #include "db/scheduler.h"
 #include "db/stored_key.h"
+#include "db/view.h"
 #include "hawthorn/db.h"
 #include "os/io_limit.h"
 #include "space/devices.h"
@@ -58,6 +60,9 @@ class Db::Impl {
   ~Impl();
 
   Status open();
+  // As a follower's view: read-only, beside whoever writes. Errors: also kTooOld, and kNotFound or
+  // kCorruption where that was in the way: it is to be tried again.
+  Status open_view(std::unique_ptr<db::FollowerClaim> claim);
   Status close();
   Snapshot snapshot();
   // Of a timestamp that is registered already, for this one.
@@ -83,10 +88,12 @@ class Db::Impl {
   // Among the options' and the library's. Errors: kInvalidArgument, where there is none, or one of
   // the other kind.
   Result<format::TreeShape::Order> key_order(std::string_view name, bool compared, char rows);
-  // OK, or why no call may run: kForked, kClosed.
   // Among the options'; null: none.
   const KeyComparator* comparator(std::string_view name) const;
+  // OK, or why no call may run: kForked, kClosed; of a view kTooOld.
   Status usable() const;
+  // What a read tells that has ended so: of a view, bytes that were given away are no damage.
+  Status told(Status status) const;
   Status writable() const;
   // The tree behind a handle; null with *status set when it is none of ours, or was dropped before
   // `ts`.
@@ -149,6 +156,7 @@ class Db::Impl {
   std::unique_ptr<wal::Log> log_;
   wal::LogOptions log_options_;
   std::vector<format::LogEpoch> epochs_;  // of the log as it was opened, the present one among them
+  std::unique_ptr<db::FollowerRegistry> followers_;  // null: read-only, or nobody can follow
   std::unique_ptr<db::Publisher> publisher_;
   std::unique_ptr<db::Scheduler> scheduler_;
   std::unique_ptr<db::FilterJob> filters_;  // null: there are none
@@ -156,6 +164,7 @@ class Db::Impl {
   std::unique_ptr<db::CountersFile> counters_;  // null: read-only
   std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;
+  std::unique_ptr<db::View> view_;  // null: it is not one of a follower
   db::PreparedTransactions prepared_;
   db::OutcomeReserve outcome_reserve_;
   bool opened_ = false;

@@ -58,7 +58,9 @@ Status Db::Impl::lock_directory(bool exists) {
   if (Status s = (*file)->lock_exclusive(); !s.ok()) {
     if (!s.is(StatusCode::kBusy)) return s;
     return Status(StatusCode::kBusy,
-                  path_ + " is open in another process (or opened twice in this one)");
+                  path_ +
+                      " is open in another process (or opened twice in this one); Follower reads "
+                      "beside it");
   }
   lock_ = std::move(file).value();
   return {};
@@ -103,6 +105,11 @@ Status Db::Impl::open() {
   events_->post(std::move(opened));
   events_->start();
   return {};
+}
+
+Status Db::Impl::open_view(std::unique_ptr<db::FollowerClaim> claim) {
+  view_ = std::make_unique<db::View>(this, std::move(claim));
+  return open();
 }
 
 Status Db::Impl::open_all(Opened* event) {
@@ -152,7 +159,9 @@ Status Db::Impl::open_all(Opened* event) {
   } else if (options_.error_if_exists) {
     return Status(StatusCode::kInvalidArgument, path_ + " holds a database already");
   }
-  if (Status s = lock_directory(*there); !s.ok()) return s;
+  if (view_ == nullptr) {
+    if (Status s = lock_directory(*there); !s.ok()) return s;
+  }
 
   db::LoadedManifest loaded;
   if (*there) {
@@ -166,6 +175,9 @@ Status Db::Impl::open_all(Opened* event) {
     if (loaded.must_not_write && !options_.read_only) {
       return Status(StatusCode::kNotSupported,
                     path_ + " has features that this version can only read");
+    }
+    if (view_ != nullptr) {
+      if (Status s = view_->check_writer(loaded); !s.ok()) return s;
     }
   }
 
@@ -189,6 +201,7 @@ Status Db::Impl::open_all(Opened* event) {
   space::SpaceOptions space_options;
   space_options.direct = direct;
   space_options.read_only = options_.read_only;
+  space_options.beside_writer = view_ != nullptr;
   space_options.devices = devices_.get();
   space_options.file_bytes_first = db::data_file_bytes_first;
   space_options.file_bytes_max = db::data_file_bytes_max;
@@ -262,8 +275,11 @@ Status Db::Impl::open_all(Opened* event) {
   format::Lsn flushed = 0;
   for (const auto& [id, record] : state.containers) flushed = std::max(flushed, record.cut);
   format::Lsn visible = std::max(state.log_trim, flushed);
+  // The next commit may be the record at the trim, and a view goes on with it.
+  if (view_ != nullptr && visible == state.log_trim && visible > flushed) --visible;
   wal::LogOptions recovery_options = log_options_used;
   if (Status s = present_ring_bytes(&recovery_options.ring_bytes); !s.ok()) return s;
+  recovery_options.appended_to = view_ != nullptr;
   std::unique_ptr<wal::Recovery> recovery;
   db::Replay replay(
       &store_, scheduler_.get(), [this](uint32_t id) { return catalog_->any(id); },
@@ -272,6 +288,7 @@ Status Db::Impl::open_all(Opened* event) {
       },
       [this](const tree::TreeState* of) { return catalog_->make_layer(of); }, state.epochs,
       catalog_->layers_of_manifest(), options_.read_only);
+  if (view_ != nullptr) replay.beside_writer();
   if (!state.epochs.empty()) {
     Result<std::unique_ptr<wal::Recovery>> opened = wal::Recovery::open(
         machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
@@ -295,7 +312,9 @@ Status Db::Impl::open_all(Opened* event) {
     }
     for (const txn::FoundPrepared& found : replay.prepared()) prepared_.add_found(found);
     if (Status s = catalog_->finish_open(services_, true, {}); !s.ok()) return s;
-    return expiry_->load_now();
+    if (Status s = expiry_->load_now(); !s.ok() || view_ == nullptr) return s;
+    const format::Lsn end = recovery == nullptr ? state.log_trim : recovery->end();
+    return view_->begin(std::move(loaded), recovery_options, end);
   }
 
   // From here on the directory changes: the old log becomes durable, then manifest N+1 names a new
@@ -323,6 +342,15 @@ Status Db::Impl::open_all(Opened* event) {
   const format::Lsn keep = loaded.state.log_trim;
   const format::Lsn reserved = loaded.state.lsn_reserved;
   if (Status s = label_devices(loaded, *there); !s.ok()) return s;
+  // Before the manifest says that this process is there, its followers are told.
+  const uint64_t batch = state.last_batch;
+  auto followers = db::FollowerRegistry::open(
+      machine_, path_, epoch.salt, state.epochs.size() < 2 ? 0 : state.epochs.rbegin()[1].salt);
+  if (!followers.ok()) return followers.status();
+  followers_ = std::move(followers).value();
+  if (followers_ == nullptr) {
+    log(LogLevel::kWarning, "there is no space for the file of followers: nobody can follow");
+  }
   const uint64_t uuid_low = loaded.uuid_low;
   const uint64_t uuid_high = loaded.uuid_high;
   log_options_ = log_options_used;
@@ -346,6 +374,7 @@ Status Db::Impl::open_all(Opened* event) {
   store_.log = log_.get();
   sequencer_->start(log_.get(), visible);
   publisher_->hold_trim(true);
+  publisher_->heed_followers(followers_.get(), batch);
   publisher_->start(manifest_.get(), log_.get());
   if (recovery != nullptr) {
     // visible_ts follows the replay, so that a flush that it needs cuts at what is replayed.
@@ -514,6 +543,7 @@ Status Db::Impl::close_all() {
   if (options_.read_only) {
     closed_.store(true, std::memory_order_release);
     lock_.reset();
+    if (view_ != nullptr) view_->end();
     return {};
   }
   layer_merger_->stop();
@@ -541,6 +571,7 @@ Status Db::Impl::close_all() {
   }
   os::epoch::drain();
   Status trimmed = space_->trim_files();
+  space_->close_files();
   if (devices_ != nullptr) devices_->close();
   lock_.reset();  // the directory may be opened again while this object is still there
   return trimmed;
@@ -581,6 +612,9 @@ Status Db::destroy(const std::string& path) {
   Result<std::unique_ptr<os::File>> lock = machine.files->open_file(path + kLockName, flags);
   if (!lock.ok()) return lock.status();
   if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
+  const Result<bool> followed = db::FollowerRegistry::any(machine, path);
+  if (!followed.ok()) return followed.status();
+  if (*followed) return Status(StatusCode::kBusy, path + " is being read by a follower");
   if (Status s = clear_devices(machine, path); !s.ok()) return s;
   Result<std::vector<std::string>> names = machine.files->list(path);
   if (!names.ok()) return names.status();
@@ -592,7 +626,7 @@ Status Db::destroy(const std::string& path) {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
                db::is_ingest_file(name) || name == db::OutcomeReserve::kName ||
-               name == db::CountersFile::kName) {
+               name == db::CountersFile::kName || name == format::kFollowersName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {
       others = true;

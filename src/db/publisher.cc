@@ -52,6 +52,33 @@ void Publisher::start(Manifest* manifest, wal::Log* log) {
   if (machine_.background_threads) thread_ = os::Thread("hw-publish", [this] { run(); }, true);
 }
 
+void Publisher::heed_followers(FollowerRegistry* followers, uint64_t batch) {
+  followers_ = followers;
+  manifest_batch_.store(batch, std::memory_order_release);
+  if (followers == nullptr) return;
+  store_->space->on_full([this] { return free_unfollowed(true); });
+  store_->space->set_batches(batch, followers->clear(batch));
+  store_->space->hold_free(batch);
+}
+
+// Of what the last batch and those before it have dropped.
+void Publisher::free_clear() {
+  if (followers_ == nullptr) return;
+  const uint64_t batch = manifest_batch();
+  store_->space->set_batches(batch, followers_->clear(batch));
+}
+
+bool Publisher::free_unfollowed(bool full_disk) {
+  if (followers_ == nullptr) return false;
+  const uint64_t held = store_->space->held_blocks();
+  free_clear();
+  if (store_->space->held_blocks() < held) return true;
+  if (!full_disk || held == 0 || followers_->revoke(manifest_batch()) == 0) return false;
+  HAWTHORN_TEST_POINT("publisher.revoked");
+  free_clear();
+  return store_->space->held_blocks() < held;
+}
+
 void Publisher::stop() {
   {
     os::MutexLock lock(mutex_);
@@ -183,6 +210,7 @@ Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::
 
 Lsn Publisher::trim_point() {
   if (trim_held_.load(std::memory_order_acquire)) return 0;
+  if (followers_ != nullptr && followers_->reads_log()) return 0;
   // The bound is taken first: what is inserted later lies above it.
   const Lsn bound = log_->head();
   Lsn needed = std::min(bound, store_->slots->oldest_first_lsn());
@@ -251,6 +279,8 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   HAWTHORN_TEST_POINT("publisher.after_manifest");
   batches_.fetch_add(1, std::memory_order_relaxed);
   if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
+  manifest_batch_.store(manifest_->state().last_batch, std::memory_order_release);
+  free_clear();
   if (reserved != 0) log_->set_reserved(reserved);
   if (trim != 0) log_->trim(trim);
   for (tree::ExtentRef& extent : batch->edit.dropped) {
@@ -262,6 +292,7 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
 }
 
 void Publisher::run() {
+  uint64_t look_again_us = 0;
   for (;;) {
     bool due = false;
     {
@@ -283,6 +314,11 @@ void Publisher::run() {
       static_cast<void>(publish_locked({}, {}, true).ok());
     }
     os::epoch::collect();
+    const uint64_t now = machine_.clock->monotonic_us();
+    if (followers_ != nullptr && now >= look_again_us && store_->space->held_blocks() > 0) {
+      look_again_us = now + kBatchUs;
+      free_unfollowed(false);
+    }
   }
 }
 

@@ -16,6 +16,8 @@
 // (R24).
 // 3. The log is trimmed to what no container, transaction or unpublished edit needs, after that
 // trim is durable (R8).
+// What other processes read counts, too: which extents they hold back is told to the space, and the
+// log stays while one of them reads it (db/follower_registry.h).
 // 4. An error is final: status() says it, and the database is read-only from then on.
 
 #include <atomic>
@@ -23,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "db/follower_registry.h"
 #include "db/manifest.h"
 #include "format/manifest_state.h"
 #include "hawthorn/status.h"
@@ -59,6 +62,12 @@ class Publisher {
   void keep_for(Feeds* feeds) { feeds_ = feeds; }
   // The log below is kept for feeds alone.
   Lsn needed_but_for_feeds() const { return needed_but_for_feeds_.load(std::memory_order_acquire); }
+  // Who else reads the database; null: nobody can. Before start, when the space has all that is
+  // used; `batch`: the last one of the manifest. Owned by the database.
+  void heed_followers(FollowerRegistry* followers, uint64_t batch);
+  // Looks again who reads what. Of a full disk: those that hold something back lose it.
+  // Whether something has become free.
+  bool free_unfollowed(bool full_disk);
   void stop();  // ends the thread; what was added and not published stays unpublished
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
@@ -75,6 +84,7 @@ class Publisher {
   void hold_trim(bool hold) { trim_held_.store(hold, std::memory_order_release); }
   uint64_t durable_batch() const { return durable_batch_.load(std::memory_order_acquire); }
   Status status() const;
+  uint64_t manifest_batch() const { return manifest_batch_.load(std::memory_order_acquire); }
   uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
   // By others, to data files.
@@ -96,6 +106,7 @@ class Publisher {
   Status publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                         bool even_empty) REQUIRES(publish_mutex_);
   Lsn trim_point();
+  void free_clear();
   void fail(const Status& status);
 
   const os::Machine& machine_;
@@ -105,6 +116,8 @@ class Publisher {
   Feeds* feeds_ = nullptr;
   std::atomic<Lsn> needed_but_for_feeds_{0};
   wal::Log* log_ = nullptr;
+  FollowerRegistry* followers_ = nullptr;
+  std::atomic<uint64_t> manifest_batch_{0};  // the last durable one, as the manifest counts
 
   os::Mutex publish_mutex_;  // one batch at a time
   mutable os::Mutex mutex_;

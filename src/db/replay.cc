@@ -414,6 +414,10 @@ Status Replay::add(const wal::RecordView& record, std::string_view operations, u
       hide_range(tree, operation, cts, first_lsn, cts == record.lsn);
       continue;
     }
+    if (beside_writer_ && operation.type == format::OperationType::kMerge &&
+        tree->merge_operator() == nullptr) {
+      return Status(StatusCode::kTooOld, "a tree was given its merge operator meanwhile");
+    }
     const bool layered = goes_to_layer(outcome, operation, seq);
     if (layered && kept_layers_.contains(outcome->cts)) continue;
     batch_.push_back({.tree = tree,

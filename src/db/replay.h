@@ -49,6 +49,9 @@ class Replay {
          bool read_only);
   // Before scan: they have what the log above their positions names.
   void keep_for(Feeds* feeds);
+  // The log may know more than the manifest that was read: what only a newer one tells makes scan
+  // and finish answer kTooOld.
+  void beside_writer() { beside_writer_ = true; }
   // Finds the end of the log, the outcomes of transactions in chunks and the extents that only the
   // log names; applies what it can. Errors: kCorruption; kNotSupported; those of reading.
   Status scan(wal::Recovery& recovery, format::Lsn from);
@@ -154,7 +157,8 @@ class Replay {
   const bool read_only_;
   Feeds* feeds_ = nullptr;
   format::Lsn fed_ = format::kLsnMax;  // the smallest position of a feed
-  const size_t scan_bytes_max_;        // of memory in use, while the scan applies
+  bool beside_writer_ = false;
+  const size_t scan_bytes_max_;  // of memory in use, while the scan applies
 
   std::map<ChunkedKey, ChunkedOutcome> chunked_;
   // Operations with extents, of trees that chunks may name which were not looked at yet.

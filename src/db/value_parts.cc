@@ -102,7 +102,10 @@ Status with_part(Db::Impl& impl, const Tree& tree, std::string_view key, const R
   if (!stored.ok()) return stored.status();
   db::LargeReader reader;
   status = reader.open(state, stored.view(), {snapshot->timestamp(), 0}, impl.now_of(snapshot));
-  return status.ok() ? use(&reader) : status;
+  if (status.ok()) status = use(&reader);
+  // Parts of some values have no checksum: what they were read from must still be their own.
+  if (Status s = impl.usable(); !s.ok()) return s;
+  return impl.told(std::move(status));
 }
 
 // A read whose answer is a number.

@@ -19,6 +19,7 @@
 
 #include "format/counters_layout.h"
 #include "format/device_label.h"
+#include "format/followers_layout.h"
 #include "format/log_record.h"
 #include "format/manifest_layout.h"
 #include "format/prepare_record.h"
@@ -166,6 +167,17 @@ const std::map<std::string, Struct>& structs() {
          FIELD(CountersHeader, opened_us), FIELD(CountersHeader, updated_us),
          FIELD(CountersHeader, state), FIELD(CountersHeader, entry_count),
          FIELD(CountersHeader, entry_bytes), FIELD(CountersHeader, reserved)}}},
+      {"FollowersHeader",
+       {sizeof(FollowersHeader),
+        {FIELD(FollowersHeader, magic), FIELD(FollowersHeader, version),
+         FIELD(FollowersHeader, slot_count), FIELD(FollowersHeader, salt),
+         FIELD(FollowersHeader, salt_before), FIELD(FollowersHeader, reserved),
+         FIELD(FollowersHeader, checksum)}}},
+      {"FollowerSlot",
+       {sizeof(FollowerSlot),
+        {FIELD(FollowerSlot, claim), FIELD(FollowerSlot, pid), FIELD(FollowerSlot, process_start),
+         FIELD(FollowerSlot, since_us), FIELD(FollowerSlot, batch), FIELD(FollowerSlot, state),
+         FIELD(FollowerSlot, reserved), FIELD(FollowerSlot, checksum)}}},
       {"CountersEntry",
        {sizeof(CountersEntry),
         {FIELD(CountersEntry, name), FIELD(CountersEntry, kind), FIELD(CountersEntry, unit),

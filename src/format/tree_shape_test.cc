@@ -211,7 +211,7 @@ TEST(TreeShape, whose_values_may_be_trees) {
   EXPECT_EQ(encoded[1], 4);
   EXPECT_EQ(decode_tree_shape(encoded), names);
   // Stores what it is given, as long as the catalog can have it.
-  const TreeShape shape(names, nullptr, nullptr);
+  const TreeShape shape(names, {}, {});
   std::string stored;
   ASSERT_TRUE(shape.store_key("key", &stored).ok());
   EXPECT_EQ(stored, "key");

@@ -42,6 +42,12 @@ class File {
   // Takes the exclusive lock of the file; kBusy when another process (or another open of it) holds
   // it.
   virtual Status lock_exclusive() = 0;
+  // Takes the lock of one byte of the file, which needs not be there, or gives it back. kBusy:
+  // another open of the file has it, in this process or another one. A lock goes with this File,
+  // however its process ends. Needs a file that is open for writing. kNotSupported: the system has
+  // none.
+  virtual Status lock_byte(uint64_t offset);
+  virtual Status unlock_byte(uint64_t offset);
   virtual bool direct() const = 0;
   virtual const std::string& path() const = 0;
   // The system's descriptor, for the queues of io_queue.h, whose reads do what read_at does; -1
@@ -60,6 +66,11 @@ class MappedFile {
   // True when the mapping repeats behind itself: data()[size() + i] is data()[i].
   virtual bool mirrored() const = 0;
 };
+
+inline Status File::lock_byte(uint64_t) {
+  return Status(StatusCode::kNotSupported, path() + ": locks of bytes");
+}
+inline Status File::unlock_byte(uint64_t) { return lock_byte(0); }
 
 struct OpenFlags {
   bool create = false;     // create when missing

@@ -169,11 +169,32 @@ class PosixFile : public File {
     return Status();
   }
 
+  // Of the open file, not of the process: two opens in one process exclude each other, too.
+  Status lock_byte(uint64_t offset) override { return set_lock(F_WRLCK, offset); }
+  Status unlock_byte(uint64_t offset) override { return set_lock(F_UNLCK, offset); }
+
   bool direct() const override { return direct_; }
   const std::string& path() const override { return path_; }
   int descriptor() const override { return fd_; }
 
  private:
+  Status set_lock(short type, uint64_t offset) {
+    struct flock lock = {};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = static_cast<off_t>(offset);
+    lock.l_len = 1;
+    if (retried([&] { return fcntl(fd_, F_OFD_SETLK, &lock); }) == 0) return Status();
+    const int error = errno;
+    if (error == EACCES || error == EAGAIN) {
+      return Status(StatusCode::kBusy, path_ + ": byte " + std::to_string(offset) + " is locked");
+    }
+    if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
+      return Status(StatusCode::kNotSupported, path_ + ": the file system has no locks of bytes");
+    }
+    return error_status(error, path_, "lock of a byte", offset);
+  }
+
   const int fd_;
   const std::string path_;
   const bool direct_;

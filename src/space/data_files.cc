@@ -208,6 +208,14 @@ Status DataFiles::remove(uint32_t number) {
   return {};
 }
 
+void DataFiles::close() {
+  os::MutexLock lock(open_mutex_);
+  for (const auto& [number, file] : owned_) {
+    open_files_[number].store(nullptr, std::memory_order_release);
+    file->close();
+  }
+}
+
 void DataFiles::mark_written(uint32_t number) {
   if (number < kFilesMax) {
     written_[number].store(true, std::memory_order_release);

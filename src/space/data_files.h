@@ -49,6 +49,9 @@ class DataFiles {
   // the file is still there, and usable.
   Status remove(uint32_t number) EXCLUDES(open_mutex_, sync_mutex_);
 
+  // Closes them all, and so gives up their locks. Nobody uses one any more.
+  void close() EXCLUDES(open_mutex_);
+
   void mark_written(uint32_t number);
   Status sync() EXCLUDES(sync_mutex_);
   Status sync_directory() { return machine_.files->sync_directory(directory_); }

@@ -2,6 +2,7 @@
 // the trimming of all of them at a clean close.
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "os/test_point.h"
@@ -59,6 +60,8 @@ std::optional<uint32_t> Space::leave(uint64_t keep_blocks, const std::set<uint32
   {
     os::MutexLock lock(s.mutex);
     if (s.leaving) return s.leaving;
+    // Which blocks of a file somebody else may read is not known yet.
+    if (s.held_free_batch != 0) return std::nullopt;
     const uint64_t free = s.ready.blocks() + s.cold.blocks();
     if (free <= keep_blocks) return std::nullopt;
     std::map<uint32_t, uint64_t> ready_of;
@@ -170,9 +173,17 @@ Status Space::trim_files() {
   s.ready = FreeMap();
   std::map<uint32_t, std::vector<ExtentAddress>> free;
   s.cold.for_each([&](const ExtentAddress& range) { free[range.file].push_back(range); });
+  std::set<uint32_t> kept;  // that another process may still read
+  for (const FreeMap* held : {&s.held_ready, &s.held_cold}) {
+    held->for_each([&](const ExtentAddress& range) { kept.insert(range.file); });
+  }
   bool removed = false;
   for (auto at = s.infos.begin(); at != s.infos.end();) {
     const auto [number, info] = *at;
+    if (kept.contains(number)) {
+      ++at;
+      continue;
+    }
     if (info.used == 0) {
       if (Status status = s.files.remove(number); !status.ok()) return status;
       s.cold.take_file(number);
@@ -186,5 +197,7 @@ Status Space::trim_files() {
   if (Status status = s.files.sync(); !status.ok()) return status;
   return removed ? s.files.sync_directory() : Status();
 }
+
+void Space::close_files() { state_->files.close(); }
 
 }  // namespace hawthorn::space

@@ -94,7 +94,12 @@ Status Space::mark_used(std::vector<ExtentAddress> extents) {
 Status Space::State::mark_used(const ExtentAddress& extent) {
   if (extent.blocks == 0) return {};
   os::MutexLock lock(mutex);
-  const auto info = infos.find(extent.file);
+  auto info = infos.find(extent.file);
+  if (info == infos.end() && options.beside_writer) {
+    const uint64_t file_blocks = step_blocks(extent.file);
+    info = infos.emplace(extent.file, FileInfo{file_blocks, 0}).first;
+    cold.add({extent.file, 0, static_cast<uint32_t>(file_blocks)});
+  }
   if (info == infos.end()) {
     return Status(StatusCode::kCorruption, where(extent) + " is in a file that is missing");
   }
@@ -180,7 +185,7 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
   const uint64_t now_us = clock->monotonic_us();
   const Result<uint64_t> free_bytes = files.free_bytes();
   if (!full.ok() && blocks >= full_blocks && contiguous >= full_contiguous && free_bytes.ok() &&
-      *free_bytes <= full_free_bytes && now_us - full_since_us < kAskAgainUs) {
+      *free_bytes <= full_free_bytes && now_us - full_since_us < kAskAgainUs && !take_held_back()) {
     return full;
   }
   full = Status();
@@ -202,6 +207,7 @@ Status Space::State::keep_ready(uint64_t blocks, uint32_t contiguous) {
     }
     if (!status.ok()) {
       if (status.is(StatusCode::kNoSpace)) {
+        if (take_held_back()) continue;
         full = status;
         full_blocks = blocks;
         full_contiguous = contiguous;
@@ -224,6 +230,7 @@ Result<ExtentAddress> Space::State::grow(uint32_t blocks) {
     }
     Status status = warm(blocks);
     if (status.is(StatusCode::kNoSpace)) status = add_file(blocks);
+    if (status.is(StatusCode::kNoSpace) && take_held_back()) continue;
     if (!status.ok()) return status;
   }
 }
@@ -327,13 +334,16 @@ void Space::release(const ExtentAddress& extent) {
   const bool inside = info != s.infos.end() && end <= info->second.blocks;
   // A second release would give the same blocks to two owners. When it happens all the same, losing
   // the blocks until the next open is better.
-  const bool free_already = !inside || s.cold.overlaps(extent) || s.leaving_cold.overlaps(extent) ||
-                            s.leaving_ready.overlaps(extent) || s.ready.overlaps(extent);
+  const bool free_already = !inside || s.is_free(extent);
   HAWTHORN_ASSERT(!free_already && "released extent is not in use");
   if (free_already) return;
-  (s.leaving == extent.file ? s.leaving_ready : s.ready).add(extent);
-  info->second.used -= extent.blocks;
   s.used_blocks -= extent.blocks;
+  if (s.durable_batch <= s.clear_batch) {
+    s.make_free(extent);
+    return;
+  }
+  s.held.push_back({s.durable_batch, extent});
+  s.held_ranges.add(extent);
 }
 
 os::File* Space::file(uint32_t number) { return state_->files.file(number); }
@@ -388,6 +398,7 @@ std::vector<ExtentAddress> Space::free_ranges() const {
   all.absorb(s.ready);
   all.absorb(s.leaving_cold);
   all.absorb(s.leaving_ready);
+  for (const FreeMap* kept : {&s.held_ranges, &s.held_ready, &s.held_cold}) all.absorb(*kept);
   std::vector<ExtentAddress> ranges;
   all.for_each([&](const ExtentAddress& range) { ranges.push_back(range); });
   return ranges;

@@ -22,8 +22,13 @@
 //    no file is added while one is leaving.
 // 8. A device is as a file that always was there, with all its space: none is added, trimmed or
 //    removed.
+// 9. What another process may still read is released, but not free: it is held until that process
+// has
+//    moved on (db/follower_registry.h). Held blocks count as used for their file alone, so that it
+//    is neither cut nor removed.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -54,6 +59,8 @@ struct SpaceOptions {
   bool direct = true;
   bool direct_required = false;  // fail instead of falling back to buffered I/O
   bool read_only = false;
+  // Another process writes, and may have made files since they were listed.
+  bool beside_writer = false;
   // The first file and the least of each; the next one has one part in file_share of all before it,
   // so that little is free in the last one and a large database has few: 1 doubles them.
   uint64_t file_bytes_first = uint64_t{64} << 20;
@@ -89,6 +96,18 @@ class Space {
   void reserve(uint64_t blocks);
   // Extents of no blocks are ignored.
   void release(const ExtentAddress& extent);
+
+  // What is released from here on was dropped by batches of the manifest up to `durable`; what
+  // those up to `clear` have dropped nobody else reads any more, and it is free. Before the first
+  // call everything that is released is free.
+  void set_batches(uint64_t durable, uint64_t clear);
+  // At open, when all that is used is marked: what is free was dropped by batches up to `batch`,
+  // who knows which, and is held until all those are clear.
+  void hold_free(uint64_t batch);
+  uint64_t held_blocks() const;
+  // Asked where the disk is full and something is held: whether some of it is free now. Called
+  // without `mutex`, by one thread at a time; it may call set_batches. Set before the first use.
+  void on_full(std::function<bool()> reclaim);
 
   // The file that an extent lies in, opened at first need. Never null: when the file cannot be
   // opened, every call of what is returned reports that. Lifetime: as long as the Space.
@@ -128,6 +147,8 @@ class Space {
   // Clean close: cuts free tails, removes empty files, punches holes over free ranges, syncs. No
   // other call may be under way.
   Status trim_files();
+  // Behind it: others may open the files while this object is still there.
+  void close_files();
 
   struct State;
 

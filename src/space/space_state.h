@@ -4,6 +4,8 @@
 //
 // Threads: see the two locks.
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -53,6 +55,20 @@ struct Space::State {
   FreeMap leaving_ready GUARDED_BY(mutex);
   FreeMap leaving_cold GUARDED_BY(mutex);
   uint64_t used_blocks GUARDED_BY(mutex) = 0;
+  // Released, in the order of their batches, and not yet clear (held.cc).
+  struct Held {
+    uint64_t batch = 0;
+    ExtentAddress extent;
+  };
+  std::deque<Held> held GUARDED_BY(mutex);
+  FreeMap held_ranges GUARDED_BY(mutex);  // the same
+  // What was free at open, as long as that is not clear.
+  FreeMap held_ready GUARDED_BY(mutex);
+  FreeMap held_cold GUARDED_BY(mutex);
+  uint64_t held_free_batch GUARDED_BY(mutex) = 0;
+  uint64_t durable_batch GUARDED_BY(mutex) = 0;
+  uint64_t clear_batch GUARDED_BY(mutex) = 0;
+  std::function<bool()> reclaim;
   uint64_t reserved_blocks GUARDED_BY(mutex) = 0;
   // When keep_ready last found the disk full: what it said, what was free then, and when.
   Status full GUARDED_BY(grow_mutex);
@@ -73,6 +89,11 @@ struct Space::State {
   Status add_file(uint64_t blocks, bool small = false) REQUIRES(grow_mutex) EXCLUDES(mutex);
   bool holds(uint64_t blocks, uint32_t contiguous) REQUIRES(mutex);
   Status keep_ready(uint64_t blocks, uint32_t contiguous) EXCLUDES(grow_mutex, mutex);
+  // Whether a full disk has got some of it back.
+  bool take_held_back() REQUIRES(grow_mutex) EXCLUDES(mutex);
+  bool is_free(const ExtentAddress& extent) const REQUIRES(mutex);
+  void free_clear() REQUIRES(mutex);
+  void make_free(const ExtentAddress& extent) REQUIRES(mutex);
   // Ends the leaving of a file: its free ranges serve again. False: none was leaving.
   bool stay() REQUIRES(mutex);
   Status trim_file(uint32_t number, const std::vector<ExtentAddress>& free, uint64_t blocks);

@@ -379,8 +379,9 @@ Status Log::close_and_remove() {
   static_cast<void>(state_->fail(Status(StatusCode::kClosed, "the log was closed")));
   MutexLock lock(state_->drain_mutex);
   state_->dirty.clear();
-  if (Status s = state_->segments.remove_all(); !s.ok()) return s;
+  // The ring first: who finds it, and no newer superblock, has found all of the log before.
   if (Status s = state_->directory.remove(kRingName); !s.ok()) return s;
+  if (Status s = state_->segments.remove_all(); !s.ok()) return s;
   return state_->directory.files().sync_directory(state_->directory.path());
 }
 

@@ -56,6 +56,7 @@ struct LogOptions {
   size_t segment_bytes = size_t{64} << 20;
   bool direct = true;          // O_DIRECT segments where the file system has it
   uint64_t async_sync_ms = 5;  // kAsync commits are synced within this time
+  bool appended_to = false;    // of a Recovery: another process goes on, see there
 };
 
 struct LogStats {
@@ -162,7 +163,10 @@ struct RecordView {
   std::string_view payload;  // valid during the callback
 };
 
-// Reads the log that an earlier process left behind (R7).
+// Reads the log that an earlier process left behind (R7). Where options.appended_to says that its
+// process is there, and keeps what is trimmed, its end is where the log stood at some moment of the
+// first replay; what is not found is looked for once more, in the ring and then in segments read
+// anew, since only what was drained meanwhile may be in neither.
 class Recovery {
  public:
   // `epochs`: all whose lsns are still needed, in order; the last one is open-ended: its end is

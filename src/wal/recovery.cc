@@ -28,8 +28,8 @@ Result<std::unique_ptr<Recovery>> Recovery::open(const os::Machine& machine,
     Result<std::unique_ptr<os::File>> file = files.open_segment(number, false);
     if (!file.ok()) return file.status();
   }
-  auto state =
-      std::make_unique<State>(files, std::move(epochs), trimmed, read_only, std::move(*numbers));
+  auto state = std::make_unique<State>(files, std::move(epochs), trimmed, read_only,
+                                       options.appended_to, std::move(*numbers));
   Result<std::unique_ptr<os::MappedFile>> ring = files.map_ring(true, false);
   if (!ring.ok()) return ring.status();
   state->ring = std::move(*ring);
@@ -71,12 +71,17 @@ Status Recovery::State::walk(size_t index, Lsn from,
   while (at < epoch.end) {
     Found found;
     if (Status s = find(epoch, at, &found); !s.ok()) return s;
+    if (found.bytes == nullptr && appended_to) {
+      if (Status s = find_anew(epoch, at, &found); !s.ok()) return s;
+    }
     if (found.bytes == nullptr) {
       if (epoch.end != format::kLsnMax) {
         return damage(at, "no valid record; the log's epoch " + std::to_string(epoch.number) +
                               " reaches to lsn " + std::to_string(epoch.end));
       }
-      if (Status s = check_end(epoch, at); !s.ok()) return s;
+      if (!appended_to) {
+        if (Status s = check_end(epoch, at); !s.ok()) return s;
+      }
       epoch.end = at;
       break;
     }
@@ -104,6 +109,28 @@ Status Recovery::State::deliver(const Found& found,
              .lsn = found.header.lsn,
              .operations = found.header.operations,
              .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}});
+}
+
+// The same of a log that somebody appends to. What the ring does not have (any more) is in
+// segments, or was not there when the ring was looked at: then the log ended here at that moment.
+// Where the ring says that more was durable, it has moved on since, or something is damaged.
+Status Recovery::State::find_anew(const LogEpoch& epoch, Lsn lsn, Found* found) {
+  constexpr int kAttemptsMax = 3;
+  Lsn claim = 0;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    in_ring(epoch, lsn, found);
+    if (found->bytes != nullptr) return Status();
+    Result<std::vector<uint64_t>> numbers = directory.segments();
+    if (!numbers.ok()) return numbers.status();
+    reader.set_segments(std::move(*numbers));
+    if (Status s = in_segments(epoch, lsn, found); !s.ok()) return s;
+    if (found->bytes != nullptr || epoch.end != format::kLsnMax) return Status();
+    claim = 0;
+    claims_in_ring(epoch, lsn, &claim);
+    if (claim <= lsn) return Status();
+  }
+  return damage(lsn, "no valid record, though a later one says that all below lsn " +
+                         std::to_string(claim) + " was durable");
 }
 
 // The record at `lsn`, whole and with the right checksum, from the segments or else from the ring.

@@ -19,12 +19,13 @@ inline constexpr size_t kScanBytes = size_t{256} << 10;
 
 struct Recovery::State : RecordFinder {
   State(const LogDirectory& log_directory, std::vector<LogEpoch> log_epochs, Lsn log_trimmed,
-        bool log_read_only, std::vector<uint64_t> numbers)
+        bool log_read_only, bool appends, std::vector<uint64_t> numbers)
       : RecordFinder(log_directory, std::move(numbers),
                      std::max(format::kRecordBytesMax, kScanBytes)),
         epochs(std::move(log_epochs)),
         trimmed(log_trimmed),
-        read_only(log_read_only) {}
+        read_only(log_read_only),
+        appended_to(appends) {}
 
   struct Range {
     Lsn from = 0;
@@ -32,6 +33,7 @@ struct Recovery::State : RecordFinder {
   };
 
   Status find(const LogEpoch& epoch, Lsn lsn, Found* found);
+  Status find_anew(const LogEpoch& epoch, Lsn lsn, Found* found);
   Status walk(size_t index, Lsn from, const std::function<Status(const RecordView&)>& fn);
   Status deliver(const Found& found, const std::function<Status(const RecordView&)>& fn) const;
   Status check_end(const LogEpoch& epoch, Lsn at);
@@ -44,6 +46,7 @@ struct Recovery::State : RecordFinder {
   std::vector<LogEpoch> epochs;  // the last one's end is filled in when it is found
   const Lsn trimmed;
   const bool read_only;
+  const bool appended_to;
   std::vector<Range> ring_only;  // of the last epoch, in order
   Lsn durable_claim = 0;         // of the last epoch: all below was durable, as its records say
   bool walked = false;

@@ -267,6 +267,25 @@ class Care(CommandCase):
             holder.kill()
         self.hawthorn("put", self.db, "k", "w")
 
+    def test_reading_beside_a_process_that_writes(self):
+        self.hawthorn("put", self.db, "k", "v")
+        with subprocess.Popen([command_case.PROGRAM, "load", self.db], stdin=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as holder:
+            self.wait_until_open(holder)
+            self.assertEqual(self.hawthorn("get", self.db, "k"), b"v")
+            self.assertEqual(self.hawthorn("scan", self.db), b"k\tv\n")
+            self.assertEqual(self.hawthorn("count", self.db), b"1\n")
+            self.hawthorn("get", self.db, "other", code=NOT_FOUND)
+            self.assertTrue(json.loads(self.hawthorn("check", self.db, "--json"))["ok"])
+            self.assertIn(b"k\tv\n", self.hawthorn("dump", self.db))
+            self.hawthorn("stats", self.db)
+            # A version that knows nothing of followers has no such file.
+            (self.db / "followers").unlink()
+            self.hawthorn("get", self.db, "k", code=BUSY)
+            self.assertIn("cannot be followed", self.stderr)
+            holder.kill()
+        self.assertEqual(self.hawthorn("get", self.db, "k"), b"v")
+
 
 class Bench(CommandCase):
     def test_the_program_beside_it_gets_all_arguments(self):

@@ -1,0 +1,95 @@
+#pragma once
+// A follower: reads a database beside the process that writes it, which it neither waits for nor
+// keeps waiting.
+//
+//   auto follower = hawthorn::Follower::open("/var/lib/app/db");
+//   std::shared_ptr<hawthorn::Db> db = follower.value()->view();   // a Db to read from
+//   ...
+//   hawthorn::Status s = follower.value()->refresh();               // db shows what was committed
+//   since, db = follower.value()->view();                                  // or this newer one
+//   does
+//
+// What a view shows is always the state at one commit, and everything that was committed before,
+// in all trees: commits of every durability as soon as they return, also such as a power loss may
+// still take. It never goes back, also not where the process that writes is killed, ends, or begins
+// again; and there need not be one.
+//
+// Threads: every function from any thread; refreshing waits for who refreshes, readers for nobody.
+// Costs: the process that writes does nothing for a follower but to look at a file of 16 KB with
+// each batch of flushes, and to keep on disk what the oldest view may still read
+// (Stats::followers). So a view that is held for long, or a follower that is never refreshed, keeps
+// disk space; one whose process dies, however it does, keeps none. Where the disk is full, the
+// views that are in the way are given up: they answer kTooOld from then on, and the next refresh
+// makes a new one.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/db.h"
+#include "hawthorn/export.h"
+#include "hawthorn/options.h"
+#include "hawthorn/status.h"
+
+namespace hawthorn {
+
+struct FollowerOptions {
+  // Of each view, as Options::memory_budget_bytes. What the process that writes has not flushed
+  // must fit (up to half of its own budget; kOutOfMemory where it does not), so as much as that has
+  // is enough. While an older view is still held there are two of them.
+  size_t memory_budget_bytes = size_t{256} << 20;
+  IoMode io_mode = IoMode::kAuto;
+  // As those of Options, and needed where trees of the database have some.
+  std::vector<std::shared_ptr<const MergeOperator>> merge_operators;
+  std::vector<std::shared_ptr<const KeyOrder>> key_orders;
+  std::function<void(LogLevel, std::string_view)> log;
+};
+
+class HAWTHORN_EXPORT Follower {
+ public:
+  // Costs O(manifest + log), as Db::open. Writes nothing but its own entry of the file `followers`,
+  // and takes no lock that anybody waits for.
+  // Errors: kNotFound where there is no database, or none that was opened for writing by a version
+  // that knows followers; kReadOnly where the file `followers` may not be written; kBusy when 128
+  // views are there; kNotSupported where an older version writes, or the file system has no locks
+  // of bytes (OFD); kOutOfMemory for the budget; those of Db::open.
+  static Result<std::unique_ptr<Follower>> open(const std::string& path,
+                                                const FollowerOptions& options = {});
+  ~Follower();
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  // When it returns, view() shows at least all that was committed before the call. Mostly the view
+  // that there is goes on: what stands in the log since is put into it, commit by commit, beside
+  // its readers. Where that is not possible, a new one is made, at the cost of open: behind large
+  // transactions (over 256 KB), bulk ingests and prepared ones, when the process that writes has
+  // begun anew or rewritten its manifest, when the log that was not read yet is gone, and when a
+  // third of the budget is unflushed data. Errors: those of open; the view that there is stays.
+  Status refresh();
+  // The same, by a new view in any case: then named snapshots and prepared transactions, too, are
+  // those of now, and what only older views could read need not be kept.
+  Status rebuild();
+
+  // The newest view: a Db that is opened read-only, for all of its functions that read. Its trees,
+  // snapshots and cursors belong to it. Others of before stay as they are as long as they are held,
+  // also when the follower has gone; close them not, but let go of them. Named snapshots, prepared
+  // transactions and figures on disk are those of when the view was made. Errors of its reads: also
+  // kTooOld, see above.
+  std::shared_ptr<Db> view() const;
+
+  // As open, on another machine than the real one: for the project's own tests.
+  HAWTHORN_HIDDEN static Result<std::unique_ptr<Follower>> open_on(const os::Machine& machine,
+                                                                   const std::string& path,
+                                                                   const FollowerOptions& options);
+
+  class HAWTHORN_HIDDEN Impl;
+
+ private:
+  explicit Follower(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hawthorn

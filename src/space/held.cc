@@ -1,0 +1,70 @@
+// What is released and not yet free, since another process may still read it (9 of space.h).
+
+#include <algorithm>
+#include <utility>
+
+#include "space/space_state.h"
+
+namespace hawthorn::space {
+
+void Space::set_batches(uint64_t durable, uint64_t clear) {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  // Of two who looked one may come late. What was clear once stays so: who comes later begins with
+  // a newer batch.
+  s.durable_batch = std::max(s.durable_batch, durable);
+  s.clear_batch = std::max(s.clear_batch, clear);
+  s.free_clear();
+}
+
+void Space::hold_free(uint64_t batch) {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  s.durable_batch = std::max(s.durable_batch, batch);
+  if (batch <= s.clear_batch) return;
+  s.held_free_batch = batch;
+  s.held_ready = std::exchange(s.ready, FreeMap());
+  s.held_cold = std::exchange(s.cold, FreeMap());
+}
+
+uint64_t Space::held_blocks() const {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  return s.held_ranges.blocks() + s.held_ready.blocks() + s.held_cold.blocks();
+}
+
+void Space::on_full(std::function<bool()> reclaim) { state_->reclaim = std::move(reclaim); }
+
+bool Space::State::is_free(const ExtentAddress& extent) const {
+  const FreeMap* const sets[] = {&cold,        &ready,      &leaving_cold, &leaving_ready,
+                                 &held_ranges, &held_ready, &held_cold};
+  return std::any_of(std::begin(sets), std::end(sets),
+                     [&](const FreeMap* set) { return set->overlaps(extent); });
+}
+
+void Space::State::make_free(const ExtentAddress& extent) {
+  (leaving == extent.file ? leaving_ready : ready).add(extent);
+  infos[extent.file].used -= extent.blocks;
+}
+
+void Space::State::free_clear() {
+  while (!held.empty() && held.front().batch <= clear_batch) {
+    held_ranges.carve(held.front().extent);
+    make_free(held.front().extent);
+    held.pop_front();
+  }
+  if (held_free_batch == 0 || held_free_batch > clear_batch) return;
+  ready.absorb(std::exchange(held_ready, FreeMap()));
+  cold.absorb(std::exchange(held_cold, FreeMap()));
+  held_free_batch = 0;
+}
+
+bool Space::State::take_held_back() {
+  {
+    os::MutexLock lock(mutex);
+    if (held.empty() && held_free_batch == 0) return false;
+  }
+  return reclaim && reclaim();
+}
+
+}  // namespace hawthorn::space
