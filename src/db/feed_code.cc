@@ -51,7 +51,9 @@ PieceWriter::PieceWriter(std::string_view source_id, uint64_t cts, uint64_t prev
     : source_id_(source_id), cts_(cts), previous_(previous) {}
 
 void PieceWriter::add_tree(const FeedTree& tree) {
-  std::string item(1, static_cast<char>(kTree));
+  std::string item;
+  item.reserve(64 + tree.name.size());
+  item.push_back(static_cast<char>(kTree));
   append_varint(item, tree.id);
   append_bytes(item, tree.name);
   append_bytes(item, tree.options.order);

@@ -70,8 +70,8 @@ Result<FeedTrees::Known*> FeedTrees::add(std::string_view name, const format::Ca
   if (names->multi_value) options.value_order = names->value_order;
   options.expires = names->expires;
   options.ttl_ms = names->ttl_ms;
-  known.shape = std::make_unique<const Shape>(std::move(*names), std::move(orders[0]),
-                                                std::move(orders[1]));
+  known.shape =
+      std::make_unique<const Shape>(std::move(*names), std::move(orders[0]), std::move(orders[1]));
   return &known;
 }
 

@@ -16,7 +16,9 @@ std::string encode_catalog_entry(const CatalogEntry& entry) {
 }
 
 std::string encode_catalog_note(const CatalogNote& note) {
-  std::string value(1, note.renamed ? '\2' : '\1');
+  std::string value;
+  value.reserve(1 + kVarintBytesMax + note.entry.size() + note.name.size());
+  value.push_back(note.renamed ? '\2' : '\1');
   append_varint(value, note.entry.size());
   value += note.entry;
   value += note.name;

@@ -208,12 +208,10 @@ struct Sample {
   bool killed;
   bool on_devices;
 };
-constexpr Sample kSamples[] = {{Kind::kIngested, "ingested", true, false},
-                               {Kind::kCompressed, "compressed", false, false},
-                               {Kind::kOnDevices, "devices", true, true},
-                               {Kind::kWide, "wide", false, false},
-                               {Kind::kHanging, "subtrees", true, false},
-                               {Kind::kParts, "parts", true, false}};
+constexpr Sample kSamples[] = {
+    {Kind::kIngested, "ingested", true, false}, {Kind::kCompressed, "compressed", false, false},
+    {Kind::kOnDevices, "devices", true, true},  {Kind::kWide, "wide", false, false},
+    {Kind::kHanging, "subtrees", true, false},  {Kind::kParts, "parts", true, false}};
 
 Contents contents_of(const Sample& sample) {
   Contents contents;

@@ -239,7 +239,9 @@ TEST_F(FeedTest, a_large_transaction_comes_operation_by_operation) {
     EXPECT_EQ(text_of(*commit), "put t behind=y");
     EXPECT_EQ(feed.next(1).value(), nullptr);  // what brought the layers in is nothing new
     feed = Feed();
-    if (pass == 0) ASSERT_NO_FATAL_FAILURE(open());  // as after a kill
+    if (pass == 0) {
+      ASSERT_NO_FATAL_FAILURE(open());  // as after a kill
+    }
   }
 }
 
