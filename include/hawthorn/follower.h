@@ -45,6 +45,7 @@ struct FollowerOptions {
   // As those of Options, and needed where trees of the database have some.
   std::vector<std::shared_ptr<const MergeOperator>> merge_operators;
   std::vector<std::shared_ptr<const KeyOrder>> key_orders;
+  std::vector<std::shared_ptr<const KeyComparator>> key_comparators;
   std::function<void(LogLevel, std::string_view)> log;
 };
 

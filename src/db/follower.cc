@@ -28,6 +28,7 @@ Options options_of(const FollowerOptions& from) {
   options.io_mode = from.io_mode;
   options.merge_operators = from.merge_operators;
   options.key_orders = from.key_orders;
+  options.key_comparators = from.key_comparators;
   options.log = from.log;
   return options;
 }

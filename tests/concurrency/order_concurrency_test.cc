@@ -8,16 +8,11 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "tests/support/downwards.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
 namespace {
-
-class Downwards : public KeyComparator {
- public:
-  std::string_view name() const override { return "downwards"; }
-  int compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
-};
 
 class OrderConcurrency : public ::testing::Test {
  protected:

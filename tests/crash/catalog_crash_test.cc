@@ -11,6 +11,7 @@
 
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
+#include "tests/support/downwards.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -26,12 +27,6 @@ using Trees = std::map<std::string, Contents>;
 
 // Its value is the order that the tree was made with.
 constexpr const char* kOrderKey = "order";
-
-class Downwards : public KeyComparator {
- public:
-  std::string_view name() const override { return "downwards"; }
-  int compare(std::string_view a, std::string_view b) const override { return b.compare(a); }
-};
 
 class Lives {
  public:

@@ -374,5 +374,57 @@ TEST_F(FeedTest, a_half_read_commit_does_not_harm_the_next) {
   EXPECT_EQ(text_of(*commit), "put u b=2");
 }
 
+// What versions of a value share is kept until the last of them was read, also behind restarts.
+TEST_F(FeedTest, versions_of_a_value_that_share_space) {
+  ASSERT_OK(db_->create_feed("f"));
+  std::string expected = value_of(1, 300'000);
+  std::vector<std::string> versions = {expected};
+  ASSERT_OK(db_->put(tree_, "large", expected));
+  for (int i = 0; i < 6; ++i) {
+    const std::string part = value_of(static_cast<uint64_t>(i) + 10, 20'000);
+    ASSERT_OK(db_->write_part(tree_, "large", static_cast<uint64_t>(i) * 40'000, part));
+    expected.replace(static_cast<size_t>(i) * 40'000, part.size(), part);
+    versions.push_back(expected);
+    if (i % 2 == 0) ASSERT_OK(db_->flush());
+  }
+  ASSERT_OK(db_->del(tree_, "large"));
+  ASSERT_OK(db_->compact());
+  for (size_t i = 0; i < versions.size(); ++i) {
+    if (i == 2) ASSERT_OK(db_->close());
+    if (i == 2 || i == 4) open();
+    // What is free is used.
+    ASSERT_OK(db_->put(tree_, "other" + std::to_string(i), value_of(i + 100, 400'000)));
+    ASSERT_OK(db_->flush());
+    Feed feed = db_->open_feed("f").value();
+    FeedCommit* const commit = feed.next(1).value();
+    ASSERT_NE(commit, nullptr);
+    FeedChange change;
+    ASSERT_TRUE(commit->next(&change).value());
+    ASSERT_TRUE(change.streamed);
+    const Result<std::string> value = whole_value(*commit, change);
+    ASSERT_OK(value.status());
+    ASSERT_TRUE(*value == versions[i]) << i;
+    ASSERT_OK(feed.acknowledge(commit->cts()));
+  }
+}
+
+TEST_F(FeedTest, labels_of_compared_keys_are_not_delivered) {
+  ASSERT_OK(db_->create_feed("f"));
+  const Tree tree = db_->tree("c", {.order = "downwards", .multi_value = true}).value();
+  ASSERT_OK(db_->put(tree, "a", "1"));
+  ASSERT_OK(db_->put(tree, "b", "2"));
+  ASSERT_OK(db_->del_value(tree, "a", "1"));
+  ASSERT_OK(db_->delete_range(tree, "c", "a"));
+  EXPECT_EQ(take("f"), (Texts{"create c", "put c a=1", "put c b=2", "del c a=1", "range c c..a"}));
+}
+
+TEST_F(FeedTest, trees_that_hang_in_trees_are_refused) {
+  ASSERT_OK(db_->create_feed("f"));
+  EXPECT_TRUE(db_->tree("h", {.subtrees = true}).status().is(StatusCode::kNotSupported));
+  ASSERT_OK(db_->drop_feed("f"));
+  ASSERT_OK(db_->tree("h", {.subtrees = true}).status());
+  EXPECT_TRUE(db_->create_feed("f").is(StatusCode::kNotSupported));
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

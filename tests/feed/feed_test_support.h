@@ -11,6 +11,7 @@
 
 #include "hawthorn/hawthorn.h"
 #include "testing/sim_machine.h"
+#include "tests/support/downwards.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -128,6 +129,7 @@ class FeedTest : public ::testing::Test {
     options.durability = Durability::kNone;
     options.lock_timeout_ms = 0;
     options.merge_operators = {append_with(",")};
+    options.key_comparators = {std::make_shared<Downwards>()};
     return options;
   }
   std::unique_ptr<Db> open_at(const std::string& path) {

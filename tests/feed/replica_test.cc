@@ -63,7 +63,13 @@ class ReplicaTest : public FeedTest {
       ASSERT_OK(db_->merge(merging, key, "m"));
       ASSERT_OK(db_->merge(merging, key, "n"));
     }
+    const Tree compared = db_->tree("compared", {.order = "downwards"}).value();
+    for (int i = 0; i < 100; ++i) ASSERT_OK(db_->put(compared, std::to_string(i), "c"));
+    ASSERT_OK(db_->delete_range(compared, "75x", "31x"));
+    ASSERT_OK(db_->del(compared, "8"));
     ASSERT_OK(db_->put(tree_, "large", value_of(1, 200'000)));
+    ASSERT_OK(db_->write_part(tree_, "large", 100'000, "in place"));
+    ASSERT_OK(db_->append(tree_, "large", value_of(2, 1000)).status());
     ASSERT_OK(db_->put(tree_, "empty", ""));
     ASSERT_OK(db_->delete_range(tree_, "k10", "k19"));
     ASSERT_OK(db_->delete_range(reverse, "k30", "k20"));

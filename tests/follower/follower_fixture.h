@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hawthorn/follower.h"
+#include "tests/support/downwards.h"
 #include "tests/support/engine_test.h"
 #include "tests/support/ingest_test.h"
 
@@ -50,12 +51,14 @@ class FollowerTest : public ::testing::Test {
     options.memory_budget_bytes = size_t{32} << 20;
     options.durability = Durability::kNone;
     options.merge_operators = {uint64_add()};
+    options.key_comparators = {std::make_shared<Downwards>()};
     return options;
   }
   virtual FollowerOptions follower_options() {
     FollowerOptions options;
     options.memory_budget_bytes = size_t{32} << 20;
     options.merge_operators = {uint64_add()};
+    options.key_comparators = {std::make_shared<Downwards>()};
     return options;
   }
   virtual Result<std::unique_ptr<Follower>> try_follow() {

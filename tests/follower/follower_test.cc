@@ -399,5 +399,53 @@ TEST_F(HeldView, gives_its_space_back_when_it_goes) {
   EXPECT_LT(db_->stats().disk_bytes_allocated, stats.disk_bytes_allocated);
 }
 
+TEST_F(FollowerTest, sees_values_by_parts_and_trees_in_trees) {
+  std::string expected(300'000, 'a');
+  ASSERT_OK(db_->put(tree_, "large", expected));
+  const Result<Tree> holder = db_->tree("holder", {.subtrees = true});
+  ASSERT_OK(holder.status());
+  const auto follower = follow();
+  for (int i = 0; i < 5; ++i) {
+    const auto before = follower->view();
+    const Snapshot at = before->snapshot();
+    const std::string old = expected;
+    ASSERT_OK(db_->write_part(tree_, "large", static_cast<uint64_t>(i) * 50'000, "part"));
+    expected.replace(static_cast<size_t>(i) * 50'000, 4, "part");
+    ASSERT_OK(db_->append(tree_, "large", "end").status());
+    expected += "end";
+    const Result<Tree> hung = db_->create_subtree(*holder, key_of(i));
+    ASSERT_OK(hung.status());
+    ASSERT_OK(db_->put(*hung, "k", "v"));
+    if (i % 2 == 0) ASSERT_OK(db_->flush());
+    ASSERT_EQ(seen(*follower), "large=" + expected + " ");
+    const auto view = follower->view();
+    const Result<Tree> parent = view->find_tree("holder");
+    ASSERT_OK(parent.status());
+    EXPECT_EQ(view->list_subtrees(*parent).value().size(), static_cast<size_t>(i) + 1);
+    Value value;
+    ASSERT_OK(view->get(view->subtree(*parent, key_of(i)).value(), "k", value));
+    EXPECT_EQ(value.view(), "v");
+    EXPECT_EQ(all_of(*before, "t", &at), "large=" + old + " ");
+  }
+}
+
+TEST_F(FollowerTest, sees_trees_whose_order_is_a_comparison) {
+  const auto follower = follow();
+  Transaction t = db_->begin(TxnMode::kOptimistic).value();
+  const Tree tree = t.tree("c", {.order = "downwards"}).value();
+  for (const char* key : {"b", "c", "a"}) ASSERT_OK(t.put(tree, key, "1"));
+  ASSERT_OK(t.commit());
+  EXPECT_EQ(seen(*follower, "c"), "c=1 b=1 a=1 ");
+  ASSERT_OK(db_->put(tree, "bb", "2"));
+  ASSERT_OK(db_->delete_range(tree, "b", "a"));
+  EXPECT_EQ(seen(*follower, "c"), "c=1 bb=2 a=1 ");
+  const auto view = follower->view();
+  const Tree seen_tree = view->find_tree("c").value();
+  Value value;
+  EXPECT_OK(view->get(seen_tree, "bb", value));
+  EXPECT_TRUE(view->get(seen_tree, "absent", value).is_not_found());
+  EXPECT_EQ(view->count(seen_tree, "bz", std::nullopt).value(), 2u);
+}
+
 }  // namespace
 }  // namespace hawthorn::tests
