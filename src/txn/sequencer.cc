@@ -139,12 +139,14 @@ Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
         HAWTHORN_TEST_POINT("sequencer.commit.after_append");
         if (request.ends != nullptr) remove_prepared(request.ends);
         // Before anybody can find its versions committed.
+        ending_.store(lsn, std::memory_order_release);
         if (request.layers) request.check->show_layers(lsn);
         slots_->commit(request.id, lsn);
         if (request.changes_trees) {
           request.check->change_trees(lsn);
           tree_changes_.fetch_add(1, std::memory_order_release);
         }
+        HAWTHORN_TEST_POINT("sequencer.commit.before_visible");
         visible_.store(lsn, std::memory_order_release);
         commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         *cts = lsn;
@@ -205,6 +207,7 @@ Status Sequencer::append_commit(const CommitRequest& request, Lsn* cts) {
 void Sequencer::show(TxnId id, Lsn cts) {
   os::MutexLock lock(log_->mutex());
   HAWTHORN_ASSERT(exclusive_ == id && cts > visible_.load(std::memory_order_relaxed));
+  ending_.store(cts, std::memory_order_release);
   slots_->commit(id, cts);
   visible_.store(cts, std::memory_order_release);
   commits_.store(commits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

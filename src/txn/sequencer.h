@@ -16,6 +16,7 @@
 // 3. While a transaction is exclusive, all other commits wait.
 // 4. A transaction is prepared in one such step, too: validated and logged, and from then until its
 //    outcome nobody commits what it has read, nor prepares what it would change under them (R21).
+// 5. Between the end of its intents and its being visible a commit waits for nothing.
 
 #include <atomic>
 #include <cstdint>
@@ -27,6 +28,7 @@
 #include "hawthorn/options.h"
 #include "hawthorn/status.h"
 #include "os/sync.h"
+#include "os/test_point.h"
 #include "tree/slots.h"
 #include "tree/undo_list.h"
 #include "txn/read_fence.h"
@@ -97,6 +99,16 @@ class Sequencer {
   wal::Log* log() const { return log_; }
   std::atomic<Lsn>& visible() { return visible_; }
 
+  // Returns when all that may be found committed in a delta is visible, too: a commit ends its
+  // intents a moment before. For who reads what is newest and relies on that there are no more to
+  // come.
+  void await_visible() const {
+    const Lsn ending = ending_.load(std::memory_order_acquire);
+    for (os::SpinWait wait; visible_.load(std::memory_order_acquire) < ending; wait.once()) {
+      HAWTHORN_TEST_POINT("sequencer.await_visible.waits");
+    }
+  }
+
   // Errors: kConflict (nothing was written); those of the log. On success *cts is set and everybody
   // sees the commit.
   Status commit(const CommitRequest& request, Lsn* cts);
@@ -158,6 +170,7 @@ class Sequencer {
   tree::TxnSlots* const slots_;
   wal::Log* log_ = nullptr;
   std::atomic<Lsn> visible_{0};
+  std::atomic<Lsn> ending_{0};  // of the newest commit that may have ended its intents
   std::atomic<uint64_t> commits_{0};
   std::atomic<uint64_t> tree_changes_{0};  // changes under the log's mutex
   std::atomic<uint64_t> conflicts_{0};

@@ -132,7 +132,11 @@ Lsn Txn::floor_now() {
 Status Txn::lock(tree::TreeState* tree, std::string_view key, LockMode mode, uint64_t timeout_us) {
   if (read_only_) return read_only_error();
   if (Status s = lock_row(tree, key, mode, timeout_us); !s.ok()) return s;
-  if (!one_moment_) return {};
+  if (!one_moment_) {
+    // Who had an intent there has none any more, and what it has committed is read next.
+    services_.sequencer->await_visible();
+    return {};
+  }
   ConflictSearch search;
   const CheckedKey checked{tree, key, read_ts_};
   Result<bool> valid =

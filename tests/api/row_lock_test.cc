@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "os/test_point.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -320,6 +321,36 @@ TEST_F(RowLocking, increments_of_every_kind) {
   for (int i = 0; i < kRows; ++i) sum += std::stoi(get(row(i)));
   EXPECT_EQ(sum, kThreads * kEach * 2);
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// A commit has ended its intents, and is not visible yet: who locks the row then reads it all the
+// same.
+TEST_F(RowLocking, what_is_committed_just_before_a_lock_is_read_under_it) {
+  put("k", "old");
+  Transaction t = begin({.mode = TxnMode::kPessimistic, .isolation = Isolation::kReadCommitted});
+  ASSERT_OK(t.lock(tree_, "other", RowLock::kExclusive));
+  std::atomic<bool> met{false};
+  std::atomic<bool> begun{false};
+  std::string seen;
+  std::thread reader;
+  os::set_test_point("sequencer.await_visible.waits", [&] { met = true; });
+  os::set_test_point("sequencer.commit.before_visible", [&] {
+    if (begun.exchange(true)) return;
+    reader = std::thread([&] {
+      Value value;
+      EXPECT_OK(t.get_for_update(tree_, "k", value));
+      seen = value.to_string();
+      met = true;  // too early, where it has not waited
+    });
+    while (!met) std::this_thread::yield();
+  });
+  put("k", "new");
+  reader.join();
+  os::clear_test_points();
+  EXPECT_EQ(seen, "new");
+  t.abort();
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::tests

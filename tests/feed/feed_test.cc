@@ -393,7 +393,10 @@ TEST_F(FeedTest, versions_of_a_value_that_share_space) {
     if (i == 2) ASSERT_OK(db_->close());
     if (i == 2 || i == 4) open();
     // What is free is used.
-    ASSERT_OK(db_->put(tree_, "other" + std::to_string(i), value_of(i + 100, 400'000)));
+    for (uint64_t bytes = 66'000; bytes < 320'000; bytes += 20'000) {
+      const std::string key = "other" + std::to_string(i) + " " + std::to_string(bytes);
+      ASSERT_OK(db_->put(tree_, key, value_of(bytes, bytes)));
+    }
     ASSERT_OK(db_->flush());
     Feed feed = db_->open_feed("f").value();
     FeedCommit* const commit = feed.next(1).value();
