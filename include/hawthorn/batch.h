@@ -56,9 +56,9 @@ class HAWTHORN_EXPORT WriteBatch {
   friend class Db;
   friend struct BatchAccess;
   bool fits(size_t key_bytes, size_t value_bytes, size_t value_bytes_max);
-  void add(format::OperationType type, const Tree& tree, std::string_view stored_key,
-           std::string_view value);
-  void put_shaped(const Tree& tree, const db::StoredPair& stored);
+  HAWTHORN_HIDDEN void add(format::OperationType type, const Tree& tree,
+                           std::string_view stored_key, std::string_view value);
+  HAWTHORN_HIDDEN void put_shaped(const Tree& tree, const db::StoredPair& stored);
   void delete_stored_range(const Tree& tree, std::string_view low,
                            std::optional<std::string_view> high);
   std::string ops_;  // operations as the log stores them
