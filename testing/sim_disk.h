@@ -14,6 +14,8 @@
 // 4. A failed sync loses some of what was unsynced: it reads back until the crash, but no later
 //    sync makes it durable.
 // 5. After crash() or stop() every call answers kIoError and changes nothing.
+// 6. Space that was freed is taken again only when no crash can bring back what had it: where the
+//    capacity leaves no other, names and what frees parts of files become durable first.
 
 #include <cstdint>
 #include <memory>

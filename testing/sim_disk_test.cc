@@ -265,6 +265,29 @@ TEST(SimDiskTest, RemovedAndRenamedTwice) {
   EXPECT_FALSE(disk.after_crash(1, CrashKind::kPowerLossDrop)->exists("/h").value());
 }
 
+TEST(SimDiskTest, SpaceIsNeverTakenTwice) {
+  for (const bool punched : {false, true}) {
+    SimDisk disk;
+    auto file = durable_file(disk, 81920, 'a');
+    disk.set_capacity(100'000);
+    const uint64_t capacity = 100'000;
+    auto other = open(disk, "/g");
+    EXPECT_TRUE(other->allocate(0, 40960).is(StatusCode::kNoSpace));
+    if (punched) {
+      must(file->punch_hole(0, 40960));
+    } else {
+      file.reset();
+      must(disk.remove("/f"));
+    }
+    must(other->allocate(0, 40960));
+    must(other->sync_data());
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const auto kind = seed % 2 == 0 ? CrashKind::kPowerLoss : CrashKind::kPowerLossDrop;
+      EXPECT_LE(disk.after_crash(seed, kind)->used_bytes(), capacity);
+    }
+  }
+}
+
 TEST(SimDiskTest, SizeAndDataSurviveApart) {
   SimDisk disk;
   auto file = durable_file(disk, 4096, 'a');

@@ -215,9 +215,32 @@ Status SimDisk::State::reserve(const SimNode& node, uint64_t offset, uint64_t si
                                const std::string& path) {
   if (capacity == 0) return Status();
   const uint64_t wanted = node.now.holes(offset, size) * kSimBlockBytes;
-  if (wanted <= free_bytes()) return Status();
-  return Status(StatusCode::kNoSpace,
-                path + ": no space at " + std::to_string(offset) + " on the simulated disk");
+  if (wanted > free_bytes()) {
+    return Status(StatusCode::kNoSpace,
+                  path + ": no space at " + std::to_string(offset) + " on the simulated disk");
+  }
+  uint64_t held = 0;
+  for (const std::weak_ptr<SimNode>& file : files) {
+    if (const Node one = file.lock(); one != nullptr) {
+      held += std::max(one->now.allocated_bytes(), one->durable.allocated_bytes());
+    }
+  }
+  if (held + wanted > capacity) make_frees_durable();
+  return Status();
+}
+
+void SimDisk::State::make_frees_durable() {
+  for (const SimNameChange& change : name_changes) change_names(change);
+  name_changes.clear();
+  for (const std::weak_ptr<SimNode>& file : files) {
+    const Node node = file.lock();
+    if (node == nullptr) continue;
+    const bool frees = std::any_of(
+        node->unsynced.begin(), node->unsynced.end(), [](const SimChange& change) {
+          return change.kind == SimChange::Kind::kPunch || change.kind == SimChange::Kind::kSize;
+        });
+    if (frees) sync(*node);
+  }
 }
 
 void SimDisk::State::change(SimNode& node, SimChange change) {

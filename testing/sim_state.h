@@ -108,6 +108,8 @@ struct SimDisk::State {
   // kNoSpace when the holes in the range do not fit.
   Status reserve(const SimNode& node, uint64_t offset, uint64_t size, const std::string& path)
       REQUIRES(mutex);
+  // As a journal is committed before what it frees is given to others.
+  void make_frees_durable() REQUIRES(mutex);
   void change(SimNode& node, SimChange change) REQUIRES(mutex);
   // Turns stores into mapped memory since the last call into unsynced changes, page by page.
   void gather_stores(SimNode& node) REQUIRES(mutex);

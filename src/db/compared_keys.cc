@@ -93,6 +93,8 @@ Status ComparedKeys::locate(std::string_view key, Place* place) {
     if (!found && cursor.status().ok()) {
       // Nothing from the middle on: the last one before.
       found = place->behind.empty() ? cursor.last() : cursor.seek_for_prev(first + place->behind);
+      // The row of the empty key is no more than its label.
+      if (found && !place->behind.empty() && !is_below(place->behind)) found = cursor.prev();
       if (found && !place->before.empty()) found = is_above(place->before);
     }
     if (!cursor.status().ok()) return cursor.status();

@@ -180,8 +180,10 @@ Status Manifest::Files::begin_next(bool new_database) {
   current = std::move(next);
   rewrite_at = std::max(2 * current.snapshot_bytes, kRewriteBytesMin);
   remove_others(replaced);
-  // Where there is no space for it, the one that there is will do as long as the state fits.
-  static_cast<void>(keep_spare(current.allocated).ok());
+  // Where there is no space for it, less will do as long as the state fits.
+  if (keep_spare(current.allocated).is(StatusCode::kNoSpace)) {
+    static_cast<void>(keep_spare(align_up(current.end + kMarginBytesMin, kExtendBytesMin)).ok());
+  }
   if (replaced != 0 && machine.events != nullptr) {
     machine.events->post(ManifestRewritten{number, current.end});
   }

@@ -252,6 +252,23 @@ TEST(ManifestTest, AFullDiskChangesNothingAndIsNotFinal) {
   EXPECT_EQ(f.load()->state, manifest->state());
 }
 
+// A start gives up the file before its own; what room is left of it others must not take.
+TEST(ManifestTest, WithLittleSpaceTheSpareIsSmaller) {
+  Fixture f;
+  auto manifest = f.create();
+  manifest->expect_growth(uint64_t{100} << 10);
+  must(manifest->keep_room());
+  manifest = f.reopen();
+  const uint64_t large = f.read("manifest.spare").size();
+  ASSERT_GT(large, uint64_t{64} << 10);
+  f.disk.set_capacity(f.disk.used_bytes() + (uint64_t{10} << 10));
+  manifest = f.reopen();
+  EXPECT_GT(f.read("manifest.spare").size(), 0u);
+  EXPECT_LT(f.read("manifest.spare").size(), large);
+  f.disk.set_capacity(f.disk.used_bytes());
+  for (int i = 0; i < 3; ++i) manifest = f.reopen();
+}
+
 TEST(ManifestTest, ARewriteWithoutSpaceIsPutOff) {
   Fixture f;
   auto manifest = f.create();

@@ -79,6 +79,14 @@ class Comparators : public Api {
   Tree natural_;
 };
 
+// Its row is a label and nothing else.
+TEST_F(Comparators, the_empty_key_is_found_from_above) {
+  ASSERT_OK(db_->put(natural_, "", "v"));
+  reopen();  // with no row in memory
+  ASSERT_OK(db_->put(natural_, "1", "v"));
+  EXPECT_EQ(keys(natural_), (Names{"", "1"}));
+}
+
 TEST_F(Comparators, order_entries_as_they_say) {
   for (const char* key : {"10", "9", "100", "1", "2", "11", ""}) {
     ASSERT_OK(db_->put(natural_, key, "v"));
