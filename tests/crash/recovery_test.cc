@@ -168,7 +168,7 @@ TEST(Recovery, of_many_transactions_of_some_chunks) {
     return value_of(transaction * kKeys + key, 900);
   };
   {
-    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(size_t{128} << 20));
+    Result<std::unique_ptr<Db>> db = Db::open(path, with_budget(kLarge));
     ASSERT_OK(db.status());
     std::vector<Tree> trees;
     for (size_t t = 0; t < kTrees; ++t) {
