@@ -4,6 +4,7 @@
 // Used by all workloads. Threads: one.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,10 @@ void progress(const RunContext& run, const std::string& text);
 
 // Sizes, the close, the time that an open takes after it, and whether everything is still there:
 // the phases `verify` and `open` of the report. The engine is open before and closed afterwards.
-// bytes_raw: keys and values of all live entries.
-void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw);
+// bytes_raw: keys and values of all live entries. `opened`: called right behind the open; returns
+// keys and values of those entries that it found and that no reader of the engine walks over.
+void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw,
+                const std::function<uint64_t()>& opened = {});
 
 // Opens the engine and notes its version and settings.
 void open_engine(const RunContext& run, Engine& engine);
