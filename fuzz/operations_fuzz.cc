@@ -314,8 +314,9 @@ class Run {
       Txn* txn = nullptr;
       Walk made;
       made.view = any_view(&snapshot, &txn);
-      if (txn != nullptr) return;  // it would see what the transaction writes later
-      open_cursor(made, snapshot, nullptr);
+      // A transaction's would see what is written later, and one of a snapshot must go with that.
+      if (txn != nullptr || snapshot != nullptr) return;
+      open_cursor(made, nullptr, nullptr);
       walks_.push_back(std::move(made));
     }
     if (!walks_.empty()) move(walks_[in_.byte() % walks_.size()]);
