@@ -6,7 +6,6 @@
 
 #include "bench/clock.h"
 #include "bench/histogram.h"
-#include "bench/machine.h"
 #include "bench/team.h"
 #include "bench/text.h"
 #include "bench/txn.h"
@@ -168,7 +167,6 @@ class CountRun {
   template <class Next>
   Histogram time_counts(const std::string& phase, Reader& reader, uint64_t counts, Next&& next);
   void count_first();
-  void verify();
 
   const RunContext& run_;
   Report& report_;
@@ -299,20 +297,6 @@ void CountRun::measure_held() {
   held->end();
 }
 
-void CountRun::verify() {
-  progress(run_, "verify");
-  const std::unique_ptr<Reader> reader = engine_.reader();
-  reader->begin(View::kSnapshot);
-  PlaceSink sink(places_, options_.value_bytes, run_.fill);
-  reader->iterate(sink);
-  reader->end();
-  if (sink.errors() != 0 || sink.entries() != options_.keys) {
-    report_.fail(print_text("the walk found %s entries of %s and %s errors",
-                            with_commas(sink.entries()).c_str(), with_commas(options_.keys).c_str(),
-                            with_commas(sink.errors()).c_str()));
-  }
-}
-
 // Behind an open. What the first one reads, the others find in memory.
 void CountRun::count_first() {
   progress(run_, "count_opened");
@@ -339,9 +323,8 @@ void CountRun::run() {
   measure("count_overwritten", View::kLatest, false);
   measure_held();
   engine_.drain();
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
-  verify();
+  add_process_figures(report_);
+  verify_walk(run_, engine_, PlaceSink(places_, options_.value_bytes, run_.fill), options_.keys);
   const auto opened = [this] {
     count_first();
     return uint64_t{0};

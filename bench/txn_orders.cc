@@ -4,7 +4,6 @@
 
 #include "bench/clock.h"
 #include "bench/histogram.h"
-#include "bench/machine.h"
 #include "bench/record.h"
 #include "bench/text.h"
 #include "bench/txn.h"
@@ -24,6 +23,11 @@ struct Sum {
   Histogram samples;
   uint64_t operations = 0;
   double seconds = 0;
+  void add(const Sum& other) {
+    samples.merge(other.samples);
+    operations += other.operations;
+    seconds += other.seconds;
+  }
   double rate() const { return static_cast<double>(operations) / seconds; }
 };
 
@@ -50,7 +54,7 @@ class OrdersRun {
   void insert_part(Writer& writer, uint64_t part, Sum& sum);
   void get();
   void get_some(size_t order, uint64_t gets, uint64_t round, Sum& sum);
-  void report_costs(std::vector<double>& costs, const std::array<Sum, 2>& sums);
+  void report_both(const std::array<const char*, 2>& phases, const std::array<Sum, 2>& sums);
   uint64_t verify(size_t order);
 
   const RunContext& run_;
@@ -59,6 +63,15 @@ class OrdersRun {
   Engine& engine_;
   Record record_;
 };
+
+void OrdersRun::report_both(const std::array<const char*, 2>& phases,
+                            const std::array<Sum, 2>& sums) {
+  for (size_t order = 0; order < 2; ++order) {
+    report_.add(phases[order], "ops_per_s", sums[order].rate());
+    report_.add_latencies(phases[order], sums[order].samples);
+  }
+  report_.add(phases[1], "cost", sums[0].rate() / sums[1].rate());
+}
 
 void OrdersRun::insert_part(Writer& writer, uint64_t part, Sum& sum) {
   uint64_t at = options_.keys * part / kParts;
@@ -91,11 +104,7 @@ void OrdersRun::insert() {
       }
     }
   }
-  for (size_t order = 0; order < 2; ++order) {
-    report_.add(kInserts[order], "ops_per_s", sums[order].rate());
-    report_.add_latencies(kInserts[order], sums[order].samples);
-  }
-  report_.add(kInserts[1], "cost", sums[0].rate() / sums[1].rate());
+  report_both(kInserts, sums);
   engine_.settle();
 }
 
@@ -105,7 +114,8 @@ void OrdersRun::get_some(size_t order, uint64_t gets, uint64_t round, Sum& sum) 
   reader->begin(View::kLatest);
   uint64_t random = mix64(options_.seed + round);
   uint64_t wrong = 0;
-  Histogram samples;
+  Sum own;
+  own.operations = gets;
   const Stopwatch watch;
   for (uint64_t i = 0; i < gets; ++i) {
     record_.make_key_of(scale(mix64(++random), options_.keys));
@@ -113,21 +123,19 @@ void OrdersRun::get_some(size_t order, uint64_t gets, uint64_t round, Sum& sum) 
     const uint64_t start = sampled ? Ticks::now() : 0;
     std::string_view value;
     const bool right = reader->get(record_.key(), value) && record_.is_value(value);
-    if (sampled) samples.record(Ticks::ns(Ticks::now() - start));
+    if (sampled) own.samples.record(Ticks::ns(Ticks::now() - start));
     wrong += right ? 0 : 1;
   }
-  const double seconds = watch.seconds();
+  own.seconds = watch.seconds();
   reader->end();
   if (wrong != 0) {
     report_.fail(print_text("%s: %s gets showed a wrong value, or none", kGets[order],
                             with_commas(wrong).c_str()));
   }
-  sum.samples.merge(samples);
-  sum.operations += gets;
-  sum.seconds += seconds;
+  sum.add(own);
   if (round == 0) return;
   report_.csv(print_text("txn,%s,orders,1,%s,%lu,%.0f", run_.engine_name.c_str(), kGets[order],
-                         round, static_cast<double>(gets) / seconds));
+                         round, own.rate()));
 }
 
 // Round 0 warms up.
@@ -145,21 +153,9 @@ void OrdersRun::get() {
     }
     if (round == 0) continue;
     costs.push_back(ones[0].rate() / ones[1].rate());
-    for (size_t order = 0; order < 2; ++order) {
-      sums[order].samples.merge(ones[order].samples);
-      sums[order].operations += ones[order].operations;
-      sums[order].seconds += ones[order].seconds;
-    }
+    for (size_t order = 0; order < 2; ++order) sums[order].add(ones[order]);
   }
-  report_costs(costs, sums);
-}
-
-void OrdersRun::report_costs(std::vector<double>& costs, const std::array<Sum, 2>& sums) {
-  for (size_t order = 0; order < 2; ++order) {
-    report_.add(kGets[order], "ops_per_s", sums[order].rate());
-    report_.add_latencies(kGets[order], sums[order].samples);
-  }
-  report_.add(kGets[1], "cost", sums[0].rate() / sums[1].rate());
+  report_both(kGets, sums);
   std::sort(costs.begin(), costs.end());
   report_.note(
       print_text("of %zu rounds a get by comparisons cost %.2f to %.2f times a bytewise one, in "
@@ -194,8 +190,7 @@ void OrdersRun::run() {
   insert();
   get();
   engine_.drain();
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+  add_process_figures(report_);
   verify(0);
   verify(1);
   finish_run(run_, engine_, 2 * options_.keys * record_.bytes(), [this] { return verify(1); });

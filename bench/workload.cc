@@ -26,6 +26,11 @@ void progress(const RunContext& run, const std::string& text) {
   if (run.verbose) std::fprintf(stderr, "  %s: %s\n", run.engine_name.c_str(), text.c_str());
 }
 
+void add_process_figures(Report& report) {
+  report.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
+  report.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+}
+
 void open_engine(const RunContext& run, Engine& engine) {
   reset_peak_rss();
   engine.open(run.config);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/prng.h"
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
@@ -40,8 +41,7 @@ inline const std::vector<std::string>& pool() {
     std::set<std::string> made = {std::string()};
     for (uint64_t i = 0; made.size() < kKeys; ++i) {
       std::string number(8, '\0');
-      for (int at = 0; at < 8; ++at)
-        number[static_cast<size_t>(at)] = static_cast<char>(mix64(i) >> 8 * at);
+      store(number.data(), mix64(i));
       switch (i % 8) {
         case 0:
           made.insert("a long common prefix of many keys/" + std::to_string(i));
@@ -100,7 +100,7 @@ class Database {
     db_.reset();
     open();
   }
-  // What the disk holds after a crash; what was open is to be destroyed before reopen_crashed.
+  // What the disk holds after a crash; what was open is to be destroyed before open_crashed.
   void crash(uint64_t seed, testing::CrashKind kind) { after_ = disk_->crash(seed, kind); }
   void open_crashed() {
     db_.reset();
@@ -108,11 +108,17 @@ class Database {
     disk_ = std::move(after_);
     open();
   }
+  void expect_whole() {
+    const auto report = db_->check();
+    FUZZ_OK(report.status());
+    FUZZ_CHECK(report->ok());
+  }
 
  private:
   // Of a database without entries, which is made once: to open one takes half of the time.
   static std::unique_ptr<testing::SimDisk> made_disk() {
     static const std::unique_ptr<testing::SimDisk> made = [] {
+      shrink_sizes();
       auto disk = std::make_unique<testing::SimDisk>(1);
       Database first(std::move(disk));
       FUZZ_OK(first->close());

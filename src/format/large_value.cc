@@ -17,17 +17,15 @@ Status malformed() {
   return Status(StatusCode::kCorruption, "the reference to a large value is malformed");
 }
 
-// As those of base/bytes.h, and no number has two encodings (3).
-const char* take_varint(const char* at, const char* end, uint64_t* value) {
-  const char* const behind = get_varint(at, end, value);
+// Null where the last byte of a number says nothing: none has two encodings (3).
+const char* if_shortest(const char* at, const char* behind) {
   return behind != nullptr && behind - at > 1 && behind[-1] == 0 ? nullptr : behind;
 }
+const char* take_varint(const char* at, const char* end, uint64_t* value) {
+  return if_shortest(at, get_varint(at, end, value));
+}
 const char* take_varint32(const char* at, const char* end, uint32_t* value) {
-  uint64_t wide = 0;
-  at = take_varint(at, end, &wide);
-  if (at == nullptr || wide > UINT32_MAX) return nullptr;
-  *value = static_cast<uint32_t>(wide);
-  return at;
+  return if_shortest(at, get_varint32(at, end, value));
 }
 
 void append_pieces(std::string& to, const LargeValue& value) {
