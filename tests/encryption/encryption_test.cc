@@ -205,6 +205,90 @@ TEST_F(EncryptionTest, keys_belong_to_one_database) {
   expect_refused(with(encryption_of()), StatusCode::kCorruption, "belongs to another database");
 }
 
+// What is pinned beyond the memory for that would lie in a file, as it is.
+TEST_F(EncryptionTest, pinned_values_go_to_no_file) {
+  auto db = open(with(encryption_of()));
+  ASSERT_OK(db.status());
+  const auto tree = (*db)->tree("t");
+  ASSERT_OK(tree.status());
+  for (uint64_t i = 0; i < 8; ++i) {
+    ASSERT_OK((*db)->put(*tree, std::to_string(i), std::string(500'000, 'p')));
+  }
+  auto transaction = (*db)->begin(TxnOptions());
+  ASSERT_OK(transaction.status());
+  Status status;
+  for (uint64_t i = 0; i < 8 && status.ok(); ++i) {
+    status = transaction->get_pinned(*tree, std::to_string(i)).status();
+  }
+  EXPECT_TRUE(status.is(StatusCode::kOutOfMemory)) << status.to_string();
+  transaction->release_pinned();
+  ASSERT_OK(transaction->get_pinned(*tree, "7").status());
+}
+
+// A feed reads the log, and extents that it keeps; a follower goes on where it was.
+TEST_F(EncryptionTest, feeds_and_followers_read_the_log) {
+  const TempDirectory directory;
+  Options options = with(encryption_of());
+  auto db = Db::open(directory / "db", options);
+  ASSERT_OK(db.status());
+  const auto tree = (*db)->tree("t");
+  ASSERT_OK(tree.status());
+  ASSERT_OK((*db)->create_feed("feed"));
+  FollowerOptions following;
+  following.memory_budget_bytes = size_t{16} << 20;
+  following.encryption = options.encryption;
+  auto follower = Follower::open(directory / "db", following);
+  ASSERT_OK(follower.status());
+  const std::string large(100'000, 'l');
+  const auto check = [&](const std::string& key) {
+    ASSERT_OK((*db)->put(*tree, key, large));
+    ASSERT_OK((*db)->put(*tree, "small", key));
+    ASSERT_OK((*follower)->refresh());
+    Value value;
+    const auto view = (*follower)->view();
+    ASSERT_OK(view->get(*view->find_tree("t"), "small", value));
+    EXPECT_EQ(value.to_string(), key);
+    ASSERT_OK(view->get(*view->find_tree("t"), key, value));
+    EXPECT_TRUE(value.view() == large);
+  };
+  check("a");
+  check("b");
+  db->reset();
+  db = Db::open(directory / "db", options);  // another epoch
+  ASSERT_OK(db.status());
+  check("c");
+  ASSERT_OK((*db)->flush());
+  ASSERT_OK((*db)->sync());
+  auto feed = (*db)->open_feed("feed");
+  ASSERT_OK(feed.status());
+  uint64_t changes = 0;
+  for (;;) {
+    const Result<FeedCommit*> commit = feed->next();
+    ASSERT_OK(commit.status());
+    if (*commit == nullptr) break;
+    FeedChange change;
+    for (;;) {
+      const Result<bool> more = (*commit)->next(&change);
+      ASSERT_OK(more.status());
+      if (!*more) break;
+      ++changes;
+      if (change.key == "small") {
+        EXPECT_TRUE(change.value == "a" || change.value == "b" || change.value == "c");
+        continue;
+      }
+      ASSERT_EQ(change.value_bytes, large.size());
+      std::string value(change.value_bytes, '\0');
+      if (change.streamed) {
+        ASSERT_EQ((*commit)->read_value(0, value).value(), large.size());
+      } else {
+        value = change.value;
+      }
+      EXPECT_TRUE(value == large);
+    }
+  }
+  EXPECT_EQ(changes, 6u);
+}
+
 TEST_F(EncryptionTest, read_only_and_ended_by_a_kill) {
   Options options = with(encryption_of());
   {
