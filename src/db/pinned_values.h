@@ -32,8 +32,8 @@ class PinnedValues {
   PinnedValues(const PinnedValues&) = delete;
   PinnedValues& operator=(const PinnedValues&) = delete;
 
-  // A copy. Errors: kNoSpace, kIoError, where there is neither memory nor a file; kOutOfMemory in an
-  // encrypted database.
+  // A copy. Errors: kNoSpace, kIoError, where there is neither memory nor a file; kOutOfMemory in
+  // an encrypted database.
   Result<std::string_view> add(std::string_view bytes);
   void clear();
 

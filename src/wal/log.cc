@@ -112,6 +112,10 @@ uint64_t Log::payload_checksum(std::span<const std::string_view> payload) {
   return XXH3_64bits_digest(&hash);
 }
 
+uint64_t Log::checksum_for_append(std::span<const std::string_view> payload) const {
+  return state_->sealer == nullptr ? payload_checksum(payload) : 0;
+}
+
 // A record becomes valid with the store of its header, which comes last: a process killed at any
 // instruction before leaves bytes whose lsn or checksum is not the right one, and a kill does not
 // undo stores that were made (invariant 1 of log.h; attack 3 cannot happen because records are

@@ -241,8 +241,10 @@ TEST_F(EncryptionTest, feeds_and_followers_read_the_log) {
   ASSERT_OK(follower.status());
   const std::string large(100'000, 'l');
   const auto check = [&](const std::string& key) {
-    ASSERT_OK((*db)->put(*tree, key, large));
-    ASSERT_OK((*db)->put(*tree, "small", key));
+    const auto now = (*db)->find_tree("t");
+    ASSERT_OK(now.status());
+    ASSERT_OK((*db)->put(*now, key, large));
+    ASSERT_OK((*db)->put(*now, "small", key));
     ASSERT_OK((*follower)->refresh());
     Value value;
     const auto view = (*follower)->view();
