@@ -366,16 +366,17 @@ class HawthornReader : public ReaderOf<HawthornReader> {
 
 class HawthornEngine : public Engine {
  public:
-  explicit HawthornEngine(Compression compression) : compression_(compression) {}
+  HawthornEngine(Compression compression, bool encrypted)
+      : compression_(compression), encrypted_(encrypted) {}
 
   std::string version() const override { return "Hawthorn " + std::string(hawthorn::version()); }
 
   std::string settings() const override {
     constexpr const char* kCodecs[] = {"", ", LZ4", ", Zstd"};
-    return print_text("memory budget %s, %s I/O%s, commits %s",
+    return print_text("memory budget %s, %s I/O%s%s, commits %s",
                       size_text(static_cast<double>(config_.memory_bytes)).c_str(),
                       direct_io_ ? "direct" : "buffered",
-                      kCodecs[static_cast<size_t>(compression_)],
+                      kCodecs[static_cast<size_t>(compression_)], encrypted_ ? ", encrypted" : "",
                       config_.sync == SyncMode::kFull    ? "synced"
                       : config_.sync == SyncMode::kAsync ? "synced within milliseconds"
                                                          : "in the shared log ring");
@@ -389,6 +390,12 @@ class HawthornEngine : public Engine {
     options.preallocate_memory = config.pretouch;
     options.compression = compression_;
     options.key_comparators = {std::make_shared<ByBytes>()};
+    if (encrypted_) {
+      options.encryption.key_id = "bench";
+      options.encryption.key = [](std::string_view) {
+        return SecretKey::from_bytes(std::string(SecretKey::kBytes, 'b'));
+      };
+    }
     Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
     check(db.status());
     db_ = std::move(db).value();
@@ -475,6 +482,7 @@ class HawthornEngine : public Engine {
   }
 
   const Compression compression_;
+  const bool encrypted_;
   EngineConfig config_;
   std::unique_ptr<Db> db_;
   Tree tree_;
@@ -483,8 +491,8 @@ class HawthornEngine : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_hawthorn(Compression compression) {
-  return std::make_unique<HawthornEngine>(compression);
+std::unique_ptr<Engine> make_hawthorn(Compression compression, bool encrypted) {
+  return std::make_unique<HawthornEngine>(compression, encrypted);
 }
 
 }  // namespace hawthorn::bench

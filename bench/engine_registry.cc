@@ -24,6 +24,8 @@ std::vector<EngineInfo> list_engines() {
   add_hawthorn("hawthorn", Compression::kNone, "this engine");
   add_hawthorn("hawthorn-lz4", Compression::kLz4, "this engine, compressed with LZ4");
   add_hawthorn("hawthorn-zstd", Compression::kZstd, "this engine, compressed with Zstd");
+  list.push_back({"hawthorn-encrypted", MemoryLimit::kOwn, "this engine, encrypted at rest",
+                  [] { return make_hawthorn(Compression::kNone, true); }, kShareOfOwn});
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_ROCKSDB
   const auto add_rocksdb = [&list](const char* name, RocksProfile profile, const char* summary) {

@@ -38,7 +38,7 @@ const EngineInfo* find_engine(std::string_view name);
 const std::vector<std::string>& missing_engines();
 
 // One for each adapter file; only those of this build are defined.
-std::unique_ptr<Engine> make_hawthorn(Compression compression);
+std::unique_ptr<Engine> make_hawthorn(Compression compression, bool encrypted = false);
 enum class RocksProfile {
   kDefault,
   kTuned,         // for two cores and memory M

@@ -27,6 +27,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+# 3.0 or later: what it has to be asked for, and how contexts are used again, is of that version.
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto>=3.0)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 # Without it, or with a version before the flags that src/os asks for, a pool of threads reads.
 set(HAWTHORN_URING_FOUND FALSE)
@@ -66,7 +68,7 @@ endif()
 # hawthorn_flags: the same for code that may include src/ (the engine itself, testing/, tests/).
 add_library(hawthorn_flags INTERFACE)
 target_link_libraries(hawthorn_flags INTERFACE hawthorn_warnings Threads::Threads PkgConfig::HWY
-  PkgConfig::LZ4 PkgConfig::ZSTD)
+  PkgConfig::LZ4 PkgConfig::ZSTD PkgConfig::CRYPTO)
 target_include_directories(hawthorn_flags INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 if(HAWTHORN_URING_FOUND)

@@ -15,7 +15,7 @@ if(TARGET hawthorn-bench)
 endif()
 
 # Of other packages, by their names for the linker; hawthorn::static and hawthorn.pc name them.
-set(HAWTHORN_LIBRARIES hwy lz4 zstd)
+set(HAWTHORN_LIBRARIES hwy lz4 zstd crypto)
 if(HAWTHORN_URING_FOUND)
   list(APPEND HAWTHORN_LIBRARIES uring)
 endif()

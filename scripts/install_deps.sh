@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   # Build.
   make git cmake ninja-build g++ ccache pkg-config
-  libhwy-dev libxxhash-dev libcli11-dev liblz4-dev libzstd-dev
+  libhwy-dev libxxhash-dev libcli11-dev liblz4-dev libzstd-dev libssl-dev
   # io_uring; a build without it reads by a pool of threads.
   liburing-dev
   # Tests: the second compiler and its sanitizers, the formatter, the test scripts, cpack.

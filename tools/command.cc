@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hawthorn/follower.h"
+#include "tools/keys.h"
 #include "tools/stream.h"
 
 namespace hawthorn::tools {
@@ -51,6 +52,7 @@ Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& 
   FollowerOptions following;
   following.memory_budget_bytes = options.memory_budget_bytes;
   following.merge_operators = options.merge_operators;
+  following.encryption = options.encryption;
   following.log = options.log;
   const Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
   if (follower.ok()) return (*follower)->view();
@@ -63,8 +65,16 @@ Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& 
 }
 }  // namespace
 
-Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access) {
+Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
+                                          const Encryption* encryption) {
   Options options;
+  if (encryption != nullptr) {
+    options.encryption = *encryption;
+  } else {
+    Result<Encryption> named = encryption_of(common.key, common.key_id);
+    if (!named.ok()) return named.status();
+    options.encryption = *std::move(named);
+  }
   options.memory_budget_bytes = common.memory_bytes;
   options.read_only = access == Access::kRead;
   options.create_if_missing = access == Access::kCreate;

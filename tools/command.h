@@ -27,6 +27,14 @@ enum ExitCode : int {
 };
 ExitCode exit_code_of(const Status& status);
 
+// Where a key is read from; at most one is named.
+struct KeySource {
+  std::string file;
+  std::string variable;  // of the environment
+  int descriptor = -1;
+  bool named() const { return !file.empty() || !variable.empty() || descriptor >= 0; }
+};
+
 struct CommonOptions {
   std::string directory;
   std::string tree = "main";
@@ -35,6 +43,8 @@ struct CommonOptions {
   bool hex = false;
   bool progress = false;
   bool verbose = false;
+  KeySource key;                 // of an encrypted database
+  std::string key_id = "first";  // of one that is created
 
   Encoding encoding() const { return hex ? Encoding::kHex : Encoding::kEscaped; }
 };
@@ -89,6 +99,11 @@ struct CheckCommandOptions {
   bool indexes_only = false;
 };
 
+struct RotateKeyOptions {
+  KeySource new_key;
+  std::string new_key_id;
+};
+
 Status run_put(const CommonOptions& common, const PutOptions& options);
 Status run_get(const CommonOptions& common, const GetOptions& options);
 Status run_del(const CommonOptions& common, const DelOptions& options);
@@ -105,7 +120,9 @@ Status exec_bench(char** arguments);
 enum class Access : uint8_t { kRead, kWrite, kCreate };
 // Warnings of the engine go to standard error; --verbose shows its other messages too.
 // To read beside a process that has it open: what that has committed until now (follower.h).
-Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access);
+// `encryption`: instead of what `common` says.
+Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
+                                          const Encryption* encryption = nullptr);
 
 // Decodes a key or value of the command line; `what` names it in the error.
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,

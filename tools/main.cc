@@ -11,6 +11,7 @@
 #include "hawthorn/version.h"
 #include "tools/command.h"
 #include "tools/json.h"
+#include "tools/keys.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -77,7 +78,32 @@ class CommandLine {
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
     command.add_flag("--verbose", common_.verbose, "Show what the engine reports");
+    add_key(command, "--", "The database's key", common_.key);
     return command;
+  }
+
+  // Never the key itself: the command line is no secret.
+  static void add_key(CLI::App& command, const std::string& before, const std::string& what,
+                      KeySource& source) {
+    const std::string form = ": 64 hexadecimal digits, or 32 bytes";
+    CLI::Option* file =
+        command.add_option(before + "key-file", source.file, what + form)->type_name("FILE");
+    CLI::Option* variable = command
+                                .add_option(before + "key-env", source.variable,
+                                            what + ", from this variable of the environment")
+                                ->type_name("NAME")
+                                ->excludes(file);
+    command.add_option(before + "key-fd", source.descriptor, what + ", from this descriptor")
+        ->type_name("N")
+        ->excludes(file)
+        ->excludes(variable);
+  }
+
+  void add_key_id(CLI::App& command) {
+    command
+        .add_option("--key-id", common_.key_id,
+                    "The id of the key, where the database is created (default: first)")
+        ->type_name("ID");
   }
 
   void add_tree_and_hex(CLI::App& command) {
@@ -116,6 +142,7 @@ class CommandLine {
         ->type_name("FILE")
         ->excludes(value);
     add_durability(put, put_.durability, "full");
+    add_key_id(put);
     add_tree_and_hex(put);
 
     CLI::App& get = add_command("get", "Print the value of a key, its bytes as they are",
@@ -166,6 +193,7 @@ class CommandLine {
                     "none, lz4 or zstd for the trees, from now on; default: as they are")
         ->transform(without_description(CLI::CheckedTransformer(codecs)))
         ->type_name("CODEC");
+    add_key_id(load);
     add_progress(load);
 
     CLI::App& dump = add_command("dump", "Write all trees, as of one moment, as a dump file",
@@ -191,6 +219,15 @@ class CommandLine {
     check.add_flag("--indexes-only", check_.indexes_only, "Do not read values");
     add_progress(check);
 
+    CLI::App& rotate = add_command("rotate-key", "Let another key open an encrypted database",
+                                   [this] { return run_rotate_key(common_, rotate_key_); });
+    add_key(rotate, "--new-", "The new key", rotate_key_.new_key);
+    rotate.add_option("--new-key-id", rotate_key_.new_key_id, "The new key's id")
+        ->required()
+        ->type_name("ID");
+    add_command("rotate-data-key", "Encrypt with a new data key what is written from now on",
+                [this] { return run_rotate_data_key(common_); });
+
     // Only for the list of commands: main() hands it over before anything is parsed.
     app_.add_subcommand("bench", "Run hawthorn-bench, with its arguments")->prefix_command();
   }
@@ -205,6 +242,7 @@ class CommandLine {
   LoadOptions load_;
   DumpOptions dump_;
   CheckCommandOptions check_;
+  RotateKeyOptions rotate_key_;
   std::function<Status()> run_;
 };
 

@@ -127,8 +127,10 @@ class HAWTHORN_EXPORT Db {
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
   // labels of its devices, where they last were. Errors: kBusy; kNotFound; where a device is out of
-  // reach, as for Options::devices, and nothing is removed.
-  static Status destroy(const std::string& path);
+  // reach, as for Options::devices, and nothing is removed. Where it is encrypted and has devices,
+  // which ones is told by its manifest alone: then it needs Options::encryption, and there are the
+  // errors of that, too.
+  static Status destroy(const std::string& path, const Encryption& encryption = {});
 
   static Limits limits();
 
@@ -410,6 +412,21 @@ class HAWTHORN_EXPORT Db {
 
   // Options::background_io_bytes_per_second from now on; 0: no limit.
   Status set_background_io_limit(uint64_t bytes_per_second);
+
+  // Encryption at rest (encryption.h).
+  EncryptionInfo encryption() const;
+  // From now on the key with this id opens the database, and the one before does not: the data
+  // keys are sealed with it, and nothing else is written, so that it takes no longer in a large
+  // database. Options::encryption is asked for both keys. Durable when it returns; where it fails,
+  // or the machine does, it is one of the two that Db::open asks for. A copy of the directory from
+  // before is opened by the key of before. Errors: kInvalidArgument where the database is not
+  // encrypted, for an id that is empty or has more than 255 bytes, and for a wrong key; kReadOnly;
+  // those of the callback and of the disk.
+  Status rotate_key(std::string_view key_id);
+  // A new data key, which nobody has seen: what is written from now on is sealed with it, the log
+  // from the next open on, and what was written before stays as it is, and keeps its key. Durable
+  // when it returns. Errors: those of rotate_key; kNotSupported beyond 64 data keys.
+  Status rotate_data_key();
 
   Stats stats();
   // Verifies checksums, order, counts, extent overlap and references, while the database is in use.

@@ -44,6 +44,8 @@ struct FollowerOptions {
   std::vector<std::shared_ptr<const MergeOperator>> merge_operators;
   std::vector<std::shared_ptr<const KeyOrder>> key_orders;
   std::vector<std::shared_ptr<const KeyComparator>> key_comparators;
+  // As that of Options, and needed where the database is encrypted.
+  Encryption encryption;
   std::function<void(LogLevel, std::string_view)> log;
 };
 

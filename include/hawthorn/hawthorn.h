@@ -6,6 +6,7 @@
 #include "hawthorn/counters.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/db.h"
+#include "hawthorn/encryption.h"
 #include "hawthorn/events.h"
 #include "hawthorn/feed.h"
 #include "hawthorn/flush_filter.h"

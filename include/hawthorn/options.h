@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/encryption.h"
+
 namespace hawthorn {
 
 class CommitHook;
@@ -111,6 +113,12 @@ struct Options {
   // is listed for a database that has its data in files; kBusy when it is in use; kCorruption when
   // it is a copy of another time than the directory; all name the path. Default: none.
   std::vector<std::string> devices;
+
+  // Keys of a database that is encrypted at rest, or that is created so (encryption.h). Errors of
+  // open: kInvalidArgument for a wrong key, for a database that is encrypted when there are no
+  // keys, for one that is not when there are, and for a bad id of a new one's key; what the
+  // callback returns. Default: none.
+  Encryption encryption;
 
   // Reads only: no file is created, changed or removed. Commits return kReadOnly. The log is
   // replayed in memory. Without its lock file (a copy may have none) the database opens all the

@@ -128,8 +128,8 @@ class HAWTHORN_EXPORT Transaction {
   // As get, of a value that stays where it is until this transaction ends (of a nested one: until
   // the outermost does), whatever is written meanwhile: a copy, which counts as memory as long as
   // all pinned values take no more than an eighth of the budget, and then lies in a temporary file
-  // without a name (Stats::memory_pinned_bytes). Errors: those of get; kNoSpace and kIoError of
-  // that file. Lifetime: until the transaction ends, is prepared, or release_pinned.
+  // without a name (Stats::memory_pinned_bytes). Errors: those of get; kNoSpace and kIoError of it,
+  // or kOutOfMemory where all is encrypted. Lifetime: until the end, a prepare, or release_pinned.
   Result<std::string_view> get_pinned(const Tree& tree, std::string_view key);
   // The same of the entry on which a cursor stands. Errors: kInvalidArgument when it is on none;
   // kNotSupported for a value of more than 64 MB.

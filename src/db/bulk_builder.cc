@@ -85,6 +85,12 @@ Status BulkBuilder::wait() {
   return status;
 }
 
+void BulkBuilder::give_back(char* memory, size_t bytes, const tree::StoredCopy& copy) {
+  store_->residency->release(os::Quota::kMerge, memory, bytes);
+  if (copy.memory == nullptr) return;
+  store_->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
+}
+
 // Takes the memory of the content over, and that of its packed copy: what is to be written.
 Result<tree::ExtentRef> BulkBuilder::make_extent(char* memory, size_t bytes, bool index,
                                                  const tree::StoredCopy& copy, Slot& slot) {
@@ -157,13 +163,13 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   const tree::Compression::Plan plan = store_->residency->compression().plan(tree_);
   tree::RunShape shape = shape_of(std::string_view(record.low).substr(0, skip));
   shape.wide = plan.codec == format::Codec::kNone;
+  shape.sealed = store_->machine->keys != nullptr;
   builder_.start(shape);
   const size_t value_bytes = emit(shape);
   record.wide = builder_.wide();
   record.first_heads = true;
 
   std::vector<tree::BuiltExtent> built;
-  std::vector<uint32_t> checksums;
   if (value_bytes > 0) {
     const size_t memory_bytes = align_up(value_bytes, kBlock);
     Result<char*> memory = take_memory(store_, scheduler_, memory_bytes);
@@ -175,18 +181,17 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
       to += from.value.size();
     }
     std::memset(to, 0, memory_bytes - value_bytes);
-    const tree::StoredCopy copy =
-        packer_.values(plan, *memory, static_cast<uint32_t>(memory_bytes / kBlock));
-    const char* stored = copy.memory == nullptr ? *memory : copy.memory;
-    const size_t stored_bytes =
-        copy.memory == nullptr ? memory_bytes : size_t{copy.blocks} * kBlock;
-    for (size_t block = 0; block < stored_bytes; block += kBlock) {
-      checksums.push_back(tree::block_checksum(stored + block));
+    const auto blocks = static_cast<uint32_t>(memory_bytes / kBlock);
+    tree::StoredCopy copy = packer_.values(plan, *memory, blocks);
+    const Result<std::span<const uint32_t>> words = packer_.table_words(*memory, blocks, &copy);
+    if (!words.ok()) {
+      give_back(*memory, memory_bytes, copy);
+      return words.status();
     }
     Result<tree::ExtentRef> extent = make_extent(*memory, value_bytes, false, copy, slot);
     if (!extent.ok()) return extent.status();
     record.values.push_back({(*extent)->address, static_cast<uint32_t>(value_bytes), 0});
-    built.push_back({record.values.back(), checksums, packer_.values_packing()});
+    built.push_back({record.values.back(), *words, packer_.values_packing()});
     made.values.push_back(std::move(*extent));
   }
   tree::ImagePacker::Image packed = packer_.heap(plan, builder_, built);
@@ -195,8 +200,12 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
   if (!memory.ok()) return memory.status();
   // The run says nothing of its timestamps: the record will.
   record.run_checksum = builder_.finish(built, 0, 0, *memory, packed.heap());
-  Result<tree::ExtentRef> image =
-      make_extent(*memory, image_bytes, true, packed.finish(*memory, image_bytes), slot);
+  const Result<tree::StoredCopy> copy = packed.finish(*memory, image_bytes, &record);
+  if (!copy.ok()) {
+    give_back(*memory, image_bytes, {});
+    return copy.status();
+  }
+  Result<tree::ExtentRef> image = make_extent(*memory, image_bytes, true, *copy, slot);
   if (!image.ok()) return image.status();
   record.run = (*image)->address;
   if ((*image)->packed()) record.unpacked_blocks = (*image)->blocks;

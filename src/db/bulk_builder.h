@@ -67,6 +67,7 @@ class BulkBuilder {
   };
 
   Status wait_for(Slot& slot);
+  void give_back(char* memory, size_t bytes, const tree::StoredCopy& copy);
   Result<tree::ExtentRef> make_extent(char* memory, size_t bytes, bool index,
                                       const tree::StoredCopy& copy, Slot& slot);
   tree::RunShape shape_of(std::string_view prefix) const;

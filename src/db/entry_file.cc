@@ -11,8 +11,8 @@ namespace hawthorn::db {
 namespace {
 constexpr std::string_view kPrefix = "ingest.";
 constexpr size_t kHeaderBytes = 16;  // of a block
-constexpr size_t kBlockBytesMax =
-    EntryFile::kBlockBytes + kEntryHeaderBytes + format::kKeyBytesMax + format::kValueBytesMax;
+constexpr size_t kBlockBytesMax = EntryFile::kBlockBytes + kEntryHeaderBytes +
+                                  format::kKeyBytesMax + format::kValueBytesMax + kTagBytes;
 }  // namespace
 
 void append_entry(std::string& to, const IngestEntry& entry) {
@@ -70,7 +70,28 @@ Status EntryFile::add(const IngestEntry& entry) {
   return {};
 }
 
+Status EntryFile::seal_block() {
+  if (aead_ == nullptr) {
+    const Result<SecretKey> key = SecretKey::generate();
+    if (!key.ok()) return key.status();
+    aead_ = std::make_unique<Aead>();
+    if (!DerivingKey(*key).derive(Salt{}, aead_.get())) {
+      return {StatusCode::kOutOfMemory, "libcrypto could not make a context for AES"};
+    }
+  }
+  const std::string_view entries = std::string_view(block_).substr(kHeaderBytes);
+  char tag[kTagBytes];
+  if (!aead_->seal(make_nonce(written_, 0), {}, entries, block_.data() + kHeaderBytes, tag)) {
+    return {StatusCode::kIoError, path_ + ": libcrypto failed"};
+  }
+  block_.append(tag, kTagBytes);
+  return {};
+}
+
 Status EntryFile::write_block() {
+  if (machine_.keys != nullptr) {
+    if (Status s = seal_block(); !s.ok()) return s;
+  }
   if (file_ == nullptr) {
     Result<std::unique_ptr<os::File>> file =
         machine_.files->open_file(path_, {.create = true, .exclusive = true});
@@ -114,8 +135,17 @@ Status EntryFile::read_block() {
   if (load<uint64_t>(block_.data()) != checksum64(block_.data() + 8, block_.size() - 8, 0)) {
     return damaged;
   }
+  const uint64_t offset = read_;
   read_ += block_.size();
   at_ = kHeaderBytes;
+  if (aead_ == nullptr) return {};
+  if (bytes < kTagBytes) return damaged;
+  const std::string_view sealed(block_.data() + kHeaderBytes, bytes - kTagBytes);
+  if (!aead_->open(make_nonce(offset, 0), {}, sealed, sealed.data() + sealed.size(),
+                   block_.data() + kHeaderBytes)) {
+    return damaged;
+  }
+  block_.resize(block_.size() - kTagBytes);
   return {};
 }
 

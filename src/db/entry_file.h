@@ -9,6 +9,9 @@
 //   FILE    blocks, each: u64 checksum64 of the rest, u32 bytes, u32 entries, entries
 //   ENTRY   u8 kind, u32 key size, u32 value size, key, value
 //
+// In an encrypted database the entries of a block are encrypted, with a tag of 16 bytes behind them
+// that counts in its bytes, by a key that nothing but this object has: nobody else reads the file.
+//
 // 1. What is read back is verified: a temporary file is a disk's answer, too.
 
 #include <cstdint>
@@ -16,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/aead.h"
 #include "format/operation.h"
 #include "hawthorn/status.h"
 #include "os/machine.h"
@@ -66,11 +70,13 @@ class EntryFile {
  private:
   Status write_block();
   Status read_block();
+  Status seal_block();
 
   const os::Machine& machine_;
   const std::string path_;
   const size_t kept_bytes_;
   std::unique_ptr<os::File> file_;  // null: all of it is in block_
+  std::unique_ptr<Aead> aead_;      // of the file, in an encrypted database
   std::string block_;
   uint32_t block_entries_ = 0;
   uint64_t entries_ = 0;

@@ -29,6 +29,7 @@ Options options_of(const FollowerOptions& from) {
   options.merge_operators = from.merge_operators;
   options.key_orders = from.key_orders;
   options.key_comparators = from.key_comparators;
+  options.encryption = from.encryption;
   options.log = from.log;
   return options;
 }

@@ -16,6 +16,7 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
                   ? nullptr
                   : std::make_unique<db::Events>(options.listeners, options.log)),
       background_io_(machine.clock),
+      keys_(options.encryption.key == nullptr ? nullptr : std::make_unique<os::DataKeys>()),
       machine_(with_hooks(machine)),
       path_(std::move(path)),
       options_(std::move(options)),
@@ -73,6 +74,7 @@ os::Machine Db::Impl::with_hooks(const os::Machine& machine) {
   os::Machine hooked = machine;
   hooked.events = events_.get();
   hooked.background_io = &background_io_;
+  hooked.keys = keys_.get();
   return hooked;
 }
 

@@ -25,6 +25,7 @@
 #include "db/feeds.h"
 #include "db/filter_job.h"
 #include "db/follower_registry.h"
+#include "db/key_store.h"
 #include "db/layer_merger.h"
 #include "db/manifest.h"
 #include "db/named_snapshots.h"
@@ -134,9 +135,13 @@ class Db::Impl {
 
   std::unique_ptr<db::Events> events_;  // null: nobody listens; before all that tells
   os::IoLimit background_io_;
-  const os::Machine machine_;  // with the hooks of this database
+  const std::unique_ptr<os::DataKeys> keys_;  // null: not encrypted
+  const os::Machine machine_;                 // with the hooks of this database
   const std::string path_;
   Options options_;
+  os::Mutex key_mutex_;
+  // Null: not encrypted.
+  std::unique_ptr<db::KeyStore> key_store_ GUARDED_BY(key_mutex_);
   std::unique_ptr<os::File> lock_;
   std::unique_ptr<os::Arena> arena_;
   std::unique_ptr<space::Devices> devices_;  // null: data files
@@ -184,6 +189,8 @@ class Db::Impl {
   void complete_event(os::Event& event) const;
   os::Machine with_hooks(const os::Machine& machine);
   Status lock_directory(bool exists);
+  Status open_keys(bool exists, db::LoadedManifest* loaded) EXCLUDES(key_mutex_);
+  Status load_keys(bool exists, db::LoadedManifest* loaded) REQUIRES(key_mutex_);
   Status open_devices(db::LoadedManifest& loaded, bool exists);
   Status label_devices(db::LoadedManifest& loaded, bool exists);
   txn::Txn& thread_txn();

@@ -274,6 +274,7 @@ Result<std::string> LargeEdit::bytes() {
 format::LargeValue LargeEdit::describe(const LargeWriter& writer) const {
   format::LargeValue value;
   value.size = size_;
+  value.sealed = store_->machine->keys != nullptr;
   value.extents = writer.extents();
   value.contents = writer.contents();
   std::vector<uint32_t> kept(base_.extents.size(), format::LargePiece::kHole);

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "format/superblock.h"
 #include "tree/large_read.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::db {
 
@@ -132,6 +133,13 @@ Status LargeWriter::begin_extent() {
   format::LargeContent content;
   content.bytes = static_cast<uint32_t>(std::min<uint64_t>(left_, format::kLargeExtentBytesMax));
   content.fresh = true;
+  if (os::DataKeys* const keys = store_->machine->keys; keys != nullptr) {
+    const Result<os::Seal> seal = keys->new_seal();
+    if (!seal.ok()) return seal.status();
+    seal_ = *seal;
+    content.sealed = true;
+    content.checksum = tree::base_of(seal_);
+  }
   const Result<tree::ExtentAddress> address = take_extent(store_, scheduler_, content.blocks());
   if (!address.ok()) return address.status();
   auto* extent = new tree::Extent(store_->residency, *address,
@@ -155,22 +163,52 @@ Status LargeWriter::took(size_t bytes) {
   return write_buffer();
 }
 
-Status LargeWriter::write_buffer() {
-  format::LargeContent& content = contents_.back();
-  for (size_t at = 0; at < filled_; at += kLargeSumBytes) {
-    sums_.push_back(format::large_sum({buffer_ + at, std::min(kLargeSumBytes, filled_ - at)}));
+// Sums of the chunks in the buffer; or seals them there.
+Status LargeWriter::sum_up() {
+  const format::LargeContent& content = contents_.back();
+  if (!content.sealed) {
+    for (size_t at = 0; at < filled_; at += kLargeSumBytes) {
+      sums_.push_back(format::large_sum({buffer_ + at, std::min(kLargeSumBytes, filled_ - at)}));
+    }
+    return {};
   }
+  Result<os::DataKeys::Lease> aead = store_->machine->keys->lease(seal_);
+  if (!aead.ok()) return aead.status();
+  for (size_t at = 0; at < filled_; at += kLargeSumBytes) {
+    const std::string_view chunk(buffer_ + at, std::min(kLargeSumBytes, filled_ - at));
+    const auto number = static_cast<uint32_t>((extent_at_ + at) / kLargeSumBytes);
+    char tag[kTagBytes];
+    if (!(*aead)->seal(make_nonce(content.checksum, number), {}, chunk, buffer_ + at, tag)) {
+      return {StatusCode::kIoError, "a large value: libcrypto failed"};
+    }
+    sums_.push_back(load<uint64_t>(tag));
+    sums_.push_back(load<uint64_t>(tag + sizeof(uint64_t)));
+  }
+  return {};
+}
+
+// Behind the last bytes of an extent, in the buffer; returns what is in it then.
+size_t LargeWriter::append_table() {
+  format::LargeContent& content = contents_.back();
+  if (!content.sealed) content.checksum = sums_.front();
+  if (!content.has_table()) return filled_;
+  const std::string_view sums(reinterpret_cast<const char*>(sums_.data()), sums_.size() * 8);
+  if (!content.sealed) content.checksum = format::large_sum(sums);
+  size_t bytes = align_up(filled_, 8);
+  std::memset(buffer_ + filled_, 0, bytes - filled_);
+  if (content.sealed) {
+    std::memcpy(buffer_ + bytes, &seal_, sizeof(seal_));
+    bytes += sizeof(seal_);
+  }
+  copy_bytes(buffer_ + bytes, sums);
+  return bytes + sums.size();
+}
+
+Status LargeWriter::write_buffer() {
+  if (Status s = sum_up(); !s.ok()) return s;
   size_t bytes = filled_;
   if (extent_left_ == 0) {
-    content.checksum = sums_.front();
-    if (content.has_table()) {
-      const std::string_view table(reinterpret_cast<const char*>(sums_.data()), sums_.size() * 8);
-      content.checksum = format::large_sum(table);
-      bytes = align_up(filled_, 8);
-      std::memset(buffer_ + filled_, 0, bytes - filled_);
-      copy_bytes(buffer_ + bytes, table);
-      bytes += table.size();
-    }
+    bytes = append_table();
     const size_t padded = align_up(bytes, kBlock);
     std::memset(buffer_ + bytes, 0, padded - bytes);
     bytes = padded;
@@ -225,6 +263,7 @@ Result<std::string> write_large_value(tree::Store* store, Scheduler* scheduler, 
   if (!status.ok()) return status;
   format::LargeValue value;
   value.size = size;
+  value.sealed = store->machine->keys != nullptr;
   value.extents = writer.extents();
   value.contents = writer.contents();
   for (uint32_t i = 0; i < value.contents.size(); ++i) {

@@ -17,6 +17,7 @@
 #include "db/scheduler.h"
 #include "format/large_value.h"
 #include "hawthorn/transaction.h"
+#include "os/data_keys.h"
 #include "tree/store.h"
 
 namespace hawthorn::db {
@@ -80,6 +81,8 @@ class LargeWriter {
  private:
   Status begin_extent();
   Status write_buffer();
+  Status sum_up();
+  size_t append_table();
 
   tree::Store* const store_;
   Scheduler* const scheduler_;
@@ -89,7 +92,8 @@ class LargeWriter {
   uint64_t left_ = 0;           // bytes to come in all,
   uint64_t extent_left_ = 0;    // and for the last extent
   uint64_t extent_at_ = 0;      // bytes of it that are on disk
-  std::vector<uint64_t> sums_;  // of it
+  std::vector<uint64_t> sums_;  // of it; where it is sealed, two for each tag
+  os::Seal seal_{};             // of it
   std::vector<tree::ExtentAddress> extents_;
   std::vector<format::LargeContent> contents_;
   std::vector<tree::ExtentRef> kept_;

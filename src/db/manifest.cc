@@ -10,6 +10,7 @@
 #include "format/manifest_record.h"
 #include "format/tree_shape.h"
 #include "hawthorn/version.h"
+#include "os/data_keys.h"
 #include "os/event_sink.h"
 
 namespace hawthorn::db {
@@ -38,7 +39,8 @@ struct ManifestFile {
   Status write_zeros(uint64_t from, uint64_t to);
   Status write_pending();
   Status write_snapshot(const format::ManifestIdentity& identity,
-                        const format::ManifestState& state);
+                        const format::ManifestState& state,
+                        std::shared_ptr<format::ManifestSealer> sealer);
 };
 
 struct Manifest::Files {
@@ -100,6 +102,9 @@ Status ManifestFile::write_zeros(uint64_t from, uint64_t to) {
 }
 
 Status ManifestFile::write_pending() {
+  if (!encoder->good()) {
+    return Status(StatusCode::kIoError, "the manifest cannot be written: libcrypto failed");
+  }
   const std::string bytes = encoder->take();
   if (Status status = make_room(bytes.size()); !status.ok()) return status;
   if (Status status = file->write_at(end, bytes); !status.ok()) return status;
@@ -108,12 +113,13 @@ Status ManifestFile::write_pending() {
 }
 
 Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
-                                    const format::ManifestState& state) {
+                                    const format::ManifestState& state,
+                                    std::shared_ptr<format::ManifestSealer> sealer) {
   const std::string header = format::encode_manifest_header(identity);
   if (Status status = make_room(header.size()); !status.ok()) return status;
   if (Status status = file->write_at(0, header); !status.ok()) return status;
   end = header.size();
-  encoder.emplace(identity.salt);
+  encoder.emplace(identity.salt, std::move(sealer));
   encoder->begin(state.last_batch, format::ManifestBatchKind::kSnapshot);
   encoder->set_counters(state.next_container, state.next_tree);
   for (const auto& [id, tree] : state.trees) encoder->create_tree(tree);
@@ -149,9 +155,19 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   auto opened = files.open_file(path, {.create = create, .exclusive = create});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
-  const format::ManifestIdentity identity = {superblock.uuid_low, superblock.uuid_high, number,
-                                             machine.random->next()};
-  Status status = file.write_snapshot(identity, state);
+  format::ManifestIdentity identity = {superblock.uuid_low, superblock.uuid_high, number,
+                                       machine.random->next()};
+  std::shared_ptr<format::ManifestSealer> sealer;
+  if (machine.keys != nullptr) {
+    const Result<Salt> salt = os::DataKeys::new_salt();
+    if (!salt.ok()) return salt.status();
+    identity.key = machine.keys->current();
+    identity.key_salt = *salt;
+    Result<std::unique_ptr<Aead>> aead = machine.keys->make(identity.key, identity.key_salt);
+    if (!aead.ok()) return aead.status();
+    sealer = std::make_shared<format::ManifestSealer>(identity, std::move(*aead));
+  }
+  Status status = file.write_snapshot(identity, state, std::move(sealer));
   if (status.ok() && !create) status = file.write_zeros(file.end, file.allocated);
   if (status.is(StatusCode::kNoSpace) && !create && files.rename(path, spare).ok()) find_spare();
   if (status.ok()) status = file.file->sync_data();
@@ -335,6 +351,9 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
   files->superblock.features = previous.features;
   // Any flush may need it, and must not wait for a new manifest to say so.
   files->superblock.features.incompatible |= format::kFeatureRunShapes | format::kFeatureCatalog;
+  if (machine.keys != nullptr) {
+    files->superblock.features.incompatible |= format::kFeatureEncryption;
+  }
   // Replay may have made trees that no manifest has named.
   for (const auto& [id, tree] : files->state.trees) {
     files->superblock.features.incompatible |= features_of(tree);

@@ -6,6 +6,7 @@
 #include "db/manifest.h"
 #include "db/manifest_files.h"
 #include "format/manifest_reader.h"
+#include "os/data_keys.h"
 
 namespace hawthorn::db {
 namespace {
@@ -63,15 +64,20 @@ Status take_batch(format::DecodedBatch& batch, format::ManifestState& state) {
   return {};
 }
 
-Status load_file(os::FileSystem& files, const std::string& directory, LoadedManifest& loaded,
+Status load_file(const os::Machine& machine, const std::string& directory, LoadedManifest& loaded,
                  std::string* warning) {
+  os::FileSystem& files = *machine.files;
   const std::string name = manifest_name(loaded.number);
   auto file = files.open_file(join(directory, name), {.read_only = true});
   if (!file.ok()) return file.status();
   Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();
   Window window(**file, *size);
-  format::ManifestReader reader(name);
+  format::ManifestReader::Open open_with;
+  if (machine.keys != nullptr) {
+    open_with = [&](uint32_t key, const Salt& salt) { return machine.keys->make(key, salt); };
+  }
+  format::ManifestReader reader(name, open_with);
   using Step = format::ManifestReader::Step;
   for (;;) {
     std::string_view bytes = window.bytes();
@@ -121,7 +127,7 @@ Result<LoadedManifest> Manifest::load(const os::Machine& machine, const std::str
     loaded.features = superblock->features;
     loaded.must_not_write = format::must_not_write(superblock->features);
     std::string file_warning;
-    Status status = load_file(files, directory, loaded, &file_warning);
+    Status status = load_file(machine, directory, loaded, &file_warning);
     if (status.is_not_found()) {
       // A reader beside the writing process may have met the moment of a rewrite: then the
       // superblock names another one by now.

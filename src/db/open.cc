@@ -8,6 +8,7 @@
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
+#include "db/manifest_files.h"
 #include "db/replay.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
@@ -164,6 +165,7 @@ Status Db::Impl::open_all(Opened* event) {
   }
 
   db::LoadedManifest loaded;
+  if (Status s = open_keys(*there, &loaded); !s.ok()) return s;
   if (*there) {
     std::string warning;
     Result<db::LoadedManifest> result = db::Manifest::load(machine_, path_, &warning);
@@ -336,6 +338,7 @@ Status Db::Impl::open_all(Opened* event) {
   epoch.number = state.epochs.empty() ? 1 : state.epochs.back().number + 1;
   epoch.start = align_up(bound, db::log_segment_bytes);
   epoch.salt = machine_.random->next();
+  if (keys_ != nullptr) epoch.key = keys_->current();
   loaded.state.epochs.push_back(epoch);
   loaded.state.lsn_reserved = epoch.start + db::Publisher::kLsnReserve;
   if (recovery == nullptr) loaded.state.log_trim = epoch.start;
@@ -465,8 +468,11 @@ Status Db::Impl::label_devices(db::LoadedManifest& loaded, bool exists) {
   if (exists) {
     generation = loaded.state.devices.front().generation + 1;
   } else {
-    loaded.uuid_low = machine_.random->next();
-    loaded.uuid_high = machine_.random->next();
+    // Of an encrypted one there is an id already.
+    if (keys_ == nullptr) {
+      loaded.uuid_low = machine_.random->next();
+      loaded.uuid_high = machine_.random->next();
+    }
     loaded.features.incompatible |= format::kFeatureDevices;
   }
   loaded.state.devices = devices_->records(std::max<uint64_t>(generation, 1));
@@ -591,7 +597,24 @@ Status Db::Impl::close_log() {
 namespace {
 // A manifest that cannot be read names none: then its database is gone, and so must be the labels,
 // by hand.
-Status clear_devices(const os::Machine& machine, const std::string& path) {
+Status clear_devices(const os::Machine& real, const std::string& path,
+                     const Encryption& encryption) {
+  const auto superblock = db::read_superblock(*real.files, path, nullptr);
+  if (!superblock.ok()) return {};
+  const uint64_t features = superblock->features.incompatible;
+  os::Machine machine = real;
+  os::DataKeys keys;
+  if ((features & format::kFeatureEncryption) != 0) {
+    if ((features & format::kFeatureDevices) == 0) return {};
+    if (encryption.key == nullptr) {
+      return {StatusCode::kInvalidArgument,
+              path + ": which devices it has is encrypted, and there are no keys"};
+    }
+    db::KeyStore store(machine, path, encryption);
+    Status status = store.load(superblock->uuid_low, superblock->uuid_high, &keys);
+    if (!status.ok()) return status;
+    machine.keys = &keys;
+  }
   const Result<db::LoadedManifest> loaded = db::Manifest::load(machine, path, nullptr);
   if (!loaded.ok()) return {};
   for (const format::DeviceRecord& device : loaded->state.devices) {
@@ -602,7 +625,7 @@ Status clear_devices(const os::Machine& machine, const std::string& path) {
 }
 }  // namespace
 
-Status Db::destroy(const std::string& path) {
+Status Db::destroy(const std::string& path, const Encryption& encryption) {
   const os::Machine& machine = os::real_machine();
   Result<bool> there = db::Manifest::exists(machine, path);
   if (!there.ok()) return there.status();
@@ -615,7 +638,7 @@ Status Db::destroy(const std::string& path) {
   const Result<bool> followed = db::FollowerRegistry::any(machine, path);
   if (!followed.ok()) return followed.status();
   if (*followed) return Status(StatusCode::kBusy, path + " is being read by a follower");
-  if (Status s = clear_devices(machine, path); !s.ok()) return s;
+  if (Status s = clear_devices(machine, path, encryption); !s.ok()) return s;
   Result<std::vector<std::string>> names = machine.files->list(path);
   if (!names.ok()) return names.status();
   // The superblock goes last: what is left by a crash is still recognised as a database.
@@ -626,6 +649,7 @@ Status Db::destroy(const std::string& path) {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
                db::is_ingest_file(name) || name == db::OutcomeReserve::kName ||
+               name == format::kKeyFileName || name == format::kKeyFileNewName ||
                name == db::CountersFile::kName || name == format::kFollowersName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if ("/" + name != kLockName) {

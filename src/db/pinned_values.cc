@@ -37,6 +37,11 @@ Status PinnedValues::add_block(size_t bytes) {
       arena_->used(os::Quota::kPins) + size <= arena_->budget() / kQuotaPart) {
     block.memory = residency_->allocate(os::Quota::kPins, size);
   }
+  if (block.memory == nullptr && residency_->machine().keys != nullptr) {
+    return {StatusCode::kOutOfMemory,
+            "all pinned values take an eighth of the budget, and in an encrypted database no more: "
+            "a file would hold them as they are"};
+  }
   if (block.memory == nullptr) {
     block.bytes =
         align_up(std::max(std::clamp(mapped_bytes_, kFileBytesMin, kFileBytesMax), bytes), 4096);

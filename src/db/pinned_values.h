@@ -7,7 +7,8 @@
 // 1. What was handed out is never moved, changed or unmapped before clear.
 // 2. Blocks come from the budget as long as all transactions of the database together have no more
 //    than an eighth of it in them; the others are mapped from temporary files without names, which
-//    the kernel may write out (R23). So memory is bounded, and only a full disk sets an end.
+//    the kernel may write out (R23). So memory is bounded, and only a full disk sets an end. In an
+//    encrypted database there are no such files: the eighth is the end.
 // 3. A value that is asked for again at the same moment is handed out again, as far as the last
 //    kKnownMax are remembered.
 
@@ -31,7 +32,8 @@ class PinnedValues {
   PinnedValues(const PinnedValues&) = delete;
   PinnedValues& operator=(const PinnedValues&) = delete;
 
-  // A copy. Errors: kNoSpace, kIoError, where there is neither memory nor a file.
+  // A copy. Errors: kNoSpace, kIoError, where there is neither memory nor a file; kOutOfMemory in
+  // an encrypted database.
   Result<std::string_view> add(std::string_view bytes);
   void clear();
 

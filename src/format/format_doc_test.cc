@@ -20,6 +20,7 @@
 #include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/followers_layout.h"
+#include "format/key_file.h"
 #include "format/log_record.h"
 #include "format/manifest_layout.h"
 #include "format/prepare_record.h"
@@ -64,8 +65,8 @@ const std::map<std::string, Struct>& structs() {
         {FIELD(ManifestHeader, magic), FIELD(ManifestHeader, format_version),
          FIELD(ManifestHeader, reserved_0), FIELD(ManifestHeader, uuid_low),
          FIELD(ManifestHeader, uuid_high), FIELD(ManifestHeader, number),
-         FIELD(ManifestHeader, salt), FIELD(ManifestHeader, reserved_1),
-         FIELD(ManifestHeader, checksum)}}},
+         FIELD(ManifestHeader, salt), FIELD(ManifestHeader, key), FIELD(ManifestHeader, key_salt),
+         FIELD(ManifestHeader, reserved_1), FIELD(ManifestHeader, checksum)}}},
       {"ManifestRecordHeader",
        {sizeof(ManifestRecordHeader),
         {FIELD(ManifestRecordHeader, checksum), FIELD(ManifestRecordHeader, payload_bytes),
@@ -129,6 +130,15 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(EpochSetPayload),
         {FIELD(EpochSetPayload, number), FIELD(EpochSetPayload, start), FIELD(EpochSetPayload, end),
          FIELD(EpochSetPayload, salt)}}},
+      {"EpochKeyPayload",
+       {sizeof(EpochKeyPayload), {FIELD(EpochKeyPayload, key), FIELD(EpochKeyPayload, reserved)}}},
+      {"KeySlot",
+       {sizeof(KeySlot),
+        {FIELD(KeySlot, magic), FIELD(KeySlot, version), FIELD(KeySlot, key_count),
+         FIELD(KeySlot, uuid_low), FIELD(KeySlot, uuid_high), FIELD(KeySlot, generation),
+         FIELD(KeySlot, current), FIELD(KeySlot, key_id_bytes), FIELD(KeySlot, nonce),
+         FIELD(KeySlot, tag), FIELD(KeySlot, key_id), FIELD(KeySlot, sealed),
+         FIELD(KeySlot, reserved), FIELD(KeySlot, checksum)}}},
       {"EpochDeletePayload", {sizeof(EpochDeletePayload), {FIELD(EpochDeletePayload, number)}}},
       {"LsnPayload", {sizeof(LsnPayload), {FIELD(LsnPayload, lsn)}}},
       {"CountersPayload",
@@ -224,6 +234,8 @@ const std::map<std::string, Struct>& structs() {
          FIELD(RunHeader, nonce),
          FIELD(RunHeader, heap_stored_blocks),
          FIELD(RunHeader, heap_dictionary),
+         FIELD(RunHeader, seal),
+         FIELD(RunHeader, tag),
          FIELD(RunHeader, reserved_b)}}},
       {"PrepareHeader",
        {sizeof(PrepareHeader),

@@ -10,6 +10,7 @@ namespace hawthorn::format {
 namespace {
 constexpr size_t kBlock = 4096;
 constexpr char kInPieces = 1;
+constexpr char kSealedPieces = 2;
 constexpr size_t kExtentBytesMin = 11;  // of an encoded one
 constexpr size_t kPieceBytesMin = 2;
 
@@ -31,7 +32,7 @@ const char* take_varint32(const char* at, const char* end, uint32_t* value) {
 void append_pieces(std::string& to, const LargeValue& value) {
   HAWTHORN_ASSERT(value.contents.size() == value.extents.size());
   to.push_back(0);
-  to.push_back(kInPieces);
+  to.push_back(value.sealed ? kSealedPieces : kInPieces);
   append_varint(to, value.size);
   append_varint(to, value.extents.size());
   for (size_t i = 0; i < value.extents.size(); ++i) {
@@ -80,8 +81,9 @@ const char* decode_piece(const char* at, const char* end, const LargeValue& valu
   return at;
 }
 
-Result<LargeValue> decode_pieces(const char* at, const char* end) {
+Result<LargeValue> decode_pieces(const char* at, const char* end, bool sealed) {
   LargeValue value;
+  value.sealed = sealed;
   uint64_t count = 0;
   at = take_varint(at, end, &value.size);
   if (at != nullptr) at = take_varint(at, end, &count);
@@ -92,6 +94,7 @@ Result<LargeValue> decode_pieces(const char* at, const char* end) {
   value.extents.resize(count);
   value.contents.resize(count);
   for (size_t i = 0; i < count; ++i) {
+    value.contents[i].sealed = sealed;
     at = decode_content(at, end, &value.extents[i], &value.contents[i]);
     if (at == nullptr) return malformed();
   }
@@ -157,10 +160,10 @@ Result<LargeValue> decode_large_value(std::string_view encoded) {
   const char* const end = at + encoded.size();
   // A whole one without bytes was never written.
   if (encoded.size() < 2 || encoded[0] != 0) return decode_whole(at, end);
-  if (encoded[1] != kInPieces) {
+  if (encoded[1] != kInPieces && encoded[1] != kSealedPieces) {
     return Status(StatusCode::kNotSupported, "a large value has a form of a newer version");
   }
-  return decode_pieces(at + 2, end);
+  return decode_pieces(at + 2, end, encoded[1] == kSealedPieces);
 }
 
 std::vector<ExtentAddress> fresh_extents(const LargeValue& value) {

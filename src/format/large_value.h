@@ -18,6 +18,9 @@
 //    multiple of 8, stands a table of one checksum for each kLargeSumBytes of them, and the
 //    extent's checksum is that of the table. Who reads all of an extent needs no table: it is what
 //    the sums of what was read make.
+//    Of a sealed value, whatever its extents hold, a table stands behind the bytes: the seal
+//    (os/data_keys.h), then one tag for each kLargeSumBytes, which are sealed one by one, with
+//    their numbers; the extent's checksum is the base of the seal, which no two extents share.
 // 2. `fresh` says that the extent was written for this version; the others belong to the versions
 //    before it, of the same key. So what gives a version up drops its fresh extents alone.
 // 3. Encodings are unique: what is decoded is encoded as the same bytes.
@@ -27,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/aead.h"
 #include "base/bytes.h"
 #include "format/manifest_state.h"
 #include "hawthorn/status.h"
@@ -36,6 +40,7 @@ namespace hawthorn::format {
 inline constexpr size_t kLargeSumBytes = size_t{16} << 10;
 // Of one extent of a value in pieces; with its table it takes less than 16 MB.
 inline constexpr size_t kLargeExtentBytesMax = (size_t{16} << 20) - (size_t{64} << 10);
+inline constexpr uint32_t kLargeSealBytes = 24;
 // That decode takes; those who write keep well below.
 inline constexpr size_t kLargePiecesMax = 4096;
 
@@ -44,14 +49,18 @@ struct LargeContent {
   uint32_t bytes = 0;
   bool fresh = false;
   uint64_t checksum = 0;
+  bool sealed = false;
   bool operator==(const LargeContent&) const = default;
 
   uint32_t sums() const {
     return static_cast<uint32_t>((bytes + kLargeSumBytes - 1) / kLargeSumBytes);
   }
-  bool has_table() const { return bytes > kLargeSumBytes; }
+  bool has_table() const { return sealed || bytes > kLargeSumBytes; }
   uint32_t table_at() const { return static_cast<uint32_t>(align_up(bytes, 8)); }
-  uint32_t table_bytes() const { return has_table() ? sums() * 8 : 0; }
+  uint32_t table_bytes() const {
+    if (sealed) return kLargeSealBytes + sums() * static_cast<uint32_t>(kTagBytes);
+    return has_table() ? sums() * 8 : 0;
+  }
   uint32_t blocks() const { return (table_at() + table_bytes() + 4095) / 4096; }
 };
 
@@ -70,15 +79,16 @@ struct LargeValue {
   std::vector<ExtentAddress> extents = {};
   std::vector<LargeContent> contents = {};  // of one in pieces: of each extent
   std::vector<LargePiece> pieces = {};
+  bool sealed = false;  // all of its contents are
   bool in_pieces() const { return !pieces.empty(); }
   bool operator==(const LargeValue&) const = default;
 };
 
 // Of a whole one: varint size, u64 checksum, varint count, then per extent varint file, varint
-// block, varint blocks. Of one in pieces: u8 0, u8 1, varint size, varint count of extents, then
-// per extent varint file, varint block, varint twice its bytes + 1 where it is fresh, u64 checksum;
-// varint count of pieces, then per piece varint extent + 1, or 0 for a hole, varint size, and of
-// none that is a hole varint offset.
+// block, varint blocks. Of one in pieces: u8 0, u8 1, or 2 where it is sealed, varint size, varint
+// count of extents, then per extent varint file, varint block, varint twice its bytes + 1 where it
+// is fresh, u64 checksum; varint count of pieces, then per piece varint extent + 1, or 0 for a
+// hole, varint size, and of none that is a hole varint offset.
 void append_large_value(std::string& to, const LargeValue& value);
 // Errors: kCorruption, also when the extents are too small for size bytes; kNotSupported for a form
 // that this version does not know.

@@ -124,8 +124,28 @@ TEST(LargeValueTest, MalformedOnesAreRefused) {
     v.size = v.pieces.size();
   }));
   std::string other = encoded(good);
-  other[1] = 2;
+  other[1] = 3;
   EXPECT_TRUE(decode_large_value(other).status().is(StatusCode::kNotSupported));
+}
+
+TEST(LargeValueTest, SealedOnesHaveTables) {
+  LargeValue value;
+  value.sealed = true;
+  value.size = 100;
+  value.contents = {{.bytes = 100, .fresh = true, .checksum = 77, .sealed = true}};
+  EXPECT_TRUE(value.contents[0].has_table());
+  EXPECT_EQ(value.contents[0].table_at(), 104u);
+  EXPECT_EQ(value.contents[0].table_bytes(), 24u + 16u);
+  value.extents = {{1, 2, value.contents[0].blocks()}};
+  value.pieces = {{0, 0, 100}};
+  std::string encoded;
+  append_large_value(encoded, value);
+  const auto decoded = decode_large_value(encoded);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(*decoded, value);
+  LargeContent largest{.bytes = kLargeExtentBytesMax, .sealed = true};
+  EXPECT_LT(largest.blocks(), 4096u);  // less than 16 MB
+  EXPECT_LE(largest.table_bytes(), kLargeSumBytes);
 }
 
 TEST(LargeValueTest, OnlyFreshExtentsAreAVersionsOwn) {

@@ -18,6 +18,7 @@ struct LogEpoch {
   Lsn start = 0;      // a multiple of the segment size
   Lsn end = kLsnMax;  // first lsn behind its last record; kLsnMax while it is the current one
   uint64_t salt = 0;
+  uint32_t key = 0;  // the data key of its records (os/data_keys.h); 0: they are not encrypted
   bool operator==(const LogEpoch&) const = default;
 };
 

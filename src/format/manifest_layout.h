@@ -30,7 +30,9 @@ inline constexpr char kManifestMagic[] = "HAWTMANI";  // without the final zero 
 //     24    8 uuid_high
 //     32    8 number          of this file: manifest.<number>
 //     40    8 salt            random; of all records of this file
-//     48 4040 reserved_1      zero
+//     48    4 key             the data key that payloads are sealed with; 0: they are not
+//     52   12 key_salt        from which their key is derived; zero where there is none
+//     64 4024 reserved_1      zero
 //   4088    8 checksum        checksum64 of bytes [0, 4088), no salt
 struct ManifestHeader {
   char magic[8];
@@ -40,7 +42,9 @@ struct ManifestHeader {
   uint64_t uuid_high;
   uint64_t number;
   uint64_t salt;
-  uint8_t reserved_1[4040];
+  uint32_t key;
+  uint8_t key_salt[12];
+  uint8_t reserved_1[4024];
   uint64_t checksum;
 };
 static_assert(sizeof(ManifestHeader) == kManifestBlockBytes);
@@ -220,10 +224,10 @@ static_assert(sizeof(ValueExtentPayload) == 20);
 //     68    2 version         1
 //     70    2 flags           bit 0: the run's groups are wide; bit 1: it has first heads; others 0
 //     72    1 codec           1: the run's heap is packed; 0: it is not
-//     73    1 cipher          of blocks; none yet: zero
+//     73    1 cipher          1: the run is sealed; 0: it is not
 //     74    2 reserved_0      zero
 //     76    4 comparator      of keys that differ from the tree's; none yet: zero
-//     80    8 nonce           extent generation, for the cipher; zero
+//     80    8 nonce           of a sealed run: the base of its header area's seal; else zero
 //     88    8 expiry_min      the earliest expiry in the run; none yet: zero
 //     96    4 unpacked_blocks of the run's image where its heap is packed; else zero
 //    100    4 reserved_1      zero
@@ -280,6 +284,17 @@ struct EpochSetPayload {
   uint64_t salt;
 };
 static_assert(sizeof(EpochSetPayload) == 32);
+
+// Behind that, of an epoch whose records are sealed:
+//
+// OFFSET SIZE FIELD
+//      0    4 key             the data key of its records; not 0
+//      4    4 reserved        zero
+struct EpochKeyPayload {
+  uint32_t key;
+  uint32_t reserved;
+};
+static_assert(sizeof(EpochKeyPayload) == 8);
 
 // OFFSET SIZE FIELD
 //      0    8 number

@@ -40,12 +40,7 @@ Result<ManifestReader::Step> ManifestReader::next(std::string_view& bytes, bool 
       if (!last) return Step::kNeedMore;
       return corrupt(0, "the file ends inside its header");
     }
-    Result<ManifestIdentity> identity = decode_manifest_header(bytes);
-    if (!identity.ok()) {
-      return Status(identity.status().code(),
-                    name_ + " at 0: " + std::string(identity.status().message()));
-    }
-    identity_ = *identity;
+    if (Status status = begin_file(bytes); !status.ok()) return status;
     consume(bytes, kManifestBlockBytes);
     end_offset_ = offset_;
     phase_ = Phase::kBetween;
@@ -77,6 +72,36 @@ Result<ManifestReader::Step> ManifestReader::next(std::string_view& bytes, bool 
   return Step::kEnd;
 }
 
+Status ManifestReader::begin_file(std::string_view block) {
+  Result<ManifestIdentity> identity = decode_manifest_header(block);
+  if (!identity.ok()) {
+    return Status(identity.status().code(),
+                  name_ + " at 0: " + std::string(identity.status().message()));
+  }
+  identity_ = *identity;
+  if (identity_.key == 0) {
+    return open_ ? corrupt(0, "it is not encrypted, as all of this database is") : Status();
+  }
+  if (!open_) {
+    return Status(StatusCode::kInvalidArgument, name_ + " is encrypted, and there is no key");
+  }
+  Result<std::unique_ptr<Aead>> aead = open_(identity_.key, identity_.key_salt);
+  if (!aead.ok()) {
+    return Status(aead.status().code(), name_ + ": " + std::string(aead.status().message()));
+  }
+  sealer_ = std::make_unique<ManifestSealer>(identity_, std::move(*aead));
+  return {};
+}
+
+Status ManifestReader::open_payload(Record& record) {
+  const auto header = load<ManifestRecordHeader>(record.bytes.data());
+  if (!sealer_->open(header, record.payload, &opened_)) {
+    return corrupt(offset_, "a record is not what was written there: its seal is broken");
+  }
+  record.payload = opened_;
+  return {};
+}
+
 ManifestReader::Parse ManifestReader::parse(std::string_view bytes, bool last, Record* record) {
   const auto short_of = [&](size_t size) {
     if (last) {
@@ -88,7 +113,7 @@ ManifestReader::Parse ManifestReader::parse(std::string_view bytes, bool last, R
   };
   if (bytes.size() < kHeaderBytes) return short_of(kHeaderBytes);
   const auto header = load<ManifestRecordHeader>(bytes.data());
-  if (header.payload_bytes > kManifestPayloadBytesMax) {
+  if (header.payload_bytes > kManifestPayloadBytesMax + tag_bytes()) {
     broken_why_ = "a record's length is out of range";
     return Parse::kBroken;
   }
@@ -105,7 +130,7 @@ ManifestReader::Parse ManifestReader::parse(std::string_view bytes, bool last, R
   return Parse::kWhole;
 }
 
-Status ManifestReader::take_record(const Record& record, bool* batch_done) {
+Status ManifestReader::take_record(Record& record, bool* batch_done) {
   const auto header = load<ManifestRecordHeader>(record.bytes.data());
   if (!all_zero({reinterpret_cast<const char*>(header.reserved), sizeof(header.reserved)}) ||
       !all_zero(record.bytes.substr(kHeaderBytes + header.payload_bytes))) {
@@ -114,6 +139,9 @@ Status ManifestReader::take_record(const Record& record, bool* batch_done) {
   if (record.sequence != next_sequence_) {
     return corrupt(offset_, "record " + std::to_string(record.sequence) + " where record " +
                                 std::to_string(next_sequence_) + " belongs");
+  }
+  if (sealer_ != nullptr) {
+    if (Status status = open_payload(record); !status.ok()) return status;
   }
   const auto type = static_cast<ManifestRecordType>(record.type);
   if ((phase_ == Phase::kBetween) != (type == ManifestRecordType::kBatchBegin)) {
@@ -189,22 +217,24 @@ Result<ManifestReader::Step> ManifestReader::look(std::string_view& bytes, bool 
     // To the next block; the first one looked at has just been seen not to validate, or is the
     // inside of a batch.
     const size_t rest = kManifestBlockBytes - static_cast<size_t>(offset_ % kManifestBlockBytes);
-    if (bytes.size() < rest + kBeginBytes) {
+    const size_t begin_bytes = kBeginBytes + tag_bytes();
+    if (bytes.size() < rest + begin_bytes) {
       if (last) {
         if (!all_zero(bytes) && torn_offset_ == 0) torn_offset_ = end_offset_;
         consume(bytes, bytes.size());
         phase_ = Phase::kEnd;
         return Step::kEnd;
       }
-      wanted_bytes_ = rest + kBeginBytes;
+      wanted_bytes_ = rest + begin_bytes;
       return Step::kNeedMore;
     }
     if (torn_offset_ == 0 && !all_zero(bytes.substr(0, rest))) torn_offset_ = end_offset_;
     consume(bytes, rest);
     const auto header = load<ManifestRecordHeader>(bytes.data());
     if (header.type == static_cast<uint8_t>(ManifestRecordType::kBatchBegin) &&
-        header.payload_bytes == sizeof(BatchBeginPayload) && header.sequence > next_sequence_ &&
-        checksum_matches(bytes.substr(0, kBeginBytes), identity_.salt)) {
+        header.payload_bytes == sizeof(BatchBeginPayload) + tag_bytes() &&
+        header.sequence > next_sequence_ &&
+        checksum_matches(bytes.substr(0, begin_bytes), identity_.salt)) {
       return corrupt(end_offset_, std::string("a batch is damaged (") + broken_why_ +
                                       "), yet a later one begins at " + std::to_string(offset_));
     }

@@ -20,6 +20,8 @@
 // 4. Any input at all ends in kNeedMore, kBatch, kEnd or an error that names file and offset.
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,8 +32,12 @@ namespace hawthorn::format {
 
 class ManifestReader {
  public:
-  // `name` is what error messages call the file.
-  explicit ManifestReader(std::string name) : name_(std::move(name)) {}
+  // An Aead of a manifest's key and salt.
+  using Open = std::function<Result<std::unique_ptr<Aead>>(uint32_t key, const Salt& salt)>;
+  // `name` is what error messages call the file. `open`: null where there are no keys; then a
+  // sealed manifest is kInvalidArgument, and with it one that is not sealed is kCorruption.
+  explicit ManifestReader(std::string name, Open open = nullptr)
+      : name_(std::move(name)), open_(std::move(open)) {}
 
   enum class Step { kNeedMore, kBatch, kEnd };
 
@@ -67,14 +73,21 @@ class ManifestReader {
 
   void consume(std::string_view& bytes, size_t size);
   Parse parse(std::string_view bytes, bool last, Record* record);
-  Status take_record(const Record& record, bool* batch_done);
+  Status take_record(Record& record, bool* batch_done);
   Status begin_batch(const Record& record);
   Status end_batch(const Record& record);
   Status broken(std::string_view bytes);
   // One step of looking; nullopt-like: kBatch is never returned.
   Result<Step> look(std::string_view& bytes, bool last);
 
+  Status begin_file(std::string_view block);
+  Status open_payload(Record& record);
+  size_t tag_bytes() const { return sealer_ == nullptr ? 0 : kTagBytes; }
+
   const std::string name_;
+  const Open open_;
+  std::unique_ptr<ManifestSealer> sealer_;
+  std::string opened_;  // the payload of a sealed record
   Phase phase_ = Phase::kHeader;
   uint64_t offset_ = 0;  // of the next byte to consume
   size_t wanted_bytes_ = kManifestBlockBytes;

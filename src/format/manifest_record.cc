@@ -164,6 +164,8 @@ std::string encode_container(const ContainerRecord& container) {
   payload.large_count = static_cast<uint32_t>(container.large.size());
   payload.version = kContainerPayloadVersion;
   payload.codec = container.unpacked_blocks != 0;
+  payload.cipher = container.sealed();
+  payload.nonce = container.seal;
   payload.unpacked_blocks = container.unpacked_blocks;
   if (container.wide) payload.flags |= kContainerFlagWide;
   if (container.first_heads) payload.flags |= kContainerFlagFirstHeads;
@@ -188,8 +190,8 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   if (fixed.version != kContainerPayloadVersion) {
     return corrupt("container record has version " + std::to_string(fixed.version));
   }
-  if ((fixed.flags & ~kContainerFlagsKnown) != 0 || fixed.codec > 1 || fixed.cipher != 0 ||
-      fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.nonce != 0 || fixed.expiry_min != 0 ||
+  if ((fixed.flags & ~kContainerFlagsKnown) != 0 || fixed.codec > 1 || fixed.cipher > 1 ||
+      fixed.reserved_0 != 0 || fixed.comparator != 0 || fixed.expiry_min != 0 ||
       fixed.reserved_1 != 0) {
     return corrupt("container record has reserved fields that are not zero");
   }
@@ -213,6 +215,10 @@ Status decode_container(std::string_view payload, ContainerRecord& record) {
   if ((fixed.codec != 0) != (fixed.unpacked_blocks != 0)) {
     return corrupt("container record contradicts itself about how its heap is packed");
   }
+  if ((fixed.cipher != 0) != (fixed.nonce != 0)) {
+    return corrupt("container record contradicts itself about how its run is sealed");
+  }
+  record.seal = fixed.nonce;
   record.run_checksum = fixed.run_checksum;
   const char* from = payload.data() + sizeof(fixed);
   record.values.resize(fixed.value_count);
@@ -348,6 +354,8 @@ std::string encode_manifest_header(const ManifestIdentity& identity) {
   header.uuid_high = identity.uuid_high;
   header.number = identity.number;
   header.salt = identity.salt;
+  header.key = identity.key;
+  std::copy(identity.key_salt.begin(), identity.key_salt.end(), std::begin(header.key_salt));
   header.checksum = checksum64(&header, offsetof(ManifestHeader, checksum), 0);
   return std::string(bytes_of(header));
 }
@@ -372,13 +380,53 @@ Result<ManifestIdentity> decode_manifest_header(std::string_view block) {
                              std::all_of(std::begin(header.reserved_1), std::end(header.reserved_1),
                                          [](uint8_t byte) { return byte == 0; });
   if (!reserved_zero) return corrupt("reserved bytes of the header are not zero");
-  return ManifestIdentity{header.uuid_low, header.uuid_high, header.number, header.salt};
+  ManifestIdentity identity{header.uuid_low, header.uuid_high, header.number, header.salt,
+                            header.key};
+  std::copy(std::begin(header.key_salt), std::end(header.key_salt), identity.key_salt.begin());
+  if (identity.key == 0 && identity.key_salt != Salt{}) {
+    return corrupt("the header has a salt for no key");
+  }
+  return identity;
+}
+
+namespace {
+// What a sealed payload is bound to.
+struct SealedPlace {
+  uint64_t uuid_low;
+  uint64_t uuid_high;
+  uint64_t number;
+  uint64_t salt;
+  uint64_t sequence;
+  uint32_t payload_bytes;
+  uint32_t type;
+};
+static_assert(sizeof(SealedPlace) == 48);
+SealedPlace place_of(const ManifestIdentity& identity, const ManifestRecordHeader& header) {
+  return {identity.uuid_low, identity.uuid_high,   identity.number, identity.salt,
+          header.sequence,   header.payload_bytes, header.type};
+}
+}  // namespace
+
+bool ManifestSealer::seal(const ManifestRecordHeader& header, char* payload) {
+  const size_t bytes = header.payload_bytes - kTagBytes;
+  return aead_->seal(make_nonce(header.sequence, 0), bytes_of(place_of(identity_, header)),
+                     std::string_view(payload, bytes), payload, payload + bytes);
+}
+
+bool ManifestSealer::open(const ManifestRecordHeader& header, std::string_view payload,
+                          std::string* to) {
+  if (payload.size() < kTagBytes) return false;
+  const std::string_view sealed = payload.substr(0, payload.size() - kTagBytes);
+  to->resize(sealed.size());
+  return aead_->open(make_nonce(header.sequence, 0), bytes_of(place_of(identity_, header)), sealed,
+                     payload.data() + sealed.size(), to->data());
 }
 
 void ManifestEncoder::add(ManifestRecordType type, std::string_view fixed,
                           std::string_view variable, size_t zeros) {
-  const size_t payload_bytes = fixed.size() + variable.size() + zeros;
-  HAWTHORN_ASSERT(payload_bytes <= kManifestPayloadBytesMax);
+  const size_t tag_bytes = sealer_ == nullptr ? 0 : kTagBytes;
+  const size_t payload_bytes = fixed.size() + variable.size() + zeros + tag_bytes;
+  HAWTHORN_ASSERT(payload_bytes <= kManifestPayloadBytesMax + tag_bytes);
   ManifestRecordHeader header = {};
   header.payload_bytes = static_cast<uint32_t>(payload_bytes);
   header.sequence = sequence_++;
@@ -387,6 +435,7 @@ void ManifestEncoder::add(ManifestRecordType type, std::string_view fixed,
   const size_t size = sizeof(header) + align_up(payload_bytes, kManifestRecordAlign);
   bytes_.append(bytes_of(header)).append(fixed).append(variable).resize(start + size, '\0');
   char* record = bytes_.data() + start;
+  if (sealer_ != nullptr && !sealer_->seal(header, record + sizeof(header))) good_ = false;
   constexpr size_t kSkip = sizeof(header.checksum);
   store<uint32_t>(record, checksum32(record + kSkip, size - kSkip, salt_));
   batch_checksum_ = checksum64(record, size, batch_checksum_);
@@ -454,8 +503,10 @@ void ManifestEncoder::delete_container(uint64_t id) {
 }
 
 void ManifestEncoder::set_epoch(const LogEpoch& epoch) {
+  const EpochKeyPayload key{epoch.key, 0};
   add(ManifestRecordType::kEpochSet,
-      bytes_of(EpochSetPayload{epoch.number, epoch.start, epoch.end, epoch.salt}));
+      bytes_of(EpochSetPayload{epoch.number, epoch.start, epoch.end, epoch.salt}),
+      epoch.key == 0 ? std::string_view() : bytes_of(key));
 }
 
 void ManifestEncoder::delete_epoch(uint64_t number) {
@@ -508,7 +559,8 @@ void ManifestEncoder::set_counters(uint64_t next_container, uint32_t next_tree) 
 
 void ManifestEncoder::commit() {
   const BatchCommitPayload payload = {batch_number_, batch_checksum_, batch_records_};
-  const uint64_t used = batch_bytes_ + sizeof(ManifestRecordHeader) + sizeof(payload);
+  const uint64_t used = batch_bytes_ + sizeof(ManifestRecordHeader) + sizeof(payload) +
+                        (sealer_ == nullptr ? 0 : kTagBytes);
   const uint64_t zeros = align_up(used, kManifestBlockBytes) - used;
   add(ManifestRecordType::kBatchCommit, bytes_of(payload), {}, zeros);
 }
@@ -562,8 +614,15 @@ Status decode_change(ManifestRecordType type, std::string_view payload, DecodedB
     }
     case ManifestRecordType::kEpochSet: {
       EpochSetPayload fixed;
-      if (!read_exactly(payload, &fixed)) return corrupt("log epoch record is malformed");
-      changes.epochs_set.push_back({fixed.number, fixed.start, fixed.end, fixed.salt});
+      EpochKeyPayload key{};
+      const std::string_view first = payload.substr(0, sizeof(fixed));
+      const std::string_view rest = payload.substr(first.size());
+      const bool sealed = !rest.empty();
+      if (!read_exactly(first, &fixed) ||
+          (sealed && (!read_exactly(rest, &key) || key.key == 0 || key.reserved != 0))) {
+        return corrupt("log epoch record is malformed");
+      }
+      changes.epochs_set.push_back({fixed.number, fixed.start, fixed.end, fixed.salt, key.key});
       return check(changes.epochs_set.back());
     }
     case ManifestRecordType::kEpochDelete: {

@@ -10,10 +10,12 @@
 // 2. Decoding trusts no length: each is compared with the bytes that are there before it is used.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/aead.h"
 #include "format/manifest_layout.h"
 #include "format/manifest_state.h"
 #include "hawthorn/status.h"
@@ -34,7 +36,26 @@ struct ManifestIdentity {
   uint64_t uuid_high = 0;
   uint64_t number = 0;
   uint64_t salt = 0;
+  uint32_t key = 0;  // with which payloads are sealed; 0: they are not
+  Salt key_salt{};
   bool operator==(const ManifestIdentity&) const = default;
+};
+
+// How the payloads of a manifest are sealed: the nonce is the record's sequence number, which no
+// two records of a file have, so that each verifies in its place of this file alone.
+class ManifestSealer {
+ public:
+  // `aead`: of identity.key and key_salt.
+  ManifestSealer(const ManifestIdentity& identity, std::unique_ptr<Aead> aead)
+      : identity_(identity), aead_(std::move(aead)) {}
+  // `payload` is followed by room for a tag. False: libcrypto failed.
+  bool seal(const ManifestRecordHeader& header, char* payload);
+  // Into `to`, without the tag. False: it is not what was written there.
+  bool open(const ManifestRecordHeader& header, std::string_view payload, std::string* to);
+
+ private:
+  const ManifestIdentity identity_;
+  const std::unique_ptr<Aead> aead_;
 };
 
 // The header block, 4096 bytes.
@@ -51,7 +72,9 @@ Status decode_container(std::string_view payload, ContainerRecord& record);
 // is larger than one wants to hold): it keeps the batch's checksum, count and size itself.
 class ManifestEncoder {
  public:
-  explicit ManifestEncoder(uint64_t salt) : salt_(salt) {}
+  // `sealer`: null where payloads are not sealed. Copies share it.
+  explicit ManifestEncoder(uint64_t salt, std::shared_ptr<ManifestSealer> sealer = nullptr)
+      : salt_(salt), sealer_(std::move(sealer)) {}
 
   void begin(uint64_t number, ManifestBatchKind kind);
   void create_tree(const TreeRecord& tree);
@@ -79,6 +102,8 @@ class ManifestEncoder {
   // The bytes since the last take.
   size_t pending_bytes() const { return bytes_.size(); }
   std::string take();
+  // False: libcrypto has failed, and what was encoded must not be written.
+  bool good() const { return good_; }
 
  private:
   void add_tree(ManifestRecordType type, const TreeRecord& tree);
@@ -86,6 +111,8 @@ class ManifestEncoder {
            size_t zeros = 0);
 
   uint64_t salt_;
+  std::shared_ptr<ManifestSealer> sealer_;
+  bool good_ = true;
   std::string bytes_;
   uint64_t sequence_ = 0;
   uint64_t batch_number_ = 0;

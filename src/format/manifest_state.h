@@ -45,10 +45,12 @@ struct ContainerRecord {
   bool wide = false;             // the run's groups are wide (run_layout.h)
   bool first_heads = false;      // its header area holds their first heads
   uint64_t run_checksum = 0;  // of the run's header block, which holds the checksums of the others
+  uint64_t seal = 0;  // of a sealed run: the base of its header area's seal; 0: it is not sealed
   std::vector<ValueExtentRecord> values;
   std::vector<ExtentAddress> large;  // extents of values over 64 KB that the run refers to
   // Of the run's image in memory.
   uint32_t image_blocks() const { return unpacked_blocks == 0 ? run.blocks : unpacked_blocks; }
+  bool sealed() const { return seal != 0; }
   bool operator==(const ContainerRecord&) const = default;
 };
 

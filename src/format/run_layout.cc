@@ -25,7 +25,7 @@ constexpr uint64_t kRunFeaturesKnown =
 Status check_features(const RunHeader& h) {
   if (h.magic != kRunMagic) return corrupt("the magic number is missing");
   if (h.version > kRunVersion || (h.features & ~kRunFeaturesKnown) != 0 || h.codec > kCodecLast ||
-      h.cipher != 0 || h.comparator != 0) {
+      h.cipher > 1 || h.comparator != 0) {
     return Status(StatusCode::kNotSupported,
                   "index run: written by a newer version (version " + std::to_string(h.version) +
                       ", features " + std::to_string(h.features) + ", codec " +
@@ -33,6 +33,7 @@ Status check_features(const RunHeader& h) {
                       ", comparator " + std::to_string(h.comparator) + ")");
   }
   if (h.version == 0 || (h.flags & ~kRunFlagPlainInline) != 0 ||
+      (h.cipher == 0 && !all_zero(h.seal, sizeof h.seal)) || !all_zero(h.tag, sizeof h.tag) ||
       !all_zero(h.nonce, sizeof h.nonce) || !all_zero(h.reserved_a, sizeof h.reserved_a) ||
       !all_zero(h.reserved_b, sizeof h.reserved_b)) {
     return corrupt("a reserved field of the header is not zero");
@@ -105,7 +106,8 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
       (h.codec == 0 && h.heap_stored_blocks != 0)) {
     return corrupt("the header contradicts itself about how the heap is packed");
   }
-  uint64_t words = h.index_blocks + run_region_words(h.heap_blocks, stored_heap_blocks(h));
+  const TableShape table{h.cipher != 0};
+  uint64_t words = run_image_words(h.index_blocks, h.heap_blocks, stored_heap_blocks(h), table);
   for (uint32_t i = 0; i < h.extent_count; ++i) {
     const RunExtent& e = extents[i];
     const uint32_t blocks = run_extent_blocks(e.bytes);
@@ -114,7 +116,7 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
         !all_zero(e.reserved, sizeof e.reserved)) {
       return corrupt("the header's value extent " + std::to_string(i) + " contradicts itself");
     }
-    words += run_region_words(blocks, e.blocks);
+    words += run_region_words(blocks, e.blocks, table);
   }
   if (!all_zero(extents + h.extent_count, (kRunExtentsMax - h.extent_count) * sizeof(RunExtent))) {
     return corrupt("an unused value extent of the header is not zero");
@@ -436,6 +438,7 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   view->image_bytes = image_bytes;
   view->header = header;
   view->extents = extents;
+  view->table.sealed = header->cipher != 0;
   view->checksums = reinterpret_cast<const uint32_t*>(image + kRunTableOffset);
   view->index = image + size_t{header->header_blocks} * kRunBlockBytes;
   view->heap = view->index + size_t{header->index_blocks} * kRunBlockBytes;
@@ -443,9 +446,17 @@ Status parse_run(const char* image, size_t image_bytes, RunView* view) {
 }
 
 namespace {
+// `words`: what the table has for it. `first`: blocks before it under the same seal.
 StoredRegion region(uint8_t codec, uint32_t dictionary, uint32_t blocks, uint32_t stored_blocks,
-                    const uint32_t* checksums, const uint32_t* ends) {
-  StoredRegion made{blocks, codec == 0 ? blocks : stored_blocks, {}, checksums};
+                    TableShape table, const uint32_t* words, uint32_t first, const uint32_t* ends) {
+  StoredRegion made{blocks, codec == 0 ? blocks : stored_blocks, {}, words};
+  if (table.sealed) {
+    made.seal = words;
+    made.seal_first = first;
+    made.checksums = words + TableShape::kSealWords + size_t{first} * TableShape::kTagWords;
+  } else {
+    made.checksums = words + first;
+  }
   if (codec != 0) {
     made.packing = {static_cast<Codec>(codec), dictionary, blocks, {ends, chunk_count(blocks)}};
   }
@@ -453,28 +464,45 @@ StoredRegion region(uint8_t codec, uint32_t dictionary, uint32_t blocks, uint32_
 }
 }  // namespace
 
+StoredRegion RunView::index_region() const {
+  const uint32_t blocks = header->index_blocks;
+  return region(0, 0, blocks, blocks, table, checksums, 0, nullptr);
+}
+
+const uint32_t* RunView::extent_words(uint32_t extent) const {
+  const RunHeader& h = *header;
+  const uint32_t* words = checksums;
+  if (h.codec == 0) {
+    words += table.words(uint64_t{h.index_blocks} + h.heap_blocks);
+  } else {
+    words += table.words(h.index_blocks) + table.words(h.heap_stored_blocks);
+  }
+  for (uint32_t e = 0; e < extent; ++e) words += table.words(stored_blocks_of(e));
+  return words;
+}
+
 StoredRegion RunView::heap_region() const {
   const RunHeader& h = *header;
-  const uint32_t* ends = checksums + h.index_blocks + stored_heap_blocks(h);
-  for (uint32_t e = 0; h.codec != 0 && e < h.extent_count; ++e) ends += stored_blocks_of(e);
-  return region(h.codec, h.heap_dictionary, h.heap_blocks, h.heap_stored_blocks,
-                checksums + h.index_blocks, ends);
+  if (h.codec == 0) {
+    return region(0, 0, h.heap_blocks, h.heap_blocks, table, checksums, h.index_blocks, nullptr);
+  }
+  return region(h.codec, h.heap_dictionary, h.heap_blocks, h.heap_stored_blocks, table,
+                checksums + table.words(h.index_blocks), 0, extent_words(h.extent_count));
 }
 
 StoredRegion RunView::extent_region(uint32_t extent) const {
   const RunHeader& h = *header;
-  const uint32_t* sums = checksums + h.index_blocks + stored_heap_blocks(h);
-  for (uint32_t e = 0; e < extent; ++e) sums += stored_blocks_of(e);
   const RunExtent& own = extents[extent];
-  const uint32_t* ends = sums;
+  const uint32_t* ends = nullptr;
   if (own.codec != 0) {
-    for (uint32_t e = extent; e < h.extent_count; ++e) ends += stored_blocks_of(e);
+    ends = extent_words(h.extent_count);
     if (h.codec != 0) ends += chunk_count(h.heap_blocks);
     for (uint32_t e = 0; e < extent; ++e) {
       if (extents[e].codec != 0) ends += chunk_count(run_extent_blocks(extents[e].bytes));
     }
   }
-  return region(own.codec, own.dictionary, run_extent_blocks(own.bytes), own.blocks, sums, ends);
+  return region(own.codec, own.dictionary, run_extent_blocks(own.bytes), own.blocks, table,
+                extent_words(extent), 0, ends);
 }
 
 uint32_t RunView::stored_blocks_of(uint32_t extent) const {
@@ -489,9 +517,10 @@ RunFront run_front(const ContainerRecord& record) {
   const uint32_t groups = run_group_count(static_cast<uint32_t>(record.entries));
   const uint32_t first_heads = record.first_heads ? groups : 0;
   const uint32_t index = record.wide ? 0 : run_index_blocks(groups);
+  const TableShape table{record.sealed()};
   uint64_t values = 0;
   for (const ValueExtentRecord& value : record.values) {
-    values += run_region_words(run_extent_blocks(value.bytes), value.address.blocks);
+    values += run_region_words(run_extent_blocks(value.bytes), value.address.blocks, table);
   }
   // The table counts the blocks behind the header area, so one equation gives both. With wide
   // groups it has one word for each block, which of them the index is or not.
@@ -501,7 +530,7 @@ RunFront run_front(const ContainerRecord& record) {
     if (front > record.run.blocks) return {};
     const auto rest = static_cast<uint32_t>(record.image_blocks() - front);
     const auto stored = static_cast<uint32_t>(record.run.blocks - front);
-    const uint64_t words = index + run_region_words(rest, stored) + values;
+    const uint64_t words = run_image_words(index, rest, stored, table) + values;
     if (header == run_header_blocks(words, first_heads)) {
       return {header, record.wide ? record.run.blocks : static_cast<uint32_t>(front)};
     }

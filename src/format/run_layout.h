@@ -85,12 +85,14 @@ inline constexpr uint32_t kHeapSlackBytes = 16;
 //    124    4 large_count          records of large values
 //    128    4 extent_count         at most 14
 //    132    1 codec                of the heap; 0: none, 1: LZ4, 2: Zstd
-//    133    1 cipher               0: none
+//    133    1 cipher               1: the run is sealed; 0: it is not
 //    134    2 reserved_a           zero
-//    136   12 nonce                zero without a cipher
+//    136   12 nonce                zero
 //    148    4 heap_stored_blocks   on disk, when the heap has a codec; else zero
 //    152    4 heap_dictionary      of Zstd; 0: none
-//    156  100 reserved_b           zero
+//    156   24 seal                 of the header area behind this header; zero without a cipher
+//    180   16 tag                  of that, the header counting with a tag of zeros
+//    196   60 reserved_b           zero
 struct RunHeader {
   uint64_t magic;
   uint32_t version;
@@ -125,12 +127,14 @@ struct RunHeader {
   uint8_t nonce[12];
   uint32_t heap_stored_blocks;
   uint32_t heap_dictionary;
-  uint8_t reserved_b[100];
+  uint8_t seal[24];
+  uint8_t tag[16];
+  uint8_t reserved_b[60];
 };
 static_assert(sizeof(RunHeader) == 256);
 static_assert(offsetof(RunHeader, entries) == 64 && offsetof(RunHeader, record_count) == 112 &&
               offsetof(RunHeader, codec) == 132 && offsetof(RunHeader, heap_stored_blocks) == 148 &&
-              offsetof(RunHeader, reserved_b) == 156);
+              offsetof(RunHeader, seal) == 156 && offsetof(RunHeader, reserved_b) == 196);
 inline constexpr uint32_t kRunFlagPlainInline = 1;
 inline constexpr uint64_t kRunFeaturePacked = 1;
 inline constexpr uint64_t kRunFeatureWide = 2;
@@ -165,7 +169,7 @@ static_assert(kRunTableOffset == 704);
 // OFFSET SIZE FIELD                IndexBlockHeader
 //      0    4 first_group          number of its first group
 //      4    4 groups               groups in it that exist
-//      8   56 reserved             zero (nonce and tag of an encrypted block)
+//      8   56 reserved             zero
 struct IndexBlockHeader {
   uint32_t first_group;
   uint32_t groups;
@@ -319,12 +323,27 @@ inline HeapRecord decode_record(const char* from) {
 // size make sense is the caller's to check. Returns false when it is malformed.
 bool decode_untrusted_record(const char* from, const char* end, HeapRecord* record);
 
+// What the table of a header area has for blocks. Of a sealed run each sequence of blocks has a
+// seal (os/data_keys.h) and then a tag for each of them; the index blocks are one with an unpacked
+// heap.
+struct TableShape {
+  bool sealed = false;
+  static constexpr uint32_t kSealWords = 6;
+  static constexpr uint32_t kTagWords = 4;
+  uint64_t words(uint64_t blocks) const {
+    if (!sealed) return blocks;
+    return blocks == 0 ? 0 : kSealWords + kTagWords * blocks;
+  }
+};
+
 // How a heap or a value extent lies on disk. Lifetime: the front of the run that says so.
 struct StoredRegion {
   uint32_t blocks = 0;                  // of its content
   uint32_t stored_blocks = 0;           // the same, unless it is packed
   Packing packing;                      // codec kNone: it is not
-  const uint32_t* checksums = nullptr;  // of the stored blocks
+  const uint32_t* checksums = nullptr;  // of the stored blocks; where they are sealed, their tags
+  const uint32_t* seal = nullptr;       // of sealed blocks
+  uint32_t seal_first = 0;              // the number that the first block has under it
   bool packed() const { return packing.codec != Codec::kNone; }
 };
 
@@ -335,6 +354,7 @@ struct RunView {
   const RunHeader* header = nullptr;
   const RunExtent* extents = nullptr;
   const uint32_t* checksums = nullptr;  // index blocks, heap blocks, extents' blocks, chunks' ends
+  TableShape table;
   const uint64_t* first_heads = nullptr;  // of the groups; null: the image has none
   const char* index = nullptr;
   const char* heap = nullptr;
@@ -345,8 +365,12 @@ struct RunView {
   const RunGroup& group(uint32_t number) const {
     return *reinterpret_cast<const RunGroup*>(index + layout.offset(number));
   }
+  StoredRegion index_region() const;
   StoredRegion heap_region() const;
   StoredRegion extent_region(uint32_t extent) const;
+
+  // What the table has for the stored blocks of a value extent.
+  const uint32_t* extent_words(uint32_t extent) const;
 
  private:
   uint32_t stored_blocks_of(uint32_t extent) const;
@@ -375,8 +399,15 @@ inline uint64_t run_header_blocks(uint64_t words, uint32_t first_heads) {
   return align_up(bytes, kRunBlockBytes) / kRunBlockBytes;
 }
 // A region of `blocks` that is packed into `stored_blocks`, or is not.
-inline uint64_t run_region_words(uint32_t blocks, uint32_t stored_blocks) {
-  return stored_blocks < blocks ? uint64_t{stored_blocks} + chunk_count(blocks) : blocks;
+inline uint64_t run_region_words(uint32_t blocks, uint32_t stored_blocks, TableShape table) {
+  return stored_blocks < blocks ? table.words(stored_blocks) + chunk_count(blocks)
+                                : table.words(blocks);
+}
+// Of the index blocks and the heap together.
+inline uint64_t run_image_words(uint32_t index_blocks, uint32_t heap_blocks,
+                                uint32_t heap_stored_blocks, TableShape table) {
+  if (heap_stored_blocks >= heap_blocks) return table.words(uint64_t{index_blocks} + heap_blocks);
+  return table.words(index_blocks) + run_region_words(heap_blocks, heap_stored_blocks, table);
 }
 inline uint32_t run_extent_blocks(uint32_t bytes) {
   return static_cast<uint32_t>(align_up(uint64_t{bytes}, kRunBlockBytes) / kRunBlockBytes);

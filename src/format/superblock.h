@@ -94,12 +94,15 @@ inline constexpr uint64_t kFeatureLargePieces = 256;
 inline constexpr uint64_t kFeatureSubtrees = 512;
 // Incompatible: there is or was a feed: its record, and a log that is kept for it.
 inline constexpr uint64_t kFeatureFeeds = 1024;
+// Incompatible: all of the program's data are encrypted, by the keys of the file `keys`
+// (key_file.h). In databases that were created so.
+inline constexpr uint64_t kFeatureEncryption = 2048;
 // What this version knows.
 inline constexpr Features kFeaturesKnown = {
     0, 0,
     kFeatureDevices | kFeatureCompression | kFeatureRunShapes | kFeatureCatalog |
         kFeatureMergeOperators | kFeatureLayers | kFeatureClones | kFeatureTreeShapes |
-        kFeatureLargePieces | kFeatureSubtrees | kFeatureFeeds};
+        kFeatureLargePieces | kFeatureSubtrees | kFeatureFeeds | kFeatureEncryption};
 
 struct Superblock {
   uint32_t format_version = 0;

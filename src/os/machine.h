@@ -25,6 +25,7 @@ class Random {
   virtual uint64_t next() = 0;  // unpredictable on the real machine: salts and uuids come from it
 };
 
+class DataKeys;
 class EventSink;
 class IoLimit;
 
@@ -41,6 +42,8 @@ struct Machine {
   EventSink* events = nullptr;
   // Null: background work does not count what it reads and writes (io_limit.h).
   IoLimit* background_io = nullptr;
+  // Null: the database is not encrypted (data_keys.h).
+  DataKeys* keys = nullptr;
 };
 
 // The real one, shared by all databases of the process.

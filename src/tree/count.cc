@@ -7,6 +7,7 @@
 #include "os/epoch.h"
 #include "os/io_queue.h"
 #include "os/test_point.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
@@ -196,11 +197,13 @@ struct HeaderRead {
 };
 
 // What was read tells, or is read once more.
-Status take_header(HeaderRead& read) {
+Status take_header(os::DataKeys* keys, HeaderRead& read) {
   RunFile* file = read.run->file.get();
   const auto verified = [&] {
-    return Run::verify_header(read.memory, read.bytes, file->record.run_checksum,
-                              Residency::place(read.file, read.offset));
+    const std::string where = Residency::place(read.file, read.offset);
+    Status status = open_header(keys, file->record, read.memory, read.bytes, where);
+    if (!status.ok()) return status;
+    return Run::verify_header(read.memory, read.bytes, file->record.run_checksum, where);
   };
   Status status = verified();
   if (status.is(StatusCode::kCorruption)) {
@@ -274,7 +277,7 @@ Status look_at(Store& store, const std::vector<UnseenRun>& runs, size_t* failed)
     if (first.ok()) {
       *failed = read.number;
       residency.count_read(read.bytes);
-      first = read.status.ok() ? take_header(read) : std::move(read.status);
+      first = read.status.ok() ? take_header(store.machine->keys, read) : std::move(read.status);
     }
     residency.release(os::Quota::kMerge, read.memory, read.bytes);
   }

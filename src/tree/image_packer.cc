@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/checksum.h"
+#include "os/data_keys.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
@@ -51,12 +54,50 @@ StoredCopy ImagePacker::values(const Compression::Plan& plan, const char* conten
   return {keep_part(*residency(), memory, blocks, 0, stored), stored};
 }
 
+namespace {
+// For a copy that there has to be: a flush gives back more than it takes, so it may go beyond the
+// budget a little.
+Result<char*> memory_for_copy(Residency& residency, uint32_t blocks) {
+  const size_t bytes = blocks * kBlock;
+  char* memory = residency.allocate_for_read(os::Quota::kMerge, bytes);
+  if (memory == nullptr && bytes <= residency.arena()->budget() / 16) {
+    memory = residency.arena()->allocate(os::Quota::kMerge, bytes, true);
+  }
+  if (memory != nullptr) return memory;
+  return Status(StatusCode::kOutOfMemory,
+                "no memory to encrypt " + std::to_string(bytes) + " bytes on their way to disk");
+}
+}  // namespace
+
+Result<std::span<const uint32_t>> ImagePacker::table_words(const char* content, uint32_t blocks,
+                                                           StoredCopy* copy) {
+  const uint32_t stored = copy->memory == nullptr ? blocks : copy->blocks;
+  const format::TableShape table{keys() != nullptr};
+  values_words_.resize(table.words(stored));
+  if (keys() == nullptr) {
+    const char* from = copy->memory == nullptr ? content : copy->memory;
+    for (uint32_t i = 0; i < stored; ++i) values_words_[i] = block_checksum(from + i * kBlock);
+    return std::span<const uint32_t>(values_words_);
+  }
+  const char* from = copy->memory;
+  if (from == nullptr) {
+    Result<char*> memory = memory_for_copy(*residency(), blocks);
+    if (!memory.ok()) return memory.status();
+    *copy = {*memory, blocks};
+    from = content;
+  }
+  Status status = seal_blocks(*keys(), from, stored, copy->memory, values_words_.data());
+  if (!status.ok()) return status;
+  return std::span<const uint32_t>(values_words_);
+}
+
 ImagePacker::Image::Image(Image&& other) noexcept
     : residency_(other.residency_),
       memory_(std::exchange(other.memory_, nullptr)),
       front_room_(other.front_room_),
       blocks_(other.blocks_),
-      heap_(other.heap_) {}
+      heap_(other.heap_),
+      status_(std::move(other.status_)) {}
 
 ImagePacker::Image::~Image() {
   if (memory_ != nullptr) {
@@ -64,13 +105,43 @@ ImagePacker::Image::~Image() {
   }
 }
 
-StoredCopy ImagePacker::Image::finish(const char* image, size_t image_bytes) {
-  if (memory_ == nullptr) return {};
+// `front`: blocks at the begin of the image that go to `to`, a packed heap not among them.
+Status ImagePacker::Image::seal(char* image, uint32_t front, char* to,
+                                format::ContainerRecord* record) {
+  os::DataKeys& keys = *residency_->machine().keys;
+  const uint32_t header = reinterpret_cast<const format::RunHeader*>(image)->header_blocks;
+  const size_t header_bytes = header * kBlock;
+  Status status = seal_blocks(keys, image + header_bytes, front - header, to + header_bytes,
+                              reinterpret_cast<uint32_t*>(image + format::kRunTableOffset));
+  if (status.ok()) status = seal_header(keys, image, header_bytes, to, &record->seal);
+  record->run_checksum = checksum64(image, header_bytes, 0);
+  return status;
+}
+
+Result<StoredCopy> ImagePacker::Image::finish(char* image, size_t image_bytes,
+                                              format::ContainerRecord* record) {
+  if (!status_.ok()) return status_;
+  const bool sealed = residency_->machine().keys != nullptr;
+  if (memory_ == nullptr) {
+    if (!sealed) return StoredCopy();
+    const auto blocks = static_cast<uint32_t>(image_bytes / kBlock);
+    Result<char*> memory = memory_for_copy(*residency_, blocks);
+    if (!memory.ok()) return memory.status();
+    memory_ = *memory;
+    blocks_ = blocks;
+    if (Status s = seal(image, blocks, memory_, record); !s.ok()) return s;
+    return StoredCopy{std::exchange(memory_, nullptr), blocks};
+  }
   const auto front = static_cast<uint32_t>(image_bytes / kBlock) - heap_.packing.blocks;
   HAWTHORN_ASSERT(front <= front_room_);
-  std::memcpy(memory_ + (front_room_ - front) * kBlock, image, front * kBlock);
+  char* const to = memory_ + (front_room_ - front) * kBlock;
+  if (!sealed) {
+    std::memcpy(to, image, front * kBlock);
+  } else if (Status s = seal(image, front, to, record); !s.ok()) {
+    return s;
+  }
   const uint32_t stored = front + heap_.stored_blocks;
-  return {
+  return StoredCopy{
       keep_part(*residency_, std::exchange(memory_, nullptr), blocks_, front_room_ - front, stored),
       stored};
 }
@@ -99,9 +170,14 @@ ImagePacker::Image ImagePacker::heap(const Compression::Plan& plan, RunBuilder& 
   heap_ends_.assign(image.heap_.packing.ends.begin(), image.heap_.packing.ends.end());
   image.heap_.packing.ends = heap_ends_;
   image.heap_.stored_blocks = packer_.stored_blocks();
-  heap_checksums_.clear();
-  for (uint32_t block = 0; block < image.heap_.stored_blocks; ++block) {
-    heap_checksums_.push_back(block_checksum(to + block * kBlock));
+  const format::TableShape table{keys() != nullptr};
+  heap_checksums_.resize(table.words(image.heap_.stored_blocks));
+  if (table.sealed) {
+    image.status_ = seal_blocks(*keys(), to, image.heap_.stored_blocks, to, heap_checksums_.data());
+  } else {
+    for (uint32_t block = 0; block < image.heap_.stored_blocks; ++block) {
+      heap_checksums_[block] = block_checksum(to + block * kBlock);
+    }
   }
   image.heap_.checksums = heap_checksums_;
   return image;

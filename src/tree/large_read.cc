@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "tree/residency.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
@@ -46,6 +47,10 @@ Status LargeRead::begin() {
     buffer_bytes_ = 0;
     return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
   }
+  if (value_.sealed != (residency_->machine().keys != nullptr)) {
+    damaged();
+    return status_;
+  }
   next();
   return status_;
 }
@@ -76,7 +81,13 @@ Status LargeRead::run() {
 
 void LargeRead::damaged() {
   done_ = true;
-  status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
+  if (!value_.sealed || asked_bytes_ == 0) {
+    status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
+    return;
+  }
+  const os::IoRead read = request();
+  status_ = Status(StatusCode::kCorruption, Residency::place(read.file, read.offset) +
+                                                ": the seal of a large value is broken");
 }
 
 // Goes to the piece, or extent, in which the next byte lies. False: it has none.
@@ -147,7 +158,7 @@ void LargeRead::next_piece() {
   if (content.has_table() && summed_extent_ != piece.extent) {
     summed_extent_ = piece.extent;
     sums_.clear();
-    making_sums_ = at == 0 && end == content.bytes;
+    making_sums_ = at == 0 && end == content.bytes && !content.sealed;
     table_ = !making_sums_;
     if (table_) {
       const uint64_t begin = content.table_at() / kBlock * kBlock;
@@ -194,13 +205,23 @@ bool LargeRead::take_table() {
   table_ = false;
   const format::LargeContent& content = value_.contents[extent_];
   const std::string_view table(buffer_ + (content.table_at() - asked_at_), content.table_bytes());
-  if (format::large_sum(table) != content.checksum) {
+  if (content.sealed) seal_ = load_seal(table.data());
+  if ((content.sealed ? base_of(seal_) : format::large_sum(table)) != content.checksum) {
     summed_extent_ = kNone;
     return false;
   }
-  sums_.resize(content.sums());
-  std::memcpy(sums_.data(), table.data(), table.size());
+  const std::string_view sums = table.substr(content.sealed ? format::kLargeSealBytes : 0);
+  sums_.resize(sums.size() / sizeof(uint64_t));
+  std::memcpy(sums_.data(), sums.data(), sums.size());
   return true;
+}
+
+bool LargeRead::open_chunk(size_t number, char* chunk, size_t bytes) {
+  Result<os::DataKeys::Lease> aead = residency_->machine().keys->lease(seal_);
+  if (!aead.ok()) return false;
+  const auto* tag = reinterpret_cast<const char*>(&sums_[number * 2]);
+  return (*aead)->open(make_nonce(base_of(seal_), static_cast<uint32_t>(number)), {},
+                       {chunk, bytes}, tag, chunk);
 }
 
 bool LargeRead::take_piece() {
@@ -210,6 +231,10 @@ bool LargeRead::take_piece() {
       static_cast<size_t>(std::min<uint64_t>(asked_bytes_, content.bytes - asked_at_));
   for (size_t at = 0; at < bytes; at += kLargeSumBytes) {
     const std::string_view chunk(buffer_ + at, std::min(kLargeSumBytes, bytes - at));
+    if (content.sealed) {
+      if (!open_chunk((asked_at_ + at) / kLargeSumBytes, buffer_ + at, chunk.size())) return false;
+      continue;
+    }
     const uint64_t sum = format::large_sum(chunk);
     const size_t number = (asked_at_ + at) / kLargeSumBytes;
     if (!content.has_table()) {
@@ -223,7 +248,8 @@ bool LargeRead::take_piece() {
   const uint64_t from = piece.offset + (from_ + there_ - start_);
   std::memcpy(to_ + there_, buffer_ + (from - asked_at_), used_);
   there_ += used_;
-  if (!content.has_table() || !making_sums_ || sums_.size() < content.sums()) return true;
+  if (content.sealed || !content.has_table() || !making_sums_ || sums_.size() < content.sums())
+    return true;
   making_sums_ = false;
   const std::string_view table(reinterpret_cast<const char*>(sums_.data()), sums_.size() * 8);
   return format::large_sum(table) == content.checksum;

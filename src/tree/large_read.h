@@ -15,6 +15,7 @@
 
 #include "format/large_value.h"
 #include "hawthorn/status.h"
+#include "os/data_keys.h"
 #include "os/io_queue.h"
 
 namespace hawthorn::tree {
@@ -65,6 +66,7 @@ class LargeRead {
   void take_whole();
   bool take_table();
   bool take_piece();
+  bool open_chunk(size_t number, char* chunk, size_t bytes);
   void damaged();
   void add_to_checksum();
 
@@ -88,9 +90,10 @@ class LargeRead {
   // Sums of this extent: its table, or, while all of it is being read, those that were made.
   uint32_t summed_extent_ = kNone;
   bool making_sums_ = false;
-  std::vector<uint64_t> sums_;
-  size_t summed_ = 0;      // of a whole value: bytes in checksum_
-  uint64_t checksum_ = 0;  // of a whole value
+  std::vector<uint64_t> sums_;  // of a sealed extent: two for each tag
+  os::Seal seal_{};             // of a sealed extent
+  size_t summed_ = 0;           // of a whole value: bytes in checksum_
+  uint64_t checksum_ = 0;       // of a whole value
   bool done_ = false;
   Status status_;
 };

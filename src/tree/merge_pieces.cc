@@ -30,6 +30,7 @@ void Merger::Work::start_piece(std::string_view low, size_t skip) {
   RunShape used = shape;
   if (used.fixed_key_size > used.prefix.size() + 8) used.fixed_key_size = 0;
   used.wide = plan.codec == format::Codec::kNone;
+  used.sealed = store->machine->keys != nullptr;
   builder.start(used);
 }
 
@@ -54,6 +55,11 @@ Result<char*> Merger::Work::take_memory(size_t bytes, bool index) {
                     std::to_string(arena.used(os::Quota::kMerge)));
 }
 
+void Merger::Work::give_back(const StoredCopy& copy) {
+  if (copy.memory == nullptr) return;
+  store->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
+}
+
 // An extent with disk space for content in memory, and for the packed copy of it, if there is one;
 // takes both over. Nothing is written yet.
 Result<ExtentRef> Merger::Work::make_extent(char* memory, size_t bytes, bool index,
@@ -64,9 +70,7 @@ Result<ExtentRef> Merger::Work::make_extent(char* memory, size_t bytes, bool ind
   if (!address.ok()) {
     store->residency->release(index ? os::Quota::kIndex : os::Quota::kValues, memory,
                               blocks * kBlock);
-    if (copy.memory != nullptr) {
-      store->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
-    }
+    give_back(copy);
     return address.status();
   }
   auto* extent = new Extent(store->residency, *address, static_cast<uint32_t>(bytes), index);
@@ -94,11 +98,13 @@ Status Merger::Work::finish_values(RunFile* file, std::vector<BuiltExtent>* buil
   }
   const size_t blocks = align_up(copied_bytes, kBlock) / kBlock;
   std::memset(to, 0, blocks * kBlock - copied_bytes);
-  const StoredCopy copy = image_packer.values(plan, *memory, static_cast<uint32_t>(blocks));
-  const char* stored = copy.memory == nullptr ? *memory : copy.memory;
-  value_checksums.clear();
-  for (size_t block = 0; block < (copy.memory == nullptr ? blocks : copy.blocks); ++block) {
-    value_checksums.push_back(block_checksum(stored + block * kBlock));
+  StoredCopy copy = image_packer.values(plan, *memory, static_cast<uint32_t>(blocks));
+  const Result<std::span<const uint32_t>> words =
+      image_packer.table_words(*memory, static_cast<uint32_t>(blocks), &copy);
+  if (!words.ok()) {
+    store->residency->release(os::Quota::kValues, *memory, blocks * kBlock);
+    give_back(copy);
+    return words.status();
   }
   if (plan.codec == format::Codec::kZstd) {
     store->residency->compression().offer_sample(container->tree, *memory, copied_bytes);
@@ -107,7 +113,7 @@ Status Merger::Work::finish_values(RunFile* file, std::vector<BuiltExtent>* buil
   if (!extent.ok()) return extent.status();
   output.fresh.push_back(*extent);
   const format::ValueExtentRecord value{(*extent)->address, static_cast<uint32_t>(copied_bytes), 0};
-  built->push_back({value, value_checksums, image_packer.values_packing()});
+  built->push_back({value, *words, image_packer.values_packing()});
   file->record.values.push_back(value);
   file->values.push_back(std::move(extent).value());
   return {};
@@ -128,7 +134,12 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
   if (!memory.ok()) return memory.status();
   file->record.run_checksum =
       builder.finish(built, cut, std::min(max_ts, cut), *memory, packed.heap());
-  Result<ExtentRef> image = make_extent(*memory, bytes, true, packed.finish(*memory, bytes));
+  const Result<StoredCopy> copy = packed.finish(*memory, bytes, &file->record);
+  if (!copy.ok()) {
+    store->residency->release(os::Quota::kIndex, *memory, align_up(bytes, kBlock));
+    return copy.status();
+  }
+  Result<ExtentRef> image = make_extent(*memory, bytes, true, *copy);
   if (!image.ok()) return image.status();
   output.fresh.push_back(*image);
   file->record.run = (*image)->address;

@@ -136,7 +136,7 @@ size_t Merger::Work::buffer_bytes() const {
   return builder.buffer_bytes() + image_packer.buffer_bytes() +
          records.capacity() * sizeof(Record) +
          (versions.capacity() + key_versions.capacity()) * sizeof(Kept) +
-         copies.capacity() * sizeof(Copy) + value_checksums.capacity() * sizeof(uint32_t);
+         copies.capacity() * sizeof(Copy);
 }
 
 void Merger::Work::release_buffers() {
@@ -146,7 +146,6 @@ void Merger::Work::release_buffers() {
   os::release(versions);
   os::release(key_versions);
   os::release(copies);
-  os::release(value_checksums);
 }
 
 void Merger::Work::charge_codec() {

@@ -69,7 +69,6 @@ struct Merger::Work {
       : store(s),
         builder(s->arena),
         image_packer(s),
-        value_checksums(allocator<uint32_t>()),
         records(allocator<Record>()),
         versions(allocator<Kept>()),
         key_versions(allocator<Kept>()),
@@ -82,7 +81,6 @@ struct Merger::Work {
   Store* store;
   RunBuilder builder;
   ImagePacker image_packer;
-  os::ArenaVector<uint32_t> value_checksums;  // of the piece's new extent
   os::ArenaVector<Record> records;
   os::ArenaVector<Kept> versions;
   os::ArenaVector<Kept> key_versions;
@@ -169,6 +167,7 @@ struct Merger::Work {
   const ExtentRef* old_large(const ExtentAddress& address) const;
   Result<char*> take_memory(size_t bytes, bool index);
   Result<ExtentRef> make_extent(char* memory, size_t bytes, bool index, const StoredCopy& copy);
+  void give_back(const StoredCopy& copy);
   Status finish_values(RunFile* file, std::vector<BuiltExtent>* built);
   Status finish_run(MergePiece* made, std::span<const BuiltExtent> built);
 };

@@ -9,6 +9,7 @@
 #include "os/event_sink.h"
 #include "os/test_point.h"
 #include "tree/container.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
@@ -443,8 +444,13 @@ Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, s
   const uint64_t offset = request.offset;
   for (bool again = true;; again = false) {
     count_read(bytes);
-    Status status = Run::verify_front(memory, bytes, image->memory_bytes(),
-                                      file->record.run_checksum, place(disk, offset));
+    const std::string where = place(disk, offset);
+    Status status =
+        open_front(machine_.keys, file->record, memory, bytes, image->memory_bytes(), where);
+    if (status.ok()) {
+      status =
+          Run::verify_front(memory, bytes, image->memory_bytes(), file->record.run_checksum, where);
+    }
     if (status.ok()) break;
     if (again) status = disk->read_at(offset, {memory, bytes});
     if (!again || !status.ok()) return status;
@@ -513,7 +519,10 @@ Status Residency::load_outline(RunFile* file) {
     status = request.file->read_at(request.offset, {memory, bytes});
     if (!status.ok()) break;
     count_read(bytes);
-    status = Run::verify_header(memory, bytes, file->record.run_checksum, where);
+    status = open_header(machine_.keys, file->record, memory, bytes, where);
+    if (status.ok()) {
+      status = Run::verify_header(memory, bytes, file->record.run_checksum, where);
+    }
     if (status.ok() || !again) break;
   }
   std::unique_ptr<Run> outline;

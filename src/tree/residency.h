@@ -190,6 +190,8 @@ class Residency {
   // epoch guard. Errors: kCorruption, kIoError.
   Status confirm_blocks(RunFile* file, const Extent& extent, const StoredBlocks& blocks,
                         char* stored, char* content);
+  Result<uint32_t> confirm_stored(const format::StoredRegion& region, uint32_t first,
+                                  uint32_t count, char* blocks) const;
   // Copies verified blocks to frames, as far as there are; longer pieces than kFramesPerRead pass
   // the cache by.
   void keep_in_frames(Extent& extent, uint32_t first_block, uint32_t blocks, const char* bytes);

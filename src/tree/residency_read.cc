@@ -8,6 +8,7 @@
 #include "os/io_queue.h"
 #include "tree/piece_reads.h"
 #include "tree/residency.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
@@ -68,12 +69,38 @@ Result<StoredBlocks> Residency::find_stored(RunFile* file, const Extent& extent,
   return found;
 }
 
+// How many blocks of a region, from number `first` on, are what was written. Sealed ones are opened
+// in their place.
+Result<uint32_t> Residency::confirm_stored(const format::StoredRegion& region, uint32_t first,
+                                           uint32_t count, char* blocks) const {
+  uint32_t good = 0;
+  if (region.seal != nullptr) {
+    if (machine_.keys == nullptr) {
+      return Status(StatusCode::kCorruption, "a sealed block, and there are no keys");
+    }
+    Status status = open_blocks(*machine_.keys, region, first, count, blocks, &good);
+    if (!status.ok()) return status;
+    return good;
+  }
+  while (good < count &&
+         block_checksum(blocks + size_t{good} * kBlock) == region.checksums[first + good]) {
+    ++good;
+  }
+  return good;
+}
+
+namespace {
+std::string_view mismatch(const format::StoredRegion& region) {
+  return region.seal != nullptr ? "a broken seal" : "checksum mismatch";
+}
+}  // namespace
+
 Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const StoredBlocks& blocks,
                                  char* stored, char* content) {
   const Result<const Run*> run = pinned_run(file);
   if (!run.ok()) return run.status();
   const Region region = region_of(*file, **run, extent, blocks.first);
-  const uint32_t* sums = region.stored.checksums + (blocks.disk_first - region.first);
+  const uint32_t disk_first = blocks.disk_first - region.first;
   os::File* disk = space_->file(extent.address.file);
   const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
   const auto damage = [&](uint32_t block, std::string_view what) {
@@ -85,18 +112,16 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
   };
   for (bool again = true;; again = false) {
     count_read(size_t{blocks.disk_blocks} * kBlock);
-    uint32_t good = 0;
-    while (good < blocks.disk_blocks &&
-           block_checksum(stored + size_t{good} * kBlock) == sums[good]) {
-      ++good;
-    }
-    if (good == blocks.disk_blocks) break;
-    if (!again) return damage(good, "checksum mismatch");
+    const Result<uint32_t> good =
+        confirm_stored(region.stored, disk_first, blocks.disk_blocks, stored);
+    if (!good.ok()) return damage(0, good.status().message());
+    if (*good == blocks.disk_blocks) break;
+    if (!again) return damage(*good, mismatch(region.stored));
     if (Status s = disk->read_at(offset, {stored, size_t{blocks.disk_blocks} * kBlock}); !s.ok()) {
       return s;
     }
   }
-  const char* begin = stored - size_t{blocks.disk_first - region.first} * kBlock;
+  const char* begin = stored - size_t{disk_first} * kBlock;
   const uint32_t first = (blocks.first - region.first) / format::kChunkBlocks;
   const uint32_t end = format::chunk_count(blocks.first - region.first + blocks.blocks);
   return unpack(region.stored, first, end, begin, content)
@@ -137,9 +162,12 @@ Status Residency::read_region(const format::StoredRegion& region, const ExtentAd
                       ": " + std::string(what) + " in a value block of container " +
                       std::to_string(container));
   };
-  for (uint32_t block = 0; status.ok() && block < region.stored_blocks; ++block) {
-    if (block_checksum(stored + size_t{block} * kBlock) != region.checksums[block]) {
-      status = damage(block, "checksum mismatch");
+  if (status.ok()) {
+    const Result<uint32_t> good = confirm_stored(region, 0, region.stored_blocks, stored);
+    if (!good.ok()) {
+      status = damage(0, good.status().message());
+    } else if (*good < region.stored_blocks) {
+      status = damage(*good, mismatch(region));
     }
   }
   if (status.ok() && !unpack(region, 0, format::chunk_count(region.blocks), stored, to)) {
@@ -159,7 +187,10 @@ Status Residency::read_image(const format::ContainerRecord& record, char* to) {
   if (Status s = read_raw(record.run, 0, size_t{front} * kBlock, to); !s.ok()) return s;
   const std::string where =
       place(space_->file(record.run.file), uint64_t{record.run.block} * kBlock);
-  Status status = Run::verify_front(to, size_t{front} * kBlock, bytes, record.run_checksum, where);
+  Status status = open_front(machine_.keys, record, to, size_t{front} * kBlock, bytes, where);
+  if (status.ok()) {
+    status = Run::verify_front(to, size_t{front} * kBlock, bytes, record.run_checksum, where);
+  }
   format::RunView view;
   if (status.ok()) status = format::parse_run(to, bytes, &view);
   if (!status.ok()) return status;

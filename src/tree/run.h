@@ -291,19 +291,15 @@ class Run {
   }
 
   // How the index blocks, the heap and the value extents lie on disk.
-  format::StoredRegion index_region() const {
-    const uint32_t blocks = view_.header->index_blocks;
-    return {blocks, blocks, {}, view_.checksums};
-  }
+  format::StoredRegion index_region() const { return view_.index_region(); }
   format::StoredRegion heap_region() const { return view_.heap_region(); }
   format::StoredRegion extent_region(uint32_t extent) const { return view_.extent_region(extent); }
   format::RunFront front() const { return {view_.header->header_blocks, front_blocks()}; }
   // How many blocks of the image lie before the heap.
   uint32_t front_blocks() const { return view_.header->header_blocks + view_.header->index_blocks; }
-  // Checksums of the stored blocks of value extent `extent` (to verify a read from disk).
+  // What the table has for the stored blocks of value extent `extent`.
   std::span<const uint32_t> extent_checksums(uint32_t extent) const {
-    const format::StoredRegion region = extent_region(extent);
-    return {region.checksums, region.stored_blocks};
+    return {view_.extent_words(extent), view_.table.words(extent_region(extent).stored_blocks)};
   }
   uint32_t extent_count() const { return view_.header->extent_count; }
   format::ValueExtentRecord extent_record(uint32_t extent) const;

@@ -410,12 +410,11 @@ size_t RunBuilder::image_bytes(std::span<const BuiltExtent> extents, const Packe
   const uint32_t groups = format::run_group_count(entries_);
   const uint32_t index_blocks = format::run_index_blocks(groups, layout());
   const uint32_t heap_blocks = format::run_heap_blocks(image_heap_bytes());
-  uint64_t words =
-      index_blocks +
-      format::run_region_words(heap_blocks, heap == nullptr ? heap_blocks : heap->stored_blocks);
+  uint64_t words = format::run_image_words(
+      index_blocks, heap_blocks, heap == nullptr ? heap_blocks : heap->stored_blocks, table());
   for (const BuiltExtent& extent : extents) {
     words += format::run_region_words(format::run_extent_blocks(extent.record.bytes),
-                                      extent_blocks(extent));
+                                      extent_blocks(extent), table());
   }
   const uint64_t header_blocks = format::run_header_blocks(words, groups);
   return (header_blocks + index_blocks + heap_blocks) * kRunBlockBytes;
@@ -442,15 +441,20 @@ uint64_t RunBuilder::finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn m
   const auto put = [&words](std::span<const uint32_t> from) {
     words = std::copy(from.begin(), from.end(), words);
   };
-  for (const char* block = index; block < (packed_heap == nullptr ? to + total : heap);
-       block += kRunBlockBytes) {
-    *words++ = block_checksum(block);
+  const char* const summed_end = packed_heap == nullptr ? to + total : heap;
+  if (shape_.sealed) {
+    words += table().words(static_cast<size_t>(summed_end - index) / kRunBlockBytes);
+  } else {
+    for (const char* block = index; block < summed_end; block += kRunBlockBytes) {
+      *words++ = block_checksum(block);
+    }
   }
   if (packed_heap != nullptr) put(packed_heap->checksums);
   for (const BuiltExtent& extent : extents) {
-    HAWTHORN_ASSERT(extent.checksums.size() >= extent_blocks(extent));
+    const uint64_t count = table().words(extent_blocks(extent));
+    HAWTHORN_ASSERT(extent.checksums.size() >= count);
     HAWTHORN_ASSERT(extent.record.address.blocks >= extent_blocks(extent));
-    put(extent.checksums.first(extent_blocks(extent)));
+    put(extent.checksums.first(count));
   }
   if (packed_heap != nullptr) put(packed_heap->packing.ends);
   for (const BuiltExtent& extent : extents) put(extent.packing.ends);
@@ -488,6 +492,7 @@ void RunBuilder::write_header(std::span<const BuiltExtent> extents, Lsn cut, Lsn
   header.timestamp_count = counts_.timestamp;
   header.large_count = counts_.large;
   header.extent_count = static_cast<uint32_t>(extents.size());
+  header.cipher = shape_.sealed;
   if (heap != nullptr) {
     header.codec = static_cast<uint8_t>(heap->packing.codec);
     header.heap_dictionary = heap->packing.dictionary;

@@ -29,12 +29,14 @@ struct RunShape {
   uint32_t fixed_value_size = 0;   // of plain separated values; 0: none
   uint32_t fixed_inline_size = 0;  // of plain inline values; 0 with plain_inline false
   bool plain_inline = false;
-  bool wide = false;  // groups may be wide: no codec packs the heap
+  bool wide = false;    // groups may be wide: no codec packs the heap
+  bool sealed = false;  // the image will be (ImagePacker): its table has room for that
 };
 
 struct BuiltExtent {
   format::ValueExtentRecord record;
-  std::span<const uint32_t> checksums;  // of its 4 KB blocks on disk
+  std::span<const uint32_t> checksums;  // of its 4 KB blocks on disk; where they are sealed, the
+                                        // words of the table (format::TableShape)
   format::Packing packing = {};         // codec kNone: it is not packed
 };
 
@@ -42,7 +44,7 @@ struct BuiltExtent {
 struct PackedHeap {
   format::Packing packing = {};
   uint32_t stored_blocks = 0;
-  std::span<const uint32_t> checksums;
+  std::span<const uint32_t> checksums;  // as those of a BuiltExtent
 };
 
 class RunBuilder {
@@ -95,7 +97,8 @@ class RunBuilder {
   // it is not packed.
   size_t image_bytes(std::span<const BuiltExtent> extents, const PackedHeap* heap = nullptr) const;
   // Writes the image (image_bytes, a multiple of 4 KB; `to` is 4 KB aligned) and returns the
-  // checksum for the manifest. max_ts <= cut. The heap is written unpacked.
+  // checksum for the manifest. max_ts <= cut. The heap is written unpacked. Of what will be sealed
+  // the words for index blocks and an unpacked heap are zeros, and the checksum means nothing yet.
   uint64_t finish(std::span<const BuiltExtent> extents, Lsn cut, Lsn max_ts, char* to,
                   const PackedHeap* heap = nullptr);
 
@@ -157,6 +160,7 @@ class RunBuilder {
   void write_first_heads(char* to) const;
   void write_index(char* to) const;
   format::GroupLayout layout() const;
+  format::TableShape table() const { return {shape_.sealed}; }
   // Of the heap in the image.
   uint32_t image_heap_bytes() const { return wide() ? skip_ : heap_bytes_; }
   void copy_wide(const Run& from_run, uint32_t from, uint32_t to);

@@ -105,7 +105,7 @@ void Sequencer::forget(const PreparedWork* work) {
 
 Status Sequencer::commit(const CommitRequest& request, Lsn* cts) {
   using Verdict = CommitCheck::Verdict;
-  const uint64_t checksum = wal::Log::payload_checksum(request.payload);
+  const uint64_t checksum = log_->checksum_for_append(request.payload);
   size_t payload_bytes = 0;
   for (const std::string_view piece : request.payload) payload_bytes += piece.size();
   log_->pace(payload_bytes);
@@ -185,7 +185,7 @@ Status Sequencer::await_turn(const CommitRequest& request, os::Mutex& log_mutex)
 
 Status Sequencer::pass_moment(TxnId id, Lsn* lsn) {
   const std::span<const std::string_view> nothing;
-  const uint64_t checksum = wal::Log::payload_checksum(nothing);
+  const uint64_t checksum = log_->checksum_for_append(nothing);
   for (;;) {
     {
       os::MutexLock lock(log_->mutex());
@@ -220,7 +220,7 @@ Status Sequencer::conflict() {
 
 Status Sequencer::append(format::RecordType type, uint32_t operations,
                          std::span<const std::string_view> payload, Lsn* lsn) {
-  const uint64_t checksum = wal::Log::payload_checksum(payload);
+  const uint64_t checksum = log_->checksum_for_append(payload);
   size_t payload_bytes = 0;
   for (const std::string_view piece : payload) payload_bytes += piece.size();
   log_->pace(payload_bytes);

@@ -61,6 +61,7 @@ Status Log::State::drain(bool pad) {
       drained_to = 0;
     }
   }
+  if (seal_failed.load()) return fail_to_seal();
   if (target <= from) return Status();
   const Lsn step = std::max<Lsn>(kStepBytesMin, options.ring_bytes / kStepPart);
   for (Lsn at = from; at < target;) {
@@ -265,6 +266,10 @@ Status Log::State::fail(Status status) {
     events->post(BackgroundError{failure(), true});
   }
   return failure();
+}
+
+Status Log::State::fail_to_seal() {
+  return fail(Status(StatusCode::kIoError, "libcrypto could not encrypt a record"));
 }
 
 Status Log::State::failure() const {

@@ -17,14 +17,6 @@ using os::MutexLock;
 
 namespace {
 
-// Below this a pad's header would not fit into the rest of a block: the pad then extends through
-// the next one.
-constexpr size_t kPadBytesMin = sizeof(RecordHeader);
-
-// Where the log stands after a record that ends at `end` and the pad that a drain may put behind
-// it.
-constexpr Lsn end_with_pad(Lsn end) { return align_up(end + kPadBytesMin, os::kBlockBytes); }
-
 // The rate of paced appends is so much times the part of the ring that is left.
 constexpr uint64_t kPacedBytesPerUs = 400;
 constexpr uint64_t kPaceUsMin = 50;  // less is no sleep
@@ -64,6 +56,9 @@ Result<std::unique_ptr<Log>> Log::start(const os::Machine& machine, const std::s
                       ": it must be a positive multiple of the segment size");
   }
   auto state = std::make_unique<State>(files, options, epoch);
+  Result<std::unique_ptr<RecordSeal>> sealer = RecordSeal::make(machine, epoch);
+  if (!sealer.ok()) return sealer.status();
+  state->sealer = std::move(*sealer);
   Result<std::unique_ptr<os::MappedFile>> ring = files.map_ring(false, true);
   if (!ring.ok()) return ring.status();
   state->ring = std::move(*ring);
@@ -117,6 +112,10 @@ uint64_t Log::payload_checksum(std::span<const std::string_view> payload) {
   return XXH3_64bits_digest(&hash);
 }
 
+uint64_t Log::checksum_for_append(std::span<const std::string_view> payload) const {
+  return state_->sealer == nullptr ? payload_checksum(payload) : 0;
+}
+
 // A record becomes valid with the store of its header, which comes last: a process killed at any
 // instruction before leaves bytes whose lsn or checksum is not the right one, and a kill does not
 // undo stores that were made (invariant 1 of log.h; attack 3 cannot happen because records are
@@ -141,25 +140,36 @@ void Log::State::write_record(RecordHeader& header, char* at) {
 Lsn Log::State::append(RecordType type, uint32_t operations,
                        std::span<const std::string_view> payload, size_t payload_bytes,
                        uint64_t payload_checksum) {
-  const uint64_t length = format::record_bytes(payload_bytes);
+  const uint64_t length = record_bytes(payload_bytes);
   if (!fits(length)) return 0;
+  payload_bytes += seal_bytes();
   const Lsn lsn = head.load(std::memory_order_relaxed);
   char* const at = ring_data + position;
   // The padding is the end of the last 8 bytes; the payload is copied over their beginning.
   if (payload_bytes != 0) store<uint64_t>(at + length - sizeof(uint64_t), 0);
   char* to = at + sizeof(RecordHeader);
-  for (const std::string_view piece : payload) {
-    copy_bytes(to, piece);
-    to += piece.size();
+  if (sealer == nullptr) {
+    for (const std::string_view piece : payload) {
+      copy_bytes(to, piece);
+      to += piece.size();
+    }
   }
   RecordHeader header{};
   header.length = static_cast<uint32_t>(length);
   header.lsn = lsn;
   header.durable_lsn = durable.load(std::memory_order_relaxed);
-  header.payload_checksum = payload_checksum;
   header.payload_bytes = static_cast<uint32_t>(payload_bytes);
   header.operations = operations;
   header.type = static_cast<uint8_t>(type);
+  if (sealer != nullptr) {
+    // What has failed to be sealed has no valid header, and its lsn is not used again.
+    if (!sealer->seal(header, payload, to)) {
+      seal_failed.store(true);
+      return 0;
+    }
+    payload_checksum = XXH3_64bits(to, payload_bytes);
+  }
+  header.payload_checksum = payload_checksum;
   write_record(header, at);
   if (lsn + length >= wake_at) [[unlikely]] {
     wake_at = format::kLsnMax;
@@ -175,7 +185,7 @@ void Log::State::append_pad() {
   const Lsn lsn = head.load(std::memory_order_relaxed);
   size_t gap = align_up(lsn, os::kBlockBytes) - lsn;
   if (gap == 0) return;
-  if (gap < kPadBytesMin) gap += os::kBlockBytes;
+  if (gap < pad_bytes_min()) gap += os::kBlockBytes;
   append_pad(gap);
 }
 
@@ -187,13 +197,18 @@ void Log::State::append_pad(size_t bytes) {
   header.length = static_cast<uint32_t>(bytes);
   header.lsn = head.load(std::memory_order_relaxed);
   header.durable_lsn = durable.load(std::memory_order_relaxed);
-  header.payload_checksum = XXH3_64bits(at + sizeof(RecordHeader), zeros);
   header.payload_bytes = static_cast<uint32_t>(zeros);
   header.type = static_cast<uint8_t>(RecordType::kPad);
+  if (sealer != nullptr && !sealer->seal_pad(header, at + sizeof(RecordHeader))) {
+    seal_failed.store(true);
+    return;
+  }
+  header.payload_checksum = XXH3_64bits(at + sizeof(RecordHeader), zeros);
   write_record(header, at);
 }
 
 bool Log::State::fits(uint64_t length) const {
+  if (seal_failed.load(std::memory_order_relaxed)) return false;
   const Lsn end = head.load(std::memory_order_relaxed) + length;
   return end_with_pad(end) <= limit && length <= record_bytes_max;
 }
@@ -229,7 +244,7 @@ Log::State::Shortage Log::State::shortage(uint64_t length) {
 
 Status Log::State::wait_room(size_t payload_bytes) {
   os::EventSink* const events = directory.machine().events;
-  if (events == nullptr || shortage(format::record_bytes(payload_bytes)) == Shortage::kNone) {
+  if (events == nullptr || shortage(record_bytes(payload_bytes)) == Shortage::kNone) {
     return find_room(payload_bytes);
   }
   const uint64_t began_us = directory.machine().clock->monotonic_us();
@@ -239,14 +254,15 @@ Status Log::State::wait_room(size_t payload_bytes) {
 }
 
 Status Log::State::find_room(size_t payload_bytes) {
-  const uint64_t length = format::record_bytes(payload_bytes);
+  const uint64_t length = record_bytes(payload_bytes);
   if (length > record_bytes_max) {
     return Status(StatusCode::kInvalidArgument,
                   "a log record of " + std::to_string(payload_bytes) + " bytes; the limit is " +
-                      std::to_string(record_bytes_max - sizeof(RecordHeader)));
+                      std::to_string(record_bytes_max - sizeof(RecordHeader) - seal_bytes()));
   }
   while (true) {
     const uint32_t ticket = room.ticket();
+    if (seal_failed.load()) return fail_to_seal();
     if (failed.load()) return failure();
     const Lsn written_before = written.load();
     const Shortage short_of = shortage(length);
@@ -279,7 +295,7 @@ void Log::State::pace(size_t payload_bytes) {
       options.ring_bytes - std::min<uint64_t>(backlog, options.ring_bytes / 64 * 63);
   // Nanoseconds, or small records would cost nothing.
   const uint64_t own =
-      format::record_bytes(payload_bytes) * 1000 / kPacedBytesPerUs * options.ring_bytes / left;
+      record_bytes(payload_bytes) * 1000 / kPacedBytesPerUs * options.ring_bytes / left;
   const uint64_t now = directory.machine().clock->monotonic_us() * 1000;
   uint64_t seen = paced_until.load(std::memory_order_relaxed);
   uint64_t until = 0;
@@ -295,7 +311,9 @@ void Log::pace(size_t payload_bytes) { state_->pace(payload_bytes); }
 
 Status Log::wait_room(size_t payload_bytes) { return state_->wait_room(payload_bytes); }
 
-size_t Log::payload_bytes_max() const { return state_->record_bytes_max - sizeof(RecordHeader); }
+size_t Log::payload_bytes_max() const {
+  return state_->record_bytes_max - sizeof(RecordHeader) - state_->seal_bytes();
+}
 
 Lsn Log::head() const { return state_->head.load(std::memory_order_acquire); }
 Lsn Log::durable() const { return state_->durable.load(std::memory_order_acquire); }

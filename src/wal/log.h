@@ -89,6 +89,8 @@ class Log {
   Lsn try_append(RecordType type, uint32_t operations, std::span<const std::string_view> payload,
                  uint64_t payload_checksum) REQUIRES(mutex());
   static uint64_t payload_checksum(std::span<const std::string_view> payload);
+  // What try_append wants: of a log that is encrypted nothing, as it sums up what it has sealed.
+  uint64_t checksum_for_append(std::span<const std::string_view> payload) const;
   // Waits until a record of `payload_bytes` may fit. Errors: the log failed; kInvalidArgument over
   // the record limit (attack 13); kNoSpace when the next segment finds none; without background
   // threads kBusy when only the caller can make room (set_reserved, hold_drain).

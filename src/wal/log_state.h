@@ -28,6 +28,7 @@
 #include "os/sync.h"
 #include "wal/event.h"
 #include "wal/log.h"
+#include "wal/record_seal.h"
 #include "wal/segments.h"
 
 namespace hawthorn::wal {
@@ -48,6 +49,16 @@ struct Log::State {
   bool fits(uint64_t length) const REQUIRES(append_mutex);
   void update_limits() REQUIRES(append_mutex);
   // So much in the ring is written without anybody asking.
+  // Below `pad_bytes_min` a pad would not fit into the rest of a block: it then extends through the
+  // next one.
+  size_t seal_bytes() const { return sealer == nullptr ? 0 : kTagBytes; }
+  size_t pad_bytes_min() const { return sizeof(format::RecordHeader) + seal_bytes(); }
+  uint64_t record_bytes(size_t payload_bytes) const {
+    return format::record_bytes(payload_bytes + seal_bytes());
+  }
+  // Where the log stands after a record that ends at `end` and the pad that a drain may put behind
+  // it.
+  Lsn end_with_pad(Lsn end) const { return align_up(end + pad_bytes_min(), os::kBlockBytes); }
   size_t drain_bytes() const { return std::min(options.ring_bytes / 4, size_t{4} << 20); }
   Lsn segments_end() const { return segments.end_number() * options.segment_bytes; }
 
@@ -71,6 +82,7 @@ struct Log::State {
   uint64_t run_due_work(bool* worked);
   void stop_drainer();
   Status fail(Status status);  // returns the error that ended the log, which may be an earlier one
+  Status fail_to_seal();
   Status failure() const;
 
   // group_commit.cc
@@ -100,6 +112,7 @@ struct Log::State {
   const uint64_t record_bytes_max;
   const bool background;
   Segments segments;
+  std::unique_ptr<RecordSeal> sealer;  // null: the log is not encrypted. Used under append_mutex
   std::unique_ptr<os::MappedFile> ring;
   char* ring_data = nullptr;
 
@@ -124,6 +137,7 @@ struct Log::State {
   std::atomic<bool> prewrite_due{false};
   std::atomic<bool> prepare_failed{false};
   std::atomic<bool> failed{false};
+  std::atomic<bool> seal_failed{false};  // then the next who asks for room lets the log fail
   std::atomic<bool> stopping{false};
   // What request_durable asked for: the lsn, and whether the drainer knows that there is something
   // to do.

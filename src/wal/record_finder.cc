@@ -98,6 +98,28 @@ Status RecordFinder::in_segments(const LogEpoch& epoch, Lsn lsn, Found* found) {
   return Status();
 }
 
+Status RecordFinder::payload(const LogEpoch& epoch, const Found& found, std::string_view* bytes) {
+  const std::string_view stored(found.bytes + sizeof(RecordHeader), found.header.payload_bytes);
+  *bytes = stored;
+  if (sealer == nullptr || sealer_epoch != epoch.number) {
+    Result<std::unique_ptr<RecordSeal>> made = RecordSeal::make(directory.machine(), epoch);
+    if (!made.ok()) {
+      return {made.status().code(),
+              directory.place_of(found.header.lsn) + ": " + std::string(made.status().message())};
+    }
+    sealer = std::move(*made);
+    sealer_epoch = epoch.number;
+  }
+  if (sealer == nullptr) return {};
+  if (!sealer->open(found.header, stored, &opened)) {
+    return {StatusCode::kCorruption, directory.place_of(found.header.lsn) +
+                                         ": a record is not what was written there: its seal is "
+                                         "broken"};
+  }
+  *bytes = opened;
+  return {};
+}
+
 Status RecordFinder::find_header(const LogEpoch& epoch, Lsn lsn, RecordHeader* header,
                                  bool* there) {
   const char* bytes;

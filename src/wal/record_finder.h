@@ -16,6 +16,7 @@
 
 #include "format/log_record.h"
 #include "wal/log_reader.h"
+#include "wal/record_seal.h"
 
 namespace hawthorn::wal {
 
@@ -43,6 +44,9 @@ struct RecordFinder {
   Status find_header(const LogEpoch& epoch, Lsn lsn, format::RecordHeader* header, bool* there);
   bool ring_header(const LogEpoch& epoch, Lsn lsn, format::RecordHeader* header) const;
   bool plausible(const LogEpoch& epoch, const format::RecordHeader& header, Lsn lsn) const;
+  // The payload of a record that was found; of a sealed one it is opened into `opened`. Errors:
+  // kCorruption where it is not what was written there.
+  Status payload(const LogEpoch& epoch, const Found& found, std::string_view* bytes);
   // kNotSupported for a type that this version does not know.
   Status check_type(const format::RecordHeader& header) const;
   // Moves *at up to a record boundary: callers name lsns such as "behind the record at x", which
@@ -55,7 +59,10 @@ struct RecordFinder {
   const size_t record_bytes_max;
   std::unique_ptr<os::MappedFile> ring;  // nullptr: there is none
   LogReader reader;
-  std::string copy;  // a record of the ring
+  std::string copy;    // a record of the ring
+  std::string opened;  // a payload. Lifetime: until the next one
+  uint64_t sealer_epoch = 0;
+  std::unique_ptr<RecordSeal> sealer;  // of that epoch; null: none yet, or it is not encrypted
 };
 
 }  // namespace hawthorn::wal

@@ -92,7 +92,7 @@ Status Recovery::State::walk(size_t index, Lsn from,
       ring_only.back().to = at + found.header.length;
     }
     if (at >= from) {
-      if (Status s = deliver(found, fn); !s.ok()) return s;
+      if (Status s = deliver(epoch, found, fn); !s.ok()) return s;
     }
     at += found.header.length;
   }
@@ -100,15 +100,17 @@ Status Recovery::State::walk(size_t index, Lsn from,
   return Status();
 }
 
-Status Recovery::State::deliver(const Found& found,
-                                const std::function<Status(const RecordView&)>& fn) const {
+Status Recovery::State::deliver(const LogEpoch& epoch, const Found& found,
+                                const std::function<Status(const RecordView&)>& fn) {
   const auto type = static_cast<RecordType>(found.header.type);
-  if (type == RecordType::kPad) return Status();
   if (Status s = check_type(found.header); !s.ok()) return s;
+  std::string_view bytes;
+  if (Status s = payload(epoch, found, &bytes); !s.ok()) return s;
+  if (type == RecordType::kPad) return Status();
   return fn({.type = type,
              .lsn = found.header.lsn,
              .operations = found.header.operations,
-             .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}});
+             .payload = bytes});
 }
 
 // The same of a log that somebody appends to. What the ring does not have (any more) is in

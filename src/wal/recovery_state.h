@@ -35,7 +35,8 @@ struct Recovery::State : RecordFinder {
   Status find(const LogEpoch& epoch, Lsn lsn, Found* found);
   Status find_anew(const LogEpoch& epoch, Lsn lsn, Found* found);
   Status walk(size_t index, Lsn from, const std::function<Status(const RecordView&)>& fn);
-  Status deliver(const Found& found, const std::function<Status(const RecordView&)>& fn) const;
+  Status deliver(const LogEpoch& epoch, const Found& found,
+                 const std::function<Status(const RecordView&)>& fn);
   Status check_end(const LogEpoch& epoch, Lsn at);
   Status claims_in_segments(const LogEpoch& epoch, Lsn at, Lsn* claim);
   void claims_in_ring(const LogEpoch& epoch, Lsn at, Lsn* claim) const;

@@ -112,18 +112,19 @@ Result<Tail::Next> Tail::next(Lsn below) {
       if (found.bytes == nullptr) return Next{.outcome = *outcome};
     }
     if (Status s = state.check_type(found.header); !s.ok()) return s;
+    std::string_view payload;
+    if (Status s = state.payload(*epoch, found, &payload); !s.ok()) return s;
     state.before = state.at;
     state.at += found.header.length;
     state.idle = false;
     const auto type = static_cast<RecordType>(found.header.type);
     if (type == RecordType::kPad) continue;
-    return Next{
-        .outcome = Outcome::kRecord,
-        .record = {.type = type,
-                   .lsn = found.header.lsn,
-                   .operations = found.header.operations,
-                   .payload = {found.bytes + sizeof(RecordHeader), found.header.payload_bytes}},
-        .durable_lsn = found.header.durable_lsn};
+    return Next{.outcome = Outcome::kRecord,
+                .record = {.type = type,
+                           .lsn = found.header.lsn,
+                           .operations = found.header.operations,
+                           .payload = payload},
+                .durable_lsn = found.header.durable_lsn};
   }
 }
 

@@ -13,6 +13,7 @@
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
+#include "tests/support/encryption_test.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -56,7 +57,10 @@ struct Shape {
 class Lives {
  public:
   Lives(uint64_t seed, Shape shape)
-      : shape_(shape), prng_(seed), disk_(std::make_unique<SimDisk>(mix64(seed))) {}
+      : shape_(shape),
+        encrypted_(seed % 3 == 0),
+        prng_(seed),
+        disk_(std::make_unique<SimDisk>(mix64(seed))) {}
 
   void live() {
     const uint64_t pick = prng_.below(5);
@@ -100,6 +104,7 @@ class Lives {
     options.durability = Durability::kNone;
     options.compression = static_cast<Compression>(prng_.below(3));  // of new trees
     options.merge_operators = {append_with(",")};
+    if (encrypted_) options.encryption = encryption_of();
     Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
     if (!db.ok()) {
       EXPECT_TRUE(disk_->stopped()) << db.status().to_string();
@@ -566,6 +571,7 @@ class Lives {
   }
 
   const Shape shape_;
+  const bool encrypted_;
   Prng prng_;
   std::unique_ptr<SimDisk> disk_;
   std::vector<Snapshot> snapshots_;

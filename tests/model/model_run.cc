@@ -1,5 +1,7 @@
 #include "tests/model/model_run.h"
 
+#include "tests/support/encryption_test.h"
+
 namespace hawthorn::tests {
 
 namespace {
@@ -38,6 +40,7 @@ void ModelRun::open() {
   options.durability = Durability::kNone;
   options.compression = any_compression();
   options.merge_operators = {std::make_shared<ModelOperator>()};
+  if (options_.encrypted) options.encryption = encryption_of();
   options.lock_timeout_ms = 0;  // there is one thread
   Result<std::unique_ptr<Db>> db = opener_(options);
   ASSERT_OK(db.status());

@@ -30,6 +30,7 @@ struct ModelOptions {
   size_t budget_bytes = size_t{16} << 20;
   bool large = true;      // values over 64 KB
   bool counters = false;  // keys of 8 bytes, and most values
+  bool encrypted = false;
 };
 
 class ModelRun {

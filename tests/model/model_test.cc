@@ -91,6 +91,16 @@ TEST(Model, counters) {
 #endif
 }
 
+// All of the same on what is encrypted.
+TEST(Model, encrypted) {
+  db::data_file_bytes_first = uint64_t{1} << 20;
+  db::data_file_bytes_max = uint64_t{4} << 20;
+  run_simulated({.seed = seed_or(19),
+                 .operations = operations_or(150'000),
+                 .keys = 40'000,
+                 .encrypted = true});
+}
+
 TEST(Model, real_threads_and_files) {
   const ModelOptions options{
       .seed = seed_or(11), .operations = operations_or(400'000), .keys = 60'000};

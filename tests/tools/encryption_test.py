@@ -1,0 +1,75 @@
+"""The command with encrypted databases: where keys come from, and changing them."""
+
+import os
+
+import command_case
+from command_case import NOT_FOUND, USAGE, CommandCase
+
+KEY = b"0123456789abcdef" * 4
+OTHER = b"fedcba9876543210" * 4
+
+
+class Encryption(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.key = self.file("key", KEY + b"\n")
+        self.other = self.file("other", OTHER)
+
+    def make(self):
+        self.hawthorn("put", self.db, "--key-file", self.key, "--key-id", "2025", "a key",
+                      "TEXT-of-a-value")
+
+    def test_keys_come_from_files_variables_and_descriptors(self):
+        self.make()
+        for path in self.db.iterdir():
+            self.assertNotIn(b"TEXT-of", path.read_bytes(), path)
+        self.assertEqual(self.hawthorn("get", self.db, "--key-file", self.key, "a key"),
+                         b"TEXT-of-a-value")
+        environment = dict(os.environ, THE_KEY=KEY.decode())
+        self.assertEqual(
+            self.hawthorn("get", self.db, "--key-env", "THE_KEY", "a key", env=environment),
+            b"TEXT-of-a-value")
+        reader, writer = os.pipe()
+        os.write(writer, bytes.fromhex(KEY.decode()))
+        os.close(writer)
+        self.addCleanup(os.close, reader)
+        self.assertEqual(
+            self.hawthorn("get", self.db, "--key-fd", str(reader), "a key", pass_fds=[reader]),
+            b"TEXT-of-a-value")
+        self.hawthorn("check", self.db, "--key-file", self.key)
+
+    def test_what_is_no_key(self):
+        self.make()
+        self.hawthorn("get", self.db, "a key", code=USAGE)
+        self.assertIn("is encrypted", self.stderr)
+        self.hawthorn("get", self.db, "--key-file", self.other, "a key", code=USAGE)
+        self.assertIn('wrong key: what was given as key "2025"', self.stderr)
+        self.assertNotIn(OTHER.decode(), self.stderr)
+        self.hawthorn("get", self.db, "--key-file", self.scratch / "none", "a key", code=NOT_FOUND)
+        self.hawthorn("get", self.db, "--key-env", "NO_SUCH_VARIABLE", "a key", code=NOT_FOUND)
+        short = self.file("short", b"SECRET-text")
+        self.hawthorn("get", self.db, "--key-file", short, "a key", code=USAGE)
+        self.assertNotIn("SECRET", self.stderr)
+        self.hawthorn("get", self.db, "--key-file", self.key, "--key-env", "X", "a key", code=USAGE)
+        self.hawthorn("put", self.scratch / "plain", "k", "v")
+        self.hawthorn("get", self.scratch / "plain", "--key-file", self.key, "k", code=USAGE)
+        self.assertIn("is not encrypted", self.stderr)
+
+    def test_another_key_takes_over(self):
+        self.make()
+        self.hawthorn("rotate-key", self.db, "--key-file", self.key, "--new-key-id", "2026",
+                      code=USAGE)
+        said = self.hawthorn("rotate-key", self.db, "--key-file", self.key, "--new-key-file",
+                             self.other, "--new-key-id", "2026", "--json")
+        self.assertEqual(said, b'{"key_id":"2026","data_keys":1,"data_key":1}\n')
+        self.hawthorn("get", self.db, "--key-file", self.key, "a key", code=USAGE)
+        said = self.hawthorn("rotate-data-key", self.db, "--key-file", self.other)
+        self.assertEqual(said, b'key "2026", data key 2 of 2\n')
+        self.hawthorn("put", self.db, "--key-file", self.other, "b", "more")
+        self.assertEqual(self.hawthorn("count", self.db, "--key-file", self.other), b"2\n")
+        self.hawthorn("rotate-key", self.db, "--key-file", self.other, "--new-key-file", self.key,
+                      "--new-key-id", "2026", code=USAGE)
+
+
+if __name__ == "__main__":
+    command_case.main()
