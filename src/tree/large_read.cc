@@ -76,7 +76,15 @@ Status LargeRead::run() {
 
 void LargeRead::damaged() {
   done_ = true;
-  status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
+  std::string where;
+  if (extent_ < value_.extents.size()) {
+    // Of a whole one it is not known which extent it is.
+    const uint64_t at = value_.in_pieces() ? asked_at_ : 0;
+    const format::ExtentAddress& extent = value_.extents[value_.in_pieces() ? extent_ : 0];
+    where = space::data_file_name(extent.file) + " at " +
+            std::to_string(uint64_t{extent.block} * kBlock + at) + ": ";
+  }
+  status_ = Status(StatusCode::kCorruption, where + "a large value does not match its checksum");
 }
 
 // Goes to the piece, or extent, in which the next byte lies. False: it has none.
