@@ -13,6 +13,7 @@ using Kind = CheckItem::Kind;
 
 namespace {
 constexpr int kAttempts = 4;
+constexpr int kManifestAttempts = 20;
 constexpr uint64_t kAgainUs = 2000;
 // Of a walk through the log: two windows with the room for a record before each.
 constexpr size_t kLogWalkBytes = size_t{12} << 20;
@@ -82,9 +83,18 @@ void check_superblock(Db::Impl& database, CheckSink& sink) {
 
 // False: there is none that could be read.
 bool check_manifest(Db::Impl& database, CheckSink& sink, LoadedManifest* loaded) {
-  // What was durable before it is read must be in it.
-  const uint64_t durable = database.publisher_->manifest_batch();
+  // What was durable before it is read must be in it. Where batches are added while it is read,
+  // piece by piece, a later piece may have some that an earlier one has not: then it is read again,
+  // and what is damage is found in the same place.
+  uint64_t durable = database.publisher_->manifest_batch();
   Result<LoadedManifest> read = Manifest::load(database.machine_, database.path_, nullptr);
+  Status before;
+  for (int attempt = 1; attempt < kManifestAttempts && !read.ok(); ++attempt) {
+    if (read.status().message() == before.message()) break;
+    before = read.status();
+    durable = database.publisher_->manifest_batch();
+    read = Manifest::load(database.machine_, database.path_, nullptr);
+  }
   if (!read.ok()) {
     add(sink, read.status(), "manifest");
     return false;
