@@ -55,6 +55,10 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"write_waits", Kind::kCount, s.write_waits},
           {"write_wait_us", Kind::kCount, s.write_wait_us},
           {"quarantined_containers", Kind::kCount, s.quarantined_containers},
+          {"scrub_bytes", Kind::kBytes, s.scrub_bytes},
+          {"scrub_containers", Kind::kCount, s.scrub_containers},
+          {"scrub_rounds", Kind::kCount, s.scrub_rounds},
+          {"scrub_errors", Kind::kCount, s.scrub_errors},
           {"background_io_bytes_per_second", Kind::kBytes, s.background_io_bytes_per_second},
           {"background_io_bytes", Kind::kBytes, s.background_io_bytes},
           {"background_io_urgent_bytes", Kind::kBytes, s.background_io_urgent_bytes},
@@ -205,6 +209,77 @@ Status run_counters(const CommonOptions& common) {
   return print_line(common.json ? json_of(*counters) : text_of(common.directory, *counters));
 }
 
+namespace {
+const char* name_of(CheckItem::Kind kind) {
+  switch (kind) {
+    case CheckItem::Kind::kChecksum:
+      return "checksum";
+    case CheckItem::Kind::kStructure:
+      return "structure";
+    case CheckItem::Kind::kCount:
+      return "count";
+    case CheckItem::Kind::kOverlap:
+      return "overlap";
+    case CheckItem::Kind::kReference:
+      return "reference";
+    case CheckItem::Kind::kUnchecked:
+      return "unchecked";
+  }
+  return "unknown";
+}
+
+void append_item(Json& json, const CheckItem& item) {
+  json.begin_object().field("kind", name_of(item.kind)).bytes("what", item.what);
+  if (!item.file.empty()) {
+    json.bytes("file", item.file).field("offset", item.offset).field("bytes", item.bytes);
+  }
+  if (item.container != 0) {
+    json.field("container", item.container).field("tree", item.tree);
+    json.bytes("tree_name", item.tree_name).bytes("low_key", item.low_key);
+    if (item.high_key.has_value()) json.bytes("high_key", *item.high_key);
+  }
+  json.end_object();
+}
+
+std::string json_of(const CheckReport& report) {
+  Json json;
+  json.begin_object().field("ok", report.ok());
+  json.field("trees", report.trees).field("containers", report.containers);
+  json.field("subtrees", report.subtrees).field("entries", report.entries);
+  json.field("large_values", report.large_values);
+  json.field("bytes_verified", report.bytes_verified);
+  json.field("blocks_verified", report.blocks_verified);
+  json.field("log_records", report.log_records);
+  json.field("manifest_batches", report.manifest_batches);
+  json.field("bytes_unaccounted", report.bytes_unaccounted);
+  json.field("errors_left_out", report.errors_left_out);
+  json.begin_array("errors");
+  for (const std::string& error : report.errors) json.item(error);
+  json.end_array().begin_array("items");
+  for (const CheckItem& item : report.items) append_item(json, item);
+  return json.end_array().end_object().text();
+}
+
+std::string text_of(const CheckReport& report) {
+  std::string text;
+  for (const std::string& error : report.errors) text += "error: " + error + "\n";
+  if (report.errors_left_out != 0) {
+    text += "error: and " + std::to_string(report.errors_left_out) + " more\n";
+  }
+  const auto add = [&text](uint64_t count, const char* what) {
+    text += std::to_string(count) + " " + what + ", ";
+  };
+  add(report.trees, "trees");
+  add(report.containers, "containers");
+  add(report.entries, "entries");
+  add(report.large_values, "large values");
+  add(report.manifest_batches, "manifest batches");
+  add(report.log_records, "log records");
+  return text + short_bytes(static_cast<double>(report.bytes_verified)) + " verified, " +
+         std::to_string(report.items.size() + report.errors_left_out) + " errors";
+}
+}  // namespace
+
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options) {
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
@@ -212,32 +287,22 @@ Status run_check(const CommonOptions& common, const CheckCommandOptions& options
     Progress progress("checked", Progress::Unit::kContainers, common.progress);
     CheckOptions check;
     check.verify_values = !options.indexes_only;
+    check.bytes_per_second = options.bytes_per_second;
+    check.threads = options.threads;
     check.progress = [&progress](uint64_t done, uint64_t all) { progress.update(done, all); };
     return (*db)->check(check);
   }();
   if (!report.ok()) return report.status();
 
-  Status printed;
-  if (common.json) {
-    Json json;
-    json.begin_object().field("ok", report->ok()).field("containers", report->containers);
-    json.field("subtrees", report->subtrees)
-        .field("entries", report->entries)
-        .field("bytes_verified", report->bytes_verified);
-    json.begin_array("errors");
-    for (const std::string& error : report->errors) json.item(error);
-    printed = print_line(json.end_array().end_object().text());
-  } else {
-    std::string text;
-    for (const std::string& error : report->errors) text += "error: " + error + "\n";
-    text += std::to_string(report->containers) + " containers, " + std::to_string(report->entries) +
-            " entries, " + short_bytes(static_cast<double>(report->bytes_verified)) +
-            " verified, " + std::to_string(report->errors.size()) + " errors";
-    printed = print_line(text);
-  }
+  Status printed = print_line(common.json ? json_of(*report) : text_of(*report));
   if (!printed.ok() || report->ok()) return printed;
-  return Status(StatusCode::kCorruption, (*db)->path() + ": the check found " +
-                                             std::to_string(report->errors.size()) + " errors");
+  bool damage = report->errors_left_out != 0;
+  for (const CheckItem& item : report->items) {
+    damage = damage || item.kind != CheckItem::Kind::kUnchecked;
+  }
+  const uint64_t count = report->items.size() + report->errors_left_out;
+  return Status(damage ? StatusCode::kCorruption : StatusCode::kIoError,
+                (*db)->path() + ": the check found " + std::to_string(count) + " errors");
 }
 
 }  // namespace hawthorn::tools

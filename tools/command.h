@@ -97,6 +97,8 @@ struct DumpOptions {
 
 struct CheckCommandOptions {
   bool indexes_only = false;
+  uint64_t bytes_per_second = 0;
+  uint32_t threads = 1;
 };
 
 struct RotateKeyOptions {

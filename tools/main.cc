@@ -217,6 +217,14 @@ class CommandLine {
     CLI::App& check = add_command("check", "Verify checksums, order, counts and references",
                                   [this] { return run_check(common_, check_); });
     check.add_flag("--indexes-only", check_.indexes_only, "Do not read values");
+    check.add_option("--rate", check_.bytes_per_second, "Read no more than so much per second")
+        ->transform(without_description(CLI::AsSizeValue(false)))
+        ->type_name("SIZE");
+    check
+        .add_option("--threads", check_.threads,
+                    "Read and verify with so many threads (default: 1)")
+        ->check(without_description(CLI::Range(1, 64)))
+        ->type_name("N");
     add_progress(check);
 
     CLI::App& rotate = add_command("rotate-key", "Let another key open an encrypted database",

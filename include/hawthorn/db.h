@@ -112,7 +112,19 @@ struct RangeEstimate {
 
 struct CheckOptions {
   bool verify_values = true;  // read value extents too, not only indexes
-  std::function<void(uint64_t containers_done, uint64_t containers)> progress;
+  // Called by the threads of the check, one at a time. `containers` is what there was when the
+  // present tree was begun.
+  std::function<void(uint64_t containers_done, uint64_t containers)> progress = {};
+  // Superblock, manifest and log, too.
+  bool verify_files = true;
+  // What the check reads per second, beside Options::background_io_bytes_per_second; 0: no limit of
+  // its own.
+  uint64_t bytes_per_second = 0;
+  // That read and verify containers at once, the caller's among them: 1 to 64. Each takes memory
+  // for one container's index beside 320 KB.
+  uint32_t threads = 1;
+  // What is found beyond so many is counted, and not told.
+  size_t errors_max = 1000;
 };
 
 class HAWTHORN_EXPORT Db {
@@ -429,7 +441,13 @@ class HAWTHORN_EXPORT Db {
   Status rotate_data_key();
 
   Stats stats();
-  // Verifies checksums, order, counts, extent overlap and references, while the database is in use.
+  // Reads all that is on disk and verifies it, while the database is in use: checksums of every
+  // block, order and ranges of keys, counts, references, that no two extents overlap and none is
+  // both in use and free; both slots of the superblock, every batch of the manifest, every record
+  // of the log that is still needed. Goes on behind what is wrong, and says where each thing is.
+  // Reads past the cache, which stays as it is. What is written meanwhile may be looked at or not.
+  // Damage is no error of the call, but in its report. Errors: kInvalidArgument for the options;
+  // kTooOld for a follower whose view was given up.
   Result<CheckReport> check(const CheckOptions& options = {});
 
   const std::string& path() const;

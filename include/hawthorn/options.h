@@ -145,6 +145,15 @@ struct Options {
   // while running: Db::set_background_io_limit.
   uint64_t background_io_bytes_per_second = 0;
 
+  // Verifies all that is on disk in the background, round after round, at so many bytes per second:
+  // what Db::check verifies of containers, and where a round ends superblock, manifest and log.
+  // Counts under background_io_bytes_per_second, too, and stands back for all else that does. A
+  // round begins anywhere; between two there is a pause of an hour, so that a small database is not
+  // read all the time. What it finds is told to listeners (DamageFound), to `log`, and counted
+  // (Stats::scrub_errors). Default 0: it does not. Has no effect in a database that is opened
+  // read-only.
+  uint64_t scrub_bytes_per_second = 0;
+
   // Called with each message of interest to an operator (recovery, damage, a full disk). Called
   // from any thread, also from background threads, never under a lock that a database call takes;
   // it must not throw. Default: none, silent.

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/export.h"
 #include "hawthorn/options.h"
 
 namespace hawthorn {
@@ -100,6 +102,12 @@ struct Stats {
   uint64_t write_waits = 0;  // commits that pacing slowed
   uint64_t write_wait_us = 0;
   uint64_t quarantined_containers = 0;
+  // Of Options::scrub_bytes_per_second, while open: what was verified, how often all of the
+  // database was gone through, and what was found wrong, each round anew.
+  uint64_t scrub_bytes = 0;
+  uint64_t scrub_containers = 0;
+  uint64_t scrub_rounds = 0;
+  uint64_t scrub_errors = 0;
   // What Options::background_io_bytes_per_second is about: what was read and written under it; what
   // went past it, since writers needed it; for how long work was put off.
   uint64_t background_io_bytes_per_second = 0;
@@ -148,12 +156,53 @@ struct Limits {
   size_t memory_budget_bytes_min = size_t{16} << 20;
 };
 
+// One thing that a check has found.
+struct CheckItem {
+  enum class Kind : uint8_t {
+    kChecksum = 0,   // bytes are not those that were written
+    kStructure = 1,  // they are, and contradict themselves or what refers to them: order, ranges
+    kCount = 2,      // there are not as many as something else says
+    kOverlap = 3,    // two claim the same blocks, or what is in use counts as free
+    kReference = 4,  // something that is referred to is missing, or is referred to by nothing
+    kUnchecked = 5,  // could not be looked at: the disk failed, or memory was short
+  };
+  Kind kind = Kind::kChecksum;
+  // Where it is: the file's name in the directory ("data.0", "superblock"), or "device 0"; empty
+  // where it is in no file. In bytes.
+  std::string file = {};
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // that are concerned, as far as is known; 0: it is not
+  // Whose it is: a container of a tree, and the range of its stored keys. 0: of none.
+  uint64_t container = 0;
+  uint32_t tree = 0;
+  std::string tree_name = {};  // as it was last told to the manifest; empty for the catalog
+  std::string low_key = {};
+  std::optional<std::string> high_key = {};  // nothing: to the end of the tree
+  std::string what = {};
+
+  // All of it, in one line.
+  HAWTHORN_EXPORT std::string to_string() const;
+};
+
 struct CheckReport {
-  uint64_t containers = 0;
+  uint64_t trees = 0;       // the catalog not among them
+  uint64_t containers = 0;  // of those trees
   uint64_t entries = 0;
   uint64_t subtrees = 0;
-  uint64_t bytes_verified = 0;
+  uint64_t large_values = 0;
+  uint64_t bytes_verified = 0;   // of data files, of the log, and of the small files
+  uint64_t blocks_verified = 0;  // of data files, of 4 KB
+  uint64_t log_records = 0;
+  uint64_t manifest_batches = 0;
+  // In use as the allocator says, and referred to by no tree, nor held for a feed or a follower:
+  // values that are being written, what was just replaced and somebody still reads. Where none of
+  // these is there, space that is lost until the next open.
+  uint64_t bytes_unaccounted = 0;
+  // What was found, by place; `errors` has the same as text. Of more than CheckOptions::errors_max
+  // the rest is only counted.
+  std::vector<CheckItem> items;
   std::vector<std::string> errors;  // each names file and offset, or tree and key range
+  uint64_t errors_left_out = 0;
   bool ok() const { return errors.empty(); }
 };
 

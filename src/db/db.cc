@@ -10,6 +10,7 @@
 #include "db/cursor_impl.h"
 #include "db/impl.h"
 #include "db/large_values.h"
+#include "db/scrub.h"
 #include "db/several_values.h"
 #include "db/stored_key.h"
 #include "db/subtrees.h"
@@ -357,29 +358,39 @@ Status Db::sync() {
 
 Status Db::flush() {
   if (Status s = impl_->writable(); !s.ok()) return s;
-  if (Status s = impl_->scheduler_->flush_all(); !s.ok()) return s;
-  return impl_->publisher_->publish();
+  Status flushed = impl_->scheduler_->flush_all();
+  if (!flushed.ok() && !flushed.is(StatusCode::kCorruption)) return flushed;
+  if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
+  return flushed;
 }
 
 Status Db::compact() {
+  // What is damaged stays as it is, and is told at the end.
+  Status damaged;
+  const auto ends = [&damaged](Status status) {
+    if (!status.is(StatusCode::kCorruption)) return status;
+    if (damaged.ok()) damaged = std::move(status);
+    return Status();
+  };
   if (impl_->filters_ != nullptr) {
     if (Status s = impl_->filters_->may_end_filters(); !s.ok()) return s;
   }
   if (Status s = impl_->expiry_->may_end(); !s.ok()) return s;
-  if (Status s = flush(); !s.ok()) return s;
+  if (Status s = ends(flush()); !s.ok()) return s;
   if (Status s = impl_->layer_merger_->drain(); !s.ok()) return s;
   if (impl_->filters_ != nullptr) {
     if (Status s = impl_->filters_->run_all(); !s.ok()) return s;
-    if (Status s = flush(); !s.ok()) return s;
+    if (Status s = ends(flush()); !s.ok()) return s;
   }
   if (impl_->store_.expires.load(std::memory_order_acquire)) {
     if (Status s = impl_->expiry_->run_all(); !s.ok()) return s;
-    if (Status s = flush(); !s.ok()) return s;
+    if (Status s = ends(flush()); !s.ok()) return s;
   }
-  if (Status s = impl_->scheduler_->recluster_all(); !s.ok()) return s;
+  if (Status s = ends(impl_->scheduler_->recluster_all()); !s.ok()) return s;
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
   impl_->scheduler_->shrink();
-  return impl_->publisher_->publish();
+  if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
+  return damaged;
 }
 
 Status Db::drain() {
@@ -602,6 +613,7 @@ void Db::Impl::figures(Stats* stats) const {
     stats->filter_changed = filters_->changed();
   }
   if (expiry_ != nullptr) stats->expired = expiry_->removed();
+  if (scrub_ != nullptr) scrub_->add_to(stats);
   stats->data_files_removed = flushing.files_removed.load(std::memory_order_relaxed);
 }
 

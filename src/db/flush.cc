@@ -86,6 +86,12 @@ Status Scheduler::flush_container(tree::TreeState* tree, const std::string& low,
   if (status.is(StatusCode::kNoSpace)) {
     status = try_flush(tree, low, allow_io, force, least, flushed);
   }
+  // Values that cannot be read need not be, as long as the index can name one extent more. Who
+  // wants them rewritten is told all the same.
+  if (status.is(StatusCode::kCorruption) && !policy.rewrites() && allow_io) {
+    Status kept = try_flush(tree, low, allow_io, force, least, flushed);
+    if (kept.ok() && *flushed) status = std::move(kept);
+  }
   least.keep_extents = false;
   for (int halves = 0; status.is(StatusCode::kNoSpace) && halves < kSmallestPart; ++halves) {
     least.target_bytes /= 2;

@@ -44,6 +44,8 @@ void Scheduler::refill() {
       const tree::Descriptor* d = container->descriptor.load(std::memory_order_acquire);
       count_use(*d->run, shown, &use);
       if (container->flushing.load(std::memory_order_relaxed)) continue;
+      // What is quarantined keeps its delta: nothing that a flush could do.
+      if (d->run->damaged.load(std::memory_order_relaxed)) continue;
       const tree::Delta* delta = d->frozen != nullptr ? d->frozen : d->active;
       if (delta->empty()) continue;
       const bool large = delta->bytes() > tree::kLargeDeltaBytes;

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "db/large_values.h"
+#include "db/scrub.h"
 #include "os/epoch.h"
 #include "os/fork.h"
 
@@ -50,6 +51,7 @@ Db::Impl::~Impl() {
   // Callbacks may still call, and are told that it is closed.
   if (events_ != nullptr) static_cast<void>(events_->pause().ok());
   if (filters_ != nullptr) filters_->stop();
+  if (scrub_ != nullptr) scrub_->stop();
   if (expiry_ != nullptr) expiry_->stop();
   if (layer_merger_ != nullptr) layer_merger_->stop();
   const bool was_open = opened_ && !closed_.exchange(true, std::memory_order_acq_rel);

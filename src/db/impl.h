@@ -55,6 +55,10 @@ struct TreeAccess {
   }
 };
 
+namespace db {
+class Scrub;
+}
+
 class Db::Impl {
  public:
   Impl(const os::Machine& machine, std::string path, Options options);
@@ -166,6 +170,7 @@ class Db::Impl {
   std::unique_ptr<db::Scheduler> scheduler_;
   std::unique_ptr<db::FilterJob> filters_;  // null: there are none
   std::unique_ptr<db::ExpiryJob> expiry_;
+  std::unique_ptr<db::Scrub> scrub_;            // null: there is none
   std::unique_ptr<db::CountersFile> counters_;  // null: read-only
   std::unique_ptr<db::LayerMerger> layer_merger_;
   txn::Services services_;

@@ -158,7 +158,10 @@ bool LayerMerger::keep(Commit commit) {
            committed.layer->data->flushed_to(cts, durable);
   };
   if (!std::all_of(commit.begin(), commit.end(), flushed)) {
-    if (!scheduler_->flush_all(cts + 1).ok() || !publisher_->publish().ok()) return false;
+    // One that is damaged stands in the way only where it is one of these.
+    const Status all = scheduler_->flush_all(cts + 1);
+    if (!all.ok() && !all.is(StatusCode::kCorruption)) return false;
+    if (!publisher_->publish().ok()) return false;
     if (!std::all_of(commit.begin(), commit.end(), flushed)) return false;
   }
   // Should the log lose the commit, there would be layers of nothing.

@@ -38,6 +38,8 @@ struct LoadedManifest {
   uint64_t generation = 0;
   uint64_t number = 0;
   format::Features features;
+  uint64_t batches = 0;  // that were read, and how far the last one reaches in its file
+  uint64_t bytes = 0;
   bool must_not_write = false;  // features that this version can read but not write; start refuses
 };
 

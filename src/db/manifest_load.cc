@@ -97,7 +97,9 @@ Status load_file(const os::Machine& machine, const std::string& directory, Loade
     if (Status status = take_batch(reader.batch(), loaded.state); !status.ok()) {
       return reader.corrupt(reader.batch_offset(), status.message());
     }
+    ++loaded.batches;
   }
+  loaded.bytes = reader.end_offset();
   if (reader.torn_offset() != 0) {
     add_warning(warning, name + " at " + std::to_string(reader.torn_offset()) +
                              ": an unfinished batch was dropped");

@@ -10,6 +10,7 @@
 #include "db/log_sizing.h"
 #include "db/manifest_files.h"
 #include "db/replay.h"
+#include "db/scrub.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
 
@@ -247,6 +248,7 @@ Status Db::Impl::open_all(Opened* event) {
       static_cast<void>(filters_->run_due().ok());
     }
     if (!machine_.background_threads) static_cast<void>(expiry_->run_if_due().ok());
+    if (!machine_.background_threads && scrub_ != nullptr) scrub_->run_if_due();
     if (counters_ == nullptr) return;
     counters_->update_when_due([this](Stats* stats) { figures(stats); });
   });
@@ -308,6 +310,7 @@ Status Db::Impl::open_all(Opened* event) {
     }
   }
   if (options_.read_only) {
+    log_options_ = recovery_options;
     sequencer_->start(nullptr, visible);
     if (recovery != nullptr) {
       if (Status s = replay.finish(*recovery); !s.ok()) return s;
@@ -423,6 +426,9 @@ Status Db::Impl::open_all(Opened* event) {
       filters_->flushed(tree, low);
     });
   }
+  if (options_.scrub_bytes_per_second != 0) {
+    scrub_ = std::make_unique<db::Scrub>(this, options_.scrub_bytes_per_second);
+  }
   scheduler_->start();
   if (Status s = catalog_->finish_open(services_, false, named_snapshots_->timestamps()); !s.ok()) {
     return s;
@@ -430,6 +436,7 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = expiry_->load_now(); !s.ok()) return s;
   if (filters_ != nullptr) filters_->start();
   expiry_->start();
+  if (scrub_ != nullptr) scrub_->start();
   layer_merger_->start();
   layer_merger_->wake_if_due();
   return {};
@@ -522,6 +529,7 @@ Status Db::Impl::close() {
     if (Status s = events_->pause(); !s.ok()) return s;
   }
   if (filters_ != nullptr) filters_->stop();
+  if (scrub_ != nullptr) scrub_->stop();
   expiry_->stop();
   Status status = close_all();
   if (!closed_.load(std::memory_order_acquire)) {
@@ -530,6 +538,7 @@ Status Db::Impl::close() {
       layer_merger_->wake_if_due();
     }
     if (filters_ != nullptr) filters_->start();
+    if (scrub_ != nullptr) scrub_->start();
     if (!options_.read_only) expiry_->start();
     if (events_ != nullptr) events_->resume();
     return status;
@@ -558,10 +567,18 @@ Status Db::Impl::close_all() {
   // Also what a merge that failed has left of transactions that were rolled back since: it counts
   // as logged at the end. What is prepared cannot be flushed, and of layers and moments of clones
   // that the manifest could not be told of only the log knows: so it stays.
-  const bool keeps_log = !prepared_.empty() || !layers_kept || !catalog_->clones_kept() ||
-                         feeds_->behind(sequencer_->visible().load());
+  bool keeps_log = !prepared_.empty() || !layers_kept || !catalog_->clones_kept() ||
+                   feeds_->behind(sequencer_->visible().load());
   const format::Lsn end = keeps_log ? log_->head() : format::kLsnMax;
-  if (Status s = scheduler_->flush_all(end); !s.ok()) return s;
+  const Status flushed = scheduler_->flush_all(end);
+  if (flushed.is(StatusCode::kCorruption)) {
+    // What is damaged keeps what was written to it, which the log has.
+    keeps_log = true;
+    log(LogLevel::kWarning,
+        "the log is kept, since not everything could be flushed: " + flushed.to_string());
+  } else if (!flushed.ok()) {
+    return flushed;
+  }
   if (!keeps_log && !scheduler_->all_flushed()) {
     return Status(StatusCode::kBusy, path_ + ": not everything could be flushed yet");
   }

@@ -538,20 +538,25 @@ bool Scheduler::all_flushed() const {
 // from before this call. An open transaction that logged chunks is found by each: hence the bound.
 Status Scheduler::flush_all(Lsn end) {
   Status full;
+  Damaged damaged;
   for (tree::TreeState* tree : trees_()) {
+    damaged.lows.clear();
     for (uint32_t pass = 0; pass < kFlushPasses; ++pass) {
-      const std::vector<std::string> lows = unflushed(tree, end);
+      std::vector<std::string> lows = unflushed(tree, end);
+      std::erase_if(lows, [&](const std::string& low) { return damaged.lows.contains(low); });
       if (lows.empty()) break;
-      Status s = flush_each(tree, lows);
+      Status s = flush_each(tree, lows, &damaged);
       if (!s.ok() && !s.is(StatusCode::kNoSpace)) return s;
       if (!s.ok() && pass + 1 == kFlushPasses) full = std::move(s);
     }
   }
-  return full;
+  return full.ok() ? damaged.first : full;
 }
 
-// A container that finds no space leaves it to the others to make some.
-Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows) {
+// A container that finds no space leaves it to the others to make some. One that is damaged keeps
+// its delta, and the others do not wait for it.
+Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::string>& lows,
+                             Damaged* damaged) {
   Status full;
   const size_t budget = store_->arena->budget();
   for (const std::string& low : lows) {
@@ -574,6 +579,11 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
           machine_.clock->sleep_us(500);
           continue;
         }
+        if (s.is(StatusCode::kCorruption)) {
+          damaged->lows.insert(low);
+          if (damaged->first.ok()) damaged->first = s;
+          break;
+        }
         if (!s.is(StatusCode::kNoSpace)) return s;
         full = s;
         break;
@@ -595,6 +605,7 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
 }
 
 Status Scheduler::recluster_all() {
+  Status damaged;
   tree::MergePolicy recluster = policy();
   recluster.recluster = true;
   for (tree::TreeState* tree : trees_()) {
@@ -614,11 +625,13 @@ Status Scheduler::recluster_all() {
       bool flushed = false;
       if (machine_.background_io != nullptr) machine_.background_io->await();
       const os::IoLimit::Scope counts(machine_.background_io);
-      if (Status s = flush_container(tree, low, true, true, recluster, &flushed); !s.ok()) return s;
+      Status s = flush_container(tree, low, true, true, recluster, &flushed);
+      if (!s.ok() && !s.is(StatusCode::kCorruption)) return s;
+      if (damaged.ok()) damaged = std::move(s);
       os::epoch::collect();
     }
   }
-  return {};
+  return damaged;
 }
 
 Status Scheduler::drain() {

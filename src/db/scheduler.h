@@ -119,14 +119,15 @@ class Scheduler : public txn::Admission {
   Status publish() { return publisher_->publish(); }
   Publisher& publisher() const { return *publisher_; }
   // Flushes all that was logged below `end`, or until now; does not publish. kLsnMax: all that
-  // there is, when nobody writes any more.
+  // there is, when nobody writes any more. kCorruption, which names file and offset: all others
+  // were flushed, and what is damaged has kept its delta.
   Status flush_all(Lsn end);
   Status flush_all() {
     return flush_all(store_->log != nullptr ? store_->log->head() : format::kLsnMax);
   }
   // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
   bool all_flushed() const;
-  // Rewrites every container that has garbage or more than one value extent.
+  // Rewrites every container that has garbage or more than one value extent. kCorruption: as above.
   Status recluster_all();
   // Rewrites the container that covers the key without what deleted ranges hide of it. *flushed:
   // it did something. Errors: those of flushing.
@@ -158,8 +159,14 @@ class Scheduler : public txn::Admission {
   };
   // The low keys of the containers that hold something logged before `end`.
   std::vector<std::string> unflushed(tree::TreeState* tree, Lsn end) const;
+  // Of one tree the containers that could not be flushed, since they are damaged; and why the first
+  // of all could not.
+  struct Damaged {
+    std::set<std::string> lows;
+    Status first;
+  };
   // Flushes each of these containers at least once.
-  Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows);
+  Status flush_each(tree::TreeState* tree, const std::vector<std::string>& lows, Damaged* damaged);
   enum class Step : uint8_t { kDone, kNothing, kFailed };
   class MergerLease;
 

@@ -470,7 +470,7 @@ TEST(Cursor, DamageOfAReplacedFileIsNone) {
     file->image = old->run->image;
     file->values = old->run->values;
     test.residency().adopt(file, nullptr);
-    old->run->damaged.store(true);
+    old->run->quarantine(Status(StatusCode::kCorruption, "by the test"));
     old->active->ref();
     container->install(new Descriptor{old->active, nullptr, file});
   });

@@ -81,13 +81,17 @@ Status LargeRead::run() {
 
 void LargeRead::damaged() {
   done_ = true;
-  if (!value_.sealed || asked_bytes_ == 0) {
-    status_ = Status(StatusCode::kCorruption, "a large value does not match its checksum");
-    return;
+  std::string where;
+  if (extent_ < value_.extents.size()) {
+    // Of a whole one it is not known which extent it is.
+    const uint64_t at = value_.in_pieces() ? asked_at_ : 0;
+    const format::ExtentAddress& extent = value_.extents[value_.in_pieces() ? extent_ : 0];
+    where = space::data_file_name(extent.file) + " at " +
+            std::to_string(uint64_t{extent.block} * kBlock + at) + ": ";
   }
-  const os::IoRead read = request();
-  status_ = Status(StatusCode::kCorruption, Residency::place(read.file, read.offset) +
-                                                ": the seal of a large value is broken");
+  status_ = Status(StatusCode::kCorruption,
+                   where + (value_.sealed ? "the seal of a large value is broken"
+                                          : "a large value does not match its checksum"));
 }
 
 // Goes to the piece, or extent, in which the next byte lies. False: it has none.

@@ -79,6 +79,16 @@ void RunFile::date(Lsn from, RunFile* before) {
 RunFile::~RunFile() {
   if (earlier != nullptr) earlier->unref();
   if (residency != nullptr) residency->forget(this);
+  delete damage.load(std::memory_order_relaxed);
+}
+
+void RunFile::quarantine(const Status& status) {
+  const Status* none = nullptr;
+  const auto* told = new Status(status.code(), std::string(status.message()) +
+                                                   " (container " + std::to_string(record.id) +
+                                                   " is quarantined)");
+  if (!damage.compare_exchange_strong(none, told, std::memory_order_acq_rel)) delete told;
+  damaged.store(true, std::memory_order_release);
 }
 
 // ---- Residency
@@ -429,9 +439,9 @@ Status not_of(const RunFile& file, const std::string& place) {
                                              std::to_string(file.record.id) +
                                              " names other value extents than the manifest");
 }
-Status quarantined(const RunFile& file) {
-  return Status(StatusCode::kCorruption,
-                "container " + std::to_string(file.record.id) + " is quarantined");
+// Set before `damaged`, and never again.
+const Status& quarantined(const RunFile& file) {
+  return *file.damage.load(std::memory_order_acquire);
 }
 }  // namespace
 
@@ -482,7 +492,7 @@ Status Residency::load_run(RunFile* file, RunPart part) {
   if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
   if (attach_present(file, part)) return {};
   Status status = present == nullptr ? load_image(file, part) : load_heap(file);
-  if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  if (status.is(StatusCode::kCorruption)) file->quarantine(status);
   tell_damage(file, *file->image.get(), status);
   return status;
 }
@@ -534,7 +544,7 @@ Status Residency::load_outline(RunFile* file) {
     if (status.ok() && !is_of(*outline, *file)) status = not_of(*file, where);
   }
   release(os::Quota::kMerge, memory, bytes);
-  if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
+  if (status.is(StatusCode::kCorruption)) file->quarantine(status);
   tell_damage(file, *file->image.get(), status);
   if (!status.ok()) return status;
   os::MutexLock lock(mutex_);

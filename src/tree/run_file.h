@@ -28,6 +28,7 @@
 
 #include "base/assert.h"
 #include "format/manifest_state.h"
+#include "hawthorn/status.h"
 #include "os/small_objects.h"
 #include "tree/extent.h"
 #include "tree/run.h"
@@ -65,7 +66,10 @@ struct alignas(64) RunFile : os::InHugePages {
   std::atomic<bool> damaged{
       false};  // a checksum did not match: reads of it fail, the rest of the database goes on
 
-  std::atomic<bool> damage_told{false};  // to listeners, once
+  std::atomic<bool> damage_told{false};        // to listeners, once
+  std::atomic<const Status*> damage{nullptr};  // what it is; owned, set once
+  // From now on its run is not read again: whoever needs it is told `damage`.
+  void quarantine(const Status& status);
 
   // How many keys whoever reads at or above live_from finds in it, or one of these.
   static constexpr uint64_t kNotLooked = ~uint64_t{0};      // nobody has looked at its header

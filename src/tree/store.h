@@ -38,9 +38,16 @@ class LargeExtents {
     extents_.erase(at);
     return extent;
   }
+  // All that is in it.
+  uint64_t blocks() const {
+    os::MutexLock lock(mutex_);
+    uint64_t sum = 0;
+    for (const auto& [address, extent] : extents_) sum += address.blocks;
+    return sum;
+  }
 
  private:
-  os::Mutex mutex_;
+  mutable os::Mutex mutex_;
   std::map<ExtentAddress, ExtentRef> extents_ GUARDED_BY(mutex_);
 };
 

@@ -218,6 +218,29 @@ class Care(CommandCase):
         report = json.loads(self.hawthorn("check", self.db, "--json", "--indexes-only"))
         self.assertTrue(report["ok"])
         self.assertEqual((report["entries"], report["errors"]), (1, []))
+        self.hawthorn("check", self.db, "--threads", "2", "--rate", "1GB")
+        self.hawthorn("check", self.db, "--threads", "0", code=USAGE)
+
+    def test_check_of_damage(self):
+        for number in range(2):
+            self.hawthorn("put", self.db, f"key {number}", "value " * 800)
+        (path,) = self.db.glob("data.0")
+        data = bytearray(path.read_bytes())
+        # All of what the tree has: its values stand in one extent.
+        at = data.find(b"value value")
+        self.assertGreater(at, 0)
+        data[at] ^= 1
+        path.write_bytes(data)
+        text = self.hawthorn("check", self.db, code=CORRUPTION).decode()
+        self.assertRegex(text, r"error: data\.0 at \d+, 4096 bytes: checksum mismatch .*main.*keys")
+        self.assertIn(" 1 errors", text)
+        report = json.loads(self.hawthorn("check", self.db, "--json", code=CORRUPTION)
+                            .splitlines()[0])
+        (item,) = report["items"]
+        self.assertFalse(report["ok"])
+        self.assertEqual((item["kind"], item["file"], item["offset"]),
+                         ("checksum", "data.0", at // 4096 * 4096))
+        self.assertEqual((item["tree_name"], item["low_key"]), ("main", ""))
 
     def test_reading_changes_nothing(self):
         self.hawthorn("put", self.db, "k", "v")

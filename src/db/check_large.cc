@@ -1,0 +1,194 @@
+// Large values, a part of the check of a container: every byte of their extents, whichever pieces
+// use them.
+
+#include <algorithm>
+
+#include "db/check_container.h"
+
+namespace hawthorn::db {
+
+using format::ExtentAddress;
+using format::kLargeSumBytes;
+using Kind = CheckItem::Kind;
+
+namespace {
+constexpr size_t kBlock = os::kBlockBytes;
+
+bool all_zero(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
+}
+
+// What [from, to) of an extent has of a piece that was read at `at`.
+std::string_view part_of_piece(std::string_view piece, uint64_t at, uint64_t from, uint64_t to) {
+  const uint64_t begin = std::max(from, at);
+  const uint64_t end = std::min(to, at + piece.size());
+  return begin < end ? piece.substr(begin - at, end - begin) : std::string_view();
+}
+}  // namespace
+
+// The versions of a key may share extents; the manifest names each once, and none besides.
+void ContainerCheck::check_large_extents(std::vector<ExtentAddress>* named) {
+  std::sort(named->begin(), named->end());
+  named->erase(std::unique(named->begin(), named->end()), named->end());
+  std::vector<ExtentAddress> listed = record_->large;
+  std::sort(listed.begin(), listed.end());
+  const auto tell_those = [&](const std::vector<ExtentAddress>& these,
+                              const std::vector<ExtentAddress>& others, const char* what) {
+    std::vector<ExtentAddress> only;
+    std::set_difference(these.begin(), these.end(), others.begin(), others.end(),
+                        std::back_inserter(only));
+    for (const ExtentAddress& address : only) {
+      tell(item_at(Kind::kReference, address, 0, uint64_t{address.blocks} * kBlock, what));
+    }
+  };
+  tell_those(*named, listed, "an extent of a large value that the manifest does not name");
+  tell_those(listed, *named, "an extent of a large value that the manifest names, and no entry");
+}
+
+void ContainerCheck::check_large(const format::LargeValue& value) {
+  sink_.large_values.fetch_add(1, std::memory_order_relaxed);
+  if (value.in_pieces()) {
+    check_large_pieces(value);
+  } else {
+    check_large_whole(value);
+  }
+}
+
+// To the buffer. False: it could not be read, which was told, or it is to end.
+bool ContainerCheck::read_large(const ExtentAddress& address, uint64_t at, size_t bytes,
+                                std::vector<CheckItem>* found) {
+  std::vector<Bad> bad;
+  const auto first = static_cast<uint32_t>(at / kBlock);
+  if (!read_piece(address, first, static_cast<uint32_t>((bytes + kBlock - 1) / kBlock), &bad)) {
+    return false;
+  }
+  for (const Bad& row : bad) {
+    CheckItem unread = item_at(Kind::kUnchecked, address, uint64_t{row.first} * kBlock,
+                               uint64_t{row.count} * kBlock, "a large value");
+    if (row.status.is(StatusCode::kCorruption)) unread.kind = Kind::kReference;
+    unread.what += ": " + row.status.to_string();
+    found->push_back(std::move(unread));
+  }
+  return bad.empty();
+}
+
+bool ContainerCheck::whole_checksum(const format::LargeValue& value, uint64_t* checksum,
+                                    std::vector<CheckItem>* found) {
+  static_assert(kBufferBytes % format::kLargeChunkBytes == 0);
+  *checksum = 0;
+  uint64_t left = value.size;
+  std::string chunk;  // chunks are of the value, wherever its extents end
+  for (const ExtentAddress& address : value.extents) {
+    const uint64_t bytes = std::min<uint64_t>(left, uint64_t{address.blocks} * kBlock);
+    for (uint64_t at = 0; at < bytes;) {
+      const auto size = static_cast<size_t>(std::min<uint64_t>(bytes - at, kBufferBytes));
+      if (!read_large(address, at, size, found)) return false;
+      for (size_t from = 0; from < size;) {
+        const size_t take = std::min(format::kLargeChunkBytes - chunk.size(), size - from);
+        chunk.append(buffer_ + from, take);
+        from += take;
+        left -= take;
+        if (chunk.size() < format::kLargeChunkBytes && left > 0) continue;
+        *checksum = format::extend_large_checksum(*checksum, chunk);
+        chunk.clear();
+      }
+      at += size;
+    }
+  }
+  return left == 0;
+}
+
+// One checksum covers all of it: it does not tell where it is wrong.
+void ContainerCheck::check_large_whole(const format::LargeValue& value) {
+  std::vector<CheckItem> found;
+  for (int attempt = 0; attempt < 2 && !ended_; ++attempt) {
+    found.clear();
+    uint64_t checksum = 0;
+    const bool read = whole_checksum(value, &checksum, &found);
+    if (ended_ || (read && checksum == value.checksum)) return;
+    if (!read) continue;
+    const ExtentAddress first = value.extents.empty() ? ExtentAddress() : value.extents.front();
+    found.push_back(item_at(Kind::kChecksum, first, 0, value.size,
+                            "checksum mismatch in a large value, of which this is the first "
+                            "extent of " +
+                                std::to_string(value.extents.size())));
+  }
+  for (CheckItem& one : found) tell(std::move(one));
+}
+
+void ContainerCheck::check_large_pieces(const format::LargeValue& value) {
+  for (size_t i = 0; i < value.extents.size(); ++i) {
+    const ExtentAddress& address = value.extents[i];
+    if (!large_seen_.insert(address).second) continue;
+    std::vector<CheckItem> found;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      found.clear();
+      if (!read_large_extent(address, value.contents[i], &found) && ended_) return;
+      if (found.empty()) break;
+    }
+    for (CheckItem& one : found) tell(std::move(one));
+  }
+}
+
+// All of an extent: contents, table of sums, and zeros between and behind them.
+bool ContainerCheck::read_large_extent(const ExtentAddress& address,
+                                       const format::LargeContent& content,
+                                       std::vector<CheckItem>* found) {
+  static_assert(kBufferBytes % kLargeSumBytes == 0);
+  const uint64_t end = uint64_t{content.blocks()} * kBlock;
+  if (content.blocks() > address.blocks) {
+    found->push_back(item_at(Kind::kStructure, address, 0, 0,
+                             "a part of a large value is longer than its extent"));
+    return false;
+  }
+  const uint64_t table_end = content.table_at() + content.table_bytes();
+  std::vector<uint64_t> sums;
+  std::string table;
+  bool padded = true;
+  for (uint64_t at = 0; at < end; at += kBufferBytes) {
+    const auto size = static_cast<size_t>(std::min<uint64_t>(end - at, kBufferBytes));
+    if (!read_large(address, at, size, found)) return false;
+    const std::string_view piece(buffer_, size);
+    const std::string_view bytes = part_of_piece(piece, at, 0, content.bytes);
+    for (size_t from = 0; from < bytes.size(); from += kLargeSumBytes) {
+      sums.push_back(format::large_sum(bytes.substr(from, kLargeSumBytes)));
+    }
+    table += part_of_piece(piece, at, content.table_at(), table_end);
+    padded = padded && all_zero(part_of_piece(piece, at, content.bytes, content.table_at())) &&
+             all_zero(part_of_piece(piece, at, table_end, end));
+  }
+  judge_table(address, content, sums, table, found);
+  if (!padded) {
+    found->push_back(item_at(Kind::kStructure, address, content.bytes, end - content.bytes,
+                             "what fills up the extent of a large value is not zero"));
+  }
+  return true;
+}
+
+void ContainerCheck::judge_table(const ExtentAddress& address, const format::LargeContent& content,
+                                 const std::vector<uint64_t>& sums, std::string_view table,
+                                 std::vector<CheckItem>* found) const {
+  const auto wrong = [&](uint64_t at, uint64_t bytes, const char* what) {
+    found->push_back(item_at(Kind::kChecksum, address, at, bytes,
+                             std::string("checksum mismatch in ") + what + " of a large value"));
+  };
+  if (!content.has_table()) {
+    if (sums.front() != content.checksum) wrong(0, content.bytes, "a part");
+    return;
+  }
+  if (format::large_sum(table) != content.checksum) {
+    wrong(content.table_at(), table.size(), "the table of sums");
+    const std::string_view made(reinterpret_cast<const char*>(sums.data()), sums.size() * 8);
+    if (format::large_sum(made) != content.checksum) {
+      wrong(0, content.bytes, "a part, or more than one,");
+    }
+    return;
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (load<uint64_t>(table.data() + i * 8) == sums[i]) continue;
+    const uint64_t at = i * kLargeSumBytes;
+    wrong(at, std::min<uint64_t>(kLargeSumBytes, content.bytes - at), "a part");
+  }
+}
+
+}  // namespace hawthorn::db

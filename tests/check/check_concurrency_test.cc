@@ -1,0 +1,94 @@
+// Checks and the scrub beside writers that flush, rewrite, split, join and drop: no damage is told
+// where there is none.
+
+#include <atomic>
+#include <thread>
+
+#include "db/log_sizing.h"
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+constexpr uint64_t kKeys = 3000;
+
+TEST(CheckConcurrency, beside_writers_finds_nothing) {
+  db::log_segment_bytes = size_t{4} << 20;
+  const TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = size_t{24} << 20;
+  options.durability = Durability::kNone;
+  options.space_target = 1.05;  // much is rewritten
+  options.scrub_bytes_per_second = size_t{200} << 20;
+  std::atomic<int> told{0};
+  options.log = [&told](LogLevel level, std::string_view message) {
+    if (level != LogLevel::kError) return;
+    ++told;
+    ADD_FAILURE() << message;
+  };
+  auto opened = Db::open(directory / "db", options);
+  ASSERT_OK(opened.status());
+  Db& db = **opened;
+  const Tree packed = db.tree("packed").value();
+  ASSERT_OK(db.set_compression(packed, Compression::kLz4));
+  const Tree plain = db.tree("plain").value();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint64_t number = 0; number < 2; ++number) {
+    threads.emplace_back([&, number] {
+      Prng prng(number + 1);
+      for (uint64_t i = 0; !stop.load(); ++i) {
+        const Tree& tree = prng.one_in(3) ? packed : plain;
+        const std::string key = big_endian(prng.below(kKeys));
+        const size_t size = prng.one_in(200) ? 70'000 + prng.below(200'000) : prng.below(600);
+        Status status;
+        if (prng.one_in(20)) {
+          status = db.del(tree, key);
+        } else if (prng.one_in(2000)) {
+          const std::string low = big_endian(prng.below(kKeys));
+          status = db.delete_range(tree, low, low + big_endian(prng.below(200)));
+        } else {
+          status = db.put(tree, key, value_of(i, size));
+        }
+        ASSERT_TRUE(status.ok() || status.is(StatusCode::kTimedOut)) << status.to_string();
+        if (i % 4000 == 3999) ASSERT_OK(db.flush());
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (uint64_t i = 0; !stop.load(); ++i) {
+      ASSERT_OK(db.compact());
+      const std::string name = "short-lived " + std::to_string(i);
+      const Tree tree = db.tree(name).value();
+      for (uint64_t k = 0; k < 500; ++k) ASSERT_OK(db.put(tree, big_endian(k), value_of(k, 300)));
+      ASSERT_OK(db.flush());
+      ASSERT_OK(db.drop_tree(name));
+    }
+  });
+  const uint64_t rounds = scaled(200);
+  uint64_t blocks = 0;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const Result<CheckReport> report = db.check({.threads = static_cast<uint32_t>(1 + round % 3)});
+    ASSERT_OK(report.status());
+    for (const std::string& error : report->errors) ADD_FAILURE() << error;
+    blocks += report->blocks_verified;
+    if (HasFailure()) break;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(told.load(), 0);
+  EXPECT_GT(blocks, rounds * 10);
+  EXPECT_GT(db.stats().scrub_containers, 0u);
+  // When all is quiet, all space has its owner.
+  ASSERT_OK(db.flush());
+  ASSERT_OK(db.drain());
+  uint64_t unaccounted = 1;
+  for (int i = 0; i < 100 && unaccounted != 0; ++i) {
+    ASSERT_OK(db.drain());
+    unaccounted = db.check({.verify_values = false}).value().bytes_unaccounted;
+  }
+  EXPECT_EQ(unaccounted, 0u);
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
