@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/backup.h"
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
@@ -410,6 +411,18 @@ class HAWTHORN_EXPORT Db {
 
   // Options::background_io_bytes_per_second from now on; 0: no limit.
   Status set_background_io_limit(uint64_t bytes_per_second);
+
+  // Copies of the database at one moment (backup.h), while others read and write. What is in use
+  // when it begins stays on the disk until it is done: of a full disk the copy is given up, with
+  // kNoSpace, before writers go without. checkpoint makes a database of its own in a directory that
+  // is missing or empty, or holds what an interrupted one has left; until it is whole and durable
+  // the directory has a file `copy.incomplete`, and opening it is refused.
+  // Errors: kNotSupported for a database on devices; kReadOnly for one that was opened so;
+  // kInvalidArgument for a directory with other contents; kBusy where somebody else writes into it;
+  // kCorruption; kNoSpace.
+  // Durable: when it returns.
+  Status checkpoint(const std::string& directory, const CheckpointOptions& options = {});
+  Result<BackupInfo> backup(BackupRepository& repository, const BackupOptions& options = {});
 
   Stats stats();
   // Verifies checksums, order, counts, extent overlap and references, while the database is in use.

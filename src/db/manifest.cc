@@ -429,6 +429,7 @@ uint64_t Manifest::bytes() const { return files_->current.end; }
 uint64_t Manifest::number() const { return files_->superblock.manifest_number; }
 uint64_t Manifest::uuid_low() const { return files_->superblock.uuid_low; }
 uint64_t Manifest::uuid_high() const { return files_->superblock.uuid_high; }
+const format::Features& Manifest::features() const { return files_->superblock.features; }
 
 Manifest::Manifest(std::unique_ptr<Files> files) : files_(std::move(files)) {}
 Manifest::~Manifest() = default;

@@ -33,6 +33,33 @@ uint64_t Space::held_blocks() const {
   return s.held_ranges.blocks() + s.held_ready.blocks() + s.held_cold.blocks();
 }
 
+std::vector<ExtentAddress> Space::used_ranges() const {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  FreeMap all = s.cold;
+  for (const FreeMap* kept :
+       {&s.ready, &s.leaving_cold, &s.leaving_ready, &s.held_ready, &s.held_cold}) {
+    all.absorb(*kept);
+  }
+  std::vector<ExtentAddress> free;
+  all.for_each([&](const ExtentAddress& range) { free.push_back(range); });
+  std::vector<ExtentAddress> used;
+  size_t next = 0;
+  for (const auto& [number, info] : s.infos) {
+    uint64_t at = 0;
+    const auto use_until = [&used, file = number, &at](uint64_t end) {
+      if (end <= at) return;
+      used.push_back({file, static_cast<uint32_t>(at), static_cast<uint32_t>(end - at)});
+    };
+    for (; next < free.size() && free[next].file == number; ++next) {
+      use_until(free[next].block);
+      at = uint64_t{free[next].block} + free[next].blocks;
+    }
+    use_until(info.blocks);
+  }
+  return used;
+}
+
 void Space::on_full(std::function<bool()> reclaim) { state_->reclaim = std::move(reclaim); }
 
 bool Space::State::is_free(const ExtentAddress& extent) const {

@@ -128,6 +128,8 @@ class Space {
   uint64_t file_bytes() const;
   // The largest free range inside the present files.
   uint32_t largest_free() const;
+  // What is in use, or held, in ascending ranges: all that anybody may still read, for copies.
+  std::vector<ExtentAddress> used_ranges() const;
   // All free ranges, ascending, for check.
   std::vector<ExtentAddress> free_ranges() const;
 

@@ -1,0 +1,402 @@
+#include "db/backup_repository.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checksum.h"
+#include "db/copy_directory.h"
+#include "db/manifest.h"
+
+namespace hawthorn {
+namespace {
+
+constexpr std::string_view kHeaderName = "repository";
+constexpr std::string_view kHeaderNewName = "repository.new";
+constexpr std::string_view kIndexNewName = "backup.new";
+constexpr std::string_view kLockName = "lock";
+constexpr std::string_view kBackupPrefix = "backup.";
+constexpr std::string_view kPartsPrefix = "parts.";
+constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
+
+// 0: it is not such a name.
+uint64_t number_of(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return 0;
+  const std::string_view digits = name.substr(prefix.size());
+  if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0') return 0;
+  uint64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    number = number * 10 + static_cast<uint64_t>(digit - '0');
+  }
+  return number;
+}
+
+bool is_ours(std::string_view name) {
+  return name == kHeaderName || name == kHeaderNewName || name == kIndexNewName ||
+         name == kLockName || db::is_manifest_file(name) || number_of(name, kBackupPrefix) != 0 ||
+         number_of(name, kPartsPrefix) != 0;
+}
+
+Status in_file(const std::string& path, const Status& status) {
+  return Status(status.code(), path + " " + std::string(status.message()));
+}
+
+Result<std::string> read_file(os::FileSystem& files, const std::string& path, uint64_t bytes_max) {
+  auto file = files.open_file(path, {.read_only = true});
+  if (!file.ok()) return file.status();
+  Result<uint64_t> size = (*file)->size();
+  if (!size.ok()) return size.status();
+  std::string bytes(static_cast<size_t>(std::min(*size, bytes_max)), '\0');
+  if (Status s = (*file)->read_at(0, bytes); !s.ok()) return s;
+  return bytes;
+}
+
+// Durable under its own name when it returns.
+Status write_file(os::FileSystem& files, const std::string& directory, const std::string& temporary,
+                  const std::string& path, std::string_view bytes) {
+  auto file = files.open_file(temporary, {.create = true});
+  if (!file.ok()) return file.status();
+  Status status = (*file)->truncate(0);
+  if (status.ok()) status = (*file)->write_at(0, bytes);
+  if (status.ok()) status = (*file)->sync_data();
+  file->reset();
+  if (status.ok()) status = files.rename(temporary, path);
+  if (status.ok()) status = files.sync_directory(directory);
+  return status;
+}
+
+Status remove_if_there(os::FileSystem& files, const std::string& path) {
+  Status status = files.remove(path);
+  return status.is_not_found() ? Status() : status;
+}
+
+}  // namespace
+
+namespace db {
+std::string backup_name(uint64_t id) { return std::string(kBackupPrefix) + std::to_string(id); }
+std::string parts_name(uint64_t id) { return std::string(kPartsPrefix) + std::to_string(id); }
+}  // namespace db
+
+// ---- The directory
+
+Status BackupRepository::Impl::open_header(bool empty) {
+  os::FileSystem& files = *machine.files;
+  const std::string path = path_of(kHeaderName);
+  Result<std::string> bytes = read_file(files, path, 4096);
+  if (bytes.ok()) {
+    Result<uint64_t> found = format::decode_repository(*bytes);
+    if (!found.ok()) return in_file(path, found.status());
+    salt = *found;
+    return {};
+  }
+  if (!bytes.status().is_not_found()) return bytes.status();
+  if (!empty) {
+    return Status(StatusCode::kCorruption,
+                  path +
+                      " is missing, but backups are there: restore that file, or begin anew in "
+                      "another directory");
+  }
+  salt = machine.random->next();
+  return write_file(files, directory, path_of(kHeaderNewName), path,
+                    format::encode_repository(salt));
+}
+
+Status BackupRepository::Impl::open() {
+  os::FileSystem& files = *machine.files;
+  if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
+  Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  const bool ours = std::find(names->begin(), names->end(), kHeaderName) != names->end();
+  bool empty = true;
+  for (const std::string& name : *names) {
+    const bool made = name == kLockName || name == kHeaderNewName;
+    if (!is_ours(name) || (!ours && db::is_manifest_file(name))) {
+      return Status(StatusCode::kInvalidArgument,
+                    directory + " is no backup repository: it holds " + name);
+    }
+    empty &= made;
+  }
+  auto file = files.open_file(path_of(kLockName), {.create = true});
+  if (!file.ok()) return file.status();
+  if (Status s = (*file)->lock_exclusive(); !s.ok()) {
+    if (!s.is(StatusCode::kBusy)) return s;
+    return Status(StatusCode::kBusy, directory + " is open in another process, or in this one");
+  }
+  lock = std::move(*file);
+  if (Status s = open_header(empty); !s.ok()) return s;
+  return clean();
+}
+
+Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<uint64_t>* parts) {
+  Result<std::vector<std::string>> names = machine.files->list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (const uint64_t id = number_of(name, kBackupPrefix); id != 0) backups->push_back(id);
+    if (const uint64_t id = number_of(name, kPartsPrefix); id != 0) parts->push_back(id);
+  }
+  std::sort(backups->begin(), backups->end());
+  std::sort(parts->begin(), parts->end());
+  return {};
+}
+
+Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
+  const std::string path = path_of(db::backup_name(id));
+  Result<std::string> bytes = read_file(*machine.files, path, ~uint64_t{0});
+  if (bytes.status().is_not_found()) {
+    return Status(StatusCode::kNotFound,
+                  directory + " has no backup " + std::to_string(id) + ", or it was interrupted");
+  }
+  if (!bytes.ok()) return bytes.status();
+  Result<format::BackupIndex> index = format::decode_backup(*bytes);
+  if (!index.ok()) return in_file(path, index.status());
+  if (index->header.id != id) {
+    return Status(StatusCode::kCorruption,
+                  path + " at 16: it is backup " + std::to_string(index->header.id));
+  }
+  return index;
+}
+
+Status BackupRepository::Impl::clean() {
+  os::FileSystem& files = *machine.files;
+  Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (name != kIndexNewName && name != kHeaderNewName && !db::is_manifest_file(name)) continue;
+    if (Status s = remove_if_there(files, path_of(name)); !s.ok()) return s;
+  }
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = ids(&backups, &parts); !s.ok()) return s;
+  if (std::includes(backups.begin(), backups.end(), parts.begin(), parts.end())) return {};
+  // Where a backup is damaged nobody knows what it needs: all stays, and what reads it tells.
+  Status status = collect();
+  return status.is(StatusCode::kCorruption) ? Status() : status;
+}
+
+Status BackupRepository::Impl::collect() {
+  os::FileSystem& files = *machine.files;
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = ids(&backups, &parts); !s.ok()) return s;
+  std::map<uint64_t, std::map<uint64_t, uint64_t>> used;  // file -> place -> end
+  for (const uint64_t id : backups) {
+    Result<format::BackupIndex> found = index(id);
+    if (!found.ok()) {
+      // Of a backup that is gone meanwhile nothing is needed; here it is there, and damaged.
+      return Status(StatusCode::kCorruption, std::string(found.status().message()));
+    }
+    for (const format::BackupFile& file : found->files) {
+      for (const format::BackupPart& part : file.parts) {
+        used[part.backup][part.place] = part.place + part.bytes;
+      }
+    }
+  }
+  bool removed = false;
+  for (const uint64_t id : parts) {
+    const std::string path = path_of(db::parts_name(id));
+    const auto ranges = used.find(id);
+    if (ranges == used.end()) {
+      if (Status s = remove_if_there(files, path); !s.ok()) return s;
+      removed = true;
+      continue;
+    }
+    if (std::binary_search(backups.begin(), backups.end(), id)) continue;
+    auto file = files.open_file(path, {});
+    if (!file.ok()) return file.status();
+    uint64_t at = 0;
+    for (const auto& [place, end] : ranges->second) {
+      // A file system that cannot do it keeps the space until the file can go.
+      if (place > at && !(*file)->punch_hole(at, place - at).ok()) break;
+      at = std::max(at, end);
+    }
+    Result<uint64_t> size = (*file)->size();
+    if (!size.ok()) return size.status();
+    if (*size > at) {
+      if (Status s = (*file)->truncate(at); !s.ok()) return s;
+    }
+  }
+  return removed ? files.sync_directory(directory) : Status();
+}
+
+// ---- Reading
+
+Status BackupRepository::Impl::read(uint64_t id, db::CopySink* sink, uint64_t bytes_per_second) {
+  Result<format::BackupIndex> found = index(id);
+  if (!found.ok()) return found.status();
+  db::CopyPace pace(machine, bytes_per_second);
+  std::map<uint64_t, std::unique_ptr<os::File>> open;  // parts of which backup
+  std::string buffer(format::kBackupPartBytesMax, '\0');
+  for (const format::BackupFile& each : found->files) {
+    if (sink != nullptr) {
+      if (Status s = sink->begin(each.name, each.bytes, each.reserve); !s.ok()) return s;
+    }
+    for (const format::BackupPart& part : each.parts) {
+      std::unique_ptr<os::File>& file = open[part.backup];
+      if (file == nullptr) {
+        const std::string path = path_of(db::parts_name(part.backup));
+        auto opened = machine.files->open_file(path, {.read_only = true});
+        if (opened.status().is_not_found()) {
+          return Status(StatusCode::kCorruption, path + " at 0: the file is missing");
+        }
+        if (!opened.ok()) return opened.status();
+        file = std::move(*opened);
+      }
+      const std::span<char> data(buffer.data(), part.bytes);
+      Status status = file->read_at(part.place, data);
+      if (status.is(StatusCode::kCorruption)) {
+        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
+                                                   ": the file ends before this part");
+      }
+      if (!status.ok()) return status;
+      if (checksum128(data.data(), data.size()) != Checksum128{part.sum_low, part.sum_high}) {
+        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
+                                                   ": a part of " + each.name +
+                                                   " has another checksum");
+      }
+      if (sink != nullptr) {
+        if (Status s = sink->write(part.offset, data); !s.ok()) return s;
+      }
+      pace.count(part.bytes);
+    }
+    if (sink != nullptr) {
+      if (Status s = sink->end(); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
+// ---- Writing
+
+namespace db {
+
+BackupWriter::BackupWriter(BackupRepository::Impl& repository, uint64_t id)
+    : repository_(repository) {
+  index_.header.id = id;
+  index_.header.created_us = repository.machine.clock->wall_us();
+}
+
+void BackupWriter::know(const format::BackupIndex& index) {
+  for (const format::BackupFile& file : index.files) {
+    for (const format::BackupPart& part : file.parts) {
+      known_[sum_of(part)] = {part.backup, part.place};
+    }
+  }
+}
+
+Status BackupWriter::start() {
+  auto file = repository_.machine.files->open_file(
+      repository_.path_of(parts_name(index_.header.id)), {.create = true, .exclusive = true});
+  if (!file.ok()) return file.status();
+  parts_ = std::move(*file);
+  return {};
+}
+
+Status BackupWriter::begin(std::string_view name, uint64_t bytes, bool reserve) {
+  index_.files.push_back({std::string(name), reserve, bytes, {}});
+  return {};
+}
+
+Status BackupWriter::write(uint64_t offset, std::span<const char> data) {
+  const Checksum128 sum = checksum128(data.data(), data.size());
+  format::BackupPart part{};
+  part.offset = offset;
+  part.bytes = static_cast<uint32_t>(data.size());
+  part.sum_low = sum.low;
+  part.sum_high = sum.high;
+  part.salted = checksum64(data.data(), data.size(), repository_.salt);
+  const auto [found, added] = known_.try_emplace(sum_of(part), Place{index_.header.id, end_});
+  part.backup = found->second.backup;
+  part.place = found->second.place;
+  index_.header.bytes += data.size();
+  if (part.backup != index_.header.id) index_.header.incremental = 1;
+  index_.files.back().parts.push_back(part);
+  if (!added) return {};
+  if (Status s = parts_->write_at(end_, data); !s.ok()) return s;
+  end_ += data.size();
+  return {};
+}
+
+Result<BackupInfo> BackupWriter::finish() {
+  if (Status s = parts_->sync_data(); !s.ok()) return s;
+  parts_.reset();
+  os::FileSystem& files = *repository_.machine.files;
+  // The parts' name must not come later than the index's.
+  if (Status s = files.sync_directory(repository_.directory); !s.ok()) return s;
+  index_.header.bytes_stored = end_;
+  const std::string bytes = format::encode_backup(index_);
+  const format::BackupHeader& header = index_.header;
+  if (Status s = write_file(files, repository_.directory, repository_.path_of(kIndexNewName),
+                            repository_.path_of(backup_name(header.id)), bytes);
+      !s.ok()) {
+    return s;
+  }
+  return BackupInfo{header.id, header.created_us, header.bytes, header.bytes_stored,
+                    header.incremental != 0};
+}
+
+}  // namespace db
+
+// ---- The public class
+
+BackupRepository::BackupRepository(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BackupRepository::~BackupRepository() = default;
+
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::string& directory) {
+  return open_on(os::real_machine(), directory);
+}
+
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(const os::Machine& machine,
+                                                                    const std::string& directory) {
+  auto impl = std::make_unique<Impl>(machine, directory);
+  if (Status s = impl->open(); !s.ok()) return s;
+  return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
+}
+
+Result<std::vector<BackupInfo>> BackupRepository::list() {
+  os::MutexLock lock(impl_->mutex);
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = impl_->ids(&backups, &parts); !s.ok()) return s;
+  std::vector<BackupInfo> infos;
+  for (const uint64_t id : backups) {
+    const std::string path = impl_->path_of(db::backup_name(id));
+    Result<std::string> bytes =
+        read_file(*impl_->machine.files, path, sizeof(format::BackupHeader));
+    if (!bytes.ok()) return bytes.status();
+    Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
+    if (!header.ok()) return in_file(path, header.status());
+    infos.push_back(
+        {id, header->created_us, header->bytes, header->bytes_stored, header->incremental != 0});
+  }
+  return infos;
+}
+
+Status BackupRepository::verify(uint64_t id) {
+  os::MutexLock lock(impl_->mutex);
+  return impl_->read(id, nullptr, 0);
+}
+
+Status BackupRepository::restore(uint64_t id, const std::string& target,
+                                 const RestoreOptions& options) {
+  os::MutexLock lock(impl_->mutex);
+  // Before the target is touched.
+  if (Result<format::BackupIndex> found = impl_->index(id); !found.ok()) return found.status();
+  db::CopyDirectory directory(impl_->machine, target);
+  if (Status s = directory.prepare(); !s.ok()) return s;
+  if (Status s = impl_->read(id, &directory, options.bytes_per_second); !s.ok()) return s;
+  return directory.finish();
+}
+
+Status BackupRepository::remove(uint64_t id) {
+  os::MutexLock lock(impl_->mutex);
+  os::FileSystem& files = *impl_->machine.files;
+  const std::string path = impl_->path_of(db::backup_name(id));
+  if (Status s = files.remove(path); !s.ok()) {
+    if (!s.is_not_found()) return s;
+    return Status(StatusCode::kNotFound, impl_->directory + " has no backup " + std::to_string(id));
+  }
+  if (Status s = files.sync_directory(impl_->directory); !s.ok()) return s;
+  return impl_->collect();
+}
+
+}  // namespace hawthorn
