@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "db/impl.h"
 #include "db/manifest_files.h"
+#include "os/test_point.h"
 #include "wal/log_directory.h"
 
 namespace hawthorn::db {
@@ -75,6 +76,7 @@ Status Copier::copy_range(os::File& file, uint64_t from, uint64_t to) {
     const auto size = static_cast<size_t>(std::min(border, to) - from);
     const size_t read = file.direct() ? align_up(size, kBlock) : size;
     if (Status s = file.read_at(from, {buffer_.get(), read}); !s.ok()) return s;
+    HAWTHORN_TEST_POINT("copy.part_read");
     if (Status s = pinned_.check(); !s.ok()) return s;
     if (Status s = sink_.write(from, {buffer_.get(), size}); !s.ok()) return s;
     pace_.count(size);
@@ -173,6 +175,7 @@ Status Copier::run(const std::string& stage, bool keep_stage) {
   }
   if (Status s = copy_log(*moment); !s.ok()) return s;
   pinned_.release_log();
+  HAWTHORN_TEST_POINT("copy.log_copied");
   if (Status s = copy_data(); !s.ok()) return s;
   return copy_manifest(std::move(*moment), stage, keep_stage);
 }

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/backup_layout.h"
 #include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/followers_layout.h"
@@ -59,6 +60,22 @@ const std::map<std::string, Struct>& structs() {
          FIELD(SuperblockSlot, features_read_only), FIELD(SuperblockSlot, features_incompatible),
          FIELD(SuperblockSlot, reserved_1), FIELD(SuperblockSlot, checksum_low),
          FIELD(SuperblockSlot, checksum_high)}}},
+      {"RepositoryHeader",
+       {sizeof(RepositoryHeader),
+        {FIELD(RepositoryHeader, magic), FIELD(RepositoryHeader, version),
+         FIELD(RepositoryHeader, reserved), FIELD(RepositoryHeader, salt),
+         FIELD(RepositoryHeader, checksum)}}},
+      {"BackupHeader",
+       {sizeof(BackupHeader),
+        {FIELD(BackupHeader, magic), FIELD(BackupHeader, version), FIELD(BackupHeader, incremental),
+         FIELD(BackupHeader, id), FIELD(BackupHeader, created_us), FIELD(BackupHeader, bytes),
+         FIELD(BackupHeader, bytes_stored), FIELD(BackupHeader, files),
+         FIELD(BackupHeader, checksum)}}},
+      {"BackupPart",
+       {sizeof(BackupPart),
+        {FIELD(BackupPart, offset), FIELD(BackupPart, backup), FIELD(BackupPart, place),
+         FIELD(BackupPart, bytes), FIELD(BackupPart, reserved), FIELD(BackupPart, sum_low),
+         FIELD(BackupPart, sum_high), FIELD(BackupPart, salted)}}},
       {"ManifestHeader",
        {sizeof(ManifestHeader),
         {FIELD(ManifestHeader, magic), FIELD(ManifestHeader, format_version),

@@ -6,6 +6,7 @@
 
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/support/ingest_test.h"
 
@@ -130,7 +131,7 @@ class BackupCrash : public ::testing::TestWithParam<Life> {};
 
 TEST_P(BackupCrash, at_every_operation) {
   const std::unique_ptr<SimDisk> before = prepared_disk(GetParam());
-  const uint64_t step = 1 + environment_number("HAWTHORN_STEP", 4);
+  const uint64_t step = 1 + environment_number("HAWTHORN_STEP", 7);
   uint64_t nth = 1;
   for (bool finished = false; !finished; nth += step) {
     SCOPED_TRACE("operation " + std::to_string(nth));
@@ -180,6 +181,49 @@ TEST(BackupFaults, a_full_target_is_told_and_the_source_goes_on) {
     }
   }
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Between any two parts of the copy everything is written anew and flushed.
+TEST(BackupFaults, flushes_between_the_parts_do_not_disturb_a_copy) {
+  const std::unique_ptr<SimDisk> disk = prepared_disk(Life::kCheckpoint);
+  const SimMachine machine(*disk, 3);
+  auto db = Db::open_on(machine.machine(), "/db", options()).value();
+  uint64_t round = 0;
+  os::set_test_point("copy.part_read", [&] {
+    if (++round > 30) return;
+    EXPECT_OK(put_all(*db, numbered(0, 600, 200 + round)));
+    EXPECT_OK(db->flush());
+  });
+  const Status status = db->checkpoint("/copy");
+  os::clear_test_points();
+  ASSERT_OK(status);
+  EXPECT_GT(round, 4u);
+  EXPECT_TRUE(same(contents_of(machine, "/copy"), second()));
+}
+
+TEST(BackupFaults, writers_win_a_full_disk) {
+  const std::unique_ptr<SimDisk> disk = prepared_disk(Life::kCheckpoint);
+  const SimMachine machine(*disk, 3);
+  auto db = Db::open_on(machine.machine(), "/db", options()).value();
+  bool wrote = false;
+  os::set_test_point("copy.log_copied", [&] {
+    wrote = true;
+    disk->set_capacity(disk->used_bytes() + (uint64_t{1} << 20));
+    for (uint64_t i = 1; i < 200; ++i) {
+      EXPECT_OK(put_all(*db, numbered(0, 600, 200 + i % 7)));
+      EXPECT_OK(db->flush());
+      if (::testing::Test::HasFailure()) break;
+    }
+  });
+  const Status status = db->checkpoint("/copy");
+  os::clear_test_points();
+  EXPECT_TRUE(wrote);
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  EXPECT_NE(status.message().find("given to writers"), std::string_view::npos)
+      << status.to_string();
+  ASSERT_OK(db->put(db->find_tree("t").value(), "more", "1"));
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::tests

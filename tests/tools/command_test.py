@@ -67,6 +67,35 @@ class Entries(CommandCase):
         self.assertEqual(json.loads(done.splitlines()[0]), {"deleted": 2})
         self.assertEqual(self.hawthorn("count", self.db), b"0\n")
 
+    def test_copies(self):
+        copy, repo, back = (self.scratch / name for name in ("copy", "repo", "back"))
+        self.hawthorn("put", self.db, "a", "1")
+        self.hawthorn("checkpoint", self.db, copy, "--bytes-per-second", "100MB")
+        self.hawthorn("checkpoint", self.db, copy, code=USAGE)
+        self.assertEqual(self.hawthorn("get", copy, "a"), b"1")
+        self.assertEqual(json.loads(self.hawthorn("backup", self.db, repo, "--json"))["id"], 1)
+        self.hawthorn("put", self.db, "a", "2")
+        self.hawthorn("backup", self.db, repo)
+        self.hawthorn("backup", self.db, repo, "--full")
+        listed = json.loads(self.hawthorn("backups", repo, "--verify", "--json"))["backups"]
+        self.assertEqual([one["id"] for one in listed], [1, 2, 3])
+        self.assertFalse(listed[2]["incremental"])
+        self.hawthorn("restore", repo, back, "--id", "1")
+        self.assertEqual(self.hawthorn("get", back, "a"), b"1")
+        self.hawthorn("backups", repo, "--remove", "1", "--remove", "3")
+        self.hawthorn("restore", repo, self.scratch / "newest")
+        self.assertEqual(self.hawthorn("get", self.scratch / "newest", "a"), b"2")
+        self.hawthorn("restore", repo, self.scratch / "other", "--id", "1", code=NOT_FOUND)
+        parts = repo / "parts.2"
+        content = bytearray(parts.read_bytes())
+        content[-1] ^= 1
+        parts.write_bytes(content)
+        self.hawthorn("backups", repo, "--verify", code=CORRUPTION)
+        self.assertIn("parts.2 at ", self.stderr)
+        self.hawthorn("restore", repo, self.scratch / "bad", code=CORRUPTION)
+        self.hawthorn("get", self.scratch / "bad", "a", code=CORRUPTION)
+        self.assertIn("copy.incomplete", self.stderr)
+
     def test_empty_keys_and_keys_like_options(self):
         self.hawthorn("put", self.db, "", "empty")
         self.hawthorn("put", self.db, "--", "-5", "-6")
