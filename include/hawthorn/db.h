@@ -127,8 +127,9 @@ class HAWTHORN_EXPORT Db {
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
-  // labels of its devices, where they last were. Errors: kBusy; kNotFound; where a device is out of
-  // reach, as for Options::devices, and nothing is removed.
+  // labels of its devices, where they last were. Errors: kBusy; kNotFound; kCorruption where a
+  // checkpoint or a restore is being made or was interrupted (copy.incomplete); where a device is
+  // out of reach, as for Options::devices. Then nothing is removed.
   static Status destroy(const std::string& path);
 
   static Limits limits();
@@ -417,12 +418,15 @@ class HAWTHORN_EXPORT Db {
   // kNoSpace, before writers go without. checkpoint makes a database of its own in a directory that
   // is missing or empty, or holds what an interrupted one has left; until it is whole and durable
   // the directory has a file `copy.incomplete`, and opening it is refused.
+  // Their reads and writes keep to the limit in their own options, and do not count in that of
+  // background work.
   // Errors: kNotSupported for a database on devices; kReadOnly for one that was opened so;
   // kInvalidArgument for a directory with other contents; kBusy where somebody else writes into it;
-  // kCorruption; kNoSpace.
-  // Durable: when it returns.
+  // kCorruption; kNoSpace; those of the sink.
+  // Durable: when it returns, but for backup_to, of which that is the sink's.
   Status checkpoint(const std::string& directory, const CheckpointOptions& options = {});
   Result<BackupInfo> backup(BackupRepository& repository, const BackupOptions& options = {});
+  Result<BackupInfo> backup_to(BackupSink& sink, const BackupOptions& options = {});
 
   Stats stats();
   // Verifies checksums, order, counts, extent overlap and references, while the database is in use.

@@ -1,27 +1,32 @@
 // Db::backup: a copy of a moment, into a repository.
 
 #include <algorithm>
+#include <iterator>
 
 #include "db/backup_repository.h"
+#include "db/copy_source.h"
 #include "db/impl.h"
 
 namespace hawthorn {
 namespace {
 
+// So many earlier backups are looked at for what needs not be stored again, the newest ones.
+constexpr ptrdiff_t kKnownMax = 8;
+
 Result<BackupInfo> write_backup(Db::Impl& db, BackupRepository::Impl& repository,
                                 const BackupOptions& options, uint64_t id,
-                                const std::vector<uint64_t>& earlier) {
+                                std::vector<uint64_t> earlier) {
   db::BackupWriter writer(repository, id);
+  if (options.full) earlier.clear();
+  if (std::ssize(earlier) > kKnownMax) earlier.erase(earlier.begin(), earlier.end() - kKnownMax);
   for (const uint64_t each : earlier) {
-    if (options.full) break;
     Result<format::BackupIndex> index = repository.index(each);
     if (!index.ok()) return index.status();
     writer.know(*index);
   }
   if (Status s = writer.start(); !s.ok()) return s;
   db::CopyPace pace(repository.machine, options.bytes_per_second);
-  Status status = db::copy_database(db, writer, pace, repository.directory, false);
-  if (!status.ok()) return status;
+  if (Status s = db::copy_database(db, writer, pace); !s.ok()) return s;
   return writer.finish();
 }
 

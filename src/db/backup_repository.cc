@@ -5,7 +5,6 @@
 
 #include "base/checksum.h"
 #include "db/copy_directory.h"
-#include "db/manifest.h"
 
 namespace hawthorn {
 namespace {
@@ -17,6 +16,7 @@ constexpr std::string_view kLockName = "lock";
 constexpr std::string_view kBackupPrefix = "backup.";
 constexpr std::string_view kPartsPrefix = "parts.";
 constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
+constexpr size_t kWriteBytes = size_t{1} << 20;
 
 // 0: it is not such a name.
 uint64_t number_of(std::string_view name, std::string_view prefix) {
@@ -33,20 +33,28 @@ uint64_t number_of(std::string_view name, std::string_view prefix) {
 
 bool is_ours(std::string_view name) {
   return name == kHeaderName || name == kHeaderNewName || name == kIndexNewName ||
-         name == kLockName || db::is_manifest_file(name) || number_of(name, kBackupPrefix) != 0 ||
+         name == kLockName || number_of(name, kBackupPrefix) != 0 ||
          number_of(name, kPartsPrefix) != 0;
+}
+
+BackupInfo info_of(const format::BackupHeader& header) {
+  return {header.id,           header.created_us, header.bytes,
+          header.bytes_stored, header.bytes_read, header.incremental != 0};
 }
 
 Status in_file(const std::string& path, const Status& status) {
   return Status(status.code(), path + " " + std::string(status.message()));
 }
 
-Result<std::string> read_file(os::FileSystem& files, const std::string& path, uint64_t bytes_max) {
+// No more than the first bytes_max of it; `size`: what it has.
+Result<std::string> read_file(os::FileSystem& files, const std::string& path, uint64_t bytes_max,
+                              uint64_t* size) {
   auto file = files.open_file(path, {.read_only = true});
   if (!file.ok()) return file.status();
-  Result<uint64_t> size = (*file)->size();
-  if (!size.ok()) return size.status();
-  std::string bytes(static_cast<size_t>(std::min(*size, bytes_max)), '\0');
+  Result<uint64_t> found = (*file)->size();
+  if (!found.ok()) return found.status();
+  *size = *found;
+  std::string bytes(static_cast<size_t>(std::min(*found, bytes_max)), '\0');
   if (Status s = (*file)->read_at(0, bytes); !s.ok()) return s;
   return bytes;
 }
@@ -82,7 +90,8 @@ std::string parts_name(uint64_t id) { return std::string(kPartsPrefix) + std::to
 Status BackupRepository::Impl::open_header(bool empty) {
   os::FileSystem& files = *machine.files;
   const std::string path = path_of(kHeaderName);
-  Result<std::string> bytes = read_file(files, path, 4096);
+  uint64_t size = 0;
+  Result<std::string> bytes = read_file(files, path, 4096, &size);
   if (bytes.ok()) {
     Result<uint64_t> found = format::decode_repository(*bytes);
     if (!found.ok()) return in_file(path, found.status());
@@ -106,11 +115,10 @@ Status BackupRepository::Impl::open() {
   if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
   Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
-  const bool ours = std::find(names->begin(), names->end(), kHeaderName) != names->end();
   bool empty = true;
   for (const std::string& name : *names) {
     const bool made = name == kLockName || name == kHeaderNewName;
-    if (!is_ours(name) || (!ours && db::is_manifest_file(name))) {
+    if (!is_ours(name)) {
       return Status(StatusCode::kInvalidArgument,
                     directory + " is no backup repository: it holds " + name);
     }
@@ -141,11 +149,21 @@ Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<u
 
 Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
   const std::string path = path_of(db::backup_name(id));
-  Result<std::string> bytes = read_file(*machine.files, path, ~uint64_t{0});
+  uint64_t size = 0;
+  Result<std::string> bytes = read_file(*machine.files, path, sizeof(format::BackupHeader), &size);
   if (bytes.status().is_not_found()) {
     return Status(StatusCode::kNotFound,
                   directory + " has no backup " + std::to_string(id) + ", or it was interrupted");
   }
+  if (!bytes.ok()) return bytes.status();
+  // Before memory is taken for it: a file of another size is not read.
+  const Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
+  if (!header.ok()) return in_file(path, header.status());
+  if (header->index_bytes != size || size > format::kBackupIndexBytesMax) {
+    return Status(StatusCode::kCorruption, path + " at " + std::to_string(size) +
+                                               ": it has another size than its header says");
+  }
+  bytes = read_file(*machine.files, path, size, &size);
   if (!bytes.ok()) return bytes.status();
   Result<format::BackupIndex> index = format::decode_backup(*bytes);
   if (!index.ok()) return in_file(path, index.status());
@@ -161,7 +179,7 @@ Status BackupRepository::Impl::clean() {
   Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    if (name != kIndexNewName && name != kHeaderNewName && !db::is_manifest_file(name)) continue;
+    if (name != kIndexNewName && name != kHeaderNewName) continue;
     if (Status s = remove_if_there(files, path_of(name)); !s.ok()) return s;
   }
   std::vector<uint64_t> backups;
@@ -169,16 +187,12 @@ Status BackupRepository::Impl::clean() {
   if (Status s = ids(&backups, &parts); !s.ok()) return s;
   if (std::includes(backups.begin(), backups.end(), parts.begin(), parts.end())) return {};
   // Where a backup is damaged nobody knows what it needs: all stays, and what reads it tells.
-  Status status = collect();
+  Status status = collect(false);
   return status.is(StatusCode::kCorruption) ? Status() : status;
 }
 
-Status BackupRepository::Impl::collect() {
-  os::FileSystem& files = *machine.files;
-  std::vector<uint64_t> backups;
-  std::vector<uint64_t> parts;
-  if (Status s = ids(&backups, &parts); !s.ok()) return s;
-  std::map<uint64_t, std::map<uint64_t, uint64_t>> used;  // file -> place -> end
+Status BackupRepository::Impl::find_used(const std::vector<uint64_t>& backups,
+                                         std::map<uint64_t, Ranges>* used) {
   for (const uint64_t id : backups) {
     Result<format::BackupIndex> found = index(id);
     if (!found.ok()) {
@@ -187,35 +201,59 @@ Status BackupRepository::Impl::collect() {
     }
     for (const format::BackupFile& file : found->files) {
       for (const format::BackupPart& part : file.parts) {
-        used[part.backup][part.place] = part.place + part.bytes;
+        uint64_t& end = (*used)[part.backup][part.place];
+        end = std::max(end, part.place + part.bytes);
       }
     }
   }
+  return {};
+}
+
+// A file system that cannot punch holes keeps the space until the file can go.
+Status BackupRepository::Impl::free_unused(uint64_t id, const Ranges& used) {
+  auto file = machine.files->open_file(path_of(db::parts_name(id)), {});
+  if (!file.ok()) return file.status();
+  Result<uint64_t> size = (*file)->size();
+  if (!size.ok()) return size.status();
+  uint64_t at = 0;
+  bool punches = true;
+  for (const auto& [place, end] : used) {
+    const uint64_t hole_end = std::min(place, *size);
+    if (punches && hole_end > at) punches = (*file)->punch_hole(at, hole_end - at).ok();
+    at = std::max(at, end);
+  }
+  return *size > at ? (*file)->truncate(at) : Status();
+}
+
+Status BackupRepository::Impl::collect(bool holes) {
+  os::FileSystem& files = *machine.files;
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = ids(&backups, &parts); !s.ok()) return s;
+  std::map<uint64_t, Ranges> used;
+  if (Status s = find_used(backups, &used); !s.ok()) return s;
   bool removed = false;
   for (const uint64_t id : parts) {
-    const std::string path = path_of(db::parts_name(id));
     const auto ranges = used.find(id);
     if (ranges == used.end()) {
-      if (Status s = remove_if_there(files, path); !s.ok()) return s;
+      if (Status s = remove_if_there(files, path_of(db::parts_name(id))); !s.ok()) return s;
       removed = true;
-      continue;
-    }
-    if (std::binary_search(backups.begin(), backups.end(), id)) continue;
-    auto file = files.open_file(path, {});
-    if (!file.ok()) return file.status();
-    uint64_t at = 0;
-    for (const auto& [place, end] : ranges->second) {
-      // A file system that cannot do it keeps the space until the file can go.
-      if (place > at && !(*file)->punch_hole(at, place - at).ok()) break;
-      at = std::max(at, end);
-    }
-    Result<uint64_t> size = (*file)->size();
-    if (!size.ok()) return size.status();
-    if (*size > at) {
-      if (Status s = (*file)->truncate(at); !s.ok()) return s;
+    } else if (holes && !std::binary_search(backups.begin(), backups.end(), id)) {
+      if (Status s = free_unused(id, ranges->second); !s.ok()) return s;
     }
   }
   return removed ? files.sync_directory(directory) : Status();
+}
+
+bool BackupRepository::Impl::has(const format::BackupPart& part,
+                                 std::map<uint64_t, uint64_t>* sizes) {
+  const auto [found, added] = sizes->try_emplace(part.backup, 0);
+  if (added) {
+    auto file = machine.files->open_file(path_of(db::parts_name(part.backup)), {.read_only = true});
+    const Result<uint64_t> size = file.ok() ? (*file)->size() : file.status();
+    if (size.ok()) found->second = *size;
+  }
+  return part.place + part.bytes <= found->second;
 }
 
 // ---- Reading
@@ -254,7 +292,8 @@ Status BackupRepository::Impl::read(uint64_t id, db::CopySink* sink, uint64_t by
                                                    " has another checksum");
       }
       if (sink != nullptr) {
-        if (Status s = sink->write(part.offset, data); !s.ok()) return s;
+        const db::CopyPart copied = {part.offset, part.bytes, {}};
+        if (Status s = sink->write(copied, data); !s.ok()) return s;
       }
       pace.count(part.bytes);
     }
@@ -278,7 +317,11 @@ BackupWriter::BackupWriter(BackupRepository::Impl& repository, uint64_t id)
 void BackupWriter::know(const format::BackupIndex& index) {
   for (const format::BackupFile& file : index.files) {
     for (const format::BackupPart& part : file.parts) {
-      known_[sum_of(part)] = {part.backup, part.place};
+      // What is missing is stored again, and those that had it are as damaged as before.
+      if (!repository_.has(part, &sizes_)) continue;
+      known_[sum_of(part)] = part;
+      const Checksum128 mark = {part.mark_low, part.mark_high};
+      if (mark != Checksum128{}) marked_[mark] = part;
     }
   }
 }
@@ -296,27 +339,56 @@ Status BackupWriter::begin(std::string_view name, uint64_t bytes, bool reserve) 
   return {};
 }
 
-Status BackupWriter::write(uint64_t offset, std::span<const char> data) {
+void BackupWriter::add(format::BackupPart part, const CopyPart& as) {
+  part.offset = as.offset;
+  part.mark_low = as.mark.low;
+  part.mark_high = as.mark.high;
+  index_.header.bytes += part.bytes;
+  if (part.backup != index_.header.id) index_.header.incremental = 1;
+  index_.files.back().parts.push_back(part);
+}
+
+bool BackupWriter::take_known(const CopyPart& part) {
+  const auto found = marked_.find(part.mark);
+  if (found == marked_.end() || found->second.bytes != part.bytes) return false;
+  add(found->second, part);
+  return true;
+}
+
+Status BackupWriter::write(const CopyPart& as, std::span<const char> data) {
   const Checksum128 sum = checksum128(data.data(), data.size());
   format::BackupPart part{};
-  part.offset = offset;
   part.bytes = static_cast<uint32_t>(data.size());
   part.sum_low = sum.low;
   part.sum_high = sum.high;
   part.salted = checksum64(data.data(), data.size(), repository_.salt);
-  const auto [found, added] = known_.try_emplace(sum_of(part), Place{index_.header.id, end_});
-  part.backup = found->second.backup;
-  part.place = found->second.place;
-  index_.header.bytes += data.size();
-  if (part.backup != index_.header.id) index_.header.incremental = 1;
-  index_.files.back().parts.push_back(part);
+  part.backup = index_.header.id;
+  part.place = end_;
+  index_.header.bytes_read += data.size();
+  const auto [found, added] = known_.try_emplace(sum_of(part), part);
+  add(found->second, as);
   if (!added) return {};
-  if (Status s = parts_->write_at(end_, data); !s.ok()) return s;
   end_ += data.size();
+  pending_.append(data.data(), data.size());
+  return pending_.size() >= kWriteBytes ? write_pending() : Status();
+}
+
+Status BackupWriter::write_pending() {
+  Status status = parts_->write_at(end_ - pending_.size(), pending_);
+  pending_.clear();
+  return status;
+}
+
+// What was known stands before what was written.
+Status BackupWriter::end() {
+  std::vector<format::BackupPart>& parts = index_.files.back().parts;
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
   return {};
 }
 
 Result<BackupInfo> BackupWriter::finish() {
+  if (Status s = write_pending(); !s.ok()) return s;
   if (Status s = parts_->sync_data(); !s.ok()) return s;
   parts_.reset();
   os::FileSystem& files = *repository_.machine.files;
@@ -324,14 +396,18 @@ Result<BackupInfo> BackupWriter::finish() {
   if (Status s = files.sync_directory(repository_.directory); !s.ok()) return s;
   index_.header.bytes_stored = end_;
   const std::string bytes = format::encode_backup(index_);
+  if (bytes.size() > format::kBackupIndexBytesMax) {
+    return Status(StatusCode::kNotSupported, repository_.directory +
+                                                 ": the index of a backup would have " +
+                                                 std::to_string(bytes.size()) + " bytes");
+  }
   const format::BackupHeader& header = index_.header;
   if (Status s = write_file(files, repository_.directory, repository_.path_of(kIndexNewName),
                             repository_.path_of(backup_name(header.id)), bytes);
       !s.ok()) {
     return s;
   }
-  return BackupInfo{header.id, header.created_us, header.bytes, header.bytes_stored,
-                    header.incremental != 0};
+  return info_of(header);
 }
 
 }  // namespace db
@@ -360,13 +436,13 @@ Result<std::vector<BackupInfo>> BackupRepository::list() {
   std::vector<BackupInfo> infos;
   for (const uint64_t id : backups) {
     const std::string path = impl_->path_of(db::backup_name(id));
+    uint64_t size = 0;
     Result<std::string> bytes =
-        read_file(*impl_->machine.files, path, sizeof(format::BackupHeader));
+        read_file(*impl_->machine.files, path, sizeof(format::BackupHeader), &size);
     if (!bytes.ok()) return bytes.status();
     Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
     if (!header.ok()) return in_file(path, header.status());
-    infos.push_back(
-        {id, header->created_us, header->bytes, header->bytes_stored, header->incremental != 0});
+    infos.push_back(info_of(*header));
   }
   return infos;
 }
@@ -396,7 +472,7 @@ Status BackupRepository::remove(uint64_t id) {
     return Status(StatusCode::kNotFound, impl_->directory + " has no backup " + std::to_string(id));
   }
   if (Status s = files.sync_directory(impl_->directory); !s.ok()) return s;
-  return impl_->collect();
+  return impl_->collect(true);
 }
 
 }  // namespace hawthorn

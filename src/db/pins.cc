@@ -1,26 +1,29 @@
 // What copies of a moment keep on the disk: the part of the Publisher that db/copy_source.cc uses.
 
 #include <algorithm>
+#include <utility>
 
 #include "db/publisher.h"
 
 namespace hawthorn::db {
 
 // Under publish_mutex_ no batch becomes durable, so the manifest and the log's head are of one
-// moment. What the log names from there on was not released before, and is held when it is (R24).
+// moment. Whoever releases an extent has first made durable, or logged, that nobody needs it: the
+// hold comes before the head is read, so what was released before it neither the manifest nor the
+// log of this moment needs, and what is released behind it stays (R24).
 Result<Moment> Publisher::pin(uint64_t* pin) {
   os::MutexLock publishing(publish_mutex_);
   if (Status s = status(); !s.ok()) return s;
   Moment moment;
   moment.state = manifest_->state();
   moment.features = manifest_->features();
-  manifest_batch_.store(moment.state.last_batch, std::memory_order_release);
+  moment.uuid_low = manifest_->uuid_low();
+  moment.uuid_high = manifest_->uuid_high();
   {
     os::MutexLock lock(pins_mutex_);
     *pin = next_pin_++;
-    pins_[*pin].batch = moment.state.last_batch;
+    pins_[*pin].hold = store_->space->hold_released();
   }
-  free_clear();
   {
     os::MutexLock lock(log_->mutex());
     moment.end = log_->head();
@@ -36,33 +39,28 @@ void Publisher::release_log(uint64_t pin) {
 bool Publisher::still_pinned(uint64_t pin) const {
   os::MutexLock lock(pins_mutex_);
   const auto found = pins_.find(pin);
-  return found != pins_.end() && !found->second.revoked;
+  return found != pins_.end() && found->second.hold != 0;
 }
 
 void Publisher::unpin(uint64_t pin) {
-  {
-    os::MutexLock lock(pins_mutex_);
-    pins_.erase(pin);
-  }
-  free_clear();
+  os::MutexLock lock(pins_mutex_);
+  const auto found = pins_.find(pin);
+  if (found == pins_.end()) return;
+  if (found->second.hold != 0) store_->space->release_hold(found->second.hold);
+  pins_.erase(found);
 }
 
-bool Publisher::revoke_pins() {
+// First marked, then freed: who reads something else than was pinned finds the mark.
+bool Publisher::revoke_pins(bool of_log) {
   os::MutexLock lock(pins_mutex_);
   bool any = false;
   for (auto& [number, pin] : pins_) {
-    any |= !pin.revoked;
-    pin.revoked = true;
+    if (pin.hold == 0 || (of_log && !pin.log)) continue;
+    store_->space->release_hold(std::exchange(pin.hold, 0));
+    pin.log = false;
+    any = true;
   }
   return any;
-}
-
-uint64_t Publisher::oldest_pinned(uint64_t batch) const {
-  os::MutexLock lock(pins_mutex_);
-  for (const auto& [number, pin] : pins_) {
-    if (!pin.revoked) batch = std::min(batch, pin.batch);
-  }
-  return batch;
 }
 
 bool Publisher::log_pinned() const {

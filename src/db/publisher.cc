@@ -65,7 +65,7 @@ void Publisher::heed_followers(FollowerRegistry* followers, uint64_t batch) {
 void Publisher::free_clear() {
   const uint64_t batch = manifest_batch();
   const uint64_t followed = followers_ == nullptr ? batch : followers_->clear(batch);
-  store_->space->set_batches(batch, std::min(followed, oldest_pinned(batch)));
+  store_->space->set_batches(batch, followed);
 }
 
 bool Publisher::free_unfollowed(bool full_disk) {
@@ -73,7 +73,7 @@ bool Publisher::free_unfollowed(bool full_disk) {
   free_clear();
   if (store_->space->held_blocks() < held) return true;
   if (!full_disk || held == 0) return false;
-  const bool pins = revoke_pins();
+  const bool pins = revoke_pins(false);
   const bool followers = followers_ != nullptr && followers_->revoke(manifest_batch()) != 0;
   if (!pins && !followers) return false;
   HAWTHORN_TEST_POINT("publisher.revoked");

@@ -55,6 +55,8 @@ class Feeds;
 struct Moment {
   format::ManifestState state;
   format::Features features;
+  uint64_t uuid_low = 0;  // of the database
+  uint64_t uuid_high = 0;
   Lsn end = 0;
 };
 
@@ -84,6 +86,9 @@ class Publisher {
   void release_log(uint64_t pin);
   bool still_pinned(uint64_t pin) const;
   void unpin(uint64_t pin);
+  // Of a full disk: copies lose what they hold; only those that hold the log, if asked so. Whether
+  // there was one.
+  bool revoke_pins(bool of_log);
   void stop();  // ends the thread; what was added and not published stays unpublished
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
@@ -121,8 +126,6 @@ class Publisher {
       REQUIRES(publish_mutex_);
   Status publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                         bool even_empty) REQUIRES(publish_mutex_);
-  bool revoke_pins();
-  uint64_t oldest_pinned(uint64_t batch) const;
   bool log_pinned() const;
   Lsn trim_point();
   void free_clear();
@@ -151,9 +154,8 @@ class Publisher {
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   struct Pin {
-    uint64_t batch = 0;
-    bool log = true;
-    bool revoked = false;
+    uint64_t hold = 0;  // of the space; 0: it was revoked
+    bool log = true;    // the log is kept for it
   };
   mutable os::Mutex pins_mutex_;
   std::map<uint64_t, Pin> pins_ GUARDED_BY(pins_mutex_);

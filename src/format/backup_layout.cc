@@ -22,13 +22,6 @@ std::string_view bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
 }
 
-bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") ==
-             std::string_view::npos &&
-         name.front() != '.';
-}
-
 // Reads what stands behind the header, with the index's checksum already compared.
 class Reader {
  public:
@@ -49,8 +42,8 @@ Status Reader::part(uint64_t id, uint64_t end, BackupFile* file) {
   const uint64_t before =
       file->parts.empty() ? 0 : file->parts.back().offset + file->parts.back().bytes;
   if (part.reserved != 0 || part.bytes == 0 || part.bytes > kBackupPartBytesMax ||
-      part.offset < before || part.offset > end || end - part.offset < part.bytes ||
-      part.backup == 0 || part.backup > id) {
+      part.place > kBackupOffsetMax || end > kBackupOffsetMax || part.offset < before ||
+      part.offset > end || end - part.offset < part.bytes || part.backup == 0 || part.backup > id) {
     return damaged(at_, "a part that cannot be");
   }
   file->parts.push_back(part);
@@ -70,7 +63,7 @@ Status Reader::file(uint64_t id, BackupFile* file) {
   }
   file->name.assign(head + kFileHeadBytes, name_bytes);
   file->reserve = flags == kReserveFlag;
-  if (!is_name(file->name)) return damaged(at_, "a file's name that cannot be");
+  if (!is_backup_file_name(file->name)) return damaged(at_, "a file's name that cannot be");
   at_ += kFileHeadBytes + name_bytes;
   if (count > left() / sizeof(BackupPart)) return damaged(at_, "the index ends in a file's parts");
   file->parts.reserve(static_cast<size_t>(count));
@@ -81,6 +74,13 @@ Status Reader::file(uint64_t id, BackupFile* file) {
 }
 
 }  // namespace
+
+bool is_backup_file_name(std::string_view name) {
+  return !name.empty() && name.size() <= kNameBytesMax &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") ==
+             std::string_view::npos &&
+         name.front() != '.';
+}
 
 std::string encode_repository(uint64_t salt) {
   RepositoryHeader header{kRepositoryMagic, kVersion, 0, salt, 0};
@@ -106,6 +106,11 @@ std::string encode_backup(BackupIndex& index) {
   header.magic = kBackupMagic;
   header.version = kVersion;
   header.files = index.files.size();
+  header.index_bytes = sizeof(header) + sizeof(uint64_t);
+  for (const BackupFile& file : index.files) {
+    header.index_bytes +=
+        kFileHeadBytes + file.name.size() + file.parts.size() * sizeof(BackupPart);
+  }
   header.checksum = checksum64(&header, offsetof(BackupHeader, checksum), 0);
   std::string bytes(bytes_of(header));
   for (const BackupFile& file : index.files) {
@@ -138,6 +143,9 @@ Result<BackupIndex> decode_backup(std::string_view bytes) {
   if (!header.ok()) return header.status();
   if (bytes.size() < sizeof(BackupHeader) + sizeof(uint64_t)) {
     return damaged(bytes.size(), "it ends behind its header");
+  }
+  if (bytes.size() != header->index_bytes) {
+    return damaged(bytes.size(), "it has another size than its header says");
   }
   const size_t end = bytes.size() - sizeof(uint64_t);
   if (load<uint64_t>(bytes.data() + end) != checksum64(bytes.data(), end, 0)) {

@@ -43,8 +43,10 @@ static_assert(offsetof(RepositoryHeader, checksum) == 24);
 //     24    8 created_us    microseconds since 1970
 //     32    8 bytes         of all its parts
 //     40    8 bytes_stored  of those in parts.<id>
-//     48    8 files
-//     56    8 checksum      checksum64 of bytes [0, 56)
+//     48    8 bytes_read    of the database, to make it
+//     56    8 files
+//     64    8 index_bytes   of backup.<id>, this header included
+//     72    8 checksum      checksum64 of bytes [0, 72)
 struct BackupHeader {
   uint64_t magic;
   uint32_t version;
@@ -53,22 +55,26 @@ struct BackupHeader {
   uint64_t created_us;
   uint64_t bytes;
   uint64_t bytes_stored;
+  uint64_t bytes_read;
   uint64_t files;
+  uint64_t index_bytes;
   uint64_t checksum;
 };
-static_assert(sizeof(BackupHeader) == 64);
+static_assert(sizeof(BackupHeader) == 80);
 static_assert(offsetof(BackupHeader, bytes) == 32);
-static_assert(offsetof(BackupHeader, checksum) == 56);
+static_assert(offsetof(BackupHeader, checksum) == 72);
 
 // OFFSET SIZE FIELD
-//      0    8 offset    in the file
-//      8    8 backup    it stands in parts.<backup>
-//     16    8 place     there
-//     24    4 bytes     65536 at most
-//     28    4 reserved  zero
-//     32    8 sum_low   checksum128
+//      0    8 offset     in the file
+//      8    8 backup     it stands in parts.<backup>
+//     16    8 place      there
+//     24    4 bytes      1048576 at most
+//     28    4 reserved   zero
+//     32    8 sum_low    checksum128
 //     40    8 sum_high
-//     48    8 salted    checksum64 with the repository's salt
+//     48    8 salted     checksum64 with the repository's salt
+//     56    8 mark_low   what the database's manifest says that it is; zeros: nothing
+//     64    8 mark_high
 struct BackupPart {
   uint64_t offset;
   uint64_t backup;
@@ -78,12 +84,18 @@ struct BackupPart {
   uint64_t sum_low;
   uint64_t sum_high;
   uint64_t salted;
+  uint64_t mark_low;
+  uint64_t mark_high;
 };
-static_assert(sizeof(BackupPart) == 56);
+static_assert(sizeof(BackupPart) == 72);
 static_assert(offsetof(BackupPart, bytes) == 24);
 static_assert(offsetof(BackupPart, salted) == 48);
 
-inline constexpr uint32_t kBackupPartBytesMax = 65536;
+inline constexpr uint32_t kBackupPartBytesMax = uint32_t{1} << 20;
+// No sum of an offset and a size overflows below it.
+inline constexpr uint64_t kBackupOffsetMax = uint64_t{1} << 62;
+// What is larger is not read, nor written: a backup of some hundred TB.
+inline constexpr uint64_t kBackupIndexBytesMax = uint64_t{16} << 30;
 
 struct BackupFile {
   std::string name;
@@ -97,12 +109,15 @@ struct BackupIndex {
   std::vector<BackupFile> files;
 };
 
+// A plain name: nothing that leads out of a directory.
+bool is_backup_file_name(std::string_view name);
+
 std::string encode_repository(uint64_t salt);
 // Errors: kCorruption; kNotSupported for a newer version. So are those of the others. Messages name
 // offsets; who calls adds the file.
 Result<uint64_t> decode_repository(std::string_view bytes);
 
-// Fills in magic, version, files and checksum of the header.
+// Fills in magic, version, files, index_bytes and checksum of the header.
 std::string encode_backup(BackupIndex& index);
 Result<BackupHeader> decode_backup_header(std::string_view bytes);
 Result<BackupIndex> decode_backup(std::string_view bytes);

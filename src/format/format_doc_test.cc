@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "format/backup_layout.h"
+#include "format/backup_stream_layout.h"
 #include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/followers_layout.h"
@@ -69,13 +70,25 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(BackupHeader),
         {FIELD(BackupHeader, magic), FIELD(BackupHeader, version), FIELD(BackupHeader, incremental),
          FIELD(BackupHeader, id), FIELD(BackupHeader, created_us), FIELD(BackupHeader, bytes),
-         FIELD(BackupHeader, bytes_stored), FIELD(BackupHeader, files),
-         FIELD(BackupHeader, checksum)}}},
+         FIELD(BackupHeader, bytes_stored),
+         FIELD(BackupHeader, bytes_read), FIELD(BackupHeader, files),
+         FIELD(BackupHeader, index_bytes), FIELD(BackupHeader, checksum)}}},
       {"BackupPart",
        {sizeof(BackupPart),
         {FIELD(BackupPart, offset), FIELD(BackupPart, backup), FIELD(BackupPart, place),
          FIELD(BackupPart, bytes), FIELD(BackupPart, reserved), FIELD(BackupPart, sum_low),
-         FIELD(BackupPart, sum_high), FIELD(BackupPart, salted)}}},
+         FIELD(BackupPart, sum_high), FIELD(BackupPart, salted), FIELD(BackupPart, mark_low),
+         FIELD(BackupPart, mark_high)}}},
+      {"StreamHeader",
+       {sizeof(StreamHeader),
+        {FIELD(StreamHeader, magic), FIELD(StreamHeader, version), FIELD(StreamHeader, reserved),
+         FIELD(StreamHeader, created_us), FIELD(StreamHeader, salt),
+         FIELD(StreamHeader, checksum)}}},
+      {"StreamRecord",
+       {sizeof(StreamRecord),
+        {FIELD(StreamRecord, type), FIELD(StreamRecord, payload_bytes),
+         FIELD(StreamRecord, sequence), FIELD(StreamRecord, number), FIELD(StreamRecord, sum_low),
+         FIELD(StreamRecord, sum_high), FIELD(StreamRecord, checksum)}}},
       {"ManifestHeader",
        {sizeof(ManifestHeader),
         {FIELD(ManifestHeader, magic), FIELD(ManifestHeader, format_version),

@@ -1,4 +1,5 @@
-// What is released and not yet free, since another process may still read it (9 of space.h).
+// What is released and not yet free, since another process, or a copy, may still read it (9 of
+// space.h).
 
 #include <algorithm>
 #include <utility>
@@ -25,6 +26,20 @@ void Space::hold_free(uint64_t batch) {
   s.held_free_batch = batch;
   s.held_ready = std::exchange(s.ready, FreeMap());
   s.held_cold = std::exchange(s.cold, FreeMap());
+}
+
+uint64_t Space::hold_released() {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  s.copies_hold[s.next_hold] = s.released;
+  return s.next_hold++;
+}
+
+void Space::release_hold(uint64_t number) {
+  State& s = *state_;
+  os::MutexLock lock(s.mutex);
+  s.copies_hold.erase(number);
+  s.free_clear();
 }
 
 uint64_t Space::held_blocks() const {
@@ -75,7 +90,9 @@ void Space::State::make_free(const ExtentAddress& extent) {
 }
 
 void Space::State::free_clear() {
-  while (!held.empty() && held.front().batch <= clear_batch) {
+  // The oldest one holds most: numbers and what they stand for ascend together.
+  const uint64_t bound = copies_hold.empty() ? released : copies_hold.begin()->second;
+  while (!held.empty() && held.front().batch <= clear_batch && held.front().number <= bound) {
     held_ranges.carve(held.front().extent);
     make_free(held.front().extent);
     held.pop_front();

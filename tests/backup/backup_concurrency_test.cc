@@ -5,7 +5,9 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <unordered_map>
 
+#include "base/checksum.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -153,6 +155,174 @@ TEST(BackupConcurrency, each_copy_is_of_one_moment) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   expect_one_moment(*db, look(done), look(done));
+}
+
+// ---- The order of commits, as the database's own feed tells it, against each copy
+
+uint64_t sum_of(std::string_view tree, std::string_view key, std::string_view value) {
+  const uint64_t where =
+      checksum64(key.data(), key.size(), checksum64(tree.data(), tree.size(), 1));
+  return checksum64(value.data(), value.size(), where);
+}
+
+// Of the contents, whatever the order of entries: each commit changes it by a few of them.
+class Sums {
+ public:
+  void put(std::string_view tree, std::string_view key, std::string_view value) {
+    del(tree, key);
+    const uint64_t sum = sum_of(tree, key, value);
+    entries_[name(tree, key)] = sum;
+    total_ += sum;
+  }
+  void del(std::string_view tree, std::string_view key) {
+    const auto found = entries_.find(name(tree, key));
+    if (found == entries_.end()) return;
+    total_ -= found->second;
+    entries_.erase(found);
+  }
+  uint64_t total() const { return total_; }
+
+ private:
+  static std::string name(std::string_view tree, std::string_view key) {
+    return std::string(tree) + "/" + std::string(key);
+  }
+  std::unordered_map<std::string, uint64_t> entries_;
+  uint64_t total_ = 0;
+};
+
+constexpr const char* kTrees[] = {"left", "right"};
+
+Result<uint64_t> total_of(Db& db) {
+  Sums sums;
+  for (const char* const name : kTrees) {
+    const Result<Tree> tree = db.find_tree(name);
+    if (!tree.ok()) return tree.status();
+    for (const auto& [key, value] : read_all(db, *tree)) sums.put(name, key, value);
+  }
+  return sums.total();
+}
+
+std::string whole(FeedCommit& commit, const FeedChange& change) {
+  if (!change.streamed) return std::string(change.value);
+  std::string value(change.value_bytes, '\0');
+  EXPECT_EQ(commit.read_value(0, value).value(), value.size());
+  return value;
+}
+
+class StringStream : public BackupSink, public BackupSource {
+ public:
+  Status write(std::string_view part) override {
+    bytes_ += part;
+    return {};
+  }
+  Result<size_t> read(std::span<char> to) override {
+    const size_t size = std::min(to.size(), bytes_.size() - at_);
+    std::copy_n(bytes_.data() + at_, size, to.data());
+    at_ += size;
+    return size;
+  }
+
+ private:
+  std::string bytes_;
+  size_t at_ = 0;
+};
+
+// One commit of a thread: several keys of both trees.
+WriteBatch random_batch(const std::array<Tree, 2>& trees, Prng& prng) {
+  WriteBatch batch;
+  const uint64_t count = 1 + prng.below(8);
+  for (uint64_t i = 0; i < count; ++i) {
+    const Tree& tree = trees[prng.below(2)];
+    const std::string key = big_endian(prng.below(2000));
+    if (prng.one_in(6)) {
+      batch.del(tree, key);
+    } else {
+      const size_t size = prng.one_in(80) ? 80'000 : prng.below(600);
+      batch.put(tree, key, value_of(prng.next(), size));
+    }
+  }
+  return batch;
+}
+
+TEST(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
+  const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
+  const TempDirectory directory;
+  const std::unique_ptr<Db> db = Db::open(directory / "db", options()).value();
+  const auto repository = BackupRepository::open(directory / "repo").value();
+  const std::array<Tree, 2> trees = {db->tree(kTrees[0]).value(), db->tree(kTrees[1]).value()};
+  ASSERT_OK(db->create_feed("all"));
+  std::atomic<uint64_t> acknowledged{0};
+  std::atomic<uint64_t> begun{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      Prng prng(seed * 100 + i);
+      while (!stop) {
+        const WriteBatch batch = random_batch(trees, prng);
+        ++begun;
+        ASSERT_OK(db->write(batch));
+        ++acknowledged;
+        if (i == 0 && prng.one_in(150)) ASSERT_OK(db->flush());
+      }
+    });
+  }
+  struct Copy {
+    std::string path;
+    uint64_t before = 0;
+    uint64_t after = 0;
+  };
+  std::vector<Copy> copies;
+  for (uint64_t round = 0; round < scaled(9); ++round) {
+    Copy copy;
+    copy.path = directory / ("copy" + std::to_string(round));
+    copy.before = acknowledged;
+    StringStream stream;
+    Result<BackupInfo> made = BackupInfo();
+    if (round % 3 == 0) EXPECT_OK(db->checkpoint(copy.path));
+    if (round % 3 == 1) made = db->backup(*repository);
+    if (round % 3 == 2) made = db->backup_to(stream);
+    copy.after = begun;
+    EXPECT_OK(made.status());
+    if (::testing::Test::HasFailure()) break;
+    if (round % 3 == 1) EXPECT_OK(repository->restore(made->id, copy.path));
+    if (round % 3 == 2) EXPECT_OK(restore_backup(stream, copy.path).status());
+    copies.push_back(copy);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  // By the sum of the contents: the numbers of the first and the last commit behind which they are.
+  std::unordered_map<uint64_t, std::pair<uint64_t, uint64_t>> moments = {{0, {0, 0}}};
+  Sums sums;
+  uint64_t commits = 0;
+  Feed feed = db->open_feed("all").value();
+  while (FeedCommit* const commit = feed.next(0).value()) {
+    FeedChange change;
+    while (commit->next(&change).value()) {
+      if (change.type == ChangeType::kPut) {
+        sums.put(change.tree->name, change.key, whole(*commit, change));
+      } else if (change.type == ChangeType::kDelete) {
+        sums.del(change.tree->name, change.key);
+      }
+    }
+    const auto [at, added] = moments.try_emplace(sums.total(), ++commits, commits);
+    if (!added) at->second.second = commits;
+  }
+  EXPECT_EQ(commits, acknowledged.load());
+  EXPECT_EQ(total_of(*db).value(), sums.total());
+  for (const Copy& copy : copies) {
+    SCOPED_TRACE(copy.path);
+    auto opened = Db::open(copy.path, options());
+    ASSERT_OK(opened.status());
+    const auto found = moments.find(total_of(**opened).value());
+    ASSERT_NE(found, moments.end()) << "its contents are of no moment";
+    EXPECT_GE(found->second.second, copy.before) << "it misses what was acknowledged before";
+    EXPECT_LE(found->second.first, copy.after) << "it has what began behind it";
+    const Result<CheckReport> report = (*opened)->check();
+    ASSERT_OK(report.status());
+    EXPECT_TRUE(report->ok()) << report->errors.front();
+  }
 }
 
 }  // namespace
