@@ -1,8 +1,11 @@
 // Copies of a database in use: a checkpoint is a database itself, a repository holds several
-// backups and stores once what they have in common.
+// backups and stores once what they have in common, and a stream goes wherever its bytes are sent.
 
 #include <filesystem>
+#include <fstream>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "must.h"
 
@@ -19,12 +22,39 @@ std::string balance_in(const std::string& directory) {
   return value.to_string();
 }
 
+// A stream is whatever takes the bytes and gives them back: here a file.
+class FileSink : public hawthorn::BackupSink {
+ public:
+  explicit FileSink(const std::string& path) : file_(path, std::ios::binary) {}
+  hawthorn::Status write(std::string_view bytes) override {
+    file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (file_.flush()) return {};
+    return hawthorn::Status(hawthorn::StatusCode::kIoError, "the backup's file");
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+class FileSource : public hawthorn::BackupSource {
+ public:
+  explicit FileSource(const std::string& path) : file_(path, std::ios::binary) {}
+  hawthorn::Result<size_t> read(std::span<char> bytes) override {
+    file_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (file_.bad()) return hawthorn::Status(hawthorn::StatusCode::kIoError, "the backup's file");
+    return static_cast<size_t>(file_.gcount());
+  }
+
+ private:
+  std::ifstream file_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   auto db = fresh_database(argc, argv);
   const std::string base = db->path();
-  for (const char* end : {".copy", ".backups", ".restored"}) {
+  for (const char* end : {".copy", ".backups", ".restored", ".stream"}) {
     std::filesystem::remove_all(base + end);
   }
   const Tree accounts = must(db->tree("accounts"));
@@ -60,5 +90,17 @@ int main(int argc, char** argv) {
                 static_cast<unsigned long long>(info.bytes),
                 static_cast<unsigned long long>(info.bytes_stored));
   }
+
+  // The same through a stream, whose checksums tell when it was damaged or cut off.
+  {
+    FileSink sink(base + ".stream");
+    must(db->backup_to(sink));
+  }
+  FileSource check(base + ".stream");
+  must(hawthorn::verify_backup(check));
+  std::filesystem::remove_all(base + ".restored");
+  FileSource source(base + ".stream");
+  must(hawthorn::restore_backup(source, base + ".restored"));
+  must(balance_in(base + ".restored") == "70");
   must(db->close());
 }

@@ -97,7 +97,6 @@ struct CopyCommandOptions {
 };
 
 struct BackupsCommandOptions {
-  bool verify = false;
   std::vector<uint64_t> remove;
 };
 
@@ -114,6 +113,7 @@ Status run_check(const CommonOptions& common, const CheckCommandOptions& options
 Status run_checkpoint(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_backup(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options);
+Status run_verify(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options);
 // Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
 Status exec_bench(char** arguments);
