@@ -66,6 +66,11 @@ void SimDisk::set_capacity(uint64_t bytes) {
   state_->capacity = bytes;
 }
 
+void SimDisk::set_clones_supported(bool supported) {
+  os::MutexLock lock(state_->mutex);
+  state_->clones_supported = supported;
+}
+
 void SimDisk::set_direct_supported(bool supported) {
   os::MutexLock lock(state_->mutex);
   state_->direct_supported = supported;

@@ -44,6 +44,7 @@ struct SimCounters {
   uint64_t allocates = 0;  // truncate, allocate, punch_hole
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t bytes_cloned = 0;
   uint64_t faults = 0;  // injected and met
 };
 
@@ -72,6 +73,8 @@ class SimDisk : public os::FileSystem {
   // Bytes that files may take; kNoSpace beyond. 0: no limit.
   void set_capacity(uint64_t bytes);
   void set_direct_supported(bool supported);
+  // Of ranges between files; not unless this was called.
+  void set_clones_supported(bool supported);
   // Turns one bit of what is on the disk; false when there is no such file or byte.
   bool flip_bit(const std::string& path, uint64_t offset, unsigned bit);
 

@@ -118,6 +118,29 @@ class SimFile : public os::File {
     return Status();
   }
 
+  // Counts as a write; takes space, since what it shares may come to differ.
+  Status clone_from(uint64_t offset, os::File& from, uint64_t from_offset, uint64_t size) override {
+    os::MutexLock lock(state_->mutex);
+    auto* const source = dynamic_cast<SimFile*>(&from);
+    if (!state_->clones_supported || source == nullptr || source->state_ != state_) {
+      return Status(StatusCode::kNotSupported, path_ + ": no clones");
+    }
+    if (offset % os::kBlockBytes != 0 || from_offset % os::kBlockBytes != 0 ||
+        size % os::kBlockBytes != 0 || from_offset + size > source->node_->now.size()) {
+      return Status(StatusCode::kInvalidArgument, path_ + ": such a range cannot be cloned");
+    }
+    if (Status s = check_writable(); !s.ok()) return s;
+    Status fault = state_->begin(SimOp::kWrite, path_);
+    if (fault.ok()) fault = state_->reserve(*node_, offset, size, path_);
+    if (!fault.ok()) return fault;
+    std::string bytes(size, '\0');
+    source->node_->now.read(from_offset, bytes);
+    state_->counters.bytes_cloned += size;
+    state_->change(*node_, {SimChange::Kind::kWrite, offset, size, std::move(bytes)});
+    extend(offset + size);
+    return {};
+  }
+
   Status lock_exclusive() override {
     os::MutexLock lock(state_->mutex);
     if (Status s = state_->begin(SimOp::kAny, path_); !s.ok()) return s;

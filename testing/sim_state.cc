@@ -293,6 +293,7 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
   auto next = std::make_shared<State>(dice.next());
   next->capacity = capacity;
   next->direct_supported = direct_supported;
+  next->clones_supported = clones_supported;
 
   // How much survives is drawn for the crash as a whole and for each file, so that "all of it" and
   // "nothing of it" come up as often as mixtures.

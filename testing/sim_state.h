@@ -90,6 +90,7 @@ struct SimDisk::State {
   SimCounters counters GUARDED_BY(mutex);
   uint64_t capacity GUARDED_BY(mutex) = 0;
   bool direct_supported GUARDED_BY(mutex) = true;
+  bool clones_supported GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
 
   // Counts an operation; the error that it has to answer with, if any.

@@ -106,6 +106,17 @@ struct RotateKeyOptions {
   std::string new_key_id;
 };
 
+struct CopyCommandOptions {
+  std::string target;
+  uint64_t bytes_per_second = 0;
+  bool full = false;
+  uint64_t id = 0;  // 0: the newest one
+};
+
+struct BackupsCommandOptions {
+  std::vector<uint64_t> remove;
+};
+
 Status run_put(const CommonOptions& common, const PutOptions& options);
 Status run_get(const CommonOptions& common, const GetOptions& options);
 Status run_del(const CommonOptions& common, const DelOptions& options);
@@ -116,6 +127,11 @@ Status run_dump(const CommonOptions& common, const DumpOptions& options);
 Status run_stats(const CommonOptions& common);
 Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
+Status run_checkpoint(const CommonOptions& common, const CopyCommandOptions& options);
+Status run_backup(const CommonOptions& common, const CopyCommandOptions& options);
+Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options);
+Status run_verify(const CommonOptions& common, const CopyCommandOptions& options);
+Status run_restore(const CommonOptions& common, const CopyCommandOptions& options);
 // Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
 Status exec_bench(char** arguments);
 

@@ -38,6 +38,7 @@ class CommandLine {
     describe_entries();
     describe_ranges();
     describe_moves();
+    describe_copies();
     describe_care();
   }
 
@@ -208,6 +209,48 @@ class CommandLine {
     add_progress(dump);
   }
 
+  void add_pace(CLI::App& command) {
+    command
+        .add_option("--bytes-per-second", copy_.bytes_per_second,
+                    "Copy no more than this, such as 50MB; default: no limit")
+        ->transform(without_description(CLI::AsSizeValue(false)))
+        ->type_name("SIZE");
+  }
+
+  void add_target(CLI::App& command, const std::string& what) {
+    command.add_option("target", copy_.target, what)->required()->type_name("TARGET");
+    add_pace(command);
+  }
+
+  void describe_copies() {
+    CLI::App& checkpoint = add_command("checkpoint", "Copy the database to a new directory",
+                                       [this] { return run_checkpoint(common_, copy_); });
+    add_target(checkpoint, "The directory of the copy: missing or empty");
+    checkpoint.add_flag("--full", copy_.full, "Copy where the file system could share blocks");
+    CLI::App& backup = add_command("backup", "Add a backup of the database to a repository",
+                                   [this] { return run_backup(common_, copy_); });
+    add_target(backup, "The repository, made when missing; - is standard output");
+    backup.add_flag("--full", copy_.full, "Store everything again, not only what is new");
+    CLI::App& backups = add_command("backups", "List the backups of the repository DIR",
+                                    [this] { return run_backups(common_, backups_); });
+    backups.add_option("--remove", backups_.remove, "Delete this one before; may be repeated")
+        ->type_name("ID")
+        ->expected(1)
+        ->take_all();
+    CLI::App& verify =
+        add_command("verify",
+                    "Read the backups of the repository DIR, compare checksums; - is "
+                    "standard input",
+                    [this] { return run_verify(common_, copy_); });
+    verify.add_option("--id", copy_.id, "Which backup; default: all")->type_name("ID");
+    CLI::App& restore = add_command("restore",
+                                    "Make a database of a backup in the repository DIR; "
+                                    "- is standard input",
+                                    [this] { return run_restore(common_, copy_); });
+    add_target(restore, "The directory of the database: missing or empty");
+    restore.add_option("--id", copy_.id, "Which backup; default: the newest")->type_name("ID");
+  }
+
   void describe_care() {
     add_command("stats", "Print what the database says about itself",
                 [this] { return run_stats(common_); });
@@ -242,6 +285,8 @@ class CommandLine {
 
   CLI::App app_;
   CommonOptions common_;
+  CopyCommandOptions copy_;
+  BackupsCommandOptions backups_;
   PutOptions put_;
   GetOptions get_;
   DelOptions del_;

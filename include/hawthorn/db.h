@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/backup.h"
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
 #include "hawthorn/export.h"
@@ -138,10 +139,11 @@ class HAWTHORN_EXPORT Db {
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
-  // labels of its devices, where they last were. Errors: kBusy; kNotFound; where a device is out of
-  // reach, as for Options::devices, and nothing is removed. Where it is encrypted and has devices,
-  // which ones is told by its manifest alone: then it needs Options::encryption, and there are the
-  // errors of that, too.
+  // labels of its devices, where they last were. Errors: kBusy; kNotFound; kCorruption where a
+  // checkpoint or a restore is being made or was interrupted (copy.incomplete); where a device is
+  // out of reach, as for Options::devices. Then nothing is removed. Where it is encrypted and has
+  // devices, which ones is told by its manifest alone: then it needs Options::encryption, and there
+  // are the errors of that, too.
   static Status destroy(const std::string& path, const Encryption& encryption = {});
 
   static Limits limits();
@@ -439,6 +441,21 @@ class HAWTHORN_EXPORT Db {
   // from the next open on, and what was written before stays as it is, and keeps its key. Durable
   // when it returns. Errors: those of rotate_key; kNotSupported beyond 64 data keys.
   Status rotate_data_key();
+
+  // Copies of the database at one moment (backup.h), while others read and write. What is in use
+  // when it begins stays on the disk until it is done: of a full disk the copy is given up, with
+  // kNoSpace, before writers go without. checkpoint makes a database of its own in a directory that
+  // is missing or empty, or holds what an interrupted one has left; until it is whole and durable
+  // the directory has a file `copy.incomplete`, and opening it is refused.
+  // Their reads and writes keep to the limit in their own options, and do not count in that of
+  // background work.
+  // Errors: kNotSupported for a database on devices or an encrypted one; kReadOnly for one that was opened so;
+  // kInvalidArgument for a directory with other contents; kBusy where somebody else writes into it;
+  // kCorruption; kNoSpace; those of the sink.
+  // Durable: when it returns, but for backup_to, of which that is the sink's.
+  Status checkpoint(const std::string& directory, const CheckpointOptions& options = {});
+  Result<BackupInfo> backup(BackupRepository& repository, const BackupOptions& options = {});
+  Result<BackupInfo> backup_to(BackupSink& sink, const BackupOptions& options = {});
 
   Stats stats();
   // Reads all that is on disk and verifies it, while the database is in use: checksums of every

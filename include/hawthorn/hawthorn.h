@@ -1,6 +1,7 @@
 #pragma once
 // The whole public API.
 
+#include "hawthorn/backup.h"
 #include "hawthorn/batch.h"
 #include "hawthorn/commit_hook.h"
 #include "hawthorn/counters.h"

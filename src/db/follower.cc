@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/copy_directory.h"
 #include "db/impl.h"
 #include "os/test_point.h"
 
@@ -66,6 +67,7 @@ class Follower::Impl {
 };
 
 Result<std::shared_ptr<Db>> Follower::Impl::try_once() {
+  if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
   const Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
   if (!*there) return Status(StatusCode::kNotFound, path_ + " holds no database");

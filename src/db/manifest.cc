@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "db/manifest_files.h"
+#include "db/manifest_image.h"
 #include "format/manifest_record.h"
 #include "format/tree_shape.h"
 #include "hawthorn/version.h"
@@ -120,22 +121,10 @@ Status ManifestFile::write_snapshot(const format::ManifestIdentity& identity,
   if (Status status = file->write_at(0, header); !status.ok()) return status;
   end = header.size();
   encoder.emplace(identity.salt, std::move(sealer));
-  encoder->begin(state.last_batch, format::ManifestBatchKind::kSnapshot);
-  encoder->set_counters(state.next_container, state.next_tree);
-  for (const auto& [id, tree] : state.trees) encoder->create_tree(tree);
-  for (const auto& [id, dictionary] : state.dictionaries) encoder->add_dictionary(dictionary);
-  for (const format::LogEpoch& epoch : state.epochs) encoder->set_epoch(epoch);
-  for (const format::DeviceRecord& device : state.devices) encoder->set_device(device);
-  for (const auto& [name, snapshot] : state.snapshots) encoder->set_snapshot(snapshot);
-  for (const auto& [name, feed] : state.feeds) encoder->set_feed(feed);
-  if (state.log_trim != 0) encoder->trim_log(state.log_trim);
-  if (state.lsn_reserved != 0) encoder->reserve_lsn(state.lsn_reserved);
-  for (const auto& [id, container] : state.containers) {
-    encoder->set_container(container);
-    if (encoder->pending_bytes() < kChunkBytes) continue;
-    if (Status status = write_pending(); !status.ok()) return status;
-  }
-  encoder->commit();
+  const auto write_some = [this] {
+    return encoder->pending_bytes() < kChunkBytes ? Status() : write_pending();
+  };
+  if (Status status = encode_state(state, *encoder, write_some); !status.ok()) return status;
   if (Status status = write_pending(); !status.ok()) return status;
   snapshot_bytes = end;
   return {};
@@ -448,6 +437,7 @@ uint64_t Manifest::bytes() const { return files_->current.end; }
 uint64_t Manifest::number() const { return files_->superblock.manifest_number; }
 uint64_t Manifest::uuid_low() const { return files_->superblock.uuid_low; }
 uint64_t Manifest::uuid_high() const { return files_->superblock.uuid_high; }
+const format::Features& Manifest::features() const { return files_->superblock.features; }
 
 Manifest::Manifest(std::unique_ptr<Files> files) : files_(std::move(files)) {}
 Manifest::~Manifest() = default;

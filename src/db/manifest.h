@@ -80,6 +80,7 @@ class Manifest {
   uint64_t number() const;
   uint64_t uuid_low() const;
   uint64_t uuid_high() const;
+  const format::Features& features() const;
 
   struct Files;
 

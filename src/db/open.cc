@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/copy_directory.h"
 #include "db/entry_file.h"
 #include "db/file_sizing.h"
 #include "db/impl.h"
@@ -132,6 +133,7 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = check_merge_operators(); !s.ok()) return s;
   if (Status s = check_key_orders(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
+  if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
   event->created = !*there;
@@ -162,7 +164,16 @@ Status Db::Impl::open_all(Opened* event) {
     return Status(StatusCode::kInvalidArgument, path_ + " holds a database already");
   }
   if (view_ == nullptr) {
+    HAWTHORN_TEST_POINT("open.before_lock");
     if (Status s = lock_directory(*there); !s.ok()) return s;
+    // What was looked at before may have changed until nobody else could change it.
+    if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
+    const Result<bool> still = db::Manifest::exists(machine_, path_);
+    if (!still.ok()) return still.status();
+    if (*still != *there) {
+      return Status(StatusCode::kBusy,
+                    path_ + ": another process has made or removed the database meanwhile");
+    }
   }
 
   db::LoadedManifest loaded;
@@ -644,6 +655,7 @@ Status clear_devices(const os::Machine& real, const std::string& path,
 
 Status Db::destroy(const std::string& path, const Encryption& encryption) {
   const os::Machine& machine = os::real_machine();
+  if (Status s = db::refuse_incomplete(machine, path); !s.ok()) return s;
   Result<bool> there = db::Manifest::exists(machine, path);
   if (!there.ok()) return there.status();
   if (!*there) return Status(StatusCode::kNotFound, path + " holds no database");
@@ -652,6 +664,7 @@ Status Db::destroy(const std::string& path, const Encryption& encryption) {
   Result<std::unique_ptr<os::File>> lock = machine.files->open_file(path + kLockName, flags);
   if (!lock.ok()) return lock.status();
   if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
+  if (Status s = db::refuse_incomplete(machine, path); !s.ok()) return s;
   const Result<bool> followed = db::FollowerRegistry::any(machine, path);
   if (!followed.ok()) return followed.status();
   if (*followed) return Status(StatusCode::kBusy, path + " is being read by a follower");

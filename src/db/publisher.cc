@@ -55,25 +55,27 @@ void Publisher::start(Manifest* manifest, wal::Log* log) {
 void Publisher::heed_followers(FollowerRegistry* followers, uint64_t batch) {
   followers_ = followers;
   manifest_batch_.store(batch, std::memory_order_release);
-  if (followers == nullptr) return;
   store_->space->on_full([this] { return free_unfollowed(true); });
+  if (followers == nullptr) return;
   store_->space->set_batches(batch, followers->clear(batch));
   store_->space->hold_free(batch);
 }
 
 // Of what the last batch and those before it have dropped.
 void Publisher::free_clear() {
-  if (followers_ == nullptr) return;
   const uint64_t batch = manifest_batch();
-  store_->space->set_batches(batch, followers_->clear(batch));
+  const uint64_t followed = followers_ == nullptr ? batch : followers_->clear(batch);
+  store_->space->set_batches(batch, followed);
 }
 
 bool Publisher::free_unfollowed(bool full_disk) {
-  if (followers_ == nullptr) return false;
   const uint64_t held = store_->space->held_blocks();
   free_clear();
   if (store_->space->held_blocks() < held) return true;
-  if (!full_disk || held == 0 || followers_->revoke(manifest_batch()) == 0) return false;
+  if (!full_disk || held == 0) return false;
+  const bool pins = revoke_pins(false);
+  const bool followers = followers_ != nullptr && followers_->revoke(manifest_batch()) != 0;
+  if (!pins && !followers) return false;
   HAWTHORN_TEST_POINT("publisher.revoked");
   free_clear();
   return store_->space->held_blocks() < held;
@@ -211,6 +213,7 @@ Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::
 Lsn Publisher::trim_point() {
   if (trim_held_.load(std::memory_order_acquire)) return 0;
   if (followers_ != nullptr && followers_->reads_log()) return 0;
+  if (log_pinned()) return 0;
   // The bound is taken first: what is inserted later lies above it.
   const Lsn bound = log_->head();
   Lsn needed = std::min(bound, store_->slots->oldest_first_lsn());
@@ -315,7 +318,7 @@ void Publisher::run() {
     }
     os::epoch::collect();
     const uint64_t now = machine_.clock->monotonic_us();
-    if (followers_ != nullptr && now >= look_again_us && store_->space->held_blocks() > 0) {
+    if (now >= look_again_us && store_->space->held_blocks() > 0) {
       look_again_us = now + kBatchUs;
       free_unfollowed(false);
     }

@@ -22,6 +22,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -49,6 +50,16 @@ struct Edit {
 
 class Feeds;
 
+// A moment of the database: a durable manifest, and the log up to where it stood. What a process
+// finds that opens it after a kill at that moment.
+struct Moment {
+  format::ManifestState state;
+  format::Features features;
+  uint64_t uuid_low = 0;  // of the database
+  uint64_t uuid_high = 0;
+  Lsn end = 0;
+};
+
 class Publisher {
  public:
   // `log_needed(durable_batch)`: what the trees need of the log.
@@ -68,6 +79,16 @@ class Publisher {
   // Looks again who reads what. Of a full disk: those that hold something back lose it.
   // Whether something has become free.
   bool free_unfollowed(bool full_disk);
+  // For a copy of this moment: its extents stay on the disk until unpin, or until the disk is full
+  // (then still_pinned says so, and what is read may be something else), and its log until
+  // release_log. Errors: status().
+  Result<Moment> pin(uint64_t* pin);
+  void release_log(uint64_t pin);
+  bool still_pinned(uint64_t pin) const;
+  void unpin(uint64_t pin);
+  // Of a full disk: copies lose what they hold; only those that hold the log, if asked so. Whether
+  // there was one.
+  bool revoke_pins(bool of_log);
   void stop();  // ends the thread; what was added and not published stays unpublished
 
   // Starts the edit's writes and puts it into the batch being filled, whose number is returned.
@@ -105,6 +126,7 @@ class Publisher {
       REQUIRES(publish_mutex_);
   Status publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                         bool even_empty) REQUIRES(publish_mutex_);
+  bool log_pinned() const;
   Lsn trim_point();
   void free_clear();
   void fail(const Status& status);
@@ -131,6 +153,13 @@ class Publisher {
   uint64_t last_number_ GUARDED_BY(mutex_) = 0;
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
+  struct Pin {
+    uint64_t hold = 0;  // of the space; 0: it was revoked
+    bool log = true;    // the log is kept for it
+  };
+  mutable os::Mutex pins_mutex_;
+  std::map<uint64_t, Pin> pins_ GUARDED_BY(pins_mutex_);
+  uint64_t next_pin_ GUARDED_BY(pins_mutex_) = 1;
   std::atomic<bool> trim_held_{false};
   std::atomic<uint64_t> durable_batch_{0};
   std::atomic<uint64_t> batches_{0};

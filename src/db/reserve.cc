@@ -135,6 +135,8 @@ Status Scheduler::flush_and_publish() {
 Status Scheduler::free_log() {
   os::MutexLock lock(space_mutex_);
   if (!store_->log->at_its_end()) return {};
+  // A copy that is reading it would keep all of it.
+  publisher_->revoke_pins(true);
   if (Status s = store_->log->finish_segment(); !s.ok()) return s;
   const Status flushed = flush_and_publish();
   if (Status s = publisher_->status(); !s.ok() || flushed.ok()) return s;

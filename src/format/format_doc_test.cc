@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "format/backup_layout.h"
+#include "format/backup_stream_layout.h"
 #include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/followers_layout.h"
@@ -60,6 +62,34 @@ const std::map<std::string, Struct>& structs() {
          FIELD(SuperblockSlot, features_read_only), FIELD(SuperblockSlot, features_incompatible),
          FIELD(SuperblockSlot, reserved_1), FIELD(SuperblockSlot, checksum_low),
          FIELD(SuperblockSlot, checksum_high)}}},
+      {"RepositoryHeader",
+       {sizeof(RepositoryHeader),
+        {FIELD(RepositoryHeader, magic), FIELD(RepositoryHeader, version),
+         FIELD(RepositoryHeader, reserved), FIELD(RepositoryHeader, salt),
+         FIELD(RepositoryHeader, checksum)}}},
+      {"BackupHeader",
+       {sizeof(BackupHeader),
+        {FIELD(BackupHeader, magic), FIELD(BackupHeader, version), FIELD(BackupHeader, incremental),
+         FIELD(BackupHeader, id), FIELD(BackupHeader, created_us), FIELD(BackupHeader, bytes),
+         FIELD(BackupHeader, bytes_stored),
+         FIELD(BackupHeader, bytes_read), FIELD(BackupHeader, files),
+         FIELD(BackupHeader, index_bytes), FIELD(BackupHeader, checksum)}}},
+      {"BackupPart",
+       {sizeof(BackupPart),
+        {FIELD(BackupPart, offset), FIELD(BackupPart, backup), FIELD(BackupPart, place),
+         FIELD(BackupPart, bytes), FIELD(BackupPart, reserved), FIELD(BackupPart, sum_low),
+         FIELD(BackupPart, sum_high), FIELD(BackupPart, salted), FIELD(BackupPart, mark_low),
+         FIELD(BackupPart, mark_high)}}},
+      {"StreamHeader",
+       {sizeof(StreamHeader),
+        {FIELD(StreamHeader, magic), FIELD(StreamHeader, version), FIELD(StreamHeader, reserved),
+         FIELD(StreamHeader, created_us), FIELD(StreamHeader, salt),
+         FIELD(StreamHeader, checksum)}}},
+      {"StreamRecord",
+       {sizeof(StreamRecord),
+        {FIELD(StreamRecord, type), FIELD(StreamRecord, payload_bytes),
+         FIELD(StreamRecord, sequence), FIELD(StreamRecord, number), FIELD(StreamRecord, sum_low),
+         FIELD(StreamRecord, sum_high), FIELD(StreamRecord, checksum)}}},
       {"ManifestHeader",
        {sizeof(ManifestHeader),
         {FIELD(ManifestHeader, magic), FIELD(ManifestHeader, format_version),

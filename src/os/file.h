@@ -48,6 +48,11 @@ class File {
   // none.
   virtual Status lock_byte(uint64_t offset);
   virtual Status unlock_byte(uint64_t offset);
+  // Lets [offset, offset + size) be what `from` has at from_offset, in the same blocks of the disk
+  // until one of the two is written (a reflink); extends the file. Nothing is read or written, but
+  // what is dirty of `from`. Offsets and size in units of the file system's blocks. kNotSupported:
+  // the file system has no such thing, or not between these two files: copy instead.
+  virtual Status clone_from(uint64_t offset, File& from, uint64_t from_offset, uint64_t size);
   virtual bool direct() const = 0;
   virtual const std::string& path() const = 0;
   // The system's descriptor, for the queues of io_queue.h, whose reads do what read_at does; -1
@@ -69,6 +74,9 @@ class MappedFile {
 
 inline Status File::lock_byte(uint64_t) {
   return Status(StatusCode::kNotSupported, path() + ": locks of bytes");
+}
+inline Status File::clone_from(uint64_t, File&, uint64_t, uint64_t) {
+  return Status(StatusCode::kNotSupported, path() + ": clones of ranges");
 }
 inline Status File::unlock_byte(uint64_t) { return lock_byte(0); }
 

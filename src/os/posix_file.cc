@@ -173,6 +173,30 @@ class PosixFile : public File {
   Status lock_byte(uint64_t offset) override { return set_lock(F_WRLCK, offset); }
   Status unlock_byte(uint64_t offset) override { return set_lock(F_UNLCK, offset); }
 
+  Status clone_from(uint64_t offset, File& from, uint64_t from_offset, uint64_t size) override {
+    if (size == 0) return Status();  // to the kernel: up to the end
+    file_clone_range range{};
+    range.src_fd = from.descriptor();
+    range.src_offset = from_offset;
+    range.src_length = size;
+    range.dest_offset = offset;
+    if (range.src_fd >= 0 && retried([&] { return ioctl(fd_, FICLONERANGE, &range); }) == 0) {
+      return Status();
+    }
+    switch (range.src_fd < 0 ? EOPNOTSUPP : errno) {
+      case EOPNOTSUPP:  // no reflinks here
+      case ENOTTY:
+      case ENOSYS:
+      case EXDEV:   // another file system
+      case EINVAL:  // larger blocks than ours, or one of the two is no regular file
+      case EPERM:
+      case ETXTBSY:
+        return Status(StatusCode::kNotSupported, path_ + ": the file system shares no blocks");
+      default:
+        return error_status(errno, path_, "clone of a range", offset);
+    }
+  }
+
   bool direct() const override { return direct_; }
   const std::string& path() const override { return path_; }
   int descriptor() const override { return fd_; }

@@ -92,6 +92,28 @@ TEST_F(PosixFileTest, UnsupportedDirectLeavesNoFile) {
   EXPECT_TRUE(files.open_file(path, {.direct = true}).status().is(StatusCode::kNotSupported));
 }
 
+// Where the file system has reflinks the bytes are there; where it has none nothing has changed.
+TEST_F(PosixFileTest, ClonesRangesOrSaysThatItCannot) {
+  auto from = std::move(files_.open_file(in("from"), {.create = true})).value();
+  auto to = std::move(files_.open_file(in("to"), {.create = true})).value();
+  std::string bytes(4 * kBlockBytes, 'a');
+  bytes.replace(kBlockBytes, kBlockBytes, std::string(kBlockBytes, 'b'));
+  ASSERT_TRUE(from->write_at(0, bytes).ok());
+  ASSERT_TRUE(to->truncate(8 * kBlockBytes).ok());
+  ASSERT_TRUE(to->clone_from(0, *from, 0, 0).ok());
+  const Status status = to->clone_from(2 * kBlockBytes, *from, kBlockBytes, 2 * kBlockBytes);
+  EXPECT_TRUE(status.ok() || status.is(StatusCode::kNotSupported)) << status.to_string();
+  std::string found(8 * kBlockBytes, 'x');
+  ASSERT_TRUE(to->read_at(0, found).ok());
+  std::string expected(8 * kBlockBytes, '\0');
+  if (status.ok()) {
+    expected.replace(2 * kBlockBytes, 2 * kBlockBytes, bytes, kBlockBytes, 2 * kBlockBytes);
+  }
+  EXPECT_TRUE(found == expected);
+  auto device = std::move(files_.open_file("/dev/full", {})).value();
+  EXPECT_FALSE(to->clone_from(0, *device, 0, kBlockBytes).ok());
+}
+
 TEST_F(PosixFileTest, LockExcludesOtherProcesses) {
   auto file = std::move(files_.open_file(in("lock"), {.create = true})).value();
   ASSERT_TRUE(file->lock_exclusive().ok());

@@ -47,6 +47,34 @@ TEST(HeldSpace, IsFreeAtOnceWhereNobodyReads) {
   EXPECT_EQ(fill(*space, 1, 10).front(), first);
 }
 
+// Whatever batch is durable, and whoever reads: a copy holds what is released while it is made.
+TEST(HeldSpace, IsHeldForCopies) {
+  Fixture fixture;
+  const auto space = fixture.open();
+  space->set_batches(5, 5);
+  const std::vector<ExtentAddress> all = fill(*space, 4, 10);
+  const uint64_t first = space->hold_released();
+  space->release(all[0]);
+  const uint64_t second = space->hold_released();
+  space->release(all[1]);
+  EXPECT_EQ(space->held_blocks(), 20U);
+  space->set_batches(9, 9);
+  EXPECT_EQ(space->held_blocks(), 20U);
+  // What was released before it began the second one does not need.
+  space->release_hold(first);
+  EXPECT_EQ(space->held_blocks(), 10U);
+  EXPECT_EQ(fill(*space, 1, 10).front(), all[0]);
+  space->set_batches(10, 9);
+  space->release(all[2]);
+  space->release_hold(second);
+  EXPECT_EQ(space->held_blocks(), 10U);
+  EXPECT_EQ(fill(*space, 1, 10).front(), all[1]);
+  space->set_batches(10, 10);
+  EXPECT_EQ(space->held_blocks(), 0U);
+  space->release(all[3]);
+  EXPECT_EQ(space->held_blocks(), 0U);
+}
+
 TEST(HeldSpace, KeepsItsFileFromLeavingAndFromTheClose) {
   Fixture fixture;
   const auto space = fixture.open();

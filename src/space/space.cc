@@ -338,11 +338,11 @@ void Space::release(const ExtentAddress& extent) {
   HAWTHORN_ASSERT(!free_already && "released extent is not in use");
   if (free_already) return;
   s.used_blocks -= extent.blocks;
-  if (s.durable_batch <= s.clear_batch) {
+  if (s.durable_batch <= s.clear_batch && s.copies_hold.empty()) {
     s.make_free(extent);
     return;
   }
-  s.held.push_back({s.durable_batch, extent});
+  s.held.push_back({s.durable_batch, ++s.released, extent});
   s.held_ranges.add(extent);
 }
 

@@ -24,7 +24,8 @@
 //    removed.
 // 9. What another process may still read is released, but not free: it is held until that process
 // has
-//    moved on (db/follower_registry.h). Held blocks count as used for their file alone, so that it
+//    moved on (db/follower_registry.h), or until the copy that is made is there (db/copy_source.h).
+//    Held blocks count as used for their file alone, so that it
 //    is neither cut nor removed.
 
 #include <cstdint>
@@ -104,6 +105,10 @@ class Space {
   // At open, when all that is used is marked: what is free was dropped by batches up to `batch`,
   // who knows which, and is held until all those are clear.
   void hold_free(uint64_t batch);
+  // For copies of a moment: what is released from now on, whoever does it and whatever for, is held
+  // until release_hold is called with the number that this returns. Of several, each holds.
+  uint64_t hold_released();
+  void release_hold(uint64_t number);
   uint64_t held_blocks() const;
   // Asked where the disk is full and something is held: whether some of it is free now. Called
   // without `mutex`, by one thread at a time; it may call set_batches. Set before the first use.
@@ -128,6 +133,8 @@ class Space {
   uint64_t file_bytes() const;
   // The largest free range inside the present files.
   uint32_t largest_free() const;
+  // What is in use, or held, in ascending ranges: all that anybody may still read, for copies.
+  std::vector<ExtentAddress> used_ranges() const;
   // All free ranges, ascending, for check.
   std::vector<ExtentAddress> free_ranges() const;
 

@@ -58,8 +58,13 @@ struct Space::State {
   // Released, in the order of their batches, and not yet clear (held.cc).
   struct Held {
     uint64_t batch = 0;
+    uint64_t number = 0;  // of all that were released
     ExtentAddress extent;
   };
+  uint64_t released GUARDED_BY(mutex) = 0;  // the number of the last one
+  // Each holds what was released behind that number.
+  std::map<uint64_t, uint64_t> copies_hold GUARDED_BY(mutex);
+  uint64_t next_hold GUARDED_BY(mutex) = 1;
   std::deque<Held> held GUARDED_BY(mutex);
   FreeMap held_ranges GUARDED_BY(mutex);  // the same
   // What was free at open, as long as that is not clear.

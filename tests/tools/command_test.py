@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The command: what it prints, what it answers to mistakes, its exit codes (docs/command.md)."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -12,7 +13,7 @@ import command_case
 from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
 
 COMMANDS = ("put", "get", "del", "scan", "count", "load", "dump", "stats", "counters",
-            "check")
+            "check", "checkpoint", "backup", "backups", "verify", "restore")
 ALL_BYTES = bytes(range(256))
 
 
@@ -66,6 +67,62 @@ class Entries(CommandCase):
         done = self.hawthorn("del", self.db, "a", "x", "b", "--json", code=NOT_FOUND)
         self.assertEqual(json.loads(done.splitlines()[0]), {"deleted": 2})
         self.assertEqual(self.hawthorn("count", self.db), b"0\n")
+
+    def test_copies(self):
+        copy, repo, back = (self.scratch / name for name in ("copy", "repo", "back"))
+        self.hawthorn("put", self.db, "a", "1")
+        self.hawthorn("checkpoint", self.db, copy, "--bytes-per-second", "100MB")
+        self.hawthorn("checkpoint", self.db, copy, code=USAGE)
+        self.assertEqual(self.hawthorn("get", copy, "a"), b"1")
+        self.assertEqual(json.loads(self.hawthorn("backup", self.db, repo, "--json"))["id"], 1)
+        self.hawthorn("put", self.db, "a", "2")
+        self.hawthorn("backup", self.db, repo)
+        self.hawthorn("backup", self.db, repo, "--full")
+        self.hawthorn("verify", repo)
+        self.hawthorn("verify", repo, "--id", "9", code=NOT_FOUND)
+        listed = json.loads(self.hawthorn("backups", repo, "--json"))["backups"]
+        self.assertEqual([one["id"] for one in listed], [1, 2, 3])
+        self.assertFalse(listed[2]["incremental"])
+        self.hawthorn("restore", repo, back, "--id", "1")
+        self.assertEqual(self.hawthorn("get", back, "a"), b"1")
+        self.hawthorn("backups", repo, "--remove", "1", "--remove", "3")
+        self.hawthorn("restore", repo, self.scratch / "newest")
+        self.assertEqual(self.hawthorn("get", self.scratch / "newest", "a"), b"2")
+        self.hawthorn("restore", repo, self.scratch / "other", "--id", "1", code=NOT_FOUND)
+        parts = repo / "parts.2"
+        content = bytearray(parts.read_bytes())
+        content[-1] ^= 1
+        parts.write_bytes(content)
+        self.hawthorn("verify", repo, code=CORRUPTION)
+        self.assertIn("parts.2 at ", self.stderr)
+        self.hawthorn("restore", repo, self.scratch / "bad", code=CORRUPTION)
+        self.hawthorn("get", self.scratch / "bad", "a", code=CORRUPTION)
+        self.assertIn("copy.incomplete", self.stderr)
+
+    def test_streams(self):
+        self.hawthorn("put", self.db, "a", "1")
+        stream = self.hawthorn("backup", self.db, "-")
+        self.hawthorn("verify", "-", stdin=stream)
+        self.hawthorn("restore", "-", self.scratch / "back", stdin=stream)
+        self.assertEqual(self.hawthorn("get", self.scratch / "back", "a"), b"1")
+        self.hawthorn("restore", "-", self.scratch / "other", "--id", "1", code=USAGE)
+        self.hawthorn("restore", "-", self.scratch / "cut", stdin=stream[:-1], code=CORRUPTION)
+        self.assertIn("cut off", self.stderr)
+        self.hawthorn("get", self.scratch / "cut", "a", code=CORRUPTION)
+        damaged = bytearray(stream)
+        damaged[len(stream) // 2] ^= 1
+        self.hawthorn("verify", "-", stdin=bytes(damaged), code=CORRUPTION)
+        self.hawthorn("restore", "-", self.scratch / "cut", stdin=stream)
+        self.assertEqual(self.hawthorn("get", self.scratch / "cut", "a"), b"1")
+
+    def test_copies_of_a_database_in_use(self):
+        self.hawthorn("put", self.db, "a", "1")
+        with open(self.db / "lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.hawthorn("backup", self.db, self.scratch / "repo", code=BUSY)
+            self.hawthorn("backup", self.db, "-", code=BUSY)
+            self.hawthorn("checkpoint", self.db, self.scratch / "copy", code=BUSY)
+            self.assertFalse((self.scratch / "copy").exists())
 
     def test_empty_keys_and_keys_like_options(self):
         self.hawthorn("put", self.db, "", "empty")

@@ -1,0 +1,478 @@
+#include "db/backup_repository.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checksum.h"
+#include "db/copy_directory.h"
+
+namespace hawthorn {
+namespace {
+
+constexpr std::string_view kHeaderName = "repository";
+constexpr std::string_view kHeaderNewName = "repository.new";
+constexpr std::string_view kIndexNewName = "backup.new";
+constexpr std::string_view kLockName = "lock";
+constexpr std::string_view kBackupPrefix = "backup.";
+constexpr std::string_view kPartsPrefix = "parts.";
+constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
+constexpr size_t kWriteBytes = size_t{1} << 20;
+
+// 0: it is not such a name.
+uint64_t number_of(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return 0;
+  const std::string_view digits = name.substr(prefix.size());
+  if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0') return 0;
+  uint64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    number = number * 10 + static_cast<uint64_t>(digit - '0');
+  }
+  return number;
+}
+
+bool is_ours(std::string_view name) {
+  return name == kHeaderName || name == kHeaderNewName || name == kIndexNewName ||
+         name == kLockName || number_of(name, kBackupPrefix) != 0 ||
+         number_of(name, kPartsPrefix) != 0;
+}
+
+BackupInfo info_of(const format::BackupHeader& header) {
+  return {header.id,           header.created_us, header.bytes,
+          header.bytes_stored, header.bytes_read, header.incremental != 0};
+}
+
+Status in_file(const std::string& path, const Status& status) {
+  return Status(status.code(), path + " " + std::string(status.message()));
+}
+
+// No more than the first bytes_max of it; `size`: what it has.
+Result<std::string> read_file(os::FileSystem& files, const std::string& path, uint64_t bytes_max,
+                              uint64_t* size) {
+  auto file = files.open_file(path, {.read_only = true});
+  if (!file.ok()) return file.status();
+  Result<uint64_t> found = (*file)->size();
+  if (!found.ok()) return found.status();
+  *size = *found;
+  std::string bytes(static_cast<size_t>(std::min(*found, bytes_max)), '\0');
+  if (Status s = (*file)->read_at(0, bytes); !s.ok()) return s;
+  return bytes;
+}
+
+// Durable under its own name when it returns.
+Status write_file(os::FileSystem& files, const std::string& directory, const std::string& temporary,
+                  const std::string& path, std::string_view bytes) {
+  auto file = files.open_file(temporary, {.create = true});
+  if (!file.ok()) return file.status();
+  Status status = (*file)->truncate(0);
+  if (status.ok()) status = (*file)->write_at(0, bytes);
+  if (status.ok()) status = (*file)->sync_data();
+  file->reset();
+  if (status.ok()) status = files.rename(temporary, path);
+  if (status.ok()) status = files.sync_directory(directory);
+  return status;
+}
+
+Status remove_if_there(os::FileSystem& files, const std::string& path) {
+  Status status = files.remove(path);
+  return status.is_not_found() ? Status() : status;
+}
+
+}  // namespace
+
+namespace db {
+std::string backup_name(uint64_t id) { return std::string(kBackupPrefix) + std::to_string(id); }
+std::string parts_name(uint64_t id) { return std::string(kPartsPrefix) + std::to_string(id); }
+}  // namespace db
+
+// ---- The directory
+
+Status BackupRepository::Impl::open_header(bool empty) {
+  os::FileSystem& files = *machine.files;
+  const std::string path = path_of(kHeaderName);
+  uint64_t size = 0;
+  Result<std::string> bytes = read_file(files, path, 4096, &size);
+  if (bytes.ok()) {
+    Result<uint64_t> found = format::decode_repository(*bytes);
+    if (!found.ok()) return in_file(path, found.status());
+    salt = *found;
+    return {};
+  }
+  if (!bytes.status().is_not_found()) return bytes.status();
+  if (!empty) {
+    return Status(StatusCode::kCorruption,
+                  path +
+                      " is missing, but backups are there: restore that file, or begin anew in "
+                      "another directory");
+  }
+  salt = machine.random->next();
+  return write_file(files, directory, path_of(kHeaderNewName), path,
+                    format::encode_repository(salt));
+}
+
+Status BackupRepository::Impl::open() {
+  os::FileSystem& files = *machine.files;
+  if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
+  Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  bool empty = true;
+  for (const std::string& name : *names) {
+    const bool made = name == kLockName || name == kHeaderNewName;
+    if (!is_ours(name)) {
+      return Status(StatusCode::kInvalidArgument,
+                    directory + " is no backup repository: it holds " + name);
+    }
+    empty &= made;
+  }
+  auto file = files.open_file(path_of(kLockName), {.create = true});
+  if (!file.ok()) return file.status();
+  if (Status s = (*file)->lock_exclusive(); !s.ok()) {
+    if (!s.is(StatusCode::kBusy)) return s;
+    return Status(StatusCode::kBusy, directory + " is open in another process, or in this one");
+  }
+  lock = std::move(*file);
+  if (Status s = open_header(empty); !s.ok()) return s;
+  return clean();
+}
+
+Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<uint64_t>* parts) {
+  Result<std::vector<std::string>> names = machine.files->list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (const uint64_t id = number_of(name, kBackupPrefix); id != 0) backups->push_back(id);
+    if (const uint64_t id = number_of(name, kPartsPrefix); id != 0) parts->push_back(id);
+  }
+  std::sort(backups->begin(), backups->end());
+  std::sort(parts->begin(), parts->end());
+  return {};
+}
+
+Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
+  const std::string path = path_of(db::backup_name(id));
+  uint64_t size = 0;
+  Result<std::string> bytes = read_file(*machine.files, path, sizeof(format::BackupHeader), &size);
+  if (bytes.status().is_not_found()) {
+    return Status(StatusCode::kNotFound,
+                  directory + " has no backup " + std::to_string(id) + ", or it was interrupted");
+  }
+  if (!bytes.ok()) return bytes.status();
+  // Before memory is taken for it: a file of another size is not read.
+  const Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
+  if (!header.ok()) return in_file(path, header.status());
+  if (header->index_bytes != size || size > format::kBackupIndexBytesMax) {
+    return Status(StatusCode::kCorruption, path + " at " + std::to_string(size) +
+                                               ": it has another size than its header says");
+  }
+  bytes = read_file(*machine.files, path, size, &size);
+  if (!bytes.ok()) return bytes.status();
+  Result<format::BackupIndex> index = format::decode_backup(*bytes);
+  if (!index.ok()) return in_file(path, index.status());
+  if (index->header.id != id) {
+    return Status(StatusCode::kCorruption,
+                  path + " at 16: it is backup " + std::to_string(index->header.id));
+  }
+  return index;
+}
+
+Status BackupRepository::Impl::clean() {
+  os::FileSystem& files = *machine.files;
+  Result<std::vector<std::string>> names = files.list(directory);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (name != kIndexNewName && name != kHeaderNewName) continue;
+    if (Status s = remove_if_there(files, path_of(name)); !s.ok()) return s;
+  }
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = ids(&backups, &parts); !s.ok()) return s;
+  if (std::includes(backups.begin(), backups.end(), parts.begin(), parts.end())) return {};
+  // Where a backup is damaged nobody knows what it needs: all stays, and what reads it tells.
+  Status status = collect(false);
+  return status.is(StatusCode::kCorruption) ? Status() : status;
+}
+
+Status BackupRepository::Impl::find_used(const std::vector<uint64_t>& backups,
+                                         std::map<uint64_t, Ranges>* used) {
+  for (const uint64_t id : backups) {
+    Result<format::BackupIndex> found = index(id);
+    if (!found.ok()) {
+      // Of a backup that is gone meanwhile nothing is needed; here it is there, and damaged.
+      return Status(StatusCode::kCorruption, std::string(found.status().message()));
+    }
+    for (const format::BackupFile& file : found->files) {
+      for (const format::BackupPart& part : file.parts) {
+        uint64_t& end = (*used)[part.backup][part.place];
+        end = std::max(end, part.place + part.bytes);
+      }
+    }
+  }
+  return {};
+}
+
+// A file system that cannot punch holes keeps the space until the file can go.
+Status BackupRepository::Impl::free_unused(uint64_t id, const Ranges& used) {
+  auto file = machine.files->open_file(path_of(db::parts_name(id)), {});
+  if (!file.ok()) return file.status();
+  Result<uint64_t> size = (*file)->size();
+  if (!size.ok()) return size.status();
+  uint64_t at = 0;
+  bool punches = true;
+  for (const auto& [place, end] : used) {
+    const uint64_t hole_end = std::min(place, *size);
+    if (punches && hole_end > at) punches = (*file)->punch_hole(at, hole_end - at).ok();
+    at = std::max(at, end);
+  }
+  return *size > at ? (*file)->truncate(at) : Status();
+}
+
+Status BackupRepository::Impl::collect(bool holes) {
+  os::FileSystem& files = *machine.files;
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = ids(&backups, &parts); !s.ok()) return s;
+  std::map<uint64_t, Ranges> used;
+  if (Status s = find_used(backups, &used); !s.ok()) return s;
+  bool removed = false;
+  for (const uint64_t id : parts) {
+    const auto ranges = used.find(id);
+    if (ranges == used.end()) {
+      if (Status s = remove_if_there(files, path_of(db::parts_name(id))); !s.ok()) return s;
+      removed = true;
+    } else if (holes && !std::binary_search(backups.begin(), backups.end(), id)) {
+      if (Status s = free_unused(id, ranges->second); !s.ok()) return s;
+    }
+  }
+  return removed ? files.sync_directory(directory) : Status();
+}
+
+bool BackupRepository::Impl::has(const format::BackupPart& part,
+                                 std::map<uint64_t, uint64_t>* sizes) {
+  const auto [found, added] = sizes->try_emplace(part.backup, 0);
+  if (added) {
+    auto file = machine.files->open_file(path_of(db::parts_name(part.backup)), {.read_only = true});
+    const Result<uint64_t> size = file.ok() ? (*file)->size() : file.status();
+    if (size.ok()) found->second = *size;
+  }
+  return part.place + part.bytes <= found->second;
+}
+
+// ---- Reading
+
+Status BackupRepository::Impl::read(uint64_t id, db::CopySink* sink, uint64_t bytes_per_second) {
+  Result<format::BackupIndex> found = index(id);
+  if (!found.ok()) return found.status();
+  db::CopyPace pace(machine, bytes_per_second);
+  std::map<uint64_t, std::unique_ptr<os::File>> open;  // parts of which backup
+  std::string buffer(format::kBackupPartBytesMax, '\0');
+  for (const format::BackupFile& each : found->files) {
+    if (sink != nullptr) {
+      if (Status s = sink->begin(each.name, each.bytes, each.reserve); !s.ok()) return s;
+    }
+    for (const format::BackupPart& part : each.parts) {
+      std::unique_ptr<os::File>& file = open[part.backup];
+      if (file == nullptr) {
+        const std::string path = path_of(db::parts_name(part.backup));
+        auto opened = machine.files->open_file(path, {.read_only = true});
+        if (opened.status().is_not_found()) {
+          return Status(StatusCode::kCorruption, path + " at 0: the file is missing");
+        }
+        if (!opened.ok()) return opened.status();
+        file = std::move(*opened);
+      }
+      const std::span<char> data(buffer.data(), part.bytes);
+      Status status = file->read_at(part.place, data);
+      if (status.is(StatusCode::kCorruption)) {
+        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
+                                                   ": the file ends before this part");
+      }
+      if (!status.ok()) return status;
+      if (checksum128(data.data(), data.size()) != Checksum128{part.sum_low, part.sum_high}) {
+        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
+                                                   ": a part of " + each.name +
+                                                   " has another checksum");
+      }
+      if (sink != nullptr) {
+        const db::CopyPart copied = {part.offset, part.bytes, {}};
+        if (Status s = sink->write(copied, data); !s.ok()) return s;
+      }
+      pace.count(part.bytes);
+    }
+    if (sink != nullptr) {
+      if (Status s = sink->end(); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
+// ---- Writing
+
+namespace db {
+
+BackupWriter::BackupWriter(BackupRepository::Impl& repository, uint64_t id)
+    : repository_(repository) {
+  index_.header.id = id;
+  index_.header.created_us = repository.machine.clock->wall_us();
+}
+
+void BackupWriter::know(const format::BackupIndex& index) {
+  for (const format::BackupFile& file : index.files) {
+    for (const format::BackupPart& part : file.parts) {
+      // What is missing is stored again, and those that had it are as damaged as before.
+      if (!repository_.has(part, &sizes_)) continue;
+      known_[sum_of(part)] = part;
+      const Checksum128 mark = {part.mark_low, part.mark_high};
+      if (mark != Checksum128{}) marked_[mark] = part;
+    }
+  }
+}
+
+Status BackupWriter::start() {
+  auto file = repository_.machine.files->open_file(
+      repository_.path_of(parts_name(index_.header.id)), {.create = true, .exclusive = true});
+  if (!file.ok()) return file.status();
+  parts_ = std::move(*file);
+  return {};
+}
+
+Status BackupWriter::begin(std::string_view name, uint64_t bytes, bool reserve) {
+  index_.files.push_back({std::string(name), reserve, bytes, {}});
+  return {};
+}
+
+void BackupWriter::add(format::BackupPart part, const CopyPart& as) {
+  part.offset = as.offset;
+  part.mark_low = as.mark.low;
+  part.mark_high = as.mark.high;
+  index_.header.bytes += part.bytes;
+  if (part.backup != index_.header.id) index_.header.incremental = 1;
+  index_.files.back().parts.push_back(part);
+}
+
+bool BackupWriter::take_known(const CopyPart& part) {
+  const auto found = marked_.find(part.mark);
+  if (found == marked_.end() || found->second.bytes != part.bytes) return false;
+  add(found->second, part);
+  return true;
+}
+
+Status BackupWriter::write(const CopyPart& as, std::span<const char> data) {
+  const Checksum128 sum = checksum128(data.data(), data.size());
+  format::BackupPart part{};
+  part.bytes = static_cast<uint32_t>(data.size());
+  part.sum_low = sum.low;
+  part.sum_high = sum.high;
+  part.salted = checksum64(data.data(), data.size(), repository_.salt);
+  part.backup = index_.header.id;
+  part.place = end_;
+  index_.header.bytes_read += data.size();
+  const auto [found, added] = known_.try_emplace(sum_of(part), part);
+  add(found->second, as);
+  if (!added) return {};
+  end_ += data.size();
+  pending_.append(data.data(), data.size());
+  return pending_.size() >= kWriteBytes ? write_pending() : Status();
+}
+
+Status BackupWriter::write_pending() {
+  Status status = parts_->write_at(end_ - pending_.size(), pending_);
+  pending_.clear();
+  return status;
+}
+
+// What was known stands before what was written.
+Status BackupWriter::end() {
+  std::vector<format::BackupPart>& parts = index_.files.back().parts;
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  return {};
+}
+
+Result<BackupInfo> BackupWriter::finish() {
+  if (Status s = write_pending(); !s.ok()) return s;
+  if (Status s = parts_->sync_data(); !s.ok()) return s;
+  parts_.reset();
+  os::FileSystem& files = *repository_.machine.files;
+  // The parts' name must not come later than the index's.
+  if (Status s = files.sync_directory(repository_.directory); !s.ok()) return s;
+  index_.header.bytes_stored = end_;
+  const std::string bytes = format::encode_backup(index_);
+  if (bytes.size() > format::kBackupIndexBytesMax) {
+    return Status(StatusCode::kNotSupported, repository_.directory +
+                                                 ": the index of a backup would have " +
+                                                 std::to_string(bytes.size()) + " bytes");
+  }
+  const format::BackupHeader& header = index_.header;
+  if (Status s = write_file(files, repository_.directory, repository_.path_of(kIndexNewName),
+                            repository_.path_of(backup_name(header.id)), bytes);
+      !s.ok()) {
+    return s;
+  }
+  return info_of(header);
+}
+
+}  // namespace db
+
+// ---- The public class
+
+BackupRepository::BackupRepository(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BackupRepository::~BackupRepository() = default;
+
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::string& directory) {
+  return open_on(os::real_machine(), directory);
+}
+
+Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(const os::Machine& machine,
+                                                                    const std::string& directory) {
+  auto impl = std::make_unique<Impl>(machine, directory);
+  if (Status s = impl->open(); !s.ok()) return s;
+  return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
+}
+
+Result<std::vector<BackupInfo>> BackupRepository::list() {
+  os::MutexLock lock(impl_->mutex);
+  std::vector<uint64_t> backups;
+  std::vector<uint64_t> parts;
+  if (Status s = impl_->ids(&backups, &parts); !s.ok()) return s;
+  std::vector<BackupInfo> infos;
+  for (const uint64_t id : backups) {
+    const std::string path = impl_->path_of(db::backup_name(id));
+    uint64_t size = 0;
+    Result<std::string> bytes =
+        read_file(*impl_->machine.files, path, sizeof(format::BackupHeader), &size);
+    if (!bytes.ok()) return bytes.status();
+    Result<format::BackupHeader> header = format::decode_backup_header(*bytes);
+    if (!header.ok()) return in_file(path, header.status());
+    infos.push_back(info_of(*header));
+  }
+  return infos;
+}
+
+Status BackupRepository::verify(uint64_t id) {
+  os::MutexLock lock(impl_->mutex);
+  return impl_->read(id, nullptr, 0);
+}
+
+Status BackupRepository::restore(uint64_t id, const std::string& target,
+                                 const RestoreOptions& options) {
+  os::MutexLock lock(impl_->mutex);
+  // Before the target is touched.
+  if (Result<format::BackupIndex> found = impl_->index(id); !found.ok()) return found.status();
+  db::CopyDirectory directory(impl_->machine, target);
+  if (Status s = directory.prepare(); !s.ok()) return s;
+  if (Status s = impl_->read(id, &directory, options.bytes_per_second); !s.ok()) return s;
+  return directory.finish();
+}
+
+Status BackupRepository::remove(uint64_t id) {
+  os::MutexLock lock(impl_->mutex);
+  os::FileSystem& files = *impl_->machine.files;
+  const std::string path = impl_->path_of(db::backup_name(id));
+  if (Status s = files.remove(path); !s.ok()) {
+    if (!s.is_not_found()) return s;
+    return Status(StatusCode::kNotFound, impl_->directory + " has no backup " + std::to_string(id));
+  }
+  if (Status s = files.sync_directory(impl_->directory); !s.ok()) return s;
+  return impl_->collect(true);
+}
+
+}  // namespace hawthorn

@@ -1,0 +1,216 @@
+#include "db/copy_source.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/copy_extents.h"
+#include "db/copy_reader.h"
+#include "db/impl.h"
+#include "db/manifest_files.h"
+#include "db/manifest_image.h"
+#include "format/backup_layout.h"
+#include "os/test_point.h"
+#include "wal/log_directory.h"
+
+namespace hawthorn::db {
+namespace {
+
+constexpr size_t kBlock = os::kBlockBytes;
+constexpr uint64_t kPartBytes = format::kBackupPartBytesMax;
+
+// Keeps the moment while it is being copied.
+class Pinned {
+ public:
+  explicit Pinned(Publisher* publisher) : publisher_(publisher) {}
+  ~Pinned() {
+    if (pin_ != 0) publisher_->unpin(pin_);
+  }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  Result<Moment> take() { return publisher_->pin(&pin_); }
+  void release_log() { publisher_->release_log(pin_); }
+  Status check() const {
+    if (publisher_->still_pinned(pin_)) return {};
+    return Status(StatusCode::kNoSpace,
+                  "the disk of the database is full, so that what the copy had not read yet was "
+                  "given to writers: the copy was given up");
+  }
+
+ private:
+  Publisher* const publisher_;
+  uint64_t pin_ = 0;
+};
+
+// [from, to) of a file, without marks.
+std::vector<CopyPart> parts_of(uint64_t from, uint64_t to) {
+  std::vector<CopyPart> parts;
+  for (; from < to; from += parts.back().bytes) {
+    parts.push_back({from, static_cast<uint32_t>(std::min(kPartBytes, to - from)), {}});
+  }
+  return parts;
+}
+
+class Copier {
+ public:
+  Copier(Db::Impl& db, CopySink& sink, CopyPace& pace)
+      : db_(db), sink_(sink), pace_(pace), pinned_(db.publisher_.get()), reader_(db.machine_) {}
+
+  Status run();
+
+ private:
+  Status copy_log(const Moment& moment);
+  Status copy_segment(const wal::LogDirectory& directory, uint64_t number, uint64_t from,
+                      uint64_t to);
+  Status copy_data(const Moment& moment);
+  Status copy_data_file(std::span<const format::ExtentAddress> ranges, MarkedExtents& marked);
+  Status clone_ranges(os::File& file, std::span<const format::ExtentAddress> ranges);
+  Status copy_manifest(const Moment& moment);
+  Status put_file(std::string_view name, std::string_view bytes);
+  Status copy_parts(os::File& file, std::span<const CopyPart> parts);
+
+  Db::Impl& db_;
+  CopySink& sink_;
+  CopyPace& pace_;
+  Pinned pinned_;
+  CopyReader reader_;
+  bool may_clone_ = true;
+};
+
+Status Copier::copy_parts(os::File& file, std::span<const CopyPart> parts) {
+  return reader_.read(file, parts, [this](const CopyPart& part, std::span<const char> data) {
+    HAWTHORN_TEST_POINT("copy.part_read");
+    if (Status s = pinned_.check(); !s.ok()) return s;
+    if (Status s = sink_.write(part, data); !s.ok()) return s;
+    pace_.count(part.bytes);
+    return Status();
+  });
+}
+
+// To the byte: what stands behind `to` in its block was committed later.
+Status Copier::copy_segment(const wal::LogDirectory& directory, uint64_t number, uint64_t from,
+                            uint64_t to) {
+  const uint64_t begin = number * directory.segment_bytes();
+  Result<std::unique_ptr<os::File>> file = directory.open_segment(number, false);
+  // A segment that was given to writers may be gone.
+  if (Status s = pinned_.check(); !s.ok()) return s;
+  if (!file.ok()) return file.status();
+  if (Status s = sink_.begin(wal::segment_name(number), directory.segment_bytes(), true); !s.ok()) {
+    return s;
+  }
+  const std::vector<CopyPart> parts = parts_of((from - begin) / kBlock * kBlock, to - begin);
+  if (Status s = copy_parts(**file, parts); !s.ok()) return s;
+  return sink_.end();
+}
+
+// Of each segment what lies in an epoch, above the trim and below the end.
+Status Copier::copy_log(const Moment& moment) {
+  const wal::LogDirectory directory(db_.machine_, db_.path_, db_.log_options_);
+  const uint64_t segment_bytes = directory.segment_bytes();
+  uint64_t next = 0;
+  for (const format::LogEpoch& epoch : moment.state.epochs) {
+    const format::Lsn from = std::max(epoch.start, moment.state.log_trim);
+    const format::Lsn to = std::min(epoch.end, moment.end);
+    if (from >= to) continue;
+    // Each epoch begins in a segment of its own.
+    for (uint64_t number = std::max(next, from / segment_bytes); number * segment_bytes < to;
+         next = ++number) {
+      const uint64_t begin = std::max(from, number * segment_bytes);
+      const uint64_t end = std::min(to, (number + 1) * segment_bytes);
+      if (Status s = copy_segment(directory, number, begin, end); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
+// kNotSupported: some of them are to be copied, and what was cloned may be copied once more.
+Status Copier::clone_ranges(os::File& file, std::span<const format::ExtentAddress> ranges) {
+  for (const format::ExtentAddress& range : ranges) {
+    const uint64_t bytes = uint64_t{range.blocks} * kBlock;
+    if (Status s = sink_.clone(file, uint64_t{range.block} * kBlock, bytes); !s.ok()) return s;
+    HAWTHORN_TEST_POINT("copy.cloned");
+    if (Status s = pinned_.check(); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status Copier::copy_data_file(std::span<const format::ExtentAddress> ranges,
+                              MarkedExtents& marked) {
+  const uint32_t number = ranges.front().file;
+  const format::ExtentAddress& last = ranges.back();
+  const uint64_t bytes = (uint64_t{last.block} + last.blocks) * kBlock;
+  if (Status s = sink_.begin(space::data_file_name(number), bytes, false); !s.ok()) return s;
+  std::vector<CopyPart> parts;
+  for (const format::ExtentAddress& range : ranges) marked.add_parts(range, &parts);
+  os::File& file = *db_.space_->file(number);
+  if (may_clone_) {
+    Status cloned = clone_ranges(file, ranges);
+    if (cloned.ok()) return sink_.end();
+    if (!cloned.is(StatusCode::kNotSupported)) return cloned;
+    may_clone_ = false;
+  }
+  std::erase_if(parts,
+                [this](const CopyPart& part) { return part.marked() && sink_.take_known(part); });
+  if (Status s = copy_parts(file, parts); !s.ok()) return s;
+  return sink_.end();
+}
+
+Status Copier::copy_data(const Moment& moment) {
+  const std::vector<format::ExtentAddress> ranges = db_.space_->used_ranges();
+  MarkedExtents marked(moment);
+  for (size_t i = 0; i < ranges.size();) {
+    size_t end = i;
+    while (end < ranges.size() && ranges[end].file == ranges[i].file) ++end;
+    Status s = copy_data_file(std::span(ranges).subspan(i, end - i), marked);
+    if (!s.ok()) return s;
+    i = end;
+  }
+  return marked.all_used();
+}
+
+Status Copier::put_file(std::string_view name, std::string_view bytes) {
+  if (Status s = sink_.begin(name, bytes.size(), false); !s.ok()) return s;
+  for (const CopyPart& part : parts_of(0, bytes.size())) {
+    if (Status s = sink_.write(part, bytes.substr(part.offset, part.bytes)); !s.ok()) return s;
+    pace_.count(part.bytes);
+  }
+  return sink_.end();
+}
+
+Status Copier::copy_manifest(const Moment& moment) {
+  const ManifestImage image =
+      make_manifest_image(*db_.machine_.random, moment.state, moment.features);
+  if (Status s = put_file(image.name, image.manifest); !s.ok()) return s;
+  return put_file(kSuperblockName, image.superblock);
+}
+
+Status Copier::run() {
+  if (Status s = reader_.prepare(); !s.ok()) return s;
+  Result<Moment> moment = pinned_.take();
+  if (!moment.ok()) return moment.status();
+  HAWTHORN_TEST_POINT("copy.pinned");
+  if (moment->end > db_.log_->trimmed() && moment->end > 0) {
+    if (Status s = db_.log_->wait_durable(moment->end - 1); !s.ok()) return s;
+  }
+  if (Status s = copy_log(*moment); !s.ok()) return s;
+  pinned_.release_log();
+  HAWTHORN_TEST_POINT("copy.log_copied");
+  if (Status s = copy_data(*moment); !s.ok()) return s;
+  // What comes now is in memory.
+  return copy_manifest(*moment);
+}
+
+}  // namespace
+
+Status copy_database(Db::Impl& db, CopySink& sink, CopyPace& pace) {
+  if (Status s = db.writable(); !s.ok()) return s;
+  if (db.devices_ != nullptr) {
+    return Status(StatusCode::kNotSupported,
+                  db.path_ + ": copies of a database on devices are not supported; dump it");
+  }
+  Copier copier(db, sink, pace);
+  return copier.run();
+}
+
+}  // namespace hawthorn::db

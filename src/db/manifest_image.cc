@@ -1,0 +1,55 @@
+#include "db/manifest_image.h"
+
+#include "db/manifest_files.h"
+#include "hawthorn/version.h"
+
+namespace hawthorn::db {
+
+Status encode_state(const format::ManifestState& state, format::ManifestEncoder& encoder,
+                    const std::function<Status()>& some) {
+  encoder.begin(state.last_batch, format::ManifestBatchKind::kSnapshot);
+  encoder.set_counters(state.next_container, state.next_tree);
+  for (const auto& [id, tree] : state.trees) encoder.create_tree(tree);
+  for (const auto& [id, dictionary] : state.dictionaries) encoder.add_dictionary(dictionary);
+  for (const format::LogEpoch& epoch : state.epochs) encoder.set_epoch(epoch);
+  for (const format::DeviceRecord& device : state.devices) encoder.set_device(device);
+  for (const auto& [name, snapshot] : state.snapshots) encoder.set_snapshot(snapshot);
+  for (const auto& [name, feed] : state.feeds) encoder.set_feed(feed);
+  if (state.log_trim != 0) encoder.trim_log(state.log_trim);
+  if (state.lsn_reserved != 0) encoder.reserve_lsn(state.lsn_reserved);
+  for (const auto& [id, container] : state.containers) {
+    encoder.set_container(container);
+    if (Status s = some(); !s.ok()) return s;
+  }
+  encoder.commit();
+  return {};
+}
+
+ManifestImage make_manifest_image(os::Random& random, const format::ManifestState& state,
+                                  const format::Features& features) {
+  constexpr uint64_t kNumber = 1;
+  format::Superblock superblock;
+  superblock.format_version = kFormatVersion;
+  superblock.uuid_low = random.next();
+  superblock.uuid_high = random.next();
+  superblock.manifest_number = kNumber;
+  superblock.features = features;
+  ManifestImage image;
+  image.name = manifest_name(kNumber);
+  const format::ManifestIdentity identity = {superblock.uuid_low, superblock.uuid_high, kNumber,
+                                             random.next()};
+  image.manifest = format::encode_manifest_header(identity);
+  format::ManifestEncoder encoder(identity.salt);
+  static_cast<void>(encode_state(state, encoder, [] { return Status(); }).ok());
+  image.manifest += encoder.take();
+  std::string slots[format::kSuperblockSlots];
+  for (size_t i = 0; i < format::kSuperblockSlots; ++i) {
+    ++superblock.generation;
+    slots[format::superblock_slot_of(superblock.generation)] =
+        format::encode_superblock(superblock);
+  }
+  for (const std::string& slot : slots) image.superblock += slot;
+  return image;
+}
+
+}  // namespace hawthorn::db

@@ -1,0 +1,171 @@
+// checkpoint, backup, backups, verify and restore: copies of a database, and of copies databases.
+
+#include <ctime>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "hawthorn/backup.h"
+#include "tools/command.h"
+#include "tools/json.h"
+#include "tools/progress.h"
+#include "tools/stream.h"
+
+namespace hawthorn::tools {
+namespace {
+
+constexpr std::string_view kStream = "-";  // standard output, or input
+
+class OutputSink : public BackupSink {
+ public:
+  explicit OutputSink(Output* output) : output_(output) {}
+  Status write(std::string_view bytes) override {
+    output_->write(bytes);
+    return output_->status();
+  }
+
+ private:
+  Output* const output_;
+};
+
+class InputSource : public BackupSource {
+ public:
+  explicit InputSource(Input* input) : input_(input) {}
+  Result<size_t> read(std::span<char> bytes) override { return input_->read(bytes); }
+
+ private:
+  Input* const input_;
+};
+
+void append_json(Json& json, const BackupInfo& info) {
+  json.begin_object().field("id", info.id).field("created_us", info.created_us);
+  json.field("bytes", info.bytes).field("bytes_stored", info.bytes_stored);
+  json.field("bytes_read", info.bytes_read);
+  json.field("incremental", info.incremental).end_object();
+}
+
+std::string text_of(const BackupInfo& info) {
+  const auto seconds = static_cast<std::time_t>(info.created_us / 1'000'000);
+  std::tm parts{};
+  char time[32] = "";
+  if (gmtime_r(&seconds, &parts) != nullptr) {
+    static_cast<void>(std::strftime(time, sizeof(time), "%Y-%m-%d %H:%M:%S UTC", &parts));
+  }
+  return std::to_string(info.id) + "  " + time + "  " +
+         short_bytes(static_cast<double>(info.bytes)) + ", of which it stored " +
+         short_bytes(static_cast<double>(info.bytes_stored)) +
+         (info.incremental ? ", incremental" : ", full");
+}
+
+}  // namespace
+
+Status run_checkpoint(const CommonOptions& common, const CopyCommandOptions& options) {
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
+  if (!db.ok()) return db.status();
+  Status status = (*db)->checkpoint(options.target, {.bytes_per_second = options.bytes_per_second,
+                                                     .share_blocks = !options.full});
+  return status.ok() ? (*db)->close() : status;
+}
+
+namespace {
+
+Status backup_to_stdout(Db& db, const CopyCommandOptions& options) {
+  Output output = Output::to_stdout();
+  if (output.is_terminal()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "a backup is not for a terminal: let standard output be a file or a pipe");
+  }
+  OutputSink sink(&output);
+  const Result<BackupInfo> made =
+      db.backup_to(sink, {.bytes_per_second = options.bytes_per_second});
+  return made.ok() ? output.finish() : made.status();
+}
+
+// The backup that was asked for, else the newest one.
+Result<uint64_t> chosen(BackupRepository& repository, const std::string& directory, uint64_t id) {
+  if (id != 0) return id;
+  const Result<std::vector<BackupInfo>> list = repository.list();
+  if (!list.ok()) return list.status();
+  if (list->empty()) return Status(StatusCode::kNotFound, directory + " holds no backup");
+  return list->back().id;
+}
+
+}  // namespace
+
+Status run_backup(const CommonOptions& common, const CopyCommandOptions& options) {
+  Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
+  if (!db.ok()) return db.status();
+  if (options.target == kStream) {
+    if (Status s = backup_to_stdout(**db, options); !s.ok()) return s;
+    return (*db)->close();
+  }
+  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(options.target);
+  if (!repository.ok()) return repository.status();
+  const Result<BackupInfo> made = (*db)->backup(
+      **repository, {.bytes_per_second = options.bytes_per_second, .full = options.full});
+  if (!made.ok()) return made.status();
+  if (Status s = (*db)->close(); !s.ok()) return s;
+  Json json;
+  append_json(json, *made);
+  return print_line(common.json ? json.text() : text_of(*made));
+}
+
+// Of the repository: lists its backups, behind the removal of some.
+Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options) {
+  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  if (!repository.ok()) return repository.status();
+  for (const uint64_t id : options.remove) {
+    if (Status s = (*repository)->remove(id); !s.ok()) return s;
+  }
+  const Result<std::vector<BackupInfo>> list = (*repository)->list();
+  if (!list.ok()) return list.status();
+  Json json;
+  json.begin_object().begin_array("backups");
+  std::string text;
+  for (const BackupInfo& info : *list) {
+    append_json(json, info);
+    text += text_of(info) + "\n";
+  }
+  json.end_array().end_object();
+  if (!text.empty()) text.pop_back();
+  if (!common.json && text.empty()) return {};
+  return print_line(common.json ? json.text() : text);
+}
+
+Status run_verify(const CommonOptions& common, const CopyCommandOptions& options) {
+  if (common.directory == kStream) {
+    Result<Input> input = Input::open("-");
+    if (!input.ok()) return input.status();
+    InputSource source(&*input);
+    return verify_backup(source).status();
+  }
+  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  if (!repository.ok()) return repository.status();
+  if (options.id != 0) return (*repository)->verify(options.id);
+  const Result<std::vector<BackupInfo>> list = (*repository)->list();
+  if (!list.ok()) return list.status();
+  for (const BackupInfo& info : *list) {
+    if (Status s = (*repository)->verify(info.id); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status run_restore(const CommonOptions& common, const CopyCommandOptions& options) {
+  const RestoreOptions restore = {.bytes_per_second = options.bytes_per_second};
+  if (common.directory == kStream) {
+    if (options.id != 0) {
+      return Status(StatusCode::kInvalidArgument, "a stream has one backup, without a number");
+    }
+    Result<Input> input = Input::open("-");
+    if (!input.ok()) return input.status();
+    InputSource source(&*input);
+    return restore_backup(source, options.target, restore).status();
+  }
+  Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
+  if (!repository.ok()) return repository.status();
+  const Result<uint64_t> id = chosen(**repository, common.directory, options.id);
+  if (!id.ok()) return id.status();
+  return (*repository)->restore(*id, options.target, restore);
+}
+
+}  // namespace hawthorn::tools
