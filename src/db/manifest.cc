@@ -208,7 +208,8 @@ void Manifest::Files::remove_others(uint64_t spare) {
 }
 
 void Manifest::Files::find_spare() {
-  auto file = machine.files->open_file(join(directory, kManifestSpareName), {.read_only = true});
+  // As it will be used: what may not be written is none.
+  auto file = machine.files->open_file(join(directory, kManifestSpareName), {});
   if (!file.ok()) return;
   const Result<uint64_t> size = (*file)->size();
   if (size.ok()) spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
@@ -305,7 +306,8 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
                                                   LoadedManifest previous, bool new_database) {
   if (previous.must_not_write) {
     return Status(StatusCode::kNotSupported,
-                  "superblock: a feature of this database can only be read by this version");
+                  "superblock: this version can only read the database (" +
+                      format::unknown_features(previous.features) + ")");
   }
   auto files = std::make_unique<Files>();
   files->machine = machine;
