@@ -343,6 +343,10 @@ Status Db::Impl::open_all(Opened* event) {
   format::LogEpoch epoch;
   epoch.number = state.epochs.empty() ? 1 : state.epochs.back().number + 1;
   epoch.start = align_up(bound, db::log_segment_bytes);
+  if (epoch.start > format::kLsnMax - 2 * db::Publisher::kLsnReserve) {
+    return Status(StatusCode::kCorruption,
+                  path_ + ": the manifest says that the log has come to its last position");
+  }
   epoch.salt = machine_.random->next();
   loaded.state.epochs.push_back(epoch);
   loaded.state.lsn_reserved = epoch.start + db::Publisher::kLsnReserve;
