@@ -29,7 +29,10 @@ Output Output::to_stdout() { return Output(STDOUT_FILENO, ""); }
 
 Result<Output> Output::to_file(const std::string& name) {
   const std::string partial = partial_name(name);
-  const int fd = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // A new file, for nobody else to read: what an earlier run, or somebody else, left at the name
+  // keeps neither its permissions nor where it leads.
+  ::unlink(partial.c_str());
+  const int fd = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return system_error(partial, errno);
   return Output(fd, name);
 }

@@ -185,7 +185,7 @@ class HAWTHORN_EXPORT Db {
   // `from` what it has not written itself: that keeps what it shows as for a snapshot, on disk, for
   // as long as the clone is there, also when it is dropped itself. Neither can have a merge
   // operator. Errors: kNotFound; kInvalidArgument where `to` is taken; kNotSupported where `from`
-  // has a merge operator; those of a write.
+  // has a merge operator, or is a clone of a clone 256 times over; those of a write.
   Result<Tree> clone_tree(std::string_view from, std::string_view to,
                           Durability durability = Durability::kDefault);
 

@@ -132,6 +132,14 @@ struct Options {
   // Open returns kInvalidArgument when the database exists.
   bool error_if_exists = false;
 
+  // Permissions of the files that this process makes in the directory, as of chmod, less what the
+  // umask takes: the owner's to read and write, and any of 0066. Directories that it makes get
+  // the same, and whoever may read them may enter. What is there keeps what it has. Followers of
+  // other users (follower.h) need 0640 or 0644: they get to read everything, and to write the
+  // file `followers` alone, by which they can keep disk space from being used again, but change
+  // nothing. Default: nobody else. Errors of open: kInvalidArgument.
+  uint32_t file_mode = 0600;
+
   // How long a write waits, in milliseconds, while another transaction has locked its row; 0: not
   // at all. Transactions may say otherwise (transaction.h).
   uint64_t lock_timeout_ms = 1000;

@@ -99,7 +99,15 @@ Result<tree::TreeState*> Catalog::make(std::string_view name, format::Codec code
   format::TreeRecord record;
   {
     os::MutexLock lock(mutex_);
+    if (next_tree_ == UINT32_MAX) {
+      return Status(StatusCode::kNotSupported, "no more ids of trees are left");
+    }
     if (kind.clone_of != nullptr) {
+      if (clone_depth(kind.clone_of) > kCloneDepthMade) {
+        return Status(StatusCode::kNotSupported, "a clone of a clone, more than " +
+                                                     std::to_string(kCloneDepthMade) +
+                                                     " times: copy its entries into a new tree");
+      }
       // From here on it stays.
       if (kind.clone_of->was_dropped()) {
         return Status(StatusCode::kConflict, "what is to be cloned has just been dropped");

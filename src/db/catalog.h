@@ -64,6 +64,12 @@ class Catalog : public txn::TreeKeeper {
     format::Lsn cts;
     format::Lsn first_lsn;
   };
+  // Clones of clones: so deep they can be made, and so deep they are opened. Each is a level of the
+  // stack of who reads.
+  static constexpr size_t kCloneDepthMade = 256;
+  static constexpr size_t kCloneDepthMax = 1024;
+  // How many trees a clone of this one reads from.
+  static size_t clone_depth(const tree::TreeState* source);
   // Makes its tree, and adds it to `state`, unless the manifest has or had it; of a clone the
   // commit is the moment that it shows. Errors: kCorruption.
   Status adopt(const Logged& logged, format::ManifestState& state);
@@ -249,16 +255,16 @@ class Catalog : public txn::TreeKeeper {
   os::Mutex removing_;                       // one removes, or changes records, at a time
   // Of the log: clones of trees that were not found yet.
   struct Orphan {
-    uint32_t clone_of;
     std::string key;
     std::string value;
     format::Lsn cts;
     format::Lsn first_lsn;
   };
-  std::vector<Orphan> orphans_;
-  std::vector<tree::TreeState*> untold_;  // sources of clones whose moments the log may tell
-  std::vector<uint32_t> opened_;          // until somebody looks which of them have no name
-  std::vector<format::Lsn> kept_;         // timestamps of named snapshots, until then
+  Status adopt_one(const Logged& logged, format::ManifestState& state, std::vector<Orphan>* next);
+  std::multimap<uint32_t, Orphan> orphans_;  // by what they are clones of
+  std::vector<tree::TreeState*> untold_;     // sources of clones whose moments the log may tell
+  std::vector<uint32_t> opened_;             // until somebody looks which of them have no name
+  std::vector<format::Lsn> kept_;            // timestamps of named snapshots, until then
 };
 
 }  // namespace hawthorn::db

@@ -11,7 +11,22 @@ Status contradicts(uint64_t container) {
   return Status(StatusCode::kCorruption,
                 "the manifest contradicts itself about container " + std::to_string(container));
 }
+
+Status too_deep(uint32_t id) {
+  return Status(StatusCode::kCorruption, "tree " + std::to_string(id) +
+                                             " is a clone of a clone, more than " +
+                                             std::to_string(Catalog::kCloneDepthMax) + " times");
+}
 }  // namespace
+
+size_t Catalog::clone_depth(const tree::TreeState* source) {
+  size_t depth = 0;
+  while (source != nullptr) {
+    ++depth;
+    source = source->base() == nullptr ? nullptr : source->base()->source;
+  }
+  return depth;
+}
 
 Status Catalog::build(format::ManifestState& state) {
   tree::Compression& compression = store_->residency->compression();
@@ -57,6 +72,9 @@ Status Catalog::build(format::ManifestState& state) {
                     "the manifest has no container for the first keys of tree " +
                         std::to_string(id) + " (\"" + tree_record.name + "\")");
     }
+    for (size_t i = 1; i < records.size(); ++i) {
+      if (records[i - 1]->low == records[i]->low) return contradicts(records[i]->id);
+    }
     std::vector<tree::Container*> containers;
     Status status = open_containers(records, &containers);
     tree::TreeState* const source = tree_record.clone_of == 0 ? nullptr : any(tree_record.clone_of);
@@ -65,6 +83,7 @@ Status Catalog::build(format::ManifestState& state) {
                       "the manifest has tree " + std::to_string(id) + ", a clone, without tree " +
                           std::to_string(tree_record.clone_of) + ", of which it was made");
     }
+    if (status.ok() && clone_depth(source) > kCloneDepthMax) status = too_deep(id);
     Result<Shape> shape = shape_of(tree_record.name, tree_record.shape);
     if (!shape.ok() && status.ok()) status = shape.status();
     tree::TreeState* tree =
@@ -177,8 +196,21 @@ Status Catalog::open_containers(const std::vector<const format::ContainerRecord*
   return status;
 }
 
-// Of an id that the manifest knew, the tree is there, or was taken away after a drop that follows.
+// And those that waited for it, however many that are: no call for each.
 Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
+  std::vector<Orphan> next;
+  Status status = adopt_one(logged, state, &next);
+  while (status.ok() && !next.empty()) {
+    const Orphan orphan = std::move(next.back());
+    next.pop_back();
+    status = adopt_one({orphan.key, orphan.value, orphan.cts, orphan.first_lsn}, state, &next);
+  }
+  return status;
+}
+
+// Of an id that the manifest knew, the tree is there, or was taken away after a drop that follows.
+Status Catalog::adopt_one(const Logged& logged, format::ManifestState& state,
+                          std::vector<Orphan>* next) {
   const bool named = format::is_catalog_name(logged.key);
   if (!named && !format::decode_subtree_key(logged.key).has_value()) return {};
   const std::string_view name = named ? format::catalog_name(logged.key) : std::string_view();
@@ -194,10 +226,11 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
   tree::TreeState* const source = entry->clone_of == 0 ? nullptr : any(entry->clone_of);
   if (entry->clone_of != 0 && source == nullptr) {
     // Its entry may be in a chunk, which is looked at later.
-    orphans_.push_back({entry->clone_of, std::string(logged.key), std::string(logged.value),
-                        logged.cts, logged.first_lsn});
+    orphans_.emplace(entry->clone_of, Orphan{std::string(logged.key), std::string(logged.value),
+                                             logged.cts, logged.first_lsn});
     return {};
   }
+  if (clone_depth(source) > kCloneDepthMax) return too_deep(entry->id);
   Result<Shape> shape = shape_of(name, entry->shape);
   if (!shape.ok()) return shape.status();
   const format::ContainerRecord& container = add_to(state, entry->id, name, entry->codec);
@@ -214,16 +247,9 @@ Status Catalog::adopt(const Logged& logged, format::ManifestState& state) {
     records_[entry->id] = record;
   }
   if (source != nullptr) show_clone(made, logged);
-  std::vector<Orphan> orphans;
-  std::erase_if(orphans_, [&](Orphan& orphan) {
-    if (orphan.clone_of != entry->id) return false;
-    orphans.push_back(std::move(orphan));
-    return true;
-  });
-  for (const Orphan& orphan : orphans) {
-    Status status = adopt({orphan.key, orphan.value, orphan.cts, orphan.first_lsn}, state);
-    if (!status.ok()) return status;
-  }
+  const auto [first, last] = orphans_.equal_range(entry->id);
+  for (auto orphan = first; orphan != last; ++orphan) next->push_back(std::move(orphan->second));
+  orphans_.erase(first, last);
   return {};
 }
 
@@ -253,7 +279,7 @@ Status Catalog::finish_open(const txn::Services& services, bool read_only,
   kept_ = std::move(kept);
   if (!orphans_.empty()) {
     return Status(StatusCode::kCorruption, "the log holds a clone of tree " +
-                                               std::to_string(orphans_.front().clone_of) +
+                                               std::to_string(orphans_.begin()->first) +
                                                ", which is not there");
   }
   end_clones();

@@ -1,6 +1,8 @@
 // Where trees hang: the entries of the catalog as a transaction changes them, for names and for
 // subtrees alike, and those of subtrees as they are read.
 
+#include <set>
+
 #include "db/catalog.h"
 #include "db/stored_key.h"
 #include "os/test_point.h"
@@ -217,7 +219,12 @@ Status Catalog::drop_subtrees(txn::Txn& txn, tree::TreeState* parent, std::strin
 // conflict, so that of two moves that would close a circle together one fails.
 Status Catalog::check_no_circle(txn::Txn& txn, const tree::TreeState* tree,
                                 const tree::TreeState* parent) {
+  std::set<uint32_t> passed;
   for (uint32_t at = parent->id(); at != tree->id();) {
+    if (!passed.insert(at).second) {
+      return Status(StatusCode::kCorruption,
+                    "the catalog says that tree " + std::to_string(at) + " hangs below itself");
+    }
     const std::string key = format::place_key(at);
     const tree::ReadView view = txn.expect_key(names_, key);
     Value value;

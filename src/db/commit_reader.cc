@@ -95,10 +95,14 @@ Result<bool> CommitReader::take(const wal::RecordView& record) {
           {record.lsn, seq, seq + record.operations});
       return false;
     }
-    case RecordType::kRollbackTo:
-      open_[key_of(record.lsn, payload)].masks.emplace_back(record.lsn,
-                                                            load<uint32_t>(payload.data() + 8));
+    case RecordType::kRollbackTo: {
+      // Those of before that take less away say nothing more: so numbers go up, too.
+      auto& masks = open_[key_of(record.lsn, payload)].masks;
+      const auto seq = load<uint32_t>(payload.data() + 8);
+      while (!masks.empty() && masks.back().second >= seq) masks.pop_back();
+      masks.emplace_back(record.lsn, seq);
       return false;
+    }
     case RecordType::kAbort:
       open_.erase(key_of(record.lsn, payload));
       return false;
@@ -176,9 +180,9 @@ void CommitReader::put_together(Open open, Lsn from, const Chunk& own) {
   for (const Chunk& chunk : open.chunks) {
     if (chunk.lsn < from) continue;
     uint32_t end = chunk.end_seq;
-    for (const auto& [before, seq] : open.masks) {
-      if (chunk.lsn < before) end = std::min(end, seq);
-    }
+    const auto next = std::upper_bound(open.masks.begin(), open.masks.end(), chunk.lsn,
+                                       [](Lsn at, const auto& mask) { return at < mask.first; });
+    if (next != open.masks.end()) end = std::min(end, next->second);
     if (chunk.first_seq < end) {
       counting.push_back({chunk.lsn, chunk.first_seq, chunk.first_seq, end});
     }

@@ -58,7 +58,7 @@ class CommitReader {
   };
   struct Open {
     std::vector<Chunk> chunks;
-    std::vector<std::pair<Lsn, uint32_t>> masks;  // below .first, from number .second on
+    std::vector<std::pair<Lsn, uint32_t>> masks;  // below .first, from .second on; go up
   };
   // The operations [begin, end) of the record at lsn, which begins with first_seq.
   struct Piece {

@@ -209,6 +209,10 @@ Status copy_database(Db::Impl& db, CopySink& sink, CopyPace& pace) {
     return Status(StatusCode::kNotSupported,
                   db.path_ + ": copies of a database on devices are not supported; dump it");
   }
+  if (db.machine_.keys != nullptr) {
+    return Status(StatusCode::kNotSupported,
+                  db.path_ + ": copies of an encrypted database are not supported; dump it");
+  }
   Copier copier(db, sink, pace);
   return copier.run();
 }

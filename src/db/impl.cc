@@ -5,6 +5,7 @@
 #include "db/scrub.h"
 #include "os/epoch.h"
 #include "os/fork.h"
+#include "os/posix_file.h"
 
 namespace hawthorn {
 
@@ -13,7 +14,10 @@ std::atomic<uint64_t> next_instance{1};
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
-    : events_(options.listeners.empty()
+    : files_(options.file_mode == os::kPrivateFileMode || machine.files != &os::posix_file_system()
+                 ? nullptr
+                 : os::posix_file_system_of_mode(options.file_mode)),
+      events_(options.listeners.empty()
                   ? nullptr
                   : std::make_unique<db::Events>(options.listeners, options.log)),
       background_io_(machine.clock),
@@ -74,6 +78,7 @@ Db::Impl::~Impl() {
 
 os::Machine Db::Impl::with_hooks(const os::Machine& machine) {
   os::Machine hooked = machine;
+  if (files_ != nullptr) hooked.files = files_.get();
   hooked.events = events_.get();
   hooked.background_io = &background_io_;
   hooked.keys = keys_.get();

@@ -137,7 +137,8 @@ class Db::Impl {
   void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() { held_.fetch_sub(1, std::memory_order_relaxed); }
 
-  std::unique_ptr<db::Events> events_;  // null: nobody listens; before all that tells
+  std::unique_ptr<os::FileSystem> files_;  // null: those of the machine, and its mode
+  std::unique_ptr<db::Events> events_;     // null: nobody listens; before all that tells
   os::IoLimit background_io_;
   const std::unique_ptr<os::DataKeys> keys_;  // null: not encrypted
   const os::Machine machine_;                 // with the hooks of this database

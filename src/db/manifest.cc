@@ -24,6 +24,8 @@ constexpr uint64_t kExtendBytesMax = uint64_t{16} << 20;
 constexpr uint64_t kMarginBytesMin = uint64_t{16} << 10;
 constexpr size_t kChunkBytes = size_t{1} << 20;  // of a snapshot, and of zeros
 constexpr uint64_t kSpareAgainUs = 1'000'000;
+// File systems that compress make holes of zeros.
+constexpr uint64_t kSpareHoleBytesMax = uint64_t{64} << 20;
 
 }  // namespace
 
@@ -213,10 +215,18 @@ void Manifest::Files::remove_others(uint64_t spare) {
 }
 
 void Manifest::Files::find_spare() {
-  auto file = machine.files->open_file(join(directory, kManifestSpareName), {.read_only = true});
+  // As it will be used: what may not be written is none.
+  auto file = machine.files->open_file(join(directory, kManifestSpareName), {});
   if (!file.ok()) return;
   const Result<uint64_t> size = (*file)->size();
-  if (size.ok()) spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
+  const Result<uint64_t> allocated = (*file)->allocated_bytes();
+  if (!size.ok() || !allocated.ok()) return;
+  if (*size > *allocated + kSpareHoleBytesMax) {
+    // Of no use: what it claims to have would have to be written in full.
+    static_cast<void>(machine.files->remove(join(directory, kManifestSpareName)).ok());
+    return;
+  }
+  spare_bytes = *size / kExtendBytesMin * kExtendBytesMin;
 }
 
 // Only a precaution: where it fails for another reason than space, that is told once and tried
@@ -310,7 +320,8 @@ Result<std::unique_ptr<Manifest>> Manifest::start(const os::Machine& machine,
                                                   LoadedManifest previous, bool new_database) {
   if (previous.must_not_write) {
     return Status(StatusCode::kNotSupported,
-                  "superblock: a feature of this database can only be read by this version");
+                  "superblock: this version can only read the database (" +
+                      format::unknown_features(previous.features) + ")");
   }
   auto files = std::make_unique<Files>();
   files->machine = machine;

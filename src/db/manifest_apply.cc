@@ -179,7 +179,8 @@ Status apply(format::ManifestBatch batch, format::ManifestState& state) {
   }
   drop_trees(batch.trees_dropped, state);
   for (const uint64_t number : batch.epochs_deleted) {
-    state.epochs.erase(find_epoch(state.epochs, number));
+    const auto at = find_epoch(state.epochs, number);
+    if (at != state.epochs.end() && at->number == number) state.epochs.erase(at);
   }
   for (const format::LogEpoch& epoch : batch.epochs_set) {
     const auto at = find_epoch(state.epochs, epoch.number);

@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 20;
 constexpr int kAttemptsMax = 10;
+// File systems that compress make some of zeros.
+constexpr uint64_t kHoleBytesMax = uint64_t{4} << 30;
 
 void add_warning(std::string* warning, const std::string& text) {
   if (warning == nullptr || text.empty()) return;
@@ -72,6 +74,14 @@ Status load_file(const os::Machine& machine, const std::string& directory, Loade
   if (!file.ok()) return file.status();
   Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();
+  // Its rest is zeros that were written, not a hole: of which there may be more than can be read.
+  const Result<uint64_t> allocated = (*file)->allocated_bytes();
+  if (!allocated.ok()) return allocated.status();
+  if (*size > *allocated && *size - *allocated > kHoleBytesMax) {
+    return Status(StatusCode::kCorruption, name + ": has " + std::to_string(*size) +
+                                               " bytes, of which only " +
+                                               std::to_string(*allocated) + " are on the disk");
+  }
   Window window(**file, *size);
   format::ManifestReader::Open open_with;
   if (machine.keys != nullptr) {

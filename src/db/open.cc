@@ -13,6 +13,7 @@
 #include "db/replay.h"
 #include "db/scrub.h"
 #include "os/epoch.h"
+#include "os/posix_file.h"
 #include "os/test_point.h"
 
 namespace hawthorn {
@@ -122,6 +123,11 @@ Status Db::Impl::open_all(Opened* event) {
                       " bytes is below the minimum of " +
                       std::to_string(Db::limits().memory_budget_bytes_min));
   }
+  constexpr uint32_t kModeBits = 0666;
+  if ((options_.file_mode & ~kModeBits) != 0 || (options_.file_mode & 0600) != 0600) {
+    return Status(StatusCode::kInvalidArgument,
+                  "Options::file_mode is not 0600 with some of 0066 beside");
+  }
   if (options_.compression > Compression::kZstd) {
     return Status(StatusCode::kInvalidArgument, "Options::compression is out of range");
   }
@@ -188,7 +194,9 @@ Status Db::Impl::open_all(Opened* event) {
     if (!warning.empty()) log(LogLevel::kWarning, warning);
     if (loaded.must_not_write && !options_.read_only) {
       return Status(StatusCode::kNotSupported,
-                    path_ + " has features that this version can only read");
+                    path_ +
+                        " has features of a newer version, with which this one can only read (" +
+                        format::unknown_features(loaded.features) + ")");
     }
     if (view_ != nullptr) {
       if (Status s = view_->check_writer(loaded); !s.ok()) return s;
@@ -351,6 +359,10 @@ Status Db::Impl::open_all(Opened* event) {
   format::LogEpoch epoch;
   epoch.number = state.epochs.empty() ? 1 : state.epochs.back().number + 1;
   epoch.start = align_up(bound, db::log_segment_bytes);
+  if (epoch.start > format::kLsnMax - 2 * db::Publisher::kLsnReserve) {
+    return Status(StatusCode::kCorruption,
+                  path_ + ": the manifest says that the log has come to its last position");
+  }
   epoch.salt = machine_.random->next();
   if (keys_ != nullptr) epoch.key = keys_->current();
   loaded.state.epochs.push_back(epoch);
@@ -361,8 +373,16 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = label_devices(loaded, *there); !s.ok()) return s;
   // Before the manifest says that this process is there, its followers are told.
   const uint64_t batch = state.last_batch;
+  // Who may read must be able to say what is read: that file may be written by the same users.
+  os::Machine shared = machine_;
+  std::unique_ptr<os::FileSystem> shared_files;
+  if (files_ != nullptr) {
+    shared_files =
+        os::posix_file_system_of_mode(options_.file_mode | (options_.file_mode & 0444) >> 1);
+    shared.files = shared_files.get();
+  }
   auto followers = db::FollowerRegistry::open(
-      machine_, path_, epoch.salt, state.epochs.size() < 2 ? 0 : state.epochs.rbegin()[1].salt);
+      shared, path_, epoch.salt, state.epochs.size() < 2 ? 0 : state.epochs.rbegin()[1].salt);
   if (!followers.ok()) return followers.status();
   followers_ = std::move(followers).value();
   if (followers_ == nullptr) {

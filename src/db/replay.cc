@@ -7,6 +7,7 @@
 #include "db/feeds.h"
 #include "format/catalog_entry.h"
 #include "format/manifest_record.h"
+#include "format/run_layout.h"
 #include "os/epoch.h"
 
 namespace hawthorn::db {
@@ -69,30 +70,40 @@ Replay::ChunkedOutcome* Replay::chunked(const wal::RecordView& record) {
   return &chunked_[chunked_key(record.lsn, load<uint64_t>(record.payload.data()))];
 }
 
+// The number from which on what stands at `lsn` was rolled back. There may be as many rollbacks as
+// operations.
+uint32_t Replay::rolled_back_from(const ChunkedOutcome& outcome, Lsn lsn) {
+  const auto next = std::upper_bound(outcome.masks.begin(), outcome.masks.end(), lsn,
+                                     [](Lsn at, const auto& mask) { return at < mask.first; });
+  return next == outcome.masks.end() ? UINT32_MAX : next->second;
+}
+
+// Those of before that take less away say nothing more: so numbers go up, too.
+void Replay::roll_back(ChunkedOutcome* outcome, Lsn lsn, uint32_t seq) {
+  while (!outcome->masks.empty() && outcome->masks.back().second >= seq) outcome->masks.pop_back();
+  outcome->masks.emplace_back(lsn, seq);
+}
+
 bool Replay::counts(const ChunkedOutcome& outcome, Lsn lsn, uint32_t seq) {
-  const auto rolled_back = [&](const auto& mask) { return lsn < mask.first && seq >= mask.second; };
-  const auto holds = [&](const auto& range) { return range.first <= seq && seq < range.second; };
-  return std::none_of(outcome.masks.begin(), outcome.masks.end(), rolled_back) &&
-         std::none_of(outcome.met.begin(), outcome.met.end(), holds);
+  if (seq >= rolled_back_from(outcome, lsn)) return false;
+  const auto behind = outcome.met.upper_bound(seq);
+  return behind == outcome.met.begin() || std::prev(behind)->second <= seq;
 }
 
 // The operations [first_seq, end) of the record at `lsn` were looked at. Ranges that touch become
 // one, so there are as many as the transaction was logged again.
 void Replay::meet(ChunkedOutcome* outcome, Lsn lsn, uint32_t first_seq, uint32_t end) {
-  for (const auto& [before, from_seq] : outcome->masks) {
-    if (lsn < before) end = std::min(end, from_seq);
-  }
+  end = std::min(end, rolled_back_from(*outcome, lsn));
   if (first_seq >= end) return;
   auto& met = outcome->met;
-  std::erase_if(met, [&](const auto& range) {
-    const bool touches = range.first <= end && first_seq <= range.second;
-    if (touches) {
-      first_seq = std::min(first_seq, range.first);
-      end = std::max(end, range.second);
-    }
-    return touches;
-  });
-  met.emplace_back(first_seq, end);
+  auto range = met.upper_bound(first_seq);
+  if (range != met.begin() && std::prev(range)->second >= first_seq) --range;
+  while (range != met.end() && range->first <= end) {
+    first_seq = std::min(first_seq, range->first);
+    end = std::max(end, range->second);
+    range = met.erase(range);
+  }
+  met.emplace(first_seq, end);
 }
 
 // ---- The scan
@@ -184,7 +195,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
       return record.payload.size() < 8 ? damaged(record, "is too short") : Status();
     case RecordType::kRollbackTo:
       if (record.payload.size() < kChunkHeader) return damaged(record, "is too short");
-      chunked(record)->masks.emplace_back(record.lsn, load<uint32_t>(record.payload.data() + 8));
+      roll_back(chunked(record), record.lsn, load<uint32_t>(record.payload.data() + 8));
       return {};
     case RecordType::kPrepare:
       return scan_prepare(record);
@@ -197,7 +208,8 @@ Status Replay::scan_record(const wal::RecordView& record) {
 
 Status Replay::scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome) {
   const std::string_view trees = record.payload.substr(kChunkedCommitHeader);
-  const size_t count = trees.size() < 4 ? ~size_t{0} : load<uint32_t>(trees.data());
+  if (trees.size() < 4) return damaged(record, "is too short");
+  const size_t count = load<uint32_t>(trees.data());
   if (count > trees.size() / 4 - 1) return damaged(record, "names more trees than it has");
   for (size_t i = 1; i <= count; ++i) outcome->layered.insert(load<uint32_t>(&trees[4 * i]));
   return {};
@@ -520,6 +532,13 @@ void Replay::hide_range(tree::TreeState* tree, const format::Operation& operatio
   tree->layers().add(std::move(layer));
 }
 
+namespace {
+Status contradicts(const format::ContainerRecord& record) {
+  return Status(StatusCode::kCorruption, "the log attaches container " + std::to_string(record.id) +
+                                             ", and contradicts itself about it");
+}
+}  // namespace
+
 // The range held nothing when its commit was made, and nobody reads below that any more: whatever
 // the log has of it from before does not count, and what comes after lies above the run's cut. So
 // the place of the record does not matter.
@@ -535,10 +554,18 @@ Status Replay::attach(tree::TreeState* tree, const format::Operation& operation,
   }
   record.cut = cts;
   record.max_ts = cts;
+  // What was marked for it, where its key says (mark_attached).
+  if (record.low != operation.key || record.tree != tree->id() ||
+      format::run_front(record).blocks == 0) {
+    return contradicts(record);
+  }
   attachment.image = store_->large->take(record.run);
+  bool all = static_cast<bool>(attachment.image);
   for (const format::ValueExtentRecord& value : record.values) {
     attachment.values.push_back(store_->large->take(value.address));
+    all = all && attachment.values.back();
   }
+  if (!all) return contradicts(record);
   uint64_t batch = 0;
   if (!read_only_) {
     Edit edit;

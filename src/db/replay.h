@@ -78,11 +78,11 @@ class Replay {
     format::Lsn cts = 0;        // 0: no commit seen
     format::Lsn from = 0;       // chunks below do not count: they were logged again
     format::Lsn first_lsn = 0;  // of those that are there, the first one that counts
-    // Operations with a seq >= .second that were logged before .first do not count.
+    // Operations with a seq >= .second that were logged before .first do not count. Both go up.
     std::vector<std::pair<format::Lsn, uint32_t>> masks;
     // The operations [.first, .second) were met, in this pass over the log: one whose transaction
-    // committed while it was being logged again stands in two chunks.
-    std::vector<std::pair<uint32_t, uint32_t>> met;
+    // committed while it was being logged again stands in two chunks. None touch.
+    std::map<uint32_t, uint32_t> met;
     std::set<uint32_t> layered;  // the trees whose operations went to layers
     // The last large value of a key in those, which stays: and so does what is written above it.
     std::map<std::pair<uint32_t, std::string>, uint32_t> large;
@@ -118,6 +118,8 @@ class Replay {
                        Restoring* restoring);
   Status restore_early(Restoring* restoring, bool all);
   Status restore_operation(Restoring* restoring, const format::Operation& operation, uint32_t seq);
+  static uint32_t rolled_back_from(const ChunkedOutcome& outcome, format::Lsn lsn);
+  static void roll_back(ChunkedOutcome* outcome, format::Lsn lsn, uint32_t seq);
   static bool counts(const ChunkedOutcome& outcome, format::Lsn lsn, uint32_t seq);
   static void meet(ChunkedOutcome* outcome, format::Lsn lsn, uint32_t first_seq, uint32_t end);
   Status scan_record(const wal::RecordView& record);

@@ -43,7 +43,7 @@ std::optional<CatalogEntry> decode_catalog_entry(std::string_view value) {
   uint64_t clone_of = 0;
   const bool shaped = value.starts_with('\2');
   if ((!shaped && !value.starts_with('\1')) || (at = get_varint(at + 1, end, &id)) == nullptr ||
-      (at = get_varint(at, end, &codec)) == nullptr || id == kCatalogTree || id > UINT32_MAX ||
+      (at = get_varint(at, end, &codec)) == nullptr || id == kCatalogTree || id >= UINT32_MAX ||
       codec > UINT32_MAX) {
     return std::nullopt;
   }

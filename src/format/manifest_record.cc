@@ -36,6 +36,11 @@ Status check_extent(const ExtentAddress& extent, std::string_view what) {
   return {};
 }
 
+// So that their bytes are counted by 32 bits.
+constexpr uint32_t kRunImageBlocksMax = (uint32_t{1} << 20) - 1;
+// Of one extent; a value has at most 4 GB.
+constexpr uint32_t kLargeBlocksMax = uint32_t{1} << 21;
+
 uint64_t payload_bytes_of(const ContainerRecord& record) {
   return sizeof(ContainerSetPayload) + uint64_t{record.values.size()} * sizeof(ValueExtentPayload) +
          uint64_t{record.large.size()} * sizeof(ExtentPayload) + record.low.size();
@@ -253,6 +258,9 @@ Status check(const ContainerRecord& record) {
   if (record.unpacked_blocks != 0 && record.unpacked_blocks <= record.run.blocks) {
     return corrupt(name + "the run's image takes no more memory than disk, but counts as packed");
   }
+  if (record.run.blocks > kRunImageBlocksMax || record.unpacked_blocks > kRunImageBlocksMax) {
+    return corrupt(name + "its run is larger than any");
+  }
   if (record.wide && (record.run.blocks == 0 || record.unpacked_blocks != 0)) {
     return corrupt(name + "its run cannot have wide groups");
   }
@@ -272,6 +280,7 @@ Status check(const ContainerRecord& record) {
   }
   for (const ExtentAddress& large : record.large) {
     if (Status status = check_extent(large, name + "large value"); !status.ok()) return status;
+    if (large.blocks > kLargeBlocksMax) return corrupt(name + "a large value is larger than any");
   }
   if (payload_bytes_of(record) > kManifestPayloadBytesMax) {
     return corrupt(name + "record is larger than 16 MB");
@@ -340,6 +349,7 @@ Status check(const FeedRecord& feed) {
 }
 
 Status check(const LogEpoch& epoch) {
+  if (epoch.number == ~uint64_t{0}) return corrupt("a log epoch's number is out of range");
   if (epoch.end > kLsnMax || epoch.start > epoch.end) {
     return corrupt("log epoch " + std::to_string(epoch.number) + ": bounds out of order");
   }

@@ -99,11 +99,28 @@ Result<Superblock> choose_superblock(std::string_view file, std::string* warning
   }
   if (!readable(*best)) {
     return Status(StatusCode::kNotSupported,
-                  "superblock: unknown features (bits " +
-                      std::to_string(best->features.incompatible & ~kFeaturesKnown.incompatible) +
-                      " of features_incompatible)");
+                  "superblock: the database has features of a newer version (" +
+                      unknown_features(best->features) + ")");
   }
   return *best;
+}
+
+namespace {
+void add_unknown(uint64_t bits, const char* of, std::string* text) {
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((bits >> bit & 1) == 0) continue;
+    if (!text->empty()) *text += ", ";
+    *text += "bit " + std::to_string(bit) + of;
+  }
+}
+}  // namespace
+
+std::string unknown_features(const Features& features) {
+  std::string text;
+  add_unknown(features.incompatible & ~kFeaturesKnown.incompatible, " of features_incompatible",
+              &text);
+  add_unknown(features.read_only & ~kFeaturesKnown.read_only, " of features_read_only", &text);
+  return text;
 }
 
 bool must_not_write(const Features& features) {

@@ -133,5 +133,8 @@ Result<Superblock> choose_superblock(std::string_view file, std::string* warning
 
 // Whether features_read_only has bits that this version does not know: then nothing may be written.
 bool must_not_write(const Features& features);
+// "bit 11 of features_incompatible, ...": those of incompatible and read_only that this version
+// does not know, as docs/format.md of the version that has made them numbers them.
+std::string unknown_features(const Features& features);
 
 }  // namespace hawthorn::format

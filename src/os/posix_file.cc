@@ -20,8 +20,6 @@
 namespace hawthorn::os {
 namespace {
 
-constexpr mode_t kFileMode = 0644;
-constexpr mode_t kDirectoryMode = 0755;
 constexpr size_t kZeroChunkBytes = size_t{256} << 10;
 constexpr size_t kMappingUnitBytes = size_t{64} << 10;
 
@@ -252,8 +250,28 @@ class PosixMappedFile : public MappedFile {
   const size_t size_;
 };
 
+// What `info` is instead of a regular file; null: it is one.
+const char* other_kind(const struct stat& info) {
+  switch (info.st_mode & S_IFMT) {
+    case S_IFREG:
+      return nullptr;
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
 class PosixFileSystem : public FileSystem {
  public:
+  explicit PosixFileSystem(mode_t file_mode) : file_mode_(file_mode) {}
+
   Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) override {
     Result<int> fd = open_descriptor(path, flags);
     if (!fd.ok()) return fd.status();
@@ -280,15 +298,16 @@ class PosixFileSystem : public FileSystem {
 
   Result<bool> exists(const std::string& path) override {
     struct stat info;
-    if (stat(path.c_str(), &info) == 0) return true;
+    if (lstat(path.c_str(), &info) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return error_status(errno, path, "stat");
   }
 
   Status make_directory(const std::string& path) override {
+    const mode_t mode = file_mode_ | (file_mode_ & 0444) >> 2;  // who may read may enter
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
       const std::string part = path.substr(0, end);
-      if (mkdir(part.c_str(), kDirectoryMode) != 0) {
+      if (mkdir(part.c_str(), mode) != 0) {
         const int error = errno;
         struct stat info;
         // A parent that we may not write, or on a read-only file system, is fine when it is there.
@@ -355,8 +374,33 @@ class PosixFileSystem : public FileSystem {
   }
 
  private:
-  static Result<int> open_descriptor(const std::string& path, OpenFlags flags) {
-    int mode = O_CLOEXEC | (flags.read_only ? O_RDONLY : O_RDWR);
+  // Of what has been opened, or, where `opened` is false, stands at the path: opening alone makes
+  // some devices do something.
+  static Status check_kind(const std::string& path, const struct stat& info, OpenFlags flags,
+                           bool opened) {
+    if (flags.device) {
+      if (S_ISBLK(info.st_mode) || S_ISREG(info.st_mode)) return {};
+      return Status(StatusCode::kInvalidArgument, path + ": neither a block device nor a file");
+    }
+    if (const char* const kind = other_kind(info)) {
+      return Status(StatusCode::kCorruption,
+                    path + ": is " + kind + " in place of a file of the database, and not used");
+    }
+    if (opened && !flags.read_only && info.st_nlink > 1) {
+      return Status(StatusCode::kCorruption,
+                    path + ": has " + std::to_string(info.st_nlink) +
+                        " names (hard links); what is written to it would change there, too. Make "
+                        "it a copy of its own");
+    }
+    return {};
+  }
+
+  // Two looks: before, so that nothing is opened that is better not; and at what was opened, which
+  // may be another one by then.
+  Result<int> open_descriptor(const std::string& path, OpenFlags flags) const {
+    // Without O_NONBLOCK a FIFO would be waited for.
+    int mode = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (flags.read_only ? O_RDONLY : O_RDWR);
+    if (!flags.device) mode |= O_NOFOLLOW;
     if (flags.create) mode |= O_CREAT;
     if (flags.create && flags.exclusive) mode |= O_EXCL;
     // Without O_CREAT it concerns block devices alone: nobody else has them open exclusively.
@@ -364,15 +408,22 @@ class PosixFileSystem : public FileSystem {
     // A file system without direct I/O refuses O_DIRECT only after it has created the file: ask
     // for it in a second step, so that "not supported" is told apart from a bad argument, and a
     // file made by this call is removed again.
-    const bool existed = !flags.create || access(path.c_str(), F_OK) == 0;
-    const int fd = retried([&] { return open(path.c_str(), mode, kFileMode); });
-    if (fd < 0) return error_status(errno, path, "open");
     struct stat info;
-    if (flags.device && fstat(fd, &info) == 0 && !S_ISBLK(info.st_mode) && !S_ISREG(info.st_mode)) {
-      close(fd);
-      return Status(StatusCode::kInvalidArgument, path + ": neither a block device nor a file");
+    const bool stands =
+        (flags.device ? stat(path.c_str(), &info) : lstat(path.c_str(), &info)) == 0;
+    const bool existed = !flags.create || stands;
+    if (stands && !(flags.create && flags.exclusive)) {
+      if (Status s = check_kind(path, info, flags, false); !s.ok()) return s;
     }
-    if (flags.direct && !set_direct(fd)) {
+    const int fd = retried([&] { return open(path.c_str(), mode, file_mode_); });
+    if (fd < 0) return error_status(errno, path, "open");
+    Status checked = fstat(fd, &info) == 0 ? check_kind(path, info, flags, true)
+                                           : error_status(errno, path, "stat");
+    if (!checked.ok()) {
+      close(fd);
+      return checked;
+    }
+    if (!set_flags(fd, flags.direct)) {
       const int error = errno;
       close(fd);
       if (!existed) unlink(path.c_str());
@@ -382,9 +433,11 @@ class PosixFileSystem : public FileSystem {
     return fd;
   }
 
-  static bool set_direct(int fd) {
+  // Also takes O_NONBLOCK away, under which a ring would not wait for the disk.
+  static bool set_flags(int fd, bool direct) {
     const int present = fcntl(fd, F_GETFL);
-    return present != -1 && fcntl(fd, F_SETFL, present | O_DIRECT) != -1;
+    if (present == -1) return false;
+    return fcntl(fd, F_SETFL, (present & ~O_NONBLOCK) | (direct ? O_DIRECT : 0)) != -1;
   }
 
   static Status check_size(int fd, const std::string& path, size_t size) {
@@ -443,12 +496,22 @@ class PosixFileSystem : public FileSystem {
     }
     return base;
   }
+
+  const mode_t file_mode_;
 };
 
 }  // namespace
 
+std::unique_ptr<FileSystem> posix_file_system_of_mode(uint32_t file_mode) {
+  return std::make_unique<PosixFileSystem>(file_mode);
+}
+
+std::unique_ptr<File> file_of_descriptor(int descriptor, const std::string& path) {
+  return std::make_unique<PosixFile>(descriptor, path, false);
+}
+
 FileSystem& posix_file_system() {
-  static PosixFileSystem files;
+  static PosixFileSystem files(kPrivateFileMode);
   return files;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,11 +47,50 @@ TEST_F(PosixFileTest, MessagesSayWhereAndWhy) {
 }
 
 TEST_F(PosixFileTest, FullFileSystemIsNoSpace) {
-  auto full = files_.open_file("/dev/full", {});
-  ASSERT_TRUE(full.ok());
-  const Status status = (*full)->write_at(0, std::string(10, 'x'));
+  const auto full = file_of_descriptor(::open("/dev/full", O_RDWR | O_CLOEXEC), "/dev/full");
+  const Status status = full->write_at(0, std::string(10, 'x'));
   EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
   EXPECT_EQ(status.message(), "/dev/full: write at 0: No space left on device");
+}
+
+// 4 of posix_file.h.
+TEST_F(PosixFileTest, OnlyRegularFilesAreOpened) {
+  ASSERT_TRUE(files_.open_file(in("f"), {.create = true}).ok());
+  ASSERT_EQ(symlink(in("f").c_str(), in("link").c_str()), 0);
+  ASSERT_EQ(symlink(in("none").c_str(), in("dangling").c_str()), 0);
+  ASSERT_EQ(mkfifo(in("fifo").c_str(), 0600), 0);
+  const struct {
+    std::string path;
+    const char* kind;
+  } kCases[] = {{in("link"), "a symbolic link"},
+                {in("dangling"), "a symbolic link"},
+                {in("fifo"), "a FIFO"},
+                {directory_, "a directory"},
+                {"/dev/null", "a device"}};
+  for (const auto& [path, kind] : kCases) {
+    for (const bool read_only : {false, true}) {
+      const Status status =
+          files_.open_file(path, {.create = !read_only, .read_only = read_only}).status();
+      EXPECT_TRUE(status.is(StatusCode::kCorruption)) << status.to_string();
+      EXPECT_EQ(status.message(),
+                path + ": is " + kind + " in place of a file of the database, and not used");
+      EXPECT_TRUE(files_.map_shared(path, 65536, read_only).status().is(StatusCode::kCorruption));
+    }
+    EXPECT_TRUE(files_.exists(path).value());
+  }
+  EXPECT_FALSE(files_.exists(in("none")).value());
+  EXPECT_TRUE(files_.open_file(in("link"), {.create = true, .exclusive = true})
+                  .status()
+                  .is(StatusCode::kBusy));
+  // Devices are the user's to name.
+  EXPECT_TRUE(files_.open_file(in("link"), {.device = true}).ok());
+  EXPECT_TRUE(
+      files_.open_file(in("fifo"), {.device = true}).status().is(StatusCode::kInvalidArgument));
+  // Another name of a file that is written.
+  ASSERT_EQ(link(in("f").c_str(), in("second").c_str()), 0);
+  EXPECT_TRUE(files_.open_file(in("f"), {}).status().is(StatusCode::kCorruption));
+  EXPECT_TRUE(files_.open_file(in("f"), {.read_only = true}).ok());
+  EXPECT_TRUE(files_.open_file(in("f"), {.device = true}).ok());
 }
 
 TEST_F(PosixFileTest, FileSizeLimitIsAnIoError) {

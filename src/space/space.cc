@@ -15,6 +15,8 @@ namespace {
 using os::kBlockBytes;
 
 constexpr uint64_t kNewFileBytesMin = uint64_t{1} << 20;
+// Of a value of 4 GB, and what stands beside it.
+constexpr uint64_t kLargestExtentBlocks = (uint64_t{1} << 20) + 4096;
 // On a full disk: how many free ranges one allocation asks for their space.
 constexpr size_t kRangesTriedMax = 256;
 // A file system that had no space is asked again when it has more, or after this time.
@@ -259,8 +261,13 @@ Status Space::State::warm_file(uint32_t number) {
   os::File* const file = files.file(number);
   Result<uint64_t> size = file->size();
   if (!size.ok()) return size.status();
-  // Larger than the options say: made with others, or for one large extent that is gone.
-  blocks = std::clamp(*size / kBlockBytes, blocks, format::kFileBlocksMax);
+  // Larger than the options say: made with others, or for one large extent that is gone. What the
+  // manifest, or a file that is mostly a hole, claims beyond that gets space extent by extent.
+  const uint64_t largest = std::max(
+      {step_blocks(number), kLargestExtentBlocks, uint64_t{options.file_bytes_max / kBlockBytes}});
+  const uint64_t there = std::min(*size / kBlockBytes, largest);
+  if (blocks > std::max(there, step_blocks(number))) return Status(StatusCode::kNoSpace);
+  blocks = std::clamp(there, blocks, format::kFileBlocksMax);
   Status status = file->allocate(0, blocks * kBlockBytes);
   files.mark_written(number);  // the new size is to be synced, too
   if (!status.ok()) return status;

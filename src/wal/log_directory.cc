@@ -71,7 +71,12 @@ Result<std::vector<uint64_t>> LogDirectory::segments() const {
   if (!names.ok()) return names.status();
   std::vector<uint64_t> numbers;
   for (const std::string& name : *names) {
-    if (const auto number = segment_number(name)) numbers.push_back(*number);
+    const auto number = segment_number(name);
+    if (!number.has_value()) continue;
+    if (*number > format::kLsnMax / segment_bytes() - 1) {
+      return Status(StatusCode::kCorruption, path_of(name) + ": no log reaches to this number");
+    }
+    numbers.push_back(*number);
   }
   return numbers;  // names sort as their fixed-width numbers do
 }

@@ -55,6 +55,11 @@ bool LogReader::present(uint64_t segment) const {
   return std::binary_search(segments_.begin(), segments_.end(), segment);
 }
 
+std::optional<uint64_t> LogReader::next_present(uint64_t segment) const {
+  const auto found = std::lower_bound(segments_.begin(), segments_.end(), segment);
+  return found == segments_.end() ? std::nullopt : std::optional(*found);
+}
+
 Lsn LogReader::end() const {
   return segments_.empty() ? 0 : (segments_.back() + 1) * directory_.segment_bytes();
 }

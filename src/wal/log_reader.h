@@ -10,6 +10,7 @@
 //    view across both is contiguous.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "wal/log_directory.h"
@@ -28,6 +29,8 @@ class LogReader {
   // those of reading. Lifetime: until the next call.
   Status view(Lsn lsn, size_t size, const char** bytes);
   bool present(uint64_t segment) const;
+  // The first that is there from this one on; nothing: none is.
+  std::optional<uint64_t> next_present(uint64_t segment) const;
   // First lsn behind the last segment.
   Lsn end() const;
   // Forgets what was read: the segments have been written.

@@ -40,7 +40,10 @@ Status Recovery::State::claims_in_segments(const LogEpoch& epoch, Lsn at, Lsn* c
     const uint64_t number = directory.segment_of(lsn);
     const Lsn segment_end = (number + 1) * directory.segment_bytes();
     if (!reader.present(number)) {
-      lsn = segment_end;
+      // Not one by one: a name may be that of any number.
+      const std::optional<uint64_t> next = reader.next_present(number);
+      if (!next.has_value()) return Status();
+      lsn = *next * directory.segment_bytes();
       continue;
     }
     // A header across the end of its segment is left out: the record behind it claims as much or

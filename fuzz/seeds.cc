@@ -1,0 +1,182 @@
+// Writes seeds for the fuzz targets whose inputs encoders know: what a database of each kind
+// (testing/sample_databases.h) has in its manifest, its log and its catalog, in the form in which
+// each target takes it. Usage: fuzz_seeds FOLDER, in which each target has a folder of its name.
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/prng.h"
+#include "format/catalog_entry.h"
+#include "format/operation.h"
+#include "fuzz/database.h"
+#include "testing/database_image.h"
+#include "testing/sample_databases.h"
+
+namespace fs = std::filesystem;
+using hawthorn::testing::DatabaseImage;
+using hawthorn::testing::Sample;
+using hawthorn::testing::SimDisk;
+using hawthorn::testing::SimMachine;
+using namespace hawthorn;  // NOLINT: a program
+
+namespace {
+
+constexpr size_t kSeedBytesMax = 4096;
+constexpr size_t kOfAKindMax = 6;
+
+class Seeds {
+ public:
+  explicit Seeds(std::string folder) : folder_(std::move(folder)) {}
+
+  // Named by what it holds, so that writing them again changes nothing.
+  void add(const std::string& target, const std::string& kind, std::string_view bytes) {
+    if (bytes.size() > kSeedBytesMax || bytes.empty()) return;
+    if (!seen_[target].insert(std::string(bytes)).second) return;
+    const size_t number = numbers_[target + " " + kind]++;
+    if (number >= kOfAKindMax) return;
+    fs::create_directories(folder_ + "/" + target);
+    std::ofstream(folder_ + "/" + target + "/seed-" + kind + "-" + std::to_string(number),
+                  std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+ private:
+  const std::string folder_;
+  std::map<std::string, std::set<std::string>> seen_;
+  std::map<std::string, size_t> numbers_;
+};
+
+template <typename T>
+void append_number(std::string& to, T number) {
+  to.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+void of_manifest(Seeds& seeds, DatabaseImage& image) {
+  std::string whole(1, '\0');
+  for (const DatabaseImage::Record& record : image.manifest()) {
+    const bool commit = record.type == format::ManifestRecordType::kBatchCommit;
+    const std::string payload = commit || record.type == format::ManifestRecordType::kBatchBegin
+                                    ? std::string(1, '\0')
+                                    : record.payload;
+    // A long name or dictionary is nothing that helps.
+    if (payload.size() > 600) continue;
+    whole.push_back(static_cast<char>(record.type));
+    append_number(whole, static_cast<uint16_t>(payload.size()));
+    whole += payload;
+    if (commit) seeds.add("manifest", "batches", whole);
+    if (record.type == format::ManifestRecordType::kContainerSet) {
+      seeds.add("log", "container", "\4" + record.payload);
+    }
+  }
+}
+
+void of_operations(Seeds& seeds, std::string_view bytes) {
+  const char* from = bytes.data();
+  const char* const end = from + bytes.size();
+  while (from < end) {
+    format::Operation operation;
+    from = format::decode_operation(from, end, &operation);
+    if (from == nullptr) return;
+    if (operation.tree == format::kCatalogTree) {
+      seeds.add("catalog", "entry", std::string(1, '\0') + std::string(operation.value));
+      seeds.add("catalog", "note", "\1" + std::string(operation.value));
+      seeds.add("catalog", "place", "\2" + std::string(operation.key));
+    }
+    if (operation.type == format::OperationType::kPutLarge) {
+      seeds.add("large_value", "reference", operation.value);
+    }
+  }
+}
+
+void of_log(Seeds& seeds, DatabaseImage& image) {
+  for (size_t i = 0; i < image.log_count(); ++i) {
+    image.edit_log(i, [&](format::RecordHeader& header, std::string& payload) {
+      const auto type = static_cast<format::RecordType>(header.type);
+      if (type == format::RecordType::kCommit) {
+        seeds.add("log", "operations", "\1" + payload);
+        of_operations(seeds, payload);
+      } else if (type == format::RecordType::kPrepare) {
+        seeds.add("log", "prepare", "\2" + payload);
+      }
+      std::string sealed("\0\0", 2);
+      append_number(sealed, header);
+      append_number(sealed, uint64_t{1});
+      seeds.add("log", "header-" + std::to_string(header.type), sealed);
+    });
+  }
+}
+
+void of_feed(Seeds& seeds, Db& db) {
+  Result<Feed> feed = db.open_feed("feed");
+  FUZZ_OK(feed.status());
+  for (;;) {
+    const Result<FeedCommit*> commit = feed->next();
+    FUZZ_OK(commit.status());
+    if (*commit == nullptr) return;
+    std::string pieces;
+    for (;;) {
+      std::string piece;
+      const Result<bool> more = (*commit)->encode(&piece);
+      FUZZ_OK(more.status());
+      if (!*more || piece.size() > UINT16_MAX) break;
+      pieces.push_back('\2');
+      append_number(pieces, static_cast<uint16_t>(piece.size()));
+      pieces += piece;
+    }
+    seeds.add("feed", "commit", pieces);
+  }
+}
+
+// Each kind of change once, in each sample (directory_fuzz.cc).
+void of_directory(Seeds& seeds) {
+  for (int sample = 0; sample < testing::kSamples; ++sample) {
+    for (int kind = 0; kind < 64; ++kind) {
+      std::string input(1, static_cast<char>(sample));
+      input.push_back(static_cast<char>(kind));
+      Prng prng(static_cast<uint64_t>(sample * 64 + kind));
+      for (int i = 0; i < 12; ++i) input.push_back(static_cast<char>(prng.below(64)));
+      seeds.add("directory", "sample-" + std::to_string(sample), input);
+    }
+    seeds.add("directory", "unchanged", std::string(1, static_cast<char>(sample)));
+  }
+}
+
+// Of operations chance alone is no worse.
+void of_sequences(Seeds& seeds) {
+  for (uint64_t i = 0; i < 4; ++i) {
+    for (const char* target : {"options"}) {
+      Prng prng(i);
+      std::string input;
+      for (int bytes = 0; bytes < 400; ++bytes) input.push_back(static_cast<char>(prng.next()));
+      seeds.add(target, "random", input);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    return 2;
+  }
+  fuzz::shrink_sizes();
+  Seeds seeds(argv[1]);
+  for (int i = 0; i < testing::kSamples; ++i) {
+    SimDisk disk(1);
+    const SimMachine machine(disk, 1);
+    std::unique_ptr<Db> db;
+    FUZZ_OK(testing::make_sample(machine.machine(), "/db", static_cast<Sample>(i), &db));
+    const auto killed = disk.after_crash(1, testing::CrashKind::kProcessKill);
+    auto image = DatabaseImage::read(*killed, "/db");
+    FUZZ_OK(image.status());
+    of_manifest(seeds, *image);
+    of_log(seeds, *image);
+    if (static_cast<Sample>(i) == Sample::kValues) of_feed(seeds, *db);
+  }
+  of_directory(seeds);
+  of_sequences(seeds);
+  return 0;
+}
