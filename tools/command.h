@@ -89,6 +89,11 @@ struct CheckCommandOptions {
   bool indexes_only = false;
 };
 
+struct RepairCommandOptions {
+  std::string target;
+  bool ignore_manifest = false;
+};
+
 Status run_put(const CommonOptions& common, const PutOptions& options);
 Status run_get(const CommonOptions& common, const GetOptions& options);
 Status run_del(const CommonOptions& common, const DelOptions& options);
@@ -99,6 +104,7 @@ Status run_dump(const CommonOptions& common, const DumpOptions& options);
 Status run_stats(const CommonOptions& common);
 Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
+Status run_repair(const CommonOptions& common, const RepairCommandOptions& options);
 // Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
 Status exec_bench(char** arguments);
 

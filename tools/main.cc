@@ -191,6 +191,15 @@ class CommandLine {
     check.add_flag("--indexes-only", check_.indexes_only, "Do not read values");
     add_progress(check);
 
+    CLI::App& repair = add_command("repair", "Make a new database of all that is readable",
+                                   [this] { return run_repair(common_, repair_); });
+    repair.add_option("target", repair_.target, "Where; must not exist")
+        ->required()
+        ->type_name("TARGET");
+    repair.add_flag("--ignore-manifest", repair_.ignore_manifest,
+                    "Look for containers in the data files, though a manifest can be read");
+    add_progress(repair);
+
     // Only for the list of commands: main() hands it over before anything is parsed.
     app_.add_subcommand("bench", "Run hawthorn-bench, with its arguments")->prefix_command();
   }
@@ -205,6 +214,7 @@ class CommandLine {
   LoadOptions load_;
   DumpOptions dump_;
   CheckCommandOptions check_;
+  RepairCommandOptions repair_;
   std::function<Status()> run_;
 };
 

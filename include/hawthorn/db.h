@@ -39,6 +39,8 @@ namespace hawthorn {
 namespace os {
 struct Machine;
 }
+struct RepairOptions;
+struct RepairReport;
 
 // A handle to a named tree: small, copied freely. Lifetime: as long as its Db is open.
 class HAWTHORN_EXPORT Tree {
@@ -129,6 +131,17 @@ class HAWTHORN_EXPORT Db {
   // labels of its devices, where they last were. Errors: kBusy; kNotFound; where a device is out of
   // reach, as for Options::devices, and nothing is removed.
   static Status destroy(const std::string& path);
+
+  // Makes a new database at `target`, which must not exist, of all that is readable of the one at
+  // `source`, in which nothing is written; repair.h has what is told of it. Needs as much disk
+  // space as the source's data and log, and in memory those of one container, and some bytes for
+  // each container and each record of the log. A target that was interrupted is to be removed.
+  // Errors: kInvalidArgument where the target exists; kNotFound where the source has no file of a
+  // database; kBusy when it is open; kNotSupported for data on devices, and for what newer versions
+  // write; those of writing the target, and of opening it, but kInvalidArgument (an order or an
+  // operator is missing: the report says so). Damage of the source is none.
+  static Result<RepairReport> repair(const std::string& source, const std::string& target,
+                                     const RepairOptions& options);
 
   static Limits limits();
 
@@ -422,6 +435,10 @@ class HAWTHORN_EXPORT Db {
   HAWTHORN_HIDDEN static Result<std::unique_ptr<Db>> open_on(const os::Machine& machine,
                                                              const std::string& path,
                                                              const Options& options);
+  HAWTHORN_HIDDEN static Result<RepairReport> repair_on(const os::Machine& machine,
+                                                        const std::string& source,
+                                                        const std::string& target,
+                                                        const RepairOptions& options);
 
  private:
   friend class Follower;

@@ -1,0 +1,87 @@
+#pragma once
+// One repair: what is read of the source, what becomes of it, and the report.
+//
+// Not here: how each part is read or written (the other repair_*.h). Used by db/repair*.cc only.
+// Threads: one at a time.
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/repair_log.h"
+#include "db/repair_manifest.h"
+#include "db/repair_run.h"
+#include "db/repair_target.h"
+#include "db/repair_walk.h"
+#include "format/catalog_entry.h"
+
+namespace hawthorn::db {
+
+class Repair {
+ public:
+  Repair(const os::Machine& machine, const std::string& source, const std::string& target,
+         const RepairOptions& options)
+      : machine_(machine), target_(target), options_(options), source_(machine, source) {}
+
+  Result<RepairReport> run();
+
+ private:
+  // A run that a scan has found.
+  struct Found {
+    format::ContainerRecord record;
+    uint32_t file = 0;
+    uint32_t block = 0;
+  };
+  using Spans = std::map<std::string, std::pair<std::string, format::Lsn>>;  // first: last, cut
+
+  Status begin();
+  Status read_log();
+  void look_at_log();
+  // With a manifest.
+  Status take_containers();
+  Status take_container(const format::ContainerRecord& record, const std::string* high);
+  // Without.
+  Status scan();
+  void find_runs(std::vector<Found>* found);
+  Status take_found(const Found& found, Spans* spans);
+  void fill_ranges(const std::map<uint32_t, Spans>& spans);
+  void note_catalog(const std::vector<RepairEntry>& entries);
+  void make_trees();
+
+  bool judge(const RepairTransaction& transaction, std::string* why);
+  format::Lsn cut_of(uint32_t tree, const std::string& key);
+  void name_trees(std::string* operations, uint32_t* count);
+  void read_catalog();
+  void tell_gaps();
+  Status finish();
+  Status open_target();
+  void look_for_files();
+  RepairLoss& lose(RepairLoss::Kind kind, std::string what);
+  void lose_range(const format::ContainerRecord& record, const RepairGap& gap,
+                  const std::string* high);
+  void note_entries(const format::ContainerRecord& record, bool damaged);
+
+  const os::Machine machine_;
+  const std::string target_;
+  const RepairOptions& options_;
+  RepairSource source_;
+  std::unique_ptr<os::File> lock_;
+  RepairManifest manifest_;
+  format::ManifestState state_;  // of the target
+  RepairDictionaries dictionaries_;
+  std::unique_ptr<RepairTarget> data_;
+  std::unique_ptr<RepairLog> log_;
+  bool scanned_ = false;
+  bool catalog_damaged_ = false;
+  std::map<std::string, std::string> catalog_;                // as it is now
+  std::map<uint32_t, std::vector<std::string>> logged_keys_;  // sorted
+  std::map<uint64_t, format::Lsn> attached_;                  // by container
+  std::map<uint32_t, std::vector<std::pair<std::string, format::Lsn>>> cuts_;
+  std::vector<RepairTransaction> catalog_writes_;
+  std::map<uint32_t, RepairedTree> trees_;
+  Status copied_;
+  RepairReport report_;
+};
+
+}  // namespace hawthorn::db
