@@ -114,11 +114,12 @@ TEST_F(RepairKinds, PackedBlocksOfDamagedContainers) {
     ASSERT_OK(db_->put(tree, key, model[key]));
   }
   ASSERT_OK(db_->flush());
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  size_t damaged = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     const auto disk = copy();
     Prng prng(seed);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 3; ++i) {
       ASSERT_TRUE(disk->flip_bit("/db/data.0", prng.next() % (kMB / 4), prng.next() % 8));
     }
     RepairReport report;
@@ -137,9 +138,13 @@ TEST_F(RepairKinds, PackedBlocksOfDamagedContainers) {
       }
       EXPECT_TRUE(named) << key;
     }
-    EXPECT_EQ(lost == 0, report.containers_damaged == 0);
+    // What was hit may also be the container of the catalog, or a block that no entry needs.
+    EXPECT_TRUE(lost == 0 || report.containers_damaged > 0);
+    damaged += lost;
     fixed.reset();
   }
+  EXPECT_GT(damaged, 0U);
+  EXPECT_LT(damaged, 8 * model.size());
 }
 
 TEST_F(RepairKinds, TreesWhoseNamesAreLost) {
