@@ -1,12 +1,13 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo test test-compat build format help
+.PHONY: all demo test test-compat fuzz build format help
 all: build
 
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
-	@echo "make test         every check and test, in three builds"
+	@echo "make test         every check and test, in four builds"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
+	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
 	@echo "make format       clang-format over the whole tree"
 
@@ -18,6 +19,12 @@ test:
 
 test-compat:
 	@echo "test-compat: there are no shims yet, so there is nothing to test"
+
+fuzz:
+	scripts/install_deps.sh
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	HAWTHORN_FUZZ_SECONDS=$${HAWTHORN_FUZZ_SECONDS:-600} scripts/fuzz.sh
 
 build:
 	scripts/install_deps.sh

@@ -194,6 +194,25 @@ TEST_P(AdapterTest, HoldsSnapshotsAndClones) {
   }
 }
 
+TEST_P(AdapterTest, CountsAndCompares) {
+  const std::unique_ptr<Engine> engine = info_.make();
+  if (engine->counts() && engine->holds_snapshots()) {
+    CountOptions count;
+    count.keys = 20'000;
+    count.counts = 100;
+    count.threads = 2;
+    expect_pass([&](Engine& one) { run_txn_count(run_, count, one); });
+  }
+  if (engine->compares()) {
+    make_database_directory(base_, run_.config.path);
+    OrdersOptions orders;
+    orders.keys = 5000;
+    orders.gets = 5000;
+    orders.rounds = 2;
+    expect_pass([&](Engine& one) { run_txn_orders(run_, orders, one); });
+  }
+}
+
 TEST_P(AdapterTest, ASnapshotShowsTheMomentOfItsBegin) {
   // Its snapshots hold writers off.
   if (GetParam() == "memory") GTEST_SKIP();

@@ -9,7 +9,6 @@
 
 #include "bench/bank_reader.h"
 #include "bench/clock.h"
-#include "bench/machine.h"
 #include "bench/text.h"
 
 namespace hawthorn::bench {
@@ -285,8 +284,7 @@ void Bank::run() {
     }
     drain();
   }
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+  add_process_figures(report_);
   scan();
   verify();
   finish_run(run_, engine_, bytes_raw_);

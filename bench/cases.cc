@@ -87,6 +87,11 @@ TxnCase txn_case(const std::string& name) {
     return {[](const Engine& engine) { return engine.holds_snapshots(); }, false};
   }
   if (name == "clone") return {[](const Engine& engine) { return engine.clones(); }, false};
+  if (name == "count") {
+    return {[](const Engine& engine) { return engine.counts() && engine.holds_snapshots(); },
+            false};
+  }
+  if (name == "orders") return {[](const Engine& engine) { return engine.compares(); }, false};
   return {[](const Engine& engine) {
             return engine.offers(TxnKind::kSnapshot) && engine.offers(TxnKind::kSerializable);
           },
@@ -134,6 +139,10 @@ std::vector<Case> txn_cases(const Command& command) {
           command.txn_rounds == 0 ? kCounterRounds : static_cast<unsigned>(command.txn_rounds);
     } else if (name == "snapshots") {
       some = one_case("txn:snapshots", 1, command.snapshots, run_txn_snapshots);
+    } else if (name == "count") {
+      some = one_case("txn:count", command.count.threads, command.count, run_txn_count);
+    } else if (name == "orders") {
+      some = one_case("txn:orders", 1, command.orders, run_txn_orders);
     } else {
       some = one_case("txn:clone", command.clone.threads, command.clone, run_txn_clone);
     }
@@ -204,6 +213,15 @@ std::string describe_soak(const SoakOptions& soak) {
   return text + print_text(". For %lu seconds behind the load, or until Ctrl+C.", soak.seconds);
 }
 
+std::string describe_txn_count(const CountOptions& count) {
+  return print_text(
+      "count: %s keys of 8 + %lu bytes, loaded %s by %u threads, then %.3g%% overwritten, twice; "
+      "%s counts of ranges in each phase.",
+      with_commas(count.keys).c_str(), count.value_bytes,
+      count.ascending ? "in order" : "at random", count.threads, 100 * count.overwritten,
+      with_commas(count.counts).c_str());
+}
+
 std::string describe_txn_case(const Command& command, const std::string& name) {
   const PointOptions& point = command.point;
   const CountersOptions& counters = command.hot_counters;
@@ -228,6 +246,15 @@ std::string describe_txn_case(const Command& command, const std::string& name) {
         with_commas(snapshots.upserts).c_str(), with_commas(snapshots.keys).c_str(),
         snapshots.value_bytes, snapshots.batch, 100 * snapshots.fresh, snapshots.rounds,
         with_commas(snapshots.snapshots).c_str());
+  }
+  if (name == "count") return describe_txn_count(command.count);
+  if (name == "orders") {
+    const OrdersOptions& orders = command.orders;
+    return print_text(
+        "orders: %s keys of 8 + %lu bytes, %lu inserts per commit, bytewise and by a comparison; "
+        "%lu rounds of %s gets of each.",
+        with_commas(orders.keys).c_str(), orders.value_bytes, orders.batch, orders.rounds,
+        with_commas(orders.gets).c_str());
   }
   return print_text("clone: %s clones of each durability, of %s keys of 8 + %lu bytes.",
                     with_commas(command.clone.clones).c_str(),

@@ -33,6 +33,7 @@ struct Texts {
   std::string soak_records;
   uint64_t txn_keys = 0;
   uint64_t txn_value_bytes = 100;
+  std::string count_order = "shuffled";
   uint64_t pinned_cache_mb = 0;
 };
 
@@ -245,22 +246,42 @@ void add_soak(CLI::App& app, Command& command, Texts& texts) {
   add_compressible(app, command);
 }
 
+void add_txn_counts(CLI::App& app, Command& command, Texts& texts) {
+  CountOptions& count = command.count;
+  app.add_option("--order", texts.count_order,
+                 "count: order of the load: shuffled, ascending (each thread's part)")
+      ->check(CLI::IsMember({"shuffled", "ascending"}));
+  app.add_option("--overwritten", count.overwritten,
+                 "count: part of the keys that is overwritten, each of both times")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--counts", count.counts,
+                 "count: counts of ranges in each phase; a tenth as many of the whole")
+      ->transform(count_validator());
+  app.add_option("--count-seconds", count.seconds,
+                 "count: end a phase's counts after so many; 0: no bound");
+  app.add_option("--count-threads", count.threads, "count: threads that load and overwrite")
+      ->check(CLI::Range(1, 1000));
+}
+
 void add_txn(CLI::App& app, Command& command, Texts& texts) {
   PointOptions& point = command.point;
   SnapshotsOptions& snapshots = command.snapshots;
   CountersOptions& counters = command.hot_counters;
   app.add_option("--case", command.txn_cases,
-                 "Of point, counters, snapshots and clone only these; may be given several times")
+                 "Of point, counters, snapshots, clone, count and orders only these; may be given "
+                 "several times")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(kTxnCases.begin(), kTxnCases.end())));
   app.add_option("-n,--keys", texts.txn_keys,
-                 "Keys of point (default 1M), of snapshots before the upserts (1M), of clone (10M)")
+                 "Keys of point (default 1M), of snapshots before the upserts (1M), of clone "
+                 "(10M), count (10M) and orders (1M)")
       ->transform(count_validator());
-  app.add_option("-s,--value-size", texts.txn_value_bytes, "Bytes of a value, but of counters")
-      ->check(CLI::Range(16, 1 << 16));
+  app.add_option("-s,--value-size", texts.txn_value_bytes,
+                 "Bytes of a value, but of counters; 8 at least, of point 16")
+      ->check(CLI::Range(8, 1 << 16));
   app.add_option("-r,--rounds", command.txn_rounds,
-                 "Rounds of point (default 10), counters (5) and snapshots (4), in each of which "
-                 "all that is compared runs once")
+                 "Rounds of point (default 10), counters (5), snapshots (4) and orders (10), in "
+                 "each of which all that is compared runs once")
       ->check(CLI::Range(1, 1000));
   app.add_option("--threads", point.threads, "point: threads, besides a run with one")
       ->check(CLI::Range(1, 1000));
@@ -279,10 +300,13 @@ void add_txn(CLI::App& app, Command& command, Texts& texts) {
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--snapshots", snapshots.snapshots, "snapshots: how many are taken and held")
       ->check(CLI::Range(1, 10'000));
-  app.add_option("-b,--batch", snapshots.batch, "snapshots: upserts per commit")
+  app.add_option("-b,--batch", snapshots.batch, "snapshots, orders: upserts per commit")
       ->check(CLI::PositiveNumber);
   app.add_option("--clones", command.clone.clones, "clone: how many of each durability")
       ->check(CLI::Range(1, 1'000'000));
+  add_txn_counts(app, command, texts);
+  app.add_option("--gets", command.orders.gets, "orders: gets by each order in a round")
+      ->transform(count_validator());
   app.add_option("--seed", point.seed, "Seed of everything");
 }
 
@@ -369,16 +393,26 @@ void finish_txn(Command& command, const Texts& texts) {
   }
   if (texts.txn_keys != 0) {
     command.point.keys = command.snapshots.keys = command.clone.keys = texts.txn_keys;
+    command.count.keys = command.orders.keys = texts.txn_keys;
   }
   command.point.value_bytes = command.snapshots.value_bytes = command.clone.value_bytes =
-      texts.txn_value_bytes;
-  command.hot_counters.seed = command.snapshots.seed = command.clone.seed = command.point.seed;
-  if (command.txn_rounds != 0) command.point.rounds = command.snapshots.rounds = command.txn_rounds;
+      command.count.value_bytes = command.orders.value_bytes = texts.txn_value_bytes;
+  command.hot_counters.seed = command.snapshots.seed = command.clone.seed = command.count.seed =
+      command.orders.seed = command.point.seed;
+  if (command.txn_rounds != 0) {
+    command.point.rounds = command.snapshots.rounds = command.orders.rounds = command.txn_rounds;
+  }
+  command.orders.batch = command.snapshots.batch;
+  command.count.ascending = texts.count_order == "ascending";
+  // Values of point count their puts.
+  if (command.txn_cases[0] == "point") in_range(texts.txn_value_bytes, 16, 1 << 16, "--value-size");
   in_range(command.point.keys, command.point.threads, uint64_t{1} << 40, "--keys");
   in_range(command.point.transactions, 1, ~uint32_t{0}, "--transactions");
   in_range(command.hot_counters.counters, 1, ~uint32_t{0}, "--counters");
   in_range(command.hot_counters.steps, 1, ~uint32_t{0}, "--steps");
   in_range(command.snapshots.upserts, 1, uint64_t{1} << 40, "--upserts");
+  in_range(command.count.counts, 1, uint64_t{1} << 40, "--counts");
+  in_range(command.orders.gets, 1, uint64_t{1} << 40, "--gets");
 }
 
 void finish(Command& command, const Texts& texts) {
@@ -528,8 +562,9 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kOverwrite, [&](CLI::App& sub) { add_overwrite(sub, command, texts); });
     add("soak", "Everything at once on a database larger than memory: is it right, is it level",
         Workload::kSoak, [&](CLI::App& sub) { add_soak(sub, command, texts); });
-    add("txn", "What transactions, row locks, held snapshots and clones cost", Workload::kTxn,
-        [&](CLI::App& sub) { add_txn(sub, command, texts); });
+    add("txn",
+        "What transactions, row locks, held snapshots, clones, counts and orders of keys cost",
+        Workload::kTxn, [&](CLI::App& sub) { add_txn(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

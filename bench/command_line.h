@@ -38,8 +38,8 @@ enum class Workload {
   kTxn
 };
 
-inline constexpr std::array<std::string_view, 4> kTxnCases = {"point", "counters", "snapshots",
-                                                              "clone"};
+inline constexpr std::array<std::string_view, 6> kTxnCases = {"point", "counters", "snapshots",
+                                                              "clone", "count",    "orders"};
 
 struct Command {
   Workload workload = Workload::kNone;
@@ -92,6 +92,8 @@ struct Command {
       .counters = 100, .steps = 500'000, .seconds = 10, .row_locks = true};  // of txn
   SnapshotsOptions snapshots;
   CloneOptions clone;
+  CountOptions count;
+  OrdersOptions orders;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

@@ -140,6 +140,14 @@ class Reader {
   virtual void iterate(EntrySink& sink) = 0;
   virtual void iterate_batch(StampSink& sink) = 0;
   virtual void iterate_batch(BankSink& sink) = 0;
+
+  // How many entries there are from `lower` on and below `upper`, or without it to the end: of
+  // engines that count.
+  virtual uint64_t count(std::string_view lower, std::optional<std::string_view> upper) {
+    (void)lower;
+    (void)upper;
+    throw EngineError("no counts");
+  }
 };
 
 // Gives the next entry of a bulk load, in ascending order of keys; false at its end. Lifetime of
@@ -246,6 +254,16 @@ class Engine {
     (void)kind;
     throw EngineError("no such transactions");
   }
+
+  // Whether its readers count the entries of a range without walking over each of them.
+  virtual bool counts() const { return false; }
+
+  // Whether it has trees whose order is a function that compares two keys.
+  virtual bool compares() const { return false; }
+  // Those of a second tree, with entries of its own, whose function compares byte by byte.
+  // Destroyed before close().
+  virtual std::unique_ptr<Writer> compared_writer() { throw EngineError("no comparisons"); }
+  virtual std::unique_ptr<Reader> compared_reader() { throw EngineError("no comparisons"); }
 
   // Whether commits go on while the thread that makes them holds a hundred readers with snapshots.
   virtual bool holds_snapshots() const { return false; }

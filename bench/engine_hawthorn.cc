@@ -214,8 +214,16 @@ class HawthornClone : public Clone {
   Value value_;
 };
 
-// The tree of all entries.
+// The tree of all entries, and that of those whose order is a comparison.
 constexpr const char* kTreeName = "bench";
+constexpr const char* kComparedName = "compared";
+
+// The order that keys have anyway.
+class ByBytes : public KeyComparator {
+ public:
+  std::string_view name() const override { return "by_bytes"; }
+  int compare(std::string_view a, std::string_view b) const override { return a.compare(b); }
+};
 
 class HawthornReader : public ReaderOf<HawthornReader> {
  public:
@@ -282,6 +290,12 @@ class HawthornReader : public ReaderOf<HawthornReader> {
       queue_->wait();
       check(failed_);
     }
+  }
+
+  uint64_t count(std::string_view lower, std::optional<std::string_view> upper) override {
+    const Result<uint64_t> count = db_.count(tree_, lower, upper, options_);
+    check(count.status());
+    return count.value();
   }
 
   template <class Sink>
@@ -374,6 +388,7 @@ class HawthornEngine : public Engine {
     options.durability = durability_of(config.sync);
     options.preallocate_memory = config.pretouch;
     options.compression = compression_;
+    options.key_comparators = {std::make_shared<ByBytes>()};
     Result<std::unique_ptr<Db>> db = Db::open(config.path, options);
     check(db.status());
     db_ = std::move(db).value();
@@ -432,6 +447,16 @@ class HawthornEngine : public Engine {
     return std::make_unique<HawthornTxnClient>(*db_, tree_, kind, durability_of(config_.sync));
   }
 
+  bool counts() const override { return true; }
+
+  bool compares() const override { return true; }
+  std::unique_ptr<Writer> compared_writer() override {
+    return std::make_unique<HawthornWriter>(*db_, compared_tree(), config_);
+  }
+  std::unique_ptr<Reader> compared_reader() override {
+    return std::make_unique<HawthornReader>(*db_, compared_tree());
+  }
+
   bool holds_snapshots() const override { return true; }
 
   bool clones() const override { return true; }
@@ -442,6 +467,13 @@ class HawthornEngine : public Engine {
   }
 
  private:
+  // Made when it is first asked for.
+  Tree compared_tree() {
+    Result<Tree> tree = db_->tree(kComparedName, {.order = "by_bytes"});
+    check(tree.status());
+    return std::move(tree).value();
+  }
+
   const Compression compression_;
   EngineConfig config_;
   std::unique_ptr<Db> db_;

@@ -143,6 +143,16 @@ class MemoryReader : public ReaderOf<MemoryReader> {
 
   bool reads_together() const override { return true; }
 
+  uint64_t count(std::string_view lower, std::optional<std::string_view> upper) override {
+    const Shared shared(*this);
+    uint64_t count = 0;
+    for (auto at = engine_.entries_.lower_bound(lower); at != engine_.entries_.end(); ++at) {
+      if (upper && at->first >= *upper) break;
+      count += engine_.strikes(Fault::kSkipsInScan) ? 0 : 1;
+    }
+    return count;
+  }
+
   template <class Sink>
   void seek_from(std::string_view key, size_t count, Sink& sink) {
     const Shared shared(*this);

@@ -45,6 +45,10 @@ class MemoryEngine : public Engine {
   uint64_t ingest(const EntrySource& source) override;
   bool offers(TxnKind) const override { return true; }
   std::unique_ptr<TxnClient> transactions(TxnKind kind) override;
+  bool counts() const override { return true; }
+  bool compares() const override { return true; }
+  std::unique_ptr<Writer> compared_writer() override { return compared().writer(); }
+  std::unique_ptr<Reader> compared_reader() override { return compared().reader(); }
   bool clones() const override { return true; }
   std::unique_ptr<Clone> clone(const std::string& name, SyncMode sync) override;
 
@@ -58,6 +62,12 @@ class MemoryEngine : public Engine {
   // Commits them. Call with the lock held exclusively.
   void apply(Pending& pending);
 
+  // What the entries of the second tree are in: their order is the same.
+  MemoryEngine& compared() {
+    if (compared_ == nullptr) compared_ = std::make_unique<MemoryEngine>(fault_, period_);
+    return *compared_;
+  }
+
   // Whether something goes wrong this time. Call with the lock held exclusively, or from one
   // thread.
   bool strikes(Fault fault) { return fault == fault_ && ++chances_ % period_ == 0; }
@@ -67,6 +77,7 @@ class MemoryEngine : public Engine {
   uint64_t chances_ = 0;
   uint64_t transactions_ = 0;
   EngineConfig config_;
+  std::unique_ptr<MemoryEngine> compared_;
   std::shared_mutex mutex_;
   std::map<std::string, std::string, std::less<>> entries_;
 };

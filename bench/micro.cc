@@ -6,7 +6,6 @@
 
 #include "bench/clock.h"
 #include "bench/histogram.h"
-#include "bench/machine.h"
 #include "bench/text.h"
 
 namespace hawthorn::bench {
@@ -357,8 +356,7 @@ void Micro::run() {
   if (wanted("iterate")) iterate("iterate");
   if (wanted("iterate_batch")) iterate("iterate_batch");
   if (wanted("remove") && options_.remove > 0) remove();
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+  add_process_figures(report_);
   finish_run(run_, engine_, live_ * (kKeyBytes + options_.value_bytes));
 }
 

@@ -78,6 +78,8 @@ TEST_F(ProgramTest, AnswersMistakesWithCodeTwo) {
   EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "memory", "--batch-size", "0"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "micro", "--engines", "memory", "--phases", "nosuch"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--value-size", "7"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench", "txn", "--engines", "memory", "--value-size", "8"}), 2);
+  EXPECT_EQ(run({"hawthorn-bench", "txn", "--engines", "memory", "--order", "nosuch"}), 2);
   EXPECT_EQ(run({"hawthorn-bench"}), 2);
   testing::internal::GetCapturedStderr();
 }
@@ -101,7 +103,7 @@ TEST_F(ProgramTest, RunsTheWorkloadsOfLargeDatabases) {
       {"overwrite", "--size", "1M", "--passes", "2"},
       {"soak", "--size", "1M", "--seconds", "2", "--hold-ms", "10"},
       {"txn", "--keys", "1k", "--transactions", "2k", "--rounds", "1", "--steps", "5k", "--threads",
-       "2", "--clones", "2"}};
+       "2", "--clones", "2", "--gets", "2k"}};
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> arguments = {"hawthorn-bench"};
     arguments.insert(arguments.end(), command.begin(), command.end());
@@ -128,6 +130,8 @@ TEST_F(ProgramTest, RunsTheRoundsOfTransactions) {
   EXPECT_EQ(json.find("txn:clone"), std::string::npos);
   // Its snapshots hold writers off.
   EXPECT_THROW(run({"hawthorn-bench", "txn", "--engines", "memory", "--case", "snapshots"}),
+               std::runtime_error);
+  EXPECT_THROW(run({"hawthorn-bench", "txn", "--engines", "memory", "--case", "count"}),
                std::runtime_error);
 }
 

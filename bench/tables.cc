@@ -66,7 +66,9 @@ void print_table(const Results& results, const TableOptions& options, const std:
   for (const Row& name : results.row_names(workload)) {
     const bool minor =
         std::find(kMinorMetrics.begin(), kMinorMetrics.end(), name.metric) != kMinorMetrics.end();
-    if (minor && name.phase != "open" && !options.all_metrics) continue;
+    // Of one call the mean is all that there is.
+    const bool one_call = name.phase == "open" || name.phase == "count_first";
+    if (minor && !one_call && !options.all_metrics) continue;
     std::vector<std::string>& line = lines.emplace_back();
     line.push_back(name.phase + " " + name.metric);
     for (const std::string& engine : engines) {

@@ -1,11 +1,14 @@
 #pragma once
-// What transactions, held snapshots and clones cost. The command line adds one more case: counters
-// under row locks (counters.h).
+// What transactions, held snapshots, clones, counts and orders of keys cost. The command line adds
+// one more case: counters under row locks (counters.h).
 //
 // Phases, point: load, txn_snapshot and txn_serializable (each of both in every round, on one
 // database); snapshots: upsert and upsert_held (each in every round, on a fresh database); clone:
-// load, clone_none, clone_full, drop. All: verify, open. Used by the command line. Threads: point:
-// `threads` writers; snapshots: one; clone: `threads` for the load, then one.
+// load, clone_none, clone_full, drop; count: load, and those that begin with count_, each once for
+// the whole and once, as _range, for parts; orders: insert_bytewise and insert_compared, then
+// get_bytewise and get_compared (each of both in every round, on one database). All: verify, open.
+// Used by the command line. Threads: point: `threads` writers; snapshots, orders: one; clone,
+// count: `threads` for what they load or overwrite, else one.
 //
 // 1. Of rounds every other one begins with the second of what it compares, so that what gets worse
 //    or better with time does so for both.
@@ -16,6 +19,10 @@
 //    when it was taken, and keys that came later not at all.
 // 4. clone: each clone has all entries. Where it and its source are written to afterwards, neither
 //    shows what was written to the other.
+// 5. count: how many entries each range has follows from its ends, and each count is compared with
+//    that. What a snapshot has and what is there beside it differ, as a part of the keys comes
+//    later. In the end each entry has its place among all, and its newest value.
+// 6. orders: each get shows the value of its key; in the end both trees have all entries in order.
 
 #include <cstdint>
 
@@ -56,5 +63,32 @@ struct CloneOptions {
   uint64_t seed = 12345;
 };
 void run_txn_clone(const RunContext& run, const CloneOptions& options, Engine& engine);
+
+// Counts of the whole and of ranges of a few keys up to all of them: behind the load and a flush;
+// behind overwrites, before a flush and after it; behind overwrites while a snapshot is held, of
+// the snapshot and of what is newest; behind close and open.
+struct CountOptions {
+  uint64_t keys = 10'000'000;  // one in a thousand of which comes while the snapshot is held
+  uint64_t value_bytes = 100;
+  bool ascending = false;     // each thread loads its part in order; else all at random
+  double overwritten = 0.05;  // the part that is, each of both times
+  uint64_t counts = 1000;     // of ranges, in each phase; a tenth as many of the whole
+  uint64_t seconds = 10;      // after which either of both ends early; 0: no bound
+  unsigned threads = 8;
+  uint64_t seed = 12345;
+};
+void run_txn_count(const RunContext& run, const CountOptions& options, Engine& engine);
+
+// The same entries in a tree that is ordered byte by byte and in one whose order is a function that
+// compares two keys, byte by byte too: inserts of random keys, then gets of them, flushed.
+struct OrdersOptions {
+  uint64_t keys = 1'000'000;
+  uint64_t value_bytes = 100;
+  uint64_t batch = 100;       // inserts per commit
+  uint64_t gets = 1'000'000;  // of each order in a round
+  uint64_t rounds = 10;
+  uint64_t seed = 12345;
+};
+void run_txn_orders(const RunContext& run, const OrdersOptions& options, Engine& engine);
 
 }  // namespace hawthorn::bench

@@ -4,7 +4,6 @@
 
 #include "bench/clock.h"
 #include "bench/histogram.h"
-#include "bench/machine.h"
 #include "bench/record.h"
 #include "bench/team.h"
 #include "bench/text.h"
@@ -41,7 +40,6 @@ class CloneRun {
   void check(Clone& clone, uint64_t number);
   void check_apart();
   bool clone_shows(Clone& clone, uint64_t item, uint8_t version);
-  void verify();
 
   const RunContext& run_;
   Report& report_;
@@ -147,29 +145,14 @@ void CloneRun::check_apart() {
   }
 }
 
-void CloneRun::verify() {
-  progress(run_, "verify");
-  const std::unique_ptr<Reader> reader = engine_.reader();
-  reader->begin(View::kSnapshot);
-  WholeSink sink(options_.value_bytes, run_.fill);
-  reader->iterate(sink);
-  reader->end();
-  if (sink.errors() != 0 || sink.entries() != options_.keys) {
-    report_.fail(print_text("the walk found %s entries of %s and %s errors",
-                            with_commas(sink.entries()).c_str(), with_commas(options_.keys).c_str(),
-                            with_commas(sink.errors()).c_str()));
-  }
-}
-
 void CloneRun::run() {
   open_engine(run_, engine_);
   load();
   time_clones();
   check_apart();
   engine_.drain();
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
-  verify();
+  add_process_figures(report_);
+  verify_walk(run_, engine_, WholeSink(options_.value_bytes, run_.fill), options_.keys);
   finish_run(run_, engine_, options_.keys * record_.bytes());
 }
 

@@ -5,7 +5,6 @@
 
 #include "bench/clock.h"
 #include "bench/histogram.h"
-#include "bench/machine.h"
 #include "bench/team.h"
 #include "bench/text.h"
 #include "bench/txn.h"
@@ -307,8 +306,7 @@ void Point::run() {
   }
   report_rates();
   engine_.drain();
-  report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-  report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+  add_process_figures(report_);
   verify();
   finish_run(run_, engine_, options_.keys * (kKeyBytes + options_.value_bytes));
 }

@@ -259,8 +259,7 @@ double Snapshots::run_one(uint64_t round, bool hold, bool last) {
                          round, rate));
   one.verify();
   if (last) {
-    report_.add("verify", "rss_bytes", static_cast<double>(peak_rss_bytes()));
-    report_.add("verify", "device_write_bytes", static_cast<double>(device_write_bytes()));
+    add_process_figures(report_);
     finish_run(fresh, engine_, one.bytes_raw());
   } else {
     engine_.close();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -43,6 +44,12 @@ class TxnTest : public testing::Test {
     clone_.keys = 2000;
     clone_.clones = 5;
     clone_.threads = 2;
+    count_.keys = 5000;
+    count_.counts = 300;
+    count_.threads = 3;
+    orders_.keys = 2000;
+    orders_.gets = 3000;
+    orders_.rounds = 3;
   }
   ~TxnTest() override { std::filesystem::remove_all(context_.config.path); }
 
@@ -66,6 +73,8 @@ class TxnTest : public testing::Test {
   CountersOptions counters_;
   SnapshotsOptions snapshots_;
   CloneOptions clone_;
+  CountOptions count_;
+  OrdersOptions orders_;
 };
 
 std::string failures(const Report& report) {
@@ -198,7 +207,8 @@ TEST_F(TxnTest, CountersCatchRowsThatAreNotLocked) {
 // they show the newest entries. Forgets everything when it is closed and opened in another place.
 class SnapshotEngine : public MemoryEngine {
  public:
-  explicit SnapshotEngine(bool right) : right_(right) {}
+  explicit SnapshotEngine(bool right, Fault fault = Fault::kNone)
+      : MemoryEngine(fault), right_(right) {}
 
   void open(const EngineConfig& config) override {
     if (config.path != path_) {
@@ -229,6 +239,11 @@ class SnapshotEngine : public MemoryEngine {
         : inner_(std::move(inner)), right_(right) {}
     void begin(View) override { inner_->iterate(copy_); }
     void end() override { copy_.entries.clear(); }
+    uint64_t count(std::string_view lower, std::optional<std::string_view> upper) override {
+      if (!right_) return inner_->count(lower, upper);
+      const auto end = upper ? copy_.entries.lower_bound(*upper) : copy_.entries.end();
+      return static_cast<uint64_t>(std::distance(copy_.entries.lower_bound(lower), end));
+    }
     bool get(std::string_view key, std::string_view& value) override {
       if (!right_) return inner_->get(key, value);
       const auto found = copy_.entries.find(key);
@@ -327,6 +342,176 @@ class SharingEngine : public MemoryEngine {
 TEST_F(TxnTest, CloneCatchesOnesThatShareTheirWrites) {
   SharingEngine engine;
   EXPECT_FALSE(run_on(engine, run_txn_clone, clone_).ok());
+}
+
+TEST_F(TxnTest, CountPassesOnARightEngine) {
+  for (const bool ascending : {false, true}) {
+    count_.ascending = ascending;
+    SnapshotEngine engine(true);
+    const Report report = run_on(engine, run_txn_count, count_);
+    EXPECT_TRUE(report.ok()) << failures(report);
+    for (const std::string phase : {"count_flushed", "count_unflushed", "count_overwritten",
+                                    "count_held", "count_now", "count_opened"}) {
+      EXPECT_GT(report.value(phase, "p99_us"), 0) << phase;
+      EXPECT_GT(report.value(phase + "_range", "p99_us"), 0) << phase;
+    }
+    EXPECT_GT(report.value("count_first", "avg_us"), 0);
+    EXPECT_EQ(report.value("verify", "bytes_raw"), 5000.0 * 108);
+  }
+}
+
+// Where there is not one key that comes late, and where all are overwritten or none.
+TEST_F(TxnTest, CountTakesAnyNumberOfKeysAndAnyPart) {
+  for (const uint64_t keys : {1U, 2U, 17U, 1000U, 1024U}) {
+    for (const double overwritten : {0.0, 1.0}) {
+      count_.keys = keys;
+      count_.counts = 50;
+      count_.value_bytes = 8;
+      count_.overwritten = overwritten;
+      SnapshotEngine engine(true);
+      const Report report = run_on(engine, run_txn_count, count_);
+      EXPECT_TRUE(report.ok()) << keys << ": " << failures(report);
+      EXPECT_EQ(report.value("verify", "bytes_raw"), static_cast<double>(keys) * 16);
+    }
+  }
+}
+
+// One whose counts are wrong by `error` where `strikes` says so.
+class MiscountingEngine : public SnapshotEngine {
+ public:
+  using Strikes = std::function<bool(bool whole, uint64_t count)>;
+  MiscountingEngine(Strikes strikes, int error)
+      : SnapshotEngine(true), strikes_(std::move(strikes)), error_(error) {}
+
+  std::unique_ptr<Reader> reader() override {
+    return std::make_unique<Miscounting>(SnapshotEngine::reader(), *this);
+  }
+
+ private:
+  class Miscounting : public ReaderOf<Miscounting> {
+   public:
+    Miscounting(std::unique_ptr<Reader> inner, const MiscountingEngine& engine)
+        : inner_(std::move(inner)), engine_(engine) {}
+    void begin(View view) override { inner_->begin(view); }
+    void end() override { inner_->end(); }
+    bool get(std::string_view key, std::string_view& value) override {
+      return inner_->get(key, value);
+    }
+    void multi_get(std::span<const std::string_view>, std::span<std::string_view>) override {}
+    uint64_t count(std::string_view lower, std::optional<std::string_view> upper) override {
+      const uint64_t count = inner_->count(lower, upper);
+      const bool whole = lower.empty() && !upper;
+      return engine_.strikes_(whole, count) ? count + static_cast<uint64_t>(engine_.error_) : count;
+    }
+    template <class Sink>
+    void seek_from(std::string_view, size_t, Sink&) {}
+    template <class Sink>
+    void walk(Sink& sink) {
+      inner_->iterate(sink);
+    }
+
+   private:
+    std::unique_ptr<Reader> inner_;
+    const MiscountingEngine& engine_;
+  };
+
+  const Strikes strikes_;
+  const int error_;
+};
+
+TEST_F(TxnTest, CountCatchesEveryWrongCount) {
+  const std::vector<MiscountingEngine::Strikes> faults = {
+      [](bool whole, uint64_t) { return whole; },
+      [](bool whole, uint64_t count) { return !whole && count < 10; },
+      [](bool whole, uint64_t count) { return !whole && count > 2000; },
+  };
+  for (size_t i = 0; i < faults.size(); ++i) {
+    for (const int error : {-1, 1}) {
+      MiscountingEngine engine(faults[i], error);
+      const Report report = run_on(engine, run_txn_count, count_);
+      ASSERT_FALSE(report.ok()) << i;
+      // In each phase that has such counts.
+      for (const char* phase : {"count_flushed", "count_held", "count_now", "count_opened"}) {
+        EXPECT_NE(failures(report).find(phase), std::string::npos) << i << ' ' << phase;
+      }
+    }
+  }
+}
+
+TEST_F(TxnTest, CountCatchesLostAndDamagedEntries) {
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue}) {
+    SnapshotEngine engine(true, fault);
+    EXPECT_FALSE(run_on(engine, run_txn_count, count_).ok()) << static_cast<int>(fault);
+  }
+}
+
+TEST_F(TxnTest, CountCatchesSnapshotsThatMove) {
+  SnapshotEngine engine(false);
+  const Report report = run_on(engine, run_txn_count, count_);
+  EXPECT_NE(failures(report).find("count_held: a range of"), std::string::npos) << failures(report);
+  EXPECT_EQ(failures(report).find("count_now"), std::string::npos) << failures(report);
+}
+
+TEST_F(TxnTest, OrdersPassOnARightEngineAndCatchWrongOnes) {
+  MemoryEngine engine;
+  const Report report = run_on(engine, run_txn_orders, orders_);
+  EXPECT_TRUE(report.ok()) << failures(report);
+  for (const char* what : {"insert", "get"}) {
+    const std::string word = what;
+    const double bytewise = report.value(word + "_bytewise", "ops_per_s");
+    const double compared = report.value(word + "_compared", "ops_per_s");
+    EXPECT_GT(bytewise, 0);
+    EXPECT_GT(compared, 0);
+    EXPECT_NEAR(report.value(word + "_compared", "cost"), bytewise / compared, 1e-9);
+    EXPECT_GT(report.value(word + "_compared", "p99_us"), 0);
+  }
+  EXPECT_EQ(report.value("verify", "bytes_raw"), 2 * 2000.0 * 108);
+  ASSERT_EQ(report.csv_lines().size(), 6U);
+  EXPECT_TRUE(report.csv_lines()[0].starts_with("txn,double,orders,1,get_compared,1,"));
+  for (const Fault fault : {Fault::kLosesPut, Fault::kCorruptsValue, Fault::kSkipsInScan}) {
+    EXPECT_FALSE(passes_with(fault, run_txn_orders, orders_)) << static_cast<int>(fault);
+  }
+}
+
+// Its second tree is in another order.
+class ReversedEngine : public MemoryEngine {
+ public:
+  std::unique_ptr<Reader> compared_reader() override {
+    return std::make_unique<ReversedReader>(MemoryEngine::compared_reader());
+  }
+
+ private:
+  struct Entries : EntrySink {
+    void add(std::string_view key, std::string_view value) override { all.emplace(key, value); }
+    std::map<std::string, std::string, std::greater<>> all;
+  };
+
+  class ReversedReader : public ReaderOf<ReversedReader> {
+   public:
+    explicit ReversedReader(std::unique_ptr<Reader> inner) : inner_(std::move(inner)) {}
+    void begin(View view) override { inner_->begin(view); }
+    void end() override { inner_->end(); }
+    bool get(std::string_view key, std::string_view& value) override {
+      return inner_->get(key, value);
+    }
+    void multi_get(std::span<const std::string_view>, std::span<std::string_view>) override {}
+    template <class Sink>
+    void seek_from(std::string_view, size_t, Sink&) {}
+    template <class Sink>
+    void walk(Sink& sink) {
+      Entries entries;
+      inner_->iterate(entries);
+      for (const auto& [key, value] : entries.all) sink.add(key, value);
+    }
+
+   private:
+    std::unique_ptr<Reader> inner_;
+  };
+};
+
+TEST_F(TxnTest, OrdersCatchEntriesInAnotherOrder) {
+  ReversedEngine engine;
+  EXPECT_FALSE(run_on(engine, run_txn_orders, orders_).ok());
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
 // A walk over stamped entries that compares each value to its last byte, and sums up versions.
 //
-// Used by txn_snapshots.cc and txn_clone.cc, for passes that nobody times. Threads: one sink in one
-// thread.
+// Used by txn_snapshots.cc, txn_clone.cc and txn_orders.cc, for passes that nobody times. Threads:
+// one sink in one thread.
 
 #include <cstdint>
 #include <string_view>

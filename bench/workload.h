@@ -4,6 +4,7 @@
 // Used by all workloads. Threads: one.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "bench/engine.h"
 #include "bench/report.h"
 #include "bench/stamp.h"
+#include "bench/text.h"
 
 namespace hawthorn::bench {
 
@@ -29,8 +31,29 @@ void progress(const RunContext& run, const std::string& text);
 
 // Sizes, the close, the time that an open takes after it, and whether everything is still there:
 // the phases `verify` and `open` of the report. The engine is open before and closed afterwards.
-// bytes_raw: keys and values of all live entries.
-void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw);
+// bytes_raw: keys and values of all live entries. `opened`: called right behind the open; returns
+// keys and values of those entries that it found and that no reader of the engine walks over.
+void finish_run(const RunContext& run, Engine& engine, uint64_t bytes_raw,
+                const std::function<uint64_t()>& opened = {});
+
+// What the process has taken so far: its memory at most, and what it wrote to devices.
+void add_process_figures(Report& report);
+
+// Walks over all entries of a snapshot. The sink, which has `entries` and `errors`, must find
+// `expected` of the one and none of the other, or the run fails.
+template <class Sink>
+void verify_walk(const RunContext& run, Engine& engine, Sink&& sink, uint64_t expected) {
+  progress(run, "verify");
+  const std::unique_ptr<Reader> reader = engine.reader();
+  reader->begin(View::kSnapshot);
+  reader->iterate(sink);
+  reader->end();
+  if (sink.errors() != 0 || sink.entries() != expected) {
+    run.report->fail(print_text("the walk found %s entries of %s and %s errors",
+                                with_commas(sink.entries()).c_str(), with_commas(expected).c_str(),
+                                with_commas(sink.errors()).c_str()));
+  }
+}
 
 // Opens the engine and notes its version and settings.
 void open_engine(const RunContext& run, Engine& engine);

@@ -69,8 +69,7 @@ int main(int argc, char** argv) {
   const int before = number(*held, held_accounts, first, "a");
   int changes = 0;
   for (int last = before, i = 0; changes < 100 && i < 1'000'000; ++i) {
-    must(follower->refresh());
-    const std::shared_ptr<Db> db = follower->view();  // another one now and then
+    const std::shared_ptr<Db> db = must(follower->latest());  // another one now and then
     const Tree accounts = must(db->find_tree("accounts"));
     const Snapshot now = db->snapshot();
     const int a = number(*db, accounts, now, "a");

@@ -7,6 +7,7 @@
 #             under AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which
 #             checks the lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
+#   fuzz      each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default (scripts/fuzz.sh)
 #   debug     what asan runs, without the sanitizers: for development, only when it is named
 #
 # At the end stand the times of the stages and the names of the tests that failed. The last line
@@ -17,7 +18,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(style release asan tsan)
+[ ${#stages[@]} -gt 0 ] || stages=(style release asan tsan fuzz)
 passed=0
 failed=0
 failures=()
@@ -82,6 +83,28 @@ run_preset() {
   fi
 }
 
+run_fuzz() {
+  local started=$SECONDS line
+  mkdir -p build/fuzz
+  cmake --preset fuzz || { note_failure "fuzz: configuration"; return; }
+  cmake --build --preset fuzz -j "$jobs" | tee build/fuzz/build.log ||
+    { note_failure "fuzz: build"; return; }
+  times+=("fuzz: build $((SECONDS - started)) s")
+  started=$SECONDS
+  scripts/fuzz.sh | tee build/fuzz/test.log
+  local code=${PIPESTATUS[0]} before=$failed
+  while read -r line; do
+    case $line in
+      "passed fuzz "*) passed=$((passed + 1)) ;;
+      "FAILED fuzz "*) note_failure "${line#FAILED }" ;;
+    esac
+  done <build/fuzz/test.log
+  if [ "$code" -ne 0 ] && [ "$failed" -eq "$before" ]; then
+    note_failure "fuzz: scripts/fuzz.sh ended with $code"
+  fi
+  times+=("fuzz: runs $((SECONDS - started)) s")
+}
+
 scripts/install_deps.sh || note_failure "installing what is missing"
 
 for stage in "${stages[@]}"; do
@@ -92,6 +115,7 @@ for stage in "${stages[@]}"; do
     release) run_preset release all ;;
     debug | asan) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
     tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
+    fuzz) run_fuzz ;;
     *) note_failure "$stage: no such stage" ;;
   esac
   echo "== $stage took $((SECONDS - started)) s"

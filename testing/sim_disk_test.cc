@@ -269,8 +269,8 @@ TEST(SimDiskTest, SpaceIsNeverTakenTwice) {
   for (const bool punched : {false, true}) {
     SimDisk disk;
     auto file = durable_file(disk, 81920, 'a');
-    disk.set_capacity(100'000);
     const uint64_t capacity = 100'000;
+    disk.set_capacity(capacity);
     auto other = open(disk, "/g");
     EXPECT_TRUE(other->allocate(0, 40960).is(StatusCode::kNoSpace));
     if (punched) {

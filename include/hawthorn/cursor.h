@@ -9,7 +9,8 @@
 // opened. Errors: a move returns false at the end and after an error; status() tells which. A
 // corrupt container gives kCorruption and names its key range. Threads: one object from one thread
 // at a time. An open cursor never blocks writers. Lifetime: key() and value() are valid until the
-// next move of this cursor. Destroy cursors before their Db or Transaction. A cursor that is kept
+// next move of this cursor. Destroy cursors before their Db or Transaction, and before the Snapshot
+// that they read: without it what they show is of no one moment any more. A cursor that is kept
 // open for long keeps old versions alive; stats() names the oldest.
 
 #include <cstdint>

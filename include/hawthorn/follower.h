@@ -5,9 +5,7 @@
 //   auto follower = hawthorn::Follower::open("/var/lib/app/db");
 //   std::shared_ptr<hawthorn::Db> db = follower.value()->view();   // a Db to read from
 //   ...
-//   hawthorn::Status s = follower.value()->refresh();               // db shows what was committed
-//   since, db = follower.value()->view();                                  // or this newer one
-//   does
+//   db = follower.value()->latest().value();   // with what was committed since
 //
 // What a view shows is always the state at one commit, and everything that was committed before,
 // in all trees: commits of every durability as soon as they return, also such as a power loss may
@@ -70,7 +68,10 @@ class HAWTHORN_EXPORT Follower {
   // begun anew or rewritten its manifest, when the log that was not read yet is gone, and when a
   // third of the budget is unflushed data. Errors: those of open; the view that there is stays.
   Status refresh();
-  // The same, by a new view in any case: then named snapshots and prepared transactions, too, are
+  // refresh, and the view then: for who wants each transaction to show what is committed when it
+  // begins. Where nothing was since, it costs a look at the log. Errors: those of refresh.
+  Result<std::shared_ptr<Db>> latest();
+  // As refresh, by a new view in any case: then named snapshots and prepared transactions, too, are
   // those of now, and what only older views could read need not be kept.
   Status rebuild();
 

@@ -171,7 +171,8 @@ class HAWTHORN_EXPORT Transaction {
   Status del_value(const Tree& tree, std::string_view key, std::string_view value);
   // Deletes all keys from `low` on, below `high` where there is one. A transaction that reads a
   // single moment then fails to commit (kConflict) where another has committed to the range since,
-  // a new key included.
+  // a new key included; one that found no key there and has written nothing else commits, since it
+  // changes nothing.
   // Key by key, as del, where there are at most 64 (under kReadCommitted: never for that reason),
   // in pessimistic transactions, in clones and trees with a merge operator, and behind 64 ranges of
   // one transaction in a tree. Else it notes the range, and takes as long as the transaction's own

@@ -125,6 +125,11 @@ Result<std::unique_ptr<Follower>> Follower::open_on(const os::Machine& machine,
 
 Status Follower::refresh() { return impl_->refresh(); }
 
+Result<std::shared_ptr<Db>> Follower::latest() {
+  if (Status s = refresh(); !s.ok()) return s;
+  return view();
+}
+
 Status Follower::rebuild() {
   Status usable = impl_->view()->impl_->usable();
   return usable.is(StatusCode::kForked) ? usable : impl_->make_view();

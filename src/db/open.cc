@@ -26,7 +26,7 @@ size_t ring_bytes_for(size_t budget_bytes) {
   size_t bytes = kRingBytesMax;
   if (budget_bytes < size_t{3} << 30) bytes = kRingBytesMax / 4;
   if (budget_bytes < size_t{512} << 20) bytes = kRingBytesMax / 8;
-  while (bytes > budget_bytes / 8) bytes /= 2;
+  while (bytes > std::min(budget_bytes / 8, db::log_ring_bytes_max)) bytes /= 2;
   return bytes;
 }
 

@@ -99,8 +99,11 @@ void Repair::name_trees(std::string* operations, uint32_t* count) {
     if (id == format::kCatalogTree || tree.layer_of != 0 || known.contains(id)) continue;
     if (!has_catalog || !doubtful) continue;
     told.named = !tree.name.empty();
-    std::string name = tree.name.empty() ? "tree-" + std::to_string(id) : tree.name;
-    while (catalog_.contains(format::catalog_key(name))) name += "-" + std::to_string(id);
+    std::string name = tree.name;
+    if (name.empty()) name.append("tree-").append(std::to_string(id));
+    while (catalog_.contains(format::catalog_key(name))) {
+      name.append("-").append(std::to_string(id));
+    }
     const std::string key = format::catalog_key(name);
     const std::string value = format::encode_catalog_entry({id, tree.flags, 0, tree.shape});
     format::append_operation(*operations,

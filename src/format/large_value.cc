@@ -17,6 +17,17 @@ Status malformed() {
   return Status(StatusCode::kCorruption, "the reference to a large value is malformed");
 }
 
+// Null where the last byte of a number says nothing: none has two encodings (3).
+const char* if_shortest(const char* at, const char* behind) {
+  return behind != nullptr && behind - at > 1 && behind[-1] == 0 ? nullptr : behind;
+}
+const char* take_varint(const char* at, const char* end, uint64_t* value) {
+  return if_shortest(at, get_varint(at, end, value));
+}
+const char* take_varint32(const char* at, const char* end, uint32_t* value) {
+  return if_shortest(at, get_varint32(at, end, value));
+}
+
 void append_pieces(std::string& to, const LargeValue& value) {
   HAWTHORN_ASSERT(value.contents.size() == value.extents.size());
   to.push_back(0);
@@ -41,10 +52,10 @@ void append_pieces(std::string& to, const LargeValue& value) {
 // Null: malformed.
 const char* decode_content(const char* at, const char* end, ExtentAddress* address,
                            LargeContent* content) {
-  at = get_varint32(at, end, &address->file);
-  if (at != nullptr) at = get_varint32(at, end, &address->block);
+  at = take_varint32(at, end, &address->file);
+  if (at != nullptr) at = take_varint32(at, end, &address->block);
   uint64_t bytes = 0;
-  if (at != nullptr) at = get_varint(at, end, &bytes);
+  if (at != nullptr) at = take_varint(at, end, &bytes);
   if (at == nullptr || end - at < 8) return nullptr;
   if (bytes < 2 || bytes / 2 > kLargeExtentBytesMax) return nullptr;
   content->bytes = static_cast<uint32_t>(bytes / 2);
@@ -58,12 +69,12 @@ const char* decode_content(const char* at, const char* end, ExtentAddress* addre
 const char* decode_piece(const char* at, const char* end, const LargeValue& value,
                          LargePiece* piece) {
   uint64_t extent = 0;
-  at = get_varint(at, end, &extent);
-  if (at != nullptr) at = get_varint(at, end, &piece->size);
+  at = take_varint(at, end, &extent);
+  if (at != nullptr) at = take_varint(at, end, &piece->size);
   if (at == nullptr || piece->size == 0 || extent > value.extents.size()) return nullptr;
   if (extent == 0) return at;
   piece->extent = static_cast<uint32_t>(extent - 1);
-  at = get_varint32(at, end, &piece->offset);
+  at = take_varint32(at, end, &piece->offset);
   const uint64_t bytes = value.contents[piece->extent].bytes;
   if (at == nullptr || piece->size > bytes || piece->offset > bytes - piece->size) return nullptr;
   return at;
@@ -72,8 +83,8 @@ const char* decode_piece(const char* at, const char* end, const LargeValue& valu
 Result<LargeValue> decode_pieces(const char* at, const char* end) {
   LargeValue value;
   uint64_t count = 0;
-  at = get_varint(at, end, &value.size);
-  if (at != nullptr) at = get_varint(at, end, &count);
+  at = take_varint(at, end, &value.size);
+  if (at != nullptr) at = take_varint(at, end, &count);
   if (at == nullptr || count > kLargePiecesMax ||
       count > static_cast<size_t>(end - at) / kExtentBytesMin) {
     return malformed();
@@ -84,7 +95,7 @@ Result<LargeValue> decode_pieces(const char* at, const char* end) {
     at = decode_content(at, end, &value.extents[i], &value.contents[i]);
     if (at == nullptr) return malformed();
   }
-  at = get_varint(at, end, &count);
+  at = take_varint(at, end, &count);
   if (at == nullptr || count == 0 || count > kLargePiecesMax ||
       count > static_cast<size_t>(end - at) / kPieceBytesMin) {
     return malformed();
@@ -107,10 +118,10 @@ Result<LargeValue> decode_whole(const char* at, const char* end) {
   LargeValue value;
   uint64_t count = 0;
   uint64_t blocks = 0;
-  at = get_varint(at, end, &value.size);
+  at = take_varint(at, end, &value.size);
   if (at == nullptr || end - at < 8) return malformed();
   value.checksum = load<uint64_t>(at);
-  at = get_varint(at + 8, end, &count);
+  at = take_varint(at + 8, end, &count);
   // Each extent takes three bytes at least: a count cannot make us reserve more than the input's
   // size.
   if (at == nullptr || count > static_cast<size_t>(end - at) / 3) return malformed();
@@ -118,7 +129,7 @@ Result<LargeValue> decode_whole(const char* at, const char* end) {
   for (uint64_t i = 0; i < count; ++i) {
     ExtentAddress extent;
     for (uint32_t* field : {&extent.file, &extent.block, &extent.blocks}) {
-      at = get_varint32(at, end, field);
+      at = take_varint32(at, end, field);
       if (at == nullptr) return malformed();
     }
     blocks += extent.blocks;

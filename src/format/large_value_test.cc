@@ -152,5 +152,26 @@ TEST(LargeValueTest, TablesBehindTheBytes) {
   EXPECT_LT(most.blocks(), 4096u);
 }
 
+// Encodings are unique (3): a number may not have bytes that add nothing to it.
+TEST(LargeValueTest, NumbersHaveOneEncoding) {
+  const std::string plain = encoded({4096, 7, {{1, 2, 3}}});
+  ASSERT_TRUE(decode_large_value(plain).ok());
+  const size_t count_at = 2 + 8;  // behind the size and the checksum
+  for (const size_t at : {size_t{1}, count_at, count_at + 1, count_at + 2, count_at + 3}) {
+    std::string longer = plain;
+    longer[at] = static_cast<char>(longer[at] | '\x80');
+    longer.insert(at + 1, 1, '\0');
+    EXPECT_TRUE(decode_large_value(longer).status().is(StatusCode::kCorruption)) << at;
+  }
+  LargeValue value;
+  value.size = 5;
+  value.pieces.push_back({LargePiece::kHole, 0, 5});
+  std::string longer = encoded(value);
+  ASSERT_TRUE(decode_large_value(longer).ok());
+  longer.back() = static_cast<char>(longer.back() | '\x80');
+  longer.push_back('\0');
+  EXPECT_TRUE(decode_large_value(longer).status().is(StatusCode::kCorruption));
+}
+
 }  // namespace
 }  // namespace hawthorn::format

@@ -46,6 +46,22 @@ TEST_F(FollowerTest, goes_on_with_the_same_view_where_it_can) {
   EXPECT_EQ(view->count(*tree, "", std::nullopt).value(), 1U);
 }
 
+TEST_F(FollowerTest, each_transaction_shows_what_is_committed_when_it_begins) {
+  const auto follower = follow();
+  for (int i = 0; i < 200; ++i) {
+    put("a", std::to_string(i));
+    if (i % 50 == 49) ASSERT_OK(db_->flush());
+    const Result<std::shared_ptr<Db>> db = follower->latest();
+    ASSERT_OK(db.status());
+    auto transaction = (*db)->begin({.read_only = true});
+    ASSERT_OK(transaction.status());
+    put("a", "later");
+    Value value;
+    ASSERT_OK(transaction->get((*db)->find_tree("t").value(), "a", value));
+    EXPECT_EQ(value.view(), std::to_string(i));
+  }
+}
+
 TEST_F(FollowerTest, writes_nothing) {
   const auto follower = follow();
   const auto view = follower->view();
