@@ -18,8 +18,10 @@ namespace hawthorn {
 
 struct RepairOptions {
   // With which the target is opened when it is ready: orders and merge operators of the trees have
-  // to be there, and memory_budget_bytes is for its log's replay. What says how a database is
-  // created or opened (devices, read_only, create_if_missing, error_if_exists) counts for nothing.
+  // to be there. memory_budget_bytes (64 MB at least) is for its log's replay, and bounds what one
+  // container with its values may take while it is read: one that takes more is lost. What says how
+  // a database is created or opened (devices, read_only, create_if_missing, error_if_exists) counts
+  // for nothing.
   Options database;
   // Looks for containers in the data files as without a manifest, though one can be read. For when
   // it can be, but is of another time.
@@ -70,6 +72,10 @@ struct RepairReport {
   // be back, and older values where newer ones are lost; see docs/reliability.md.
   bool scanned = false;
   bool resurrected_possible = false;
+  // Of the containers that a scan has found, those whose header no record of the manifest vouches
+  // for: of a flipped bit in it that nothing else tells, which tree they are of and which commits
+  // they have may be wrong.
+  uint64_t containers_unvouched = 0;
   // Containers of a bulk ingest that may never have been committed: only after a scan.
   bool uncommitted_possible = false;
   std::vector<RepairedTree> trees;
@@ -87,8 +93,8 @@ struct RepairReport {
   // that is left to who has them.
   bool opened = false;
   std::string open_error;
-  // Nothing was missing and nothing is in doubt.
-  bool ok() const { return losses.empty() && !resurrected_possible; }
+  // Nothing was missing, nothing is in doubt, and the target was opened and checked.
+  bool ok() const { return losses.empty() && !resurrected_possible && opened; }
 };
 
 }  // namespace hawthorn

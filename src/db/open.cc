@@ -6,6 +6,7 @@
 #include "db/entry_file.h"
 #include "db/file_sizing.h"
 #include "db/impl.h"
+#include "db/incomplete.h"
 #include "db/large_values.h"
 #include "db/log_sizing.h"
 #include "db/replay.h"
@@ -130,6 +131,7 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = check_merge_operators(); !s.ok()) return s;
   if (Status s = check_key_orders(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
+  if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
   event->created = !*there;

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 #include "db/impl.h"
+#include "db/incomplete.h"
 #include "db/log_sizing.h"
 #include "db/manifest.h"
 #include "db/repair_impl.h"
@@ -43,6 +45,31 @@ void Repair::note_entries(const format::ContainerRecord& record, bool damaged) {
   tree.entries += record.entries;
 }
 
+// Whether the target would be made in the source, whatever its path looks like: where one of the
+// directories above it is the source, the source's lock, which this process has, is held there.
+bool Repair::is_inside_source() const {
+  const auto plain = [](const std::string& path) {
+    std::string result;
+    for (size_t at = 0; at < path.size();) {
+      const size_t end = std::min(path.find('/', at), path.size());
+      const std::string part = path.substr(at, end - at);
+      if (!part.empty() && part != ".") result += "/" + part;
+      at = end + 1;
+    }
+    return (path.starts_with('/') ? "" : ".") + result + "/";
+  };
+  if (plain(target_).starts_with(plain(source_.directory()))) return true;
+  const size_t last = target_.find_last_not_of('/');
+  const size_t slash = last == std::string::npos ? last : target_.rfind('/', last);
+  std::string above = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
+  constexpr int kDepthMax = 64;
+  for (int depth = 0; depth < kDepthMax; ++depth, above += "/..") {
+    auto lock = machine_.files->open_file(above + "/lock", {.read_only = true});
+    if (lock.ok() && (*lock)->lock_exclusive().is(StatusCode::kBusy)) return true;
+  }
+  return false;
+}
+
 Status Repair::begin() {
   os::FileSystem& files = *machine_.files;
   const Result<bool> there = files.exists(target_);
@@ -54,43 +81,73 @@ Status Repair::begin() {
         return is_manifest_file(name) || space::is_data_file(name) || wal::is_log_file(name);
       });
   if (!any) return Status(StatusCode::kNotFound, source_.directory() + " holds no database");
+  if (Status s = refuse_incomplete(machine_, source_.directory()); !s.ok()) return s;
   auto lock = files.open_file(source_.directory() + "/lock", {.read_only = true});
   if (lock.ok()) {
     if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
     lock_ = std::move(lock).value();
   }
-  if (Status s = read_manifest_for_repair(source_, &manifest_, &report_); !s.ok()) return s;
+  if (is_inside_source()) {
+    return Status(StatusCode::kInvalidArgument,
+                  target_ + " lies in " + source_.directory() + ", or in another open database");
+  }
+  if (Status s = read_manifest_for_repair(source_, memory_max_, &manifest_, &report_); !s.ok()) {
+    return s;
+  }
   if (!manifest_.state.devices.empty() ||
       (manifest_.features.incompatible & format::kFeatureDevices) != 0) {
     return Status(StatusCode::kNotSupported, "repair of a database whose data lie on devices");
   }
-  scanned_ = options_.ignore_manifest || !manifest_.whole;
+  scanned_ = options_.ignore_manifest || !manifest_.whole || (manifest_.torn && is_outdated());
   for (const auto& [id, record] : manifest_.state.dictionaries) {
     auto made = format::Dictionary::make(id, record.bytes);
     if (made != nullptr) dictionaries_[id] = std::move(made);
   }
-  if (Status s = files.make_directory(target_); !s.ok()) return s;
-  const uint32_t behind = source_.data_files().empty() ? 0 : source_.data_files().back() + 1;
-  uint32_t new_file = behind;
+  uint32_t new_file = source_.data_files().empty() ? 0 : source_.data_files().back() + 1;
+  const auto keep_away = [&](const format::ExtentAddress& address) {
+    if (address.file < format::kDeviceFilesFirst) new_file = std::max(new_file, address.file + 1);
+  };
   for (const auto& [id, record] : manifest_.state.containers) {
-    new_file = std::max(new_file, record.run.file + 1);
-    for (const auto& value : record.values) new_file = std::max(new_file, value.address.file + 1);
-    for (const auto& large : record.large) new_file = std::max(new_file, large.file + 1);
+    keep_away(record.run);
+    for (const auto& value : record.values) keep_away(value.address);
+    for (const auto& large : record.large) keep_away(large);
   }
   data_ = std::make_unique<RepairTarget>(source_, target_, new_file);
-  return {};
+  return data_->begin();
+}
+
+// Of a manifest whose last batch does not validate: whether that was durable. Then what it replaced
+// may have been written over, and what it said can be found by a scan alone.
+bool Repair::is_outdated() {
+  for (const auto& [id, record] : manifest_.state.containers) {
+    if (record.run.blocks == 0) continue;
+    const auto known = manifest_.known_runs.find({record.run.file, record.run.block});
+    if (known != manifest_.known_runs.end() && known->second.run_checksum != record.run_checksum) {
+      return true;
+    }
+    const format::RunFront front = format::run_front(record);
+    std::string area(size_t{front.header_blocks} * kRepairBlock, '\0');
+    if (area.empty() || area.size() > memory_max_ ||
+        !source_.read(space::data_file_name(record.run.file),
+                      uint64_t{record.run.block} * kRepairBlock, {area.data(), area.size()}) ||
+        checksum64(area.data(), area.size(), 0) != record.run_checksum) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // ---- Containers that the manifest names
 
 Status Repair::take_container(const format::ContainerRecord& record, const std::string* high) {
   ++report_.containers;
-  RepairRun run(source_, dictionaries_);
+  RepairRun run(source_, dictionaries_, memory_max_);
   const bool header = run.read(record);
   if (record.tree == format::kCatalogTree) note_catalog(run.entries());
   if (record.run.blocks == 0 || (header && run.whole() && data_->free(record))) {
     note_entries(record, false);
     state_.containers[record.id] = record;
+    large_.insert(record.large.begin(), record.large.end());
     return data_->copy(record);
   }
   ++report_.containers_damaged;
@@ -100,7 +157,7 @@ Status Repair::take_container(const format::ContainerRecord& record, const std::
     gap.entries = record.entries;
     gap.file = space::data_file_name(record.run.file);
     gap.offset = uint64_t{record.run.block} * kRepairBlock;
-    gap.what = "the header of an index run is damaged";
+    gap.what = run.why();
     lose_range(record, gap, high);
   }
   for (const RepairGap& gap : run.gaps()) lose_range(record, gap, high);
@@ -114,6 +171,7 @@ Status Repair::take_container(const format::ContainerRecord& record, const std::
   Status s = data_->build(record, run.entries(), &state_.next_container, &made);
   for (format::ContainerRecord& one : made) {
     note_entries(one, true);
+    large_.insert(one.large.begin(), one.large.end());
     state_.containers[one.id] = std::move(one);
   }
   return s;
@@ -164,47 +222,57 @@ Status Repair::take_containers() {
 
 void Repair::tell_gaps() {
   for (const RepairLog::Gap& gap : log_->gaps()) {
-    RepairLoss& loss = lose(RepairLoss::Kind::kLogGap,
-                            "records are missing or damaged; what follows them is replayed");
+    RepairLoss& loss =
+        lose(RepairLoss::Kind::kLogGap,
+             gap.at_end ? "the last record is damaged, or was never finished"
+                        : "records are missing or damaged; what follows them is replayed");
     loss.file = wal::segment_name(gap.from / log_segment_bytes);
     loss.offset = gap.from;
     loss.bytes = gap.to - gap.from;
+  }
+  for (const RepairLog::Unreadable& unreadable : log_->unreadable()) {
+    RepairLoss& loss = lose(RepairLoss::Kind::kOther,
+                            "a part of the log cannot be read: where no other file has it, the "
+                            "newest commits are lost");
+    loss.file = unreadable.file;
+    loss.offset = unreadable.offset;
+    loss.bytes = unreadable.bytes;
   }
 }
 
 Status Repair::read_log() {
   log_ = std::make_unique<RepairLog>(source_);
   format::Lsn flushed = 0;
-  if (!scanned_) {
+  if (manifest_.whole) {
     for (const auto& [id, record] : manifest_.state.containers) {
       flushed = std::max(flushed, record.cut);
     }
   }
-  const bool known = !scanned_;
+  // A process makes one manifest and one epoch, so what can be read of it has all of them.
+  const bool known = manifest_.current && !options_.ignore_manifest;
   Status s = log_->find(known ? manifest_.state.epochs : std::vector<format::LogEpoch>(),
                         known ? manifest_.state.log_trim : 0, flushed);
   if (!s.ok()) return s;
+  if (!scanned_ && manifest_.torn && log_->missing(0, flushed + 1)) scanned_ = true;
   tell_gaps();
   report_.log_records = log_->records().size();
   if (!log_->records().empty()) {
     report_.log_begin = log_->records().front().lsn;
     report_.log_end = log_->end();
   }
-  look_at_log();
-  return {};
+  return look_at_log();
 }
 
 // What is needed before any container is taken.
-void Repair::look_at_log() {
+Status Repair::look_at_log() {
   using Keep = RepairWalk::Keep;
+  for (const auto& [id, tree] : manifest_.state.trees) {
+    if (tree.layer_cts != 0) layers_.insert(tree.layer_cts);
+  }
   RepairWalk walk(*log_, &report_);
-  walk.run(
+  Status status = walk.run(
       [&](const format::Operation& operation) {
-        if (operation.tree == format::kCatalogTree ||
-            operation.type == format::OperationType::kAttach ||
-            operation.type == format::OperationType::kPutLarge) {
-          return Keep::kAll;
-        }
+        if (operation.type == format::OperationType::kAttach) return Keep::kAll;
         return scanned_ ? Keep::kKey : Keep::kNothing;
       },
       [&](const RepairTransaction& transaction, std::string* why) {
@@ -223,15 +291,10 @@ void Repair::look_at_log() {
               "logged is not replayed";
           return false;
         }
-        if (scanned_ && transaction.type == format::RecordType::kLayeredCommit) {
-          *why =
-              "a transaction larger than memory: which trees hold its parts stood in the "
-              "manifest";
-          return false;
-        }
         return true;
       });
   for (auto& [tree, keys] : logged_keys_) std::sort(keys.begin(), keys.end());
+  return status;
 }
 
 format::Lsn Repair::cut_of(uint32_t tree, const std::string& key) {
@@ -251,46 +314,11 @@ format::Lsn Repair::cut_of(uint32_t tree, const std::string& key) {
   return behind == of->second.begin() ? 0 : std::prev(behind)->second;
 }
 
-// Of what is not in containers yet the extents have to be there.
-bool Repair::judge(const RepairTransaction& transaction, std::string* why) {
-  std::vector<format::ExtentAddress> extents;
-  for (const RepairOperation& operation : transaction.operations) {
-    if (transaction.cts <= cut_of(operation.tree, operation.key)) continue;
-    if (operation.type == format::OperationType::kPutLarge) {
-      const Result<format::LargeValue> value = format::decode_large_value(operation.value);
-      format::ExtentAddress bad;
-      if (!value.ok() || !verify_large_value(source_, *value, &bad)) {
-        *why = "a large value of it is damaged: " + space::data_file_name(bad.file) + " at " +
-               std::to_string(uint64_t{bad.block} * kRepairBlock);
-        return false;
-      }
-      extents.insert(extents.end(), value->extents.begin(), value->extents.end());
-    } else if (operation.type == format::OperationType::kAttach) {
-      format::ContainerRecord record;
-      RepairRun run(source_, dictionaries_);
-      if (!format::decode_container(operation.value, record).ok() || !run.read(record) ||
-          !run.whole()) {
-        *why =
-            "a container of a bulk ingest is damaged: " + space::data_file_name(record.run.file) +
-            " at " + std::to_string(uint64_t{record.run.block} * kRepairBlock);
-        return false;
-      }
-      extents.push_back(record.run);
-      for (const auto& value : record.values) extents.push_back(value.address);
-      extents.insert(extents.end(), record.large.begin(), record.large.end());
-    }
-  }
-  for (const format::ExtentAddress& extent : extents) {
-    if (data_->free(extent) && copied_.ok()) copied_ = data_->copy(extent);
-  }
-  return true;
-}
-
 // ---- The target
 
 Status Repair::finish() {
   RepairWalk walk(*log_, &report_);
-  walk.run(
+  Status status = walk.run(
       [](const format::Operation& operation) {
         const bool all = operation.tree == format::kCatalogTree ||
                          operation.type == format::OperationType::kAttach ||
@@ -299,23 +327,31 @@ Status Repair::finish() {
       },
       [&](const RepairTransaction& transaction, std::string* why) {
         if (!judge(transaction, why)) return false;
-        catalog_writes_.push_back({transaction.cts, transaction.type, {}});
+        if (transaction.type == format::RecordType::kPrepare) return true;
+        RepairTransaction catalog;
+        catalog.cts = transaction.cts;
         for (const RepairOperation& operation : transaction.operations) {
-          if (operation.tree != format::kCatalogTree) continue;
-          catalog_writes_.back().operations.push_back(operation);
+          if (operation.tree == format::kCatalogTree) catalog.operations.push_back(operation);
         }
-        if (catalog_writes_.back().operations.empty()) catalog_writes_.pop_back();
+        if (!catalog.operations.empty()) catalog_writes_.push_back(std::move(catalog));
         return true;
       });
+  if (!status.ok()) return status;
   if (!copied_.ok()) return copied_;
   read_catalog();
   make_trees();
+  mend_trees();
   std::string operations;
   uint32_t count = 0;
   name_trees(&operations, &count);
+  hang_trees(&operations, &count);
+  pass_on_losses();
   if (Status s = data_->sync(); !s.ok()) return s;
   format::Lsn behind = std::max(state_.lsn_reserved, log_->end());
   for (const auto& [id, record] : state_.containers) behind = std::max(behind, record.cut);
+  for (const auto& [id, tree] : state_.trees) {
+    behind = std::max({behind, tree.layer_cts, tree.clone_ts});
+  }
   for (const auto& [name, snapshot] : state_.snapshots) {
     behind = std::max(behind, snapshot.timestamp);
   }
@@ -333,7 +369,9 @@ Status Repair::finish() {
   }
   loaded.state = std::move(state_);
   auto written = Manifest::start(machine_, target_, std::move(loaded), true);
-  return written.ok() ? Status() : written.status();
+  if (!written.ok()) return written.status();
+  written->reset();
+  return data_->finish();
 }
 
 Status Repair::open_target() {
@@ -359,7 +397,6 @@ Status Repair::open_target() {
 
 Result<RepairReport> Repair::run() {
   if (Status s = begin(); !s.ok()) return s;
-  report_.scanned = report_.resurrected_possible = scanned_;
   state_ = manifest_.state;
   state_.containers.clear();
   state_.epochs.clear();
@@ -368,6 +405,7 @@ Result<RepairReport> Repair::run() {
     state_.feeds.clear();
   }
   if (Status s = read_log(); !s.ok()) return s;
+  report_.scanned = report_.resurrected_possible = scanned_;
   if (Status s = scanned_ ? scan() : take_containers(); !s.ok()) return s;
   if (Status s = finish(); !s.ok()) return s;
   for (RepairLoss& loss : report_.losses) {

@@ -17,6 +17,9 @@ using format::RecordHeader;
 constexpr size_t kHeaderBytes = sizeof(RecordHeader);
 constexpr size_t kReadBytes = size_t{1} << 20;
 const std::string kRing(wal::kRingName);
+// As databases make theirs (db/open.cc).
+constexpr uint64_t kRingBytesMin = uint64_t{64} << 10;
+constexpr uint64_t kRingBytesMax = uint64_t{64} << 20;
 
 bool payload_holds(const RecordHeader& header, std::string_view payload) {
   return checksum64(payload.data(), payload.size(), 0) == header.payload_checksum;
@@ -66,12 +69,29 @@ bool RepairLog::read_in_ring(Lsn lsn, char* to, size_t bytes) {
   return true;
 }
 
-bool RepairLog::payload(const Record& record, std::string* bytes) {
+bool RepairLog::read_payload(const Record& record, std::string* bytes) {
   bytes->resize(record.header.payload_bytes);
   const Lsn lsn = record.lsn + kHeaderBytes;
   const bool read = record.in_ring ? read_in_ring(lsn, bytes->data(), bytes->size())
                                    : read_at_lsn(lsn, bytes->data(), bytes->size());
   return read && payload_holds(record.header, *bytes);
+}
+
+Status RepairLog::payload(const Record& record, std::string* bytes) {
+  if (read_payload(record, bytes)) return {};
+  return Status(StatusCode::kIoError,
+                source_.directory() + ": the log record at lsn " + std::to_string(record.lsn) +
+                    " could be read, and cannot any more; make the repair again");
+}
+
+// One is kept where its payload holds, which the caller has not looked at.
+void RepairLog::keep_found(Record record) {
+  std::string body;
+  if (read_payload(record, &body)) {
+    found_.emplace(record.lsn, record);
+  } else {
+    broken_.emplace(record.lsn, record.header.length);
+  }
 }
 
 // A header may lie over the end of what is read at once: pieces overlap by one.
@@ -80,7 +100,6 @@ void RepairLog::scan_segment(uint64_t number) {
   const uint64_t size = std::min<uint64_t>(source_.size_of(name), log_segment_bytes);
   const Lsn base = number * log_segment_bytes;
   std::string bytes;
-  std::string body;
   uint64_t at = 0;
   if (!found_.empty()) {
     const Record& last = found_.rbegin()->second;
@@ -92,8 +111,11 @@ void RepairLog::scan_segment(uint64_t number) {
     if (!source_.read(name, from, {bytes.data(), bytes.size()})) {
       // A bad sector must not take the rest.
       at = align_up(from + 1, kRepairBlock);
-      bytes.resize(std::min<uint64_t>(kRepairBlock, size - from));
-      if (!source_.read(name, from, {bytes.data(), bytes.size()})) continue;
+      bytes.resize(std::min<uint64_t>(at - from, size - from));
+      if (!source_.read(name, from, {bytes.data(), bytes.size()})) {
+        unreadable_.push_back({name, from, bytes.size()});
+        continue;
+      }
     }
     at = from;
     while (at < from + bytes.size()) {
@@ -111,28 +133,66 @@ void RepairLog::scan_segment(uint64_t number) {
         at += format::kRecordAlign;
         continue;
       }
-      if (!valid_at(record.header, record.lsn) || !payload(record, &body)) {
-        at += format::kRecordAlign;
-        continue;
-      }
-      found_.emplace(record.lsn, record);
-      at += record.header.length;
+      const bool valid = valid_at(record.header, record.lsn);
+      if (valid) keep_found(record);
+      at += valid && found_.contains(record.lsn) ? record.header.length : format::kRecordAlign;
     }
   }
 }
 
+// What of it cannot be read is zeros.
+std::string RepairLog::read_ring() {
+  const uint64_t size = std::min(source_.size_of(kRing), kRingBytesMax);
+  std::string bytes(size / format::kRecordAlign * format::kRecordAlign, '\0');
+  for (uint64_t from = 0; from < bytes.size(); from += kReadBytes) {
+    const uint64_t end = std::min<uint64_t>(from + kReadBytes, bytes.size());
+    if (source_.read(kRing, from, {bytes.data() + from, end - from})) continue;
+    for (uint64_t at = from; at < end; at += kRepairBlock) {
+      const size_t piece = std::min<uint64_t>(kRepairBlock, end - at);
+      if (source_.read(kRing, at, {bytes.data() + at, piece})) continue;
+      std::memset(bytes.data() + at, 0, piece);
+      unreadable_.push_back({kRing, at, piece});
+    }
+  }
+  return bytes;
+}
+
+bool RepairLog::ring_header(const std::string& bytes, uint64_t at, RecordHeader* header) const {
+  char head[kHeaderBytes];
+  const size_t first = std::min<size_t>(kHeaderBytes, bytes.size() - at);
+  if (first < kHeaderBytes && bytes.size() < ring_bytes_) return false;
+  std::memcpy(head, bytes.data() + at, first);
+  std::memcpy(head + first, bytes.data(), kHeaderBytes - first);
+  std::memcpy(header, head, kHeaderBytes);
+  return true;
+}
+
+// As large as the file, unless that was cut off: then as its records say of themselves.
+uint64_t RepairLog::find_ring_bytes(const std::string& bytes) {
+  std::map<uint64_t, uint64_t> votes = {{bytes.size(), 0}};
+  for (uint64_t size = kRingBytesMin; size <= kRingBytesMax; size *= 2) {
+    if (size > bytes.size()) votes[size] = 0;
+  }
+  for (uint64_t at = 0; at + kHeaderBytes <= bytes.size(); at += format::kRecordAlign) {
+    const auto lsn = load<uint64_t>(bytes.data() + at + offsetof(RecordHeader, lsn));
+    if (lsn < at || lsn % format::kRecordAlign != 0) continue;
+    RecordHeader header;
+    std::memcpy(&header, bytes.data() + at, kHeaderBytes);
+    if (!valid_at(header, lsn)) continue;
+    for (auto& [size, count] : votes) count += lsn % size == at ? 1 : 0;
+  }
+  return std::max_element(votes.begin(), votes.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
 void RepairLog::scan_ring() {
-  ring_bytes_ = source_.size_of(kRing) / format::kRecordAlign * format::kRecordAlign;
-  std::string bytes(ring_bytes_, '\0');
-  if (ring_bytes_ < kHeaderBytes || !source_.read(kRing, 0, {bytes.data(), bytes.size()})) return;
-  std::string body;
-  for (uint64_t at = 0; at < ring_bytes_; at += format::kRecordAlign) {
-    char head[kHeaderBytes];
-    const size_t first = std::min<size_t>(kHeaderBytes, ring_bytes_ - at);
-    std::memcpy(head, bytes.data() + at, first);
-    std::memcpy(head + first, bytes.data(), kHeaderBytes - first);
+  const std::string bytes = read_ring();
+  if (bytes.size() < kHeaderBytes) return;
+  ring_bytes_ = find_ring_bytes(bytes);
+  for (uint64_t at = 0; at < bytes.size(); at += format::kRecordAlign) {
     Record record;
-    std::memcpy(&record.header, head, kHeaderBytes);
+    if (!ring_header(bytes, at, &record.header)) continue;
     record.lsn = record.header.lsn;
     if (record.lsn % ring_bytes_ != at || record.lsn % format::kRecordAlign != 0 ||
         record.lsn >= format::kLsnMax || found_.contains(record.lsn) ||
@@ -141,13 +201,67 @@ void RepairLog::scan_ring() {
     }
     record.in_ring = true;
     record.place = at;
-    if (payload(record, &body)) found_.emplace(record.lsn, record);
+    keep_found(record);
   }
 }
 
 bool RepairLog::missing(Lsn from, Lsn to) const {
   return std::any_of(gaps_.begin(), gaps_.end(),
                      [&](const Gap& gap) { return gap.from < to && from < gap.to; });
+}
+
+// Known ones, or what can be told without: an epoch begins with a segment, where the one before has
+// ended anywhere.
+void RepairLog::find_epochs() {
+  for (const format::LogEpoch& epoch : epochs_) starts_.push_back(epoch.start);
+  if (!starts_.empty()) return;
+  for (size_t i = 0; i < records_.size(); ++i) {
+    const Lsn lsn = records_[i].lsn;
+    if (i == 0 || (lsn % log_segment_bytes == 0 && records_[i - 1].end() != lsn)) {
+      starts_.push_back(lsn);
+    }
+  }
+}
+
+Lsn RepairLog::epoch_of(Lsn lsn) const {
+  const auto behind = std::upper_bound(starts_.begin(), starts_.end(), lsn);
+  return behind == starts_.begin() ? 0 : *std::prev(behind);
+}
+
+// A header that would hold with one bit turned.
+bool RepairLog::is_damaged_header(const char* bytes, Lsn lsn, uint64_t* length) const {
+  for (size_t bit = 0; bit < kHeaderBytes * 8; ++bit) {
+    char turned[kHeaderBytes];
+    std::memcpy(turned, bytes, kHeaderBytes);
+    turned[bit / 8] = static_cast<char>(turned[bit / 8] ^ (1 << bit % 8));
+    RecordHeader header;
+    std::memcpy(&header, turned, kHeaderBytes);
+    if (header.lsn != lsn || !valid_at(header, lsn)) continue;
+    *length = header.length;
+    return true;
+  }
+  return false;
+}
+
+// The log ends where no record is; or its last record is damaged, and nothing behind it tells.
+void RepairLog::look_behind_end() {
+  if (records_.empty() || epochs_.empty() || end() < epochs_.back().start ||
+      epochs_.back().end != format::kLsnMax) {
+    return;
+  }
+  const Lsn at = end();
+  uint64_t length = 0;
+  if (const auto broken = broken_.find(at); broken != broken_.end()) {
+    length = broken->second;
+  } else {
+    char bytes[kHeaderBytes];
+    const bool found =
+        (read_at_lsn(at, bytes, kHeaderBytes) && is_damaged_header(bytes, at, &length)) ||
+        (ring_bytes_ != 0 && read_in_ring(at, bytes, kHeaderBytes) &&
+         is_damaged_header(bytes, at, &length));
+    if (!found) return;
+  }
+  if (!missing(at, at + length)) gaps_.push_back({at, at + length, true});
 }
 
 // Of what was durable: behind the last record nothing may ever have been.
@@ -206,10 +320,15 @@ Status RepairLog::find(const std::vector<format::LogEpoch>& epochs, Lsn trim, Ls
                                                    std::to_string(record.header.type) +
                                                    ", which this version does not know");
     }
-    if (records_.empty() || record.lsn >= records_.back().end()) records_.push_back(record);
+    // Nor is there room for less than a header between two.
+    const Lsn behind = records_.empty() ? record.lsn : records_.back().end();
+    if (record.lsn == behind || record.lsn >= behind + kHeaderBytes) records_.push_back(record);
   }
   found_.clear();
+  find_epochs();
   find_gaps(trim, flushed);
+  look_behind_end();
+  broken_.clear();
   return {};
 }
 
@@ -296,21 +415,26 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
     epochs.push_back({epochs.size() + 1, start, format::kLsnMax, machine.random->next()});
     end = start;
   };
+  Lsn epoch = 0;  // of the source: names of transactions are those of one epoch
   for (const Record& record : records_) {
-    if (epochs.empty() || record.lsn != end) {
+    const bool other = epoch_of(record.lsn) != epoch;
+    epoch = epoch_of(record.lsn);
+    if (epochs.empty() || record.lsn != end || other) {
       Lsn start = record.lsn / log_segment_bytes * log_segment_bytes;
       // There is no pad that is shorter than a header.
-      const Lsn room = record.lsn - start;
-      if (epochs.empty() && room > 0 && room < kHeaderBytes) start -= log_segment_bytes;
-      const bool fits = room == 0 || room >= kHeaderBytes;
-      if (epochs.empty() || (start >= end && fits)) begin(start);
+      const auto fits = [&] { return record.lsn == start || record.lsn - start >= kHeaderBytes; };
+      if (!fits() && start >= end + log_segment_bytes) start -= log_segment_bytes;
+      if (epochs.empty() || (start >= end && fits())) begin(start);
       if (Status s = writer.pad(end, record.lsn, epochs.back().salt); !s.ok()) return s;
     }
     Status status;
-    if (record.dropped || !payload(record, &bytes)) {
+    if (record.dropped) {
       status = writer.pad(record.lsn, record.end(), epochs.back().salt);
     } else {
-      status = writer.record(record.lsn, record.header, bytes, epochs.back().salt);
+      status = payload(record, &bytes);
+      if (status.ok()) {
+        status = writer.record(record.lsn, record.header, bytes, epochs.back().salt);
+      }
     }
     if (!status.ok()) return status;
     end = record.end();

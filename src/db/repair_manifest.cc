@@ -1,7 +1,11 @@
 #include "db/repair_manifest.h"
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "db/manifest.h"
 #include "db/manifest_files.h"
 #include "format/manifest_reader.h"
@@ -19,30 +23,92 @@ void lose(RepairReport* report, RepairLoss::Kind kind, std::string file, uint64_
   report->losses.push_back(std::move(loss));
 }
 
+// Records that validate, wherever they stand: those of batches that are damaged, too. What they say
+// of containers is kept apart, since a record that is lost may have taken it back, and so is what
+// it says of the log; of trees and dictionaries all is taken.
+void read_loose_records(std::string_view bytes, uint64_t salt, RepairManifest* manifest) {
+  format::ManifestState& state = manifest->state;
+  std::set<uint32_t> dropped;
+  constexpr size_t kHeader = sizeof(format::ManifestRecordHeader);
+  for (size_t at = format::kManifestBlockBytes; at + kHeader <= bytes.size();) {
+    const auto header = load<format::ManifestRecordHeader>(bytes.data() + at);
+    const uint64_t size = kHeader + align_up(header.payload_bytes, format::kManifestRecordAlign);
+    const bool plausible = header.type != 0 &&
+                           header.payload_bytes <= format::kManifestPayloadBytesMax &&
+                           size <= bytes.size() - at;
+    constexpr size_t kSkip = sizeof(header.checksum);
+    if (!plausible ||
+        header.checksum != checksum32(bytes.data() + at + kSkip, size - kSkip, salt)) {
+      at += format::kManifestRecordAlign;
+      continue;
+    }
+    format::DecodedBatch batch;
+    const std::string_view payload = bytes.substr(at + kHeader, header.payload_bytes);
+    at += size;
+    const auto type = static_cast<format::ManifestRecordType>(header.type);
+    if (!format::decode_change(type, payload, batch).ok()) continue;
+    for (format::ContainerRecord& record : batch.changes.containers_set) {
+      state.next_container = std::max(state.next_container, record.id + 1);
+      if (record.run.blocks == 0) continue;
+      manifest->known_runs[{record.run.file, record.run.block}] = std::move(record);
+    }
+    for (const uint32_t id : batch.changes.trees_dropped) dropped.insert(id);
+    for (auto* trees : {&batch.changes.trees_created, &batch.changes.trees_set}) {
+      for (format::TreeRecord& tree : *trees) {
+        state.next_tree = std::max(state.next_tree, tree.id + 1);
+        state.trees[tree.id] = std::move(tree);
+        manifest->any = true;
+      }
+    }
+    for (format::DictionaryRecord& dictionary : batch.changes.dictionaries_added) {
+      state.dictionaries.try_emplace(dictionary.id, dictionary);
+    }
+    state.next_tree = std::max(state.next_tree, batch.next_tree);
+    state.next_container = std::max(state.next_container, batch.next_container);
+    state.lsn_reserved = std::max(state.lsn_reserved, batch.changes.lsn_reserved);
+  }
+  for (const uint32_t id : dropped) state.trees.erase(id);
+  std::erase_if(state.dictionaries,
+                [&](const auto& one) { return !state.trees.contains(one.second.tree); });
+}
+
 // The batches of one file up to where it is damaged, applied. *whole: nowhere. Errors:
 // kNotSupported.
-Status load(RepairSource& source, uint64_t number, RepairManifest* manifest, bool* whole,
-            std::string* why, uint64_t* offset) {
+Status load(RepairSource& source, uint64_t number, size_t memory_max, RepairManifest* manifest,
+            bool* whole, std::string* why, uint64_t* offset) {
   const std::string name = manifest_name(number);
-  std::string bytes(source.size_of(name), '\0');
   *whole = false;
   *offset = 0;
-  if (bytes.empty() || !source.read(name, 0, {bytes.data(), bytes.size()})) {
-    *why = source.file(name) == nullptr ? "it is missing" : "it cannot be read";
+  const uint64_t size = source.size_of(name);
+  if (size == 0 || size > memory_max) {
+    *why = source.file(name) == nullptr ? "it is missing"
+           : size == 0                  ? "it is empty"
+                                        : "it takes more memory than there may be";
     return {};
+  }
+  std::string bytes(size, '\0');
+  for (uint64_t at = 0; at < size; at += kRepairBlock) {
+    // Whole where it can be, else what can be read of it: the rest does not validate.
+    if (at == 0 && source.read(name, 0, {bytes.data(), bytes.size()})) break;
+    const size_t piece = std::min<uint64_t>(kRepairBlock, size - at);
+    if (!source.read(name, at, {bytes.data() + at, piece})) {
+      std::memset(bytes.data() + at, 0, piece);
+      *why = "it cannot be read";
+    }
   }
   format::ManifestReader reader(name);
   std::string_view rest = bytes;
   format::ManifestState state;
-  for (bool any = false;; any = true) {
+  bool any = false;
+  bool damaged = false;
+  for (;; any = true) {
     Result<format::ManifestReader::Step> step = reader.next(rest, true);
     if (!step.ok() && step.status().is(StatusCode::kNotSupported)) return step.status();
     if (step.ok() && *step == format::ManifestReader::Step::kEnd) {
       *whole = any && reader.torn_offset() == 0;
       *offset = reader.torn_offset();
-      *why = "its last batch does not validate: it was not finished, or it is damaged";
-      // As the engine itself reads it: what was not finished was never said.
-      manifest->whole = any;
+      if (!*whole) *why = "its last batch does not validate: it was not finished, or it is damaged";
+      damaged = !any;
       break;
     }
     if (step.ok() && reader.identity().number != number) {
@@ -64,17 +130,35 @@ Status load(RepairSource& source, uint64_t number, RepairManifest* manifest, boo
     if (!applied.ok()) {
       *why = std::string(applied.message());
       *offset = reader.end_offset();
-      if (!any) return {};
+      damaged = true;
       break;
     }
   }
-  manifest->any = true;
-  manifest->state = std::move(state);
+  const Result<format::ManifestIdentity> identity =
+      bytes.size() < format::kManifestBlockBytes
+          ? Result<format::ManifestIdentity>(Status(StatusCode::kCorruption, "too short"))
+          : format::decode_manifest_header(
+                std::string_view(bytes).substr(0, format::kManifestBlockBytes));
+  if (any) {
+    manifest->any = true;
+    manifest->state = std::move(state);
+  }
+  manifest->whole = any && !damaged;
+  manifest->torn = manifest->whole && !*whole;
+  if (!identity.ok() || identity->number != number) return {};
+  if (manifest->whole) {
+    // For a scan that has to be made though it can be read.
+    RepairManifest loose;
+    read_loose_records(bytes, identity->salt, &loose);
+    manifest->known_runs = std::move(loose.known_runs);
+  } else {
+    read_loose_records(bytes, identity->salt, manifest);
+  }
   return {};
 }
 }  // namespace
 
-Status read_manifest_for_repair(RepairSource& source, RepairManifest* manifest,
+Status read_manifest_for_repair(RepairSource& source, size_t memory_max, RepairManifest* manifest,
                                 RepairReport* report) {
   os::FileSystem& files = *source.machine().files;
   std::string warning;
@@ -109,10 +193,12 @@ Status read_manifest_for_repair(RepairSource& source, RepairManifest* manifest,
     bool whole = false;
     std::string why;
     uint64_t offset = 0;
-    if (Status s = load(source, number, manifest, &whole, &why, &offset); !s.ok()) return s;
+    if (Status s = load(source, number, memory_max, manifest, &whole, &why, &offset); !s.ok())
+      return s;
     if (!whole) lose(report, Kind::kManifest, manifest_name(number), offset, why);
     // An older one says what was true once.
-    if (!current) manifest->whole = false;
+    manifest->current = current && manifest->any && !manifest->state.epochs.empty();
+    if (!current) manifest->whole = manifest->torn = false;
     if (manifest->any) break;
     current = false;
   }

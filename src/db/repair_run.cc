@@ -16,6 +16,11 @@ using format::kGroupEntries;
 
 // No image is larger: the heap and the locations have 28 bits.
 constexpr uint64_t kImageBlocksMax = uint64_t{1} << 18;
+// What no database reaches: a header that nothing vouches for must not use up the numbers.
+constexpr uint64_t kContainersMax = uint64_t{1} << 60;
+constexpr uint32_t kTreesMax = uint32_t{1} << 31;
+// Nor does an entry of one have a larger value, of any kind.
+constexpr size_t kValueBytesMax = size_t{16} << 20;
 
 uint32_t block_sum(const char* block) { return checksum32(block, kRepairBlock, 0); }
 
@@ -32,6 +37,7 @@ void RepairRun::read_region(const format::StoredRegion& region, const ExtentAddr
   good->assign(region.blocks, false);
   if (region.blocks == 0) return;
   RepairBuffer stored(region.packed() ? size_t{region.stored_blocks} * kRepairBlock : 0);
+  if (!stored.ok()) return;
   char* const bytes = region.packed() ? stored.data() : to;
   std::vector<bool> readable;
   source_.read_blocks(part_of(address, from, region.stored_blocks), bytes, &readable);
@@ -65,9 +71,26 @@ void RepairRun::read_region(const format::StoredRegion& region, const ExtentAddr
   }
 }
 
+// False: that is more than there may be.
+bool RepairRun::take_memory(uint64_t blocks) {
+  memory_ += blocks * kRepairBlock;
+  if (memory_ <= memory_max_) return true;
+  why_ = "it takes more memory than " + std::to_string(memory_max_) +
+         " bytes; make the repair with a larger memory budget";
+  return false;
+}
+
 bool RepairRun::read_parts(const format::ContainerRecord& record) {
   const format::RunHeader& h = *view_.header;
   const uint32_t front = h.header_blocks + h.index_blocks;
+  uint64_t packed = view_.heap_region().packed() ? view_.heap_region().stored_blocks : 0;
+  uint64_t content = 0;
+  for (uint32_t e = 0; e < h.extent_count; ++e) {
+    const format::StoredRegion region = view_.extent_region(e);
+    content += region.blocks;
+    if (region.packed()) packed = std::max<uint64_t>(packed, region.stored_blocks);
+  }
+  if (!take_memory(content + packed)) return false;
   char* const index = image_->data() + size_t{h.header_blocks} * kRepairBlock;
   source_.read_blocks(part_of(run_, h.header_blocks, h.index_blocks), index, &index_good_);
   for (uint32_t i = 0; i < h.index_blocks; ++i) {
@@ -81,16 +104,22 @@ bool RepairRun::read_parts(const format::ContainerRecord& record) {
   for (uint32_t e = 0; e < h.extent_count; ++e) {
     const format::RunExtent& extent = view_.extents[e];
     const format::StoredRegion region = view_.extent_region(e);
+    whole_ = whole_ && source_.holds({extent.file, extent.block, extent.blocks});
     values_.emplace_back(size_t{region.blocks} * kRepairBlock);
-    values_good_.emplace_back();
+    values_good_.emplace_back(region.blocks, false);
+    if (!values_.back().ok()) continue;
     read_region(region, {extent.file, extent.block, extent.blocks}, 0, values_.back().data(),
                 &values_good_.back());
   }
   const auto all = [](const std::vector<bool>& good) {
     return std::find(good.begin(), good.end(), false) == good.end();
   };
-  whole_ = all(index_good_) && all(heap_good_);
-  if (whole_ && !format::check_run_entries(view_).ok()) return false;
+  const bool whole_index = all(index_good_) && all(heap_good_);
+  if (whole_index && !format::check_run_entries(view_).ok()) {
+    why_ = "the entries of an index run contradict its header";
+    return false;
+  }
+  whole_ = whole_ && whole_index && source_.holds(run_);
   for (const std::vector<bool>& good : values_good_) whole_ = whole_ && all(good);
   // Its keys begin with the prefix, and so does the low key of its range.
   prefix_known_ = heap_good(0, h.skip, nullptr);
@@ -103,45 +132,55 @@ bool RepairRun::read_parts(const format::ContainerRecord& record) {
   return true;
 }
 
+// The header area, into an image of which the rest is zeros.
+bool RepairRun::read_image(uint32_t header_blocks, uint64_t image_blocks) {
+  why_ = "the header of an index run is damaged";
+  if (header_blocks == 0 || header_blocks > image_blocks || image_blocks > kImageBlocksMax ||
+      !source_.holds(part_of(run_, 0, header_blocks))) {
+    return false;
+  }
+  if (!take_memory(image_blocks)) return false;
+  image_ = std::make_unique<RepairBuffer>(image_blocks * kRepairBlock);
+  if (!image_->ok()) {
+    why_ = "there is no memory for an index run";
+    return false;
+  }
+  return source_.read(space::data_file_name(run_.file), uint64_t{run_.block} * kRepairBlock,
+                      {image_->data(), size_t{header_blocks} * kRepairBlock}) &&
+         format::parse_run(image_->data(), image_->size(), &view_).ok();
+}
+
 bool RepairRun::read(const format::ContainerRecord& record) {
   if (record.run.blocks == 0) return true;
   run_ = record.run;
   const format::RunFront front = format::run_front(record);
-  const size_t bytes = size_t{record.image_blocks()} * kRepairBlock;
-  if (front.header_blocks == 0 || record.image_blocks() > kImageBlocksMax) return false;
-  image_ = std::make_unique<RepairBuffer>(bytes);
+  if (!read_image(front.header_blocks, record.image_blocks())) return false;
   const size_t area = size_t{front.header_blocks} * kRepairBlock;
-  if (image_->size() == 0 ||
-      !source_.read(space::data_file_name(run_.file), uint64_t{run_.block} * kRepairBlock,
-                    {image_->data(), area}) ||
-      checksum64(image_->data(), area, 0) != record.run_checksum ||
-      !format::parse_run(image_->data(), bytes, &view_).ok()) {
-    return false;
-  }
-  return view_.header->extent_count == record.values.size() && read_parts(record);
+  return checksum64(image_->data(), area, 0) == record.run_checksum &&
+         view_.header->header_blocks == front.header_blocks &&
+         view_.header->extent_count == record.values.size() && read_parts(record);
 }
 
 bool RepairRun::find(uint32_t file, uint32_t block, uint32_t file_blocks,
                      format::ContainerRecord* record) {
   const std::string name = space::data_file_name(file);
   const uint64_t offset = uint64_t{block} * kRepairBlock;
-  RepairBuffer first(kRepairBlock);
+  std::string first(kRepairBlock, '\0');
+  why_ = "it cannot be read";
   if (!source_.read(name, offset, {first.data(), kRepairBlock})) return false;
   const auto head = load<format::RunHeader>(first.data());
+  why_ = "the header of an index run is damaged";
   const uint64_t stored_heap = head.codec == 0 ? head.heap_blocks : head.heap_stored_blocks;
   const uint64_t stored = uint64_t{head.header_blocks} + head.index_blocks + stored_heap;
   const uint64_t image = uint64_t{head.header_blocks} + head.index_blocks + head.heap_blocks;
-  if (head.magic != format::kRunMagic || head.header_blocks == 0 || image > kImageBlocksMax ||
-      stored > kImageBlocksMax || block + stored > file_blocks) {
-    return false;
-  }
-  image_ = std::make_unique<RepairBuffer>(image * kRepairBlock);
-  const size_t area = size_t{head.header_blocks} * kRepairBlock;
-  if (image_->size() == 0 || !source_.read(name, offset, {image_->data(), area}) ||
-      !format::parse_run(image_->data(), image * kRepairBlock, &view_).ok()) {
+  if (head.magic != format::kRunMagic || stored > kImageBlocksMax || block + stored > file_blocks ||
+      head.container >= kContainersMax || head.tree >= kTreesMax || head.cut >= format::kLsnMax ||
+      head.max_ts > head.cut) {
     return false;
   }
   run_ = {file, block, static_cast<uint32_t>(stored)};
+  if (!read_image(head.header_blocks, image)) return false;
+  const size_t area = size_t{head.header_blocks} * kRepairBlock;
   record->id = head.container;
   record->tree = head.tree;
   record->cut = head.cut;
@@ -291,6 +330,18 @@ void RepairRun::close_gap(Lost* lost, const std::string& low, const std::string*
   *lost = Lost();
 }
 
+// Keys ascend, and timestamps of a key descend; where blocks are damaged nothing else vouches for
+// that.
+bool RepairRun::in_order(const RepairEntry& entry) const {
+  if (entry.key.size() > format::kRunKeyBytesMax || entry.value.size() > kValueBytesMax) {
+    return false;
+  }
+  if (entries_.empty()) return true;
+  const RepairEntry& last = entries_.back();
+  const int order = last.key.compare(entry.key);
+  return order < 0 || (order == 0 && last.cts > entry.cts);
+}
+
 // Walks through all entries, whose keys ascend: what is between two known keys is lost between
 // them.
 void RepairRun::collect(const format::ContainerRecord& record) {
@@ -308,11 +359,22 @@ void RepairRun::collect(const format::ContainerRecord& record) {
     Lost why;
     bool good = take(i, &entry, &key_known, &why);
     if (good && any_spoiled && entry.key == spoiled) good = false;
+    if (good && !in_order(entry)) {
+      good = key_known = false;
+      why.what = "an entry of an index run is out of order";
+      why.at = run_;
+    }
+    if (good && memory_ + entry.key.size() + entry.value.size() > memory_max_) {
+      good = false;
+      why.what = "it takes more memory than " + std::to_string(memory_max_) + " bytes";
+      why.at = run_;
+    }
     // What is unknown before it may be a newer version of it.
     if (good && versions && lost.any && !lost.key_known) good = false;
     if (good) {
       if (lost.any) close_gap(&lost, low, &entry.key);
       low = entry.key + '\0';
+      memory_ += entry.key.size() + entry.value.size() + sizeof(entry);
       entries_.push_back(std::move(entry));
       continue;
     }
@@ -380,8 +442,9 @@ bool RepairRun::verify_large(std::string_view encoded, Lost* lost) {
 namespace {
 bool verify_content(RepairSource& source, const ExtentAddress& address,
                     const format::LargeContent& content) {
-  if (content.blocks() > address.blocks) return false;
+  if (content.blocks() > address.blocks || !source.holds(address)) return false;
   RepairBuffer bytes(size_t{content.blocks()} * kRepairBlock);
+  if (!bytes.ok()) return false;
   std::vector<bool> readable;
   source.read_blocks({address.file, address.block, content.blocks()}, bytes.data(), &readable);
   if (std::find(readable.begin(), readable.end(), false) != readable.end()) return false;
@@ -414,6 +477,8 @@ bool verify_large_value(RepairSource& source, const format::LargeValue& value, E
   uint64_t left = value.size;
   std::string chunk;  // what of one the extent before has
   for (const ExtentAddress& extent : value.extents) {
+    *bad = extent;
+    if (!source.holds(extent)) return false;
     const std::string name = space::data_file_name(extent.file);
     uint64_t at = uint64_t{extent.block} * kRepairBlock;
     const uint64_t end = at + std::min(left, uint64_t{extent.blocks} * kRepairBlock);

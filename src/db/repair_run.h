@@ -9,6 +9,8 @@
 //    header area says, and a large value where its extents have theirs.
 // 2. Of a key of which a newer version or another part of the value is lost nothing is given: an
 //    older version alone would be something that nobody could have read.
+// 3. No more memory is taken than the limit that it is given and a few blocks, whatever the header
+//    area says: what would need more is lost, and named.
 
 #include <functional>
 #include <map>
@@ -46,8 +48,8 @@ struct RepairGap {
 
 class RepairRun {
  public:
-  RepairRun(RepairSource& source, const RepairDictionaries& dictionaries)
-      : source_(source), dictionaries_(dictionaries) {}
+  RepairRun(RepairSource& source, const RepairDictionaries& dictionaries, size_t memory_max)
+      : source_(source), dictionaries_(dictionaries), memory_max_(memory_max) {}
 
   // Reads what a record of the manifest names; of a container without a run nothing. False: the
   // header area is not what the manifest says, and nothing can be told of the rest.
@@ -56,6 +58,8 @@ class RepairRun {
   // Fills in the record, but for its low key.
   bool find(uint32_t file, uint32_t block, uint32_t file_blocks, format::ContainerRecord* record);
 
+  // Why read or find has answered false.
+  const std::string& why() const { return why_; }
   // Whether all is there, large values as well.
   bool whole() const { return whole_; }
   // The first and the last key that are known; false where none is.
@@ -76,10 +80,13 @@ class RepairRun {
     std::string what;
   };
 
+  bool read_image(uint32_t header_blocks, uint64_t image_blocks);
   bool read_parts(const format::ContainerRecord& record);
+  bool take_memory(uint64_t blocks);
   void read_region(const format::StoredRegion& region, const format::ExtentAddress& address,
                    uint32_t from, char* to, std::vector<bool>* good);
   void collect(const format::ContainerRecord& record);
+  bool in_order(const RepairEntry& entry) const;
   // False: a block of it is damaged. *key is what is known of its key.
   bool take(uint32_t index, RepairEntry* entry, bool* key_known, Lost* lost);
   bool take_record(const char* from, RepairEntry* entry, bool* key_known, Lost* lost);
@@ -87,11 +94,14 @@ class RepairRun {
   bool verify_large(std::string_view encoded, Lost* lost);
   bool heap_good(size_t from, size_t to, Lost* lost) const;
   void close_gap(Lost* lost, const std::string& low, const std::string* high);
-  bool prefix_known_ = false;
-  std::string prefix_;
 
   RepairSource& source_;
   const RepairDictionaries& dictionaries_;
+  const size_t memory_max_;
+  uint64_t memory_ = 0;
+  std::string why_;
+  bool prefix_known_ = false;
+  std::string prefix_;
   std::unique_ptr<RepairBuffer> image_;
   format::RunView view_;
   format::ExtentAddress run_;

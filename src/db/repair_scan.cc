@@ -30,6 +30,26 @@ bool covered(const Spans& spans, const RepairGap& gap) {
 }
 }  // namespace
 
+// Whether a record of the manifest is of this very run.
+bool Repair::vouched(const Found& found) const {
+  const auto known = manifest_.known_runs.find({found.file, found.block});
+  return known != manifest_.known_runs.end() &&
+         known->second.run_checksum == found.record.run_checksum;
+}
+
+// Whether one says that another header stood there, of the same container as of the same commit: a
+// bit of it is turned then, of which nobody knows what it says.
+bool Repair::contradicted(const Found& found) const {
+  const auto known = manifest_.known_runs.find({found.file, found.block});
+  if (known == manifest_.known_runs.end()) return false;
+  const format::ContainerRecord& record = known->second;
+  if (record.run_checksum == found.record.run_checksum) return false;
+  const int same =
+      (record.id == found.record.id ? 1 : 0) + (record.tree == found.record.tree ? 1 : 0) +
+      (record.cut == found.record.cut ? 1 : 0) + (record.run == found.record.run ? 1 : 0);
+  return same >= 3;
+}
+
 void Repair::find_runs(std::vector<Found>* found) {
   uint64_t blocks_all = 0;
   uint64_t done = 0;
@@ -50,16 +70,18 @@ void Repair::find_runs(std::vector<Found>* found) {
         Found one;
         one.file = file;
         one.block = at + i;
-        RepairRun run(source_, dictionaries_);
-        if (!run.find(file, at + i, blocks, &one.record)) {
+        RepairRun run(source_, dictionaries_, memory_max_);
+        if (!run.find(file, at + i, blocks, &one.record) || contradicted(one)) {
           RepairLoss& loss = lose(RepairLoss::Kind::kOther,
-                                  "what looks like an index run, of which nothing can be told; "
-                                  "it may have been replaced long ago");
+                                  "what looks like an index run, which may have been replaced "
+                                  "long ago: " +
+                                      run.why());
           loss.file = name;
           loss.offset = uint64_t{at + i} * kRepairBlock;
           loss.bytes = kRepairBlock;
           continue;
         }
+        one.vouched = vouched(one);
         if (const auto commit = attached_.find(one.record.id);
             one.record.cut == 0 && commit != attached_.end()) {
           one.record.cut = commit->second;
@@ -75,11 +97,17 @@ void Repair::find_runs(std::vector<Found>* found) {
 
 Status Repair::take_found(const Found& found, Spans* spans) {
   format::ContainerRecord record = found.record;
-  RepairRun run(source_, dictionaries_);
+  RepairRun run(source_, dictionaries_, memory_max_);
   format::ContainerRecord again;
   const auto blocks = static_cast<uint32_t>(std::min<uint64_t>(
       source_.size_of(space::data_file_name(found.file)) / kRepairBlock, format::kFileBlocksMax));
-  if (!run.find(found.file, found.block, blocks, &again)) return {};
+  if (!run.find(found.file, found.block, blocks, &again) ||
+      again.run_checksum != record.run_checksum) {
+    return Status(StatusCode::kIoError, source_.directory() + "/" +
+                                            space::data_file_name(found.file) +
+                                            " could be read, and cannot any more; make the repair "
+                                            "again");
+  }
   for (const RepairGap& gap : run.gaps()) {
     if (!covered(*spans, gap)) lose_range(record, gap, nullptr);
   }
@@ -96,10 +124,12 @@ Status Repair::take_found(const Found& found, Spans* spans) {
   }
   if (pieces.empty()) return {};
   ++report_.containers;
+  if (!found.vouched) ++report_.containers_unvouched;
   if (!run.whole()) ++report_.containers_damaged;
   const auto add = [&](format::ContainerRecord one) {
     if (one.tree == format::kCatalogTree) note_catalog(entries);
     note_entries(one, !run.whole());
+    large_.insert(one.large.begin(), one.large.end());
     state_.containers[one.id] = std::move(one);
   };
   const bool all = pieces.size() == 1 && pieces[0].second - pieces[0].first == entries.size();

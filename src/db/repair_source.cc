@@ -11,6 +11,10 @@
 
 namespace hawthorn::db {
 
+namespace {
+constexpr int kAttempts = 3;
+}  // namespace
+
 RepairBuffer::RepairBuffer(size_t bytes) : bytes_(align_up(std::max<size_t>(bytes, 1), 4096)) {
   data_ = static_cast<char*>(std::aligned_alloc(kRepairBlock, bytes_));
   if (data_ == nullptr) {
@@ -59,7 +63,20 @@ uint64_t RepairSource::size_of(const std::string& name) {
 
 bool RepairSource::read(const std::string& name, uint64_t offset, std::span<char> data) {
   os::File* const of = file(name);
-  return of != nullptr && of->read_at(offset, data).ok();
+  if (of == nullptr) return false;
+  const Result<uint64_t> size = of->size();
+  if (!size.ok() || offset > *size || data.size() > *size - offset) return false;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (of->read_at(offset, data).ok()) return true;
+  }
+  return false;
+}
+
+bool RepairSource::holds(const format::ExtentAddress& address) {
+  return address.file < format::kDeviceFilesFirst &&
+         uint64_t{address.block} + address.blocks <= format::kFileBlocksMax &&
+         (uint64_t{address.block} + address.blocks) * kRepairBlock <=
+             size_of(space::data_file_name(address.file));
 }
 
 void RepairSource::read_blocks(const format::ExtentAddress& address, char* to,

@@ -18,7 +18,8 @@ namespace hawthorn::db {
 
 inline constexpr size_t kRepairBlock = 4096;
 
-// Memory at a multiple of 4096 bytes, zeros at first.
+// Memory at a multiple of 4096 bytes, zeros at first. Of size 0 where there is none to be had: who
+// makes one of a size that the source says looks at that.
 class RepairBuffer {
  public:
   explicit RepairBuffer(size_t bytes);
@@ -28,6 +29,7 @@ class RepairBuffer {
   char* data() { return data_; }
   const char* data() const { return data_; }
   size_t size() const { return bytes_; }
+  bool ok() const { return data_ != nullptr; }
 
  private:
   char* data_ = nullptr;
@@ -50,9 +52,11 @@ class RepairSource {
   Status list();
   const std::vector<std::string>& names() const { return names_; }
 
+  // Whether all of the blocks lie in a data file that is there.
+  bool holds(const format::ExtentAddress& address);
   // Reads blocks of a data file. What cannot be read is zeros, and false in `readable`.
   void read_blocks(const format::ExtentAddress& address, char* to, std::vector<bool>* readable);
-  // All of it, or false.
+  // All of it, or false. What fails is tried again a few times.
   bool read(const std::string& name, uint64_t offset, std::span<char> data);
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/incomplete.h"
+#include "db/manifest_files.h"
 #include "space/space.h"
 #include "tree/run_builder.h"
 
@@ -56,17 +58,63 @@ Status RepairTarget::write(const ExtentAddress& address, const char* bytes) {
                            {bytes, size_t{address.blocks} * kRepairBlock});
 }
 
-Status RepairTarget::copy(const ExtentAddress& address) {
-  RepairBuffer buffer(size_t{std::min(address.blocks, kCopyBlocks)} * kRepairBlock);
+Status RepairTarget::begin() {
+  os::FileSystem& files = *source_.machine().files;
+  if (Status s = files.make_directory(directory_); !s.ok()) return s;
+  const std::string marker = join(directory_, kIncompleteName);
+  auto mark = files.open_file(marker, {.create = true});
+  if (!mark.ok()) return mark.status();
+  if (Status s = (*mark)->sync_data(); !s.ok()) return s;
+  // As a database that is open: neither another repair nor who would create one is here meanwhile.
+  auto file = files.open_file(join(directory_, "lock"), {.create = true});
+  if (!file.ok()) return file.status();
+  if (Status s = (*file)->lock_exclusive(); !s.ok()) return s;
+  lock_ = std::move(file).value();
+  const Result<std::vector<std::string>> names = files.list(directory_);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (name == kIncompleteName || name == "lock") continue;
+    return Status(StatusCode::kInvalidArgument, directory_ + " is not empty: it holds " + name);
+  }
+  return files.sync_directory(directory_);
+}
+
+Status RepairTarget::finish() {
+  os::FileSystem& files = *source_.machine().files;
+  if (Status s = files.sync_directory(directory_); !s.ok()) return s;
+  if (Status s = files.remove(join(directory_, kIncompleteName)); !s.ok()) return s;
+  lock_.reset();
+  return files.sync_directory(directory_);
+}
+
+Status RepairTarget::move(const ExtentAddress& from, const ExtentAddress& to) {
+  RepairBuffer buffer(size_t{std::min(from.blocks, kCopyBlocks)} * kRepairBlock);
+  if (!buffer.ok()) return Status(StatusCode::kOutOfMemory, "no memory for a copy");
   std::vector<bool> readable;
-  for (uint32_t at = 0; at < address.blocks; at += kCopyBlocks) {
-    const ExtentAddress part{address.file, address.block + at,
-                             std::min(kCopyBlocks, address.blocks - at)};
+  for (uint32_t at = 0; at < from.blocks; at += kCopyBlocks) {
+    const uint32_t blocks = std::min(kCopyBlocks, from.blocks - at);
+    const ExtentAddress part{from.file, from.block + at, blocks};
     source_.read_blocks(part, buffer.data(), &readable);
-    if (Status s = write(part, buffer.data()); !s.ok()) return s;
+    if (std::find(readable.begin(), readable.end(), false) != readable.end()) {
+      return Status(StatusCode::kIoError,
+                    source_.directory() + "/" + space::data_file_name(part.file) + " at " +
+                        std::to_string(uint64_t{part.block} * kRepairBlock) +
+                        " could be read, and cannot any more; make the repair again");
+    }
+    if (Status s = write({to.file, to.block + at, blocks}, buffer.data()); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status RepairTarget::copy(const ExtentAddress& address) {
+  if (address.blocks == 0) return {};
+  if (!source_.holds(address)) {
+    return Status(StatusCode::kIoError, source_.directory() + "/" +
+                                            space::data_file_name(address.file) +
+                                            " has become shorter; make the repair again");
   }
   take(address);
-  return {};
+  return move(address, address);
 }
 
 Status RepairTarget::copy(const format::ContainerRecord& record) {
@@ -80,14 +128,14 @@ Status RepairTarget::copy(const format::ContainerRecord& record) {
   return status;
 }
 
-Status RepairTarget::append(const char* bytes, uint32_t blocks, ExtentAddress* at) {
+Status RepairTarget::place(uint32_t blocks, ExtentAddress* at) {
   if (new_blocks_ + blocks > format::kFileBlocksMax || new_file_ >= format::kDeviceFilesFirst) {
     return Status(StatusCode::kNoSpace, directory_ + ": what was damaged is too much for one file");
   }
   *at = {new_file_, static_cast<uint32_t>(new_blocks_), blocks};
   new_blocks_ += blocks;
   take(*at);
-  return write(*at, bytes);
+  return {};
 }
 
 Status RepairTarget::place_large(const std::string& encoded, std::string* placed,
@@ -100,10 +148,9 @@ Status RepairTarget::place_large(const std::string& encoded, std::string* placed
     if (free(extent)) {
       if (Status s = copy(extent); !s.ok()) return s;
     } else {
-      RepairBuffer buffer(size_t{extent.blocks} * kRepairBlock);
-      std::vector<bool> readable;
-      source_.read_blocks(extent, buffer.data(), &readable);
-      if (Status s = append(buffer.data(), extent.blocks, &extent); !s.ok()) return s;
+      const ExtentAddress from = extent;
+      if (Status s = place(from.blocks, &extent); !s.ok()) return s;
+      if (Status s = move(from, extent); !s.ok()) return s;
     }
     extents->push_back(extent);
   }
@@ -153,6 +200,7 @@ Status RepairTarget::build(const format::ContainerRecord& like,
     record.max_ts = std::max(record.max_ts, std::min(like.max_ts, like.cut));
     if (builder.entries() > 0) {
       RepairBuffer image(builder.image_bytes({}));
+      if (!image.ok()) return Status(StatusCode::kOutOfMemory, "no memory for an index run");
       record.entries = builder.entries();
       record.wide = builder.wide();
       record.run_checksum = builder.finish({}, record.cut, record.max_ts, image.data());
@@ -160,7 +208,8 @@ Status RepairTarget::build(const format::ContainerRecord& like,
       if (Status s = format::parse_run(image.data(), image.size(), &view); !s.ok()) return s;
       record.first_heads = view.first_heads != nullptr;
       const auto blocks = static_cast<uint32_t>(image.size() / kRepairBlock);
-      if (Status s = append(image.data(), blocks, &record.run); !s.ok()) return s;
+      if (Status s = place(blocks, &record.run); !s.ok()) return s;
+      if (Status s = write(record.run, image.data()); !s.ok()) return s;
     }
     std::sort(record.large.begin(), record.large.end());
     made->push_back(std::move(record));

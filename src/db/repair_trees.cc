@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "db/repair_impl.h"
+#include "format/tree_shape.h"
 
 namespace hawthorn::db {
 
@@ -59,6 +60,15 @@ void Repair::make_trees() {
             .tree_id = entry->id;
       }
     }
+    for (const auto& [key, value] : catalog_) {
+      const auto place = format::decode_subtree_key(key);
+      if (!place.has_value()) continue;
+      ids.insert(place->parent);
+      std::string& shape = state_.trees[place->parent].shape;
+      if (!shape.empty()) continue;
+      const std::string order(format::kBytewiseOrder);
+      shape = format::encode_tree_shape({.order = order, .value_order = order, .subtrees = true});
+    }
     for (const uint32_t id : ids) state_.trees[id].id = id;
     state_.trees[format::kCatalogTree].name = format::kCatalogTreeName;
     std::set<uint32_t> begun;
@@ -76,9 +86,96 @@ void Repair::make_trees() {
   }
 }
 
+// What one tree needs of another one is there, or is given up and named.
+void Repair::mend_trees() {
+  for (auto& [id, tree] : state_.trees) {
+    if (tree.clone_of != 0 && !state_.trees.contains(tree.clone_of)) {
+      lose(RepairLoss::Kind::kTree,
+           "the tree of which it was a clone: it has what was written to "
+           "it alone")
+          .tree_id = id;
+      tree.clone_of = 0;
+      tree.clone_ts = 0;
+    }
+    if (tree.layer_of != 0 && !state_.trees.contains(tree.layer_of)) {
+      lose(RepairLoss::Kind::kTree, "the tree of which it holds a part").tree_id = id;
+      tree.layer_of = 0;
+      tree.layer_cts = 0;
+    }
+  }
+  std::erase_if(state_.dictionaries,
+                [&](const auto& one) { return !state_.trees.contains(one.second.tree); });
+}
+
+// Subtrees hang where the catalog says: an entry in the tree above, one for the way back.
+void Repair::hang_trees(std::string* operations, uint32_t* count) {
+  if (report_.losses.empty() && !scanned_) return;
+  const auto add = [&](format::OperationType type, uint32_t tree, std::string_view key,
+                       std::string_view value) {
+    format::append_operation(*operations, {type, tree, key, value});
+    ++*count;
+  };
+  std::map<std::string, std::string> places;
+  for (const auto& [key, value] : catalog_) {
+    const auto place = format::decode_subtree_key(key);
+    const auto entry = format::decode_catalog_entry(value);
+    if (!place.has_value() || !entry.has_value()) continue;
+    add(format::OperationType::kPut, place->parent, place->stored_key, "");
+    places[format::place_key(entry->id)] = key;
+  }
+  for (const auto& [key, subtree] : places) {
+    if (const auto found = catalog_.find(key);
+        found == catalog_.end() || found->second != subtree) {
+      add(format::OperationType::kPut, format::kCatalogTree, key, subtree);
+    }
+  }
+  for (const auto& [key, value] : catalog_) {
+    if (format::decode_place_key(key).has_value() && !places.contains(key)) {
+      add(format::OperationType::kDelete, format::kCatalogTree, key, "");
+    }
+  }
+}
+
+void Repair::pass_on_losses() {
+  // By the time that an index is reached, what it is passed on from stands before it.
+  for (size_t i = 0; i < report_.losses.size(); ++i) {
+    const RepairLoss loss = report_.losses[i];
+    if (loss.kind != RepairLoss::Kind::kKeyRange) continue;
+    for (const auto& [id, tree] : state_.trees) {
+      const bool shows = tree.clone_of != 0 && tree.clone_of == loss.tree_id;
+      const bool is_layer = id == loss.tree_id && tree.layer_of != 0;
+      if (!shows && !is_layer) continue;
+      RepairLoss more = loss;
+      more.tree_id = shows ? id : tree.layer_of;
+      more.what = (shows ? "it shows what a tree had that it was cloned of: "
+                         : "a part of a large transaction: ") +
+                  loss.what;
+      report_.losses.push_back(std::move(more));
+    }
+  }
+}
+
+// A subtree whose tree above is gone gets a name instead.
+void Repair::drop_lost_places(std::string* operations, uint32_t* count) {
+  for (auto at = catalog_.begin(); at != catalog_.end();) {
+    const auto place = format::decode_subtree_key(at->first);
+    const auto entry = format::decode_catalog_entry(at->second);
+    const bool lost = place.has_value() && entry.has_value() && !has_tree(place->parent);
+    if (!lost) {
+      ++at;
+      continue;
+    }
+    format::append_operation(*operations,
+                             {format::OperationType::kDelete, format::kCatalogTree, at->first, {}});
+    ++*count;
+    at = catalog_.erase(at);
+  }
+}
+
 // Puts into the catalog what it has lost, where it may have lost anything; a tree without a name is
 // removed when a database is opened.
 void Repair::name_trees(std::string* operations, uint32_t* count) {
+  drop_lost_places(operations, count);
   std::map<uint32_t, std::string> names;
   std::set<uint32_t> known;
   for (const auto& [key, value] : catalog_) {
