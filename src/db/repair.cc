@@ -139,12 +139,30 @@ bool Repair::is_outdated() {
 
 // ---- Containers that the manifest names
 
+// Of a layer: what stands where the tree that it is of, which was taken before, has lost something
+// is what a transaction wrote first, and may have written again since. True where there is any.
+bool Repair::drop_superseded(uint32_t tree, std::vector<RepairEntry>* entries) const {
+  const auto layer = manifest_.state.trees.find(tree);
+  if (layer == manifest_.state.trees.end() || layer->second.layer_of == 0) return false;
+  const size_t before = entries->size();
+  for (const RepairLoss& loss : report_.losses) {
+    if (loss.kind != RepairLoss::Kind::kKeyRange || loss.tree_id != layer->second.layer_of)
+      continue;
+    std::erase_if(*entries, [&](const RepairEntry& entry) {
+      return entry.key >= loss.low && (!loss.high.has_value() || entry.key < *loss.high);
+    });
+  }
+  return entries->size() != before;
+}
+
 Status Repair::take_container(const format::ContainerRecord& record, const std::string* high) {
   ++report_.containers;
   RepairRun run(source_, dictionaries_, memory_max_);
   const bool header = run.read(record);
   if (record.tree == format::kCatalogTree) note_catalog(run.entries());
-  if (record.run.blocks == 0 || (header && run.whole() && data_->free(record))) {
+  std::vector<RepairEntry> entries = run.take_entries();
+  const bool superseded = drop_superseded(record.tree, &entries);
+  if (record.run.blocks == 0 || (header && run.whole() && !superseded && data_->free(record))) {
     note_entries(record, false);
     state_.containers[record.id] = record;
     large_.insert(record.large.begin(), record.large.end());
@@ -168,7 +186,7 @@ Status Repair::take_container(const format::ContainerRecord& record, const std::
     loss.container = record.id;
   }
   std::vector<format::ContainerRecord> made;
-  Status s = data_->build(record, run.entries(), &state_.next_container, &made);
+  Status s = data_->build(record, entries, &state_.next_container, &made);
   for (format::ContainerRecord& one : made) {
     note_entries(one, true);
     large_.insert(one.large.begin(), one.large.end());

@@ -49,6 +49,7 @@ class Repair {
   Status look_at_log();
   // With a manifest.
   Status take_containers();
+  bool drop_superseded(uint32_t tree, std::vector<RepairEntry>* entries) const;
   Status take_container(const format::ContainerRecord& record, const std::string* high);
   // Without.
   Status scan();

@@ -74,13 +74,18 @@ bool Repair::judge_attached(const RepairOperation& operation, std::string* why) 
 bool Repair::judge_parts(const RepairTransaction& transaction, std::string* why) {
   if (transaction.complete) return true;
   if (!transaction.layered.empty() && layers_.contains(transaction.cts)) return true;
-  for (const auto& [tree, of] : transaction.touched) {
-    if (!has_tree(tree) || cut_of(tree, of.low) >= transaction.cts) continue;
-    *why = "the log has a part of it alone";
-    return false;
+  if (transaction.layered.empty()) {
+    for (const auto& [tree, of] : transaction.touched) {
+      if (!has_tree(tree) || cut_of(tree, of.low) >= transaction.cts) continue;
+      *why = "the log has a part of it alone";
+      return false;
+    }
+    return true;
   }
-  if (transaction.layered.empty()) return true;
-  *why = "which trees hold its parts stood in the manifest";
+  *why =
+      "it was larger than memory, and which trees hold its parts stood in the manifest: among "
+      "those "
+      "that have lost their names are some";
   return false;
 }
 

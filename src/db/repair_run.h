@@ -65,6 +65,7 @@ class RepairRun {
   // The first and the last key that are known; false where none is.
   bool span(std::string* first, std::string* last) const;
   const std::vector<RepairEntry>& entries() const { return entries_; }
+  std::vector<RepairEntry> take_entries() { return std::move(entries_); }
   // Those of the keys in between; the first one's low is that of the container.
   const std::vector<RepairGap>& gaps() const { return gaps_; }
   const std::vector<format::ExtentAddress>& large() const { return large_; }

@@ -146,6 +146,10 @@ void RepairWalk::commit(RepairLog::Record& record, std::string_view payload, con
   }
   whole.operations = std::move(own.operations);
   whole.touched = std::move(own.touched);
+  if (!whole.complete) {
+    // What it has written there is not in the log any more.
+    for (const uint32_t tree : whole.layered) whole.touched[tree] = {"", std::nullopt, 0};
+  }
   if (why.empty() && judge(whole, &why)) return;
   drop(record, whole, why);
   // It would be found as one that is still open.
