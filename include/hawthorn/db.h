@@ -135,11 +135,13 @@ class HAWTHORN_EXPORT Db {
   // Makes a new database at `target`, which must not exist, of all that is readable of the one at
   // `source`, in which nothing is written; repair.h has what is told of it. Needs as much disk
   // space as the source's data and log, and in memory those of one container, and some bytes for
-  // each container and each record of the log. A target that was interrupted is to be removed.
-  // Errors: kInvalidArgument where the target exists; kNotFound where the source has no file of a
-  // database; kBusy when it is open; kNotSupported for data on devices, and for what newer versions
-  // write; those of writing the target, and of opening it, but kInvalidArgument (an order or an
-  // operator is missing: the report says so). Damage of the source is none.
+  // each container and each record of the log. A target that was interrupted is to be removed, and
+  // is not opened. Errors: kInvalidArgument where the target exists or lies in the source; kIoError
+  // also where what was read cannot be read again: make the repair again; kNotFound where the
+  // source has no file of a database; kBusy when it is open; kNotSupported for data on devices, and
+  // for what newer versions write; those of writing the target, and of opening it, but
+  // kInvalidArgument (an order or an operator is missing: the report says so). Damage of the source
+  // is none.
   static Result<RepairReport> repair(const std::string& source, const std::string& target,
                                      const RepairOptions& options);
 

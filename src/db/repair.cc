@@ -49,23 +49,31 @@ void Repair::note_entries(const format::ContainerRecord& record, bool damaged) {
 // directories above it is the source, the source's lock, which this process has, is held there.
 bool Repair::is_inside_source() const {
   const auto plain = [](const std::string& path) {
-    std::string result;
+    std::string result = path.starts_with('/') ? "" : ".";
     for (size_t at = 0; at < path.size();) {
       const size_t end = std::min(path.find('/', at), path.size());
       const std::string part = path.substr(at, end - at);
-      if (!part.empty() && part != ".") result += "/" + part;
+      const size_t last = result.rfind('/');
+      if (part == ".." && last != std::string::npos && result.substr(last) != "/..") {
+        result.resize(last);
+      } else if (!part.empty() && part != ".") {
+        result.append("/").append(part);
+      }
       at = end + 1;
     }
-    return (path.starts_with('/') ? "" : ".") + result + "/";
+    return result + "/";
   };
   if (plain(target_).starts_with(plain(source_.directory()))) return true;
-  const size_t last = target_.find_last_not_of('/');
-  const size_t slash = last == std::string::npos ? last : target_.rfind('/', last);
-  std::string above = slash == std::string::npos ? "." : target_.substr(0, slash + 1);
-  constexpr int kDepthMax = 64;
-  for (int depth = 0; depth < kDepthMax; ++depth, above += "/..") {
-    auto lock = machine_.files->open_file(above + "/lock", {.read_only = true});
-    if (lock.ok() && (*lock)->lock_exclusive().is(StatusCode::kBusy)) return true;
+  // From each directory that is there upwards: links lead elsewhere than they look like.
+  constexpr int kDepthMax = 40;
+  std::string path = target_.starts_with('/') ? target_ : "./" + target_;
+  for (size_t slash = path.rfind('/'); slash != std::string::npos; slash = path.rfind('/')) {
+    path.resize(slash);
+    std::string above = path + "/";
+    for (int depth = 0; depth < kDepthMax; ++depth, above += "../") {
+      auto lock = machine_.files->open_file(above + "lock", {.read_only = true});
+      if (lock.ok() && (*lock)->lock_exclusive().is(StatusCode::kBusy)) return true;
+    }
   }
   return false;
 }
