@@ -117,6 +117,11 @@ struct BackupsCommandOptions {
   std::vector<uint64_t> remove;
 };
 
+struct RepairCommandOptions {
+  std::string target;
+  bool ignore_manifest = false;
+};
+
 Status run_put(const CommonOptions& common, const PutOptions& options);
 Status run_get(const CommonOptions& common, const GetOptions& options);
 Status run_del(const CommonOptions& common, const DelOptions& options);
@@ -132,6 +137,7 @@ Status run_backup(const CommonOptions& common, const CopyCommandOptions& options
 Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options);
 Status run_verify(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options);
+Status run_repair(const CommonOptions& common, const RepairCommandOptions& options);
 // Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
 Status exec_bench(char** arguments);
 

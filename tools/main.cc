@@ -279,6 +279,15 @@ class CommandLine {
     add_command("rotate-data-key", "Encrypt with a new data key what is written from now on",
                 [this] { return run_rotate_data_key(common_); });
 
+    CLI::App& repair = add_command("repair", "Make a new database of all that is readable",
+                                   [this] { return run_repair(common_, repair_); });
+    repair.add_option("target", repair_.target, "Where; must not exist")
+        ->required()
+        ->type_name("TARGET");
+    repair.add_flag("--ignore-manifest", repair_.ignore_manifest,
+                    "Look for containers in the data files, though a manifest can be read");
+    add_progress(repair);
+
     // Only for the list of commands: main() hands it over before anything is parsed.
     app_.add_subcommand("bench", "Run hawthorn-bench, with its arguments")->prefix_command();
   }
@@ -296,6 +305,7 @@ class CommandLine {
   DumpOptions dump_;
   CheckCommandOptions check_;
   RotateKeyOptions rotate_key_;
+  RepairCommandOptions repair_;
   std::function<Status()> run_;
 };
 

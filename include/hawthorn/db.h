@@ -40,6 +40,8 @@ namespace hawthorn {
 namespace os {
 struct Machine;
 }
+struct RepairOptions;
+struct RepairReport;
 
 // A handle to a named tree: small, copied freely. Lifetime: as long as its Db is open.
 class HAWTHORN_EXPORT Tree {
@@ -145,6 +147,19 @@ class HAWTHORN_EXPORT Db {
   // devices, which ones is told by its manifest alone: then it needs Options::encryption, and there
   // are the errors of that, too.
   static Status destroy(const std::string& path, const Encryption& encryption = {});
+
+  // Makes a new database at `target`, which must not exist, of all that is readable of the one at
+  // `source`, in which nothing is written; repair.h has what is told of it. Needs as much disk
+  // space as the source's data and log, and in memory those of one container, and some bytes for
+  // each container and each record of the log. A target that was interrupted is to be removed, and
+  // is not opened. Errors: kInvalidArgument where the target exists or lies in the source; kIoError
+  // also where what was read cannot be read again: make the repair again; kNotFound where the
+  // source has no file of a database; kBusy when it is open; kNotSupported for data on devices, and
+  // for what newer versions write; those of writing the target, and of opening it, but
+  // kInvalidArgument (an order or an operator is missing: the report says so). Damage of the source
+  // is none.
+  static Result<RepairReport> repair(const std::string& source, const std::string& target,
+                                     const RepairOptions& options);
 
   static Limits limits();
 
@@ -474,6 +489,10 @@ class HAWTHORN_EXPORT Db {
   HAWTHORN_HIDDEN static Result<std::unique_ptr<Db>> open_on(const os::Machine& machine,
                                                              const std::string& path,
                                                              const Options& options);
+  HAWTHORN_HIDDEN static Result<RepairReport> repair_on(const os::Machine& machine,
+                                                        const std::string& source,
+                                                        const std::string& target,
+                                                        const RepairOptions& options);
 
  private:
   friend class Follower;

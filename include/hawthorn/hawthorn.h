@@ -17,6 +17,7 @@
 #include "hawthorn/merge_operator.h"
 #include "hawthorn/options.h"
 #include "hawthorn/read_queue.h"
+#include "hawthorn/repair.h"
 #include "hawthorn/replica.h"
 #include "hawthorn/stats.h"
 #include "hawthorn/status.h"

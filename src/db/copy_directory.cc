@@ -18,16 +18,6 @@ bool is_copied(std::string_view name) {
 }
 }  // namespace
 
-Status refuse_incomplete(const os::Machine& machine, const std::string& directory) {
-  Result<bool> marked = machine.files->exists(join(directory, kIncompleteName));
-  if (!marked.ok()) return marked.status();
-  if (!*marked) return {};
-  return Status(StatusCode::kCorruption,
-                directory +
-                    " has a file `copy.incomplete`: a checkpoint or a restore is being made there, "
-                    "or was interrupted. It is no database: make it again, or remove it");
-}
-
 Status make_durable_directory(os::FileSystem& files, const std::string& directory) {
   if (Status s = files.make_directory(directory); !s.ok()) return s;
   const size_t last = directory.find_last_not_of('/');

@@ -17,13 +17,10 @@
 #include <vector>
 
 #include "db/copy_sink.h"
+#include "db/incomplete.h"
 
 namespace hawthorn::db {
 
-inline constexpr char kIncompleteName[] = "copy.incomplete";
-
-// Errors: kCorruption where a copy of this directory was interrupted.
-Status refuse_incomplete(const os::Machine& machine, const std::string& directory);
 // Makes a directory, its name durable.
 Status make_durable_directory(os::FileSystem& files, const std::string& directory);
 

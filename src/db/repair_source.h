@@ -1,0 +1,70 @@
+#pragma once
+// The files of a damaged database, read only: what cannot be read is told, and never an error.
+//
+// Not here: what the bytes mean. Used by db/repair*.cc. Threads: one at a time.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/manifest_state.h"
+#include "hawthorn/repair.h"
+#include "os/machine.h"
+
+namespace hawthorn::db {
+
+inline constexpr size_t kRepairBlock = 4096;
+
+// Memory at a multiple of 4096 bytes, zeros at first. Of size 0 where there is none to be had: who
+// makes one of a size that the source says looks at that.
+class RepairBuffer {
+ public:
+  explicit RepairBuffer(size_t bytes);
+  ~RepairBuffer();
+  RepairBuffer(RepairBuffer&& other) noexcept;
+  RepairBuffer& operator=(RepairBuffer&& other) noexcept;
+  char* data() { return data_; }
+  const char* data() const { return data_; }
+  size_t size() const { return bytes_; }
+  bool ok() const { return data_ != nullptr; }
+
+ private:
+  char* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+class RepairSource {
+ public:
+  RepairSource(const os::Machine& machine, std::string directory)
+      : machine_(machine), directory_(std::move(directory)) {}
+
+  const os::Machine& machine() const { return machine_; }
+  const std::string& directory() const { return directory_; }
+  // Null where the file cannot be opened.
+  os::File* file(const std::string& name);
+  // 0 where there is none.
+  uint64_t size_of(const std::string& name);
+  // The numbers of the data files that are there, ascending.
+  const std::vector<uint32_t>& data_files() const { return data_files_; }
+  Status list();
+  const std::vector<std::string>& names() const { return names_; }
+
+  // Whether all of the blocks lie in a data file that is there.
+  bool holds(const format::ExtentAddress& address);
+  // Reads blocks of a data file. What cannot be read is zeros, and false in `readable`.
+  void read_blocks(const format::ExtentAddress& address, char* to, std::vector<bool>* readable);
+  // All of it, or false. What fails is tried again a few times.
+  bool read(const std::string& name, uint64_t offset, std::span<char> data);
+
+ private:
+  const os::Machine machine_;
+  const std::string directory_;
+  std::vector<std::string> names_;
+  std::vector<uint32_t> data_files_;
+  std::map<std::string, std::unique_ptr<os::File>> files_;
+};
+
+}  // namespace hawthorn::db
