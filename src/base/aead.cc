@@ -1,7 +1,9 @@
 #include "base/aead.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include <climits>
@@ -117,8 +119,12 @@ bool Aead::seal(const Nonce& nonce, std::string_view associated,
     to += piece.size();
   }
   unsigned char none[kAesBlock];
+  // Not by EVP_CIPHER_CTX_ctrl, which translates into this: of a small record that is felt.
+  OSSL_PARAM get_tag[] = {
+      OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, kTagBytes),
+      OSSL_PARAM_construct_end()};
   return good && EVP_EncryptFinal_ex(context, none, &done) == 1 &&
-         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, kTagBytes, tag) == 1;
+         EVP_CIPHER_CTX_get_params(context, get_tag) == 1;
 }
 
 bool Aead::open(const Nonce& nonce, std::string_view associated, std::string_view sealed,

@@ -114,7 +114,9 @@ TEST(Rotation, crashes) {
       auto db = Db::open_on(machine.machine(), "/db", with(vault.encryption("")));
       ASSERT_OK(db.status());
       ++((*db)->encryption().key_id == "first" ? old_ones : new_ones);
-      if (done) EXPECT_EQ((*db)->encryption().key_id, "second");
+      if (done) {
+        EXPECT_EQ((*db)->encryption().key_id, "second");
+      }
       const auto report = (*db)->check();
       ASSERT_OK(report.status());
       EXPECT_TRUE(report->ok());
