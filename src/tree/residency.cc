@@ -428,9 +428,11 @@ Status not_of(const RunFile& file, const std::string& place) {
                                              std::to_string(file.record.id) +
                                              " names other value extents than the manifest");
 }
-Status quarantined(const RunFile& file) {
-  return Status(StatusCode::kCorruption,
-                "container " + std::to_string(file.record.id) + " is quarantined");
+// What was found there has been answered before.
+Status quarantined(const RunFile& file, const std::string& place) {
+  return Status(StatusCode::kCorruption, place + ": the index run of container " +
+                                             std::to_string(file.record.id) +
+                                             " was found damaged, and is not read again");
 }
 }  // namespace
 
@@ -473,7 +475,7 @@ Status Residency::load_run(RunFile* file, RunPart part) {
     present = file->run.load(std::memory_order_acquire);
     if (present != nullptr && (part == RunPart::kFront || present->heap() != nullptr)) return {};
   }
-  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
+  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file, front_place(*file));
   if (attach_present(file, part)) return {};
   Status status = present == nullptr ? load_image(file, part) : load_heap(file);
   if (status.is(StatusCode::kCorruption)) file->damaged.store(true, std::memory_order_release);
@@ -495,7 +497,7 @@ Status Residency::load_for_get(RunFile* file) {
 
 Status Residency::load_outline(RunFile* file) {
   if (file->outline.load(std::memory_order_acquire) != nullptr) return {};
-  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file);
+  if (file->damaged.load(std::memory_order_acquire)) return quarantined(*file, front_place(*file));
   // Also where it is not on the disk yet.
   if (attach_present(file, RunPart::kFront)) return {};
   const Extent& image = *file->image.get();
@@ -593,6 +595,11 @@ os::IoRead Residency::front_request(const RunFile& file, char* memory) const {
   const ExtentAddress& address = file.image->address;
   return {space_->file(address.file), uint64_t{address.block} * kBlock, memory,
           file.image->front_bytes(), nullptr};
+}
+
+std::string Residency::front_place(const RunFile& file) const {
+  const os::IoRead request = front_request(file, nullptr);
+  return place(request.file, request.offset);
 }
 
 Status Residency::finish_front(RunFile* file, char* memory) {
