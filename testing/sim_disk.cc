@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/checksum.h"
 #include "testing/sim_state.h"
 
 namespace hawthorn::testing {
@@ -11,6 +12,19 @@ constexpr size_t kMappingUnitBytes = size_t{64} << 10;
 
 Status missing(const std::string& path) {
   return Status(StatusCode::kNotFound, path + ": no such file or directory");
+}
+
+uint64_t hash_of(const SimNode& node) {
+  uint64_t hash = node.now.size();
+  std::string block(kSimBlockBytes, '\0');
+  for (uint64_t offset = 0; offset < node.now.size(); offset += kSimBlockBytes) {
+    node.now.read(offset, block);
+    hash = mix64(hash ^ checksum64(block.data(), block.size(), offset));
+  }
+  for (const auto& [name, child] : node.names) {
+    hash = mix64(hash ^ checksum64(name.data(), name.size(), 0) ^ mix64(hash_of(*child)));
+  }
+  return hash;
 }
 
 }  // namespace
@@ -61,6 +75,11 @@ void SimDisk::clear_faults() {
   state_->faults.clear();
 }
 
+void SimDisk::set_faults(SimDiskFaults* faults) {
+  os::MutexLock lock(state_->mutex);
+  state_->asked = faults;
+}
+
 void SimDisk::set_capacity(uint64_t bytes) {
   os::MutexLock lock(state_->mutex);
   state_->capacity = bytes;
@@ -98,6 +117,12 @@ SimCounters SimDisk::counters() const {
 uint64_t SimDisk::used_bytes() const {
   os::MutexLock lock(state_->mutex);
   return state_->used_bytes();
+}
+
+uint64_t SimDisk::image_hash() const {
+  os::MutexLock lock(state_->mutex);
+  if (!state_->stopped) state_->gather_all_stores();
+  return hash_of(*state_->root);
 }
 
 uint64_t SimDisk::unsynced_changes() const {

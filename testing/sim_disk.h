@@ -48,6 +48,27 @@ struct SimCounters {
   uint64_t faults = 0;  // injected and met
 };
 
+// Asked by a disk within each of its operations, under its lock, and told what a power loss did.
+class SimDiskFaults {
+ public:
+  enum class WriteFate : uint8_t {
+    kWritten,
+    kDropped,      // acknowledged, and nothing was written
+    kForgotten,    // reads back until the power is lost, synced or not
+    kMisdirected,  // at another place of the file
+  };
+  enum class CrashFate : uint8_t { kKept, kLost, kTorn };
+
+  virtual ~SimDiskFaults() = default;
+  // An error to answer with. kRead with kCorruption: a short read.
+  virtual Status meet(SimOp op, const std::string& path) = 0;
+  // *elsewhere: where a misdirected write goes.
+  virtual WriteFate fate_of_write(const std::string& path, uint64_t offset, size_t size,
+                                  uint64_t file_size, uint64_t* elsewhere) = 0;
+  // What became of an unsynced change: of a file, or (`name`) of names in a directory.
+  virtual void crashed(const std::string& path, bool name, CrashFate fate) = 0;
+};
+
 class SimDisk : public os::FileSystem {
  public:
   explicit SimDisk(uint64_t seed = 1);
@@ -70,6 +91,8 @@ class SimDisk : public os::FileSystem {
   void fail_path(const std::string& part, SimOp op, uint64_t nth, StatusCode code,
                  bool forever = false);
   void clear_faults();
+  // Null: none. Lifetime: longer than the disk, and than those that a crash makes of it.
+  void set_faults(SimDiskFaults* faults);
   // Bytes that files may take; kNoSpace beyond. 0: no limit.
   void set_capacity(uint64_t bytes);
   void set_direct_supported(bool supported);
@@ -80,6 +103,8 @@ class SimDisk : public os::FileSystem {
 
   SimCounters counters() const;
   uint64_t used_bytes() const;
+  // Of all names and bytes, as they are now.
+  uint64_t image_hash() const;
   // The number of changes that no sync covers yet, names included.
   uint64_t unsynced_changes() const;
 

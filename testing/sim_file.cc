@@ -55,13 +55,7 @@ class SimFile : public os::File {
     if (data.empty()) return fault;
     state_->gather_stores(*node_);
     state_->counters.bytes_written += data.size();
-    state_->change(*node_, {SimChange::Kind::kWrite, offset, data.size(),
-                            std::string(data.begin(), data.end())});
-    extend(offset + data.size());
-    if (const auto memory = node_->memory.lock(); memory != nullptr && offset < memory->size()) {
-      const size_t here = std::min<size_t>(data.size(), memory->size() - offset);
-      std::memcpy(memory->data() + offset, data.data(), here);
-    }
+    state_->write(*node_, path_, offset, data);
     return fault;
   }
 

@@ -92,7 +92,7 @@ char* SimMemory::map_twice(bool read_only) {
 Status SimDisk::State::begin(SimOp op, const std::string& path) {
   if (stopped) return Status(StatusCode::kIoError, path + ": the simulated disk has stopped");
   if (uint64_t* const counter = counter_of(counters, op); counter != nullptr) ++*counter;
-  Status status;
+  Status status = asked == nullptr ? Status() : asked->meet(op, path);
   for (size_t i = 0; i < faults.size();) {
     SimFault& fault = faults[i];
     const bool meant = (fault.op == SimOp::kAny || fault.op == op) &&
@@ -235,8 +235,8 @@ void SimDisk::State::make_frees_durable() {
   for (const std::weak_ptr<SimNode>& file : files) {
     const Node node = file.lock();
     if (node == nullptr) continue;
-    const bool frees = std::any_of(
-        node->unsynced.begin(), node->unsynced.end(), [](const SimChange& change) {
+    const bool frees =
+        std::any_of(node->unsynced.begin(), node->unsynced.end(), [](const SimChange& change) {
           return change.kind == SimChange::Kind::kPunch || change.kind == SimChange::Kind::kSize;
         });
     if (frees) sync(*node);
@@ -246,6 +246,27 @@ void SimDisk::State::make_frees_durable() {
 void SimDisk::State::change(SimNode& node, SimChange change) {
   node.now.apply(change);
   node.unsynced.push_back(std::move(change));
+}
+
+void SimDisk::State::write(SimNode& node, const std::string& path, uint64_t offset,
+                           std::span<const char> data) {
+  using Fate = SimDiskFaults::WriteFate;
+  uint64_t to = offset;
+  const Fate fate = asked == nullptr
+                        ? Fate::kWritten
+                        : asked->fate_of_write(path, offset, data.size(), node.now.size(), &to);
+  const uint64_t end = offset + data.size();
+  if (fate == Fate::kForgotten) {
+    node.now.write(offset, data);
+  } else if (fate != Fate::kDropped) {
+    change(node, {SimChange::Kind::kWrite, to, data.size(), std::string(data.begin(), data.end())});
+  }
+  if (end > node.now.size()) change(node, {SimChange::Kind::kSize, end, 0, ""});
+  if (fate == Fate::kDropped) return;
+  if (const auto memory = node.memory.lock(); memory != nullptr && to < memory->size()) {
+    const size_t here = std::min<size_t>(data.size(), memory->size() - to);
+    std::memcpy(memory->data() + to, data.data(), here);
+  }
 }
 
 void SimDisk::State::gather_stores(SimNode& node) {
@@ -292,6 +313,12 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
   Prng dice(seed);
   auto next = std::make_shared<State>(dice.next());
   next->capacity = capacity;
+  next->asked = asked;
+  using Fate = SimDiskFaults::CrashFate;
+  const auto tell = [this](const std::string& path, bool name, Fate fate)
+                        NO_THREAD_SAFETY_ANALYSIS {
+                          if (asked != nullptr) asked->crashed(path, name, fate);
+                        };
   next->direct_supported = direct_supported;
   next->clones_supported = clones_supported;
 
@@ -306,10 +333,15 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
     std::map<std::string, Node> names;
   };
   std::vector<Saved> saved;
+  if (kind == CrashKind::kPowerLossDrop) {
+    for (const SimNameChange& change : name_changes) tell(change.name, true, Fate::kLost);
+  }
   if (kind == CrashKind::kPowerLoss) {
     std::vector<SimNameChange> kept;
     for (const SimNameChange& change : name_changes) {
-      if (dice.below(100) < names_percent) kept.push_back(change);
+      const bool keeps = dice.below(100) < names_percent;
+      if (keeps) kept.push_back(change);
+      tell(change.name, true, keeps ? Fate::kKept : Fate::kLost);
     }
     for (const SimNameChange& change : name_changes) {
       for (const Node& directory : {change.directory, change.to_directory}) {
@@ -324,7 +356,8 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
 
   std::unordered_map<const SimNode*, Node> copies;
   std::vector<std::weak_ptr<SimNode>> copied_files;
-  const std::function<Node(const SimNode&)> copy = [&](const SimNode& node) -> Node {
+  const std::function<Node(const SimNode&, const std::string&)> copy =
+      [&](const SimNode& node, const std::string& path) -> Node {
     Node& made = copies[&node];
     if (made != nullptr) return made;
     const Node clone = std::make_shared<SimNode>();
@@ -334,9 +367,9 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
       clone->now = node.now;
       clone->durable = node.durable;
       clone->unsynced = node.unsynced;
-      for (const auto& [name, child] : node.names) clone->names[name] = copy(*child);
+      for (const auto& [name, child] : node.names) clone->names[name] = copy(*child, name);
       for (const auto& [name, child] : node.durable_names) {
-        clone->durable_names[name] = copy(*child);
+        clone->durable_names[name] = copy(*child, name);
       }
     } else {
       clone->durable = node.durable;
@@ -345,23 +378,31 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
       for (const SimChange& change : node.unsynced) {
         if (dice.below(100) < percent) {
           clone->durable.apply(change);
+          tell(path, false, Fate::kKept);
         } else if (percent > 0 && tears && dice.one_in(2)) {
           clone->durable.apply_torn(change, dice);
+          tell(path, false, Fate::kTorn);
+        } else {
+          tell(path, false, Fate::kLost);
         }
       }
       clone->durable.cut();
       clone->now = clone->durable;
-      for (const auto& [name, child] : node.durable_names) clone->names[name] = copy(*child);
+      for (const auto& [name, child] : node.durable_names) {
+        clone->names[name] = copy(*child, name);
+      }
       clone->durable_names = clone->names;
     }
     for (const auto& [name, child] : clone->names) child->links = 1;
     if (!clone->directory) copied_files.push_back(clone);
     return clone;
   };
-  next->root = copy(*root);
+  next->root = copy(*root, "");
   next->root->links = 1;
   if (kind == CrashKind::kProcessKill) {
-    const auto copied = [&](const Node& node) { return node == nullptr ? nullptr : copy(*node); };
+    const auto copied = [&](const Node& node) {
+      return node == nullptr ? nullptr : copy(*node, "");
+    };
     for (const SimNameChange& change : name_changes) {
       next->name_changes.push_back({change.kind, copied(change.directory), change.name,
                                     copied(change.to_directory), change.to_name,

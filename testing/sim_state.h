@@ -92,6 +92,7 @@ struct SimDisk::State {
   bool direct_supported GUARDED_BY(mutex) = true;
   bool clones_supported GUARDED_BY(mutex) = false;
   bool stopped GUARDED_BY(mutex) = false;
+  SimDiskFaults* asked GUARDED_BY(mutex) = nullptr;
 
   // Counts an operation; the error that it has to answer with, if any.
   Status begin(SimOp op, const std::string& path) REQUIRES(mutex);
@@ -112,6 +113,9 @@ struct SimDisk::State {
   // As a journal is committed before what it frees is given to others.
   void make_frees_durable() REQUIRES(mutex);
   void change(SimNode& node, SimChange change) REQUIRES(mutex);
+  // A write, to the place and for the time that its fate allows.
+  void write(SimNode& node, const std::string& path, uint64_t offset, std::span<const char> data)
+      REQUIRES(mutex);
   // Turns stores into mapped memory since the last call into unsynced changes, page by page.
   void gather_stores(SimNode& node) REQUIRES(mutex);
   void gather_all_stores() REQUIRES(mutex);

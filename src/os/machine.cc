@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "os/posix_file.h"
+#include "os/schedule.h"
 
 namespace hawthorn::os {
 namespace {
@@ -56,6 +57,7 @@ class RealRandom : public Random {
 }  // namespace
 
 uint32_t processors() {
+  if (Schedule* const by = this_schedule(); by != nullptr) return by->processors();
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
   return static_cast<uint32_t>(std::max(1, CPU_COUNT(&allowed)));

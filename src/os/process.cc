@@ -7,11 +7,18 @@
 #include <string>
 #include <string_view>
 
+#include "os/schedule.h"
+
 namespace hawthorn::os {
 
-uint64_t process_id() { return static_cast<uint64_t>(::getpid()); }
+// On a simulated machine there is one process, which is always the same.
+uint64_t process_id() {
+  if (this_schedule() != nullptr) return 1;
+  return static_cast<uint64_t>(::getpid());
+}
 
 uint64_t process_start(uint64_t pid) {
+  if (this_schedule() != nullptr) return pid;
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return 0;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "os/schedule.h"
+
 namespace hawthorn::os {
 
 namespace {
@@ -29,16 +31,52 @@ uint32_t* futex_word(std::atomic<uint32_t>* word) {
   return reinterpret_cast<uint32_t*>(word);
 }
 
+std::atomic<Schedule*> installed{nullptr};
+thread_local bool belongs = false;
+
 uint64_t monotonic_us() {
+  if (Schedule* const by = this_schedule(); by != nullptr) return by->now_us();
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * kUsPerSecond +
          static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
+// Ends a thread's part in its schedule. The first thread-local object that it makes, and so the
+// last one that is destroyed.
+struct Leaving {
+  Schedule* schedule = nullptr;
+  void* thread = nullptr;
+  ~Leaving() {
+    if (schedule == nullptr) return;
+    belongs = false;
+    schedule->end(thread);
+  }
+};
+thread_local Leaving leaving;
+
 }  // namespace
 
+void install_schedule(Schedule* schedule) {
+  installed.store(schedule, std::memory_order_relaxed);
+  belongs = schedule != nullptr;
+}
+
+Schedule* this_schedule() {
+  Schedule* const by = installed.load(std::memory_order_relaxed);
+  return by == nullptr || !belongs ? nullptr : by;
+}
+
+#if defined(HAWTHORN_TEST_POINTS)
+void lock_point() {
+  if (Schedule* const by = this_schedule(); by != nullptr) by->point("lock");
+}
+#endif
+
 void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout_us) {
+  if (Schedule* const by = this_schedule(); by != nullptr) {
+    return by->wait(word, expected, timeout_us);
+  }
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(timeout_us / kUsPerSecond);
   timeout.tv_nsec = static_cast<long>(timeout_us % kUsPerSecond) * 1000;
@@ -49,12 +87,14 @@ void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout
 }
 
 void futex_wake(std::atomic<uint32_t>* word, int count) {
+  if (Schedule* const by = this_schedule(); by != nullptr) return by->wake(word, count);
   const int saved_errno = errno;
   syscall(SYS_futex, futex_word(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
   errno = saved_errno;
 }
 
 void cpu_relax() {
+  if (Schedule* const by = this_schedule(); by != nullptr) return by->pause(0);
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -71,11 +111,15 @@ void SpinWait::once() {
   constexpr long kSleepNsMax = 100'000;
   const timespec pause{0, std::min(long{1000} << std::min(tries_ - kSpinsMax, 7U), kSleepNsMax)};
   ++tries_;
+  if (Schedule* const by = this_schedule(); by != nullptr) {
+    return by->pause(static_cast<uint64_t>(pause.tv_nsec) / 1000);
+  }
   nanosleep(&pause, nullptr);
 }
 
 void Mutex::lock_slow() {
-  for (uint32_t spin = 0; spin < kSpinsMax; ++spin) {
+  const uint32_t spins = this_schedule() == nullptr ? kSpinsMax : 0;
+  for (uint32_t spin = 0; spin < spins; ++spin) {
     uint32_t seen = word_.load(std::memory_order_relaxed);
     if (seen == 0 && word_.compare_exchange_weak(seen, 1, std::memory_order_acquire)) return;
     if (seen == 2) break;  // others are parked already: the wait is a long one
@@ -131,17 +175,31 @@ bool Signal::wait_for(uint64_t timeout_us) {
 
 struct Thread::State {
   std::thread thread;
+  Schedule* schedule = nullptr;
+  void* scheduled = nullptr;  // what it is to it
 };
 
 Thread::Thread(std::string name, std::function<void()> body, bool background)
     : state_(std::make_unique<State>()) {
-  state_->thread = std::thread([name = std::move(name), body = std::move(body), background]() {
-    constexpr size_t kNameMax = 15;  // of the kernel
-    pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
-    // On Linux nice values belong to threads; a refusal only costs smoothness.
-    if (background) setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
-    body();
-  });
+  Schedule* const by = this_schedule();
+  state_->schedule = by;
+  if (by != nullptr) state_->scheduled = by->create(name);
+  void* const scheduled = state_->scheduled;
+  state_->thread =
+      std::thread([name = std::move(name), body = std::move(body), background, by, scheduled]() {
+        if (by != nullptr) {
+          leaving.schedule = by;
+          leaving.thread = scheduled;
+          belongs = true;
+          by->begin(scheduled);
+        }
+        constexpr size_t kNameMax = 15;  // of the kernel
+        pthread_setname_np(pthread_self(), name.substr(0, kNameMax).c_str());
+        // On Linux nice values belong to threads; a refusal only costs smoothness.
+        if (background && by == nullptr)
+          setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+        body();
+      });
 }
 
 Thread::Thread() noexcept = default;
@@ -161,7 +219,10 @@ Thread& Thread::operator=(Thread&& other) noexcept {
 bool Thread::joinable() const { return state_ != nullptr && state_->thread.joinable(); }
 
 void Thread::join() {
-  if (joinable()) state_->thread.join();
+  if (joinable()) {
+    if (state_->schedule != nullptr) state_->schedule->join(state_->scheduled);
+    state_->thread.join();
+  }
   state_.reset();
 }
 

@@ -22,6 +22,13 @@ void futex_wake(std::atomic<uint32_t>* word, int count);
 // A pause of a spinning thread.
 void cpu_relax();
 
+#if defined(HAWTHORN_TEST_POINTS)
+// Where the scheduler of a simulated machine (schedule.h) may let another thread go on.
+void lock_point();
+#else
+inline void lock_point() {}
+#endif
+
 // For loops that try again until another thread has finished its step: spins first, then sleeps
 // for longer and longer (up to 100 us), since that thread may need this one's core.
 class SpinWait {
@@ -38,10 +45,12 @@ class CAPABILITY("mutex") Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
   void lock() ACQUIRE() {
+    lock_point();
     uint32_t expected = 0;
     if (!word_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) lock_slow();
   }
   bool try_lock() TRY_ACQUIRE(true) {
+    lock_point();
     uint32_t expected = 0;
     return word_.compare_exchange_strong(expected, 1, std::memory_order_acquire);
   }

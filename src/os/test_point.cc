@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "os/schedule.h"
 #include "os/sync.h"
 
 namespace hawthorn::os {
@@ -31,6 +32,7 @@ std::atomic<size_t> hook_count{0};
 }  // namespace
 
 void reach_test_point(const char* name) {
+  if (Schedule* const by = this_schedule(); by != nullptr) by->point(name);
   if (hook_count.load(std::memory_order_acquire) == 0) return;
   Hook hook;
   {

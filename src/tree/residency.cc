@@ -614,6 +614,11 @@ os::IoRead Residency::front_request(const RunFile& file, char* memory) const {
           file.image->front_bytes(), nullptr};
 }
 
+std::string Residency::front_place(const RunFile& file) const {
+  const os::IoRead request = front_request(file, nullptr);
+  return place(request.file, request.offset);
+}
+
 Status Residency::finish_front(RunFile* file, char* memory) {
   const size_t bytes = file->image->front_bytes();
   Result<std::unique_ptr<Run>> run = check_run(file, memory, bytes);

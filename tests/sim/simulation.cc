@@ -1,0 +1,432 @@
+#include "tests/sim/simulation.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "db/file_sizing.h"
+#include "db/log_sizing.h"
+#include "os/sync.h"
+#include "tests/sim/client.h"
+
+namespace hawthorn::tests {
+namespace {
+
+using testing::CrashKind;
+using testing::SimDisk;
+using testing::SimFaultKind;
+using testing::SimFiles;
+using testing::SimOp;
+
+constexpr size_t kKB = size_t{1} << 10;
+constexpr const char* kTreeNames[kSimTrees] = {"plain", "packed", "appended"};
+
+enum class Character : uint8_t { kHonest, kFailing, kLying };
+
+// Reads go to a pool, as on a machine without io_uring: in any order, on several threads.
+class PooledQueues : public os::IoQueues {
+ public:
+  explicit PooledQueues(os::Io* io) : queues_(os::make_io_queues(io)) {}
+  Result<std::unique_ptr<os::IoQueue>> create(uint32_t depth, os::IoBackend) override {
+    return queues_->create(depth, os::IoBackend::kThreads);
+  }
+  os::IoBackend backend() override { return os::IoBackend::kThreads; }
+  Status uring_status() override {
+    return Status(StatusCode::kNotSupported, "io_uring is not used: the machine is simulated");
+  }
+
+ private:
+  const std::unique_ptr<os::IoQueues> queues_;
+};
+
+class Numbers : public os::Random {
+ public:
+  explicit Numbers(uint64_t seed) : prng_(seed) {}
+  uint64_t next() override { return prng_.next(); }
+
+ private:
+  Prng prng_;
+};
+
+// One for each purpose: what one draws does not change what the others do.
+Prng dice(uint64_t seed, uint64_t purpose, uint64_t number = 0) {
+  return Prng(mix64(mix64(seed) ^ mix64(purpose * 1000 + number)));
+}
+
+class Simulation {
+ public:
+  Simulation(const SimParameters& parameters, SimResult* result, const std::function<void()>& stuck)
+      : parameters_(parameters),
+        result_(*result),
+        prng_(dice(parameters.seed, 1)),
+        disk_(std::make_unique<SimDisk>(mix64(parameters.seed))),
+        scheduler_({.seed = dice(parameters.seed, 2).next(),
+                    .processors = static_cast<uint32_t>(dice(parameters.seed, 3).between(1, 8))},
+                   &trace_,
+                   [this, stuck](const std::string& why) {
+                     world_.fail(why);
+                     take_result();
+                     stuck();
+                   }),
+        files_(disk_.get(), &scheduler_, &trace_, &result_.coverage,
+               dice(parameters.seed, 4).next()),
+        clock_(&scheduler_),
+        random_(dice(parameters.seed, 5).next()) {
+    if (!parameters.trace.empty() && !trace_.write_to(parameters.trace)) {
+      world_.failure = "cannot write " + parameters.trace;
+    }
+    world_.scheduler = &scheduler_;
+    world_.files = &files_;
+    world_.trace = &trace_;
+    shape();
+  }
+
+  void run() {
+    uint64_t lives = prng_.between(1, 4);
+    if (parameters_.lives != 0) lives = std::min(lives, parameters_.lives);
+    for (uint64_t i = 0; i < lives && going_on(); ++i) {
+      live(i);
+      ++result_.lives;
+    }
+    if (going_on()) finish();
+    take_result();
+  }
+
+ private:
+  bool going_on() const { return world_.failure.empty() && !ended_; }
+
+  // What does not change from life to life: sizes, the kind of disk.
+  void shape() {
+    db::log_segment_bytes = (128 * kKB) << prng_.below(4);
+    db::log_ring_bytes_max = (128 * kKB) << prng_.below(3);
+    db::log_bytes_min = (64 * kKB) << prng_.below(5);
+    db::data_file_bytes_first = (512 * kKB) << prng_.below(3);
+    db::data_file_bytes_max = db::data_file_bytes_first << prng_.below(3);
+    const uint64_t character = prng_.below(10);
+    character_ = character < 5   ? Character::kHonest
+                 : character < 8 ? Character::kFailing
+                                 : Character::kLying;
+    world_.keys = uint64_t{20} << prng_.below(5);
+    world_.large_values = prng_.one_in(3);
+    compression_ = static_cast<Compression>(prng_.below(3));
+    latency_us_ = prng_.one_in(4) ? 0 : uint64_t{10} << prng_.below(6);
+    direct_ = !prng_.one_in(4);
+    disk_->set_direct_supported(direct_);
+  }
+
+  testing::SimFaultPlan plan(uint64_t life) {
+    testing::SimFaultPlan plan;
+    plan.latency_us = latency_us_;
+    Prng prng = dice(parameters_.seed, 6, life);
+    const auto choose = [&](SimFaultKind first, SimFaultKind last) {
+      const uint64_t period = uint64_t{2} << (2 * prng.below(5));
+      for (size_t kind = static_cast<size_t>(first); kind <= static_cast<size_t>(last); ++kind) {
+        if (!prng.one_in(3)) continue;
+        if ((parameters_.kinds >> kind & 1) != 0) plan.period[kind] = period;
+      }
+      plan.faults_max = std::min(parameters_.faults, prng.one_in(3) ? 100 : prng.between(1, 3));
+    };
+    if (character_ == Character::kFailing && !prng.one_in(4)) {
+      choose(SimFaultKind::kOpenFails, SimFaultKind::kDirectorySyncFails);
+    } else if (character_ == Character::kLying && !prng.one_in(4)) {
+      choose(SimFaultKind::kDroppedWrite, SimFaultKind::kBitRot);
+    }
+    if (parameters_.planted) {
+      plan.period = {};
+      plan.period[static_cast<size_t>(SimFaultKind::kForgottenWrite)] = 1;
+      plan.lies_about = uint64_t{1} << static_cast<size_t>(testing::SimFileClass::kSegment);
+      plan.faults_max = ~uint64_t{0};
+    }
+    return plan;
+  }
+
+  void live(uint64_t life) {
+    Prng prng = dice(parameters_.seed, 7, life);
+    const uint64_t clients =
+        std::min(prng.between(1, 4), parameters_.clients == 0 ? 4 : parameters_.clients);
+    uint64_t operations = prng.between(5, 60);
+    if (parameters_.operations != 0) operations = std::min(operations, parameters_.operations);
+    const auto kind = static_cast<CrashKind>(prng.below(3));
+    files_.set_plan(plan(life));
+    files_.clear_met();
+    if (!prng.one_in(4)) {
+      const uint64_t steps = uint64_t{100} << prng.below(10);
+      scheduler_.at_step(scheduler_.steps() + prng.between(1, steps), [this] { disk_->stop(); });
+    }
+    const bool closes = prng.one_in(4);
+    bool closed = false;
+    {
+      Machine machine(*this);
+      std::unique_ptr<Db> db = open(machine.machine);
+      if (db != nullptr) {
+        use(*db, life, clients, operations);
+        if (closes && going_on()) closed = close(*db);
+        // Otherwise the machine stops here, or the database is let go of before.
+        if (!closed && prng.one_in(2)) disk_->stop();
+      }
+    }
+    scheduler_.at_step(~uint64_t{0}, {});
+    if (parameters_.verbose) tell(life, clients, operations, kind, closed);
+    result_.crashes += closed ? 0 : 1;
+    crash(kind, closed);
+  }
+
+  // Of one life: its threads end with it.
+  struct Machine {
+    explicit Machine(Simulation& simulation) : io(os::make_pool_io(3)), queues(io.get()) {
+      machine = {.files = &simulation.files_,
+                 .io = io.get(),
+                 .queues = &queues,
+                 .clock = &simulation.clock_,
+                 .random = &simulation.random_,
+                 .background_threads = true};
+    }
+    std::unique_ptr<os::Io> io;
+    PooledQueues queues;
+    os::Machine machine;
+  };
+
+  std::unique_ptr<Db> open(const os::Machine& machine) {
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    options.compression = Compression::kNone;
+    options.merge_operators = {append_with(",")};
+    options.commit_hooks = {timestamp_hook()};
+    options.lock_timeout_ms = 20;
+    Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
+    if (!db.ok() && !disk_->stopped() && files_.errors_met() > 0) {
+      // What failed may be tried again.
+      files_.set_plan({.latency_us = latency_us_});
+      files_.clear_met();
+      db = Db::open_on(machine, "/db", options);
+    }
+    if (!db.ok()) {
+      refused(db.status(), "open");
+      return nullptr;
+    }
+    world_.db = db->get();
+    if (!make_trees(**db)) return nullptr;
+    if (!compare(**db)) return nullptr;
+    return std::move(*db);
+  }
+
+  // A database that cannot be read ends the run: a damaged disk may come to that.
+  void refused(const Status& status, const std::string& what) {
+    world_.judge(status, what);
+    if (disk_->stopped() || !world_.failure.empty()) return;
+    if (files_.damaged() && status.is(StatusCode::kCorruption)) {
+      ++result_.corruption;
+      ended_ = true;
+    } else if (files_.errors_met() == 0 && !files_.damaged()) {
+      world_.fail(what + ": " + status.to_string());
+    }
+  }
+
+  bool make_trees(Db& db) {
+    for (size_t i = 0; i < kSimTrees; ++i) {
+      Result<Tree> tree = db.tree(kTreeNames[i]);
+      Status status = tree.status();
+      if (status.ok() && i == 1) status = db.set_compression(*tree, compression_);
+      if (status.ok() && i == 2) status = db.set_merge_operator(*tree, "append:,");
+      if (!status.ok()) {
+        refused(status, std::string("making ") + kTreeNames[i]);
+        return false;
+      }
+      world_.trees[i] = *tree;
+    }
+    return true;
+  }
+
+  // ---- What is there
+
+  // False: it could not be read, or is wrong.
+  bool compare(Db& db) {
+    SimFound found;
+    for (size_t i = 0; i < kSimTrees; ++i) {
+      auto& contents = found.contents[i];
+      const Status status =
+          db.scan(world_.trees[i], "", std::nullopt, [&](std::span<const Entry> entries) {
+            for (const Entry& entry : entries) {
+              contents.emplace(entry.key, entry.value);
+            }
+            return true;
+          });
+      if (disk_->stopped()) return false;
+      if (!status.ok() && !read_singly(db, i, status, &found)) return false;
+    }
+    // A disk that has lied about the log's last bytes, or about which manifest there is, has lost
+    // them without a trace.
+    const bool any_end = files_.ever_damaged(testing::SimFileClass::kSegment) ||
+                         files_.ever_damaged(testing::SimFileClass::kRing) ||
+                         files_.ever_damaged(testing::SimFileClass::kManifest) ||
+                         files_.ever_damaged(testing::SimFileClass::kSuperblock);
+    if (any_end && !parameters_.planted) may_lose_ = SimMayLose::kSuffix;
+    size_t lost = 0;
+    const std::string error = world_.history.check(found, may_lose_, &lost);
+    if (!error.empty()) {
+      const std::string damage = files_.describe_damage();
+      world_.fail(error + (damage.empty() ? "" : "\n  damage: " + damage));
+      return false;
+    }
+    result_.commits += world_.history.commits.size();
+    result_.lost += lost;
+    if (!found.unreadable.empty()) {
+      ++result_.corruption;
+      ended_ = true;
+      return false;
+    }
+    world_.history.begin_life(std::move(found.contents));
+    may_lose_ = SimMayLose::kNothing;
+    const Result<CheckReport> report = db.check();
+    if (disk_->stopped()) return false;
+    if (!report.ok()) {
+      refused(report.status(), "check");
+      return report.ok();
+    }
+    // An error of a read is one of the check's.
+    if (report->ok() || files_.errors_met() > 0) return true;
+    if (files_.damaged()) {
+      ++result_.corruption;
+      ended_ = true;
+    } else {
+      world_.fail("check: " + report->errors[0]);
+    }
+    return false;
+  }
+
+  // Key by key, so that one bad place does not hide the others.
+  bool read_singly(Db& db, size_t tree, const Status& why, SimFound* found) {
+    world_.judge(why, "scan");
+    if (!world_.failure.empty()) return false;
+    if (!why.is(StatusCode::kCorruption) || !files_.damaged()) return false;
+    found->contents[tree].clear();
+    for (const SimKey& key : world_.history.keys()) {
+      if (key.first != tree) continue;
+      Value value;
+      const Status status = db.get(world_.trees[tree], key.second, value);
+      if (disk_->stopped()) return false;
+      world_.judge(status, "get", {StatusCode::kNotFound});
+      if (!world_.failure.empty()) return false;
+      if (status.ok()) {
+        found->contents[tree].emplace(key.second, value.view());
+      } else if (!status.is_not_found()) {
+        found->unreadable.insert(key);
+      }
+    }
+    return true;
+  }
+
+  // ---- Lives and deaths
+
+  void use(Db& db, uint64_t life, uint64_t clients, uint64_t operations) {
+    world_.poisoned = false;
+    std::vector<std::unique_ptr<SimClient>> all;
+    for (uint64_t i = 0; i < clients; ++i) {
+      all.push_back(std::make_unique<SimClient>(&world_,
+                                                "c" + std::to_string(life) + std::to_string(i),
+                                                dice(parameters_.seed, 8, life * 10 + i).next()));
+    }
+    {
+      std::vector<os::Thread> threads;
+      threads.reserve(clients);
+      for (uint64_t i = 0; i < clients; ++i) {
+        threads.emplace_back("client " + std::to_string(i),
+                             [client = all[i].get(), operations] { client->run(operations); });
+      }
+    }
+    if (world_.poisoned) {
+      ++result_.poisoned;
+      still_reads(db);
+    }
+  }
+
+  // A database that can commit nothing any more still shows what it has.
+  void still_reads(Db& db) {
+    if (world_.stopped()) return;
+    files_.set_plan({.latency_us = latency_us_});
+    for (const Tree& tree : world_.trees) {
+      const Result<uint64_t> count = db.count(tree, "", std::nullopt);
+      if (!world_.stopped() && !count.ok() && !files_.damaged()) {
+        world_.fail("a poisoned database does not read: " + count.status().to_string());
+      }
+    }
+  }
+
+  bool close(Db& db) {
+    const uint64_t acknowledged = world_.history.acknowledged();
+    const Status status = db.close();
+    world_.judge(status, "close");
+    if (!status.ok() || disk_->stopped()) return false;
+    world_.history.durable_to(acknowledged);
+    return true;
+  }
+
+  void crash(CrashKind kind, bool closed) {
+    std::unique_ptr<SimDisk> after =
+        disk_->crash(dice(parameters_.seed, 9, result_.lives).next(), kind);
+    files_.set_disk(after.get());
+    disk_ = std::move(after);
+    // The worst since what is there was last compared.
+    const bool power = !closed && kind != CrashKind::kProcessKill;
+    may_lose_ = std::max(may_lose_, power ? SimMayLose::kUnsynced : SimMayLose::kUnacknowledged);
+  }
+
+  // A last look, without faults: twice, so that what a recovery has shown stays.
+  void finish() {
+    files_.set_plan({});
+    for (int i = 0; i < 2 && going_on(); ++i) {
+      files_.clear_met();
+      Machine machine(*this);
+      std::unique_ptr<Db> db = open(machine.machine);
+      if (db == nullptr) return;
+      if (close(*db)) may_lose_ = SimMayLose::kNothing;
+    }
+  }
+
+  void take_result() {
+    result_.failure = world_.failure;
+    result_.steps = scheduler_.steps();
+    result_.switches = scheduler_.switches();
+    result_.trace = trace_.hash();
+    result_.image = disk_->image_hash();
+  }
+
+  void tell(uint64_t life, uint64_t clients, uint64_t operations, CrashKind kind, bool closed) {
+    const char* end = closed ? "closed" : disk_->stopped() ? "stopped" : "left";
+    fprintf(stderr,
+            "seed %llu life %llu: %llu clients, %llu operations, %zu commits, step %llu, %s, %s\n",
+            static_cast<unsigned long long>(parameters_.seed),
+            static_cast<unsigned long long>(life), static_cast<unsigned long long>(clients),
+            static_cast<unsigned long long>(operations), world_.history.commits.size(),
+            static_cast<unsigned long long>(scheduler_.steps()), end,
+            kind == CrashKind::kProcessKill ? "killed" : "power lost");
+  }
+
+  const SimParameters parameters_;
+  SimResult& result_;
+  Prng prng_;
+  testing::SimTrace trace_;
+  std::unique_ptr<SimDisk> disk_;
+  testing::SimScheduler scheduler_;
+  SimFiles files_;
+  testing::ScheduledClock clock_;
+  Numbers random_;
+  SimWorld world_;
+  Character character_ = Character::kHonest;
+  Compression compression_ = Compression::kNone;
+  uint64_t latency_us_ = 0;
+  bool direct_ = true;
+  bool ended_ = false;
+  SimMayLose may_lose_ = SimMayLose::kNothing;
+};
+
+}  // namespace
+
+void simulate(const SimParameters& parameters, SimResult* result,
+              const std::function<void()>& stuck) {
+  Simulation(parameters, result, stuck).run();
+}
+
+}  // namespace hawthorn::tests

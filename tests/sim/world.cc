@@ -1,0 +1,37 @@
+#include "tests/sim/world.h"
+
+#include <algorithm>
+
+namespace hawthorn::tests {
+
+void SimWorld::fail(const std::string& what) {
+  trace->text(what);
+  if (failure.empty()) failure = what;
+}
+
+bool SimWorld::excused(const Status& status) const {
+  if (stopped()) return true;
+  switch (status.code()) {
+    case StatusCode::kIoError:
+    case StatusCode::kNoSpace:
+    case StatusCode::kUnknownOutcome:
+    case StatusCode::kReadOnly:
+      return files->errors_met() > 0 || files->damaged();
+    case StatusCode::kCorruption:
+      // It says where.
+      return (files->errors_met() > 0 || files->damaged()) &&
+             status.message().find("/db") != std::string_view::npos;
+    default:
+      return false;
+  }
+}
+
+void SimWorld::judge(const Status& status, const std::string& what,
+                     std::initializer_list<StatusCode> expected) {
+  if (status.ok() || excused(status)) return;
+  if (std::find(expected.begin(), expected.end(), status.code()) != expected.end()) return;
+  fail(what + ": " + status.to_string() + (files->damaged() ? "; " : "") +
+       files->describe_damage());
+}
+
+}  // namespace hawthorn::tests
