@@ -146,17 +146,21 @@ Result<tree::TreeState*> Catalog::make_layer(const tree::TreeState* of) {
 Status Catalog::keep_layers(std::span<const CommittedLayer> layers, bool kept) {
   if (Status s = publisher_->keep_manifest_room(layers.size() * kTreeRecordBytes); !s.ok())
     return s;
+  HAWTHORN_TEST_POINT("catalog.before_keep_layers");
   os::MutexLock removing(removing_);
   format::ManifestBatch batch;
   {
     os::MutexLock lock(mutex_);
     for (const CommittedLayer& committed : layers) {
       const tree::Layer& layer = *committed.layer;
+      // Its tree was dropped since the caller looked, and with it the layer.
+      if (layer.data->drop_durable.load(std::memory_order_acquire)) continue;
       format::TreeRecord& record = records_[layer.data->id()];
       record.layer_cts = kept ? layer.cts.load(std::memory_order_acquire) : 0;
       batch.trees_set.push_back(record);
     }
   }
+  if (batch.empty()) return {};
   return publisher_->publish_now(std::move(batch));
 }
 

@@ -84,9 +84,8 @@ RunFile::~RunFile() {
 
 void RunFile::quarantine(const Status& status) {
   const Status* none = nullptr;
-  const auto* told = new Status(status.code(), std::string(status.message()) +
-                                                   " (container " + std::to_string(record.id) +
-                                                   " is quarantined)");
+  const auto* told = new Status(status.code(), std::string(status.message()) + " (container " +
+                                                   std::to_string(record.id) + " is quarantined)");
   if (!damage.compare_exchange_strong(none, told, std::memory_order_acq_rel)) delete told;
   damaged.store(true, std::memory_order_release);
 }
@@ -612,11 +611,6 @@ os::IoRead Residency::front_request(const RunFile& file, char* memory) const {
   const ExtentAddress& address = file.image->address;
   return {space_->file(address.file), uint64_t{address.block} * kBlock, memory,
           file.image->front_bytes(), nullptr};
-}
-
-std::string Residency::front_place(const RunFile& file) const {
-  const os::IoRead request = front_request(file, nullptr);
-  return place(request.file, request.offset);
 }
 
 Status Residency::finish_front(RunFile* file, char* memory) {

@@ -218,7 +218,6 @@ class Residency {
   // Bytes that were read from disk.
   // "data.3 at 40960", for messages.
   static std::string place(os::File* file, uint64_t offset);
-  std::string front_place(const RunFile& file) const;
   // To listeners, once of each file.
   void tell_damage(RunFile* file, const Extent& extent, const Status& status) const;
   void count_read(size_t bytes) {

@@ -1,5 +1,8 @@
 // Transactions larger than their share of memory: what they wrote leaves the deltas, and they and
 // all others see the same as if it had not. Crashes are in tests/crash.
+#include <atomic>
+
+#include "os/test_point.h"
 #include "tests/api/sim_api_test_fixture.h"
 #include "tests/support/ingest_test.h"
 #include "txn/spill_sizing.h"
@@ -421,6 +424,33 @@ TEST_F(SmallSpill, nested_ones_come_and_go_as_a_whole) {
   ASSERT_OK(db_->drain());
   expect(contents);
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Between the look for layers and the record of them in the manifest their tree goes, and they.
+TEST_F(SmallSpill, whose_tree_goes_while_the_manifest_is_told) {
+  std::atomic<bool> dropped{false};
+  os::set_test_point("catalog.before_keep_layers", [&] {
+    if (dropped.exchange(true)) return;
+    EXPECT_OK(db_->drop_tree("going"));
+    EXPECT_OK(db_->drop_tree("another"));  // takes the layers away, too
+  });
+  {
+    Transaction txn = begin();
+    const Result<Tree> going = txn.tree("going");
+    ASSERT_OK(going.status());
+    ASSERT_OK(txn.tree("another").status());
+    write_rows(txn, *going, 0, 1);
+    ASSERT_OK(txn.commit());
+  }
+  ASSERT_OK(db_->drain());
+  os::clear_test_points();
+  EXPECT_TRUE(dropped.load());
+  ASSERT_OK(db_->put(tree_, "k", "v"));
+  ASSERT_OK(db_->flush());
+  EXPECT_EQ(db_->list_trees()->size(), 1u);
+  ASSERT_TRUE(clean(*db_));
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::tests

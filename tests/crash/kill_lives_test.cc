@@ -1,0 +1,42 @@
+// The kills of kill_lives.h, a few of them, and that they find what they should.
+#include "tests/crash/kill_lives.h"
+
+#include <unistd.h>
+
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+TEST(KillLives, nothing_is_lost_in_any_state) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  const TempDirectory directory;
+  KillOptions options;
+  options.first_seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
+  options.kills = environment_number("HAWTHORN_KILLS", 25);
+  options.until_all_states = true;
+  options.directory = directory.path();
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(options.first_seed));
+  const KillTotals totals = run_kills(options);
+  EXPECT_EQ(totals.failed, 0u) << table_of(totals);
+  EXPECT_TRUE(totals.never_hit().empty()) << table_of(totals);
+  EXPECT_GT(totals.commits, totals.kills);
+}
+
+// Writes to the log's segments that are lost: what the ring has given up is gone.
+TEST(KillLives, a_log_that_is_not_written_is_found) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  const TempDirectory directory;
+  KillOptions options;
+  options.kills = 200;
+  options.lose_log = true;
+  options.directory = directory.path();
+  EXPECT_GT(run_kills(options).failed, 0u);
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
