@@ -67,7 +67,8 @@ class ContainerCheck {
   bool read_block(const format::ExtentAddress& address, uint32_t block, char* to, Status* status);
   bool read_piece(const format::ExtentAddress& address, uint32_t first, uint32_t blocks,
                   std::vector<Bad>* bad);
-  void check_block(const format::ExtentAddress& address, uint32_t block, uint32_t sum, char* bytes,
+  void check_block(const format::ExtentAddress& address, uint32_t block,
+                   const format::StoredRegion& region, uint32_t number, char* bytes,
                    std::vector<Bad>* bad);
   void tell_bad(const format::ExtentAddress& address, const std::vector<Bad>& bad,
                 const std::string& what);
@@ -95,6 +96,10 @@ class ContainerCheck {
   void judge_table(const format::ExtentAddress& address, const format::LargeContent& content,
                    const std::vector<uint64_t>& sums, std::string_view table,
                    std::vector<CheckItem>* found) const;
+  bool read_sealed_extent(const format::ExtentAddress& address, const format::LargeContent& content,
+                          std::vector<CheckItem>* found);
+  bool read_table(const format::ExtentAddress& address, const format::LargeContent& content,
+                  std::string* table, std::vector<CheckItem>* found);
   bool read_large(const format::ExtentAddress& address, uint64_t at, size_t bytes,
                   std::vector<CheckItem>* found);
   bool whole_checksum(const format::LargeValue& value, uint64_t* checksum,

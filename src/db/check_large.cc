@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "db/check_container.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::db {
 
@@ -141,6 +143,7 @@ bool ContainerCheck::read_large_extent(const ExtentAddress& address,
                              "a part of a large value is longer than its extent"));
     return false;
   }
+  if (content.sealed) return read_sealed_extent(address, content, found);
   const uint64_t table_end = content.table_at() + content.table_bytes();
   std::vector<uint64_t> sums;
   std::string table;
@@ -158,6 +161,67 @@ bool ContainerCheck::read_large_extent(const ExtentAddress& address,
              all_zero(part_of_piece(piece, at, table_end, end));
   }
   judge_table(address, content, sums, table, found);
+  if (!padded) {
+    found->push_back(item_at(Kind::kStructure, address, content.bytes, end - content.bytes,
+                             "what fills up the extent of a large value is not zero"));
+  }
+  return true;
+}
+
+bool ContainerCheck::read_table(const ExtentAddress& address, const format::LargeContent& content,
+                                std::string* table, std::vector<CheckItem>* found) {
+  const uint64_t table_end = content.table_at() + content.table_bytes();
+  for (uint64_t at = content.table_at() / kBlock * kBlock; at < table_end; at += kBufferBytes) {
+    const auto size =
+        static_cast<size_t>(std::min<uint64_t>(align_up(table_end, kBlock) - at, kBufferBytes));
+    if (!read_large(address, at, size, found)) return false;
+    *table += part_of_piece({buffer_, size}, at, content.table_at(), table_end);
+  }
+  return true;
+}
+
+// The same of a sealed one: its table first, by which all others open.
+bool ContainerCheck::read_sealed_extent(const ExtentAddress& address,
+                                        const format::LargeContent& content,
+                                        std::vector<CheckItem>* found) {
+  os::DataKeys* const keys = database_.machine_.keys;
+  std::string table;
+  if (!read_table(address, content, &table, found)) return false;
+  const os::Seal seal = tree::load_seal(table.data());
+  if (keys == nullptr || tree::base_of(seal) != content.checksum) {
+    found->push_back(item_at(Kind::kChecksum, address, content.table_at(), table.size(),
+                             "a large value has another seal than what refers to it"));
+    return true;
+  }
+  Result<os::DataKeys::Lease> aead = keys->lease(seal);
+  if (!aead.ok()) {
+    found->push_back(item_at(Kind::kUnchecked, address, 0, content.bytes,
+                             "a large value: " + aead.status().to_string()));
+    return true;
+  }
+  const uint64_t end = uint64_t{content.blocks()} * kBlock;
+  const uint64_t table_end = content.table_at() + content.table_bytes();
+  bool padded = true;
+  for (uint64_t at = 0; at < end; at += kBufferBytes) {
+    const auto size = static_cast<size_t>(std::min<uint64_t>(end - at, kBufferBytes));
+    if (!read_large(address, at, size, found)) return false;
+    const std::string_view piece(buffer_, size);
+    const std::string_view bytes = part_of_piece(piece, at, 0, content.bytes);
+    padded = padded && all_zero(part_of_piece(piece, at, content.bytes, content.table_at())) &&
+             all_zero(part_of_piece(piece, at, table_end, end));
+    for (size_t from = 0; from < bytes.size(); from += kLargeSumBytes) {
+      const uint64_t number = (at + from) / kLargeSumBytes;
+      const std::string_view chunk = bytes.substr(from, kLargeSumBytes);
+      const char* const tag =
+          table.data() + format::kLargeSealBytes + static_cast<size_t>(number) * kTagBytes;
+      if ((*aead)->open(make_nonce(tree::base_of(seal), static_cast<uint32_t>(number)), {}, chunk,
+                        tag, buffer_ + from)) {
+        continue;
+      }
+      found->push_back(item_at(Kind::kChecksum, address, at + from, chunk.size(),
+                               "the seal of a part of a large value is broken"));
+    }
+  }
   if (!padded) {
     found->push_back(item_at(Kind::kStructure, address, content.bytes, end - content.bytes,
                              "what fills up the extent of a large value is not zero"));
