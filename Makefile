@@ -1,12 +1,14 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo test test-compat fuzz build format help
+.PHONY: all demo test test-compat reliability coverage fuzz build format help
 all: build
 
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
 	@echo "make test         every check and test, in four builds"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
+	@echo "make reliability  2,000 simulated crashes, 500 kills, a minute of each fuzz target"
+	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
 	@echo "make format       clang-format over the whole tree"
@@ -19,6 +21,12 @@ test:
 
 test-compat:
 	@echo "test-compat: there are no shims yet, so there is nothing to test"
+
+reliability:
+	scripts/reliability.sh
+
+coverage:
+	scripts/coverage.sh
 
 fuzz:
 	scripts/install_deps.sh

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <latch>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "bench/bank_reader.h"
@@ -79,6 +81,7 @@ class Bank {
  private:
   PhaseResult run_phase(const PhaseSpec& spec);
   void run_writer(const PhaseSpec& spec, unsigned thread, std::latch& start, ThreadResult& result);
+  void write_beside_backups(double rate_alone);
   void report_phase(const std::string& phase, const PhaseResult& result);
   double drain();
   void load();
@@ -254,6 +257,49 @@ void Bank::verify() {
                           watch.seconds()));
 }
 
+// The writers beside backups, and what that costs them.
+void Bank::write_beside_backups(double rate_alone) {
+  const std::string directory = run_.config.path + ".backups";
+  std::atomic<bool> stop{false};
+  std::exception_ptr error;
+  uint64_t bytes = 0;
+  uint64_t made = 0;
+  const auto back_up = [&] {
+    try {
+      const std::unique_ptr<Backups> backups = engine_.backups(directory);
+      while (!stop.load(std::memory_order_relaxed)) {
+        bytes += backups->make(options_.backup_rate);
+        ++made;
+        if (stop.load(std::memory_order_relaxed)) backups->verify();
+        backups->remove();
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+  };
+  const Stopwatch watch;
+  std::thread copier(back_up);
+  std::optional<PhaseResult> result;
+  try {
+    result = run_phase({"write_backup", options_.seed + 2 * options_.threads, options_.transactions,
+                        false, false});
+  } catch (...) {
+    stop = true;
+    copier.join();
+    throw;
+  }
+  stop = true;
+  copier.join();
+  const double seconds = watch.seconds();
+  std::filesystem::remove_all(directory);
+  if (error) std::rethrow_exception(error);
+  report_phase("write_backup", *result);
+  report_.add("write_backup", "writer_loss", 1.0 - result->rate() / rate_alone);
+  report_.add("write_backup", "bytes_per_s", static_cast<double>(bytes) / seconds);
+  report_.note(print_text("write_backup: %s backups", with_commas(made).c_str()));
+  drain();
+}
+
 void Bank::run() {
   open_engine(run_, engine_);
   load();
@@ -283,6 +329,10 @@ void Bank::run() {
                               both.reads.first_error.c_str()));
     }
     drain();
+  }
+  if (options_.backup_rate != 0) {
+    if (!engine_.backs_up()) throw EngineError("no backups");
+    write_beside_backups(write.rate());
   }
   add_process_figures(report_);
   scan();

@@ -2,9 +2,9 @@
 // The bank: transfers between accounts, each of two reads, two updates and one log entry, in
 // batches; with and without a reader beside the writer; then every entry is validated.
 //
-// Phases: load, warm_up, write (then drain), write_read, scan, verify, open. Used by the command
-// line and, in part, by bank_kill.h. Threads: `threads` writers on accounts of their own and one
-// reader.
+// Phases: load, warm_up, write (then drain), write_read, write_backup where that is asked for,
+// scan, verify, open. Used by the command line and, in part, by bank_kill.h. Threads: `threads`
+// writers on accounts of their own and one reader, or one that makes backups.
 //
 // 1. A transfer that was counted was committed, and the database at the end is exactly the one that
 //    the transfers lead to (bank_model.h); otherwise the run fails.
@@ -31,6 +31,8 @@ struct BankOptions {
   uint64_t reads_per_tx = 100;  // reads of one snapshot
   unsigned threads = 1;
   bool with_reader = true;  // run the write_read phase
+  // Of the write_backup phase, in which full backups are made one after another; 0: none.
+  uint64_t backup_rate = 0;  // bytes per second
 };
 
 void run_bank(const RunContext& run, const BankOptions& options, const AccountNames& names,

@@ -293,6 +293,8 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return one_case("soak", command.soak.writers, command.soak, run_soak);
     case Workload::kTxn:
       return txn_cases(command);
+    case Workload::kBackup:
+      return one_case("backup", 1, command.backup, run_backup);
     case Workload::kNone:
     case Workload::kEngines:
       break;
@@ -337,6 +339,10 @@ std::string describe(const Command& command, const AccountNames* names) {
       return describe_soak(command.soak);
     case Workload::kTxn:
       return describe_txn(command);
+    case Workload::kBackup:
+      return print_text("Backup: %s records of 8 + %lu bytes, %lu times.",
+                        with_commas(command.backup.records).c_str(), command.backup.value_bytes,
+                        command.backup.rounds);
     case Workload::kNone:
     case Workload::kEngines:
       break;

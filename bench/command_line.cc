@@ -31,6 +31,7 @@ struct Texts {
   std::string mode = "upsert-rand";
   std::string phases;
   std::string soak_records;
+  std::string backup_rate = "0";
   uint64_t txn_keys = 0;
   uint64_t txn_value_bytes = 100;
   std::string count_order = "shuffled";
@@ -110,6 +111,8 @@ void add_bank(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--threads", bank.threads, "Writers, each with accounts of its own")
       ->check(CLI::Range(1, 1000));
   app.add_flag("!--no-reader", bank.with_reader, "Leave out the phase with a reader");
+  app.add_option("--backup-rate", texts.backup_rate,
+                 "One more phase, beside backups of so many bytes per second, one after another");
   app.add_option("--dictionary", command.dictionary, "Words for account names");
   app.add_flag("--kill", command.kill,
                "Kill the process in the middle, open again and validate, in place of timing");
@@ -226,6 +229,17 @@ void add_overwrite(CLI::App& app, Command& command, Texts& texts) {
   add_compressible(app, command);
 }
 
+void add_backup(CLI::App& app, Command& command, Texts& texts) {
+  BackupOptionsOfRun& backup = command.backup;
+  app.add_option("-n,--records", backup.records, "Records")->transform(count_validator());
+  add_size(app, texts, "--records");
+  app.add_option("-s,--value-size", backup.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(16, 1 << 19));
+  app.add_option("-r,--rounds", backup.rounds, "Backups and restores")->check(CLI::Range(1, 1000));
+  app.add_option("--rate", texts.backup_rate, "Bytes per second of a backup at most; 0: no limit");
+  add_compressible(app, command);
+}
+
 void add_soak(CLI::App& app, Command& command, Texts& texts) {
   SoakOptions& soak = command.soak;
   app.add_option("-n,--records", texts.soak_records,
@@ -317,6 +331,7 @@ std::vector<std::string> usual_engines(Workload workload) {
     const EngineInfo* const info = find_engine(name);
     if (info == nullptr) continue;
     if (workload == Workload::kTxn && !info->make()->offers(TxnKind::kRowLocks)) continue;
+    if (workload == Workload::kBackup && !info->make()->backs_up()) continue;
     chosen.emplace_back(name);
   }
   return chosen;
@@ -363,6 +378,7 @@ void finish_size(Command& command) {
   command.nvme.records = count(command.nvme.key_bytes + command.nvme.value_bytes);
   command.overwrite.records = count(kKeyBytes + command.overwrite.value_bytes);
   command.soak.records = count(kKeyBytes + command.soak.value_bytes);
+  command.backup.records = count(kKeyBytes + command.backup.value_bytes);
 }
 
 // More than memory holds, where nothing else is said.
@@ -436,6 +452,7 @@ void finish(Command& command, const Texts& texts) {
     if (!texts.pretouch.empty()) command.pretouch_bytes = parse_size(texts.pretouch);
     command.batch_sizes = parse_counts(texts.batch_sizes);
     command.value_sizes = parse_counts(texts.value_sizes);
+    command.backup.bytes_per_second = command.bank.backup_rate = parse_size(texts.backup_rate);
     command.micro.items = parse_count(texts.items);
     command.micro.gets = parse_count(texts.gets);
     finish_soak(command, texts.soak_records);
@@ -481,6 +498,7 @@ void finish(Command& command, const Texts& texts) {
   in_range(command.nvme.records, 1, ~uint64_t{0}, "--records");
   in_range(command.overwrite.records, 1, ~uint64_t{0}, "--records");
   in_range(command.soak.records, 1, uint64_t{1} << 40, "--records");
+  in_range(command.backup.records, 1, uint64_t{1} << 40, "--records");
   in_range(command.counters.counters, 1, ~uint32_t{0}, "--counters");
   // One counter may take all steps: it counts in 32 bits.
   in_range(command.counters.steps, 0, ~uint32_t{0}, "--steps");
@@ -565,6 +583,8 @@ Command parse_command_line(int argc, const char* const* argv) {
     add("txn",
         "What transactions, row locks, held snapshots, clones, counts and orders of keys cost",
         Workload::kTxn, [&](CLI::App& sub) { add_txn(sub, command, texts); });
+    add("backup", "Full backups and restores, beside what the disk does in order",
+        Workload::kBackup, [&](CLI::App& sub) { add_backup(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

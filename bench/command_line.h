@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/backup.h"
 #include "bench/bank.h"
 #include "bench/counters.h"
 #include "bench/insert.h"
@@ -35,7 +36,8 @@ enum class Workload {
   kNvme,
   kOverwrite,
   kSoak,
-  kTxn
+  kTxn,
+  kBackup
 };
 
 inline constexpr std::array<std::string_view, 6> kTxnCases = {"point", "counters", "snapshots",
@@ -84,6 +86,7 @@ struct Command {
   NvmeOptions nvme;
   OverwriteOptions overwrite;
   SoakOptions soak;
+  BackupOptionsOfRun backup;
 
   std::vector<std::string> txn_cases;  // in the order of kTxnCases
   uint64_t txn_rounds = 0;             // of each case; 0: as each has it

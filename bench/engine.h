@@ -199,6 +199,20 @@ struct WriteAccount {
   uint64_t allocated_bytes = 0;  // of its files, with what it took ahead of need
 };
 
+// Full copies of an engine's database that it makes while it is in use.
+class Backups {
+ public:
+  virtual ~Backups() = default;
+
+  // Makes one more, which is durable then; of at most so many bytes per second, 0: no limit.
+  // Returns the bytes that a restore of it writes.
+  virtual uint64_t make(uint64_t bytes_per_second) = 0;
+  // Of the newest one: reads all of it and compares checksums; makes a database of it; deletes it.
+  virtual void verify() = 0;
+  virtual void restore(const std::string& directory) = 0;
+  virtual void remove() = 0;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -264,6 +278,14 @@ class Engine {
   // Destroyed before close().
   virtual std::unique_ptr<Writer> compared_writer() { throw EngineError("no comparisons"); }
   virtual std::unique_ptr<Reader> compared_reader() { throw EngineError("no comparisons"); }
+
+  // Whether it makes full copies of itself beside writers.
+  virtual bool backs_up() const { return false; }
+  // Kept in the directory, which is missing or empty. Destroyed before close().
+  virtual std::unique_ptr<Backups> backups(const std::string& directory) {
+    (void)directory;
+    throw EngineError("no backups");
+  }
 
   // Whether commits go on while the thread that makes them holds a hundred readers with snapshots.
   virtual bool holds_snapshots() const { return false; }

@@ -364,6 +364,33 @@ class HawthornReader : public ReaderOf<HawthornReader> {
   Status failed_;  // of the queue's first get that failed
 };
 
+class HawthornBackups : public Backups {
+ public:
+  HawthornBackups(Db& db, const std::string& directory) : db_(db) {
+    Result<std::unique_ptr<BackupRepository>> opened = BackupRepository::open(directory);
+    check(opened.status());
+    repository_ = std::move(opened).value();
+  }
+
+  uint64_t make(uint64_t bytes_per_second) override {
+    const Result<BackupInfo> made =
+        db_.backup(*repository_, {.bytes_per_second = bytes_per_second, .full = true});
+    check(made.status());
+    newest_ = made->id;
+    return made->bytes;
+  }
+  void verify() override { check(repository_->verify(newest_)); }
+  void restore(const std::string& directory) override {
+    check(repository_->restore(newest_, directory));
+  }
+  void remove() override { check(repository_->remove(newest_)); }
+
+ private:
+  Db& db_;
+  std::unique_ptr<BackupRepository> repository_;
+  uint64_t newest_ = 0;
+};
+
 class HawthornEngine : public Engine {
  public:
   HawthornEngine(Compression compression, bool encrypted)
@@ -462,6 +489,11 @@ class HawthornEngine : public Engine {
   }
   std::unique_ptr<Reader> compared_reader() override {
     return std::make_unique<HawthornReader>(*db_, compared_tree());
+  }
+
+  bool backs_up() const override { return true; }
+  std::unique_ptr<Backups> backups(const std::string& directory) override {
+    return std::make_unique<HawthornBackups>(*db_, directory);
   }
 
   bool holds_snapshots() const override { return true; }

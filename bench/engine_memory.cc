@@ -109,6 +109,30 @@ class MemoryClone : public Clone {
   Entries entries_;
 };
 
+class MemoryBackups : public Backups {
+ public:
+  explicit MemoryBackups(MemoryEngine& engine) : engine_(engine) {}
+
+  uint64_t make(uint64_t) override {
+    const std::shared_lock lock(engine_.mutex_);
+    newest_.clear();
+    uint64_t bytes = 0;
+    for (const auto& [key, value] : engine_.entries_) {
+      if (engine_.strikes(Fault::kSkipsInBackup)) continue;
+      newest_.emplace(key, value);
+      bytes += key.size() + value.size();
+    }
+    return bytes;
+  }
+  void verify() override {}
+  void restore(const std::string& directory) override { engine_.closed_[directory] = newest_; }
+  void remove() override { newest_.clear(); }
+
+ private:
+  MemoryEngine& engine_;
+  MemoryEngine::Entries newest_;
+};
+
 class MemoryReader : public ReaderOf<MemoryReader> {
  public:
   explicit MemoryReader(MemoryEngine& engine)
@@ -197,6 +221,10 @@ std::unique_ptr<Reader> MemoryEngine::reader() { return std::make_unique<MemoryR
 
 std::unique_ptr<TxnClient> MemoryEngine::transactions(TxnKind) {
   return std::make_unique<MemoryTxnClient>(*this);
+}
+
+std::unique_ptr<Backups> MemoryEngine::backups(const std::string&) {
+  return std::make_unique<MemoryBackups>(*this);
 }
 
 std::unique_ptr<Clone> MemoryEngine::clone(const std::string&, SyncMode) {

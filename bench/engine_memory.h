@@ -1,5 +1,6 @@
 #pragma once
-// An engine that is a std::map: the test double of the driver. It keeps nothing on disk.
+// An engine that is a std::map: the test double of the driver. It keeps nothing on disk, but
+// remembers what it closed, and what it restored, by its path.
 //
 // Tests derive broken engines from it: `Fault` says what goes wrong, so that they can show that the
 // workloads notice. Threads: as engine.h; a reader with a snapshot holds back commits, no more; a
@@ -25,6 +26,7 @@ enum class Fault {
   kMovesSnapshots,  // a reader's snapshot shows later commits
   kSkipsInScan,     // a walk leaves an entry out
   kKeepsRemoved,    // a removed key stays
+  kSkipsInBackup,   // a backup leaves an entry out
 };
 
 class MemoryEngine : public Engine {
@@ -34,8 +36,11 @@ class MemoryEngine : public Engine {
 
   std::string version() const override { return "std::map"; }
   std::string settings() const override { return "keeps nothing on disk"; }
-  void open(const EngineConfig& config) override { config_ = config; }
-  void close() override {}
+  void open(const EngineConfig& config) override {
+    config_ = config;
+    entries_ = std::move(closed_[config.path]);
+  }
+  void close() override { closed_[config_.path] = std::move(entries_); }
   std::unique_ptr<Writer> writer() override;
   std::unique_ptr<Reader> reader() override;
   void sync() override {}
@@ -49,6 +54,8 @@ class MemoryEngine : public Engine {
   bool compares() const override { return true; }
   std::unique_ptr<Writer> compared_writer() override { return compared().writer(); }
   std::unique_ptr<Reader> compared_reader() override { return compared().reader(); }
+  bool backs_up() const override { return true; }
+  std::unique_ptr<Backups> backups(const std::string& directory) override;
   bool clones() const override { return true; }
   std::unique_ptr<Clone> clone(const std::string& name, SyncMode sync) override;
 
@@ -56,7 +63,9 @@ class MemoryEngine : public Engine {
   friend class MemoryWriter;
   friend class MemoryReader;
   friend class MemoryTxnClient;
+  friend class MemoryBackups;
 
+  using Entries = std::map<std::string, std::string, std::less<>>;
   // The writes of a batch; nothing stands for a removal.
   using Pending = std::map<std::string, std::optional<std::string>, std::less<>>;
   // Commits them. Call with the lock held exclusively.
@@ -79,7 +88,8 @@ class MemoryEngine : public Engine {
   EngineConfig config_;
   std::unique_ptr<MemoryEngine> compared_;
   std::shared_mutex mutex_;
-  std::map<std::string, std::string, std::less<>> entries_;
+  Entries entries_;
+  std::map<std::string, Entries> closed_;
 };
 
 }  // namespace hawthorn::bench

@@ -7,9 +7,17 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <stdexcept>
 #include <string_view>
+
+#include "bench/clock.h"
 
 namespace hawthorn::bench {
 namespace {
@@ -80,6 +88,38 @@ uint64_t free_disk_bytes(const std::string& directory) {
   struct statvfs status{};
   if (statvfs(directory.c_str(), &status) != 0) return 0;
   return static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+DiskRates sequential_rates(const std::string& file, uint64_t bytes) {
+  constexpr size_t kPiece = 4 << 20;
+  constexpr size_t kAlign = 4096;
+  const uint64_t pieces = std::max<uint64_t>(1, bytes / kPiece);
+  const auto free_memory = [](char* memory) { std::free(memory); };
+  const std::unique_ptr<char, decltype(free_memory)> piece(
+      static_cast<char*>(std::aligned_alloc(kAlign, kPiece)), free_memory);
+  std::memset(piece.get(), 0x5a, kPiece);
+  const int descriptor =
+      open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0600);
+  if (descriptor < 0) throw std::runtime_error(file + ": " + std::strerror(errno));
+  unlink(file.c_str());
+  const auto pass = [&](auto&& move) {
+    const Stopwatch watch;
+    for (uint64_t at = 0; at < pieces; ++at) {
+      if (move(static_cast<off_t>(at * kPiece)) != static_cast<ssize_t>(kPiece)) {
+        close(descriptor);
+        throw std::runtime_error(file + ": " + std::strerror(errno));
+      }
+    }
+    if (fdatasync(descriptor) != 0) throw std::runtime_error(file + ": " + std::strerror(errno));
+    return static_cast<double>(pieces * kPiece) / watch.seconds();
+  };
+  DiskRates rates;
+  rates.write_bytes_per_s =
+      pass([&](off_t at) { return pwrite(descriptor, piece.get(), kPiece, at); });
+  rates.read_bytes_per_s =
+      pass([&](off_t at) { return pread(descriptor, piece.get(), kPiece, at); });
+  close(descriptor);
+  return rates;
 }
 
 void sync_file_system(const std::string& directory) {

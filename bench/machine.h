@@ -36,6 +36,14 @@ DiskUse disk_use(const std::string& directory,
 std::optional<uint64_t> disk_written_bytes(const std::string& directory);
 uint64_t free_disk_bytes(const std::string& directory);
 
+// What the disk does in order, past the page cache: a new file is written and synced, then read,
+// and removed. Throws std::runtime_error.
+struct DiskRates {
+  double write_bytes_per_s = 0;
+  double read_bytes_per_s = 0;
+};
+DiskRates sequential_rates(const std::string& file, uint64_t bytes);
+
 // Asks the kernel to write out what it holds back, so that one engine's writes do not slow the
 // next.
 void sync_file_system(const std::string& directory);

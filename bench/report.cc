@@ -10,7 +10,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr std::array<std::string_view, 87> kPhases = {{
+constexpr std::array<std::string_view, 92> kPhases = {{
     "load",
     "warm_up",
     "write",
@@ -70,6 +70,11 @@ constexpr std::array<std::string_view, 87> kPhases = {{
     "lower_bound",
     "iterate",
     "iterate_batch",
+    "disk_write",
+    "disk_read",
+    "backup",
+    "restore",
+    "write_backup",
     "remove",
     "overwrite",
     "ingest",
@@ -100,11 +105,13 @@ constexpr std::array<std::string_view, 87> kPhases = {{
     "get_compared",
 }};
 
-constexpr std::array<Metric, 38> kMetrics = {{
+constexpr std::array<Metric, 40> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
     {"entries_per_s", "1/s", true},
+    {"bytes_per_s", "bytes/s", true},
+    {"part_of_disk", "ratio", true},
     {"writer_loss", "ratio", false},
     {"seconds", "s", false},
     {"first_tenth_ops_per_s", "1/s", true},

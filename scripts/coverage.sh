@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 build=build/coverage
 if [ "${1:-}" != report ]; then
-  HAWTHORN_COVERAGE=1 scripts/install_deps.sh
+  scripts/install_deps.sh
   cmake --preset coverage
   cmake --build --preset coverage -j "$jobs"
   rm -rf "$build/profiles"
@@ -23,9 +23,9 @@ while read -r program; do
   objects+=(-object "$program")
 done < <(find "$build" -type f -perm -u+x ! -name '*.so*' ! -path '*/CMakeFiles/*' ! -name '*.py')
 llvm-profdata-19 merge -sparse "$build"/profiles/*.profraw -o "$build/tests.profdata"
-llvm-cov-19 report "${objects[@]}" -instr-profile "$build/tests.profdata" \
-  --show-branch-summary --show-region-summary=false -ignore-filename-regex '(_test|_model|_support|_fixture)\w*\.(cc|h)$' \
-  src include >"$build/report.txt"
+tests='(_test|_model|_support|_fixture)\w*\.(cc|h)$'
+llvm-cov-19 report "${objects[@]}" -instr-profile "$build/tests.profdata" --show-branch-summary \
+  --show-region-summary=false -ignore-filename-regex "$tests" src include >"$build/report.txt"
 echo "lines and branches of each file: $build/report.txt"
 head -n 1 "$build/report.txt"
 tail -n 1 "$build/report.txt"

@@ -10,7 +10,7 @@ packages=(
   # io_uring; a build without it reads by a pool of threads.
   liburing-dev
   # Tests: the second compiler and its sanitizers, the formatter, the test scripts, cpack.
-  libgtest-dev clang-19 libclang-rt-19-dev clang-format-19 python3 dpkg-dev file
+  libgtest-dev clang-19 libclang-rt-19-dev llvm-19 clang-format-19 python3 dpkg-dev file
   # Benchmarks: the peers, the word list of the account names, the charts.
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev
   wamerican python3-matplotlib

@@ -464,9 +464,9 @@ class HAWTHORN_EXPORT Db {
   // the directory has a file `copy.incomplete`, and opening it is refused.
   // Their reads and writes keep to the limit in their own options, and do not count in that of
   // background work.
-  // Errors: kNotSupported for a database on devices or an encrypted one; kReadOnly for one that was opened so;
-  // kInvalidArgument for a directory with other contents; kBusy where somebody else writes into it;
-  // kCorruption; kNoSpace; those of the sink.
+  // Errors: kNotSupported for a database on devices or an encrypted one; kReadOnly for one that was
+  // opened so; kInvalidArgument for a directory with other contents; kBusy where somebody else
+  // writes into it; kCorruption; kNoSpace; those of the sink.
   // Durable: when it returns, but for backup_to, of which that is the sink's.
   Status checkpoint(const std::string& directory, const CheckpointOptions& options = {});
   Result<BackupInfo> backup(BackupRepository& repository, const BackupOptions& options = {});

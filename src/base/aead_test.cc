@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace hawthorn {
 namespace {
@@ -138,8 +139,12 @@ TEST(SecretKey, ComesFromBytesAndDigits) {
   const auto key = SecretKey::from_hex(" \n" + digits + "\n");
   ASSERT_TRUE(key.ok());
   EXPECT_EQ(key->bytes(), std::string(32, '\xaf'));
-  for (const std::string& bad : {std::string(), std::string("\n"), digits.substr(1), digits + "00",
-                                 std::string(62, '0') + "0x", std::string(62, '0') + " 0"}) {
+  const std::string zeros(62, '0');
+  std::vector<std::string> wrong = {"", "\n", digits.substr(1)};
+  wrong.push_back(digits + "00");
+  wrong.push_back(zeros + "0x");
+  wrong.push_back(zeros + " 0");
+  for (const std::string& bad : wrong) {
     const Status status = SecretKey::from_hex(bad).status();
     EXPECT_TRUE(status.is(StatusCode::kInvalidArgument));
     EXPECT_EQ(status.message(), "a key has 64 hexadecimal digits");

@@ -398,8 +398,8 @@ Status Repair::finish() {
   LoadedManifest loaded;
   loaded.features = manifest_.features;
   if (!manifest_.superblock_read) {
-    loaded.features.incompatible =
-        format::kFeaturesKnown.incompatible & ~uint64_t{format::kFeatureDevices};
+    loaded.features.incompatible = format::kFeaturesKnown.incompatible &
+                                   ~(format::kFeatureDevices | format::kFeatureEncryption);
   }
   loaded.state = std::move(state_);
   auto written = Manifest::start(machine_, target_, std::move(loaded), true);

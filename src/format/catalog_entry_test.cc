@@ -9,8 +9,8 @@ namespace {
 
 TEST(CatalogEntry, comes_back) {
   for (const CatalogEntry& entry :
-       {CatalogEntry{1, 0, 0}, CatalogEntry{300, 2, 0}, CatalogEntry{~uint32_t{0}, 1, 0},
-        CatalogEntry{2, 0, 1}, CatalogEntry{~uint32_t{0}, 2, ~uint32_t{0} - 1}}) {
+       {CatalogEntry{1, 0, 0}, CatalogEntry{300, 2, 0}, CatalogEntry{~uint32_t{0} - 1, 1, 0},
+        CatalogEntry{2, 0, 1}, CatalogEntry{~uint32_t{0} - 1, 2, ~uint32_t{0} - 2}}) {
     const std::string encoded = encode_catalog_entry(entry);
     EXPECT_EQ(decode_catalog_entry(encoded), entry);
     for (size_t size = 0; size < encoded.size(); ++size) {
@@ -20,6 +20,8 @@ TEST(CatalogEntry, comes_back) {
     }
     EXPECT_FALSE(decode_catalog_entry(encoded + std::string(1, 0)).has_value());
   }
+  // The id behind it has to be one, too.
+  EXPECT_FALSE(decode_catalog_entry(encode_catalog_entry({~uint32_t{0}, 1, 0})).has_value());
   EXPECT_EQ(encode_catalog_entry({5, 1, 0}), std::string("\1\5\1"));
   EXPECT_EQ(encode_catalog_entry({5, 1, 3}), std::string("\1\5\1\3"));
 }

@@ -150,8 +150,7 @@ TEST_F(PosixFileTest, ClonesRangesOrSaysThatItCannot) {
     expected.replace(2 * kBlockBytes, 2 * kBlockBytes, bytes, kBlockBytes, 2 * kBlockBytes);
   }
   EXPECT_TRUE(found == expected);
-  auto device = std::move(files_.open_file("/dev/full", {})).value();
-  EXPECT_FALSE(to->clone_from(0, *device, 0, kBlockBytes).ok());
+  EXPECT_FALSE(to->clone_from(0, *from, 100 * kBlockBytes, kBlockBytes).ok());
 }
 
 TEST_F(PosixFileTest, LockExcludesOtherProcesses) {

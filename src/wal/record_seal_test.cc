@@ -188,7 +188,8 @@ TEST_F(RecordSealTest, epochs_have_their_own_keys) {
     return segment(kSegment).substr(sizeof(RecordHeader), 1000);
   };
   const std::string one = bytes_of(first);
-  ASSERT_OK(disk_.remove(std::string("/") + kSegment));
+  const std::string path = "/wal.0000000000000001";
+  ASSERT_OK(disk_.remove(path));
   const std::string other = bytes_of(second);
   EXPECT_NE(one, other);
   size_t equal = 0;

@@ -91,7 +91,9 @@ void expect_one_moment(Db& db, const std::array<uint64_t, kThreads>& before,
   for (size_t i = 0; i < kThreads; ++i) {
     const uint64_t counted = number_in(all.at(counter(i)));
     EXPECT_EQ(entries[i], counted);
-    if (counted > 0) EXPECT_TRUE(all.contains(entry(i, counted)));
+    if (counted > 0) {
+      EXPECT_TRUE(all.contains(entry(i, counted)));
+    }
     EXPECT_GE(counted, before[i]) << "it misses what was committed before";
     EXPECT_LE(counted, after[i]) << "it has what was committed behind it";
   }

@@ -103,8 +103,12 @@ void expect_sound(SimDisk& disk, Life life, bool finished) {
     ASSERT_OK(repository->restore(info.id, target));
     EXPECT_TRUE(same(contents_of(machine, target), info.id == 1 ? first() : second()));
   }
-  if (life == Life::kBackup && finished) EXPECT_EQ(list.size(), 2u);
-  if (life == Life::kRemove && finished) EXPECT_EQ(list.size(), 1u);
+  if (life == Life::kBackup && finished) {
+    EXPECT_EQ(list.size(), 2u);
+  }
+  if (life == Life::kRemove && finished) {
+    EXPECT_EQ(list.size(), 1u);
+  }
   if (life != Life::kCheckpoint && life != Life::kRestore) {
     const BackupInfo next = db->backup(*repository).value();
     ASSERT_OK(repository->restore(next.id, "/next"));

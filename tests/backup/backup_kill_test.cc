@@ -97,9 +97,12 @@ void live(const std::string& where, Shared& shared) {
   shared.opened.store(1);
   std::thread writer([&] { write_for_ever(**db, shared); });
   for (;;) {
-    std::error_code ignored;
-    std::filesystem::remove_all(where + "/restored", ignored);
-    std::filesystem::remove_all(where + "/copy", ignored);
+    // By another name: what a kill leaves of a removal is no copy.
+    for (const char* const name : {"/copy", "/restored"}) {
+      std::error_code ignored;
+      std::filesystem::remove_all(where + "/old", ignored);
+      std::filesystem::rename(where + name, where + "/old", ignored);
+    }
     if (Status s = (*db)->checkpoint(where + "/copy"); !s.ok()) fail(shared, s);
     ++shared.copies;
     const Result<BackupInfo> made = (*db)->backup(**repository);

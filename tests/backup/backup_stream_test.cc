@@ -110,7 +110,9 @@ TEST_F(BackupStream, every_flipped_bit_is_found) {
     stream_[at] = static_cast<char>(stream_[at] ^ 4);
     const Status status = verify(stream_);
     EXPECT_TRUE(status.is(StatusCode::kCorruption)) << at << ": " << status.to_string();
-    if (i % 40 == 0) EXPECT_TRUE(restore(stream_, "/copy").is(StatusCode::kCorruption));
+    if (i % 40 == 0) {
+      EXPECT_TRUE(restore(stream_, "/copy").is(StatusCode::kCorruption));
+    }
     stream_[at] = static_cast<char>(stream_[at] ^ 4);
   }
   ASSERT_OK(verify(stream_));

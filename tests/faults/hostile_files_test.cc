@@ -220,8 +220,8 @@ TEST_P(HostileFiles, counters_for_others) {
 INSTANTIATE_TEST_SUITE_P(all, HostileFiles,
                          ::testing::Values(Kind::kLink, Kind::kLinkToNothing, Kind::kHardLink,
                                            Kind::kFifo, Kind::kDirectory, Kind::kSocket),
-                         [](const auto& info) {
-                           return std::string(kKinds[static_cast<size_t>(info.param)]);
+                         [](const auto& kind) {
+                           return std::string(kKinds[static_cast<size_t>(kind.param)]);
                          });
 
 // The way to the directory is the user's.

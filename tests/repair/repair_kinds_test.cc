@@ -99,7 +99,9 @@ TEST_F(RepairKinds, MergesAndNamedSnapshotsStay) {
       ASSERT_OK(fixed->set_merge_operator(fixed->find_tree("m").value(), "append"));
     }
     EXPECT_EQ(get(*fixed, "m", "k").substr(0, 2), "ab");
-    if (manifest) EXPECT_EQ(get(*fixed, "m", "k"), "abc");
+    if (manifest) {
+      EXPECT_EQ(get(*fixed, "m", "k"), "abc");
+    }
     fixed.reset();
   }
 }

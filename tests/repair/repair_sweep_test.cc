@@ -269,7 +269,9 @@ class RepairSweep : public ::testing::Test {
       EXPECT_TRUE(back || excuses.has(tree, key))
           << key << (there ? (row.now.has_value() ? " is another" : " is back") : " is missing")
           << ", and nothing names it";
-      if (there) EXPECT_TRUE(was_written(tree, row, at->second)) << key << " was never that";
+      if (there) {
+        EXPECT_TRUE(was_written(tree, row, at->second)) << key << " was never that";
+      }
     }
     for (const auto& [key, value] : got) {
       EXPECT_TRUE(tree.rows.contains(key) || is_prepared(tree, key)) << key << " was never there";
@@ -333,7 +335,9 @@ class RepairSweep : public ::testing::Test {
         EXPECT_TRUE(excuses.has(tree, key)) << key;
       }
       for (const auto& [key, value] : got) {
-        if (!rows.contains(key)) EXPECT_TRUE(excuses.has(tree, key)) << key << " was not there";
+        if (!rows.contains(key)) {
+          EXPECT_TRUE(excuses.has(tree, key)) << key << " was not there";
+        }
       }
     }
   }
