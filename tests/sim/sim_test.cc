@@ -49,7 +49,7 @@ TEST(Simulation, a_seed_gives_the_same_run) {
 
 // A disk that drops some of what it says to have written, and a check that does not know.
 TEST(Simulation, a_planted_fault_is_found_and_made_small) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
     const SimParameters parameters = {.seed = seed, .planted = true};
     const SimResult result = run_alone(parameters);
     if (result.failure.empty()) continue;
