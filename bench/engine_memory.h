@@ -1,6 +1,6 @@
 #pragma once
 // An engine that is a std::map: the test double of the driver. It keeps nothing on disk, but
-// remembers what it closed, and what it restored, by its path.
+// remembers by its path what it had in another place, and what it restored.
 //
 // Tests derive broken engines from it: `Fault` says what goes wrong, so that they can show that the
 // workloads notice. Threads: as engine.h; a reader with a snapshot holds back commits, no more; a
@@ -37,10 +37,13 @@ class MemoryEngine : public Engine {
   std::string version() const override { return "std::map"; }
   std::string settings() const override { return "keeps nothing on disk"; }
   void open(const EngineConfig& config) override {
+    if (config.path != config_.path) {
+      closed_[config_.path] = std::move(entries_);
+      entries_ = std::move(closed_[config.path]);
+    }
     config_ = config;
-    entries_ = std::move(closed_[config.path]);
   }
-  void close() override { closed_[config_.path] = std::move(entries_); }
+  void close() override {}
   std::unique_ptr<Writer> writer() override;
   std::unique_ptr<Reader> reader() override;
   void sync() override {}
