@@ -92,9 +92,14 @@ Status DataFiles::probe_direct(const std::vector<uint32_t>& present) {
   if (make_one && options_.read_only) return {};
   const std::string path =
       make_one ? directory_ + "/" + std::string(kProbeName) : path_of(present.front());
-  Status status =
-      machine_.files->open_file(path, {.create = make_one, .read_only = !make_one, .direct = true})
-          .status();
+  const auto probe = [&] {
+    return machine_.files
+        ->open_file(path, {.create = make_one, .read_only = !make_one, .direct = true})
+        .status();
+  };
+  Status status = probe();
+  // A failure that passes must not leave it unknown.
+  if (!status.ok() && !status.is(StatusCode::kNotSupported)) status = probe();
   if (make_one && status.ok()) static_cast<void>(machine_.files->remove(path).ok());
   // Any other error says nothing about direct I/O, and comes again where it matters.
   if (!status.is(StatusCode::kNotSupported)) return {};

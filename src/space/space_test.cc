@@ -438,6 +438,16 @@ TEST(SpaceTest, SyncsOnlyWhatWasWrittenAndAFailureIsFinal) {
   EXPECT_TRUE(space->sync().is(StatusCode::kIoError));
 }
 
+TEST(SpaceTest, FallsBackThoughTheProbeFailsOnce) {
+  Fixture f;
+  f.disk->set_direct_supported(false);
+  f.disk->fail(SimOp::kOpen, 1, StatusCode::kIoError);
+  auto space = f.open(small_files());
+  EXPECT_EQ(f.disk->counters().faults, 1U);
+  EXPECT_FALSE(space->direct());
+  must(space->allocate(1).status());
+}
+
 TEST(SpaceTest, FallsBackToBufferedFilesUnlessDirectIsRequired) {
   Fixture f;
   f.disk->set_direct_supported(false);
