@@ -204,23 +204,11 @@ TEST_F(TxnTest, CountersCatchRowsThatAreNotLocked) {
 }
 
 // Its readers copy all entries when they begin a snapshot, so that commits go on beside them; or
-// they show the newest entries. Forgets everything when it is closed and opened in another place.
+// they show the newest entries.
 class SnapshotEngine : public MemoryEngine {
  public:
   explicit SnapshotEngine(bool right, Fault fault = Fault::kNone)
       : MemoryEngine(fault), right_(right) {}
-
-  void open(const EngineConfig& config) override {
-    if (config.path != path_) {
-      const std::unique_ptr<Writer> all = writer();
-      all->begin(WriteIntent::kBlind);
-      KeySink keys;
-      MemoryEngine::reader()->iterate(keys);
-      for (const auto& [key, value] : keys.entries) all->del(key);
-      all->commit();
-    }
-    path_ = config.path;
-  }
 
   std::unique_ptr<Reader> reader() override {
     return std::make_unique<CopyReader>(MemoryEngine::reader(), right_);
@@ -266,7 +254,6 @@ class SnapshotEngine : public MemoryEngine {
   };
 
   const bool right_;
-  std::string path_;
 };
 
 TEST_F(TxnTest, SnapshotsPassOnARightEngine) {

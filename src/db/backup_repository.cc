@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "db/copy_directory.h"
+#include "db/manifest_files.h"
 
 namespace hawthorn {
 namespace {
@@ -12,29 +13,14 @@ namespace {
 constexpr std::string_view kHeaderName = "repository";
 constexpr std::string_view kHeaderNewName = "repository.new";
 constexpr std::string_view kIndexNewName = "backup.new";
-constexpr std::string_view kLockName = "lock";
 constexpr std::string_view kBackupPrefix = "backup.";
 constexpr std::string_view kPartsPrefix = "parts.";
-constexpr size_t kNumberDigitsMax = 18;  // no overflow of 64 bits
 constexpr size_t kWriteBytes = size_t{1} << 20;
-
-// 0: it is not such a name.
-uint64_t number_of(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return 0;
-  const std::string_view digits = name.substr(prefix.size());
-  if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0') return 0;
-  uint64_t number = 0;
-  for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return 0;
-    number = number * 10 + static_cast<uint64_t>(digit - '0');
-  }
-  return number;
-}
 
 bool is_ours(std::string_view name) {
   return name == kHeaderName || name == kHeaderNewName || name == kIndexNewName ||
-         name == kLockName || number_of(name, kBackupPrefix) != 0 ||
-         number_of(name, kPartsPrefix) != 0;
+         name == db::kLockName || db::number_in_name(name, kBackupPrefix) != 0 ||
+         db::number_in_name(name, kPartsPrefix) != 0;
 }
 
 BackupInfo info_of(const format::BackupHeader& header) {
@@ -117,14 +103,14 @@ Status BackupRepository::Impl::open() {
   if (!names.ok()) return names.status();
   bool empty = true;
   for (const std::string& name : *names) {
-    const bool made = name == kLockName || name == kHeaderNewName;
+    const bool made = name == db::kLockName || name == kHeaderNewName;
     if (!is_ours(name)) {
       return Status(StatusCode::kInvalidArgument,
                     directory + " is no backup repository: it holds " + name);
     }
     empty &= made;
   }
-  auto file = files.open_file(path_of(kLockName), {.create = true});
+  auto file = files.open_file(path_of(db::kLockName), {.create = true});
   if (!file.ok()) return file.status();
   if (Status s = (*file)->lock_exclusive(); !s.ok()) {
     if (!s.is(StatusCode::kBusy)) return s;
@@ -139,8 +125,9 @@ Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<u
   Result<std::vector<std::string>> names = machine.files->list(directory);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    if (const uint64_t id = number_of(name, kBackupPrefix); id != 0) backups->push_back(id);
-    if (const uint64_t id = number_of(name, kPartsPrefix); id != 0) parts->push_back(id);
+    if (const uint64_t id = db::number_in_name(name, kBackupPrefix); id != 0)
+      backups->push_back(id);
+    if (const uint64_t id = db::number_in_name(name, kPartsPrefix); id != 0) parts->push_back(id);
   }
   std::sort(backups->begin(), backups->end());
   std::sort(parts->begin(), parts->end());

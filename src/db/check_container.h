@@ -13,6 +13,7 @@
 // 4. Memory, from the merge quota, beyond the budget where it must be: a run image, and
 //    kBufferBytes + 64 KB.
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -96,6 +97,9 @@ class ContainerCheck {
   void judge_table(const format::ExtentAddress& address, const format::LargeContent& content,
                    const std::vector<uint64_t>& sums, std::string_view table,
                    std::vector<CheckItem>* found) const;
+  bool walk_extent(const format::ExtentAddress& address, const format::LargeContent& content,
+                   std::vector<CheckItem>* found,
+                   const std::function<void(uint64_t, std::string_view)>& look);
   bool read_sealed_extent(const format::ExtentAddress& address, const format::LargeContent& content,
                           std::vector<CheckItem>* found);
   bool read_table(const format::ExtentAddress& address, const format::LargeContent& content,

@@ -137,30 +137,42 @@ bool ContainerCheck::read_large_extent(const ExtentAddress& address,
                                        const format::LargeContent& content,
                                        std::vector<CheckItem>* found) {
   static_assert(kBufferBytes % kLargeSumBytes == 0);
-  const uint64_t end = uint64_t{content.blocks()} * kBlock;
   if (content.blocks() > address.blocks) {
     found->push_back(item_at(Kind::kStructure, address, 0, 0,
                              "a part of a large value is longer than its extent"));
     return false;
   }
   if (content.sealed) return read_sealed_extent(address, content, found);
-  const uint64_t table_end = content.table_at() + content.table_bytes();
   std::vector<uint64_t> sums;
   std::string table;
+  const bool read = walk_extent(address, content, found, [&](uint64_t at, std::string_view piece) {
+    const std::string_view bytes = part_of_piece(piece, at, 0, content.bytes);
+    for (size_t from = 0; from < bytes.size(); from += kLargeSumBytes) {
+      sums.push_back(format::large_sum(bytes.substr(from, kLargeSumBytes)));
+    }
+    table +=
+        part_of_piece(piece, at, content.table_at(), content.table_at() + content.table_bytes());
+  });
+  if (read) judge_table(address, content, sums, table, found);
+  return read;
+}
+
+// Hands all of an extent over, piece by piece in the buffer, which may change it; tells what fills
+// it up and is not zero.
+bool ContainerCheck::walk_extent(const ExtentAddress& address, const format::LargeContent& content,
+                                 std::vector<CheckItem>* found,
+                                 const std::function<void(uint64_t, std::string_view)>& look) {
+  const uint64_t end = uint64_t{content.blocks()} * kBlock;
+  const uint64_t table_end = content.table_at() + content.table_bytes();
   bool padded = true;
   for (uint64_t at = 0; at < end; at += kBufferBytes) {
     const auto size = static_cast<size_t>(std::min<uint64_t>(end - at, kBufferBytes));
     if (!read_large(address, at, size, found)) return false;
     const std::string_view piece(buffer_, size);
-    const std::string_view bytes = part_of_piece(piece, at, 0, content.bytes);
-    for (size_t from = 0; from < bytes.size(); from += kLargeSumBytes) {
-      sums.push_back(format::large_sum(bytes.substr(from, kLargeSumBytes)));
-    }
-    table += part_of_piece(piece, at, content.table_at(), table_end);
     padded = padded && all_zero(part_of_piece(piece, at, content.bytes, content.table_at())) &&
              all_zero(part_of_piece(piece, at, table_end, end));
+    look(at, piece);
   }
-  judge_table(address, content, sums, table, found);
   if (!padded) {
     found->push_back(item_at(Kind::kStructure, address, content.bytes, end - content.bytes,
                              "what fills up the extent of a large value is not zero"));
@@ -199,16 +211,8 @@ bool ContainerCheck::read_sealed_extent(const ExtentAddress& address,
                              "a large value: " + aead.status().to_string()));
     return true;
   }
-  const uint64_t end = uint64_t{content.blocks()} * kBlock;
-  const uint64_t table_end = content.table_at() + content.table_bytes();
-  bool padded = true;
-  for (uint64_t at = 0; at < end; at += kBufferBytes) {
-    const auto size = static_cast<size_t>(std::min<uint64_t>(end - at, kBufferBytes));
-    if (!read_large(address, at, size, found)) return false;
-    const std::string_view piece(buffer_, size);
+  return walk_extent(address, content, found, [&](uint64_t at, std::string_view piece) {
     const std::string_view bytes = part_of_piece(piece, at, 0, content.bytes);
-    padded = padded && all_zero(part_of_piece(piece, at, content.bytes, content.table_at())) &&
-             all_zero(part_of_piece(piece, at, table_end, end));
     for (size_t from = 0; from < bytes.size(); from += kLargeSumBytes) {
       const uint64_t number = (at + from) / kLargeSumBytes;
       const std::string_view chunk = bytes.substr(from, kLargeSumBytes);
@@ -221,12 +225,7 @@ bool ContainerCheck::read_sealed_extent(const ExtentAddress& address,
       found->push_back(item_at(Kind::kChecksum, address, at + from, chunk.size(),
                                "the seal of a part of a large value is broken"));
     }
-  }
-  if (!padded) {
-    found->push_back(item_at(Kind::kStructure, address, content.bytes, end - content.bytes,
-                             "what fills up the extent of a large value is not zero"));
-  }
-  return true;
+  });
 }
 
 void ContainerCheck::judge_table(const ExtentAddress& address, const format::LargeContent& content,

@@ -11,8 +11,6 @@
 
 namespace hawthorn::db {
 namespace {
-constexpr char kLockName[] = "lock";
-
 bool is_copied(std::string_view name) {
   return is_manifest_file(name) || space::is_data_file(name) || wal::is_log_file(name);
 }

@@ -10,8 +10,6 @@
 namespace hawthorn {
 
 namespace {
-constexpr char kLockName[] = "/lock";
-
 // A manifest that cannot be read names none: then its database is gone, and so must be the labels,
 // by hand.
 Status clear_devices(const os::Machine& real, const std::string& path,
@@ -50,7 +48,8 @@ Status Db::destroy(const std::string& path, const Encryption& encryption) {
   if (!*there) return Status(StatusCode::kNotFound, path + " holds no database");
   os::OpenFlags flags;
   flags.create = true;
-  Result<std::unique_ptr<os::File>> lock = machine.files->open_file(path + kLockName, flags);
+  Result<std::unique_ptr<os::File>> lock =
+      machine.files->open_file(db::join(path, db::kLockName), flags);
   if (!lock.ok()) return lock.status();
   if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
   if (Status s = db::refuse_incomplete(machine, path); !s.ok()) return s;
@@ -71,7 +70,7 @@ Status Db::destroy(const std::string& path, const Encryption& encryption) {
                name == format::kKeyFileName || name == format::kKeyFileNewName ||
                name == db::CountersFile::kName || name == format::kFollowersName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
-    } else if ("/" + name != kLockName) {
+    } else if (name != db::kLockName) {
       others = true;
     }
   }
@@ -79,7 +78,7 @@ Status Db::destroy(const std::string& path, const Encryption& encryption) {
   if (superblock) {
     if (Status s = machine.files->remove(path + "/superblock"); !s.ok()) return s;
   }
-  if (Status s = machine.files->remove(path + kLockName); !s.ok()) return s;
+  if (Status s = machine.files->remove(db::join(path, db::kLockName)); !s.ok()) return s;
   if (Status s = machine.files->sync_directory(path); !s.ok()) return s;
   return others ? Status() : machine.files->remove_directory(path);
 }

@@ -34,9 +34,11 @@ std::string manifest_name(uint64_t number) {
   return std::string(kManifestPrefix) + std::to_string(number);
 }
 
-uint64_t manifest_number(std::string_view name) {
-  if (!name.starts_with(kManifestPrefix)) return 0;
-  const std::string_view digits = name.substr(kManifestPrefix.size());
+uint64_t manifest_number(std::string_view name) { return number_in_name(name, kManifestPrefix); }
+
+uint64_t number_in_name(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return 0;
+  const std::string_view digits = name.substr(prefix.size());
   if (digits.empty() || digits.size() > kNumberDigitsMax || digits.front() == '0') return 0;
   uint64_t number = 0;
   for (const char digit : digits) {

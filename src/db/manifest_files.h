@@ -1,6 +1,6 @@
 #pragma once
-// What loading and writing the manifest share: names, and the superblock file. Private to
-// db/manifest*.cc.
+// Names of files in a directory, and the superblock file. Used by loading and writing the manifest,
+// and by all else in db that names files.
 //
 // Threads: as db/manifest.h.
 
@@ -20,12 +20,17 @@ inline constexpr char kSuperblockName[] = "superblock";
 inline constexpr char kSuperblockNewName[] =
     "superblock.new";  // until its first two slots are durable
 
+// Held by the process that has the database open, or makes or removes it.
+inline constexpr char kLockName[] = "lock";
+
 // Space for the next manifest: a file of zeros, or one that was replaced.
 inline constexpr char kManifestSpareName[] = "manifest.spare";
 
 std::string manifest_name(uint64_t number);
 // 0 when the name is not that of a manifest.
 uint64_t manifest_number(std::string_view name);
+// The number behind the prefix, decimal; 0 when the name is not such a one.
+uint64_t number_in_name(std::string_view name, std::string_view prefix);
 std::string join(const std::string& directory, std::string_view name);
 // The numbers of the manifests in a directory, ascending.
 Result<std::vector<uint64_t>> list_manifests(os::FileSystem& files, const std::string& directory);

@@ -19,7 +19,6 @@
 namespace hawthorn {
 
 namespace {
-constexpr char kLockName[] = "/lock";
 constexpr size_t kRingBytesMin = size_t{64} << 10;
 constexpr size_t kRingBytesMax = size_t{64} << 20;
 
@@ -47,7 +46,8 @@ Status Db::Impl::lock_directory(bool exists) {
   os::OpenFlags flags;
   flags.create = !options_.read_only && !exists;
   flags.read_only = options_.read_only;
-  Result<std::unique_ptr<os::File>> file = machine_.files->open_file(path_ + kLockName, flags);
+  Result<std::unique_ptr<os::File>> file =
+      machine_.files->open_file(db::join(path_, db::kLockName), flags);
   if (!file.ok() && file.status().is_not_found() && exists) {
     // Lost, but not needed for anything that it holds. A reader makes no file.
     if (options_.read_only) {
@@ -56,7 +56,7 @@ Status Db::Impl::lock_directory(bool exists) {
       return {};
     }
     flags.create = true;
-    file = machine_.files->open_file(path_ + kLockName, flags);
+    file = machine_.files->open_file(db::join(path_, db::kLockName), flags);
   }
   if (!file.ok()) return file.status();
   if (Status s = (*file)->lock_exclusive(); !s.ok()) {

@@ -71,7 +71,7 @@ bool Repair::is_inside_source() const {
     path.resize(slash);
     std::string above = path + "/";
     for (int depth = 0; depth < kDepthMax; ++depth, above += "../") {
-      auto lock = machine_.files->open_file(above + "lock", {.read_only = true});
+      auto lock = machine_.files->open_file(above + kLockName, {.read_only = true});
       if (lock.ok() && (*lock)->lock_exclusive().is(StatusCode::kBusy)) return true;
     }
   }
@@ -90,7 +90,7 @@ Status Repair::begin() {
       });
   if (!any) return Status(StatusCode::kNotFound, source_.directory() + " holds no database");
   if (Status s = refuse_incomplete(machine_, source_.directory()); !s.ok()) return s;
-  auto lock = files.open_file(source_.directory() + "/lock", {.read_only = true});
+  auto lock = files.open_file(join(source_.directory(), kLockName), {.read_only = true});
   if (lock.ok()) {
     if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
     lock_ = std::move(lock).value();

@@ -72,14 +72,14 @@ Status RepairTarget::begin() {
   if (!mark.ok()) return mark.status();
   if (Status s = (*mark)->sync_data(); !s.ok()) return s;
   // As a database that is open: neither another repair nor who would create one is here meanwhile.
-  auto file = files.open_file(join(directory_, "lock"), {.create = true});
+  auto file = files.open_file(join(directory_, kLockName), {.create = true});
   if (!file.ok()) return file.status();
   if (Status s = (*file)->lock_exclusive(); !s.ok()) return s;
   lock_ = std::move(file).value();
   const Result<std::vector<std::string>> names = files.list(directory_);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
-    if (name == kIncompleteName || name == "lock") continue;
+    if (name == kIncompleteName || name == kLockName) continue;
     return Status(StatusCode::kInvalidArgument, directory_ + " is not empty: it holds " + name);
   }
   return files.sync_directory(directory_);

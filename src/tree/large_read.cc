@@ -86,8 +86,9 @@ void LargeRead::damaged() {
     // Of a whole one it is not known which extent it is.
     const uint64_t at = value_.in_pieces() ? asked_at_ : 0;
     const format::ExtentAddress& extent = value_.extents[value_.in_pieces() ? extent_ : 0];
-    where = space::data_file_name(extent.file) + " at " +
-            std::to_string(uint64_t{extent.block} * kBlock + at) + ": ";
+    where = Residency::place(residency_->space()->file(extent.file),
+                             uint64_t{extent.block} * kBlock + at) +
+            ": ";
   }
   status_ = Status(StatusCode::kCorruption,
                    where + (value_.sealed ? "the seal of a large value is broken"

@@ -215,7 +215,6 @@ class Residency {
   void return_to_budget();
   // How far extents are above what they may take, after a larger reserve was set.
   size_t excess() const;
-  // Bytes that were read from disk.
   // "data.3 at 40960", for messages.
   static std::string place(os::File* file, uint64_t offset);
   // To listeners, once of each file.
@@ -224,6 +223,7 @@ class Residency {
     bytes_read_.fetch_add(bytes, std::memory_order_relaxed);
     os::IoLimit::note(bytes);
   }
+  // Bytes that were read from disk.
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 
   Compression& compression() { return compression_; }
