@@ -90,9 +90,28 @@ Nonce make_nonce(uint64_t first, uint32_t second) {
   return nonce;
 }
 
+// Each direction gets the derived key with the first nonce that it sees: to expand it for one that
+// nobody uses would take as long as to seal a small record.
 struct Aead::Context {
-  ContextPtr seal{EVP_CIPHER_CTX_new()};
-  ContextPtr open{EVP_CIPHER_CTX_new()};
+  struct Direction {
+    ContextPtr context{EVP_CIPHER_CTX_new()};
+    bool keyed = false;
+  };
+  Direction seal;
+  Direction open;
+  std::array<unsigned char, SecretKey::kBytes> derived{};
+
+  ~Context() { OPENSSL_cleanse(derived.data(), derived.size()); }
+  // False: libcrypto failed. A context that had another key before is used again as it is.
+  bool begin(Direction& direction, const Nonce& nonce, bool sealing) const {
+    EVP_CIPHER_CTX* const context = direction.context.get();
+    const unsigned char* const key = direction.keyed ? nullptr : derived.data();
+    const EVP_CIPHER* const cipher =
+        key == nullptr || EVP_CIPHER_CTX_get0_cipher(context) != nullptr ? nullptr : gcm();
+    direction.keyed = (sealing ? EVP_EncryptInit_ex2 : EVP_DecryptInit_ex2)(
+                          context, cipher, key, nonce.data(), nullptr) == 1;
+    return direction.keyed;
+  }
 };
 
 Aead::Aead() noexcept = default;
@@ -103,9 +122,9 @@ Aead& Aead::operator=(Aead&&) noexcept = default;
 bool Aead::seal(const Nonce& nonce, std::string_view associated,
                 std::span<const std::string_view> pieces, char* to, char* tag) {
   HAWTHORN_ASSERT(context_ != nullptr && associated.size() <= INT_MAX);
-  EVP_CIPHER_CTX* const context = context_->seal.get();
+  EVP_CIPHER_CTX* const context = context_->seal.context.get();
   int done = 0;
-  bool good = EVP_EncryptInit_ex2(context, nullptr, nullptr, nonce.data(), nullptr) == 1;
+  bool good = context_->begin(context_->seal, nonce, true);
   if (!associated.empty()) {
     good = good && EVP_EncryptUpdate(context, nullptr, &done, unsigned_bytes(associated.data()),
                                      static_cast<int>(associated.size())) == 1;
@@ -130,9 +149,9 @@ bool Aead::seal(const Nonce& nonce, std::string_view associated,
 bool Aead::open(const Nonce& nonce, std::string_view associated, std::string_view sealed,
                 const char* tag, char* to) {
   HAWTHORN_ASSERT(context_ != nullptr && associated.size() <= INT_MAX && sealed.size() <= INT_MAX);
-  EVP_CIPHER_CTX* const context = context_->open.get();
+  EVP_CIPHER_CTX* const context = context_->open.context.get();
   int done = 0;
-  bool good = EVP_DecryptInit_ex2(context, nullptr, nullptr, nonce.data(), nullptr) == 1;
+  bool good = context_->begin(context_->open, nonce, false);
   if (!associated.empty()) {
     good = good && EVP_DecryptUpdate(context, nullptr, &done, unsigned_bytes(associated.data()),
                                      static_cast<int>(associated.size())) == 1;
@@ -155,9 +174,10 @@ struct DerivingKey::State {
   bool good = false;
 
   ~State() { OPENSSL_cleanse(mask.data(), mask.size()); }
-  bool encrypt(const unsigned char* from, unsigned char* to) const {
+  bool encrypt(std::span<const unsigned char> from, unsigned char* to) const {
+    const int bytes = static_cast<int>(from.size());
     int done = 0;
-    return EVP_EncryptUpdate(aes.get(), to, &done, from, kAesBlock) == 1 && done == kAesBlock;
+    return EVP_EncryptUpdate(aes.get(), to, &done, from.data(), bytes) == 1 && done == bytes;
   }
 };
 
@@ -171,7 +191,7 @@ DerivingKey::DerivingKey(const SecretKey& key) : state_(std::make_unique<State>(
   EVP_CIPHER_CTX_set_padding(state.aes.get(), 0);
   const std::array<unsigned char, kAesBlock> zero{};
   std::array<unsigned char, kAesBlock> block{};
-  state.good = state.encrypt(zero.data(), block.data());
+  state.good = state.encrypt(zero, block.data());
   for (size_t i = 0; i < kAesBlock; ++i) {
     const unsigned next = i + 1 < kAesBlock ? block[i + 1] >> 7U : 0;
     state.mask[i] = static_cast<unsigned char>((unsigned{block[i]} << 1U) | next);
@@ -187,20 +207,22 @@ DerivingKey::~DerivingKey() = default;
 bool DerivingKey::derive(const Salt& salt, Aead* aead) {
   if (aead->context_ == nullptr) aead->context_ = std::make_unique<Aead::Context>();
   Aead::Context& made = *aead->context_;
-  if (!state_->good || made.seal == nullptr || made.open == nullptr) return false;
-  unsigned char derived[SecretKey::kBytes];
-  bool good = true;
-  for (unsigned half = 0; half < 2; ++half) {
-    unsigned char block[kAesBlock] = {0, static_cast<unsigned char>(half + 1), 'X', 0};
-    std::memcpy(block + 4, salt.data(), salt.size());
-    for (size_t i = 0; i < kAesBlock; ++i) block[i] ^= state_->mask[i];
-    good = good && state_->encrypt(block, derived + half * kAesBlock);
-    OPENSSL_cleanse(block, sizeof(block));
+  made.seal.keyed = false;
+  made.open.keyed = false;
+  if (!state_->good || made.seal.context == nullptr || made.open.context == nullptr ||
+      gcm() == nullptr) {
+    return false;
   }
-  good = good && gcm() != nullptr &&
-         EVP_EncryptInit_ex2(made.seal.get(), gcm(), derived, nullptr, nullptr) == 1 &&
-         EVP_DecryptInit_ex2(made.open.get(), gcm(), derived, nullptr, nullptr) == 1;
-  OPENSSL_cleanse(derived, sizeof(derived));
+  unsigned char blocks[SecretKey::kBytes];
+  for (unsigned half = 0; half < 2; ++half) {
+    unsigned char* const block = blocks + half * kAesBlock;
+    const unsigned char first[] = {0, static_cast<unsigned char>(half + 1), 'X', 0};
+    std::memcpy(block, first, sizeof(first));
+    std::memcpy(block + sizeof(first), salt.data(), salt.size());
+    for (size_t i = 0; i < kAesBlock; ++i) block[i] ^= state_->mask[i];
+  }
+  const bool good = state_->encrypt(blocks, made.derived.data());
+  OPENSSL_cleanse(blocks, sizeof(blocks));
   return good;
 }
 

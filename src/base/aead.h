@@ -7,7 +7,8 @@
 // (hawthorn/encryption.h).
 // Used by wal, tree, db. Threads: one Aead, one thread at a time; DerivingKey: one at a time.
 //
-// 1. After start nothing is allocated: a seal or an open sets the nonce in a context that is there.
+// 1. The first seal and the first open of an Aead set the derived key in a context of their own,
+//    and libcrypto may allocate for that. After it only the nonce is set, and nothing is allocated.
 // 2. Who seals never uses a nonce twice with one key and salt.
 // 3. Keys are overwritten when their owner goes; libcrypto does so with its contexts.
 
@@ -65,7 +66,8 @@ class DerivingKey {
   DerivingKey(const DerivingKey&) = delete;
   DerivingKey& operator=(const DerivingKey&) = delete;
 
-  // Makes *aead that of a salt; its contexts are used again. False: libcrypto failed.
+  // Makes *aead that of a salt; its contexts are used again. False: libcrypto failed, as the first
+  // seal or open says where it cannot expand the key.
   bool derive(const Salt& salt, Aead* aead);
 
  private:

@@ -129,6 +129,36 @@ TEST(Aead, SaltsAndKeysMakeOthers) {
   EXPECT_TRUE(one.open(nonce, "", {sealed, 4}, tag, to));
 }
 
+// Contexts that have sealed and opened under another salt are used again, with the new key alone.
+TEST(Aead, IsDerivedAgain) {
+  DerivingKey deriving(*SecretKey::from_bytes(std::string(32, 'k')));
+  const Nonce nonce = make_nonce(1, 2);
+  const std::string plain(100, 'p');
+  std::string old_sealed(plain.size(), '\0');
+  char old_tag[kTagBytes];
+  Aead used;
+  ASSERT_TRUE(deriving.derive(Salt{1}, &used));
+  ASSERT_TRUE(used.seal(nonce, "", plain, old_sealed.data(), old_tag));
+  std::string to(plain.size(), '\0');
+  ASSERT_TRUE(used.open(nonce, "", old_sealed, old_tag, to.data()));
+  ASSERT_TRUE(deriving.derive(Salt{2}, &used));
+  EXPECT_FALSE(used.open(nonce, "", old_sealed, old_tag, to.data()));
+  Aead fresh;
+  ASSERT_TRUE(deriving.derive(Salt{2}, &fresh));
+  std::string sealed[2];
+  char tags[2][kTagBytes];
+  Aead* const both[] = {&used, &fresh};
+  for (int i = 0; i < 2; ++i) {
+    sealed[i].resize(plain.size());
+    ASSERT_TRUE(both[i]->seal(nonce, "", plain, sealed[i].data(), tags[i]));
+  }
+  EXPECT_EQ(sealed[0], sealed[1]);
+  EXPECT_NE(sealed[0], old_sealed);
+  EXPECT_EQ(std::string_view(tags[0], kTagBytes), std::string_view(tags[1], kTagBytes));
+  ASSERT_TRUE(used.open(nonce, "", sealed[1], tags[1], to.data()));
+  EXPECT_EQ(to, plain);
+}
+
 TEST(SecretKey, ComesFromBytesAndDigits) {
   EXPECT_TRUE(
       SecretKey::from_bytes(std::string(31, 'x')).status().is(StatusCode::kInvalidArgument));
