@@ -205,7 +205,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool crashes = in.byte() % 4 == 0;
   const size_t half = in.rest().size() / 2;
   const uint8_t* const begin = data + (size - in.rest().size());
-  fuzz::Database db(true);
+  fuzz::Database db({.background_threads = true});
   Client one(db, Bytes(begin, half), 'A', 'M');
   Client two(db, Bytes(begin + half, in.rest().size() - half), 'M', 'A');
   std::thread other([&] { two.run(); });
