@@ -61,6 +61,7 @@ void Run::named_snapshot() {
     return;
   }
   const auto opened = db_->open_snapshot(name);
+  std::fprintf(stderr,"HIT NAMED\n");
   FUZZ_OK(opened.status());
   compare(*db_, known->second, &*opened);
 }
@@ -81,6 +82,7 @@ void Run::expect_copy(const std::string& path, const Copy& copy) {
     FUZZ_OK(snapshot.status());
     compare(db, view, &*snapshot);
   }
+  std::fprintf(stderr,"HIT COPY\n");
   Database::expect_whole(db);
 }
 
@@ -203,6 +205,7 @@ void Run::end_life() {
   db_.open_crashed();
   reopened();
   if (kind == testing::CrashKind::kProcessKill) durable();
+  std::fprintf(stderr,"HIT CRASH\n");
   if (pending.has_value()) history_.push_back({*pending, prepared_});
   const Moment found = recovered();
   now_ = found.state;
