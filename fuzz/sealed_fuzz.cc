@@ -3,6 +3,7 @@
 //
 // What must hold: what opens is what was sealed, whatever was changed; and what was not changed
 // opens.
+#include <new>
 #include <vector>
 
 #include "fuzz/fuzz.h"
@@ -18,6 +19,18 @@ using hawthorn::fuzz::Bytes;
 namespace {
 
 constexpr size_t kBlock = 4096;
+
+// As images lie in memory.
+template <typename T>
+struct Aligned {
+  using value_type = T;
+  T* allocate(size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(kBlock)));
+  }
+  void deallocate(T* at, size_t) { ::operator delete(at, std::align_val_t(kBlock)); }
+  bool operator==(const Aligned&) const { return true; }
+};
+using Words = std::vector<uint64_t, Aligned<uint64_t>>;
 
 os::DataKeys& keys() {
   static os::DataKeys kKeys;
@@ -38,9 +51,8 @@ void lay_over(char* bytes, size_t size, Bytes& in) {
     std::memcpy(bytes + offset, piece.data(), std::min(piece.size(), size - offset));
   }
 }
-// A block lies where what casts to its header may.
-std::vector<uint64_t> content(Bytes& in, size_t blocks) {
-  std::vector<uint64_t> words(blocks * kBlock / 8);
+Words content(Bytes& in, size_t blocks) {
+  Words words(blocks * kBlock / 8);
   const uint64_t number = in.number<uint64_t>();
   for (size_t i = 0; i < words.size(); ++i) words[i] = i * number;
   return words;
@@ -49,16 +61,16 @@ std::vector<uint64_t> content(Bytes& in, size_t blocks) {
 void header(Bytes& in) {
   const size_t blocks = 1 + in.byte() % 2u;
   const size_t size = blocks * kBlock;
-  std::vector<uint64_t> image = content(in, blocks);
+  Words image = content(in, blocks);
   char* const plain = reinterpret_cast<char*>(image.data());
   auto* const run = reinterpret_cast<format::RunHeader*>(plain);
   run->header_blocks = static_cast<uint32_t>(blocks);
   std::memset(run->tag, 0, sizeof(run->tag));
-  std::vector<uint64_t> area(image.size());
+  Words area(image.size());
   char* const sealed = reinterpret_cast<char*>(area.data());
   format::ContainerRecord record;
   FUZZ_OK(tree::seal_header(keys(), plain, size, sealed, &record.seal));
-  const std::vector<uint64_t> before = area;
+  const Words before = area;
   lay_over(sealed, size, in);
   const bool changed = area != before;
   if (in.byte() % 4 == 0) {
@@ -82,13 +94,13 @@ void header(Bytes& in) {
 
 void blocks(Bytes& in) {
   const uint32_t count = 1 + in.byte() % 4u;
-  const std::vector<uint64_t> plain = content(in, count);
-  std::vector<uint64_t> sealed(plain.size());
+  const Words plain = content(in, count);
+  Words sealed(plain.size());
   std::vector<uint32_t> words(format::TableShape::kSealWords +
                               format::TableShape::kTagWords * count);
   FUZZ_OK(tree::seal_blocks(keys(), reinterpret_cast<const char*>(plain.data()), count,
                             reinterpret_cast<char*>(sealed.data()), words.data()));
-  const std::vector<uint64_t> sealed_before = sealed;
+  const Words sealed_before = sealed;
   const std::vector<uint32_t> words_before = words;
   if (in.byte() % 2 == 0) {
     lay_over(reinterpret_cast<char*>(sealed.data()), count * kBlock, in);
