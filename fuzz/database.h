@@ -2,12 +2,14 @@
 // A database on a simulated disk for the targets that call the public API: small files and a small
 // log, so that opening takes a millisecond, and a pool of keys and values known by number.
 //
-// Not here: what is done with it (operations_fuzz.cc, threads_fuzz.cc). Threads: as the database's.
+// Not here: what is done with it (operations_run.h, threads_fuzz.cc). Threads: as the database's.
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -82,17 +84,51 @@ inline size_t size_of(uint8_t byte) {
   return byte < 200 ? byte : size_t{100} * (byte - 199u);
 }
 
+// By size, then byte by byte.
+class BySize : public KeyComparator {
+ public:
+  std::string_view name() const override { return "by size"; }
+  int compare(std::string_view a, std::string_view b) const override {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.compare(b);
+  }
+};
+
 class Database {
  public:
-  explicit Database(bool background_threads)
-      : background_threads_(background_threads), disk_(made_disk()) {
-    open();
-  }
+  struct Setup {
+    bool background_threads = false;
+    bool encrypted = false;
+    void (*make)(Db& db) = nullptr;  // what there is beside the tree `t`
+  };
+  explicit Database(const Setup& setup) : setup_(setup), disk_(made_disk(setup)) { open(); }
 
   Db& operator*() { return *db_; }
   Db* operator->() { return db_.get(); }
   const Tree& tree() const { return tree_; }
   testing::SimDisk& disk() { return *disk_; }
+  const os::Machine& machine() const { return machine_->machine(); }
+  // The clock stays there, also behind a crash.
+  void pass(uint64_t us) {
+    passed_us_ += us;
+    machine_->clock().advance_us(us);
+  }
+  static Options options(bool encrypted) {
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    options.lock_timeout_ms = 0;
+    options.merge_operators = {append_with("|"), uint64_add()};
+    options.key_comparators = {std::make_shared<BySize>()};
+    if (!encrypted) return options;
+    options.encryption.key_id = "one";
+    options.encryption.key = [](std::string_view id) {
+      std::string bytes(id);
+      bytes.resize(SecretKey::kBytes, '#');
+      return SecretKey::from_bytes(bytes);
+    };
+    return options;
+  }
 
   // Nothing of it may be open in these.
   void reopen() {
@@ -108,38 +144,41 @@ class Database {
     disk_ = std::move(after_);
     open();
   }
-  void expect_whole() {
-    const auto report = db_->check();
+  void expect_whole() { expect_whole(*db_); }
+  static void expect_whole(Db& db) {
+    const auto report = db.check();
     FUZZ_OK(report.status());
-    FUZZ_CHECK(report->ok());
+    if (report->ok()) return;
+    fail(__FILE__, __LINE__, "the checker finds nothing",
+         report->items.empty() ? std::string_view() : report->items.front().to_string());
   }
 
  private:
-  // Of a database without entries, which is made once: to open one takes half of the time.
-  static std::unique_ptr<testing::SimDisk> made_disk() {
-    static const std::unique_ptr<testing::SimDisk> made = [] {
+  // Of a database without entries, which is made once for each kind: to open one takes half of the
+  // time.
+  static std::unique_ptr<testing::SimDisk> made_disk(const Setup& setup) {
+    static std::map<std::pair<bool, void (*)(Db&)>, std::unique_ptr<testing::SimDisk>> all;
+    auto& made = all[{setup.encrypted, setup.make}];
+    if (made == nullptr) {
       shrink_sizes();
-      auto disk = std::make_unique<testing::SimDisk>(1);
-      Database first(std::move(disk));
+      Database first({.encrypted = setup.encrypted}, std::make_unique<testing::SimDisk>(1));
+      if (setup.make != nullptr) setup.make(*first);
       FUZZ_OK(first->close());
       first.db_.reset();
-      return std::move(first.disk_);
-    }();
+      made = std::move(first.disk_);
+    }
     return made->after_crash(1, testing::CrashKind::kProcessKill);
   }
-  explicit Database(std::unique_ptr<testing::SimDisk> disk)
-      : background_threads_(false), disk_(std::move(disk)) {
+  Database(const Setup& setup, std::unique_ptr<testing::SimDisk> disk)
+      : setup_(setup), disk_(std::move(disk)) {
     open();
   }
 
   void open() {
     machine_.reset();
-    machine_ = std::make_unique<testing::SimMachine>(*disk_, 1, background_threads_);
-    Options options;
-    options.memory_budget_bytes = size_t{16} << 20;
-    options.durability = Durability::kNone;
-    options.lock_timeout_ms = 0;
-    auto db = Db::open_on(machine_->machine(), "/db", options);
+    machine_ = std::make_unique<testing::SimMachine>(*disk_, 1, setup_.background_threads);
+    machine_->clock().advance_us(passed_us_);
+    auto db = Db::open_on(machine_->machine(), "/db", options(setup_.encrypted));
     FUZZ_OK(db.status());
     db_ = std::move(*db);
     const auto tree = db_->tree("t");
@@ -147,7 +186,8 @@ class Database {
     tree_ = *tree;
   }
 
-  const bool background_threads_;
+  const Setup setup_;
+  uint64_t passed_us_ = 0;
   std::unique_ptr<testing::SimDisk> disk_;
   std::unique_ptr<testing::SimDisk> after_;
   std::unique_ptr<testing::SimMachine> machine_;

@@ -1,6 +1,7 @@
 // Writes seeds for the fuzz targets whose inputs encoders know: what a database of each kind
 // (testing/sample_databases.h) has in its manifest, its log and its catalog, in the form in which
-// each target takes it. Usage: fuzz_seeds FOLDER, in which each target has a folder of its name.
+// each target takes it; and sequences that reach every operation. Usage: fuzz_seeds FOLDER, in
+// which each target has a folder of its name.
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -143,6 +144,48 @@ void of_directory(Seeds& seeds) {
   }
 }
 
+// Each operation of operations_fuzz.cc behind a few entries and a transaction, with what chance
+// makes of it; every other one in an encrypted database.
+void of_operations_target(Seeds& seeds) {
+  constexpr int kOperations = 40;
+  for (int operation = 0; operation < kOperations; ++operation) {
+    Prng prng(static_cast<uint64_t>(operation));
+    const auto add = [&](std::string& to, int what) {
+      to.push_back(static_cast<char>(what));
+      for (int i = 0; i < 6; ++i) to.push_back(static_cast<char>(prng.next()));
+    };
+    std::string input(1, static_cast<char>(operation % 2 == 0 ? 0 : 28));
+    for (const int before : {0, 4, 26, 17, 7, 8, 8}) add(input, before);
+    for (int i = 0; i < 5; ++i) {
+      add(input, operation);
+      add(input, 8);
+    }
+    for (const int behind : {12, 25, 39, 35}) add(input, behind);
+    seeds.add("operations", "operation-" + std::to_string(operation), input);
+  }
+}
+
+// A name, a size, parts, an end (backup_fuzz.cc); and changes of a repository.
+void of_backups(Seeds& seeds) {
+  std::string stream("\3\1", 2);  // a stream that is not changed
+  for (const char* file : {"\0\0\15\0\4", "\4\2\2\0\1"}) {
+    stream.append(file, 5);
+    for (int part = 0; part < 2; ++part) {
+      stream.append("\1\3\4some", 7);
+    }
+  }
+  seeds.add("backup", "stream", stream);
+  for (int kind = 0; kind < 8; ++kind) {
+    for (uint64_t number = 0; number < 5; ++number) {
+      Prng prng(number * 8 + static_cast<uint64_t>(kind));
+      std::string input(1, static_cast<char>(kind));
+      const uint64_t size = 20 + prng.below(100);
+      for (uint64_t i = 0; i < size; ++i) input.push_back(static_cast<char>(prng.next()));
+      seeds.add("backup", "kind-" + std::to_string(kind), input);
+    }
+  }
+}
+
 // Of operations chance alone is no worse.
 void of_sequences(Seeds& seeds) {
   for (uint64_t i = 0; i < 4; ++i) {
@@ -177,6 +220,8 @@ int main(int argc, char** argv) {
     if (static_cast<Sample>(i) == Sample::kValues) of_feed(seeds, *db);
   }
   of_directory(seeds);
+  of_operations_target(seeds);
+  of_backups(seeds);
   of_sequences(seeds);
   return 0;
 }

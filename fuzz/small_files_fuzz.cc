@@ -1,5 +1,6 @@
-// Superblock, labels of devices, the files `counters` and `followers`. The input is laid over a
-// block of zeros, or over a valid one, and given the checksum that it asks for.
+// Superblock, labels of devices, the files `counters`, `followers` and `keys`. The input is laid
+// over a block of zeros, or over a valid one, and given the checksum that it asks for. Of data keys
+// the input also says the numbers, sealed as the user's key does.
 #include <vector>
 
 #include "base/bytes.h"
@@ -7,6 +8,7 @@
 #include "format/counters_layout.h"
 #include "format/device_label.h"
 #include "format/followers_layout.h"
+#include "format/key_file.h"
 #include "format/superblock.h"
 #include "fuzz/fuzz.h"
 #include "hawthorn/version.h"
@@ -119,12 +121,95 @@ void followers(Bytes& in, bool sealed) {
   FUZZ_CHECK(std::memcmp(&same, &record, sizeof(record)) == 0);
 }
 
+hawthorn::SecretKey user_key() {
+  return *hawthorn::SecretKey::from_bytes("32 bytes that only a user knows.");
+}
+
+// A file with these data keys; what it names is only checked by who opens it.
+format::KeyFile key_file(Bytes& in) {
+  format::KeyFile file{.uuid_low = 1,
+                       .uuid_high = 2,
+                       .generation = in.number<uint64_t>(),
+                       .current = in.byte(),
+                       .key_id = std::string(in.take(in.byte() % 8u)),
+                       .keys = {}};
+  for (int left = in.byte() % 70; left > 0; --left) {
+    file.keys.emplace_back(in.byte(), user_key());
+  }
+  return file;
+}
+
+void keys_with_numbers(Bytes& in) {
+  const format::KeyFile made = key_file(in);
+  const auto bytes = format::encode_key_file(made, user_key());
+  if (!bytes.ok()) {
+    FUZZ_CHECK(made.key_id.empty() || made.keys.empty() || made.keys.size() > format::kDataKeysMax);
+    return;
+  }
+  bool good = false;
+  uint32_t last = 0;
+  for (const auto& [number, key] : made.keys) good |= number == made.current;
+  for (const auto& [number, key] : made.keys) {
+    good = good && number > last;
+    last = number;
+  }
+  const auto opened = format::open_key_file(*bytes, user_key());
+  FUZZ_CHECK(opened.ok() == good);
+  if (!opened.ok()) {
+    FUZZ_CHECK(opened.status().is(StatusCode::kCorruption));
+    return;
+  }
+  FUZZ_CHECK(opened->generation == made.generation && opened->current == made.current &&
+             opened->key_id == made.key_id && opened->keys.size() == made.keys.size());
+}
+
+// What is not bound to the user's key may be changed by who computes checksums anew; nothing else.
+void changed_keys(Bytes& in, bool sealed) {
+  const format::KeyFile made{.uuid_low = 1,
+                             .uuid_high = 2,
+                             .generation = 3,
+                             .current = 1,
+                             .key_id = "id",
+                             .keys = {{1, user_key()}, {2, user_key()}}};
+  static const std::string kFile = format::encode_key_file(made, user_key()).value();
+  std::string file = kFile;
+  lay_over(file, in);
+  for (size_t slot = 0; slot < 2 && sealed; ++slot) {
+    char* const at = file.data() + slot * format::kKeySlotBytes;
+    const size_t end = offsetof(format::KeySlot, checksum);
+    hawthorn::store(at + end, hawthorn::checksum64(at, end, 0));
+  }
+  const auto read = format::read_key_file(file);
+  const auto opened = format::open_key_file(file, user_key());
+  FUZZ_CHECK(read.ok() || !opened.ok());
+  if (!read.ok()) {
+    FUZZ_CHECK(read.status().is(StatusCode::kCorruption) ||
+               read.status().is(StatusCode::kNotSupported));
+    return;
+  }
+  FUZZ_CHECK(!read->key_id.empty() && read->key_id.size() <= format::kKeyIdBytesMax);
+  if (!opened.ok()) {
+    FUZZ_CHECK(opened.status().is(StatusCode::kInvalidArgument));
+    return;
+  }
+  FUZZ_CHECK(opened->uuid_low == 1 && opened->uuid_high == 2 && opened->generation == 3 &&
+             opened->current == 1 && opened->key_id == "id" && opened->keys.size() == 2);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes in(data, size);
   const uint8_t what = in.byte();
   const bool sealed = what < 200;
+  if (what >= 240) {
+    if (what % 4 == 0) {
+      keys_with_numbers(in);
+    } else {
+      changed_keys(in, what % 4 < 3);
+    }
+    return 0;
+  }
   switch (what % 5) {
     case 0:
       superblock(in, sealed);

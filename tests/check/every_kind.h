@@ -10,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "db/key_store.h"
 #include "db/log_sizing.h"
 #include "db/manifest.h"
 #include "format/manifest_state.h"
+#include "format/superblock.h"
 #include "testing/sim_machine.h"
+#include "tests/support/encryption_test.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -31,10 +34,11 @@ inline Options every_kind_options() {
 }
 
 inline Result<std::unique_ptr<Db>> open_every_kind(testing::SimMachine& machine,
-                                                   bool read_only = false) {
+                                                   bool read_only = false, bool encrypted = false) {
   db::log_segment_bytes = size_t{4} << 20;
   Options options = every_kind_options();
   options.read_only = read_only;
+  if (encrypted) options.encryption = encryption_of();
   return Db::open_on(machine.machine(), "/db", options);
 }
 
@@ -181,11 +185,20 @@ inline Status read_everything(Db& db, Everything* found) {
 // How its last process has left a database.
 enum class Left : uint8_t { kClosed, kKilled, kWithoutPower };
 
+inline std::string read_file(testing::SimDisk& disk, const std::string& path, uint64_t offset,
+                             size_t size) {
+  auto file = disk.open_file(path, {.read_only = true});
+  EXPECT_OK(file.status());
+  std::string bytes(size, '\0');
+  EXPECT_OK((*file)->read_at(offset, bytes));
+  return bytes;
+}
+
 // A disk with such a database, and what is in it.
 struct EveryKind {
-  explicit EveryKind(Left left) {
+  explicit EveryKind(Left left, bool is_encrypted = false) : encrypted(is_encrypted) {
     testing::SimMachine machine(*disk, 1);
-    auto db = open_every_kind(machine);
+    auto db = open_every_kind(machine, false, encrypted);
     EXPECT_OK(db.status());
     fill_every_kind(**db, left != Left::kClosed);
     EXPECT_OK(read_everything(**db, &contents));
@@ -197,8 +210,23 @@ struct EveryKind {
       disk = std::move(rest);
     }
     db->reset();
+    load_state();
+  }
+  void load_state() {
     testing::SimMachine again(*disk, 1);
-    auto loaded = db::Manifest::load(again.machine(), "/db", nullptr);
+    os::Machine machine = again.machine();
+    os::DataKeys keys;
+    if (encrypted) {
+      const std::string directory = "/db";
+      const Encryption encryption = encryption_of();
+      db::KeyStore store(machine, directory, encryption);
+      const auto superblock =
+          format::choose_superblock(read_file(*disk, "/db/superblock", 0, 8192), nullptr);
+      EXPECT_OK(superblock.status());
+      EXPECT_OK(store.load(superblock->uuid_low, superblock->uuid_high, &keys));
+      machine.keys = &keys;
+    }
+    auto loaded = db::Manifest::load(machine, "/db", nullptr);
     EXPECT_OK(loaded.status());
     state = std::move(loaded->state);
   }
@@ -217,6 +245,7 @@ struct EveryKind {
     return all;
   }
 
+  const bool encrypted;
   std::unique_ptr<testing::SimDisk> machine_of_before;  // must outlive its machine
   std::unique_ptr<testing::SimDisk> disk = std::make_unique<testing::SimDisk>(1);
   Everything contents;
@@ -228,15 +257,6 @@ inline std::string data_path(const format::ExtentAddress& extent) {
 }
 inline uint64_t place_of(const format::ExtentAddress& extent, uint64_t offset = 0) {
   return uint64_t{extent.block} * 4096 + offset;
-}
-
-inline std::string read_file(testing::SimDisk& disk, const std::string& path, uint64_t offset,
-                             size_t size) {
-  auto file = disk.open_file(path, {.read_only = true});
-  EXPECT_OK(file.status());
-  std::string bytes(size, '\0');
-  EXPECT_OK((*file)->read_at(offset, bytes));
-  return bytes;
 }
 
 }  // namespace hawthorn::tests
