@@ -47,7 +47,8 @@ constexpr std::array<Named, kKillStates> kNames = {{
 }};
 
 bool is_change(FileOp op) {
-  return op != FileOp::kRead && op != FileOp::kUnmap && op != FileOp::kMap && op != FileOp::kOpen;
+  return op != FileOp::kRead && op != FileOp::kUnmap && op != FileOp::kMap && op != FileOp::kOpen &&
+         op != FileOp::kClose;
 }
 
 bool is_sync(FileOp op) { return op == FileOp::kSync || op == FileOp::kSyncMapped; }
