@@ -172,11 +172,27 @@ class Replay {
       return call.op == FileOp::kMap ? map(call, false) : apply(call);
     }
     const Result<os::File*> file = file_of(call);
-    if (!file.ok()) return file.status();
-    size_t size = call.data.size();
-    if (dice_.one_in(2)) size = dice_.below(size / kSectorBytes + 1) * kSectorBytes;
-    if (size == 0) return {};
-    return (*file)->write_at(call.offset, {call.data.data(), size});
+    return file.ok() ? write_in_part(**file, call) : file.status();
+  }
+
+  // Its front, any of its sectors, or all of it.
+  Status write_in_part(os::File& file, const RecordedCall& call) {
+    const std::string_view data = call.data;
+    const uint64_t pick = dice_.below(3);
+    if (pick == 0) return file.write_at(call.offset, data);
+    if (pick == 1) {
+      const size_t front = dice_.below(data.size() / kSectorBytes + 1) * kSectorBytes;
+      return front == 0 ? Status() : file.write_at(call.offset, data.substr(0, front));
+    }
+    for (size_t at = 0; at < data.size();) {
+      const size_t here =
+          std::min(kSectorBytes - (call.offset + at) % kSectorBytes, data.size() - at);
+      if (dice_.one_in(2)) {
+        if (Status s = file.write_at(call.offset + at, data.substr(at, here)); !s.ok()) return s;
+      }
+      at += here;
+    }
+    return {};
   }
 
   const Recording& recording_;
