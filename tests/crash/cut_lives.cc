@@ -152,7 +152,7 @@ Cut pick_cut(const Recording& recording, uint64_t number, const std::string& wit
   if (kind == 2) cut.kind = CutKind::kSynced;
   cut.seed = prng.next();
   cut.moment = prng.between(recording.first_moment + 1, recording.moments);
-  if (prng.one_in(2)) return cut;
+  if (prng.one_in(4)) return cut;
   std::map<std::pair<std::string, FileOp>, std::vector<const RecordedCall*>> kinds;
   for (const RecordedCall& call : recording.calls) {
     if (call.begin < recording.first_moment || call.op == FileOp::kClose) continue;
@@ -163,7 +163,7 @@ Cut pick_cut(const Recording& recording, uint64_t number, const std::string& wit
   const auto chosen = std::next(kinds.begin(), static_cast<ptrdiff_t>(prng.below(kinds.size())));
   const RecordedCall& call = *chosen->second[prng.below(chosen->second.size())];
   const uint64_t near = prng.one_in(2) ? call.begin : call.end;
-  cut.moment = std::min(near + 1 + (prng.one_in(2) ? 0 : prng.below(12)), recording.moments);
+  cut.moment = std::min(near + 1 + (prng.one_in(3) ? prng.below(12) : 0), recording.moments);
   return cut;
 }
 
@@ -277,7 +277,7 @@ Checked check_cut(const Recording& recording, uint64_t number, const std::string
 bool lives_on(const Recording& recording, uint64_t number) {
   const bool is_first =
       !recording.marks.empty() && recording.marks.front().moment != recording.first_moment;
-  return is_first && number % kAgainEvery == kAgainEvery - 1;
+  return is_first && number < kFirstCuts && number % kAgainEvery == kAgainEvery - 1;
 }
 
 // The process of one seed.
@@ -297,7 +297,7 @@ class Seed {
       if (mark.kind == static_cast<uint32_t>(CutMark::kBegins)) continue;
       shared_.commits += mark.number > 0 ? 1 : 0;
     }
-    if (!cut_all(first, "recording", kFirstCuts)) return;
+    if (!cut_all(first, "recording", true)) return;
     std::error_code ignored;
     std::filesystem::remove_all(where_, ignored);
   }
@@ -308,13 +308,15 @@ class Seed {
     shared_.failed = 1;
   }
 
-  bool cut_all(const Recording& recording, const std::string& name, uint64_t cuts) {
+  bool cut_all(const Recording& recording, const std::string& name, bool is_first) {
     const std::string file = where_ + "/" + name;
     if (Status s = recording.save(file); !s.ok()) {
       fail(s.to_string());
       return false;
     }
-    for (uint64_t number = 0; number < cuts; ++number) {
+    // Where a cut leaves no database, there is nothing to go on with: others take its place.
+    const uint64_t cuts = is_first ? kFirstCuts : kAgainCuts;
+    for (uint64_t number = 0; number < cuts || (is_first && shared_.cuts < kCutsOfSeed); ++number) {
       std::string again = "power_cuts --recording " + file + " --cut " + std::to_string(number);
       if (!options_.drop_syncs.empty()) again += " --drop-syncs " + options_.drop_syncs;
       note(shared_.doing, again);
@@ -325,9 +327,9 @@ class Seed {
         fail(again + "\n  " + checked.error + "\n  files: " + root);
         return false;
       }
-      count(checked, name != "recording");
+      count(checked, !is_first);
       if (!checked.again.has_value()) continue;
-      if (!cut_all(*checked.again, name + "-" + std::to_string(number), kAgainCuts)) return false;
+      if (!cut_all(*checked.again, name + "-" + std::to_string(number), false)) return false;
     }
     return true;
   }
@@ -434,7 +436,7 @@ const std::vector<Wanted>& wanted() {
       {"wal.ring", {kKept, kTorn, kLost}},
       {"data.N", {kInWrite, kInSync, kKept, kTorn, kLost, kNameKept, kNameLost}},
       {"manifest.N", {kInWrite, kInSync, kKept, kTorn, kLost, kNameKept, kNameLost}},
-      {"superblock", {kInWrite, kInSync, kKept, kTorn, kLost}},
+      {"superblock", {kInWrite, kInSync, kLost}},
       {"directory", {kInSync}},
   };
   return all;
