@@ -36,7 +36,11 @@ class Writer {
     Status status;
     if (!work.ingest.empty()) {
       witness_.begins(writer_, number);
-      if (status = ingest(work); !status.ok()) return status;
+      for (uint32_t tries = 0; tries < kTriesMax; ++tries) {
+        status = ingest(work);
+        if (!is_worth_another_try(status)) break;
+      }
+      if (!status.ok()) return status;
     }
     for (uint32_t tries = 0; tries < kTriesMax; ++tries) {
       witness_.begins(writer_, number);
