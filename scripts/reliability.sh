@@ -2,7 +2,7 @@
 # Longer runs of what `make test` runs briefly: simulated crashes, real SIGKILLs, power cuts on real
 # files, fuzz targets.
 #
-#   scripts/reliability.sh            2,000 seeds, 500 kills, 500 power cuts, 60 s of
+#   scripts/reliability.sh            2,000 seeds, 500 kills, 1,000 power cuts, 60 s of
 #                                     each fuzz target
 #   scripts/reliability.sh campaign [MINUTES]
 #                                     goes on for so many minutes (60) with seeds that no campaign
@@ -134,7 +134,7 @@ else
   # Other seeds than those of campaigns, and the same ones in every run.
   run_seeds 1000000 2000
   run_kills 1000000 500
-  run_cuts 1000000 500
+  run_cuts 1000000 1000
   run_fuzz 60
 fi
 echo "$passed passed, $failed failed"

@@ -436,7 +436,7 @@ const std::vector<Wanted>& wanted() {
       {"wal.ring", {kKept, kTorn, kLost}},
       {"data.N", {kInWrite, kInSync, kKept, kTorn, kLost, kNameKept, kNameLost}},
       {"manifest.N", {kInWrite, kInSync, kKept, kTorn, kLost, kNameKept, kNameLost}},
-      {"superblock", {kInWrite, kInSync, kLost}},
+      {"superblock", {kInSync, kLost}},
       {"directory", {kInSync}},
   };
   return all;

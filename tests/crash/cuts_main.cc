@@ -19,7 +19,7 @@
 namespace {
 
 // So many cuts meet every state, but for very bad luck.
-constexpr uint64_t kEnoughCuts = 400;
+constexpr uint64_t kEnoughCuts = 1000;
 
 int usage() {
   fprintf(stderr,
