@@ -7,7 +7,7 @@ help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
 	@echo "make test         every check and test, in four builds"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
-	@echo "make reliability  2,000 simulated crashes, 500 kills, a minute of each fuzz target"
+	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz target"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"

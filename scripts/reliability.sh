@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Longer runs of what `make test` runs briefly: simulated crashes, real SIGKILLs, fuzz targets.
+# Longer runs of what `make test` runs briefly: simulated crashes, real SIGKILLs, power cuts on real
+# files, fuzz targets.
 #
-#   scripts/reliability.sh            2,000 seeds, 500 kills, 60 s of each fuzz target
+#   scripts/reliability.sh            2,000 seeds, 500 kills, 1,000 power cuts, 60 s of
+#                                     each fuzz target
 #   scripts/reliability.sh campaign [MINUTES]
 #                                     goes on for so many minutes (60) with seeds that no campaign
 #                                     has run before; adds up in docs/reliability-totals.tsv
@@ -16,6 +18,7 @@ jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 totals=docs/reliability-totals.tsv
 simulate=build/release/tests/sim/simulate
 kills=build/release/tests/crash/kills
+power_cuts=build/release/tests/crash/power_cuts
 logs=build/reliability
 passed=0
 failed=0
@@ -27,7 +30,8 @@ fail() { failed=$((failed + 1)); echo "FAILED $1"; }
 build() {
   scripts/install_deps.sh &&
     cmake --preset release >/dev/null &&
-    cmake --build --preset release -j "$jobs" --target simulate kills >"$logs/build.log" 2>&1 &&
+    cmake --build --preset release -j "$jobs" --target simulate kills power_cuts \
+      >"$logs/build.log" 2>&1 &&
     cmake --preset fuzz >/dev/null &&
     cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1
 }
@@ -52,6 +56,18 @@ run_kills() {
   else
     tail -n 40 "$logs/kills.log"
     fail "kills: ${command[*]}"
+    return 1
+  fi
+}
+
+# run_cuts FIRST COUNT: 25 cuts belong to a seed
+run_cuts() {
+  local command=("$power_cuts" --first-seed "$1" --cuts "$2")
+  if "${command[@]}" >"$logs/power_cuts.log" 2>&1; then
+    pass "power cuts: $(tail -n 1 "$logs/power_cuts.log")"
+  else
+    tail -n 40 "$logs/power_cuts.log"
+    fail "power cuts: ${command[*]}"
     return 1
   fi
 }
@@ -99,6 +115,9 @@ campaign() {
     run_kills "$(($(total kills) / 10 + 1))" 100 || bad=1
     add kills 100 "$bad"
     bad=0
+    run_cuts "$(($(total power_cuts) / 25 + 1))" 100 || bad=1
+    add power_cuts 100 "$bad"
+    bad=0
     run_fuzz 60 "${targets[$((turn % ${#targets[@]}))]}" || bad=1
     add fuzz_seconds 60 "$bad"
     turn=$((turn + 1))
@@ -115,6 +134,7 @@ else
   # Other seeds than those of campaigns, and the same ones in every run.
   run_seeds 1000000 2000
   run_kills 1000000 500
+  run_cuts 1000000 1000
   run_fuzz 60
 fi
 echo "$passed passed, $failed failed"

@@ -9,17 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "testing/live_memory.h"
+
 namespace hawthorn::testing {
 namespace {
-
-// Copies memory that an engine may be storing into at this moment. Such a store may be seen or not,
-// as by a real crash; ThreadSanitizer must not look at it, and memcpy would show it.
-__attribute__((no_sanitize("thread"))) void copy_live(char* to, const char* from, size_t size) {
-  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
-    const uint64_t word = *reinterpret_cast<const volatile uint64_t*>(from + i);
-    *reinterpret_cast<volatile uint64_t*>(to + i) = word;
-  }
-}
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;

@@ -19,6 +19,10 @@ class WatchedFile : public os::File {
  public:
   WatchedFile(std::unique_ptr<os::File> file, FileWatcher& watcher, uint64_t number)
       : file_(std::move(file)), watcher_(watcher), number_(number) {}
+  ~WatchedFile() override {
+    static_cast<void>(
+        watched(watcher_, call(FileOp::kClose), [](Verdict) { return Status(); }).ok());
+  }
 
   Status read_at(uint64_t offset, std::span<char> data) override {
     return watched(watcher_, call(FileOp::kRead, offset, data.size()),

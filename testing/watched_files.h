@@ -23,6 +23,7 @@ namespace hawthorn::testing {
 
 enum class FileOp : uint8_t {
   kOpen,
+  kClose,  // before the file goes
   kMap,
   kUnmap,  // before the mapping goes
   kRead,

@@ -79,7 +79,9 @@ class HAWTHORN_EXPORT Ingest {
 
   // Commits. The object is finished in every case. Durable as the options say: with kFull, when it
   // returns. Errors: as add; kInvalidArgument when this thread has an exclusive transaction open
-  // (that of another one is waited for); kUnknownOutcome when the sync of a kFull commit failed.
+  // (that of another one is waited for); kTimedOut when transactions held row locks for longer than
+  // Options::lock_timeout_ms: nothing became visible, and another ingest may go through;
+  // kUnknownOutcome when the sync of a kFull commit failed.
   Status finish();
   // Gives up; nothing of it remains.
   void abandon();

@@ -11,6 +11,7 @@
 
 #include "os/machine.h"
 #include "os/posix_file.h"
+#include "tests/crash/kill_copies.h"
 #include "tests/support/child_process.h"
 
 namespace hawthorn::tests {
@@ -32,6 +33,7 @@ struct Shared {
   std::atomic<uint32_t> opened;
   std::atomic<uint32_t> died_in;  // a KillState, and one
   std::atomic<uint32_t> failed;
+  CopyFloors floors;
   char message[2000];
 };
 
@@ -41,6 +43,9 @@ struct Shared {
   }
   _exit(1);
 }
+
+// What holds the database and its copies.
+std::string root_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 // How far a state lies: most come often, and the first ones are no better than later ones.
 uint64_t pick_nth(KillState state, Prng& prng) {
@@ -58,6 +63,10 @@ uint64_t pick_nth(KillState state, Prng& prng) {
     case KillState::kCreate:
     case KillState::kClose:
     case KillState::kFlush:
+    case KillState::kCheckpoint:
+    case KillState::kBackup:
+    case KillState::kRestore:
+    case KillState::kRemoveBackup:
       most = 40;
       break;
     case KillState::kDirectorySync:
@@ -91,7 +100,7 @@ class Worker : public Witness {
         shared_(shared),
         seed_(seed),
         state_(state),
-        switch_(std::make_shared<KillSwitch>(shared.died_in)),
+        switch_(std::make_shared<KillSwitch>(shared.died_in, path)),
         files_(os::posix_file_system(), *switch_) {
     machine_ = os::real_machine();
     machine_.files = &files_;
@@ -131,7 +140,11 @@ class Worker : public Witness {
           if (!status.ok()) fail(shared_, status.to_string());
         });
       }
+      std::atomic<bool> done{false};
+      std::thread copier([&] { copy(*db, done); });
       for (std::thread& thread : threads) thread.join();
+      done = true;
+      copier.join();
       if (prng.one_in(4)) continue;  // ~Db: not flushed, replayed by the next open
       switch_->closes();
       if (const Status s = db->close(); !s.ok()) fail(shared_, "close: " + s.to_string());
@@ -147,6 +160,18 @@ class Worker : public Witness {
   void calls(Call call, bool begins) override { switch_->calls(call, begins); }
 
  private:
+  void copy(Db& db, const std::atomic<bool>& done) {
+    if (!is_copy_state(state_)) return;
+    const auto acknowledged = [&] {
+      Numbers numbers = {};
+      for (uint32_t w = 0; w < kWriters; ++w) numbers[w] = shared_.acknowledged[w].load();
+      return numbers;
+    };
+    const Status status = copy_for_ever(db, machine_, root_of(path_), state_, *switch_,
+                                        shared_.floors, acknowledged, [&] { return done.load(); });
+    if (!status.ok()) fail(shared_, status.to_string());
+  }
+
   // A commit that the one before has not acknowledged may be there: it is not made again.
   void take_up(Db& db) {
     const Result<Numbers> there = numbers_of(db);
@@ -192,6 +217,11 @@ void look(const std::string& path, Shared& shared, uint64_t seed, const Known& k
     fail(shared, error);
   }
   for (uint32_t w = 0; w < kWriters; ++w) shared.found[w].store(found.numbers[w]);
+  if (const std::string error =
+          look_at_copies(**db, root_of(path), seed, found.numbers, shared.floors);
+      !error.empty()) {
+    fail(shared, error);
+  }
   if (!close) return;
   if (const Status s = (*db)->close(); !s.ok()) fail(shared, "close: " + s.to_string());
 }
@@ -236,11 +266,12 @@ class Lives {
             std::to_string(++databases_) + "/db";
     // What an earlier run has left there.
     std::error_code ignored;
-    std::filesystem::remove_all(path_.substr(0, path_.size() - 3), ignored);
+    std::filesystem::remove_all(root_of(path_), ignored);
     known_ = Known();
     rounds_ = 0;
     for (uint32_t writer = 0; writer < kWriters; ++writer) {
       shared_->begun[writer] = shared_->acknowledged[writer] = shared_->found[writer] = 0;
+      shared_->floors.copy[writer] = shared_->floors.restored[writer] = 0;
     }
     shared_->set_up = 0;
     shared_->failed = 0;
@@ -250,7 +281,7 @@ class Lives {
   void end_database(bool held) {
     totals_.commits += known_.numbers[0] + known_.numbers[1];
     std::error_code ignored;
-    if (held) std::filesystem::remove_all(path_.substr(0, path_.size() - 3), ignored);
+    if (held) std::filesystem::remove_all(root_of(path_), ignored);
   }
 
   bool failed(const std::string& what) {

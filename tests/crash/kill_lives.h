@@ -1,8 +1,9 @@
 #pragma once
 // Real processes on real files, killed by SIGKILL again and again, each time in a state that was
-// chosen (kill_switch.h): while they commit, flush, re-cluster, drop, recover, close. Behind each
-// kill another process opens the database and finds all that was acknowledged, whole, in order, and
-// nothing else (workload.h); it, too, may be killed before.
+// chosen (kill_switch.h): while they commit, flush, re-cluster, drop, copy, recover, close. Behind
+// each kill another process opens the database and finds all that was acknowledged, whole, in
+// order, and nothing else (workload.h), and copies that are whole or refused (kill_copies.h); it,
+// too, may be killed before.
 //
 // Not here: power cuts (cut_lives.h). Used by the program `kills` and its test.
 // Threads: the caller's process must have none when it calls, and must never have opened a

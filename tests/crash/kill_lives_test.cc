@@ -15,7 +15,7 @@ TEST(KillLives, nothing_is_lost_in_any_state) {
   const TempDirectory directory;
   KillOptions options;
   options.first_seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
-  options.kills = environment_number("HAWTHORN_KILLS", 25);
+  options.kills = environment_number("HAWTHORN_KILLS", 30);
   options.until_all_states = true;
   options.directory = directory.path();
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(options.first_seed));

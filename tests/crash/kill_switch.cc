@@ -40,6 +40,10 @@ constexpr std::array<Named, kKillStates> kNames = {{
     {KillState::kDirectorySync, "sync of the directory"},
     {KillState::kDropTree, "drop of a tree"},
     {KillState::kClose, "close"},
+    {KillState::kCheckpoint, "checkpoint"},
+    {KillState::kBackup, "backup"},
+    {KillState::kRestore, "restore"},
+    {KillState::kRemoveBackup, "removal of a backup"},
     {KillState::kRecordInRing, "commit: record in the ring", "sequencer.commit.after_append"},
     {KillState::kBeforeStamp, "commit: visible, not stamped", "txn.commit.before_stamp"},
     {KillState::kCut, "flush: cut", "tree.cut.before_install"},
@@ -47,7 +51,8 @@ constexpr std::array<Named, kKillStates> kNames = {{
 }};
 
 bool is_change(FileOp op) {
-  return op != FileOp::kRead && op != FileOp::kUnmap && op != FileOp::kMap && op != FileOp::kOpen;
+  return op != FileOp::kRead && op != FileOp::kUnmap && op != FileOp::kMap && op != FileOp::kOpen &&
+         op != FileOp::kClose;
 }
 
 bool is_sync(FileOp op) { return op == FileOp::kSync || op == FileOp::kSyncMapped; }
@@ -100,6 +105,10 @@ bool KillSwitch::is_in(const FileCall& call) const {
   const Phase phase = phase_;
   const bool running = phase == Phase::kRunning;
   const bool rewrites = compacting_ > 0 || rewriting_ > 0;
+  const KillState copying = copying_;
+  if (copying != KillState::kAnyTime && !call.path.starts_with(database_)) {
+    return copying == state_ && change;
+  }
   switch (state_.load()) {
     case KillState::kCreate:
       return phase == Phase::kCreating && change;

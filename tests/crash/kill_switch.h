@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "hawthorn/commit_hook.h"
@@ -42,6 +44,10 @@ enum class KillState : uint8_t {
   kDirectorySync,
   kDropTree,
   kClose,
+  kCheckpoint,
+  kBackup,
+  kRestore,
+  kRemoveBackup,
   // In builds with test points.
   kRecordInRing,
   kBeforeStamp,
@@ -62,8 +68,10 @@ class KillSwitch : public testing::FileWatcher,
  public:
   enum class When : uint8_t { kBefore, kHalf, kAfter };
 
-  // `died_in`: in memory that the parent shares; gets the state right before the end.
-  explicit KillSwitch(std::atomic<uint32_t>& died_in) : died_in_(died_in) {}
+  // `died_in`: in memory that the parent shares; gets the state right before the end. `database`:
+  // its directory; other files are of copies while one is made.
+  KillSwitch(std::atomic<uint32_t>& died_in, std::string database)
+      : died_in_(died_in), database_(std::move(database)) {}
 
   // Kills at the n-th call from now on. Half of a call is done where it can be.
   void arm(KillState state, uint64_t nth, When when);
@@ -73,6 +81,8 @@ class KillSwitch : public testing::FileWatcher,
   void opens(bool creates) { phase_ = creates ? Phase::kCreating : Phase::kRecovering; }
   void runs() { phase_ = Phase::kRunning; }
   void closes() { phase_ = Phase::kClosing; }
+  // Which copy is being made now (kill_copies.h); kAnyTime: none.
+  void copies(KillState state) { copying_ = state; }
 
   // FileWatcher
   Verdict before(testing::FileCall& call) override;
@@ -96,11 +106,13 @@ class KillSwitch : public testing::FileWatcher,
   [[noreturn]] void die();
 
   std::atomic<uint32_t>& died_in_;
+  const std::string database_;
   std::atomic<bool> loses_log_{false};
   std::atomic<KillState> state_{KillState::kAnyTime};
   std::atomic<int64_t> left_{0};
   std::atomic<When> when_{When::kBefore};
   std::atomic<Phase> phase_{Phase::kNone};
+  std::atomic<KillState> copying_{KillState::kAnyTime};
   std::atomic<int32_t> dropping_{0};
   std::atomic<int32_t> compacting_{0};
   std::atomic<int32_t> rewriting_{0};

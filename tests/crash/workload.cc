@@ -34,6 +34,14 @@ class Writer {
     const WorkCommit work = work_commit(seed_, writer_, number);
     if (work.drops) witness_.calls(Witness::Call::kDrop, true);
     Status status;
+    if (!work.ingest.empty()) {
+      witness_.begins(writer_, number);
+      for (uint32_t tries = 0; tries < kTriesMax; ++tries) {
+        status = ingest(work);
+        if (!is_worth_another_try(status)) break;
+      }
+      if (!status.ok()) return status;
+    }
     for (uint32_t tries = 0; tries < kTriesMax; ++tries) {
       witness_.begins(writer_, number);
       status = work.as_batch ? write_batch(work, number) : write_transaction(work, number);
@@ -75,6 +83,17 @@ class Writer {
     if (status.ok()) witness_.ends(writer_, 0, true);
     witness_.calls(Witness::Call::kFlush, false);
     return status;
+  }
+
+  Status ingest(const WorkCommit& work) {
+    const Result<Tree> tree = db_.find_tree(tree_load(writer_));
+    if (!tree.ok()) return tree.status();
+    Result<Ingest> ingest = db_.ingest(*tree, {.durability = work.durability});
+    if (!ingest.ok()) return ingest.status();
+    for (const auto& [key, value] : work.ingest) {
+      if (Status s = ingest->add(key, value); !s.ok()) return s;
+    }
+    return ingest->finish();
   }
 
   Status write_batch(const WorkCommit& work, uint64_t number) {
@@ -224,6 +243,7 @@ Status set_up(Db& db, uint64_t seed) {
     if (!b.ok()) return b.status();
     const auto packed = static_cast<Compression>(mix64(seed) % 3);
     if (Status s = db.set_compression(*b, packed); !s.ok()) return s;
+    if (const Result<Tree> load = db.tree(tree_load(writer)); !load.ok()) return load.status();
     const Result<Tree> sum = db.tree(tree_sum(writer));
     if (!sum.ok()) return sum.status();
     if (Status s = db.set_merge_operator(*sum, "uint64_add"); !s.ok()) return s;

@@ -3,11 +3,11 @@
 // whose commits follow from their numbers, and a bank that they share.
 //
 // Each writer has two trees and a sum (its numbers, merged), a tree that it makes and drops, and a
-// clone of the first that it makes and drops. Its commits are batches and transactions of all
-// modes and levels, with large values, deleted ranges, waves that delete nearly everything,
-// transactions of many chunks and such as spill, savepoints rolled back. Some are transfers in the
-// bank: each takes the next ticket and writes it into a journal, which so has the order of all
-// transfers.
+// clone of the first that it makes and drops, and one for bulk ingests. Its commits are batches and
+// transactions of all modes and levels, with large values, deleted ranges, waves that delete nearly
+// everything, transactions of many chunks and such as spill, savepoints rolled back. Some are
+// transfers in the bank: each takes the next ticket and writes it into a journal, which so has the
+// order of all transfers.
 //
 // Not here: crashes, and when they come (kill_lives.h, cut_lives.h). Used by the folder
 // tests/crash. Threads: run_writer one for each writer; the rest one.

@@ -11,6 +11,9 @@ constexpr uint64_t kKeys = 4000;
 constexpr uint64_t kExtraKeys = 600;
 // Which of so many commits make, change and drop trees.
 constexpr uint64_t kCycle = 48;
+// One of so many commits has an ingest, into the next of so many ranges of keys.
+constexpr uint64_t kIngestCycle = 16;
+constexpr uint64_t kIngestRanges = 6;
 
 using Kind = WorkChange::Kind;
 
@@ -21,6 +24,7 @@ class Maker {
 
   WorkCommit make() {
     change_trees();
+    load();
     const uint64_t pick = prng_.below(1000);
     if (pick < 350) {
       transfer();
@@ -104,6 +108,21 @@ class Maker {
   void transfer() {
     commit_.transfers = true;
     commit_.transfer = {prng_.below(kAccounts), prng_.below(kAccounts), prng_.below(50)};
+  }
+
+  // The range is emptied by the commit before, if it was there: it attaches containers mostly.
+  void load() {
+    const uint64_t range = number_ / kIngestCycle % kIngestRanges;
+    if (number_ % kIngestCycle == 6) {
+      commit_.changes.push_back({Kind::kDeleteRange, tree_load(writer_), big_endian(range << 32),
+                                 big_endian((range + 1) << 32)});
+    }
+    if (number_ % kIngestCycle != 7) return;
+    const uint64_t count = prng_.one_in(3) ? prng_.between(1, 60) : prng_.between(300, 700);
+    for (uint64_t i = 0; i < count; ++i) {
+      commit_.ingest.emplace_back(big_endian((range << 32) + i * 3),
+                                  value_of(prng_.next(), prng_.between(0, 1500)));
+    }
   }
 
   void change_trees() {
@@ -191,6 +210,7 @@ std::string tree_b(uint32_t writer) { return of_writer(writer, "b"); }
 std::string tree_sum(uint32_t writer) { return of_writer(writer, "sum"); }
 std::string tree_extra(uint32_t writer) { return of_writer(writer, "extra"); }
 std::string tree_copy(uint32_t writer) { return of_writer(writer, "copy"); }
+std::string tree_load(uint32_t writer) { return of_writer(writer, "load"); }
 
 std::string account_key(uint64_t account) { return "account " + std::to_string(account); }
 

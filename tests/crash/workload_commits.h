@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hawthorn/hawthorn.h"
@@ -22,6 +23,9 @@ struct WorkChange {
 };
 
 struct WorkCommit {
+  // Goes into tree_load by a bulk ingest right before: by itself, so it may be there and the commit
+  // not.
+  std::vector<std::pair<std::string, std::string>> ingest;
   std::vector<WorkChange> changes;
   bool transfers = false;
   Transfer transfer;
@@ -40,6 +44,7 @@ std::string tree_b(uint32_t writer);
 std::string tree_sum(uint32_t writer);
 std::string tree_extra(uint32_t writer);
 std::string tree_copy(uint32_t writer);
+std::string tree_load(uint32_t writer);
 inline constexpr const char* kNumberKey = "";
 inline constexpr const char* kSumKey = "sum of the numbers";
 

@@ -1,0 +1,106 @@
+// The power cuts of cut_lives.h, a few of them, and that they find what they should.
+#include "tests/crash/cut_lives.h"
+
+#include <unistd.h>
+
+#include "tests/crash/cut_history.h"
+#include "tests/support/child_process.h"
+
+namespace hawthorn::tests {
+namespace {
+
+using testing::RecordedMark;
+using testing::Recording;
+
+TEST(CutLives, nothing_is_lost_at_any_moment) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  const TempDirectory directory;
+  CutOptions options;
+  options.first_seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
+  options.cuts = environment_number("HAWTHORN_CUTS", scaled(50));
+  options.directory = directory.path();
+  SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(options.first_seed));
+  const CutTotals totals = run_cuts(options);
+  EXPECT_EQ(totals.failed, 0U) << table_of(totals);
+  EXPECT_GE(totals.cuts, options.cuts);
+  EXPECT_GT(totals.again, 0U);
+  EXPECT_GT(totals.commits, totals.seeds * kWriters);
+  // Each class of file was cut in some state at least; long runs ask for all of them.
+  for (const char* const name : {"wal.N", "wal.ring", "data.N", "manifest.N"}) {
+    EXPECT_TRUE(totals.states.contains(name)) << table_of(totals);
+  }
+}
+
+// In a child, since it opens a database.
+bool fails_again(const std::string& recording, uint64_t number, const CutOptions& options) {
+  const pid_t child = start_child([&] {
+    if (!run_cut_again(recording, number, options).empty()) _exit(3);
+  });
+  int result = 0;
+  EXPECT_EQ(waitpid(child, &result, 0), child);
+  EXPECT_TRUE(WIFEXITED(result));
+  return WEXITSTATUS(result) == 3;
+}
+
+// Recordings whose syncs of one class of files do not count.
+TEST(CutLives, syncs_that_are_left_out_are_found) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
+#endif
+  for (const char* const name : {"wal.", "data.", "manifest.", "directory"}) {
+    SCOPED_TRACE(name);
+    const TempDirectory directory;
+    CutOptions options;
+    options.cuts = 200;
+    options.drop_syncs = name;
+    options.directory = directory.path();
+    const CutTotals totals = run_cuts(options);
+    ASSERT_EQ(totals.failed, 1U);
+    // By one command line again, and not with the syncs.
+    const std::string& failure = totals.failures.front();
+    const std::string by = "power_cuts --recording ";
+    const size_t at = failure.find(by) + by.size();
+    ASSERT_NE(failure.find(by), std::string::npos) << failure;
+    const size_t cut = failure.find(" --cut ", at);
+    const std::string recording = failure.substr(at, cut - at);
+    const uint64_t number = strtoull(failure.c_str() + cut + 7, nullptr, 10);
+    EXPECT_TRUE(fails_again(recording, number, options)) << failure;
+    options.drop_syncs.clear();
+    EXPECT_FALSE(fails_again(recording, number, options)) << failure;
+  }
+}
+
+RecordedMark at(uint64_t moment, CutMark kind, uint32_t writer, uint64_t number) {
+  return {moment, static_cast<uint32_t>(kind), writer, number};
+}
+
+TEST(CutHistory, what_is_promised_at_a_moment) {
+  Recording recording;
+  recording.marks = {
+      at(1, CutMark::kOpened, 0, 0),   at(2, CutMark::kSetUp, 0, 0),
+      at(3, CutMark::kBegins, 0, 1),   at(4, CutMark::kBegins, 1, 1),
+      at(5, CutMark::kReturned, 1, 1), at(6, CutMark::kBegins, 1, 2),
+      at(7, CutMark::kReturned, 0, 1), at(8, CutMark::kDurable, 1, 2),
+      at(9, CutMark::kBegins, 1, 0),   at(10, CutMark::kDurable, 1, 0),
+      at(11, CutMark::kBegins, 0, 2),
+  };
+  EXPECT_FALSE(promise_at(recording, 1).opened);
+  EXPECT_TRUE(promise_at(recording, 2).opened);
+  EXPECT_FALSE(promise_at(recording, 2).promise.set_up);
+  const Promise before = promise_at(recording, 8).promise;
+  EXPECT_EQ(before.at_least, (Numbers{0, 0}));
+  EXPECT_EQ(before.at_most, (Numbers{1, 2}));
+  // The first of writer 0 had not returned when the durable one began: it may stand behind it.
+  EXPECT_EQ(promise_at(recording, 9).promise.at_least, (Numbers{0, 2}));
+  EXPECT_EQ(promise_at(recording, 10).promise.at_least, (Numbers{0, 2}));
+  EXPECT_EQ(promise_at(recording, 11).promise.at_least, (Numbers{1, 2}));
+  const Promise last = promise_at(recording, 12).promise;
+  EXPECT_EQ(last.at_most, (Numbers{2, 2}));
+  EXPECT_EQ(last.before(0, 2), (Numbers{1, 2}));
+  EXPECT_EQ(last.before(1, 2), (Numbers{0, 1}));
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
