@@ -189,6 +189,33 @@ TEST_F(EncryptedCopies, need_the_key) {
   ASSERT_OK(open("/db", with(encryption_of())).status());
 }
 
+// Before it has a log of its own.
+TEST_F(EncryptedCopies, may_be_read_before_they_are_written) {
+  const std::string expected = contents();
+  ASSERT_OK(db_->checkpoint("/copy"));
+  Options options = with(encryption_of());
+  options.read_only = true;
+  {
+    auto copy = open("/copy", options);
+    ASSERT_OK(copy.status());
+    EXPECT_TRUE(read_everything(**copy).value() == expected);
+    EXPECT_TRUE((*copy)->check().value().ok());
+    ASSERT_OK((*copy)->close());
+  }
+  expect_holds("/copy", expected);
+  // A copy of a copy, and one whose log has more than one epoch.
+  auto copy = open("/copy", with(encryption_of())).value();
+  ASSERT_OK(copy->create_feed("feed"));
+  ASSERT_OK(copy->put(copy->tree("t").value(), "more", "1"));
+  ASSERT_OK(copy->close());
+  copy.reset();
+  copy = open("/copy", with(encryption_of())).value();
+  ASSERT_OK(copy->put(copy->tree("t").value(), "still more", "1"));
+  const std::string more = read_everything(*copy).value();
+  ASSERT_OK(copy->checkpoint("/second"));
+  expect_holds("/second", more);
+}
+
 TEST_F(EncryptedCopies, a_key_that_is_not_to_be_had_ends_a_copy) {
   ASSERT_OK(db_->close());
   bool gone = false;
