@@ -1,5 +1,6 @@
 // A database that is encrypted at rest: nothing of what is stored stands readable in its files,
-// another key can take over at any time, and a wrong one is told.
+// another key can take over at any time, and a wrong one is told. So are its backups, which prove
+// themselves to who has the key.
 
 #include <cstdio>
 #include <filesystem>
@@ -65,5 +66,14 @@ int main(int argc, char** argv) {
   Value value;
   must(db->get(must(db->find_tree("patients")), "a name that nobody reads", value));
   must(value.view() == "and a secret");
+
+  std::filesystem::remove_all(directory + ".backups");
+  std::filesystem::remove_all(directory + ".restored");
+  auto repository = must(hawthorn::BackupRepository::open(directory + ".backups"));
+  const hawthorn::BackupInfo made = must(db->backup(*repository));
+  must(made.encrypted && !stands_in(directory + ".backups", "nobody reads"));
+  must(repository->verify(made.id));  // for damage: that takes no key
+  must(repository->restore(made.id, directory + ".restored", {.encryption = options.encryption}));
+  must(must(Db::open(directory + ".restored", options))->encryption().key_id == "2026");
   return 0;
 }

@@ -4,10 +4,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hawthorn/backup.h"
 #include "tools/command.h"
 #include "tools/json.h"
+#include "tools/keys.h"
 #include "tools/progress.h"
 #include "tools/stream.h"
 
@@ -41,7 +43,7 @@ void append_json(Json& json, const BackupInfo& info) {
   json.begin_object().field("id", info.id).field("created_us", info.created_us);
   json.field("bytes", info.bytes).field("bytes_stored", info.bytes_stored);
   json.field("bytes_read", info.bytes_read);
-  json.field("incremental", info.incremental).end_object();
+  json.field("incremental", info.incremental).field("encrypted", info.encrypted).end_object();
 }
 
 std::string text_of(const BackupInfo& info) {
@@ -54,7 +56,7 @@ std::string text_of(const BackupInfo& info) {
   return std::to_string(info.id) + "  " + time + "  " +
          short_bytes(static_cast<double>(info.bytes)) + ", of which it stored " +
          short_bytes(static_cast<double>(info.bytes_stored)) +
-         (info.incremental ? ", incremental" : ", full");
+         (info.incremental ? ", incremental" : ", full") + (info.encrypted ? ", encrypted" : "");
 }
 
 }  // namespace
@@ -132,26 +134,38 @@ Status run_backups(const CommonOptions& common, const BackupsCommandOptions& opt
   return print_line(common.json ? json.text() : text);
 }
 
+// With a key all that are encrypted have to open with it; one that is asked for by its number, or
+// is a stream, also has to be encrypted.
 Status run_verify(const CommonOptions& common, const CopyCommandOptions& options) {
+  Result<Encryption> key = encryption_of(common.key, {});
+  if (!key.ok()) return key.status();
+  const VerifyOptions verify = {.encryption = std::move(*key)};
   if (common.directory == kStream) {
     Result<Input> input = Input::open("-");
     if (!input.ok()) return input.status();
     InputSource source(&*input);
-    return verify_backup(source).status();
+    return verify_backup(source, verify).status();
   }
   Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
   if (!repository.ok()) return repository.status();
-  if (options.id != 0) return (*repository)->verify(options.id);
+  if (options.id != 0) return (*repository)->verify(options.id, verify);
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
   if (!list.ok()) return list.status();
   for (const BackupInfo& info : *list) {
-    if (Status s = (*repository)->verify(info.id); !s.ok()) return s;
+    Status status = (*repository)->verify(info.id, info.encrypted ? verify : VerifyOptions());
+    if (!status.ok()) {
+      return {status.code(),
+              "backup " + std::to_string(info.id) + ": " + std::string(status.message())};
+    }
   }
   return {};
 }
 
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options) {
-  const RestoreOptions restore = {.bytes_per_second = options.bytes_per_second};
+  Result<Encryption> key = encryption_of(common.key, {});
+  if (!key.ok()) return key.status();
+  const RestoreOptions restore = {.bytes_per_second = options.bytes_per_second,
+                                  .encryption = std::move(*key)};
   if (common.directory == kStream) {
     if (options.id != 0) {
       return Status(StatusCode::kInvalidArgument, "a stream has one backup, without a number");

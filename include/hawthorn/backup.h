@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hawthorn/encryption.h"
 #include "hawthorn/export.h"
 #include "hawthorn/status.h"
 
@@ -47,8 +48,18 @@ struct BackupOptions {
   bool full = false;
 };
 
+// Of a backup of an encrypted database its bytes stay as they are sealed, and it takes no key to
+// copy them. Who gives one (as Options::encryption does; key_id is not looked at) is also told
+// whether the backup is what was written: its keys open, its index or stream and its manifest are
+// those of one backup, complete and unchanged, or that is kCorruption. A wrong key is
+// kInvalidArgument, and so is a backup that is not encrypted, since somebody may have put it there.
 struct RestoreOptions {
   uint64_t bytes_per_second = 0;  // as above
+  Encryption encryption;          // without a key: see above
+};
+
+struct VerifyOptions {
+  Encryption encryption;  // as above
 };
 
 struct BackupInfo {
@@ -60,6 +71,7 @@ struct BackupInfo {
   // that were not written since is not read again.
   uint64_t bytes_read = 0;
   bool incremental = false;  // it refers to parts that an earlier one stored
+  bool encrypted = false;    // its database is: it opens with the key that was that one's then
 };
 
 // Takes the bytes of a backup, in order.
@@ -81,9 +93,10 @@ class HAWTHORN_EXPORT BackupSource {
 };
 
 // Reads a backup from a stream and compares its checksums. Errors: kCorruption naming the offset
-// where it is damaged or cut off; kNotSupported for a newer version; those of the source. Reads
-// nothing behind the backup's end.
-HAWTHORN_EXPORT Result<BackupInfo> verify_backup(BackupSource& source);
+// where it is damaged or cut off; kNotSupported for a newer version; those of the source, and of
+// the options. Reads nothing behind the backup's end.
+HAWTHORN_EXPORT Result<BackupInfo> verify_backup(BackupSource& source,
+                                                 const VerifyOptions& options = {});
 // Makes a database of it, as BackupRepository::restore does.
 HAWTHORN_EXPORT Result<BackupInfo> restore_backup(BackupSource& source, const std::string& target,
                                                   const RestoreOptions& options = {});
@@ -106,8 +119,8 @@ class HAWTHORN_EXPORT BackupRepository {
   // All backups, the oldest first. Reads the head of each. Errors: kCorruption naming the file.
   Result<std::vector<BackupInfo>> list();
   // Reads everything that a restore of it needs, and compares checksums. Errors: kNotFound;
-  // kCorruption naming file and offset of the first part that is damaged.
-  Status verify(uint64_t id);
+  // kCorruption naming file and offset of the first part that is damaged; those of the options.
+  Status verify(uint64_t id, const VerifyOptions& options = {});
   // Makes a database of it in a directory that is missing or empty, or holds what an interrupted
   // restore has left. Until it is whole and durable the directory has a file `copy.incomplete`, and
   // opening it is refused. Errors: as verify; kInvalidArgument for a target with other contents;

@@ -54,9 +54,10 @@ class HAWTHORN_EXPORT SecretKey {
 };
 
 struct Encryption {
-  // Gives the key with this id, as often as it is asked: at open, and by Db::rotate_key for both
-  // keys. What it returns as an error is the error of that call, with the id in front. It must not
-  // throw, nor call the database. Null: the database is not encrypted.
+  // Gives the key with this id, as often as it is asked: at open, by Db::rotate_key for both keys,
+  // and by checkpoints and backups, which have a file of data keys of their own. What it returns as
+  // an error is the error of that call, with the id in front. It must not throw, nor call the
+  // database. Null: the database is not encrypted.
   std::function<Result<SecretKey>(std::string_view key_id)> key;
 
   // The key of a database that is created: 1 to 255 bytes, which stand in its directory as they

@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "db/copy_directory.h"
 #include "db/manifest_files.h"
+#include "db/sealed_copy.h"
 
 namespace hawthorn {
 namespace {
@@ -24,8 +25,13 @@ bool is_ours(std::string_view name) {
 }
 
 BackupInfo info_of(const format::BackupHeader& header) {
-  return {header.id,           header.created_us, header.bytes,
-          header.bytes_stored, header.bytes_read, header.incremental != 0};
+  return {header.id,
+          header.created_us,
+          header.bytes,
+          header.bytes_stored,
+          header.bytes_read,
+          header.incremental != 0,
+          format::is_sealed_backup(header)};
 }
 
 Status in_file(const std::string& path, const Status& status) {
@@ -134,7 +140,7 @@ Status BackupRepository::Impl::ids(std::vector<uint64_t>* backups, std::vector<u
   return {};
 }
 
-Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
+Result<std::string> BackupRepository::Impl::index_bytes(uint64_t id) {
   const std::string path = path_of(db::backup_name(id));
   uint64_t size = 0;
   Result<std::string> bytes = read_file(*machine.files, path, sizeof(format::BackupHeader), &size);
@@ -150,15 +156,39 @@ Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
     return Status(StatusCode::kCorruption, path + " at " + std::to_string(size) +
                                                ": it has another size than its header says");
   }
-  bytes = read_file(*machine.files, path, size, &size);
-  if (!bytes.ok()) return bytes.status();
-  Result<format::BackupIndex> index = format::decode_backup(*bytes);
+  return read_file(*machine.files, path, size, &size);
+}
+
+Result<format::BackupIndex> BackupRepository::Impl::decode_index(uint64_t id,
+                                                                 std::string_view bytes) {
+  const std::string path = path_of(db::backup_name(id));
+  Result<format::BackupIndex> index = format::decode_backup(bytes);
   if (!index.ok()) return in_file(path, index.status());
   if (index->header.id != id) {
     return Status(StatusCode::kCorruption,
                   path + " at 16: it is backup " + std::to_string(index->header.id));
   }
   return index;
+}
+
+Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id) {
+  const Result<std::string> bytes = index_bytes(id);
+  if (!bytes.ok()) return bytes.status();
+  return decode_index(id, *bytes);
+}
+
+Result<std::optional<format::BackupIndex>> BackupRepository::Impl::proven_index(
+    uint64_t id, os::DataKeys& keys) {
+  const Result<std::string> bytes = index_bytes(id);
+  if (!bytes.ok()) return bytes.status();
+  Result<format::BackupIndex> index = decode_index(id, *bytes);
+  if (!index.ok()) return index.status();
+  std::optional<format::BackupIndex> proven;
+  if (!index->seal.has_value() || !keys.has(index->seal->key)) return proven;
+  Result<std::unique_ptr<Aead>> aead = keys.make(index->seal->key, index->seal->salt);
+  if (!aead.ok()) return aead.status();
+  if (format::backup_seal_holds(*bytes, std::move(*aead), salt)) proven = std::move(*index);
+  return proven;
 }
 
 Status BackupRepository::Impl::clean() {
@@ -245,50 +275,77 @@ bool BackupRepository::Impl::has(const format::BackupPart& part,
 
 // ---- Reading
 
-Status BackupRepository::Impl::read(uint64_t id, db::CopySink* sink, uint64_t bytes_per_second) {
-  Result<format::BackupIndex> found = index(id);
-  if (!found.ok()) return found.status();
-  db::CopyPace pace(machine, bytes_per_second);
-  std::map<uint64_t, std::unique_ptr<os::File>> open;  // parts of which backup
-  std::string buffer(format::kBackupPartBytesMax, '\0');
-  for (const format::BackupFile& each : found->files) {
-    if (sink != nullptr) {
-      if (Status s = sink->begin(each.name, each.bytes, each.reserve); !s.ok()) return s;
+Status BackupRepository::Impl::read_part(const format::BackupFile& of,
+                                         const format::BackupPart& part, PartFiles* open,
+                                         std::span<char> data) {
+  std::unique_ptr<os::File>& file = (*open)[part.backup];
+  if (file == nullptr) {
+    const std::string path = path_of(db::parts_name(part.backup));
+    auto opened = machine.files->open_file(path, {.read_only = true});
+    if (opened.status().is_not_found()) {
+      return Status(StatusCode::kCorruption, path + " at 0: the file is missing");
     }
-    for (const format::BackupPart& part : each.parts) {
-      std::unique_ptr<os::File>& file = open[part.backup];
-      if (file == nullptr) {
-        const std::string path = path_of(db::parts_name(part.backup));
-        auto opened = machine.files->open_file(path, {.read_only = true});
-        if (opened.status().is_not_found()) {
-          return Status(StatusCode::kCorruption, path + " at 0: the file is missing");
-        }
-        if (!opened.ok()) return opened.status();
-        file = std::move(*opened);
-      }
-      const std::span<char> data(buffer.data(), part.bytes);
-      Status status = file->read_at(part.place, data);
-      if (status.is(StatusCode::kCorruption)) {
-        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
-                                                   ": the file ends before this part");
-      }
-      if (!status.ok()) return status;
-      if (checksum128(data.data(), data.size()) != Checksum128{part.sum_low, part.sum_high}) {
-        return Status(StatusCode::kCorruption, file->path() + " at " + std::to_string(part.place) +
-                                                   ": a part of " + each.name +
-                                                   " has another checksum");
-      }
-      if (sink != nullptr) {
-        const db::CopyPart copied = {part.offset, part.bytes, {}};
-        if (Status s = sink->write(copied, data); !s.ok()) return s;
-      }
-      pace.count(part.bytes);
-    }
-    if (sink != nullptr) {
-      if (Status s = sink->end(); !s.ok()) return s;
-    }
+    if (!opened.ok()) return opened.status();
+    file = std::move(*opened);
   }
-  return {};
+  const auto damaged = [&](const std::string& why) {
+    return Status(StatusCode::kCorruption,
+                  file->path() + " at " + std::to_string(part.place) + ": " + why);
+  };
+  Status status = file->read_at(part.place, data);
+  if (status.is(StatusCode::kCorruption)) return damaged("the file ends before this part");
+  if (!status.ok()) return status;
+  if (checksum128(data.data(), data.size()) == Checksum128{part.sum_low, part.sum_high}) return {};
+  return damaged("a part of " + of.name + " has another checksum");
+}
+
+Status BackupRepository::Impl::copy_file(const format::BackupFile& file, PartFiles* open,
+                                         std::string* buffer, db::CopySink* sink,
+                                         db::CopyPace& pace) {
+  if (sink != nullptr) {
+    if (Status s = sink->begin(file.name, file.bytes, file.reserve); !s.ok()) return s;
+  }
+  for (const format::BackupPart& part : file.parts) {
+    const std::span<char> data(buffer->data(), part.bytes);
+    if (Status s = read_part(file, part, open, data); !s.ok()) return s;
+    if (sink != nullptr) {
+      const db::CopyPart copied = {part.offset, part.bytes, {}};
+      if (Status s = sink->write(copied, data); !s.ok()) return s;
+    }
+    pace.count(part.bytes);
+  }
+  return sink == nullptr ? Status() : sink->end();
+}
+
+Status BackupRepository::Impl::read(const format::BackupIndex& index, db::CopySink* sink,
+                                    uint64_t bytes_per_second, const Encryption& encryption) {
+  db::CopyPace pace(machine, bytes_per_second);
+  db::SealedCopy sealed(encryption, sink);
+  const bool opens = encryption.key != nullptr;
+  PartFiles open;
+  std::string buffer(format::kBackupPartBytesMax, '\0');
+  for (const format::BackupFile& each : index.files) {
+    if (Status s = copy_file(each, &open, &buffer, opens ? &sealed : sink, pace); !s.ok()) return s;
+  }
+  return opens ? sealed.finish() : Status();
+}
+
+Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id,
+                                                          const Encryption& encryption) {
+  Result<format::BackupIndex> found = index(id);
+  if (!found.ok() || encryption.key == nullptr) return found;
+  if (!found->seal.has_value() || found->files.empty()) return db::copy_is_not_encrypted();
+  db::CopyPace pace(machine, 0);
+  db::SealedCopy sealed(encryption, nullptr);
+  PartFiles open;
+  std::string buffer(format::kBackupPartBytesMax, '\0');
+  if (Status s = copy_file(found->files.front(), &open, &buffer, &sealed, pace); !s.ok()) return s;
+  auto proven = proven_index(id, *sealed.keys());
+  if (!proven.ok()) return proven.status();
+  if (proven->has_value()) return std::move(**proven);
+  return Status(
+      StatusCode::kCorruption,
+      path_of(db::backup_name(id)) + " at 0: it is not what was written there: its seal is broken");
 }
 
 // ---- Writing
@@ -318,6 +375,11 @@ Status BackupWriter::start() {
       repository_.path_of(parts_name(index_.header.id)), {.create = true, .exclusive = true});
   if (!file.ok()) return file.status();
   parts_ = std::move(*file);
+  return {};
+}
+
+Status BackupWriter::seal_with(std::shared_ptr<os::DataKeys> keys) {
+  keys_ = std::move(keys);
   return {};
 }
 
@@ -374,6 +436,16 @@ Status BackupWriter::end() {
   return {};
 }
 
+Result<std::string> BackupWriter::encode_index() {
+  if (keys_ == nullptr) return format::encode_backup(index_);
+  const Result<Salt> salt = os::DataKeys::new_salt();
+  if (!salt.ok()) return salt.status();
+  index_.seal = format::BackupSeal{keys_->current(), *salt, {}};
+  Result<std::unique_ptr<Aead>> aead = keys_->make(index_.seal->key, *salt);
+  if (!aead.ok()) return aead.status();
+  return format::encode_sealed_backup(index_, std::move(*aead), repository_.salt);
+}
+
 Result<BackupInfo> BackupWriter::finish() {
   if (Status s = write_pending(); !s.ok()) return s;
   if (Status s = parts_->sync_data(); !s.ok()) return s;
@@ -382,15 +454,16 @@ Result<BackupInfo> BackupWriter::finish() {
   // The parts' name must not come later than the index's.
   if (Status s = files.sync_directory(repository_.directory); !s.ok()) return s;
   index_.header.bytes_stored = end_;
-  const std::string bytes = format::encode_backup(index_);
-  if (bytes.size() > format::kBackupIndexBytesMax) {
+  const Result<std::string> bytes = encode_index();
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() > format::kBackupIndexBytesMax) {
     return Status(StatusCode::kNotSupported, repository_.directory +
                                                  ": the index of a backup would have " +
-                                                 std::to_string(bytes.size()) + " bytes");
+                                                 std::to_string(bytes->size()) + " bytes");
   }
   const format::BackupHeader& header = index_.header;
   if (Status s = write_file(files, repository_.directory, repository_.path_of(kIndexNewName),
-                            repository_.path_of(backup_name(header.id)), bytes);
+                            repository_.path_of(backup_name(header.id)), *bytes);
       !s.ok()) {
     return s;
   }
@@ -434,19 +507,25 @@ Result<std::vector<BackupInfo>> BackupRepository::list() {
   return infos;
 }
 
-Status BackupRepository::verify(uint64_t id) {
+Status BackupRepository::verify(uint64_t id, const VerifyOptions& options) {
   os::MutexLock lock(impl_->mutex);
-  return impl_->read(id, nullptr, 0);
+  const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
+  if (!index.ok()) return index.status();
+  return impl_->read(*index, nullptr, 0, options.encryption);
 }
 
 Status BackupRepository::restore(uint64_t id, const std::string& target,
                                  const RestoreOptions& options) {
   os::MutexLock lock(impl_->mutex);
   // Before the target is touched.
-  if (Result<format::BackupIndex> found = impl_->index(id); !found.ok()) return found.status();
+  const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
+  if (!index.ok()) return index.status();
   db::CopyDirectory directory(impl_->machine, target);
   if (Status s = directory.prepare(); !s.ok()) return s;
-  if (Status s = impl_->read(id, &directory, options.bytes_per_second); !s.ok()) return s;
+  if (Status s = impl_->read(*index, &directory, options.bytes_per_second, options.encryption);
+      !s.ok()) {
+    return s;
+  }
   return directory.finish();
 }
 

@@ -11,10 +11,13 @@
 //
 // 1. The parts of a backup are durable before its index is renamed to its name.
 // 2. Parts go only when no index refers to them any more, and that is durable.
-// 3. A backup refers to parts of earlier ones only where their files are as long as that.
+// 3. A backup refers to parts of earlier ones only where their files are as long as that; of an
+//    encrypted database only where the database's own data keys prove their indexes.
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,8 +37,16 @@ struct BackupRepository::Impl {
   // Ascending.
   Status ids(std::vector<uint64_t>* backups, std::vector<uint64_t>* parts);
   Result<format::BackupIndex> index(uint64_t id);
-  // Reads all of a backup, each part compared; into the sink if there is one.
-  Status read(uint64_t id, db::CopySink* sink, uint64_t bytes_per_second);
+  // The same; nothing where these keys do not prove that it is what was written: it is of another
+  // database, or of none that is encrypted, or was changed.
+  Result<std::optional<format::BackupIndex>> proven_index(uint64_t id, os::DataKeys& keys);
+  // The same for reading the backup. With a key it opens its data keys, which prove the index.
+  // Errors: also kInvalidArgument for a wrong key and for a backup that is not encrypted.
+  Result<format::BackupIndex> index(uint64_t id, const Encryption& encryption);
+  // Reads all of a backup, each part compared; into the sink if there is one. With a key also as
+  // db/sealed_copy.h does.
+  Status read(const format::BackupIndex& index, db::CopySink* sink, uint64_t bytes_per_second,
+              const Encryption& encryption);
   // What an interrupted backup has left, and parts without a backup that nobody refers to.
   Status clean();
   // Removes each parts.<n> that no backup refers to. With `holes`, of those whose own backup is
@@ -52,7 +63,14 @@ struct BackupRepository::Impl {
   uint64_t salt = 0;
 
  private:
-  using Ranges = std::map<uint64_t, uint64_t>;  // place -> end
+  using Ranges = std::map<uint64_t, uint64_t>;                      // place -> end
+  using PartFiles = std::map<uint64_t, std::unique_ptr<os::File>>;  // of which backup
+  Result<std::string> index_bytes(uint64_t id);
+  Result<format::BackupIndex> decode_index(uint64_t id, std::string_view bytes);
+  Status copy_file(const format::BackupFile& file, PartFiles* open, std::string* buffer,
+                   db::CopySink* sink, db::CopyPace& pace);
+  Status read_part(const format::BackupFile& of, const format::BackupPart& part, PartFiles* open,
+                   std::span<char> data);
   Status open_header(bool empty);
   Status find_used(const std::vector<uint64_t>& backups, std::map<uint64_t, Ranges>* used);
   Status free_unused(uint64_t id, const Ranges& used);
@@ -70,6 +88,7 @@ class BackupWriter : public CopySink {
   // Whose parts need not be stored again.
   void know(const format::BackupIndex& index);
   Status start();
+  Status seal_with(std::shared_ptr<os::DataKeys> keys) override;
   Status begin(std::string_view name, uint64_t bytes, bool reserve) override;
   bool take_known(const CopyPart& part) override;
   Status write(const CopyPart& part, std::span<const char> data) override;
@@ -95,8 +114,10 @@ class BackupWriter : public CopySink {
   }
   void add(format::BackupPart part, const CopyPart& as);
   Status write_pending();
+  Result<std::string> encode_index();
 
   BackupRepository::Impl& repository_;
+  std::shared_ptr<os::DataKeys> keys_;  // null: not encrypted
   format::BackupIndex index_;
   // Only where a part stands and what it is are of use here.
   std::unordered_map<Sum, format::BackupPart, HashSum> known_;

@@ -5,6 +5,7 @@
 
 #include "db/manifest.h"
 #include "db/manifest_files.h"
+#include "format/key_file.h"
 #include "os/test_point.h"
 #include "space/space.h"
 #include "wal/log.h"
@@ -12,7 +13,8 @@
 namespace hawthorn::db {
 namespace {
 bool is_copied(std::string_view name) {
-  return is_manifest_file(name) || space::is_data_file(name) || wal::is_log_file(name);
+  return is_manifest_file(name) || space::is_data_file(name) || wal::is_log_file(name) ||
+         name == format::kKeyFileName;
 }
 }  // namespace
 

@@ -68,6 +68,8 @@ void MarkedExtents::mark(const format::ContainerRecord& record, const Moment& mo
     append(bytes, value.bytes);
   }
   for (const ExtentAddress& large : record.large) append_address(bytes, large);
+  // Random for each run, and so nothing that a mark of somebody else can have by chance.
+  if (record.sealed()) append(bytes, record.seal);
   const Checksum128 container = checksum128(bytes.data(), bytes.size());
   const auto add = [&](const ExtentAddress& address) {
     if (address.blocks != 0) extents_.push_back({address, container});

@@ -6,11 +6,13 @@
 // Threads: one object, one thread.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
 #include "base/checksum.h"
 #include "hawthorn/status.h"
+#include "os/data_keys.h"
 #include "os/io_limit.h"
 #include "os/machine.h"
 
@@ -30,6 +32,9 @@ struct CopyPart {
 class CopySink {
  public:
   virtual ~CopySink() = default;
+  // Before the first file, of an encrypted database: the data keys of the copy, for what the sink
+  // itself has to seal. The first file is `keys` then.
+  virtual Status seal_with(std::shared_ptr<os::DataKeys>) { return {}; }
   // reserve: the file has disk space for all of it.
   virtual Status begin(std::string_view name, uint64_t bytes, bool reserve) = 0;
   // Of a part with a mark: whether the sink has it, so that it needs not be read and written.

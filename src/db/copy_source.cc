@@ -55,11 +55,18 @@ std::vector<CopyPart> parts_of(uint64_t from, uint64_t to) {
 class Copier {
  public:
   Copier(Db::Impl& db, CopySink& sink, CopyPace& pace)
-      : db_(db), sink_(sink), pace_(pace), pinned_(db.publisher_.get()), reader_(db.machine_) {}
+      : db_(db),
+        sink_(sink),
+        pace_(pace),
+        pinned_(db.publisher_.get()),
+        reader_(db.machine_),
+        uuid_low_(db.machine_.random->next()),
+        uuid_high_(db.machine_.random->next()) {}
 
   Status run();
 
  private:
+  Status take_moment();
   Status copy_log(const Moment& moment);
   Status copy_segment(const wal::LogDirectory& directory, uint64_t number, uint64_t from,
                       uint64_t to);
@@ -75,6 +82,12 @@ class Copier {
   CopyPace& pace_;
   Pinned pinned_;
   CopyReader reader_;
+  Moment moment_;
+  // Of the copy, which is a database of its own: two of them must not be taken for one.
+  const uint64_t uuid_low_;
+  const uint64_t uuid_high_;
+  std::shared_ptr<os::DataKeys> keys_;  // null: not encrypted
+  std::string key_file_;
   bool may_clone_ = true;
 };
 
@@ -179,26 +192,52 @@ Status Copier::put_file(std::string_view name, std::string_view bytes) {
 }
 
 Status Copier::copy_manifest(const Moment& moment) {
-  const ManifestImage image =
-      make_manifest_image(*db_.machine_.random, moment.state, moment.features);
-  if (Status s = put_file(image.name, image.manifest); !s.ok()) return s;
-  return put_file(kSuperblockName, image.superblock);
+  const Result<ManifestImage> image = make_manifest_image(
+      *db_.machine_.random, moment.state, moment.features, uuid_low_, uuid_high_, keys_.get());
+  if (!image.ok()) return image.status();
+  if (Status s = put_file(image->name, image->manifest); !s.ok()) return s;
+  return put_file(kSuperblockName, image->superblock);
+}
+
+// While the keys' mutex is held the data keys stay as they are, so that the copy has those with
+// which what it copies is sealed: all up to the moment, and none that would be missing.
+Status Copier::take_moment() {
+  os::MutexLock lock(db_.key_mutex_);
+  if (db_.key_store_ != nullptr) {
+    keys_ = std::make_shared<os::DataKeys>();
+    Result<std::string> file = db_.key_store_->copy_for(uuid_low_, uuid_high_, keys_.get());
+    if (!file.ok()) return file.status();
+    key_file_ = std::move(*file);
+  }
+  Result<Moment> moment = pinned_.take();
+  if (!moment.ok()) return moment.status();
+  moment_ = std::move(*moment);
+  // The copy's log ends here, as the manifest says: nobody can cut it off unnoticed, nor let it go
+  // on with what the source has logged since.
+  if (!moment_.state.epochs.empty()) {
+    format::LogEpoch& epoch = moment_.state.epochs.back();
+    epoch.end = std::min(epoch.end, moment_.end);
+  }
+  return {};
 }
 
 Status Copier::run() {
   if (Status s = reader_.prepare(); !s.ok()) return s;
-  Result<Moment> moment = pinned_.take();
-  if (!moment.ok()) return moment.status();
+  if (Status s = take_moment(); !s.ok()) return s;
   HAWTHORN_TEST_POINT("copy.pinned");
-  if (moment->end > db_.log_->trimmed() && moment->end > 0) {
-    if (Status s = db_.log_->wait_durable(moment->end - 1); !s.ok()) return s;
+  if (keys_ != nullptr) {
+    if (Status s = sink_.seal_with(keys_); !s.ok()) return s;
+    if (Status s = put_file(format::kKeyFileName, key_file_); !s.ok()) return s;
   }
-  if (Status s = copy_log(*moment); !s.ok()) return s;
+  if (moment_.end > db_.log_->trimmed() && moment_.end > 0) {
+    if (Status s = db_.log_->wait_durable(moment_.end - 1); !s.ok()) return s;
+  }
+  if (Status s = copy_log(moment_); !s.ok()) return s;
   pinned_.release_log();
   HAWTHORN_TEST_POINT("copy.log_copied");
-  if (Status s = copy_data(*moment); !s.ok()) return s;
+  if (Status s = copy_data(moment_); !s.ok()) return s;
   // What comes now is in memory.
-  return copy_manifest(*moment);
+  return copy_manifest(moment_);
 }
 
 }  // namespace
@@ -208,10 +247,6 @@ Status copy_database(Db::Impl& db, CopySink& sink, CopyPace& pace) {
   if (db.devices_ != nullptr) {
     return Status(StatusCode::kNotSupported,
                   db.path_ + ": copies of a database on devices are not supported; dump it");
-  }
-  if (db.machine_.keys != nullptr) {
-    return Status(StatusCode::kNotSupported,
-                  db.path_ + ": copies of an encrypted database are not supported; dump it");
   }
   Copier copier(db, sink, pace);
   return copier.run();

@@ -111,6 +111,21 @@ Status KeyStore::rotate(std::string_view key_id) {
   return write(std::move(*file), *key);
 }
 
+Result<std::string> KeyStore::copy_for(uint64_t uuid_low, uint64_t uuid_high,
+                                       os::DataKeys* keys) const {
+  Result<format::KeyFile> file = read();
+  if (!file.ok()) return file.status();
+  const Result<SecretKey> key = ask(file->key_id);
+  if (!key.ok()) return key.status();
+  file->uuid_low = uuid_low;
+  file->uuid_high = uuid_high;
+  file->generation = 1;
+  for (const auto& [number, data_key] : file->keys) {
+    keys->add(number, data_key, number == file->current);
+  }
+  return format::encode_key_file(*file, *key);
+}
+
 Status KeyStore::add_data_key(os::DataKeys* keys) {
   Result<format::KeyFile> file = read();
   if (!file.ok()) return file.status();

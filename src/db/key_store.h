@@ -38,6 +38,9 @@ class KeyStore {
   // Seals the same data keys with another key of the user. Durable when it returns. Errors: those
   // of load, create.
   Status rotate(std::string_view key_id);
+  // The file of keys of a copy, which is a database with another id: the same data keys, sealed
+  // with the same key of the user. Gives them to `keys`, too. Errors: as load.
+  Result<std::string> copy_for(uint64_t uuid_low, uint64_t uuid_high, os::DataKeys* keys) const;
   // A new data key, durable and then given to `keys`, for what is sealed from now on.
   Status add_data_key(os::DataKeys* keys);
 

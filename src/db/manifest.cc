@@ -146,19 +146,10 @@ Status Manifest::Files::write_file(uint64_t number, ManifestFile& file) {
   auto opened = files.open_file(path, {.create = create, .exclusive = create});
   if (!opened.ok()) return opened.status();
   file.file = std::move(*opened);
-  format::ManifestIdentity identity = {superblock.uuid_low, superblock.uuid_high, number,
-                                       machine.random->next()};
-  std::shared_ptr<format::ManifestSealer> sealer;
-  if (machine.keys != nullptr) {
-    const Result<Salt> salt = os::DataKeys::new_salt();
-    if (!salt.ok()) return salt.status();
-    identity.key = machine.keys->current();
-    identity.key_salt = *salt;
-    Result<std::unique_ptr<Aead>> aead = machine.keys->make(identity.key, identity.key_salt);
-    if (!aead.ok()) return aead.status();
-    sealer = std::make_shared<format::ManifestSealer>(identity, std::move(*aead));
-  }
-  Status status = file.write_snapshot(identity, state, std::move(sealer));
+  Result<ManifestSeal> seal = seal_manifest(*machine.random, superblock.uuid_low,
+                                            superblock.uuid_high, number, machine.keys);
+  if (!seal.ok()) return seal.status();
+  Status status = file.write_snapshot(seal->identity, state, std::move(seal->sealer));
   if (status.ok() && !create) status = file.write_zeros(file.end, file.allocated);
   if (status.is(StatusCode::kNoSpace) && !create && files.rename(path, spare).ok()) find_spare();
   if (status.ok()) status = file.file->sync_data();

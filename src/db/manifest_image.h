@@ -5,10 +5,12 @@
 // Threads: pure functions, but for the machine's random numbers.
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "format/manifest_record.h"
 #include "format/superblock.h"
+#include "os/data_keys.h"
 #include "os/machine.h"
 
 namespace hawthorn::db {
@@ -24,8 +26,20 @@ struct ManifestImage {
   std::string superblock;
 };
 
-// With an id of its own: two databases must not be taken for one.
-ManifestImage make_manifest_image(os::Random& random, const format::ManifestState& state,
-                                  const format::Features& features);
+// How a manifest's file is known, and what seals its records: with a salt of its own, so that no
+// two files share a nonce, under the current one of the keys. Null keys: nothing is sealed.
+struct ManifestSeal {
+  format::ManifestIdentity identity;
+  std::shared_ptr<format::ManifestSealer> sealer;
+};
+// Errors: kIoError, kOutOfMemory when libcrypto fails.
+Result<ManifestSeal> seal_manifest(os::Random& random, uint64_t uuid_low, uint64_t uuid_high,
+                                   uint64_t number, os::DataKeys* keys);
+
+// Of a database with this id, whose records are sealed with the current one of `keys`; null: they
+// are not. Errors: as seal_manifest.
+Result<ManifestImage> make_manifest_image(os::Random& random, const format::ManifestState& state,
+                                          const format::Features& features, uint64_t uuid_low,
+                                          uint64_t uuid_high, os::DataKeys* keys);
 
 }  // namespace hawthorn::db

@@ -1,5 +1,9 @@
 #include "format/backup_layout.h"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/checksum.h"
 
@@ -9,6 +13,8 @@ namespace {
 constexpr uint64_t kRepositoryMagic = 0x4f50455254574148;  // "HAWTREPO"
 constexpr uint64_t kBackupMagic = 0x50554b4254574148;      // "HAWTBKUP"
 constexpr uint32_t kVersion = 1;
+constexpr uint32_t kSealedVersion = 2;  // of an index
+constexpr size_t kSealedPieceBytes = size_t{1} << 20;
 constexpr uint32_t kReserveFlag = 1;
 constexpr uint32_t kNameBytesMax = 255;
 constexpr size_t kFileHeadBytes = 24;
@@ -75,6 +81,8 @@ Status Reader::file(uint64_t id, BackupFile* file) {
 
 }  // namespace
 
+bool is_sealed_backup(const BackupHeader& header) { return header.version == kSealedVersion; }
+
 bool is_backup_file_name(std::string_view name) {
   return !name.empty() && name.size() <= kNameBytesMax &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.") ==
@@ -104,9 +112,10 @@ Result<uint64_t> decode_repository(std::string_view bytes) {
 std::string encode_backup(BackupIndex& index) {
   BackupHeader& header = index.header;
   header.magic = kBackupMagic;
-  header.version = kVersion;
+  header.version = index.seal.has_value() ? kSealedVersion : kVersion;
   header.files = index.files.size();
   header.index_bytes = sizeof(header) + sizeof(uint64_t);
+  if (index.seal.has_value()) header.index_bytes += sizeof(BackupSeal);
   for (const BackupFile& file : index.files) {
     header.index_bytes +=
         kFileHeadBytes + file.name.size() + file.parts.size() * sizeof(BackupPart);
@@ -121,8 +130,42 @@ std::string encode_backup(BackupIndex& index) {
     bytes += file.name;
     for (const BackupPart& part : file.parts) bytes += bytes_of(part);
   }
+  if (index.seal.has_value()) bytes += bytes_of(*index.seal);
   append(bytes, checksum64(bytes.data(), bytes.size(), 0));
   return bytes;
+}
+
+namespace {
+// All before the tag, and the repository: an index is of no other one.
+bool chain_of(std::string_view bytes, std::unique_ptr<Aead> aead, uint64_t repository_salt,
+              std::array<char, kTagBytes>* tag) {
+  BackupChain chain(std::move(aead));
+  chain.add(bytes_of(repository_salt));
+  bytes.remove_suffix(kTagBytes + sizeof(uint64_t));
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kSealedPieceBytes))) {
+    chain.add(bytes.substr(0, kSealedPieceBytes));
+  }
+  return chain.tag(tag);
+}
+}  // namespace
+
+Result<std::string> encode_sealed_backup(BackupIndex& index, std::unique_ptr<Aead> aead,
+                                         uint64_t repository_salt) {
+  std::string bytes = encode_backup(index);
+  if (!chain_of(bytes, std::move(aead), repository_salt, &index.seal->tag)) {
+    return Status(StatusCode::kIoError, "libcrypto could not seal the index of the backup");
+  }
+  const size_t end = bytes.size() - sizeof(uint64_t);
+  std::memcpy(bytes.data() + end - kTagBytes, index.seal->tag.data(), kTagBytes);
+  store<uint64_t>(bytes.data() + end, checksum64(bytes.data(), end, 0));
+  return bytes;
+}
+
+bool backup_seal_holds(std::string_view bytes, std::unique_ptr<Aead> aead,
+                       uint64_t repository_salt) {
+  std::array<char, kTagBytes> tag;
+  return chain_of(bytes, std::move(aead), repository_salt, &tag) &&
+         std::equal(tag.begin(), tag.end(), bytes.end() - sizeof(uint64_t) - kTagBytes);
 }
 
 Result<BackupHeader> decode_backup_header(std::string_view bytes) {
@@ -132,7 +175,7 @@ Result<BackupHeader> decode_backup_header(std::string_view bytes) {
       header.checksum != checksum64(&header, offsetof(BackupHeader, checksum), 0)) {
     return damaged(0, "magic or checksum of the header differ");
   }
-  if (header.version != kVersion) {
+  if (header.version != kVersion && header.version != kSealedVersion) {
     return Status(StatusCode::kNotSupported, "a newer version wrote it");
   }
   return header;
@@ -141,7 +184,8 @@ Result<BackupHeader> decode_backup_header(std::string_view bytes) {
 Result<BackupIndex> decode_backup(std::string_view bytes) {
   Result<BackupHeader> header = decode_backup_header(bytes);
   if (!header.ok()) return header.status();
-  if (bytes.size() < sizeof(BackupHeader) + sizeof(uint64_t)) {
+  const size_t seal_bytes = header->version == kSealedVersion ? sizeof(BackupSeal) : 0;
+  if (bytes.size() < sizeof(BackupHeader) + seal_bytes + sizeof(uint64_t)) {
     return damaged(bytes.size(), "it ends behind its header");
   }
   if (bytes.size() != header->index_bytes) {
@@ -153,7 +197,8 @@ Result<BackupIndex> decode_backup(std::string_view bytes) {
   }
   BackupIndex index;
   index.header = *header;
-  Reader reader(bytes.substr(0, end));
+  if (seal_bytes != 0) index.seal = load<BackupSeal>(bytes.data() + end - seal_bytes);
+  Reader reader(bytes.substr(0, end - seal_bytes));
   for (uint64_t i = 0; i < header->files; ++i) {
     BackupFile file;
     if (Status s = reader.file(header->id, &file); !s.ok()) return s;

@@ -4,16 +4,18 @@
 // Not here: parts (bytes without headers), files and names (db/backup_repository.h). Pure.
 // Threads: pure functions.
 //
-//   INDEX   BackupHeader, files, checksum64 of all before it
-//   FILE    u32 name bytes, u32 flags (1: its space is reserved), u64 bytes, u64 parts, name, parts
-//   PART    BackupPart
+//   INDEX   BackupHeader, files, BackupSeal where the database is encrypted, checksum64 of all
+//   before FILE    u32 name bytes, u32 flags (1: its space is reserved), u64 bytes, u64 parts,
+//   name, parts PART    BackupPart
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "format/backup_seal.h"
 #include "hawthorn/status.h"
 
 namespace hawthorn::format {
@@ -37,7 +39,7 @@ static_assert(offsetof(RepositoryHeader, checksum) == 24);
 
 // OFFSET SIZE FIELD
 //      0    8 magic         "HAWTBKUP"
-//      8    4 version       1
+//      8    4 version       1; 2: of an encrypted database, with a BackupSeal
 //     12    4 incremental   1: it refers to parts of earlier backups
 //     16    8 id
 //     24    8 created_us    microseconds since 1970
@@ -107,8 +109,11 @@ struct BackupFile {
 struct BackupIndex {
   BackupHeader header{};
   std::vector<BackupFile> files;
+  std::optional<BackupSeal> seal;  // of an encrypted database
 };
 
+// Of an encrypted database.
+bool is_sealed_backup(const BackupHeader& header);
 // A plain name: nothing that leads out of a directory.
 bool is_backup_file_name(std::string_view name);
 
@@ -119,6 +124,13 @@ Result<uint64_t> decode_repository(std::string_view bytes);
 
 // Fills in magic, version, files, index_bytes and checksum of the header.
 std::string encode_backup(BackupIndex& index);
+// The same of an index that has a seal, whose tag it fills in: with `aead` of the seal's key and
+// salt, for the repository with this salt. Errors: kIoError where libcrypto fails.
+Result<std::string> encode_sealed_backup(BackupIndex& index, std::unique_ptr<Aead> aead,
+                                         uint64_t repository_salt);
+// Whether the bytes of an index with a seal are what was sealed. They decode.
+bool backup_seal_holds(std::string_view bytes, std::unique_ptr<Aead> aead,
+                       uint64_t repository_salt);
 Result<BackupHeader> decode_backup_header(std::string_view bytes);
 Result<BackupIndex> decode_backup(std::string_view bytes);
 

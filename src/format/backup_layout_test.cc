@@ -101,19 +101,19 @@ TEST(StreamLayout, ARecordIsOfItsStreamAndPlace) {
   };
   EXPECT_TRUE(with([](StreamRecord&) {}));
   EXPECT_FALSE(with([](StreamRecord& r) { r.type = 0; }));
-  EXPECT_FALSE(with([](StreamRecord& r) { r.type = 5; }));
+  EXPECT_FALSE(with([](StreamRecord& r) { r.type = 6; }));
   EXPECT_FALSE(with([](StreamRecord& r) { r.payload_bytes = kBackupPartBytesMax + 1; }));
   EXPECT_FALSE(with([](StreamRecord& r) { r.number = ~uint64_t{0}; }));
 }
 
 TEST(StreamLayout, ANewerVersionIsNotSupported) {
-  const std::string bytes = encode_stream_header(12, 34);
+  const std::string bytes = encode_stream_header(12, 34, false);
   const Result<StreamHeader> header = decode_stream_header(bytes);
   ASSERT_TRUE(header.ok());
   EXPECT_EQ(header->created_us, 12U);
   EXPECT_EQ(header->salt, 34U);
   auto newer = load<StreamHeader>(bytes.data());
-  newer.version = 2;
+  newer.version = 3;
   newer.checksum = checksum64(&newer, offsetof(StreamHeader, checksum), 0);
   EXPECT_TRUE(decode_stream_header({reinterpret_cast<const char*>(&newer), sizeof(newer)})
                   .status()

@@ -7,7 +7,6 @@ namespace hawthorn::format {
 namespace {
 
 constexpr uint64_t kMagic = 0x4d52545354574148;  // "HAWTSTRM"
-constexpr uint32_t kVersion = 1;
 
 template <typename T>
 std::string bytes_of(const T& value) {
@@ -18,8 +17,9 @@ Status damaged(const char* what) { return Status(StatusCode::kCorruption, what);
 
 }  // namespace
 
-std::string encode_stream_header(uint64_t created_us, uint64_t salt) {
-  StreamHeader header{kMagic, kVersion, 0, created_us, salt, 0};
+std::string encode_stream_header(uint64_t created_us, uint64_t salt, bool sealed) {
+  const uint32_t version = sealed ? kSealedStreamVersion : kStreamVersion;
+  StreamHeader header{kMagic, version, 0, created_us, salt, 0};
   header.checksum = checksum64(&header, offsetof(StreamHeader, checksum), 0);
   return bytes_of(header);
 }
@@ -31,7 +31,8 @@ Result<StreamHeader> decode_stream_header(std::string_view bytes) {
   if (header.checksum != checksum64(&header, offsetof(StreamHeader, checksum), 0)) {
     return damaged("the checksum of the header differs");
   }
-  if (header.version != kVersion || header.reserved != 0) {
+  if ((header.version != kStreamVersion && header.version != kSealedStreamVersion) ||
+      header.reserved != 0) {
     return Status(StatusCode::kNotSupported, "a newer version wrote it");
   }
   return header;
@@ -60,7 +61,7 @@ Result<StreamRecord> decode_stream_record(std::string_view bytes, uint64_t seque
   }
   if (record.sequence != sequence) return damaged("a record stands in another place");
   if (record.type < static_cast<uint32_t>(StreamRecordType::kFile) ||
-      record.type > static_cast<uint32_t>(StreamRecordType::kEnd) ||
+      record.type > static_cast<uint32_t>(StreamRecordType::kSeal) ||
       record.payload_bytes > kBackupPartBytesMax || record.number > kBackupOffsetMax) {
     return damaged("a record that cannot be");
   }

@@ -3,6 +3,9 @@
 //
 //   | StreamHeader | file | part | part | ... | file | part | ... | end |
 //
+// Of an encrypted database a seal stands before the first file, and the end has its tag: of a chain
+// (backup_seal.h) over the header, each record's 48 bytes and the names of files.
+//
 // Not here: what it holds (db/copy_source.h). Pure. Threads: pure functions.
 //
 // 1. A record's own checksum has the stream's salt as its seed, and its number in the stream: none
@@ -21,7 +24,7 @@ namespace hawthorn::format {
 
 // OFFSET SIZE FIELD
 //      0    8 magic       "HAWTSTRM"
-//      8    4 version     1
+//      8    4 version     1; 2: of an encrypted database
 //     12    4 reserved    zero
 //     16    8 created_us  microseconds since 1970
 //     24    8 salt        random
@@ -41,7 +44,8 @@ enum class StreamRecordType : uint32_t {
   kFile = 1,          // number: its size; payload: its name
   kReservedFile = 2,  // the same, its space reserved
   kPart = 3,          // number: its offset in the file; payload: its bytes
-  kEnd = 4,           // number: the bytes of all parts; no payload
+  kEnd = 4,           // number: the bytes of all parts; payload: none, or the seal's tag
+  kSeal = 5,          // number: of the data key; payload: the salt of the seal, 12 bytes
 };
 
 // OFFSET SIZE FIELD
@@ -64,7 +68,10 @@ struct StreamRecord {
 static_assert(sizeof(StreamRecord) == 48);
 static_assert(offsetof(StreamRecord, checksum) == 40);
 
-std::string encode_stream_header(uint64_t created_us, uint64_t salt);
+inline constexpr uint32_t kStreamVersion = 1;
+inline constexpr uint32_t kSealedStreamVersion = 2;
+
+std::string encode_stream_header(uint64_t created_us, uint64_t salt, bool sealed);
 // Errors: kCorruption; kNotSupported for a newer version. Messages name no offset.
 Result<StreamHeader> decode_stream_header(std::string_view bytes);
 

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "os/test_point.h"
 #include "testing/sim_machine.h"
+#include "tests/support/encryption_test.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -18,8 +21,12 @@ using testing::SimDisk;
 using testing::SimMachine;
 using testing::SimOp;
 
+// Set by each test: whether all of its databases are encrypted.
+bool encrypted = false;
+
 Options options() {
   Options options;
+  if (encrypted) options.encryption = encryption_of();
   options.memory_budget_bytes = size_t{16} << 20;
   options.durability = Durability::kFull;
   return options;
@@ -100,6 +107,7 @@ void expect_sound(SimDisk& disk, Life life, bool finished) {
   for (const BackupInfo& info : list) {
     const std::string target = "/restored" + std::to_string(info.id);
     ASSERT_OK(repository->verify(info.id));
+    ASSERT_OK(repository->verify(info.id, {.encryption = options().encryption}));
     ASSERT_OK(repository->restore(info.id, target));
     EXPECT_TRUE(same(contents_of(machine, target), info.id == 1 ? first() : second()));
   }
@@ -131,29 +139,35 @@ void expect_sound(SimDisk& disk, Life life, bool finished) {
   EXPECT_TRUE(same(contents_of(machine, "/copy"), copied));
 }
 
-class BackupCrash : public ::testing::TestWithParam<Life> {};
+class BackupCrash : public ::testing::TestWithParam<std::tuple<Life, bool>> {
+ protected:
+  void SetUp() override { encrypted = std::get<1>(GetParam()); }
+  void TearDown() override { encrypted = false; }
+};
 
 TEST_P(BackupCrash, at_every_operation) {
-  const std::unique_ptr<SimDisk> before = prepared_disk(GetParam());
+  const Life life = std::get<0>(GetParam());
+  const std::unique_ptr<SimDisk> before = prepared_disk(life);
   const uint64_t step = 1 + environment_number("HAWTHORN_STEP", 7);
   uint64_t nth = 1;
   for (bool finished = false; !finished; nth += step) {
     SCOPED_TRACE("operation " + std::to_string(nth));
     const std::unique_ptr<SimDisk> disk = before->after_crash(nth, CrashKind::kProcessKill);
     disk->stop_at(SimOp::kAny, nth);
-    finished = live(*disk, GetParam()).ok() && !disk->stopped();
+    finished = live(*disk, life).ok() && !disk->stopped();
     const CrashKind kinds[] = {CrashKind::kPowerLoss, CrashKind::kPowerLossDrop,
                                CrashKind::kProcessKill};
     const std::unique_ptr<SimDisk> after = disk->crash(nth, kinds[nth / step % 3]);
-    expect_sound(*after, GetParam(), finished);
+    expect_sound(*after, life, finished);
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
   EXPECT_GT(nth, 20u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Lives, BackupCrash,
-                         ::testing::Values(Life::kCheckpoint, Life::kBackup, Life::kRestore,
-                                           Life::kRemove));
+                         ::testing::Combine(::testing::Values(Life::kCheckpoint, Life::kBackup,
+                                                              Life::kRestore, Life::kRemove),
+                                            ::testing::Bool()));
 
 TEST(BackupFaults, a_full_target_is_told_and_the_source_goes_on) {
   for (const auto& [part, life] :

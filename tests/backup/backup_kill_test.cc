@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/support/child_process.h"
+#include "tests/support/encryption_test.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -24,8 +25,12 @@ struct Shared {
 
 constexpr uint64_t kKeys = 3000;
 
+// Set by each test: whether all of its databases are encrypted.
+bool encrypted = false;
+
 Options options() {
   Options options;
+  if (encrypted) options.encryption = encryption_of();
   options.memory_budget_bytes = size_t{16} << 20;
   options.durability = Durability::kNone;
   return options;
@@ -141,7 +146,9 @@ void expect_left(const std::string& where, Shared& shared, Prng& prng) {
     expect_prefix(path, found, &copied);
   }
   const std::vector<BackupInfo> list = (*repository)->list().value();
-  for (const BackupInfo& info : list) ASSERT_OK((*repository)->verify(info.id));
+  for (const BackupInfo& info : list) {
+    ASSERT_OK((*repository)->verify(info.id, {.encryption = options().encryption}));
+  }
   if (!list.empty()) {
     const uint64_t id = list[prng.below(list.size())].id;
     ASSERT_OK((*repository)->restore(id, where + "/again"));
@@ -156,7 +163,7 @@ void expect_left(const std::string& where, Shared& shared, Prng& prng) {
   std::filesystem::remove_all(where + "/again");
 }
 
-TEST(BackupKill, at_random) {
+void kill_at_random_times() {
   const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   Prng prng(seed);
@@ -183,6 +190,14 @@ TEST(BackupKill, at_random) {
   }
   EXPECT_GT(shared.copies.load(), 0U);
   munmap(memory, sizeof(Shared));
+}
+
+TEST(BackupKill, at_random) { kill_at_random_times(); }
+
+TEST(BackupKill, at_random_and_encrypted) {
+  encrypted = true;
+  kill_at_random_times();
+  encrypted = false;
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST_F(BackupStream, names_are_those_of_a_database) {
   for (const std::string& name : {std::string("copy.incomplete"), std::string("lock"),
                                   std::string("../out"), std::string("mine"), std::string()}) {
     SCOPED_TRACE(name);
-    std::string stream = format::encode_stream_header(1, 5);
+    std::string stream = format::encode_stream_header(1, 5, false);
     stream += format::encode_stream_record(format::StreamRecordType::kFile, 0, 100, name, 5);
     stream += name;
     stream += format::encode_stream_record(format::StreamRecordType::kEnd, 1, 0, {}, 5);

@@ -70,6 +70,37 @@ class Encryption(CommandCase):
         self.hawthorn("rotate-key", self.db, "--key-file", self.other, "--new-key-file", self.key,
                       "--new-key-id", "2026", code=USAGE)
 
+    def test_copies_open_with_the_key_and_prove_themselves_to_it(self):
+        self.make()
+        by_key = ["--key-file", self.key]
+        copy, repo, restored = (self.scratch / name for name in ("copy", "repo", "restored"))
+        self.hawthorn("checkpoint", self.db, copy, *by_key)
+        self.hawthorn("checkpoint", self.db, self.scratch / "none", code=USAGE)
+        self.assertIn(b"encrypted", self.hawthorn("backup", self.db, repo, *by_key))
+        stream = self.hawthorn("backup", self.db, "-", *by_key)
+        for path in [*copy.iterdir(), *repo.iterdir()]:
+            self.assertNotIn(b"TEXT-of", path.read_bytes(), path)
+        self.assertNotIn(b"TEXT-of", stream)
+        for key in ([], by_key):
+            self.hawthorn("verify", repo, *key)
+            self.hawthorn("verify", "-", *key, stdin=stream)
+            self.hawthorn("restore", repo, restored.with_name("restored%d" % len(key)), *key)
+        self.hawthorn("restore", "-", restored, *by_key, stdin=stream)
+        for path in (copy, restored, restored.with_name("restored0")):
+            self.assertEqual(self.hawthorn("get", path, *by_key, "a key"), b"TEXT-of-a-value")
+            self.hawthorn("get", path, "a key", code=USAGE)
+        self.hawthorn("verify", repo, "--key-file", self.other, code=USAGE)
+        self.assertIn("wrong key", self.stderr)
+        self.hawthorn("restore", repo, self.scratch / "not", "--key-file", self.other, code=USAGE)
+        self.assertFalse((self.scratch / "not").exists())
+        plain = self.scratch / "plain"
+        self.hawthorn("put", plain, "k", "v")
+        self.hawthorn("backup", plain, repo)
+        self.hawthorn("verify", repo, *by_key)
+        self.hawthorn("verify", repo, "--id", "2", *by_key, code=USAGE)
+        self.assertIn("not encrypted", self.stderr)
+        self.assertIn(b'"encrypted":false', self.hawthorn("backups", repo, "--json"))
+
 
 if __name__ == "__main__":
     command_case.main()
