@@ -71,6 +71,7 @@ class Repair {
   void name_trees(std::string* operations, uint32_t* count);
   void hang_trees(std::string* operations, uint32_t* count);
   void drop_lost_places(std::string* operations, uint32_t* count);
+  std::set<uint32_t> clones_in_log() const;
   void mend_trees();
   void read_catalog();
   // What is lost of a tree is lost of those that show it.

@@ -392,6 +392,21 @@ TEST_F(RepairSweep, OfNothing) {
   }
 }
 
+// The moment that a clone shows stands in the log until the manifest has it: without it the clone
+// must not show what its source has become.
+TEST_F(RepairSweep, OfEachSegmentOfTheLog) {
+  for (const bool with_feed : {false, true}) {
+    const std::vector<std::string> names = choose(with_feed, true)->list("/db").value();
+    for (const std::string& name : names) {
+      if (!name.starts_with("wal.0")) continue;
+      SCOPED_TRACE(name);
+      const auto disk = choose(with_feed, true);
+      ASSERT_OK(disk->remove("/db/" + name));
+      repair(*disk);
+    }
+  }
+}
+
 TEST_F(RepairSweep, OfRemovedFiles) { sweep(Damage::kRemoved, 100, 16); }
 TEST_F(RepairSweep, OfFlippedBits) { sweep(Damage::kBit, 200, 24); }
 TEST_F(RepairSweep, OfFilesThatWereCutOff) { sweep(Damage::kCutOff, 300, 16); }
