@@ -75,5 +75,21 @@ int main(int argc, char** argv) {
   must(repository->verify(made.id));  // for damage: that takes no key
   must(repository->restore(made.id, directory + ".restored", {.encryption = options.encryption}));
   must(must(Db::open(directory + ".restored", options))->encryption().key_id == "2026");
+  must(db->close());
+  db.reset();
+
+  // When it is damaged, a repair takes its key, and what it makes has the same one.
+  std::filesystem::resize_file(directory + "/superblock", 0);
+  const std::string repaired = directory + ".repaired";
+  std::filesystem::remove_all(repaired);
+  hawthorn::RepairOptions repair;
+  must(Db::repair(directory, repaired, repair).status().is(StatusCode::kInvalidArgument));
+  repair.database = options;
+  must(must(Db::repair(directory, repaired, repair)).opened);
+  must(!stands_in(repaired, "nobody reads"));
+  db = must(Db::open(repaired, options));
+  must(db->get(must(db->find_tree("patients")), "a name that nobody reads", value));
+  must(db->close());
+  std::filesystem::remove_all(repaired);
   return 0;
 }

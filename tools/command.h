@@ -119,6 +119,7 @@ struct BackupsCommandOptions {
 
 struct RepairCommandOptions {
   std::string target;
+  std::vector<std::string> devices;
   bool ignore_manifest = false;
 };
 

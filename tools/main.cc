@@ -284,6 +284,11 @@ class CommandLine {
     repair.add_option("target", repair_.target, "Where; must not exist")
         ->required()
         ->type_name("TARGET");
+    repair
+        .add_option("--device", repair_.devices,
+                    "A device that holds its data, for each of them; without it where the "
+                    "manifest says")
+        ->type_name("DEVICE");
     repair.add_flag("--ignore-manifest", repair_.ignore_manifest,
                     "Look for containers in the data files, though a manifest can be read");
     add_progress(repair);

@@ -6,6 +6,7 @@
 
 #include "tools/command.h"
 #include "tools/json.h"
+#include "tools/keys.h"
 #include "tools/progress.h"
 
 namespace hawthorn::tools {
@@ -99,6 +100,10 @@ Status run_repair(const CommonOptions& common, const RepairCommandOptions& optio
   RepairOptions repair;
   repair.ignore_manifest = options.ignore_manifest;
   repair.database.memory_budget_bytes = common.memory_bytes;
+  repair.database.devices = options.devices;
+  Result<Encryption> encryption = encryption_of(common.key, common.key_id);
+  if (!encryption.ok()) return encryption.status();
+  repair.database.encryption = *std::move(encryption);
   repair.database.log = [&common](LogLevel level, std::string_view message) {
     if (level == LogLevel::kInfo && !common.verbose) return;
     std::fprintf(stderr, "hawthorn: %.*s\n", static_cast<int>(message.size()), message.data());

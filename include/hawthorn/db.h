@@ -154,10 +154,10 @@ class HAWTHORN_EXPORT Db {
   // each container and each record of the log. A target that was interrupted is to be removed, and
   // is not opened. Errors: kInvalidArgument where the target exists or lies in the source; kIoError
   // also where what was read cannot be read again: make the repair again; kNotFound where the
-  // source has no file of a database; kBusy when it is open; kNotSupported for data on devices, and
-  // for what newer versions write; those of writing the target, and of opening it, but
-  // kInvalidArgument (an order or an operator is missing: the report says so). Damage of the source
-  // is none.
+  // source has no file of a database; kBusy when it is open; kInvalidArgument for a wrong key, and
+  // another's devices, too; kCorruption where its file of keys is lost; kNotSupported of newer
+  // versions; those of writing the target, and of opening it, but kInvalidArgument (an order
+  // or an operator is missing: the report says so). Other damage of the source is none.
   static Result<RepairReport> repair(const std::string& source, const std::string& target,
                                      const RepairOptions& options);
 

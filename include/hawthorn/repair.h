@@ -19,9 +19,9 @@ namespace hawthorn {
 struct RepairOptions {
   // With which the target is opened when it is ready: orders and merge operators of the trees have
   // to be there. memory_budget_bytes (64 MB at least) is for its log's replay, and bounds what one
-  // container with its values may take while it is read: one that takes more is lost. What says how
-  // a database is created or opened (devices, read_only, create_if_missing, error_if_exists) counts
-  // for nothing.
+  // container with its values may take while it is read: one that takes more is lost. `encryption`:
+  // of the source, and of the target. `devices`: the source's, which are only read; none: where the
+  // manifest says. read_only, create_if_missing and error_if_exists count for nothing.
   Options database;
   // Looks for containers in the data files as without a manifest, though one can be read. For when
   // it can be, but is of another time.
@@ -36,7 +36,7 @@ struct RepairLoss {
     kSuperblock,   // and with it which manifest was the current one
     kManifest,     // or a part of it
     kKeyRange,     // of a tree: what was there, entries of blocks that are damaged
-    kDataFile,     // missing, or shorter than what lies in it
+    kDataFile,     // missing, or shorter than what lies in it; a device: also of another time
     kLogGap,       // records that are missing or damaged
     kTransaction,  // dropped whole, since a part of it lies in a gap or in damaged extents
     kTree,         // something of a tree as a whole: its name, its options

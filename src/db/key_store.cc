@@ -1,6 +1,7 @@
 #include "db/key_store.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "db/manifest_files.h"
@@ -31,7 +32,18 @@ Result<format::KeyFile> KeyStore::read() const {
   const Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();
   std::string bytes(std::min<uint64_t>(*size, format::kKeyFileBytes), '\0');
-  if (Status s = (*file)->read_at(0, bytes); !s.ok()) return s;
+  if (Status s = (*file)->read_at(0, bytes); !s.ok()) {
+    // One slot is enough, where a sector of the other cannot be read.
+    bool any = false;
+    for (size_t at = 0; at < bytes.size(); at += format::kKeySlotBytes) {
+      const std::span<char> slot(bytes.data() + at,
+                                 std::min(format::kKeySlotBytes, bytes.size() - at));
+      const bool read = (*file)->read_at(at, slot).ok();
+      if (!read) std::fill(slot.begin(), slot.end(), '\0');
+      any = any || read;
+    }
+    if (!any) return s;
+  }
   Result<format::KeyFile> plain = format::read_key_file(bytes);
   if (!plain.ok()) return in(directory_, plain.status());
   const Result<SecretKey> key = ask(plain->key_id);
@@ -93,10 +105,30 @@ Status KeyStore::load(uint64_t uuid_low, uint64_t uuid_high, os::DataKeys* keys)
   if (file->uuid_low != uuid_low || file->uuid_high != uuid_high) {
     return {StatusCode::kCorruption, directory_ + ": the file of keys belongs to another database"};
   }
-  for (const auto& [number, key] : file->keys) keys->add(number, key, number == file->current);
-  count_ = static_cast<uint32_t>(file->keys.size());
-  file->keys.clear();
-  file_ = std::move(*file);
+  return take(std::move(*file), keys);
+}
+
+Status KeyStore::load(os::DataKeys* keys) {
+  Result<format::KeyFile> file = read();
+  return file.ok() ? take(std::move(*file), keys) : file.status();
+}
+
+Status KeyStore::repeat(uint64_t uuid_low, uint64_t uuid_high, const std::string& directory) const {
+  Result<format::KeyFile> file = read();
+  if (!file.ok()) return file.status();
+  const Result<SecretKey> key = ask(file->key_id);
+  if (!key.ok()) return key.status();
+  file->uuid_low = uuid_low;
+  file->uuid_high = uuid_high;
+  file->generation = 1;
+  return KeyStore(machine_, directory, encryption_).write(std::move(*file), *key);
+}
+
+Status KeyStore::take(format::KeyFile file, os::DataKeys* keys) {
+  for (const auto& [number, key] : file.keys) keys->add(number, key, number == file.current);
+  count_ = static_cast<uint32_t>(file.keys.size());
+  file.keys.clear();
+  file_ = std::move(file);
   return {};
 }
 

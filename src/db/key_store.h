@@ -35,6 +35,11 @@ class KeyStore {
   // Gives the keys of the file to `keys`. Errors: kNotFound; kInvalidArgument for a wrong key;
   // kCorruption, also for a file of another database; those of the callback.
   Status load(uint64_t uuid_low, uint64_t uuid_high, os::DataKeys* keys);
+  // The same, of whichever database the file says: see file().
+  Status load(os::DataKeys* keys);
+  // Writes the same data keys into another directory, for the database with this id that is being
+  // made there of what they seal. Durable when it returns. Errors: those of load; of the disk.
+  Status repeat(uint64_t uuid_low, uint64_t uuid_high, const std::string& directory) const;
   // Seals the same data keys with another key of the user. Durable when it returns. Errors: those
   // of load, create.
   Status rotate(std::string_view key_id);
@@ -51,6 +56,7 @@ class KeyStore {
  private:
   Result<SecretKey> ask(std::string_view key_id) const;
   Result<format::KeyFile> read() const;
+  Status take(format::KeyFile file, os::DataKeys* keys);
   Status write(format::KeyFile file, const SecretKey& key);
 
   const os::Machine& machine_;

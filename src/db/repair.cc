@@ -99,21 +99,11 @@ Status Repair::begin() {
     return Status(StatusCode::kInvalidArgument,
                   target_ + " lies in " + source_.directory() + ", or in another open database");
   }
-  if (source_.size_of(std::string(format::kKeyFileName)) != 0) {
-    return Status(StatusCode::kNotSupported,
-                  source_.directory() + ": repair of an encrypted database");
-  }
+  if (Status s = open_keys(); !s.ok()) return s;
   if (Status s = read_manifest_for_repair(source_, memory_max_, &manifest_, &report_); !s.ok()) {
     return s;
   }
-  if (!manifest_.state.devices.empty() ||
-      (manifest_.features.incompatible & format::kFeatureDevices) != 0) {
-    return Status(StatusCode::kNotSupported, "repair of a database whose data lie on devices");
-  }
-  if ((manifest_.features.incompatible & format::kFeatureEncryption) != 0) {
-    return Status(StatusCode::kNotSupported,
-                  source_.directory() + ": repair of an encrypted database");
-  }
+  if (Status s = open_devices(); !s.ok()) return s;
   scanned_ = options_.ignore_manifest || !manifest_.whole || (manifest_.torn && is_outdated());
   for (const auto& [id, record] : manifest_.state.dictionaries) {
     auto made = format::Dictionary::make(id, record.bytes);
@@ -128,8 +118,10 @@ Status Repair::begin() {
     for (const auto& value : record.values) keep_away(value.address);
     for (const auto& large : record.large) keep_away(large);
   }
+  if (on_devices_) new_file = format::kDeviceFilesFirst + devices_;
   data_ = std::make_unique<RepairTarget>(source_, target_, new_file);
-  return data_->begin();
+  if (Status s = data_->begin(); !s.ok()) return s;
+  return repeat_keys();
 }
 
 // Of a manifest whose last batch does not validate: whether that was durable. Then what it replaced
@@ -142,11 +134,12 @@ bool Repair::is_outdated() {
       return true;
     }
     const format::RunFront front = format::run_front(record);
-    std::string area(size_t{front.header_blocks} * kRepairBlock, '\0');
-    if (area.empty() || area.size() > memory_max_ ||
-        !source_.read(space::data_file_name(record.run.file),
-                      uint64_t{record.run.block} * kRepairBlock, {area.data(), area.size()}) ||
-        checksum64(area.data(), area.size(), 0) != record.run_checksum) {
+    const size_t bytes = size_t{front.header_blocks} * kRepairBlock;
+    if (bytes == 0 || bytes > memory_max_) return true;
+    RepairBuffer area(bytes);
+    std::string why;
+    if (!area.ok() || !read_run_header(source_, record, {area.data(), bytes}, &why) ||
+        checksum64(area.data(), bytes, 0) != record.run_checksum) {
       return true;
     }
   }
@@ -258,8 +251,9 @@ void Repair::tell_gaps() {
   for (const RepairLog::Gap& gap : log_->gaps()) {
     RepairLoss& loss =
         lose(RepairLoss::Kind::kLogGap,
-             gap.at_end ? "the last record is damaged, or was never finished"
-                        : "records are missing or damaged; what follows them is replayed");
+             gap.sealed   ? "records are sealed, and what opens them stood in the manifest"
+             : gap.at_end ? "the last record is damaged, or was never finished"
+                          : "records are missing or damaged; what follows them is replayed");
     loss.file = wal::segment_name(gap.from / log_segment_bytes);
     loss.offset = gap.from;
     loss.bytes = gap.to - gap.from;
@@ -389,20 +383,24 @@ Status Repair::finish() {
   for (const auto& [name, snapshot] : state_.snapshots) {
     behind = std::max(behind, snapshot.timestamp);
   }
-  auto epochs = log_->write(machine_, target_, behind, operations, count);
+  auto epochs = log_->write(source_.machine(), target_, behind, operations, count);
   if (!epochs.ok()) return epochs.status();
   state_.epochs = *epochs;
   state_.log_trim = epochs->front().start;
   state_.lsn_reserved = epochs->back().end;
   if (Status s = machine_.files->sync_directory(target_); !s.ok()) return s;
   LoadedManifest loaded;
+  loaded.uuid_low = uuid_low_;
+  loaded.uuid_high = uuid_high_;
   loaded.features = manifest_.features;
   if (!manifest_.superblock_read) {
     loaded.features.incompatible = format::kFeaturesKnown.incompatible &
                                    ~(format::kFeatureDevices | format::kFeatureEncryption);
   }
+  if (key_store_ != nullptr) loaded.features.incompatible |= format::kFeatureEncryption;
   loaded.state = std::move(state_);
-  auto written = Manifest::start(machine_, target_, std::move(loaded), true);
+  if (Status s = make_devices(&loaded); !s.ok()) return s;
+  auto written = Manifest::start(source_.machine(), target_, std::move(loaded), true);
   if (!written.ok()) return written.status();
   written->reset();
   return data_->finish();
@@ -419,7 +417,12 @@ Status Repair::open_target() {
     report_.open_error = db.status().to_string();
     return db.status().is(StatusCode::kInvalidArgument) ? Status() : db.status();
   }
-  if (Status s = (*db)->flush(); !s.ok()) return s;
+  if (Status s = (*db)->flush(); !s.ok()) {
+    // All is there and in its log; devices have to be added.
+    if (!on_devices_ || !s.is(StatusCode::kNoSpace)) return s;
+    report_.open_error = s.to_string();
+    return (*db)->close();
+  }
   const Result<CheckReport> checked = (*db)->check();
   if (!checked.ok()) return checked.status();
   for (const std::string& error : checked->errors) {

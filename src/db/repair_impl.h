@@ -6,17 +6,21 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "db/key_store.h"
+#include "db/manifest.h"
 #include "db/repair_log.h"
 #include "db/repair_manifest.h"
 #include "db/repair_run.h"
 #include "db/repair_target.h"
 #include "db/repair_walk.h"
 #include "format/catalog_entry.h"
+#include "os/data_keys.h"
 
 namespace hawthorn::db {
 
@@ -43,6 +47,11 @@ class Repair {
   using Spans = std::map<std::string, std::pair<std::string, format::Lsn>>;  // first: last, cut
 
   Status begin();
+  Status open_keys();
+  Status repeat_keys();
+  Status open_devices();
+  Status take_device(const std::string& path);
+  Status make_devices(LoadedManifest* loaded);
   bool is_inside_source() const;
   bool is_outdated();
   Status read_log();
@@ -53,7 +62,7 @@ class Repair {
   Status take_container(const format::ContainerRecord& record, const std::string* high);
   // Without.
   Status scan();
-  void find_runs(std::vector<Found>* found);
+  Status find_runs(std::vector<Found>* found);
   bool vouched(const Found& found) const;
   bool contradicted(const Found& found) const;
   Status take_found(const Found& found, Spans* spans);
@@ -71,6 +80,7 @@ class Repair {
   void name_trees(std::string* operations, uint32_t* count);
   void hang_trees(std::string* operations, uint32_t* count);
   void drop_lost_places(std::string* operations, uint32_t* count);
+  std::set<uint32_t> clones_in_log() const;
   void mend_trees();
   void read_catalog();
   // What is lost of a tree is lost of those that show it.
@@ -90,6 +100,15 @@ class Repair {
   static constexpr size_t kMemoryMin = size_t{64} << 20;
   const RepairOptions& options_;
   RepairSource source_;
+  os::DataKeys keys_;                    // of an encrypted source
+  std::unique_ptr<KeyStore> key_store_;  // null: it is not encrypted
+  uint64_t uuid_low_ = 0;                // of an encrypted target; zeros: one is made up
+  uint64_t uuid_high_ = 0;
+  bool on_devices_ = false;
+  uint32_t devices_ = 0;     // of the source; the target has one more
+  bool known_uuid_ = false;  // of the source, by its superblock or the first label
+  uint64_t source_uuid_low_ = 0;
+  uint64_t source_uuid_high_ = 0;
   const size_t memory_max_;
   std::unique_ptr<os::File> lock_;
   RepairManifest manifest_;

@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "db/log_sizing.h"
 #include "format/operation.h"
+#include "os/data_keys.h"
 #include "wal/log_directory.h"
 
 namespace hawthorn::db {
@@ -69,12 +70,36 @@ bool RepairLog::read_in_ring(Lsn lsn, char* to, size_t bytes) {
   return true;
 }
 
-bool RepairLog::read_payload(const Record& record, std::string* bytes) {
+bool RepairLog::read_stored(const Record& record, std::string* bytes) {
   bytes->resize(record.header.payload_bytes);
   const Lsn lsn = record.lsn + kHeaderBytes;
   const bool read = record.in_ring ? read_in_ring(lsn, bytes->data(), bytes->size())
                                    : read_at_lsn(lsn, bytes->data(), bytes->size());
   return read && payload_holds(record.header, *bytes);
+}
+
+// Null: its epoch is not known, or not the data key of that.
+wal::RecordSeal* RepairLog::seal_of(const Record& record) {
+  for (const format::LogEpoch& epoch : epochs_.empty() ? marked_ : epochs_) {
+    const bool its = epochs_.empty() ? format::valid(record.header, record.lsn, epoch.salt)
+                                     : record.lsn >= epoch.start && record.lsn < epoch.end;
+    if (!its) continue;
+    const auto [at, fresh] = seals_.try_emplace({epoch.number, epoch.salt});
+    if (fresh) {
+      auto made = wal::RecordSeal::make(source_.machine(), epoch);
+      if (made.ok()) at->second = std::move(*made);
+    }
+    return at->second.get();
+  }
+  return nullptr;
+}
+
+bool RepairLog::read_payload(const Record& record, std::string* bytes) {
+  if (source_.keys() == nullptr) return read_stored(record, bytes);
+  std::string stored;
+  wal::RecordSeal* const seal = seal_of(record);
+  return seal != nullptr && read_stored(record, &stored) &&
+         seal->open(record.header, stored, bytes);
 }
 
 Status RepairLog::payload(const Record& record, std::string* bytes) {
@@ -84,14 +109,52 @@ Status RepairLog::payload(const Record& record, std::string* bytes) {
                     " could be read, and cannot any more; make the repair again");
 }
 
+// What a pad says of its epoch, where the manifest does not: that is so where the salt is that of
+// the header's checksum. The seal proves it (open_found).
+void RepairLog::note_epoch(const Record& record, const std::string& payload) {
+  if (source_.keys() == nullptr || !epochs_.empty()) return;
+  const format::LogEpoch epoch = wal::RecordSeal::epoch_of_pad(record.header, payload);
+  if (epoch.key == 0 || !format::valid(record.header, record.lsn, epoch.salt)) return;
+  if (std::find(marked_.begin(), marked_.end(), epoch) == marked_.end()) marked_.push_back(epoch);
+}
+
 // One is kept where its payload holds, which the caller has not looked at.
 void RepairLog::keep_found(Record record) {
   std::string body;
-  if (read_payload(record, &body)) {
+  if (read_stored(record, &body)) {
+    note_epoch(record, body);
     found_.emplace(record.lsn, record);
   } else {
     broken_.emplace(record.lsn, record.header.length);
   }
+}
+
+// Of an encrypted log: what does not open is no record, whatever its checksums say.
+void RepairLog::open_found() {
+  if (source_.keys() == nullptr) return;
+  std::string body;
+  for (auto at = found_.begin(); at != found_.end();) {
+    const Record& record = at->second;
+    if (read_payload(record, &body)) {
+      ++at;
+      continue;
+    }
+    if (epochs_.empty() && seal_of(record) == nullptr) unopened_[record.lsn] = record.end();
+    broken_.emplace(record.lsn, record.header.length);
+    at = found_.erase(at);
+  }
+}
+
+// Joined, each piece a gap, but for what lies under records that do open.
+void RepairLog::tell_unopened() {
+  for (auto at = unopened_.begin(); at != unopened_.end();) {
+    Gap gap{at->first, at->second, false, true};
+    for (++at; at != unopened_.end() && at->first <= gap.to; ++at) {
+      gap.to = std::max(gap.to, at->second);
+    }
+    gaps_.push_back(gap);
+  }
+  unopened_.clear();
 }
 
 // A header may lie over the end of what is read at once: pieces overlap by one.
@@ -311,6 +374,8 @@ Status RepairLog::find(const std::vector<format::LogEpoch>& epochs, Lsn trim, Ls
   }
   for (const uint64_t number : segments_) scan_segment(number);
   scan_ring();
+  open_found();
+  const size_t bytes_min = kHeaderBytes + (source_.keys() == nullptr ? 0 : kTagBytes);
   // Where two overlap one of them is what a recycled place held before: the one that goes on from
   // what is there counts.
   for (const auto& [lsn, record] : found_) {
@@ -322,12 +387,13 @@ Status RepairLog::find(const std::vector<format::LogEpoch>& epochs, Lsn trim, Ls
     }
     // Nor is there room for less than a header between two.
     const Lsn behind = records_.empty() ? record.lsn : records_.back().end();
-    if (record.lsn == behind || record.lsn >= behind + kHeaderBytes) records_.push_back(record);
+    if (record.lsn == behind || record.lsn >= behind + bytes_min) records_.push_back(record);
   }
   found_.clear();
   find_epochs();
   find_gaps(trim, flushed);
   look_behind_end();
+  tell_unopened();
   broken_.clear();
   return {};
 }
@@ -338,8 +404,19 @@ namespace {
 // Segments that are written front to back.
 class SegmentWriter {
  public:
-  SegmentWriter(os::FileSystem& files, std::string directory)
-      : files_(files), directory_(std::move(directory)) {}
+  SegmentWriter(const os::Machine& machine, std::string directory)
+      : machine_(machine), directory_(std::move(directory)) {}
+
+  // What follows is of this epoch.
+  Status begin(const format::LogEpoch& epoch) {
+    salt_ = epoch.salt;
+    auto seal = wal::RecordSeal::make(machine_, epoch);
+    if (!seal.ok()) return seal.status();
+    seal_ = std::move(*seal);
+    return {};
+  }
+  // No record has less.
+  size_t bytes_min() const { return kHeaderBytes + tag_bytes(); }
 
   Status write(Lsn lsn, std::string_view bytes) {
     while (!bytes.empty()) {
@@ -353,29 +430,32 @@ class SegmentWriter {
     return {};
   }
   // Nothing, in records of their own, up to `to`.
-  Status pad(Lsn from, Lsn to, uint64_t salt) {
+  Status pad(Lsn from, Lsn to) {
     while (from < to) {
       size_t bytes = std::min<uint64_t>(to - from, format::kRecordBytesMax);
-      if (bytes < to - from && to - from - bytes < kHeaderBytes) bytes -= kHeaderBytes;
+      if (bytes < to - from && to - from - bytes < bytes_min()) bytes -= bytes_min();
       RecordHeader header = {};
       header.type = static_cast<uint8_t>(format::RecordType::kPad);
-      const std::string zeros(bytes - kHeaderBytes, '\0');
-      if (Status s = record(from, header, zeros, salt); !s.ok()) return s;
+      header.payload_bytes = static_cast<uint32_t>(bytes - kHeaderBytes);
+      std::string zeros(bytes - kHeaderBytes, '\0');
+      header.lsn = from;
+      header.length = static_cast<uint32_t>(bytes);
+      if (seal_ != nullptr && !seal_->seal_pad(header, zeros.data())) return seal_failed();
+      if (Status s = put(header, zeros); !s.ok()) return s;
       from += bytes;
     }
     return {};
   }
-  Status record(Lsn lsn, RecordHeader header, std::string_view payload, uint64_t salt) {
+  // `header`: of which type and number of operations count.
+  Status record(Lsn lsn, RecordHeader header, std::string_view payload) {
     header.lsn = lsn;
     header.durable_lsn = 0;
-    header.payload_bytes = static_cast<uint32_t>(payload.size());
-    header.length = static_cast<uint32_t>(format::record_bytes(payload.size()));
-    header.payload_checksum = checksum64(payload.data(), payload.size(), 0);
-    format::seal(header, salt);
-    std::string bytes(reinterpret_cast<const char*>(&header), kHeaderBytes);
-    bytes += payload;
-    bytes.resize(header.length, '\0');
-    return write(lsn, bytes);
+    header.payload_bytes = static_cast<uint32_t>(payload.size() + tag_bytes());
+    header.length = static_cast<uint32_t>(format::record_bytes(header.payload_bytes));
+    if (seal_ == nullptr) return put(header, payload);
+    std::string sealed(header.payload_bytes, '\0');
+    if (!seal_->seal(header, {&payload, 1}, sealed.data())) return seal_failed();
+    return put(header, sealed);
   }
   Status finish() {
     if (file_ == nullptr) return {};
@@ -385,18 +465,34 @@ class SegmentWriter {
   }
 
  private:
+  size_t tag_bytes() const { return seal_ == nullptr ? 0 : kTagBytes; }
+  static Status seal_failed() {
+    return {StatusCode::kIoError, "a log record: libcrypto could not seal it"};
+  }
+  // `payload`: as it is to stand there.
+  Status put(RecordHeader header, std::string_view payload) {
+    header.payload_checksum = checksum64(payload.data(), payload.size(), 0);
+    format::seal(header, salt_);
+    std::string bytes(reinterpret_cast<const char*>(&header), kHeaderBytes);
+    bytes += payload;
+    bytes.resize(header.length, '\0');
+    return write(header.lsn, bytes);
+  }
   Status need(uint64_t number) {
     if (file_ != nullptr && number == number_) return {};
     if (Status s = finish(); !s.ok()) return s;
     number_ = number;
-    auto file = files_.open_file(directory_ + "/" + wal::segment_name(number), {.create = true});
+    auto file =
+        machine_.files->open_file(directory_ + "/" + wal::segment_name(number), {.create = true});
     if (!file.ok()) return file.status();
     file_ = std::move(file).value();
     return file_->allocate(0, log_segment_bytes);
   }
 
-  os::FileSystem& files_;
+  const os::Machine machine_;
   const std::string directory_;
+  uint64_t salt_ = 0;
+  std::unique_ptr<wal::RecordSeal> seal_;  // null: it is not encrypted
   std::unique_ptr<os::File> file_;
   uint64_t number_ = 0;
 };
@@ -406,49 +502,57 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
                                                        const std::string& directory, Lsn behind,
                                                        const std::string& operations,
                                                        uint32_t count) {
-  SegmentWriter writer(*machine.files, directory);
+  SegmentWriter writer(machine, directory);
   std::vector<format::LogEpoch> epochs;
   Lsn end = 0;
   std::string bytes;
   const auto begin = [&](Lsn start) {
     if (!epochs.empty()) epochs.back().end = end;
     epochs.push_back({epochs.size() + 1, start, format::kLsnMax, machine.random->next()});
+    if (machine.keys != nullptr) epochs.back().key = machine.keys->current();
     end = start;
+    return writer.begin(epochs.back());
   };
+  const size_t bytes_min = kHeaderBytes + (machine.keys == nullptr ? 0 : kTagBytes);
   Lsn epoch = 0;  // of the source: names of transactions are those of one epoch
   for (const Record& record : records_) {
     const bool other = epoch_of(record.lsn) != epoch;
     epoch = epoch_of(record.lsn);
     if (epochs.empty() || record.lsn != end || other) {
       Lsn start = record.lsn / log_segment_bytes * log_segment_bytes;
-      // There is no pad that is shorter than a header.
-      const auto fits = [&] { return record.lsn == start || record.lsn - start >= kHeaderBytes; };
+      // There is no pad that is shorter than a record without a payload.
+      const auto fits = [&] { return record.lsn == start || record.lsn - start >= bytes_min; };
       if (!fits() && start >= end + log_segment_bytes) start -= log_segment_bytes;
-      if (epochs.empty() || (start >= end && fits())) begin(start);
-      if (Status s = writer.pad(end, record.lsn, epochs.back().salt); !s.ok()) return s;
+      if (epochs.empty() || (start >= end && fits())) {
+        if (Status s = begin(start); !s.ok()) return s;
+      }
+      if (Status s = writer.pad(end, record.lsn); !s.ok()) return s;
     }
     Status status;
     if (record.dropped) {
-      status = writer.pad(record.lsn, record.end(), epochs.back().salt);
+      status = writer.pad(record.lsn, record.end());
     } else {
       status = payload(record, &bytes);
+      const bool is_pad = record.header.type == static_cast<uint8_t>(format::RecordType::kPad);
       if (status.ok()) {
-        status = writer.record(record.lsn, record.header, bytes, epochs.back().salt);
+        status = is_pad ? writer.pad(record.lsn, record.end())
+                        : writer.record(record.lsn, record.header, bytes);
       }
     }
     if (!status.ok()) return status;
     end = record.end();
   }
   // What was flushed lies below the end of the log.
-  begin(align_up(std::max(end, behind + 1), log_segment_bytes));
+  if (Status s = begin(align_up(std::max(end, behind + 1), log_segment_bytes)); !s.ok()) return s;
   RecordHeader header = {};
   header.type = static_cast<uint8_t>(format::RecordType::kCommit);
   header.operations = count;
-  Status status = count == 0 ? writer.pad(end, end + kHeaderBytes, epochs.back().salt)
-                             : writer.record(end, header, operations, epochs.back().salt);
+  Status status =
+      count == 0 ? writer.pad(end, end + bytes_min) : writer.record(end, header, operations);
   if (status.ok()) status = writer.finish();
   if (!status.ok()) return status;
-  end += count == 0 ? kHeaderBytes : format::record_bytes(operations.size());
+  end +=
+      count == 0 ? bytes_min : format::record_bytes(operations.size() + bytes_min - kHeaderBytes);
   epochs.back().end = end;
   return epochs;
 }

@@ -7,15 +7,19 @@
 //
 // 1. A record counts at its own lsn, with the checksum of its payload, and where the manifest says
 //    its epoch's salt with that, too.
+//    Of an encrypted database it has to open, too: which takes the epoch, from the manifest or from
+//    what pads say of it (format::EpochMark). What no epoch is known of is told as a gap.
 // 2. Records of the target's log that are not those of the source are pads: they fill gaps, and
 //    stand in place of what is dropped.
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "db/repair_source.h"
@@ -23,6 +27,7 @@
 #include "format/log_record.h"
 #include "hawthorn/repair.h"
 #include "os/machine.h"
+#include "wal/record_seal.h"
 
 namespace hawthorn::db {
 
@@ -40,6 +45,7 @@ class RepairLog {
     format::Lsn from = 0;
     format::Lsn to = 0;
     bool at_end = false;  // a record that was damaged, or that was never finished
+    bool sealed = false;  // records are there that nothing opens, as their epoch is not known
   };
   // What of a file cannot be read, whatever it held.
   struct Unreadable {
@@ -73,7 +79,14 @@ class RepairLog {
 
  private:
   bool valid_at(const format::RecordHeader& header, format::Lsn lsn) const;
+  // As it stands there.
+  bool read_stored(const Record& record, std::string* bytes);
+  // Opened.
   bool read_payload(const Record& record, std::string* bytes);
+  wal::RecordSeal* seal_of(const Record& record);
+  void note_epoch(const Record& record, const std::string& payload);
+  void open_found();
+  void tell_unopened();
   bool read_at_lsn(format::Lsn lsn, char* to, size_t bytes);
   bool read_in_ring(format::Lsn lsn, char* to, size_t bytes);
   void scan_segment(uint64_t number);
@@ -88,7 +101,10 @@ class RepairLog {
   bool is_damaged_header(const char* bytes, format::Lsn lsn, uint64_t* length) const;
 
   RepairSource& source_;
-  std::vector<format::LogEpoch> epochs_;
+  std::vector<format::LogEpoch> epochs_;  // of the manifest
+  std::vector<format::LogEpoch> marked_;  // without that: those that pads speak of
+  std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<wal::RecordSeal>> seals_;  // number, salt
+  std::map<format::Lsn, format::Lsn> unopened_;                                      // begin, end
   std::set<uint64_t> segments_;
   uint64_t ring_bytes_ = 0;
   std::map<format::Lsn, Record> found_;

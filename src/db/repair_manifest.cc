@@ -9,6 +9,7 @@
 #include "db/manifest.h"
 #include "db/manifest_files.h"
 #include "format/manifest_reader.h"
+#include "os/data_keys.h"
 
 namespace hawthorn::db {
 
@@ -26,16 +27,20 @@ void lose(RepairReport* report, RepairLoss::Kind kind, std::string file, uint64_
 // Records that validate, wherever they stand: those of batches that are damaged, too. What they say
 // of containers is kept apart, since a record that is lost may have taken it back, and so is what
 // it says of the log; of trees and dictionaries all is taken.
-void read_loose_records(std::string_view bytes, uint64_t salt, RepairManifest* manifest) {
+// `sealer`: null where payloads are not sealed.
+void read_loose_records(std::string_view bytes, uint64_t salt, format::ManifestSealer* sealer,
+                        RepairManifest* manifest) {
   format::ManifestState& state = manifest->state;
   std::set<uint32_t> dropped;
   constexpr size_t kHeader = sizeof(format::ManifestRecordHeader);
+  const size_t payload_bytes_max =
+      format::kManifestPayloadBytesMax + (sealer == nullptr ? 0 : kTagBytes);
+  std::string opened;
   for (size_t at = format::kManifestBlockBytes; at + kHeader <= bytes.size();) {
     const auto header = load<format::ManifestRecordHeader>(bytes.data() + at);
     const uint64_t size = kHeader + align_up(header.payload_bytes, format::kManifestRecordAlign);
-    const bool plausible = header.type != 0 &&
-                           header.payload_bytes <= format::kManifestPayloadBytesMax &&
-                           size <= bytes.size() - at;
+    const bool plausible =
+        header.type != 0 && header.payload_bytes <= payload_bytes_max && size <= bytes.size() - at;
     constexpr size_t kSkip = sizeof(header.checksum);
     if (!plausible ||
         header.checksum != checksum32(bytes.data() + at + kSkip, size - kSkip, salt)) {
@@ -43,8 +48,12 @@ void read_loose_records(std::string_view bytes, uint64_t salt, RepairManifest* m
       continue;
     }
     format::DecodedBatch batch;
-    const std::string_view payload = bytes.substr(at + kHeader, header.payload_bytes);
+    std::string_view payload = bytes.substr(at + kHeader, header.payload_bytes);
     at += size;
+    if (sealer != nullptr) {
+      if (!sealer->open(header, payload, &opened)) continue;
+      payload = opened;
+    }
     const auto type = static_cast<format::ManifestRecordType>(header.type);
     if (!format::decode_change(type, payload, batch).ok()) continue;
     for (format::ContainerRecord& record : batch.changes.containers_set) {
@@ -96,7 +105,12 @@ Status load(RepairSource& source, uint64_t number, size_t memory_max, RepairMani
       *why = "it cannot be read";
     }
   }
-  format::ManifestReader reader(name);
+  os::DataKeys* const keys = source.keys();
+  format::ManifestReader::Open open_with;
+  if (keys != nullptr) {
+    open_with = [keys](uint32_t key, const Salt& salt) { return keys->make(key, salt); };
+  }
+  format::ManifestReader reader(name, open_with);
   std::string_view rest = bytes;
   format::ManifestState state;
   bool any = false;
@@ -104,6 +118,9 @@ Status load(RepairSource& source, uint64_t number, size_t memory_max, RepairMani
   for (;; any = true) {
     Result<format::ManifestReader::Step> step = reader.next(rest, true);
     if (!step.ok() && step.status().is(StatusCode::kNotSupported)) return step.status();
+    if (!step.ok() && step.status().is(StatusCode::kInvalidArgument)) {
+      return keys_are_missing(source.directory());
+    }
     if (step.ok() && *step == format::ManifestReader::Step::kEnd) {
       *whole = any && reader.torn_offset() == 0;
       *offset = reader.torn_offset();
@@ -146,17 +163,30 @@ Status load(RepairSource& source, uint64_t number, size_t memory_max, RepairMani
   manifest->whole = any && !damaged;
   manifest->torn = manifest->whole && !*whole;
   if (!identity.ok() || identity->number != number) return {};
+  if ((identity->key != 0) != (keys != nullptr)) return {};
+  std::unique_ptr<format::ManifestSealer> sealer;
+  if (keys != nullptr) {
+    Result<std::unique_ptr<Aead>> aead = keys->make(identity->key, identity->key_salt);
+    if (!aead.ok()) return {};
+    sealer = std::make_unique<format::ManifestSealer>(*identity, std::move(*aead));
+  }
   if (manifest->whole) {
     // For a scan that has to be made though it can be read.
     RepairManifest loose;
-    read_loose_records(bytes, identity->salt, &loose);
+    read_loose_records(bytes, identity->salt, sealer.get(), &loose);
     manifest->known_runs = std::move(loose.known_runs);
   } else {
-    read_loose_records(bytes, identity->salt, manifest);
+    read_loose_records(bytes, identity->salt, sealer.get(), manifest);
   }
   return {};
 }
 }  // namespace
+
+Status keys_are_missing(const std::string& directory) {
+  return {StatusCode::kCorruption, directory +
+                                       ": the database is encrypted, and the file of its keys is "
+                                       "missing, without which nothing can be read"};
+}
 
 Status read_manifest_for_repair(RepairSource& source, size_t memory_max, RepairManifest* manifest,
                                 RepairReport* report) {

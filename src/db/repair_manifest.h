@@ -32,8 +32,11 @@ struct RepairManifest {
   bool any = false;
 };
 
+// What a repair says of an encrypted database that has lost its file of keys: kCorruption.
+Status keys_are_missing(const std::string& directory);
+
 // Adds what is lost to the report. No manifest that takes more than `memory_max` is read. Errors:
-// kNotSupported for what a newer version wrote.
+// kNotSupported for what a newer version wrote; keys_are_missing.
 Status read_manifest_for_repair(RepairSource& source, size_t memory_max, RepairManifest* manifest,
                                 RepairReport* report);
 

@@ -6,7 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "os/data_keys.h"
 #include "space/space.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::db {
 
@@ -22,7 +24,16 @@ constexpr uint32_t kTreesMax = uint32_t{1} << 31;
 // Nor does an entry of one have a larger value, of any kind.
 constexpr size_t kValueBytesMax = size_t{16} << 20;
 
-uint32_t block_sum(const char* block) { return checksum32(block, kRepairBlock, 0); }
+// Whether a stored block is the one that the header area says; opened where it is sealed.
+bool take_block(os::DataKeys* keys, const format::StoredRegion& region, uint32_t number,
+                char* block) {
+  if (region.seal == nullptr) {
+    return checksum32(block, kRepairBlock, 0) == region.checksums[number];
+  }
+  uint32_t opened = 0;
+  return keys != nullptr && tree::open_blocks(*keys, region, number, 1, block, &opened).ok() &&
+         opened == 1;
+}
 
 format::ExtentAddress part_of(const ExtentAddress& address, uint32_t from, uint32_t blocks) {
   return {address.file, address.block + from, blocks};
@@ -42,7 +53,8 @@ void RepairRun::read_region(const format::StoredRegion& region, const ExtentAddr
   std::vector<bool> readable;
   source_.read_blocks(part_of(address, from, region.stored_blocks), bytes, &readable);
   for (uint32_t i = 0; i < region.stored_blocks; ++i) {
-    readable[i] = readable[i] && block_sum(bytes + size_t{i} * kRepairBlock) == region.checksums[i];
+    readable[i] =
+        readable[i] && take_block(source_.keys(), region, i, bytes + size_t{i} * kRepairBlock);
   }
   if (!region.packed()) {
     *good = std::move(readable);
@@ -93,9 +105,10 @@ bool RepairRun::read_parts(const format::ContainerRecord& record) {
   if (!take_memory(content + packed)) return false;
   char* const index = image_->data() + size_t{h.header_blocks} * kRepairBlock;
   source_.read_blocks(part_of(run_, h.header_blocks, h.index_blocks), index, &index_good_);
+  const format::StoredRegion index_region = view_.index_region();
   for (uint32_t i = 0; i < h.index_blocks; ++i) {
-    index_good_[i] =
-        index_good_[i] && block_sum(index + size_t{i} * kRepairBlock) == view_.checksums[i];
+    index_good_[i] = index_good_[i] &&
+                     take_block(source_.keys(), index_region, i, index + size_t{i} * kRepairBlock);
   }
   read_region(view_.heap_region(), run_, front, image_->data() + size_t{front} * kRepairBlock,
               &heap_good_);
@@ -133,7 +146,8 @@ bool RepairRun::read_parts(const format::ContainerRecord& record) {
 }
 
 // The header area, into an image of which the rest is zeros.
-bool RepairRun::read_image(uint32_t header_blocks, uint64_t image_blocks) {
+bool RepairRun::read_image(const format::ContainerRecord& record, uint32_t header_blocks,
+                           uint64_t image_blocks) {
   why_ = "the header of an index run is damaged";
   if (header_blocks == 0 || header_blocks > image_blocks || image_blocks > kImageBlocksMax ||
       !source_.holds(part_of(run_, 0, header_blocks))) {
@@ -145,16 +159,28 @@ bool RepairRun::read_image(uint32_t header_blocks, uint64_t image_blocks) {
     why_ = "there is no memory for an index run";
     return false;
   }
-  return source_.read(space::data_file_name(run_.file), uint64_t{run_.block} * kRepairBlock,
-                      {image_->data(), size_t{header_blocks} * kRepairBlock}) &&
+  const size_t area = size_t{header_blocks} * kRepairBlock;
+  return read_run_header(source_, record, {image_->data(), area}, &why_) &&
          format::parse_run(image_->data(), image_->size(), &view_).ok();
+}
+
+bool read_run_header(RepairSource& source, const format::ContainerRecord& record,
+                     std::span<char> area, std::string* why) {
+  if (!source.read(space::data_file_name(record.run.file),
+                   uint64_t{record.run.block} * kRepairBlock, area)) {
+    return false;
+  }
+  const Status opened = tree::open_header(source.keys(), record, area.data(), area.size(),
+                                          "the header of an index run is damaged");
+  if (!opened.ok()) why->assign(opened.message());
+  return opened.ok();
 }
 
 bool RepairRun::read(const format::ContainerRecord& record) {
   if (record.run.blocks == 0) return true;
   run_ = record.run;
   const format::RunFront front = format::run_front(record);
-  if (!read_image(front.header_blocks, record.image_blocks())) return false;
+  if (!read_image(record, front.header_blocks, record.image_blocks())) return false;
   const size_t area = size_t{front.header_blocks} * kRepairBlock;
   return checksum64(image_->data(), area, 0) == record.run_checksum &&
          view_.header->header_blocks == front.header_blocks &&
@@ -179,14 +205,16 @@ bool RepairRun::find(uint32_t file, uint32_t block, uint32_t file_blocks,
     return false;
   }
   run_ = {file, block, static_cast<uint32_t>(stored)};
-  if (!read_image(head.header_blocks, image)) return false;
+  record->run = run_;
+  // That it opens says that it was written by who has the keys; not that it still counts.
+  if (head.cipher != 0) record->seal = tree::base_of(tree::load_seal(head.seal));
+  if (!read_image(*record, head.header_blocks, image)) return false;
   const size_t area = size_t{head.header_blocks} * kRepairBlock;
   record->id = head.container;
   record->tree = head.tree;
   record->cut = head.cut;
   record->max_ts = head.max_ts;
   record->entries = head.entries;
-  record->run = run_;
   record->unpacked_blocks = head.codec == 0 ? 0 : static_cast<uint32_t>(image);
   record->wide = view_.wide();
   record->first_heads = view_.first_heads != nullptr;
@@ -440,14 +468,35 @@ bool RepairRun::verify_large(std::string_view encoded, Lost* lost) {
 }
 
 namespace {
+// By its table, which stands behind what it is of.
+bool verify_sealed(os::DataKeys& keys, const format::LargeContent& content, char* bytes) {
+  const char* const table = bytes + content.table_at();
+  const os::Seal seal = tree::load_seal(table);
+  if (tree::base_of(seal) != content.checksum) return false;
+  Result<os::DataKeys::Lease> aead = keys.lease(seal);
+  if (!aead.ok()) return false;
+  std::string opened(format::kLargeSumBytes, '\0');
+  for (uint32_t i = 0; i < content.sums(); ++i) {
+    const size_t at = size_t{i} * format::kLargeSumBytes;
+    const size_t size = std::min<size_t>(format::kLargeSumBytes, content.bytes - at);
+    if (!(*aead)->open(make_nonce(content.checksum, i), {}, {bytes + at, size},
+                       table + format::kLargeSealBytes + size_t{i} * kTagBytes, opened.data())) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool verify_content(RepairSource& source, const ExtentAddress& address,
                     const format::LargeContent& content) {
   if (content.blocks() > address.blocks || !source.holds(address)) return false;
+  if (content.sealed != (source.keys() != nullptr)) return false;
   RepairBuffer bytes(size_t{content.blocks()} * kRepairBlock);
   if (!bytes.ok()) return false;
   std::vector<bool> readable;
   source.read_blocks({address.file, address.block, content.blocks()}, bytes.data(), &readable);
   if (std::find(readable.begin(), readable.end(), false) != readable.end()) return false;
+  if (content.sealed) return verify_sealed(*source.keys(), content, bytes.data());
   if (!content.has_table()) {
     return format::large_sum({bytes.data(), content.bytes}) == content.checksum;
   }
@@ -473,6 +522,7 @@ bool verify_large_value(RepairSource& source, const format::LargeValue& value, E
     }
     return true;
   }
+  if (source.keys() != nullptr) return false;  // none of an encrypted database is whole
   uint64_t checksum = 0;
   uint64_t left = value.size;
   std::string chunk;  // what of one the extent before has

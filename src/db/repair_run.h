@@ -6,7 +6,8 @@
 // (repair_target). Used by db/repair.cc. Threads: one at a time.
 //
 // 1. An entry is whole where every block that a byte of it lies in has the checksum that the run's
-//    header area says, and a large value where its extents have theirs.
+//    header area says, or opens with the seal that it says, and a large value where its extents
+//    have theirs.
 // 2. Of a key of which a newer version or another part of the value is lost nothing is given: an
 //    older version alone would be something that nobody could have read.
 // 3. No more memory is taken than the limit that it is given and a few blocks, whatever the header
@@ -15,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,7 +83,8 @@ class RepairRun {
     std::string what;
   };
 
-  bool read_image(uint32_t header_blocks, uint64_t image_blocks);
+  bool read_image(const format::ContainerRecord& record, uint32_t header_blocks,
+                  uint64_t image_blocks);
   bool read_parts(const format::ContainerRecord& record);
   bool take_memory(uint64_t blocks);
   void read_region(const format::StoredRegion& region, const format::ExtentAddress& address,
@@ -115,6 +118,11 @@ class RepairRun {
   std::vector<RepairGap> gaps_;
   std::vector<format::ExtentAddress> large_;
 };
+
+// The header area of the run that a record names, opened where it is sealed. False: it cannot be
+// read, or does not open; then *why may say more.
+bool read_run_header(RepairSource& source, const format::ContainerRecord& record,
+                     std::span<char> area, std::string* why);
 
 // The bytes of a large value, or false where any is not what its checksums say.
 bool verify_large_value(RepairSource& source, const format::LargeValue& value,

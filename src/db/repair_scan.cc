@@ -50,7 +50,9 @@ bool Repair::contradicted(const Found& found) const {
   return same >= 3;
 }
 
-void Repair::find_runs(std::vector<Found>* found) {
+// Errors: where all that is found is sealed, and there are no keys.
+Status Repair::find_runs(std::vector<Found>* found) {
+  bool any_sealed = false;
   uint64_t blocks_all = 0;
   uint64_t done = 0;
   for (const uint32_t file : source_.data_files()) {
@@ -66,7 +68,9 @@ void Repair::find_runs(std::vector<Found>* found) {
       const uint32_t count = std::min(kScanBlocks, blocks - at);
       source_.read_blocks({file, at, count}, buffer.data(), &readable);
       for (uint32_t i = 0; i < count; ++i) {
-        if (load<uint64_t>(buffer.data() + size_t{i} * kRepairBlock) != format::kRunMagic) continue;
+        const auto head = load<format::RunHeader>(buffer.data() + size_t{i} * kRepairBlock);
+        if (head.magic != format::kRunMagic) continue;
+        any_sealed = any_sealed || head.cipher != 0;
         Found one;
         one.file = file;
         one.block = at + i;
@@ -93,6 +97,8 @@ void Repair::find_runs(std::vector<Found>* found) {
       if (options_.progress) options_.progress(done, blocks_all);
     }
   }
+  const bool lost_keys = found->empty() && any_sealed && source_.keys() == nullptr;
+  return lost_keys ? keys_are_missing(source_.directory()) : Status();
 }
 
 Status Repair::take_found(const Found& found, Spans* spans) {
@@ -177,7 +183,7 @@ void Repair::fill_ranges(const std::map<uint32_t, Spans>& spans) {
 
 Status Repair::scan() {
   std::vector<Found> found;
-  find_runs(&found);
+  if (Status s = find_runs(&found); !s.ok()) return s;
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (a.record.cut != b.record.cut) return a.record.cut > b.record.cut;
     return std::pair(a.file, a.block) < std::pair(b.file, b.block);

@@ -47,6 +47,17 @@ Status RepairSource::list() {
   return {};
 }
 
+void RepairSource::add_device(uint32_t index, std::unique_ptr<os::File> file) {
+  const uint32_t number = format::kDeviceFilesFirst + index;
+  files_[space::data_file_name(number)] = std::move(file);
+  data_files_.insert(std::upper_bound(data_files_.begin(), data_files_.end(), number), number);
+}
+
+bool RepairSource::has_device(uint32_t index) const {
+  return std::binary_search(data_files_.begin(), data_files_.end(),
+                            format::kDeviceFilesFirst + index);
+}
+
 os::File* RepairSource::file(const std::string& name) {
   const auto known = files_.find(name);
   if (known != files_.end()) return known->second.get();
@@ -73,7 +84,7 @@ bool RepairSource::read(const std::string& name, uint64_t offset, std::span<char
 }
 
 bool RepairSource::holds(const format::ExtentAddress& address) {
-  return address.file < format::kDeviceFilesFirst &&
+  return address.file < format::kDeviceFilesFirst + format::kDevicesMax &&
          uint64_t{address.block} + address.blocks <= format::kFileBlocksMax &&
          (uint64_t{address.block} + address.blocks) * kRepairBlock <=
              size_of(space::data_file_name(address.file));

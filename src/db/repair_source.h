@@ -41,12 +41,19 @@ class RepairSource {
   RepairSource(const os::Machine& machine, std::string directory)
       : machine_(machine), directory_(std::move(directory)) {}
 
+  // With the data keys of an encrypted source.
   const os::Machine& machine() const { return machine_; }
+  // Lifetime: this object's. Null: it is not encrypted.
+  void set_keys(os::DataKeys* keys) { machine_.keys = keys; }
+  os::DataKeys* keys() const { return machine_.keys; }
   const std::string& directory() const { return directory_; }
   // Null where the file cannot be opened.
   os::File* file(const std::string& name);
   // 0 where there is none.
   uint64_t size_of(const std::string& name);
+  // A device is a data file, whose number comes behind those of files.
+  void add_device(uint32_t index, std::unique_ptr<os::File> file);
+  bool has_device(uint32_t index) const;
   // The numbers of the data files that are there, ascending.
   const std::vector<uint32_t>& data_files() const { return data_files_; }
   Status list();
@@ -60,7 +67,7 @@ class RepairSource {
   bool read(const std::string& name, uint64_t offset, std::span<char> data);
 
  private:
-  const os::Machine machine_;
+  os::Machine machine_;
   const std::string directory_;
   std::vector<std::string> names_;
   std::vector<uint32_t> data_files_;

@@ -1,12 +1,16 @@
 #include "db/repair_target.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 #include "db/incomplete.h"
 #include "db/manifest_files.h"
+#include "format/device_label.h"
 #include "space/space.h"
 #include "tree/run_builder.h"
+#include "tree/sealed_blocks.h"
 
 namespace hawthorn::db {
 
@@ -15,6 +19,26 @@ using format::ExtentAddress;
 constexpr uint32_t kCopyBlocks = 256;
 // About, of what is made anew: a container whose values stood in extents has them in its run then.
 constexpr size_t kRunBytes = size_t{16} << 20;
+
+// A run as it stands on disk, in its place.
+Status seal(os::DataKeys& keys, std::span<char> image, format::ContainerRecord* record) {
+  format::RunHeader header;
+  std::memcpy(&header, image.data(), sizeof(header));
+  const size_t header_bytes = size_t{header.header_blocks} * kRepairBlock;
+  char* const blocks = image.data() + header_bytes;
+  const auto count = static_cast<uint32_t>((image.size() - header_bytes) / kRepairBlock);
+  auto* const table = reinterpret_cast<uint32_t*>(image.data() + format::kRunTableOffset);
+  Status status = tree::seal_blocks(keys, blocks, count, blocks, table);
+  if (!status.ok()) return status;
+  RepairBuffer area(header_bytes);
+  if (!area.ok()) return {StatusCode::kOutOfMemory, "no memory for the header of an index run"};
+  status = tree::seal_header(keys, image.data(), header_bytes, area.data(), &record->seal);
+  if (!status.ok()) return status;
+  // Of the area as it is when it is opened.
+  record->run_checksum = checksum64(image.data(), header_bytes, 0);
+  std::memcpy(image.data(), area.data(), header_bytes);
+  return {};
+}
 }  // namespace
 
 bool RepairTarget::free(const ExtentAddress& address) const {
@@ -41,18 +65,40 @@ void RepairTarget::take(const ExtentAddress& address) {
   if (address.blocks != 0) taken_[{address.file, address.block}] = address.blocks;
 }
 
+Status RepairTarget::open(uint32_t number, File* to) {
+  const std::string name = number < format::kDeviceFilesFirst
+                               ? space::data_file_name(number)
+                               : "device." + std::to_string(number - format::kDeviceFilesFirst);
+  auto file = source_.machine().files->open_file(join(directory_, name), {.create = true});
+  if (!file.ok()) return file.status();
+  to->file = std::move(file).value();
+  return {};
+}
+
+uint64_t RepairTarget::end_block(uint32_t number) const {
+  const auto found = files_.find(number);
+  return found == files_.end() ? 0 : found->second.end;
+}
+
+Status RepairTarget::resize(uint32_t number, uint64_t bytes) {
+  File& to = files_[number];
+  if (to.file == nullptr) {
+    if (Status s = open(number, &to); !s.ok()) return s;
+  }
+  return to.file->truncate(bytes);
+}
+
 Status RepairTarget::write(const ExtentAddress& address, const char* bytes) {
   File& to = files_[address.file];
-  os::FileSystem& files = *source_.machine().files;
-  const std::string name = space::data_file_name(address.file);
   if (to.file == nullptr) {
-    auto file = files.open_file(directory_ + "/" + name, {.create = true});
-    if (!file.ok()) return file.status();
-    to.file = std::move(file).value();
+    if (Status s = open(address.file, &to); !s.ok()) return s;
     // As large as it was: what is free in it is used again.
-    to.blocks = source_.size_of(name) / kRepairBlock;
-    if (Status s = to.file->truncate(to.blocks * kRepairBlock); !s.ok()) return s;
+    if (address.file < format::kDeviceFilesFirst) {
+      const uint64_t blocks = source_.size_of(space::data_file_name(address.file)) / kRepairBlock;
+      if (Status s = to.file->truncate(blocks * kRepairBlock); !s.ok()) return s;
+    }
   }
+  to.end = std::max(to.end, uint64_t{address.block} + address.blocks);
   bytes_copied_ += size_t{address.blocks} * kRepairBlock;
   return to.file->write_at(uint64_t{address.block} * kRepairBlock,
                            {bytes, size_t{address.blocks} * kRepairBlock});
@@ -135,7 +181,9 @@ Status RepairTarget::copy(const format::ContainerRecord& record) {
 }
 
 Status RepairTarget::place(uint32_t blocks, ExtentAddress* at) {
-  if (new_blocks_ + blocks > format::kFileBlocksMax || new_file_ >= format::kDeviceFilesFirst) {
+  const bool device = new_file_ >= format::kDeviceFilesFirst;
+  if (device && new_blocks_ == 0) new_blocks_ = format::kDeviceHeadBlocks;
+  if (new_blocks_ + blocks > format::kFileBlocksMax || new_file_ == format::kDeviceFilesFirst - 1) {
     return Status(StatusCode::kNoSpace, directory_ + ": what was damaged is too much for one file");
   }
   *at = {new_file_, static_cast<uint32_t>(new_blocks_), blocks};
@@ -179,6 +227,7 @@ Status RepairTarget::build(const format::ContainerRecord& like,
     tree::RunShape shape;
     shape.container = record.id;
     shape.tree = record.tree;
+    shape.sealed = source_.keys() != nullptr;
     builder.start(shape);
     size_t bytes = 0;
     for (const size_t begin = at; at < entries.size(); ++at) {
@@ -214,6 +263,10 @@ Status RepairTarget::build(const format::ContainerRecord& like,
       if (Status s = format::parse_run(image.data(), image.size(), &view); !s.ok()) return s;
       record.first_heads = view.first_heads != nullptr;
       const auto blocks = static_cast<uint32_t>(image.size() / kRepairBlock);
+      if (source_.keys() != nullptr) {
+        if (Status s = seal(*source_.keys(), {image.data(), image.size()}, &record); !s.ok())
+          return s;
+      }
       if (Status s = place(blocks, &record.run); !s.ok()) return s;
       if (Status s = write(record.run, image.data()); !s.ok()) return s;
     }

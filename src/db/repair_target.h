@@ -10,6 +10,8 @@
 // 3. What is copied was read and verified before. Where it cannot be read any more the repair ends
 //    with an error: nothing is left out silently.
 // 4. Until finish() the directory has a file that keeps it from being opened (db/incomplete.h).
+// 5. Of an encrypted source what is made anew is sealed with its data keys; what is copied is so
+//    already.
 
 #include <map>
 #include <memory>
@@ -40,7 +42,13 @@ class RepairTarget {
   // they need, at least one. `next_id`: of all but the first, counted up.
   Status build(const format::ContainerRecord& like, std::span<const RepairEntry> entries,
                uint64_t* next_id, std::vector<format::ContainerRecord>* made);
+  // Of a file, or of what stands for a device: behind all that was written to it.
+  uint64_t end_block(uint32_t number) const;
+  // Makes it so long, where it is not there at first. It may lose nothing that was written.
+  Status resize(uint32_t number, uint64_t bytes);
   Status sync();
+  // Nothing is written any more.
+  void close() { files_.clear(); }
   // All of it is durable, and may be opened.
   Status finish();
   uint64_t bytes_copied() const { return bytes_copied_; }
@@ -48,8 +56,9 @@ class RepairTarget {
  private:
   struct File {
     std::unique_ptr<os::File> file;
-    uint64_t blocks = 0;
+    uint64_t end = 0;  // block behind what was written
   };
+  Status open(uint32_t number, File* to);
   Status write(const format::ExtentAddress& address, const char* bytes);
   // Its number of blocks, behind all that the new file has.
   Status place(uint32_t blocks, format::ExtentAddress* at);

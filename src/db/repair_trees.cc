@@ -86,9 +86,31 @@ void Repair::make_trees() {
   }
 }
 
+// The clones of which the log that is left has the moment.
+std::set<uint32_t> Repair::clones_in_log() const {
+  std::set<uint32_t> ids;
+  for (const RepairTransaction& transaction : catalog_writes_) {
+    for (const RepairOperation& operation : transaction.operations) {
+      if (operation.type != format::OperationType::kPut) continue;
+      const auto entry = format::decode_catalog_entry(operation.value);
+      if (entry.has_value() && entry->clone_of != 0) ids.insert(entry->id);
+    }
+  }
+  return ids;
+}
+
 // What one tree needs of another one is there, or is given up and named.
 void Repair::mend_trees() {
+  const std::set<uint32_t> told = clones_in_log();
   for (auto& [id, tree] : state_.trees) {
+    if (tree.clone_of != 0 && tree.clone_ts == 0 && !told.contains(id)) {
+      // Without it the clone would show what the other tree has by now.
+      lose(RepairLoss::Kind::kTree,
+           "the moment that it shows of the tree of which it was a clone, which stood in the log: "
+           "it has what was written to it alone")
+          .tree_id = id;
+      tree.clone_of = 0;
+    }
     if (tree.clone_of != 0 && !state_.trees.contains(tree.clone_of)) {
       lose(RepairLoss::Kind::kTree,
            "the tree of which it was a clone: it has what was written to "

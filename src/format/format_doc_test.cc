@@ -21,6 +21,7 @@
 #include "format/backup_stream_layout.h"
 #include "format/counters_layout.h"
 #include "format/device_label.h"
+#include "format/epoch_mark.h"
 #include "format/followers_layout.h"
 #include "format/key_file.h"
 #include "format/log_record.h"
@@ -71,9 +72,9 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(BackupHeader),
         {FIELD(BackupHeader, magic), FIELD(BackupHeader, version), FIELD(BackupHeader, incremental),
          FIELD(BackupHeader, id), FIELD(BackupHeader, created_us), FIELD(BackupHeader, bytes),
-         FIELD(BackupHeader, bytes_stored),
-         FIELD(BackupHeader, bytes_read), FIELD(BackupHeader, files),
-         FIELD(BackupHeader, index_bytes), FIELD(BackupHeader, checksum)}}},
+         FIELD(BackupHeader, bytes_stored), FIELD(BackupHeader, bytes_read),
+         FIELD(BackupHeader, files), FIELD(BackupHeader, index_bytes),
+         FIELD(BackupHeader, checksum)}}},
       {"BackupPart",
        {sizeof(BackupPart),
         {FIELD(BackupPart, offset), FIELD(BackupPart, backup), FIELD(BackupPart, place),
@@ -163,6 +164,10 @@ const std::map<std::string, Struct>& structs() {
        {sizeof(EpochSetPayload),
         {FIELD(EpochSetPayload, number), FIELD(EpochSetPayload, start), FIELD(EpochSetPayload, end),
          FIELD(EpochSetPayload, salt)}}},
+      {"EpochMark",
+       {sizeof(EpochMark),
+        {FIELD(EpochMark, salt), FIELD(EpochMark, number), FIELD(EpochMark, key),
+         FIELD(EpochMark, reserved)}}},
       {"EpochKeyPayload",
        {sizeof(EpochKeyPayload), {FIELD(EpochKeyPayload, key), FIELD(EpochKeyPayload, reserved)}}},
       {"KeySlot",

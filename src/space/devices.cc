@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "space/device_probe.h"
+
 namespace hawthorn::space {
 namespace {
 
@@ -323,6 +325,19 @@ std::string Devices::paths() const {
 
 void Devices::close() {
   for (Device& device : devices_) device.file->close();
+}
+
+Result<ProbedDevice> probe_device(const os::Machine& machine, const std::string& path) {
+  auto file = machine.files->open_file(path, {.read_only = true, .device = true});
+  if (!file.ok()) return file.status();
+  const Result<uint64_t> bytes = (*file)->size();
+  if (!bytes.ok()) return bytes.status();
+  ProbedDevice device;
+  device.file = *std::move(file);
+  device.blocks = std::min(*bytes / kBlockBytes, format::kFileBlocksMax);
+  device.label = read_label(*device.file);
+  if (device.label.status().is(StatusCode::kNotSupported)) return device.label.status();
+  return device;
 }
 
 Status clear_label(const os::Machine& machine, const std::string& path, uint64_t uuid_low,

@@ -72,6 +72,10 @@ Result<std::unique_ptr<Log>> Log::start(const os::Machine& machine, const std::s
   {
     MutexLock lock(state->append_mutex);
     state->update_limits();
+    // Says of which epoch all that follows is; else only its first drain would.
+    if (state->sealer != nullptr && epoch.start + os::kBlockBytes <= state->limit) {
+      state->append_pad(os::kBlockBytes);
+    }
   }
   State* const shared = state.get();
   if (shared->background) {

@@ -43,12 +43,34 @@ Result<std::unique_ptr<RecordSeal>> RecordSeal::make(const os::Machine& machine,
   std::memcpy(salt.data() + sizeof(epoch.salt), &number, sizeof(number));
   Result<std::unique_ptr<Aead>> aead = machine.keys->make(epoch.key, salt);
   if (!aead.ok()) return aead.status();
-  return std::unique_ptr<RecordSeal>(new RecordSeal(std::move(*aead)));
+  return std::unique_ptr<RecordSeal>(new RecordSeal(epoch, std::move(*aead)));
 }
 
 bool RecordSeal::seal_to(const RecordHeader& header, std::span<const std::string_view> payload,
                          char* to, char* tag) {
   return aead_->seal(make_nonce(header.lsn, 0), SealedFields(header).bytes(), payload, to, tag);
+}
+
+bool RecordSeal::seal_pad(const RecordHeader& header, char* to) {
+  if (header.payload_bytes >= kTagBytes + sizeof(mark_)) {
+    std::memcpy(to + kTagBytes, &mark_, sizeof(mark_));
+  }
+  return seal_to(header, {}, nullptr, to);
+}
+
+format::LogEpoch RecordSeal::epoch_of_pad(const RecordHeader& header, std::string_view payload) {
+  format::LogEpoch epoch;
+  format::EpochMark mark;
+  if (header.type != static_cast<uint8_t>(format::RecordType::kPad) ||
+      payload.size() < kTagBytes + sizeof(mark)) {
+    return epoch;
+  }
+  std::memcpy(&mark, payload.data() + kTagBytes, sizeof(mark));
+  if (mark.key == 0 || mark.reserved != 0) return epoch;
+  epoch.number = mark.number;
+  epoch.salt = mark.salt;
+  epoch.key = mark.key;
+  return epoch;
 }
 
 bool RecordSeal::open(const RecordHeader& header, std::string_view payload, std::string* to) {

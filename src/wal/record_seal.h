@@ -11,7 +11,8 @@
 //    appends go on from one another (Log::head). So no nonce is used twice, whatever a crash lost.
 // 2. The checksum of a payload is that of the sealed one, so that a torn record is told from one
 //    that was changed without keys: only what its checksums call whole is opened, and then has to.
-// 3. Pads are sealed, too: their tag stands at the begin of their zeros.
+// 3. Pads are sealed, too: their tag stands at the begin of their zeros, and behind it of which
+//    epoch they are (format::EpochMark).
 
 #include <memory>
 #include <span>
@@ -19,6 +20,7 @@
 #include <string_view>
 
 #include "base/aead.h"
+#include "format/epoch_mark.h"
 #include "format/log_epoch.h"
 #include "format/log_record.h"
 #include "os/machine.h"
@@ -37,16 +39,21 @@ class RecordSeal {
             char* to) {
     return seal_to(header, payload, to, to + header.payload_bytes - kTagBytes);
   }
-  bool seal_pad(const format::RecordHeader& header, char* to) {
-    return seal_to(header, {}, nullptr, to);
-  }
+  // `to`: where the pad's zeros are.
+  bool seal_pad(const format::RecordHeader& header, char* to);
+  // Of which epoch a pad says that it is, with the key that this takes; an epoch of number 0 where
+  // it says nothing. Whether that is true its tag tells, and the header's checksum.
+  static format::LogEpoch epoch_of_pad(const format::RecordHeader& header,
+                                       std::string_view payload);
   // `payload`: as it stands in the record. False: the record is not what was written there.
   bool open(const format::RecordHeader& header, std::string_view payload, std::string* to);
 
  private:
-  explicit RecordSeal(std::unique_ptr<Aead> aead) : aead_(std::move(aead)) {}
+  RecordSeal(const format::LogEpoch& epoch, std::unique_ptr<Aead> aead)
+      : mark_{epoch.salt, epoch.number, epoch.key, 0}, aead_(std::move(aead)) {}
   bool seal_to(const format::RecordHeader& header, std::span<const std::string_view> payload,
                char* to, char* tag);
+  const format::EpochMark mark_;
   const std::unique_ptr<Aead> aead_;
 };
 

@@ -185,7 +185,8 @@ TEST_F(RecordSealTest, epochs_have_their_own_keys) {
     auto log = test::start_log(machine_, "/", kSmall, epoch);
     test::append_record(*log, 1, 1000);
     EXPECT_OK(log->wait_durable(log->head()));
-    return segment(kSegment).substr(sizeof(RecordHeader), 1000);
+    // Behind the pad that a sealed epoch begins with.
+    return segment(kSegment).substr(os::kBlockBytes + sizeof(RecordHeader), 1000);
   };
   const std::string one = bytes_of(first);
   const std::string path = "/wal.0000000000000001";
@@ -195,6 +196,39 @@ TEST_F(RecordSealTest, epochs_have_their_own_keys) {
   size_t equal = 0;
   for (size_t i = 0; i < one.size(); ++i) equal += one[i] == other[i] ? 1 : 0;
   EXPECT_LT(equal, 40u);
+}
+
+// Without a manifest the first record says what opens the others; nothing else does so by chance.
+TEST_F(RecordSealTest, an_epoch_begins_with_what_it_is) {
+  const LogEpoch epoch = sealed_epoch(7, kStart);
+  {
+    auto log = test::start_log(machine_, "/", kSmall, epoch);
+    EXPECT_EQ(log->head(), kStart + os::kBlockBytes);
+    test::append_record(*log, 1, 1000);
+    EXPECT_OK(log->wait_durable(log->head()));
+  }
+  const std::string bytes = segment(kSegment);
+  RecordHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  const std::string_view payload =
+      std::string_view(bytes).substr(sizeof(header), header.payload_bytes);
+  LogEpoch told = RecordSeal::epoch_of_pad(header, payload);
+  EXPECT_EQ(told.number, 7u);
+  EXPECT_EQ(told.salt, epoch.salt);
+  EXPECT_EQ(told.key, 1u);
+  EXPECT_TRUE(format::valid(header, kStart, told.salt));
+  std::string opened;
+  auto seal = RecordSeal::make(machine_, told);
+  ASSERT_OK(seal.status());
+  EXPECT_TRUE((*seal)->open(header, payload, &opened));
+  // Of another one the tag proves nothing.
+  told.number = 8;
+  auto other = RecordSeal::make(machine_, told);
+  ASSERT_OK(other.status());
+  EXPECT_FALSE((*other)->open(header, payload, &opened));
+  EXPECT_EQ(RecordSeal::epoch_of_pad(header, payload.substr(0, 39)).key, 0u);
+  header.type = static_cast<uint8_t>(format::RecordType::kCommit);
+  EXPECT_EQ(RecordSeal::epoch_of_pad(header, payload).key, 0u);
 }
 
 }  // namespace

@@ -240,8 +240,8 @@ void Forest::write_prepared() {
   for (const auto& [key, value] : written) note("plain", key, value, first);
 }
 
-void Forest::make(bool with_feed) {
-  auto db = Db::open_on(machine_.machine(), "/db", forest_options());
+void Forest::make(bool with_feed, bool encrypted) {
+  auto db = Db::open_on(machine_.machine(), "/db", forest_options(encrypted));
   ASSERT_OK(db.status());
   db_ = std::move(*db);
   make_trees(with_feed);
@@ -251,6 +251,7 @@ void Forest::make(bool with_feed) {
   ingest("ingested", 0);
   flushed();
   remember_snapshot();
+  if (encrypted) ASSERT_OK(db_->rotate_data_key());
   change(3, 40);
   clone();
   erase_range("plain", row_key(300), row_key(340));

@@ -17,6 +17,7 @@
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
+#include "tests/support/encryption_test.h"
 #include "tests/support/engine_test.h"
 #include "tests/support/ingest_test.h"
 #include "txn/spill_sizing.h"
@@ -69,8 +70,9 @@ class ForestSizes {
   }
 };
 
-inline Options forest_options() {
+inline Options forest_options(bool encrypted = false) {
   Options options;
+  if (encrypted) options.encryption = encryption_of();
   options.memory_budget_bytes = size_t{32} << 20;
   options.durability = Durability::kNone;
   options.merge_operators = {append_with("")};
@@ -85,7 +87,7 @@ class Forest {
   static constexpr const char* kPrepared = "p1";
 
   // A database of trees that hang in trees has no feed, so there are two kinds.
-  void make(bool with_feed);
+  void make(bool with_feed, bool encrypted = false);
   // What a process finds that comes after one that was killed.
   std::unique_ptr<testing::SimDisk> copy() {
     return disk_.after_crash(1, testing::CrashKind::kProcessKill);

@@ -100,21 +100,23 @@ class RepairSweep : public ::testing::Test {
   };
   static void SetUpTestSuite() {
     sizes_ = new ForestSizes;
-    for (const bool with_feed : {false, true}) {
-      auto life = std::make_unique<Life>();
-      life->forest.make(with_feed);
-      life->killed = life->forest.copy();
-      life->forest.close();
-      life->closed = life->forest.copy();
-      lives_.push_back(std::move(life));
-    }
+    lives_.resize(4);
   }
   static void TearDownTestSuite() {
     lives_.clear();
     delete sizes_;
   }
+  // Made when it is needed.
   std::unique_ptr<testing::SimDisk> choose(bool with_feed, bool killed) {
-    Life& life = *lives_[with_feed ? 1 : 0];
+    std::unique_ptr<Life>& made = lives_[(encrypted_ ? 2 : 0) + (with_feed ? 1 : 0)];
+    if (made == nullptr) {
+      made = std::make_unique<Life>();
+      made->forest.make(with_feed, encrypted_);
+      made->killed = made->forest.copy();
+      made->forest.close();
+      made->closed = made->forest.copy();
+    }
+    Life& life = *made;
     forest_ = &life.forest;
     return (killed ? life.killed : life.closed)->after_crash(1, testing::CrashKind::kProcessKill);
   }
@@ -182,15 +184,24 @@ class RepairSweep : public ::testing::Test {
   void repair(testing::SimDisk& disk) {
     testing::SimMachine machine(disk, 5);
     RepairOptions options;
-    options.database = forest_options();
+    options.database = forest_options(encrypted_);
     const auto before = files_of(disk);
+    const bool keys_lost =
+        encrypted_ && (!before.contains("keys") || before.at("keys").size() < 4096);
     const Result<RepairReport> made = Db::repair_on(machine.machine(), "/db", "/fixed", options);
+    if (keys_lost) {
+      // Then nothing can be read, and that is said.
+      EXPECT_TRUE(made.status().is(StatusCode::kCorruption)) << made.status().to_string();
+      EXPECT_NE(made.status().message().find("keys"), std::string::npos);
+      EXPECT_FALSE(disk.exists("/fixed").value());
+      return;
+    }
     ASSERT_OK(made.status());
     EXPECT_TRUE(files_of(disk) == before) << "the source has changed";
     report_ = *made;
     EXPECT_TRUE(report_.opened) << report_.open_error;
     EXPECT_FALSE(disk.exists("/fixed/copy.incomplete").value());
-    auto db = Db::open_on(machine.machine(), "/fixed", forest_options());
+    auto db = Db::open_on(machine.machine(), "/fixed", forest_options(encrypted_));
     ASSERT_OK(db.status());
     compare(**db);
     auto checked = (*db)->check();
@@ -370,6 +381,7 @@ class RepairSweep : public ::testing::Test {
   static ForestSizes* sizes_;
   static std::vector<std::unique_ptr<Life>> lives_;
   Forest* forest_ = nullptr;
+  bool encrypted_ = false;
   RepairReport report_;
   std::string damaged_;
   size_t differ_ = 0;
@@ -391,6 +403,65 @@ TEST_F(RepairSweep, OfNothing) {
     }
   }
 }
+
+// The moment that a clone shows stands in the log until the manifest has it: without it the clone
+// must not show what its source has become.
+TEST_F(RepairSweep, OfEachSegmentOfTheLog) {
+  for (const bool with_feed : {false, true}) {
+    const std::vector<std::string> names = choose(with_feed, true)->list("/db").value();
+    for (const std::string& name : names) {
+      if (!name.starts_with("wal.0")) continue;
+      SCOPED_TRACE(name);
+      const auto disk = choose(with_feed, true);
+      ASSERT_OK(disk->remove("/db/" + name));
+      repair(*disk);
+    }
+  }
+}
+
+class EncryptedRepairSweep : public RepairSweep {
+ protected:
+  EncryptedRepairSweep() { encrypted_ = true; }
+  bool told(std::string_view words) const {
+    return std::any_of(report_.losses.begin(), report_.losses.end(), [&](const RepairLoss& loss) {
+      return loss.what.find(words) != std::string::npos;
+    });
+  }
+};
+
+TEST_F(EncryptedRepairSweep, OfNothing) {
+  for (const bool with_feed : {false, true}) {
+    for (const bool killed : {false, true}) {
+      const auto disk = choose(with_feed, killed);
+      repair(*disk);
+      EXPECT_EQ(differ_, 0U);
+      for (const RepairLoss& loss : report_.losses) {
+        EXPECT_TRUE(with_feed && loss.what.starts_with("feeds")) << loss.what;
+      }
+    }
+  }
+}
+
+// What opens the log stands in its pads, too.
+TEST_F(EncryptedRepairSweep, OfAllManifests) {
+  for (const bool superblock : {false, true}) {
+    const auto disk = choose(false, true);
+    const std::vector<std::string> names = disk->list("/db").value();
+    for (const std::string& name : names) {
+      const bool lost = name.starts_with("manifest.") || (superblock && name == "superblock");
+      if (lost) ASSERT_OK(disk->remove("/db/" + name));
+    }
+    repair(*disk);
+    EXPECT_TRUE(report_.scanned);
+    EXPECT_GT(report_.log_records, 0U);
+    EXPECT_FALSE(told("what opens them")) << "the log was not opened";
+  }
+}
+
+TEST_F(EncryptedRepairSweep, OfRemovedFiles) { sweep(Damage::kRemoved, 500, 16); }
+TEST_F(EncryptedRepairSweep, OfFlippedBits) { sweep(Damage::kBit, 600, 24); }
+TEST_F(EncryptedRepairSweep, OfFilesThatWereCutOff) { sweep(Damage::kCutOff, 700, 16); }
+TEST_F(EncryptedRepairSweep, OfZeroedBlocks) { sweep(Damage::kZeroBlock, 800, 16); }
 
 TEST_F(RepairSweep, OfRemovedFiles) { sweep(Damage::kRemoved, 100, 16); }
 TEST_F(RepairSweep, OfFlippedBits) { sweep(Damage::kBit, 200, 24); }

@@ -3,7 +3,7 @@
 import os
 
 import command_case
-from command_case import NOT_FOUND, USAGE, CommandCase
+from command_case import CORRUPTION, NOT_FOUND, USAGE, CommandCase
 
 KEY = b"0123456789abcdef" * 4
 OTHER = b"fedcba9876543210" * 4
@@ -100,6 +100,24 @@ class Encryption(CommandCase):
         self.hawthorn("verify", repo, "--id", "2", *by_key, code=USAGE)
         self.assertIn("not encrypted", self.stderr)
         self.assertIn(b'"encrypted":false', self.hawthorn("backups", repo, "--json"))
+
+    def test_repair(self):
+        self.make()
+        (self.db / "superblock").unlink()
+        target = self.scratch / "fixed"
+        self.hawthorn("repair", self.db, target, code=USAGE)
+        self.assertIn("is encrypted", self.stderr)
+        self.hawthorn("repair", self.db, target, "--key-file", self.other, code=USAGE)
+        self.assertIn("wrong key", self.stderr)
+        self.assertFalse(target.exists())
+        self.hawthorn("repair", self.db, target, "--key-file", self.key, code=CORRUPTION)
+        self.assertEqual(self.hawthorn("count", target, "--key-file", self.key), b"1\n")
+        self.hawthorn("get", target, "a key", code=USAGE)
+        (self.db / "keys").unlink()
+        again = self.scratch / "again"
+        self.hawthorn("repair", self.db, again, "--key-file", self.key, code=CORRUPTION)
+        self.assertIn("file of its keys is missing", self.stderr)
+        self.assertFalse(again.exists())
 
 
 if __name__ == "__main__":
