@@ -10,6 +10,9 @@ namespace hawthorn::tests {
 
 namespace {
 
+constexpr const char* kModes[] = {"optimistic", "exclusive", "pessimistic"};
+constexpr const char* kIsolations[] = {"read committed", "snapshot", "serializable"};
+
 constexpr auto kGivesWay = {StatusCode::kConflict, StatusCode::kTimedOut, StatusCode::kDeadlock,
                             StatusCode::kNotFound};
 
@@ -37,7 +40,9 @@ void SimClient::transaction() {
   Work work;
   work.options.mode = static_cast<TxnMode>(prng_.below(3));
   work.options.isolation = static_cast<Isolation>(prng_.below(3));
-  work.commit.what = what("transaction");
+  work.commit.what = what("transaction") + " (" +
+                     kModes[static_cast<size_t>(work.options.mode)] + ", " +
+                     kIsolations[static_cast<size_t>(work.options.isolation)] + ")";
   const std::string name = work.commit.what;
   Snapshot snapshot;
   const bool one_moment = work.options.mode != TxnMode::kExclusive &&

@@ -15,6 +15,18 @@ std::string place(size_t tree, const std::string& key) {
   return "tree " + std::to_string(tree) + " key " + printed(key);
 }
 
+// What it wrote, in order.
+std::string shown(const SimCommit& commit) {
+  constexpr const char* kKinds[] = {"put", "del", "delete_range", "merge"};
+  std::string text = commit.what + " at " + std::to_string(commit.cts) + ":";
+  for (const SimWrite& write : commit.writes) {
+    text += std::string("\n    ") + kKinds[static_cast<size_t>(write.kind)] + " " +
+            place(write.tree, write.key);
+    if (write.kind == SimWrite::Kind::kDeleteRange) text += " to " + shown(write.high);
+  }
+  return text;
+}
+
 }  // namespace
 
 void append_to(std::string* value, bool present, std::string_view operand) {
@@ -27,7 +39,10 @@ class History::Replay {
  public:
   Replay(SimContents base, const SimFound& found) : state_(std::move(base)), found_(found) {
     for (size_t tree = 0; tree < kSimTrees; ++tree) {
-      for (const auto& [key, value] : state_[tree]) wrong_ += differs(tree, key) ? 1 : 0;
+      for (const auto& [key, value] : state_[tree]) {
+        was_there_.insert({tree, key});
+        wrong_ += differs(tree, key) ? 1 : 0;
+      }
       for (const auto& [key, value] : found_.contents[tree]) {
         if (!state_[tree].contains(key)) wrong_ += differs(tree, key) ? 1 : 0;
       }
@@ -93,7 +108,9 @@ class History::Replay {
         set(write.tree, key, std::nullopt);
       }
     }
-    for (const auto& key : now_) written_[key] = commit.cts;
+    for (const SimKey& key : now_) {
+      written_[key].push_back({&commit, state_[key.first].contains(key.second)});
+    }
     now_.clear();
     return error;
   }
@@ -117,16 +134,24 @@ class History::Replay {
   }
 
  private:
+  // A key that was absent at the moment that the commit reads, and is so again, may pass: no run
+  // needs to remember a tombstone below which nothing is left.
   std::string touched(const SimCommit& commit, size_t tree, const std::string& key) {
-    now_.insert({tree, key});
-    const auto at = written_.find({tree, key});
-    if (commit.unchanged_from == 0 || at == written_.end() || at->second <= commit.unchanged_from ||
-        at->second == commit.cts) {
+    const bool first = now_.insert({tree, key}).second;
+    const std::vector<Change>& changes = written_[{tree, key}];
+    if (!first || commit.unchanged_from == 0 || changes.empty() ||
+        changes.back().by->cts <= commit.unchanged_from) {
       return "";
     }
+    bool there = was_there_.contains({tree, key});
+    for (const Change& change : changes) {
+      if (change.by->cts <= commit.unchanged_from) there = change.there;
+    }
+    if (!there && !changes.back().there) return "";
+    const SimCommit& last = *changes.back().by;
     return commit.what + " wrote " + place(tree, key) + " of " +
            std::to_string(commit.unchanged_from) + ", which had changed at " +
-           std::to_string(at->second);
+           std::to_string(last.cts) + "\n  " + shown(last) + "\n  " + shown(commit);
   }
 
   void one(const SimWrite& write) {
@@ -161,8 +186,13 @@ class History::Replay {
   SimContents state_;
   const SimFound& found_;
   size_t wrong_ = 0;
-  std::map<SimKey, uint64_t> written_;
-  std::set<SimKey> now_;
+  struct Change {
+    const SimCommit* by;
+    bool there;  // the key, behind it
+  };
+  std::set<SimKey> was_there_;  // before all commits
+  std::map<SimKey, std::vector<Change>> written_;
+  std::set<SimKey> now_;  // by the commit that is looked at
 };
 
 void History::begin_life(SimContents contents) {
