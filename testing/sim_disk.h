@@ -18,6 +18,7 @@
 //    capacity leaves no other, names and what frees parts of files become durable first.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,9 +63,16 @@ class SimDiskFaults {
   virtual ~SimDiskFaults() = default;
   // An error to answer with. kRead with kCorruption: a short read.
   virtual Status meet(SimOp op, const std::string& path) = 0;
+  struct Write {
+    const std::string& path;
+    uint64_t offset;
+    size_t size;
+    uint64_t file_size;
+    // Whether the bytes of [begin, end) of the file, which lie in the write, are there already.
+    const std::function<bool(uint64_t begin, uint64_t end)>& repeats;
+  };
   // *elsewhere: where a misdirected write goes.
-  virtual WriteFate fate_of_write(const std::string& path, uint64_t offset, size_t size,
-                                  uint64_t file_size, uint64_t* elsewhere) = 0;
+  virtual WriteFate fate_of_write(const Write& write, uint64_t* elsewhere) = 0;
   // What became of an unsynced change: of a file, or (`name`) of names in a directory.
   virtual void crashed(const std::string& path, bool name, CrashFate fate) = 0;
 };

@@ -179,14 +179,14 @@ void SimFiles::damage(SimFaultKind kind, const std::string& path, uint64_t offse
   trace_->number(sim_fault_name(kind), offset, size);
 }
 
-SimDiskFaults::WriteFate SimFiles::fate_of_write(const std::string& path, uint64_t offset,
-                                                 size_t size, uint64_t file_size,
-                                                 uint64_t* elsewhere) {
+SimDiskFaults::WriteFate SimFiles::fate_of_write(const Write& write, uint64_t* elsewhere) {
   using Kind = SimFaultKind;
-  // What is written whole is as it should be again.
+  const auto& [path, offset, size, file_size, repeats] = write;
+  // What is written whole is as it should be again, unless it was read and is written as it was.
   const uint64_t end = offset + size;
   std::erase_if(damage_, [&](const Damage& one) {
-    return one.path == path && one.begin >= offset && one.end <= end;
+    return one.path == write.path && one.begin >= write.offset && one.end <= end &&
+           !write.repeats(one.begin, one.end);
   });
   if ((plan_.lies_about >> static_cast<size_t>(sim_file_class(path)) & 1) == 0) {
     return WriteFate::kWritten;

@@ -106,8 +106,7 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   Result<uint64_t> free_bytes(const std::string& directory) override;
 
   Status meet(SimOp op, const std::string& path) override;
-  WriteFate fate_of_write(const std::string& path, uint64_t offset, size_t size, uint64_t file_size,
-                          uint64_t* elsewhere) override;
+  WriteFate fate_of_write(const Write& write, uint64_t* elsewhere) override;
   void crashed(const std::string& path, bool name, CrashFate fate) override;
 
   // For the files that it opens.

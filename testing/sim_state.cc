@@ -252,9 +252,15 @@ void SimDisk::State::write(SimNode& node, const std::string& path, uint64_t offs
                            std::span<const char> data) {
   using Fate = SimDiskFaults::WriteFate;
   uint64_t to = offset;
-  const Fate fate = asked == nullptr
-                        ? Fate::kWritten
-                        : asked->fate_of_write(path, offset, data.size(), node.now.size(), &to);
+  Fate fate = Fate::kWritten;
+  if (asked != nullptr) {
+    const std::function<bool(uint64_t, uint64_t)> repeats = [&](uint64_t from, uint64_t until) {
+      std::string there(until - from, '\0');
+      node.now.read(from, there);
+      return std::memcmp(there.data(), data.data() + (from - offset), there.size()) == 0;
+    };
+    fate = asked->fate_of_write({path, offset, data.size(), node.now.size(), repeats}, &to);
+  }
   const uint64_t end = offset + data.size();
   if (fate == Fate::kForgotten) {
     node.now.write(offset, data);

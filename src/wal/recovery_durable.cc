@@ -67,6 +67,7 @@ Status Recovery::State::write_tail() {
   const Lsn needed = std::max(epochs.back().start, trimmed);
   Lsn at = std::max(needed / kBlockBytes * kBlockBytes, align_up(durable_claim, kBlockBytes));
   if (!ring_only.empty()) at = std::min(at, ring_only.front().from / kBlockBytes * kBlockBytes);
+  const Lsn first = at;
   while (at < end) {
     const uint64_t number = directory.segment_of(at);
     const Lsn segment_end = (number + 1) * directory.segment_bytes();
@@ -83,6 +84,27 @@ Status Recovery::State::write_tail() {
   }
   reader.forget();
   ring_only.clear();
+  return verify_tail(std::max(first, needed));
+}
+
+// What was written again had been read again, and may have gone bad since the walk that accepted
+// it; or the write went elsewhere. With a new epoch behind it that would be a hole in the log,
+// which no open after the next crash could accept: so this one says it, before anything is built.
+Status Recovery::State::verify_tail(Lsn from) {
+  const LogEpoch& epoch = epochs.back();
+  if (from >= epoch.end) return Status();
+  Lsn at = from;
+  if (Status s = first_boundary(epoch, &at); !s.ok()) return s;
+  while (at < epoch.end) {
+    Found found;
+    if (Status s = in_segments(epoch, at, &found); !s.ok()) return s;
+    if (found.bytes == nullptr) {
+      return damage(at,
+                    "a record of the log's tail was valid when it was first read, and is not "
+                    "behind its copy");
+    }
+    at += found.header.length;
+  }
   return Status();
 }
 

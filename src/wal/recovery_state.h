@@ -42,6 +42,7 @@ struct Recovery::State : RecordFinder {
   void claims_in_ring(const LogEpoch& epoch, Lsn at, Lsn* claim) const;
   Status damage(Lsn at, const std::string& why) const;
   Status write_tail();
+  Status verify_tail(Lsn from);
   Status write_piece(os::File& file, Range piece, char* buffer);
 
   std::vector<LogEpoch> epochs;  // the last one's end is filled in when it is found

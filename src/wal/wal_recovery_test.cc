@@ -238,6 +238,33 @@ TEST_F(WalRecovery, make_durable_outlives_power_after_a_failed_sync) {
   expect_first(recover(), 100);
 }
 
+// The tail is read again to be written again: what has gone bad in between must not become a hole
+// below a new epoch, with which no later open could do anything.
+TEST_F(WalRecovery, a_tail_that_goes_bad_before_it_is_durable_is_named) {
+  for (size_t i = 0; i < 20; ++i) add(3000);
+  ASSERT_OK(log_->drain_now());
+  crash();
+  for (const size_t victim : {0, 7, 19}) {
+    auto kept = disk_->after_crash(1, CrashKind::kProcessKill);
+    auto recovery = open_recovery();
+    expect_first(test::replay(*recovery), 20);
+    const Lsn at = written_[victim].lsn;
+    flip(at + 1000, true, false);
+    const Status status = recovery->make_durable();
+    EXPECT_TRUE(status.is(StatusCode::kCorruption)) << status.to_string();
+    const std::string place = segment_path(at) + " at " + std::to_string(at % kSmall.segment_bytes);
+    EXPECT_NE(status.message().find(place), std::string::npos) << status.to_string();
+    recovery.reset();
+    // The next open takes it from the ring.
+    recovery = open_recovery();
+    expect_first(test::replay(*recovery), 20);
+    EXPECT_OK(recovery->make_durable());
+    recovery.reset();
+    disk_ = std::move(kept);
+    machine_ = std::make_unique<SimMachine>(*disk_, 1);
+  }
+}
+
 TEST_F(WalRecovery, make_durable_removes_segments_that_were_only_prepared) {
   for (size_t i = 0; i < 30; ++i) add(5000);
   crash();
