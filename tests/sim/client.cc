@@ -132,7 +132,8 @@ void SimClient::finish(size_t number, const Status& status, Durability durabilit
     return world_->fail(name + " was committed though a sync had failed before");
   }
   const bool says_so = status.message().find("the log failed") != std::string_view::npos ||
-                       status.message().find("read-only") != std::string_view::npos;
+                       status.message().find("read-only") != std::string_view::npos ||
+                       status.message().find("injected") != std::string_view::npos;  // by another
   if (status.ok() || says_so ||
       std::find(expected.begin(), expected.end(), status.code()) != expected.end()) {
     return;

@@ -350,7 +350,8 @@ class Simulation {
     if (!why.is(StatusCode::kCorruption) || !files_.damaged()) return false;
     found->contents[number].clear();
     for (const SimKey& key : world_.history.keys()) {
-      if (key.first != number) continue;
+      // A clone has keys that were written to other trees.
+      if (key.first != number && number < kSimMade) continue;
       Value value;
       Status status = db.get(tree, key.second, value);
       uint64_t ends = 0;
@@ -368,7 +369,7 @@ class Simulation {
                                                         ? ending_value(value.view(), ends)
                                                         : std::string(value.view()));
       } else if (!status.is_not_found()) {
-        found->unreadable.insert(key);
+        found->unreadable.insert({number, key.second});
       }
     }
     return true;
