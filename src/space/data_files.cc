@@ -175,12 +175,26 @@ Status DataFiles::make(os::File& file, uint64_t bytes_min, uint64_t* bytes) {
 
 Status DataFiles::create(uint32_t number, uint64_t bytes_min, uint64_t* bytes) {
   const std::string path = path_of(number);
+  bool in_the_way = false;
+  {
+    os::MutexLock lock(open_mutex_);
+    in_the_way = left_over_.contains(number);
+  }
+  if (in_the_way) {
+    const Status status = machine_.files->remove(path);
+    if (!status.ok() && !status.is_not_found()) return status;
+    os::MutexLock lock(open_mutex_);
+    left_over_.erase(number);
+  }
   auto file =
       machine_.files->open_file(path, {.create = true, .exclusive = true, .direct = direct_});
   if (!file.ok()) return file.status();
   if (Status status = make(**file, bytes_min, bytes); !status.ok()) {
     file->reset();
-    static_cast<void>(machine_.files->remove(path).ok());
+    if (!machine_.files->remove(path).ok()) {
+      os::MutexLock lock(open_mutex_);
+      left_over_.insert(number);
+    }
     return status;
   }
   {

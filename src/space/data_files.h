@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,8 @@ class DataFiles {
   os::Mutex open_mutex_;
   std::map<uint32_t, std::unique_ptr<DataFile>> owned_ GUARDED_BY(open_mutex_);
   std::map<uint32_t, std::unique_ptr<os::File>> failed_files_ GUARDED_BY(open_mutex_);
+  // Could neither be made whole nor removed: they are in the way of the next attempt.
+  std::set<uint32_t> left_over_ GUARDED_BY(open_mutex_);
 
   os::Mutex sync_mutex_;
   Status sync_error_ GUARDED_BY(sync_mutex_);

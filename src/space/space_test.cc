@@ -288,6 +288,19 @@ TEST(SpaceTest, AFullDiskIsReportedAndChangesNothing) {
   EXPECT_EQ(space->allocate(10).value().file, 2u);
 }
 
+// What a failed attempt leaves behind is not in the way of the next one.
+TEST(SpaceTest, AFileThatCouldNotBeRemovedIsMadeAnew) {
+  Fixture f;
+  auto space = f.open();
+  must(space->allocate(256).status());
+  f.disk->set_capacity(f.disk->used_bytes());
+  f.disk->fail_path("data.1", SimOp::kName, 2, StatusCode::kIoError);  // the creation is the first
+  EXPECT_TRUE(space->allocate(1).status().is(StatusCode::kNoSpace));
+  EXPECT_EQ(f.names(), (std::vector<std::string>{"data.0", "data.1"}));
+  f.disk->set_capacity(0);
+  EXPECT_EQ(space->allocate(10).value().file, 1u);
+}
+
 // After a clean close the holes have gone to others; what still has its space can be used.
 #if defined(HAWTHORN_TEST_POINTS)
 // Each of two inserts finds enough for itself alone.

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
-#include "tests/sim/printed.h"
+#include "tests/sim/reader.h"
 
 namespace hawthorn::tests {
 namespace {
 
-// What writes may come to where others hold locks, or are faster.
-constexpr auto kWaits = {StatusCode::kTimedOut, StatusCode::kDeadlock, StatusCode::kConflict};
+// What writes may come to where others hold locks, or are faster; the last three, where the tree
+// may have been dropped, or be a clone.
+constexpr StatusCode kMay[] = {StatusCode::kTimedOut,     StatusCode::kDeadlock,
+                               StatusCode::kConflict,     StatusCode::kInvalidArgument,
+                               StatusCode::kNotSupported, StatusCode::kNotFound};
 constexpr size_t kBatchValueMax = 1000;
 
 thread_local uint64_t told_timestamp = 0;
@@ -41,7 +44,7 @@ std::string SimClient::any_value() {
   size_t size = prng_.below(60);
   if (pick >= 60) size = prng_.below(400);
   if (pick >= 92) size = prng_.below(6000);
-  if (pick >= 98 && world_->large_values) size = prng_.between(66'000, 150'000);
+  if (pick >= 98 && world_->has(SimFeature::kLargeValues)) size = prng_.between(66'000, 150'000);
   const bool noise = prng_.one_in(2);
   uint64_t state = prng_.next();
   while (value.size() < size) value.push_back(static_cast<char>(noise ? splitmix64(state) : state));
@@ -49,22 +52,52 @@ std::string SimClient::any_value() {
 }
 
 Durability SimClient::any_durability() {
+  if (world_->planted == SimPlanted::kLies) return Durability::kFull;
   return static_cast<Durability>(prng_.between(0, 3));  // the default is kNone
+}
+
+std::string SimClient::any_name() { return "t" + std::to_string(prng_.below(5)); }
+
+SimTree SimClient::any_tree() {
+  const bool made = world_->has(SimFeature::kMadeTrees) || world_->has(SimFeature::kForest);
+  if (!made || !prng_.one_in(4)) return static_cast<SimTree>(prng_.below(kSimTrees));
+  if (made_.empty() || prng_.one_in(2)) {
+    const std::string name = any_name();
+    const Result<Tree> tree = world_->db->find_tree(name);
+    world_->judge(tree.status(), name_ + "'s find_tree", may(kSimMade));
+    if (!tree.ok()) return static_cast<SimTree>(prng_.below(kSimTrees));
+    made_[sim_tree_of(name, *tree)] = *tree;
+  }
+  auto any = made_.begin();
+  std::advance(any, prng_.below(made_.size()));
+  return any->first;
+}
+
+const Tree& SimClient::handle(SimTree tree) {
+  return tree < kSimOpened ? world_->trees[tree] : made_[tree];
+}
+
+std::span<const StatusCode> SimClient::may(SimTree tree) {
+  return tree < kSimForest ? std::span(kMay).first(3) : std::span(kMay);
 }
 
 SimWrite SimClient::any_write() {
   SimWrite write;
   write.tree = any_tree();
-  write.key = any_key();
-  if (prng_.one_in(4)) {
-    write.kind = SimWrite::Kind::kDelete;
-  } else if (write.tree == 2 && prng_.one_in(2)) {
-    write.kind = SimWrite::Kind::kAppend;
-    write.value = name_ + "." + std::to_string(++numbers_);
-  } else {
-    write.value = any_value();
-  }
+  any_write_to(&write);
   return write;
+}
+
+void SimClient::any_write_to(SimWrite* write) {
+  write->key = any_key();
+  if (prng_.one_in(4)) {
+    write->kind = SimWrite::Kind::kDelete;
+  } else if (write->tree == 2 && prng_.one_in(2)) {
+    write->kind = SimWrite::Kind::kAppend;
+    write->value = name_ + "." + std::to_string(++numbers_);
+  } else {
+    write->value = any_value();
+  }
 }
 
 size_t SimClient::begin(SimCommit commit) {
@@ -87,41 +120,83 @@ void SimClient::finish(size_t number, const Status& status, Durability durabilit
   if (status.ok()) world_->history.acknowledge(number, durability == Durability::kFull);
 }
 
+void SimClient::finish(size_t number, const Status& status, Durability durability, bool poisoned,
+                       std::span<const StatusCode> expected) {
+  const std::string name = world_->history.commits[number].what;
+  finish(number, status, durability);
+  if (world_->stopped()) return;
+  world_->judge(status, name, expected);
+  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
+  if (!poisoned) return;
+  if (status.ok() && world_->history.commits[number].cts != 0) {
+    return world_->fail(name + " was committed though a sync had failed before");
+  }
+  const bool says_so = status.message().find("the log failed") != std::string_view::npos ||
+                       status.message().find("read-only") != std::string_view::npos ||
+                       status.message().find("injected") != std::string_view::npos;  // by another
+  if (status.ok() || says_so ||
+      std::find(expected.begin(), expected.end(), status.code()) != expected.end()) {
+    return;
+  }
+  world_->fail(name + " does not say that a sync had failed: " + status.to_string());
+}
+
 void SimClient::run(uint64_t operations) {
   for (uint64_t i = 0; i < operations && !world_->stopped(); ++i) step();
 }
 
 void SimClient::step() {
   const uint64_t pick = prng_.below(100);
-  if (pick < 22) {
+  if (pick < 20) {
     put();
-  } else if (pick < 30) {
+  } else if (pick < 27) {
     erase();
-  } else if (pick < 38) {
+  } else if (pick < 35) {
     batch();
-  } else if (pick < 68) {
+  } else if (pick < 62) {
     transaction();
-  } else if (pick < 72) {
+  } else if (pick < 66) {
     delete_range();
-  } else if (pick < 78) {
+  } else if (pick < 71) {
     compare_and_set();
-  } else if (pick < 92) {
+  } else if (pick < 84) {
     read_snapshot();
+  } else if (pick < 92) {
+    feature_step();
   } else {
     upkeep();
   }
 }
 
-// A commit that begins when the database is poisoned must say so; whichever way it fails, what it
-// says must be excused.
+// One of those that the seed has; where it has none, something else.
+void SimClient::feature_step() {
+  const std::pair<SimFeature, void (SimClient::*)()> steps[] = {
+      {SimFeature::kParts, &SimClient::change_part},
+      {SimFeature::kEnding, &SimClient::put_ending},
+      {SimFeature::kMadeTrees, &SimClient::change_trees},
+      {SimFeature::kForest, &SimClient::change_trees},
+      {SimFeature::kForest, &SimClient::move_subtree},
+      {SimFeature::kIngests, &SimClient::ingest},
+      {SimFeature::kPrepared, &SimClient::resolve},
+      {SimFeature::kNamedSnapshots, &SimClient::keep_snapshot},
+      {SimFeature::kCopies, &SimClient::copy},
+      {SimFeature::kFullDisk, &SimClient::fill_disk},
+  };
+  std::vector<void (SimClient::*)()> has;
+  for (const auto& [feature, step] : steps) {
+    if (world_->has(feature)) has.push_back(step);
+  }
+  if (has.empty()) return put();
+  (this->*has[prng_.below(has.size())])();
+}
+
 void SimClient::put() {
   const SimWrite write = any_write();
   const Durability durability = any_durability();
   const bool poisoned = world_->poisoned;
+  const Tree tree = handle(write.tree);
   const size_t commit = begin({.what = what("put"), .writes = {write}});
-  const std::string name = world_->history.commits[commit].what;
   Db& db = *world_->db;
-  const Tree& tree = world_->trees[write.tree];
   Status status;
   if (write.kind == SimWrite::Kind::kDelete) {
     status = db.del(tree, write.key, durability);
@@ -130,38 +205,31 @@ void SimClient::put() {
   } else {
     status = db.put(tree, write.key, write.value, durability);
   }
-  finish(commit, status, durability);
-  if (world_->stopped()) return;
-  world_->judge(status, name, kWaits);
-  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
-  if (!poisoned) return;
-  const bool says_so = status.message().find("the log failed") != std::string_view::npos ||
-                       status.message().find("read-only") != std::string_view::npos;
-  if (status.ok()) world_->fail(name + " was committed though a sync had failed before");
-  if (!says_so) world_->fail(name + " does not say that a sync had failed: " + status.to_string());
+  finish(commit, status, durability, poisoned, may(write.tree));
 }
 
 void SimClient::erase() {
-  const size_t tree = any_tree();
+  const SimTree tree = any_tree();
   const std::string key = any_key();
   const Durability durability = any_durability();
+  const bool poisoned = world_->poisoned;
+  const Tree in = handle(tree);
   const size_t commit =
       begin({.what = what("del"),
              .writes = {{.kind = SimWrite::Kind::kDelete, .tree = tree, .key = key, .value = ""}}});
-  const std::string name = world_->history.commits[commit].what;
-  const Status status = world_->db->del(world_->trees[tree], key, durability);
-  finish(commit, status, durability);
-  world_->judge(status, name, kWaits);
+  finish(commit, world_->db->del(in, key, durability), durability, poisoned, may(tree));
 }
 
 void SimClient::batch() {
   WriteBatch batch;
   SimCommit commit{.what = what("batch")};
+  SimTree last = 0;
   for (uint64_t count = prng_.between(1, 8); count > 0; --count) {
     SimWrite write = any_write();
     // All of it has to fit one record of the log.
     if (write.value.size() > kBatchValueMax) write.value.resize(kBatchValueMax);
-    const Tree& tree = world_->trees[write.tree];
+    const Tree& tree = handle(write.tree);
+    last = std::max(last, write.tree);
     if (write.kind == SimWrite::Kind::kDelete) {
       batch.del(tree, write.key);
     } else if (write.kind == SimWrite::Kind::kAppend) {
@@ -172,38 +240,37 @@ void SimClient::batch() {
     commit.writes.push_back(std::move(write));
   }
   const Durability durability = any_durability();
-  const std::string name = commit.what;
+  const bool poisoned = world_->poisoned;
   const size_t number = begin(std::move(commit));
-  const Status status = world_->db->write(batch, durability);
-  finish(number, status, durability);
-  world_->judge(status, name, kWaits);
+  finish(number, world_->db->write(batch, durability), durability, poisoned, may(last));
 }
 
 void SimClient::delete_range() {
   SimWrite write{
-      .kind = SimWrite::Kind::kDeleteRange, .tree = prng_.below(2), .key = any_key(), .value = ""};
+      .kind = SimWrite::Kind::kDeleteRange, .tree = any_tree(), .key = any_key(), .value = ""};
+  if (write.tree == 2) write.tree = 0;  // a tree with a merge operator has none
   if (!prng_.one_in(5)) write.high = any_key();
   const Durability durability = any_durability();
-  const Tree& tree = world_->trees[write.tree];
+  const bool poisoned = world_->poisoned;
+  const Tree tree = handle(write.tree);
   const size_t commit = begin({.what = what("delete_range"), .writes = {write}});
-  const std::string name = world_->history.commits[commit].what;
   std::optional<std::string_view> high;
   if (write.high.has_value()) high = *write.high;
   const Status status = world_->db->delete_range(tree, write.key, high, durability);
-  finish(commit, status, durability);
-  world_->judge(status, name, kWaits);
+  finish(commit, status, durability, poisoned, may(write.tree));
 }
 
 void SimClient::compare_and_set() {
-  const size_t tree = any_tree();
+  const SimTree tree = any_tree();
   const std::string key = any_key();
   const std::string value = any_value();
   const Durability durability = any_durability();
+  const bool poisoned = world_->poisoned;
   Db& db = *world_->db;
-  const Tree& handle = world_->trees[tree];
+  const Tree in = handle(tree);
   Value before;
-  const Status read = db.get(handle, key, before);
-  world_->judge(read, name_ + "'s get", {StatusCode::kNotFound});
+  const Status read = db.get(in, key, before);
+  if (!read.is_not_found()) world_->judge(read, name_ + "'s get", may(tree));
   if (!read.ok() && !read.is_not_found()) return;
   std::optional<std::string> expected;
   if (read.ok()) expected = before.to_string();
@@ -213,67 +280,13 @@ void SimClient::compare_and_set() {
                    .reads = {{tree, key, expected}}};
   const bool removes = expected.has_value() && prng_.one_in(3);
   if (removes) commit.writes[0].kind = SimWrite::Kind::kDelete;
-  const std::string name = commit.what;
   const size_t number = begin(std::move(commit));
   std::optional<std::string_view> wanted;
   if (expected.has_value()) wanted = *expected;
-  const Result<bool> done = removes ? db.remove_if(handle, key, *expected, durability)
-                                    : db.replace(handle, key, wanted, value, durability);
+  const Result<bool> done = removes ? db.remove_if(in, key, *expected, durability)
+                                    : db.replace(in, key, wanted, value, durability);
   if (done.ok() && !*done) return;  // another was faster
-  finish(number, done.status(), durability);
-  world_->judge(done.status(), name, kWaits);
-}
-
-void SimClient::look(const Snapshot& snapshot, const std::string& name) {
-  const size_t tree = any_tree();
-  SimReadAt at{.timestamp = snapshot.timestamp(), .what = name, .read = {tree, any_key(), {}}};
-  Db& db = *world_->db;
-  const Tree& handle = world_->trees[tree];
-  if (prng_.one_in(2)) {
-    Value value;
-    const Status status = db.get(handle, at.read.key, value, {.snapshot = &snapshot});
-    world_->judge(status, name, {StatusCode::kNotFound});
-    if (!status.ok() && !status.is_not_found()) return;
-    if (status.ok()) at.read.value = value.to_string();
-    world_->trace->bytes("get", value.view());
-    if (!world_->stopped()) world_->history.reads.push_back(std::move(at));
-    return;
-  }
-  at.range = true;
-  if (prng_.one_in(2)) at.high = any_key();
-  if (at.high.has_value() && *at.high < at.read.key) std::swap(*at.high, at.read.key);
-  CursorOptions options;
-  options.lower = at.read.key;
-  options.upper = at.high;
-  options.snapshot = &snapshot;
-  Cursor cursor = db.cursor(handle, options);
-  const bool backwards = prng_.one_in(3);
-  for (bool there = backwards ? cursor.last() : cursor.first(); there;
-       there = backwards ? cursor.prev() : cursor.next()) {
-    at.entries.emplace_back(cursor.key(), cursor.value());
-  }
-  world_->judge(cursor.status(), name);
-  if (!cursor.status().ok() || world_->stopped()) return;
-  if (backwards) std::reverse(at.entries.begin(), at.entries.end());
-  std::optional<std::string_view> high;
-  if (at.high.has_value()) high = *at.high;
-  const Result<uint64_t> count = db.count(handle, at.read.key, high, {.snapshot = &snapshot});
-  world_->judge(count.status(), name + ", counting");
-  if (count.ok() && *count != at.entries.size() && !world_->stopped()) {
-    world_->fail(name + " counted " + std::to_string(*count) + " where a cursor showed " +
-                 std::to_string(at.entries.size()));
-  }
-  world_->trace->number("scan", at.entries.size());
-  if (!world_->stopped()) world_->history.reads.push_back(std::move(at));
-}
-
-void SimClient::read_snapshot() {
-  if (held_.empty() || (held_.size() < 3 && prng_.one_in(3))) {
-    held_.push_back({world_->db->snapshot(), what("snapshot")});
-  }
-  const size_t pick = prng_.below(held_.size());
-  look(held_[pick].snapshot, held_[pick].what);
-  if (prng_.one_in(4)) held_.erase(held_.begin() + static_cast<ptrdiff_t>(pick));
+  finish(number, done.status(), durability, poisoned, may(tree));
 }
 
 void SimClient::upkeep() {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "tests/sim/client.h"
 #include "tests/sim/printed.h"
+#include "tests/sim/reader.h"
 
 namespace hawthorn::tests {
 
@@ -13,8 +15,11 @@ namespace {
 constexpr const char* kModes[] = {"optimistic", "exclusive", "pessimistic"};
 constexpr const char* kIsolations[] = {"read committed", "snapshot", "serializable"};
 
-constexpr auto kGivesWay = {StatusCode::kConflict, StatusCode::kTimedOut, StatusCode::kDeadlock,
-                            StatusCode::kNotFound};
+// The last two: where a tree may have been dropped.
+constexpr StatusCode kMayCome[] = {StatusCode::kConflict,        StatusCode::kTimedOut,
+                                   StatusCode::kDeadlock,        StatusCode::kNotFound,
+                                   StatusCode::kInvalidArgument, StatusCode::kNotSupported};
+constexpr std::span<const StatusCode> kGivesWay = std::span(kMayCome).first(4);
 
 }  // namespace
 
@@ -26,9 +31,11 @@ struct SimClient::Work {
   std::map<SimKey, std::optional<std::string>> own;
   std::vector<SimWrite> ranges;  // deleted
   bool merged = false;           // what it reads follows from more than `own`
+  bool made = false;             // it uses trees that others may drop
 
+  std::span<const StatusCode> may() const { return made ? std::span(kMayCome) : kGivesWay; }
   // Whether its own writes may decide about the key.
-  bool unclear(size_t tree, const std::string& key) const {
+  bool unclear(SimTree tree, const std::string& key) const {
     return merged || std::any_of(ranges.begin(), ranges.end(), [&](const SimWrite& range) {
              return range.tree == tree && key >= range.key &&
                     (!range.high.has_value() || key < *range.high);
@@ -40,9 +47,8 @@ void SimClient::transaction() {
   Work work;
   work.options.mode = static_cast<TxnMode>(prng_.below(3));
   work.options.isolation = static_cast<Isolation>(prng_.below(3));
-  work.commit.what = what("transaction") + " (" +
-                     kModes[static_cast<size_t>(work.options.mode)] + ", " +
-                     kIsolations[static_cast<size_t>(work.options.isolation)] + ")";
+  work.commit.what = what("transaction") + " (" + kModes[static_cast<size_t>(work.options.mode)] +
+                     ", " + kIsolations[static_cast<size_t>(work.options.isolation)] + ")";
   const std::string name = work.commit.what;
   Snapshot snapshot;
   const bool one_moment = work.options.mode != TxnMode::kExclusive &&
@@ -53,7 +59,11 @@ void SimClient::transaction() {
     work.commit.unchanged_from = work.read_at;
     work.options.snapshot = &snapshot;
   }
-  Result<Transaction> begun = world_->db->begin(work.options);
+  TxnOptions options = work.options;
+  if (world_->planted == SimPlanted::kRaces && options.mode == TxnMode::kOptimistic) {
+    options.isolation = Isolation::kReadCommitted;
+  }
+  Result<Transaction> begun = world_->db->begin(options);
   world_->judge(begun.status(), name + ", begin", kGivesWay);
   if (!begun.ok()) return;
   work.transaction = std::move(*begun);
@@ -61,20 +71,34 @@ void SimClient::transaction() {
     if (!transaction_step(work) || world_->stopped()) return;
   }
   if (prng_.one_in(8)) return work.transaction.abort();
+  // Ranges in which nothing is, change nothing: what is prepared then waits for no outcome.
+  const bool only_ranges =
+      std::all_of(work.commit.writes.begin(), work.commit.writes.end(),
+                  [](const SimWrite& write) { return write.kind == SimWrite::Kind::kDeleteRange; });
+  if (world_->has(SimFeature::kPrepared) && !only_ranges && prng_.one_in(4)) {
+    return prepare(work);
+  }
   const Durability durability = any_durability();
   if (work.commit.writes.empty()) {
-    world_->judge(work.transaction.commit(durability), name + ", commit", kGivesWay);
+    world_->judge(work.transaction.commit(durability), name + ", commit", work.may());
     return;
   }
   const bool poisoned = world_->poisoned;
   const size_t number = begin(std::move(work.commit));
-  const Status status = work.transaction.commit(durability);
-  finish(number, status, durability);
-  world_->judge(status, name + ", commit", kGivesWay);
-  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
-  if (poisoned && status.ok() && !world_->stopped() && world_->history.commits[number].cts != 0) {
-    world_->fail(name + " was committed though a sync had failed before");
-  }
+  finish(number, work.transaction.commit(durability), durability, poisoned, work.may());
+}
+
+// Of those that are always there, or that the transaction finds by a name.
+SimTree SimClient::any_tree_of(Transaction& transaction) {
+  const auto usual = static_cast<SimTree>(prng_.below(kSimTrees));
+  if (!world_->has(SimFeature::kMadeTrees) || !prng_.one_in(4)) return usual;
+  const std::string name = any_name();
+  const Result<Tree> tree = transaction.find_tree(name);
+  world_->judge(tree.status(), name_ + "'s transaction, find_tree", kGivesWay);
+  if (!tree.ok()) return usual;
+  const SimTree number = sim_tree_of(name, *tree);
+  made_[number] = *tree;
+  return number;
 }
 
 // False: it has given way, or the machine has stopped.
@@ -102,15 +126,16 @@ bool SimClient::transaction_step(Work& work) {
 }
 
 bool SimClient::transaction_read(Work& work) {
-  const size_t tree = any_tree();
+  const SimTree tree = any_tree_of(work.transaction);
+  if (!work.transaction.open()) return false;
+  work.made |= tree >= kSimMade;
   const std::string key = any_key();
   const bool for_update = prng_.one_in(3);
   Value value;
-  const Status status = for_update
-                            ? work.transaction.get_for_update(world_->trees[tree], key, value)
-                            : work.transaction.get(world_->trees[tree], key, value);
+  const Status status = for_update ? work.transaction.get_for_update(handle(tree), key, value)
+                                   : work.transaction.get(handle(tree), key, value);
   const std::string name = work.commit.what + (for_update ? ", get_for_update" : ", get");
-  world_->judge(status, name, kGivesWay);
+  world_->judge(status, name, work.may());
   if (world_->stopped() || (!status.ok() && !status.is_not_found())) return false;
   std::optional<std::string> found;
   if (status.ok()) found = value.to_string();
@@ -134,9 +159,12 @@ bool SimClient::transaction_read(Work& work) {
 }
 
 bool SimClient::transaction_write(Work& work) {
-  SimWrite write = any_write();
   Transaction& transaction = work.transaction;
-  const Tree& tree = world_->trees[write.tree];
+  SimWrite write;
+  write.tree = any_tree_of(transaction);
+  work.made |= write.tree >= kSimMade;
+  any_write_to(&write);
+  const Tree& tree = handle(write.tree);
   // Where a range is deleted key by key, and nothing keeps others from adding keys to it, it is not
   // the range that is empty when the transaction commits.
   const bool whole = work.options.mode == TxnMode::kExclusive ||
@@ -171,11 +199,75 @@ bool SimClient::transaction_write(Work& work) {
       work.ranges.push_back(write);
       break;
     }
+    default:
+      break;
   }
-  world_->judge(status, work.commit.what + ", write", kGivesWay);
+  world_->judge(status, work.commit.what + ", write", work.may());
   if (!status.ok()) return false;
   work.commit.writes.push_back(std::move(write));
   return true;
+}
+
+// ---- In two phases
+
+void SimClient::prepare(Work& work) {
+  using Outcome = History::Outcome;
+  const std::string id = name_ + "p" + std::to_string(++numbers_);
+  const std::string name = work.commit.what + ", prepare";
+  const uint64_t acknowledged = world_->history.acknowledged();
+  const bool poisoned = world_->poisoned;
+  const Status status = work.transaction.prepare(id);
+  Outcome outcome = Outcome::kIs;
+  if (!status.ok()) outcome = Outcome::kIsNot;
+  // Where the machine stops in the middle of it, nobody knows.
+  if (status.is(StatusCode::kUnknownOutcome) || world_->stopped()) outcome = Outcome::kOpen;
+  world_->history.prepare(id, std::move(work.commit), outcome);
+  if (world_->stopped()) return;
+  constexpr StatusCode kMayNot[] = {StatusCode::kConflict,        StatusCode::kTimedOut,
+                                    StatusCode::kDeadlock,        StatusCode::kNotFound,
+                                    StatusCode::kInvalidArgument, StatusCode::kNotSupported};
+  world_->judge(status, name, kMayNot);
+  if (poisoned && status.ok()) world_->fail(name + " went well though a sync had failed before");
+  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
+  if (!status.ok()) return;
+  world_->history.durable_to(acknowledged);
+  world_->prepared.push_back(id);
+  // What is let go of stays, too.
+  if (prng_.one_in(2)) resolve();
+}
+
+// Ends any that is prepared, of whichever life and client.
+void SimClient::resolve() {
+  using Outcome = History::Outcome;
+  Db& db = *world_->db;
+  if (world_->prepared.empty()) return put();
+  const size_t pick = prng_.below(world_->prepared.size());
+  const std::string id = world_->prepared[pick];
+  world_->prepared.erase(world_->prepared.begin() + static_cast<ptrdiff_t>(pick));
+  // Hooks are not told of those that an earlier life has prepared: nobody would know when.
+  const bool before = pick < world_->prepared_before;
+  if (before) --world_->prepared_before;
+  const bool poisoned = world_->poisoned;
+  // Which of two objects ends it does not matter; here the other one has gone already.
+  constexpr StatusCode kMayNot[] = {StatusCode::kConflict};
+  if (!before && !prng_.one_in(3)) {
+    const Durability durability = any_durability();
+    SimCommit commit = world_->history.commit_of(id);
+    commit.what += ", prepared as " + id;
+    const size_t number = begin(std::move(commit));
+    const Status status = db.commit_prepared(id, durability);
+    finish(number, status, durability, poisoned, {});
+    if (!status.ok() && !status.is(StatusCode::kUnknownOutcome)) world_->prepared.push_back(id);
+    return;
+  }
+  const std::string name = what("rollback_prepared");
+  const Status status = db.rollback_prepared(id);
+  const bool open = !status.ok() || world_->stopped();
+  world_->history.roll_back(id, open ? Outcome::kOpen : Outcome::kIsNot);
+  world_->judge(status, name, kMayNot);
+  if (poisoned && status.ok() && !world_->stopped()) {
+    world_->fail(name + " went well though a sync had failed before");
+  }
 }
 
 }  // namespace hawthorn::tests

@@ -160,7 +160,9 @@ std::string command_line(const SimParameters& parameters) {
   option("operations", parameters.operations, 0);
   option("faults", parameters.faults, ~uint64_t{0});
   option("kinds", parameters.kinds, ~uint64_t{0});
-  if (parameters.planted) line += " --planted";
+  option("features", parameters.features, ~uint64_t{0});
+  if (parameters.planted == SimPlanted::kLies) line += " --planted";
+  if (parameters.planted == SimPlanted::kRaces) line += " --planted-races";
   return line;
 }
 
@@ -186,6 +188,11 @@ SimParameters shrink(SimParameters parameters, const SimResult& failed) {
   lower(&SimParameters::clients, 1, 4);
   lower(&SimParameters::operations, 1, 60);
   lower(&SimParameters::faults, 0, 100);
+  for (size_t feature = 0; feature < static_cast<size_t>(SimFeature::kCount); ++feature) {
+    SimParameters smaller = parameters;
+    smaller.features = parameters.features & ~(uint64_t{1} << feature);
+    if (still_fails(smaller)) parameters = smaller;
+  }
   for (size_t kind = 0; kind < testing::kSimFaultKinds; ++kind) {
     SimParameters smaller = parameters;
     smaller.kinds = parameters.kinds & ~(uint64_t{1} << kind);

@@ -2,11 +2,13 @@
 //
 //   simulate [--first-seed N] [--seeds M] [--jobs J] [--shrink] [--verbose] [--table]
 //            [--require-all-faults] [--hashes] [--trace FILE]
-//            [--lives L] [--clients C] [--operations O] [--faults F] [--kinds MASK] [--planted]
+//            [--lives L] [--clients C] [--operations O] [--faults F] [--kinds MASK]
+//            [--features MASK] [--planted] [--planted-races]
 //
 // The last line is "S seeds, L lives, C crashes, F failed"; the exit code 1 where any failed, or a
-// fault that is required was never met, and 2 for wrong options. --lives to --kinds make runs
-// smaller, as --shrink prints them. --planted: the disk drops what was synced.
+// fault that is required was never met, and 2 for wrong options. --lives to --features make
+// runs smaller, as --shrink prints them. --planted: the disk drops what was synced;
+// --planted-races: transactions commit as if they had read nothing.
 
 #include <unistd.h>
 
@@ -31,6 +33,7 @@ struct Arguments {
   uint64_t hashes = 0;
   uint64_t verbose = 0;
   uint64_t planted = 0;
+  uint64_t planted_races = 0;
 };
 
 bool parse(int count, char** texts, Arguments* arguments) {
@@ -48,11 +51,13 @@ bool parse(int count, char** texts, Arguments* arguments) {
       {"--hashes", &arguments->hashes, true},
       {"--verbose", &arguments->verbose, true},
       {"--planted", &arguments->planted, true},
+      {"--planted-races", &arguments->planted_races, true},
       {"--lives", &arguments->parameters.lives, false},
       {"--clients", &arguments->parameters.clients, false},
       {"--operations", &arguments->parameters.operations, false},
       {"--faults", &arguments->parameters.faults, false},
       {"--kinds", &arguments->parameters.kinds, false},
+      {"--features", &arguments->parameters.features, false},
   };
   for (int i = 1; i < count; ++i) {
     const std::string text = texts[i];
@@ -76,7 +81,8 @@ bool parse(int count, char** texts, Arguments* arguments) {
     if (!known) return false;
   }
   arguments->parameters.verbose = arguments->verbose != 0;
-  arguments->parameters.planted = arguments->planted != 0;
+  if (arguments->planted != 0) arguments->parameters.planted = SimPlanted::kLies;
+  if (arguments->planted_races != 0) arguments->parameters.planted = SimPlanted::kRaces;
   return true;
 }
 

@@ -9,6 +9,8 @@
 #include "db/log_sizing.h"
 #include "os/sync.h"
 #include "tests/sim/client.h"
+#include "tests/sim/reader.h"
+#include "tests/sim/seeded_random.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -20,7 +22,6 @@ using testing::SimFiles;
 using testing::SimOp;
 
 constexpr size_t kKB = size_t{1} << 10;
-constexpr const char* kTreeNames[kSimTrees] = {"plain", "packed", "appended"};
 
 enum class Character : uint8_t { kHonest, kFailing, kLying };
 
@@ -108,9 +109,19 @@ class Simulation {
                  : character < 8 ? Character::kFailing
                                  : Character::kLying;
     world_.keys = uint64_t{20} << prng_.below(5);
-    world_.large_values = prng_.one_in(3);
+    world_.planted = parameters_.planted;
+    for (size_t i = 0; i < static_cast<size_t>(SimFeature::kCount); ++i) {
+      const bool has = prng_.one_in(i < static_cast<size_t>(SimFeature::kScrub) ? 4 : 6);
+      world_.features |= has ? uint64_t{1} << i : 0;
+    }
+    world_.features &= parameters_.features;
     compression_ = static_cast<Compression>(prng_.below(3));
     latency_us_ = prng_.one_in(4) ? 0 : uint64_t{10} << prng_.below(6);
+    // A value of 64 KB has to fit a record of the log, an eighth of the ring.
+    if (world_.has(SimFeature::kParts) && world_.has(SimFeature::kLargeValues)) {
+      db::log_ring_bytes_max = 1024 * kKB;
+    }
+    if (world_.has(SimFeature::kEncryption)) seed_random(mix64(parameters_.seed));
     direct_ = !prng_.one_in(4);
     disk_->set_direct_supported(direct_);
   }
@@ -129,10 +140,13 @@ class Simulation {
     };
     if (character_ == Character::kFailing && !prng.one_in(4)) {
       choose(SimFaultKind::kOpenFails, SimFaultKind::kDirectorySyncFails);
+      // Else a sync of the log rarely fails while somebody waits for it.
+      constexpr auto kSync = static_cast<size_t>(SimFaultKind::kSyncFails);
+      if (prng.one_in(3) && (parameters_.kinds >> kSync & 1) != 0) plan.period[kSync] = 6;
     } else if (character_ == Character::kLying && !prng.one_in(4)) {
       choose(SimFaultKind::kDroppedWrite, SimFaultKind::kBitRot);
     }
-    if (parameters_.planted) {
+    if (parameters_.planted == SimPlanted::kLies) {
       plan.period = {};
       plan.period[static_cast<size_t>(SimFaultKind::kForgottenWrite)] = 1;
       plan.lies_about = uint64_t{1} << static_cast<size_t>(testing::SimFileClass::kSegment);
@@ -147,14 +161,15 @@ class Simulation {
         std::min(prng.between(1, 4), parameters_.clients == 0 ? 4 : parameters_.clients);
     uint64_t operations = prng.between(5, 60);
     if (parameters_.operations != 0) operations = std::min(operations, parameters_.operations);
-    const auto kind = static_cast<CrashKind>(prng.below(3));
+    const bool lies = parameters_.planted == SimPlanted::kLies;
+    const auto kind = lies ? CrashKind::kPowerLossDrop : static_cast<CrashKind>(prng.below(3));
     files_.set_plan(plan(life));
     files_.clear_met();
-    if (!prng.one_in(4)) {
+    if (!prng.one_in(4) && !lies) {
       const uint64_t steps = uint64_t{100} << prng.below(10);
       scheduler_.at_step(scheduler_.steps() + prng.between(1, steps), [this] { disk_->stop(); });
     }
-    const bool closes = prng.one_in(4);
+    const bool closes = prng.one_in(4) && !lies;
     bool closed = false;
     {
       Machine machine(*this);
@@ -187,7 +202,7 @@ class Simulation {
     os::Machine machine;
   };
 
-  std::unique_ptr<Db> open(const os::Machine& machine) {
+  Options options() {
     Options options;
     options.memory_budget_bytes = size_t{16} << 20;
     options.durability = Durability::kNone;
@@ -195,12 +210,34 @@ class Simulation {
     options.merge_operators = {append_with(",")};
     options.commit_hooks = {timestamp_hook()};
     options.lock_timeout_ms = 20;
-    Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", options);
-    if (!db.ok() && !disk_->stopped() && files_.errors_met() > 0) {
+    Prng prng = dice(parameters_.seed, 10, result_.lives);
+    if (world_.has(SimFeature::kScrub)) {
+      options.scrub_bytes_per_second = uint64_t{1} << prng.between(12, 30);
+    }
+    if (world_.has(SimFeature::kIoLimit)) {
+      options.background_io_bytes_per_second = uint64_t{1} << prng.between(18, 28);
+    }
+    if (world_.has(SimFeature::kEncryption)) {
+      options.encryption.key_id = "simulated";
+      options.encryption.key = [](std::string_view) {
+        return SecretKey::from_bytes("0123456789abcdef0123456789abcdef");
+      };
+    }
+    return options;
+  }
+
+  std::unique_ptr<Db> open(const os::Machine& machine) {
+    world_.machine = &machine;
+    world_.options = options();
+    Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", world_.options);
+    const bool full = world_.full && db.status().is(StatusCode::kNoSpace);
+    if (!db.ok() && !disk_->stopped() && (files_.errors_met() > 0 || full)) {
       // What failed may be tried again.
       files_.set_plan({.latency_us = latency_us_});
       files_.clear_met();
-      db = Db::open_on(machine, "/db", options);
+      disk_->set_capacity(0);
+      world_.full = false;
+      db = Db::open_on(machine, "/db", world_.options);
     }
     if (!db.ok()) {
       refused(db.status(), "open");
@@ -225,13 +262,18 @@ class Simulation {
   }
 
   bool make_trees(Db& db) {
-    for (size_t i = 0; i < kSimTrees; ++i) {
-      Result<Tree> tree = db.tree(kTreeNames[i]);
+    for (SimTree i = 0; i < kSimOpened; ++i) {
+      TreeOptions tree_options;
+      tree_options.expires = i == kSimEnding;
+      tree_options.subtrees = i == kSimForest;
+      if (i == kSimEnding && !world_.has(SimFeature::kEnding)) continue;
+      if (i == kSimForest && !world_.has(SimFeature::kForest)) continue;
+      Result<Tree> tree = db.tree(kSimTreeNames[i], tree_options);
       Status status = tree.status();
       if (status.ok() && i == 1) status = db.set_compression(*tree, compression_);
       if (status.ok() && i == 2) status = db.set_merge_operator(*tree, "append:,");
       if (!status.ok()) {
-        refused(status, std::string("making ") + kTreeNames[i]);
+        refused(status, std::string("making ") + kSimTreeNames[i]);
         return false;
       }
       world_.trees[i] = *tree;
@@ -244,17 +286,16 @@ class Simulation {
   // False: it could not be read, or is wrong.
   bool compare(Db& db) {
     SimFound found;
-    for (size_t i = 0; i < kSimTrees; ++i) {
-      auto& contents = found.contents[i];
-      const Status status =
-          db.scan(world_.trees[i], "", std::nullopt, [&](std::span<const Entry> entries) {
-            for (const Entry& entry : entries) {
-              contents.emplace(entry.key, entry.value);
-            }
-            return true;
-          });
-      if (disk_->stopped()) return false;
-      if (!status.ok() && !read_singly(db, i, status, &found)) return false;
+    bool read = true;
+    const Status all =
+        read_all(db, &found, [&](SimTree number, const Tree& tree, const Status& why) {
+          read = read && !disk_->stopped() && read_singly(db, number, tree, why, &found);
+          return read;
+        });
+    if (disk_->stopped() || !read) return false;
+    if (!all.ok()) {
+      refused(all, "reading all");
+      return false;
     }
     // A disk that has lied about the log's last bytes, or about which manifest there is, has lost
     // them without a trace.
@@ -262,7 +303,7 @@ class Simulation {
                          files_.ever_damaged(testing::SimFileClass::kRing) ||
                          files_.ever_damaged(testing::SimFileClass::kManifest) ||
                          files_.ever_damaged(testing::SimFileClass::kSuperblock);
-    if (any_end && !parameters_.planted) may_lose_ = SimMayLose::kSuffix;
+    if (any_end && parameters_.planted != SimPlanted::kLies) may_lose_ = SimMayLose::kSuffix;
     size_t lost = 0;
     const std::string error = world_.history.check(found, may_lose_, &lost);
     if (!error.empty()) {
@@ -277,7 +318,13 @@ class Simulation {
       ended_ = true;
       return false;
     }
-    world_.history.begin_life(std::move(found.contents));
+    world_.history.begin_life(found);
+    world_.prepared.clear();
+    for (const auto& [id, ignored] : found.contents[kSimPrepared]) world_.prepared.push_back(id);
+    world_.prepared_before = world_.prepared.size();
+    world_.snapshots.clear();
+    for (const auto& [name, ignored] : found.snapshots) world_.snapshots.push_back(name);
+    world_.began_at = db.snapshot().timestamp();
     may_lose_ = SimMayLose::kNothing;
     const Result<CheckReport> report = db.check();
     if (disk_->stopped()) return false;
@@ -297,22 +344,32 @@ class Simulation {
   }
 
   // Key by key, so that one bad place does not hide the others.
-  bool read_singly(Db& db, size_t tree, const Status& why, SimFound* found) {
+  bool read_singly(Db& db, SimTree number, const Tree& tree, const Status& why, SimFound* found) {
     world_.judge(why, "scan");
     if (!world_.failure.empty()) return false;
     if (!why.is(StatusCode::kCorruption) || !files_.damaged()) return false;
-    found->contents[tree].clear();
+    found->contents[number].clear();
     for (const SimKey& key : world_.history.keys()) {
-      if (key.first != tree) continue;
+      // A clone has keys that were written to other trees.
+      if (key.first != number && number < kSimMade) continue;
       Value value;
-      const Status status = db.get(world_.trees[tree], key.second, value);
+      Status status = db.get(tree, key.second, value);
+      uint64_t ends = 0;
+      if (status.ok() && number == kSimEnding) {
+        const Result<uint64_t> moment = db.expires_at(tree, key.second);
+        if (moment.ok()) ends = *moment;
+        status = moment.status();
+      }
       if (disk_->stopped()) return false;
-      world_.judge(status, "get", {StatusCode::kNotFound});
+      constexpr StatusCode kMissing[] = {StatusCode::kNotFound};
+      world_.judge(status, "get", kMissing);
       if (!world_.failure.empty()) return false;
       if (status.ok()) {
-        found->contents[tree].emplace(key.second, value.view());
+        found->contents[number].emplace(key.second, number == kSimEnding
+                                                        ? ending_value(value.view(), ends)
+                                                        : std::string(value.view()));
       } else if (!status.is_not_found()) {
-        found->unreadable.insert(key);
+        found->unreadable.insert({number, key.second});
       }
     }
     return true;
@@ -322,6 +379,8 @@ class Simulation {
 
   void use(Db& db, uint64_t life, uint64_t clients, uint64_t operations) {
     world_.poisoned = false;
+    world_.was_full = world_.full;
+    world_.copying = false;
     std::vector<std::unique_ptr<SimClient>> all;
     for (uint64_t i = 0; i < clients; ++i) {
       all.push_back(std::make_unique<SimClient>(&world_,
@@ -347,6 +406,7 @@ class Simulation {
     if (world_.stopped()) return;
     files_.set_plan({.latency_us = latency_us_});
     for (const Tree& tree : world_.trees) {
+      if (!tree.valid()) continue;
       const Result<uint64_t> count = db.count(tree, "", std::nullopt);
       if (!world_.stopped() && !count.ok() && !files_.damaged()) {
         world_.fail("a poisoned database does not read: " + count.status().to_string());
@@ -376,6 +436,8 @@ class Simulation {
   // A last look, without faults: twice, so that what a recovery has shown stays.
   void finish() {
     files_.set_plan({});
+    disk_->set_capacity(0);
+    world_.full = false;
     for (int i = 0; i < 2 && going_on(); ++i) {
       files_.clear_met();
       Machine machine(*this);

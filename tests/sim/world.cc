@@ -11,6 +11,7 @@ void SimWorld::fail(const std::string& what) {
 
 bool SimWorld::excused(const Status& status) const {
   if (stopped()) return true;
+  if (status.is(StatusCode::kNoSpace) && was_full) return true;
   switch (status.code()) {
     case StatusCode::kIoError:
     case StatusCode::kNoSpace:
@@ -20,14 +21,16 @@ bool SimWorld::excused(const Status& status) const {
     case StatusCode::kCorruption:
       // It says where.
       return (files->errors_met() > 0 || files->damaged()) &&
-             status.message().find("/db") != std::string_view::npos;
+             (status.message().find("/db") != std::string_view::npos ||
+              status.message().find("/copy") != std::string_view::npos ||
+              status.message().find("/backups") != std::string_view::npos);
     default:
       return false;
   }
 }
 
 void SimWorld::judge(const Status& status, const std::string& what,
-                     std::initializer_list<StatusCode> expected) {
+                     std::span<const StatusCode> expected) {
   if (status.ok() || excused(status)) return;
   if (std::find(expected.begin(), expected.end(), status.code()) != expected.end()) return;
   fail(what + ": " + status.to_string() + (files->damaged() ? "; " : "") +
