@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "wal/record_finder.h"
 
 namespace hawthorn::wal {
@@ -99,7 +100,10 @@ Status Walk::follow_trim(const LogEpoch& epoch) {
   broken_ = false;
   at_ = std::max(at_, log_.trimmed());
   if (at_ >= epoch.end) return Status();
+  const Lsn least = align_up(at_, format::kRecordAlign);
   Status status = finder_.first_boundary(epoch, &at_);
+  // A gap may begin below what was trimmed: what is looked for begins above.
+  at_ = std::max(at_, least);
   return status.is_not_found() ? Status() : status;
 }
 
