@@ -15,6 +15,7 @@ still fits the code is checked there (tests/tidy/breaks_test.py).
 """
 
 import argparse
+import fcntl
 import pathlib
 import re
 import subprocess
@@ -140,6 +141,9 @@ def main():
     tree = arguments.tree.resolve()
     if tree == REPOSITORY or tree in REPOSITORY.parents:
         sys.exit("breaks are made in a copy, not in the checkout itself")
+    tree.mkdir(parents=True, exist_ok=True)
+    lock = (tree.parent / "lock").open("w", encoding="utf-8")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # until the end: one copy can be broken in one way only
     breaker = Breaker(tree, arguments.jobs, arguments.seconds)
     breaker.configure()
     breaker.check_sound(chosen)
