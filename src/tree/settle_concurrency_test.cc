@@ -10,7 +10,6 @@
 
 #include "os/epoch.h"
 #include "tree/cursor_test_support.h"
-#include "tree/point_get.h"
 
 namespace hawthorn::tree {
 namespace {
@@ -270,65 +269,6 @@ TEST_P(Settle, WhileItsContainerIsWrittenAnew) {
   EXPECT_EQ(wrong, 0u);
   test_.evict_all();
   EXPECT_EQ(settled(), 0u);
-}
-
-// Attack 55, forced: whenever a get waits for a block its container is written anew, now and then
-// when an extent of the old file is ripe.
-TEST_P(Settle, AGetComesBackToANewerFile) {
-  std::vector<uint64_t> versions(hot_keys_);
-  uint64_t waited = 0;
-  for (int n = 0; n < 3000; ++n) {
-    const uint64_t i = hot_ + prng_.below(hot_keys_);
-    const std::string wanted = key(i);
-    const uint64_t expected = versions[i - hot_];
-    const Snapshots::Registration held = test_.store().snapshots.add(test_.store().visible);
-    Value found;
-    PointGet get(test_.tree(), wanted, {held.ts, 0}, true, &found);
-    while (!get.advance()) {
-      const os::IoRead request = get.request();
-      if (++waited % 16 == 0) {
-        const uint64_t other = prng_.below(hot_keys_);
-        versions[other] = static_cast<uint64_t>(n) + 1;
-        test_.commit({{key(hot_ + other), value(hot_ + other, versions[other])}});
-        test_.flush(hot_low_, waited % 32 == 0);
-      }
-      get.arrived(request.file->read_at(request.offset, {request.data, request.size}));
-    }
-    ASSERT_TRUE(get.status().ok()) << get.status().to_string();
-    ASSERT_EQ(found.view(), value(i, expected));
-    get.settle();
-    test_.store().snapshots.remove(held.slot);
-    if (waited % 50 == 0) test_.residency().make_room(size_t{1} << 30);
-  }
-  EXPECT_GT(waited, 100u);
-  for (uint64_t i = 0; i < hot_keys_; ++i) ASSERT_NO_FATAL_FAILURE(read(hot_ + i, versions[i]));
-}
-
-// Attack 37: an asynchronous read is under way while its container is written anew, and what is
-// free by then is written over. What the reader's file holds is not.
-TEST_P(Settle, AReadUnderWayKeepsItsExtent) {
-  const uint64_t last = hot_ + hot_keys_ - 1;
-  int waited = 0;
-  for (uint64_t i = hot_; i < last; i += hot_keys_ / 8) {
-    const std::string wanted = key(i);
-    const Snapshots::Registration held = test_.store().snapshots.add(test_.store().visible);
-    Value found;
-    PointGet get(test_.tree(), wanted, {held.ts, 0}, true, &found);
-    while (!get.advance()) {
-      ++waited;
-      const os::IoRead request = get.request();
-      for (uint64_t round = 0; round < 3; ++round) {
-        test_.commit({{key(last), value(last, i * 100 + waited * 4 + round)}});
-        test_.flush(hot_low_, true);
-        test_.residency().make_room(size_t{1} << 30);
-      }
-      get.arrived(request.file->read_at(request.offset, {request.data, request.size}));
-    }
-    ASSERT_TRUE(get.status().ok()) << get.status().to_string();
-    ASSERT_EQ(found.view(), value(i));
-    test_.store().snapshots.remove(held.slot);
-  }
-  EXPECT_GT(waited, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Settle, ::testing::Values(Kind::kSeparated, Kind::kInline),
