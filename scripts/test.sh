@@ -31,7 +31,7 @@ note_failure() {
 
 run_style() {
   local script
-  for script in tests/tidy/layering_test.py tests/tidy/style_test.py; do
+  for script in tests/tidy/layering_test.py tests/tidy/style_test.py tests/tidy/breaks_test.py; do
     if python3 -B "$script"; then
       passed=$((passed + 1))
     else

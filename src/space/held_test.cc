@@ -37,6 +37,20 @@ TEST(HeldSpace, IsNotGivenOutBeforeItIsClear) {
   EXPECT_EQ(fill(*space, 1, 10).front(), second);
 }
 
+// Attack 138: of two who have looked who follows, the older look is told last.
+TEST(HeldSpace, StaysHeldWhenAnOlderLookIsToldLast) {
+  Fixture fixture;
+  const auto space = fixture.open();
+  const ExtentAddress extent = fill(*space, 1, 10).front();
+  space->set_batches(6, 4);
+  space->set_batches(5, 3);
+  space->release(extent);  // dropped by batch 6
+  space->set_batches(6, 5);
+  EXPECT_EQ(space->held_blocks(), 10U) << "who reads batch 5 reads it still";
+  space->set_batches(6, 6);
+  EXPECT_EQ(space->held_blocks(), 0U);
+}
+
 TEST(HeldSpace, IsFreeAtOnceWhereNobodyReads) {
   Fixture fixture;
   const auto space = fixture.open();

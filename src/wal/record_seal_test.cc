@@ -177,6 +177,24 @@ TEST_F(RecordSealTest, what_was_changed_is_told) {
   expect_told(pad, header, zeros, "another pad");
 }
 
+// Attack 52: two records that say the same, in one epoch.
+TEST_F(RecordSealTest, equal_records_look_different) {
+  auto log = test::start_log(machine_, "/", kSmall, sealed_epoch(1, kStart));
+  const std::string payload(1000, 'a');
+  Status status;
+  const Lsn one = test::append(*log, payload, &status);
+  const Lsn other = test::append(*log, payload, &status);
+  ASSERT_OK(log->wait_durable(log->head()));
+  const std::string bytes = segment(kSegment);
+  const auto sealed = [&](Lsn lsn) {
+    return bytes.substr(lsn - kStart + sizeof(RecordHeader), payload.size());
+  };
+  ASSERT_NE(one, other);
+  size_t equal = 0;
+  for (size_t i = 0; i < payload.size(); ++i) equal += sealed(one)[i] == sealed(other)[i] ? 1 : 0;
+  EXPECT_LT(equal, 40u);
+}
+
 // The same lsn in an epoch after it, as where a directory is copied and both go on.
 TEST_F(RecordSealTest, epochs_have_their_own_keys) {
   const LogEpoch first = sealed_epoch(1, kStart);

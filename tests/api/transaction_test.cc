@@ -2,6 +2,7 @@
 // and set. Conflicts of plain optimistic ones are in api_test.cc, row locks in row_lock_test.cc.
 #include <thread>
 
+#include "os/test_point.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -257,6 +258,29 @@ TEST_F(Transactions, write_skew) {
     EXPECT_EQ(status.is_conflict(), level == Isolation::kSerializable) << status.to_string();
   }
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Attack 30, forced: what was read is validated before the turn, and another commits in between.
+TEST_F(Transactions, a_commit_between_validation_and_turn_conflicts) {
+  for (const bool meets : {false, true}) {
+    SCOPED_TRACE(meets);
+    put("x", "1");
+    put("y", "1");
+    Transaction skewed = begin(kSerially);
+    EXPECT_EQ(get_in(skewed, "x"), "1");
+    ASSERT_OK(skewed.put(tree_, "y", "0"));
+    int reached = 0;
+    os::set_test_point("sequencer.commit.validated", [&] {
+      if (++reached == 1) put(meets ? "x" : "z", "0");
+    });
+    const Status status = skewed.commit();
+    os::clear_test_points();
+    EXPECT_GE(reached, 1);
+    EXPECT_EQ(status.is_conflict(), meets) << status.to_string();
+    EXPECT_EQ(get("y"), meets ? "1" : "0");
+  }
+}
+#endif
 
 // A third transaction that only reads must not see an order that there is not.
 TEST_F(Transactions, readers_see_the_order_of_commits) {
