@@ -36,7 +36,8 @@ class HAWTHORN_EXPORT CommitHook {
 
   // Behind it, whatever came of it: with OK and kUnknownOutcome `cts` is its timestamp, else 0. Not
   // of what before() of any hook has refused. Everybody sees the commit already; it is as durable
-  // as was asked. Of a transaction that was prepared, behind commit_prepared of this process.
+  // as was asked. Of a transaction that was prepared, behind commit_prepared of this process,
+  // whichever one has prepared it.
   virtual void after(const CommitInfo& /*info*/, uint64_t /*cts*/, const Status& /*outcome*/) {}
 };
 

@@ -427,6 +427,7 @@ Status Db::Impl::open_all(Opened* event) {
     Status found = replay.restore(*recovery, [this] { return new_txn(); }, &restored);
     for (std::unique_ptr<txn::Txn>& txn : restored) {
       if (found.ok()) {
+        txn->set_hooks(hooks());
         prepared_.add(std::move(txn));
       } else {
         txn->abandon();

@@ -180,6 +180,8 @@ class Txn : private CommitCheck {
   // Of one that was found: begin, then each operation in the order of its numbers, then its locks
   // and what it has read. Without other threads. Errors: kOutOfMemory; kCorruption.
   Status begin_found(const FoundPrepared& found);
+  // Told of its commit, whichever process prepared it.
+  void set_hooks(const std::vector<std::shared_ptr<CommitHook>>* hooks) { hooks_ = hooks; }
   Status install_found(tree::TreeState* tree, const format::Operation& operation, uint32_t seq);
   Status end_found(const FoundPrepared& found);
   const PrepareRecords& records() const { return *records_; }

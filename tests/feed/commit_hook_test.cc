@@ -118,6 +118,20 @@ TEST_F(CommitHooks, prepared_transactions_are_asked_once) {
   EXPECT_EQ(hook_->take(), Texts{"after 1 +"});
 }
 
+// Whoever keeps books by the hooks must hear of all commits.
+TEST_F(CommitHooks, are_told_of_what_an_earlier_process_prepared) {
+  {
+    Transaction txn = db_->begin(TxnMode::kPessimistic).value();
+    ASSERT_OK(txn.put(tree_, "a", "1"));
+    ASSERT_OK(txn.prepare("p"));
+  }
+  db_.reset();
+  SetUp();
+  ASSERT_OK(db_->commit_prepared("p"));
+  EXPECT_EQ(hook_->take(), Texts{"after 1 +"});
+  EXPECT_EQ(hook_->last, db_->stats().visible_timestamp);
+}
+
 TEST_F(CommitHooks, are_not_null) {
   Options with = options();
   with.commit_hooks = {nullptr};

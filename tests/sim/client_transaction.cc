@@ -244,13 +244,10 @@ void SimClient::resolve() {
   const size_t pick = prng_.below(world_->prepared.size());
   const std::string id = world_->prepared[pick];
   world_->prepared.erase(world_->prepared.begin() + static_cast<ptrdiff_t>(pick));
-  // Hooks are not told of those that an earlier life has prepared: nobody would know when.
-  const bool before = pick < world_->prepared_before;
-  if (before) --world_->prepared_before;
   const bool poisoned = world_->poisoned;
   // Which of two objects ends it does not matter; here the other one has gone already.
   constexpr StatusCode kMayNot[] = {StatusCode::kConflict};
-  if (!before && !prng_.one_in(3)) {
+  if (!prng_.one_in(3)) {
     const Durability durability = any_durability();
     SimCommit commit = world_->history.commit_of(id);
     commit.what += ", prepared as " + id;

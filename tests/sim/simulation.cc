@@ -321,7 +321,6 @@ class Simulation {
     world_.history.begin_life(found);
     world_.prepared.clear();
     for (const auto& [id, ignored] : found.contents[kSimPrepared]) world_.prepared.push_back(id);
-    world_.prepared_before = world_.prepared.size();
     world_.snapshots.clear();
     for (const auto& [name, ignored] : found.snapshots) world_.snapshots.push_back(name);
     world_.began_at = db.snapshot().timestamp();

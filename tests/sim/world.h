@@ -67,7 +67,6 @@ struct SimWorld {
   std::array<Tree, kSimOpened> trees;
   History history;
   std::vector<std::string> prepared;  // ids of those whose outcome is open
-  size_t prepared_before = 0;         // the first so many are of earlier lives
   SimPlanted planted = SimPlanted::kNothing;
   uint64_t features = 0;
   uint64_t keys = 100;    // of a tree
