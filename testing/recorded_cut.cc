@@ -24,9 +24,7 @@ class Fates : public SimDiskFaults {
  public:
   explicit Fates(CutStates* states) : states_(states) {}
   Status meet(SimOp, const std::string&) override { return {}; }
-  WriteFate fate_of_write(const std::string&, uint64_t, size_t, uint64_t, uint64_t*) override {
-    return WriteFate::kWritten;
-  }
+  WriteFate fate_of_write(const Write&, uint64_t*) override { return WriteFate::kWritten; }
   void crashed(const std::string& path, bool name, CrashFate fate) override {
     CutState state = CutState::kTorn;
     if (fate == CrashFate::kKept) state = name ? CutState::kNameKept : CutState::kKept;

@@ -91,29 +91,42 @@ bool ContainerCheck::begin() {
   return buffer_ != nullptr && chunk_ != nullptr;
 }
 
-bool ContainerCheck::run(const CheckTarget& target) {
+bool ContainerCheck::run(CheckTarget& target) {
   target_ = &target;
   record_ = &target.file->record;
   damage_ = {};
   ended_ = false;
   large_seen_.clear();
+  whole_seen_.clear();
+  const std::vector<Unflushed> unflushed =
+      verify_values_ ? unflushed_in(target) : std::vector<Unflushed>();
+  target.deltas = {};
   if (record_->tree != format::kCatalogTree) {
     sink_.entries.fetch_add(record_->entries, std::memory_order_relaxed);
     sink_.containers.fetch_add(1, std::memory_order_relaxed);
   }
+  check_file(target);
+  // Behind the run: what versions share with those of the run is looked at as the run's.
+  for (const Unflushed& one : unflushed) {
+    if (ended_ || !begin()) break;
+    check_unflushed(one);
+  }
+  return !ended_;
+}
+
+void ContainerCheck::check_file(const CheckTarget& target) {
   if (record_->run.blocks == 0) {
     if (record_->entries != 0 || !record_->values.empty() || !record_->large.empty()) {
       tell(item(Kind::kReference, "the manifest counts entries or extents, but names no run"));
     }
-    return true;
+    return;
   }
-  if (!begin()) return true;
+  if (!begin()) return;
   const size_t bytes = size_t{record_->image_blocks()} * kBlock;
   char* image = take_memory(bytes, "an index run");
-  if (image == nullptr) return true;
+  if (image == nullptr) return;
   check_run(target, image);
   release(image, bytes);
-  return !ended_;
 }
 
 // ---- Blocks

@@ -12,12 +12,17 @@
 // 3. A mismatch is told only after a second read (R24).
 // 4. Memory, from the merge quota, beyond the budget where it must be: a run image, and
 //    kBufferBytes + 64 KB.
+// 5. Of what is not flushed, the large values have extents, too (check_unflushed.cc). Those may go
+//    to a run, or to others, while they are read, so a mismatch counts where the version names them
+//    still.
 
+#include <array>
 #include <functional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "db/check_report.h"
@@ -26,12 +31,40 @@
 
 namespace hawthorn::db {
 
+// A delta that stays as long as this does, and versions that are taken out of it, too.
+class HeldDelta {
+ public:
+  HeldDelta() = default;
+  // Inside the epoch guard in which it was found; may be null.
+  explicit HeldDelta(tree::Delta* delta) : delta_(delta) {
+    if (delta_ == nullptr) return;
+    delta_->ref();
+    delta_->pin();
+  }
+  HeldDelta(HeldDelta&& other) noexcept : delta_(std::exchange(other.delta_, nullptr)) {}
+  HeldDelta& operator=(HeldDelta&& other) noexcept {
+    std::swap(delta_, other.delta_);
+    return *this;
+  }
+  ~HeldDelta() {
+    if (delta_ == nullptr) return;
+    delta_->unpin();
+    if (delta_->unref()) delete delta_;
+  }
+  const tree::Delta* get() const { return delta_; }
+
+ private:
+  tree::Delta* delta_ = nullptr;
+};
+
 // A container, as a walk has found it. Its file is referenced.
 struct CheckTarget {
   std::string low;
   std::string high;
   bool has_high = false;
   tree::RunFile* file = nullptr;
+  tree::TreeState* tree = nullptr;
+  std::array<HeldDelta, 2> deltas = {};  // active and frozen, of the same descriptor as the file
 };
 
 class ContainerCheck {
@@ -43,8 +76,8 @@ class ContainerCheck {
   ContainerCheck(const ContainerCheck&) = delete;
   ContainerCheck& operator=(const ContainerCheck&) = delete;
 
-  // False: the pace has ended it.
-  bool run(const CheckTarget& target);
+  // False: the pace has ended it. Lets the target's deltas go as soon as it knows what they name.
+  bool run(CheckTarget& target);
   // What the last one has found, the first of it; OK: nothing.
   const Status& damage() const { return damage_; }
 
@@ -80,6 +113,7 @@ class ContainerCheck {
   bool check_packed(const format::StoredRegion& region, const format::ExtentAddress& address,
                     uint32_t first_block, char* to, std::vector<Bad>* bad, const std::string& what);
 
+  void check_file(const CheckTarget& target);
   void check_run(const CheckTarget& target, char* image);
   bool read_header(char* image, uint32_t header_blocks);
   bool check_header(const format::RunView& view);
@@ -90,8 +124,9 @@ class ContainerCheck {
   // Large values (check_large.cc).
   void check_large(const format::LargeValue& value);
   void check_large_extents(std::vector<format::ExtentAddress>* named);
-  void check_large_whole(const format::LargeValue& value);
-  void check_large_pieces(const format::LargeValue& value);
+  void read_large_value(const format::LargeValue& value, std::vector<CheckItem>* found);
+  void read_large_whole(const format::LargeValue& value, std::vector<CheckItem>* found);
+  void read_large_pieces(const format::LargeValue& value, std::vector<CheckItem>* found);
   bool read_large_extent(const format::ExtentAddress& address, const format::LargeContent& content,
                          std::vector<CheckItem>* found);
   void judge_table(const format::ExtentAddress& address, const format::LargeContent& content,
@@ -109,6 +144,17 @@ class ContainerCheck {
   bool whole_checksum(const format::LargeValue& value, uint64_t* checksum,
                       std::vector<CheckItem>* found);
 
+  // Those of versions that are not flushed (check_unflushed.cc).
+  struct Unflushed {
+    std::string key;
+    std::string encoded;
+  };
+  static std::vector<Unflushed> unflushed_in(const CheckTarget& target);
+  void check_unflushed(const Unflushed& one);
+  bool still_named(const Unflushed& one);
+  void read_flushed(const Unflushed& one, const format::LargeValue& value,
+                    std::vector<CheckItem>* found);
+
   Db::Impl& database_;
   CheckSink& sink_;
   CheckPace& pace_;
@@ -117,7 +163,8 @@ class ContainerCheck {
   char* chunk_ = nullptr;  // an unpacked one
   const CheckTarget* target_ = nullptr;
   const format::ContainerRecord* record_ = nullptr;
-  std::set<format::ExtentAddress> large_seen_;
+  std::set<format::ExtentAddress> large_seen_;  // of values in pieces,
+  std::set<format::ExtentAddress> whole_seen_;  // and the first ones of whole ones
   Status damage_;
   bool ended_ = false;
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "db/manifest_files.h"
+#include "format/key_file.h"
 #include "format/superblock.h"
 #include "wal/log_check.h"
 
@@ -77,6 +78,47 @@ void check_superblock(Db::Impl& database, CheckSink& sink) {
       break;
     }
     sink.bytes.fetch_add(format::kSuperblockSlotBytes, std::memory_order_relaxed);
+    if (!status.ok()) sink.failed(std::move(item), status);
+  }
+}
+
+// The file is replaced as a whole: what was opened stays as it is. Whether its keys open with that
+// of the user was seen when they were loaded.
+void check_keys(Db::Impl& database, CheckSink& sink) {
+  if (database.machine_.keys == nullptr) return;
+  std::string bytes(format::kKeyFileBytes, '\0');
+  auto file = database.machine_.files->open_file(join(database.path_, format::kKeyFileName),
+                                                 {.read_only = true});
+  Status read = file.status();
+  if (read.ok()) {
+    const Result<uint64_t> size = (*file)->size();
+    read = size.status();
+    bytes.resize(size.ok() ? std::min<uint64_t>(*size, bytes.size()) : 0);
+  }
+  if (read.ok()) read = (*file)->read_at(0, bytes);
+  sink.bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
+  const std::string_view first = std::string_view(bytes).substr(0, format::kKeySlotBytes);
+  bool good = true;
+  for (size_t at = 0; at < format::kKeyFileBytes; at += format::kKeySlotBytes) {
+    CheckItem item;
+    item.file = format::kKeyFileName;
+    item.offset = at;
+    item.bytes = format::kKeySlotBytes;
+    item.what = "a slot";
+    const std::string_view slot =
+        std::string_view(bytes).substr(std::min(at, bytes.size()), format::kKeySlotBytes);
+    Status status = read;
+    if (status.ok()) {
+      const Result<format::KeyFile> decoded = format::read_key_slot(slot);
+      status = decoded.status();
+      if (status.ok() &&
+          (decoded->uuid_low != database.uuid_low_ || decoded->uuid_high != database.uuid_high_)) {
+        status = Status(StatusCode::kCorruption, "it is of another database");
+      } else if (status.ok() && good && slot != first) {
+        status = Status(StatusCode::kCorruption, "it differs from the first one");
+      }
+    }
+    good = good && status.ok();
     if (!status.ok()) sink.failed(std::move(item), status);
   }
 }
@@ -156,6 +198,7 @@ void check_log_left(Db::Impl& database, const LoadedManifest& loaded, CheckSink&
 void check_files(Db::Impl& database, CheckSink& sink, CheckPace& pace) {
   if (!pace.await()) return;
   check_superblock(database, sink);
+  check_keys(database, sink);
   LoadedManifest loaded;
   const bool there = check_manifest(database, sink, &loaded);
   // A follower leaves the log to who writes it.

@@ -1,6 +1,6 @@
 #pragma once
-// Verifies the small files: both slots of the superblock, the manifest, and the log as far as it is
-// still needed.
+// Verifies the small files: both slots of the superblock and of the file of data keys, the
+// manifest, and the log as far as it is still needed.
 //
 // Not here: data files (check_container.h). Threads: any, beside whatever goes on: what a writer
 // changes under it is read again.

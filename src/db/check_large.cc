@@ -2,6 +2,7 @@
 // use them.
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/bytes.h"
 #include "db/check_container.h"
@@ -49,10 +50,18 @@ void ContainerCheck::check_large_extents(std::vector<ExtentAddress>* named) {
 
 void ContainerCheck::check_large(const format::LargeValue& value) {
   sink_.large_values.fetch_add(1, std::memory_order_relaxed);
+  std::vector<CheckItem> found;
+  read_large_value(value, &found);
+  for (CheckItem& one : found) tell(std::move(one));
+}
+
+// What is wrong with it, but for extents that were looked at before.
+void ContainerCheck::read_large_value(const format::LargeValue& value,
+                                      std::vector<CheckItem>* found) {
   if (value.in_pieces()) {
-    check_large_pieces(value);
+    read_large_pieces(value, found);
   } else {
-    check_large_whole(value);
+    read_large_whole(value, found);
   }
 }
 
@@ -101,34 +110,35 @@ bool ContainerCheck::whole_checksum(const format::LargeValue& value, uint64_t* c
 }
 
 // One checksum covers all of it: it does not tell where it is wrong.
-void ContainerCheck::check_large_whole(const format::LargeValue& value) {
-  std::vector<CheckItem> found;
+void ContainerCheck::read_large_whole(const format::LargeValue& value,
+                                      std::vector<CheckItem>* found) {
+  const ExtentAddress first = value.extents.empty() ? ExtentAddress() : value.extents.front();
+  if (!whole_seen_.insert(first).second) return;
   for (int attempt = 0; attempt < 2 && !ended_; ++attempt) {
-    found.clear();
+    found->clear();
     uint64_t checksum = 0;
-    const bool read = whole_checksum(value, &checksum, &found);
+    const bool read = whole_checksum(value, &checksum, found);
     if (ended_ || (read && checksum == value.checksum)) return;
     if (!read) continue;
-    const ExtentAddress first = value.extents.empty() ? ExtentAddress() : value.extents.front();
-    found.push_back(item_at(Kind::kChecksum, first, 0, value.size,
-                            "checksum mismatch in a large value, of which this is the first "
-                            "extent of " +
-                                std::to_string(value.extents.size())));
+    found->push_back(item_at(Kind::kChecksum, first, 0, value.size,
+                             "checksum mismatch in a large value, of which this is the first "
+                             "extent of " +
+                                 std::to_string(value.extents.size())));
   }
-  for (CheckItem& one : found) tell(std::move(one));
 }
 
-void ContainerCheck::check_large_pieces(const format::LargeValue& value) {
+void ContainerCheck::read_large_pieces(const format::LargeValue& value,
+                                       std::vector<CheckItem>* found) {
   for (size_t i = 0; i < value.extents.size(); ++i) {
     const ExtentAddress& address = value.extents[i];
     if (!large_seen_.insert(address).second) continue;
-    std::vector<CheckItem> found;
+    std::vector<CheckItem> here;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      found.clear();
-      if (!read_large_extent(address, value.contents[i], &found) && ended_) return;
-      if (found.empty()) break;
+      here.clear();
+      if (!read_large_extent(address, value.contents[i], &here) && ended_) return;
+      if (here.empty()) break;
     }
-    for (CheckItem& one : found) tell(std::move(one));
+    std::move(here.begin(), here.end(), std::back_inserter(*found));
   }
 }
 

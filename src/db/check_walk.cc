@@ -30,8 +30,11 @@ bool ContainerWalk::next(CheckTarget* target) {
     target->low = container->low;
     target->high = container->high;
     target->has_high = container->has_high;
-    target->file = container->descriptor.load(std::memory_order_acquire)->run;
+    const tree::Descriptor& descriptor = *container->descriptor.load(std::memory_order_acquire);
+    target->file = descriptor.run;
     target->file->ref();
+    target->tree = tree;
+    target->deltas = {HeldDelta(descriptor.active), HeldDelta(descriptor.frozen)};
     next_low_ = container->has_high ? container->high : std::string();
     ++progress_.done;
     return true;

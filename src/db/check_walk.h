@@ -6,7 +6,8 @@
 //
 // 1. What splits or is joined behind it is not met again; every key that was there when the tree
 //    was begun lies in a container that is handed out, or in one that replaced it meanwhile.
-// 2. The file that is handed out is referenced: its space is not given away before put_back.
+// 2. The file that is handed out is referenced: its space is not given away before put_back. So are
+//    the deltas beside it: together they have all that the container had at one moment.
 
 #include <functional>
 #include <string>
@@ -27,6 +28,7 @@ class ContainerWalk {
   static void put_back(CheckTarget& target) {
     if (target.file != nullptr) target.file->unref();
     target.file = nullptr;
+    target.deltas = {};
   }
   // What it has handed out is still to be written.
   static bool writing(const CheckTarget& target);

@@ -129,6 +129,12 @@ Result<std::string> encode_key_file(const KeyFile& file, const SecretKey& key) {
   return bytes + bytes;
 }
 
+Result<KeyFile> read_key_slot(std::string_view bytes) {
+  KeySlot slot;
+  if (Status s = check_slot(bytes, &slot); !s.ok()) return s;
+  return describe(slot);
+}
+
 Result<KeyFile> read_key_file(std::string_view bytes) {
   const Result<KeySlot> slot = find_slot(bytes);
   if (!slot.ok()) return slot.status();

@@ -77,6 +77,8 @@ struct KeyFile {
 // where libcrypto fails.
 Result<std::string> encode_key_file(const KeyFile& file, const SecretKey& key);
 
+// One slot alone, without its key. Errors: as read_key_file.
+Result<KeyFile> read_key_slot(std::string_view bytes);
 // What can be read of a file without its key: all but the data keys. Errors: kCorruption where no
 // slot is good; kNotSupported for a newer version.
 Result<KeyFile> read_key_file(std::string_view bytes);

@@ -90,5 +90,59 @@ TEST(CheckConcurrency, beside_writers_finds_nothing) {
   EXPECT_EQ(unaccounted, 0u);
 }
 
+// Large values, replaced and changed in parts while they are flushed and not: their extents are
+// used again under a check that is slower than that.
+TEST(CheckConcurrency, beside_writers_of_large_values_finds_nothing) {
+  db::log_segment_bytes = size_t{4} << 20;
+  const TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = size_t{24} << 20;
+  options.durability = Durability::kNone;
+  auto opened = Db::open(directory / "db", options);
+  ASSERT_OK(opened.status());
+  Db& db = **opened;
+  const Tree tree = db.tree("large").value();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint64_t number = 0; number < 2; ++number) {
+    threads.emplace_back([&, number] {
+      Prng prng(number + 1);
+      for (uint64_t i = 0; !stop.load(); ++i) {
+        const std::string key = big_endian(prng.below(20));
+        Status status;
+        if (prng.one_in(3)) {
+          status = db.write_part(tree, key, prng.below(60'000), value_of(i, 9000));
+        } else if (prng.one_in(10)) {
+          status = db.del(tree, key);
+        } else {
+          status = db.put(tree, key, value_of(i, 70'000 + prng.below(3) * 300'000));
+        }
+        ASSERT_TRUE(status.ok() || status.is_not_found() || status.is(StatusCode::kConflict) ||
+                    status.is(StatusCode::kTimedOut))
+            << status.to_string();
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    while (!stop.load()) ASSERT_OK(db.flush());
+  });
+  const uint64_t rounds = scaled(40);
+  uint64_t values = 0;
+  for (uint64_t round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
+    const Result<CheckReport> report =
+        db.check({.bytes_per_second = size_t{100} << 20, .threads = 2});
+    ASSERT_OK(report.status());
+    for (const std::string& error : report->errors) ADD_FAILURE() << error;
+    values += report->large_values;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(values, rounds);
+  ASSERT_OK(db.flush());
+  ASSERT_OK(db.drain());
+  const CheckReport quiet = db.check().value();
+  EXPECT_TRUE(quiet.ok()) << quiet.errors.front();
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

@@ -199,6 +199,54 @@ TEST_F(Check, reads_both_slots_of_the_superblock) {
   }
 }
 
+TEST_F(Check, reads_both_slots_of_the_file_of_keys) {
+  static const EveryKind kEncrypted(Left::kClosed, true);
+  for (const bool read_only : {false, true}) {
+    for (const uint64_t offset : {uint64_t{70}, uint64_t{4096 + 2000}}) {
+      const auto disk = kEncrypted.copy();
+      SimMachine machine(*disk, 2);
+      auto db = open_every_kind(machine, read_only, true);
+      ASSERT_OK(db.status());
+      if (!read_only) ASSERT_OK((*db)->rotate_key("second"));
+      EXPECT_TRUE(check(**db).ok());
+      ASSERT_TRUE(disk->flip_bit("/db/keys", offset, 1));
+      db->reset();
+      db = open_every_kind(machine, read_only, true);
+      ASSERT_OK(db.status());  // the other slot serves
+      const CheckReport report = check(**db);
+      ASSERT_EQ(report.items.size(), 1u);
+      EXPECT_EQ(report.items[0].file, "keys");
+      EXPECT_EQ(report.items[0].offset, offset / 4096 * 4096);
+      EXPECT_EQ(report.items[0].bytes, 4096u);
+      EXPECT_NE(report.items[0].what.find("checksum mismatch"), std::string::npos)
+          << report.items[0].what;
+    }
+  }
+}
+
+TEST_F(Check, tells_a_file_of_keys_that_is_cut_off_or_of_two_minds) {
+  const EveryKind encrypted(Left::kClosed, true);
+  const std::string before = read_file(*encrypted.disk, "/db/keys", 0, 8192);
+  SimMachine machine(*encrypted.disk, 2);
+  auto db = open_every_kind(machine, false, true);
+  ASSERT_OK(db.status());
+  ASSERT_OK((*db)->rotate_key("second"));
+  auto file = encrypted.disk->open_file("/db/keys", {});
+  ASSERT_OK(file.status());
+  ASSERT_OK((*file)->write_at(4096, before.substr(4096)));
+  CheckReport report = check(**db);
+  ASSERT_EQ(report.items.size(), 1u);
+  EXPECT_EQ(report.items[0].to_string(),
+            "keys at 4096, 4096 bytes: a slot: it differs from the first one");
+  ASSERT_OK((*file)->truncate(4096));
+  report = check(**db);
+  ASSERT_EQ(report.items.size(), 1u);
+  EXPECT_EQ(report.items[0].offset, 4096u);
+  EXPECT_NE(report.items[0].what.find("cut off"), std::string::npos) << report.items[0].what;
+  ASSERT_OK((*db)->rotate_data_key());  // writes both anew
+  EXPECT_TRUE(check(**db).ok());
+}
+
 // While it is open, what it has in memory hides damage on disk from everybody but the check.
 TEST_F(Check, reads_what_is_in_memory_from_disk) {
   SimDisk disk(5);
