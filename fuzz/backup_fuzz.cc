@@ -145,6 +145,7 @@ void index(Bytes& in) {
   auto decoded = format::decode_backup(bytes);
   if (!told(decoded.status())) return;
   expect_possible(*decoded);
+  if (decoded->seal.has_value()) return;  // its tag follows from a key
   FUZZ_CHECK(format::encode_backup(*decoded) == bytes);
   FUZZ_CHECK(!format::decode_backup(std::string_view(bytes).substr(0, bytes.size() - 1)).ok());
 }
@@ -177,7 +178,7 @@ struct Stream {
 Stream any_stream(Bytes& in) {
   constexpr uint64_t kSalt = 99;
   Stream made;
-  made.bytes = format::encode_stream_header(1, kSalt);
+  made.bytes = format::encode_stream_header(1, kSalt, false);
   uint64_t sequence = 0;
   uint64_t sum = 0;
   std::string name;

@@ -19,7 +19,9 @@ using Extents = std::vector<format::ExtentAddress>;
 // Whether the database is encrypted.
 class CheckUnflushed : public ::testing::TestWithParam<bool> {
  protected:
+#if defined(HAWTHORN_TEST_POINTS)
   ~CheckUnflushed() override { os::clear_test_points(); }
+#endif
 
   static bool encrypted() { return GetParam(); }
   static CheckReport check(Db& db, const CheckOptions& options = {}) {

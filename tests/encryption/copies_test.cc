@@ -279,7 +279,9 @@ TEST_F(EncryptedCopies, open_with_the_key_of_their_time) {
     const Result<BackupInfo> made = db_->backup(*repo);
     ASSERT_OK(made.status());
     expected[made->id] = contents();
-    if (made->id > 1) EXPECT_LT(made->bytes_stored, made->bytes);
+    if (made->id > 1) {
+      EXPECT_LT(made->bytes_stored, made->bytes);
+    }
   };
   back_up();
   ASSERT_OK(db_->rotate_key("second"));
@@ -529,7 +531,9 @@ TEST_F(EncryptedCopies, each_file_of_a_checkpoint_that_changes_is_told) {
       if (status.ok()) {
         const auto all = read_everything(**copy);
         status = all.status();
-        if (all.ok()) EXPECT_TRUE(*all == expected);
+        if (all.ok()) {
+          EXPECT_TRUE(*all == expected);
+        }
       }
       if (!status.ok()) {
         ++refused;
