@@ -18,9 +18,11 @@ if [ "${1:-}" != report ]; then
     --no-tests=error --output-on-failure -LE '^(long|package|tidy)$'
 fi
 
+# The first one without -object: it would be taken for a source else.
 objects=()
 while read -r program; do
-  objects+=(-object "$program")
+  [ ${#objects[@]} -eq 0 ] || objects+=(-object)
+  objects+=("$program")
 done < <(find "$build" -type f -perm -u+x ! -name '*.so*' ! -path '*/CMakeFiles/*' ! -name '*.py')
 llvm-profdata-19 merge -sparse "$build"/profiles/*.profraw -o "$build/tests.profdata"
 tests='(_test|_model|_support|_fixture)\w*\.(cc|h)$'
