@@ -422,10 +422,11 @@ void RepairRun::collect(const format::ContainerRecord& record) {
     ++lost.entries;
     lost.key_known = key_known;
     if (!key_known) {
-      // Of the key before it this may be an older version, without which operands mean nothing.
-      if (versions && !entries_.empty() && entries_.back().kind == tree::EntryKind::kOperands) {
+      // Of the key before it this may be an older version: what a snapshot shows of it is lost,
+      // and without it operands mean nothing.
+      if (versions && lost.entries == 1 && !entries_.empty()) {
         low = entries_.back().key;
-        drop_back(low);
+        if (entries_.back().kind == tree::EntryKind::kOperands) drop_back(low);
       }
       continue;
     }
@@ -487,6 +488,23 @@ bool verify_sealed(os::DataKeys& keys, const format::LargeContent& content, char
   return true;
 }
 
+// By its table, or by its one sum.
+bool verify_sums(const format::LargeContent& content, const char* bytes) {
+  if (!content.has_table()) {
+    return format::large_sum({bytes, content.bytes}) == content.checksum;
+  }
+  const char* const table = bytes + content.table_at();
+  if (format::large_sum({table, content.table_bytes()}) != content.checksum) return false;
+  for (uint32_t i = 0; i < content.sums(); ++i) {
+    const size_t at = size_t{i} * format::kLargeSumBytes;
+    const size_t size = std::min<size_t>(format::kLargeSumBytes, content.bytes - at);
+    if (format::large_sum({bytes + at, size}) != load<uint64_t>(table + size_t{i} * 8)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool verify_content(RepairSource& source, const ExtentAddress& address,
                     const format::LargeContent& content) {
   if (content.blocks() > address.blocks || !source.holds(address)) return false;
@@ -496,19 +514,14 @@ bool verify_content(RepairSource& source, const ExtentAddress& address,
   std::vector<bool> readable;
   source.read_blocks({address.file, address.block, content.blocks()}, bytes.data(), &readable);
   if (std::find(readable.begin(), readable.end(), false) != readable.end()) return false;
-  if (content.sealed) return verify_sealed(*source.keys(), content, bytes.data());
-  if (!content.has_table()) {
-    return format::large_sum({bytes.data(), content.bytes}) == content.checksum;
+  if (!(content.sealed ? verify_sealed(*source.keys(), content, bytes.data())
+                       : verify_sums(content, bytes.data()))) {
+    return false;
   }
-  const char* const table = bytes.data() + content.table_at();
-  if (format::large_sum({table, content.table_bytes()}) != content.checksum) return false;
-  for (uint32_t i = 0; i < content.sums(); ++i) {
-    const size_t at = size_t{i} * format::kLargeSumBytes;
-    const size_t size = std::min<size_t>(format::kLargeSumBytes, content.bytes - at);
-    if (format::large_sum({bytes.data() + at, size}) != load<uint64_t>(table + size_t{i} * 8)) {
-      return false;
-    }
-  }
+  // What fills it up is zero, and no checksum's: a copy gets it as it should be.
+  const uint64_t end = uint64_t{content.blocks()} * kRepairBlock;
+  source.fill_with_zeros(address, content.bytes, content.table_at(), bytes.data());
+  source.fill_with_zeros(address, content.table_at() + content.table_bytes(), end, bytes.data());
   return true;
 }
 }  // namespace

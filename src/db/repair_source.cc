@@ -35,6 +35,23 @@ RepairBuffer& RepairBuffer::operator=(RepairBuffer&& other) noexcept {
   return *this;
 }
 
+void RepairSource::fill_with_zeros(const format::ExtentAddress& extent, uint64_t begin,
+                                   uint64_t end, const char* contents) {
+  if (std::all_of(contents + begin, contents + end, [](char byte) { return byte == 0; })) return;
+  const uint64_t at = uint64_t{extent.block} * kRepairBlock;
+  fills_.push_back({extent.file, at + begin, at + end});
+}
+
+void RepairSource::mend(const format::ExtentAddress& blocks, char* contents) const {
+  const uint64_t begin = uint64_t{blocks.block} * kRepairBlock;
+  const uint64_t end = begin + uint64_t{blocks.blocks} * kRepairBlock;
+  for (const Fill& fill : fills_) {
+    const uint64_t from = std::max(fill.begin, begin);
+    const uint64_t to = std::min(fill.end, end);
+    if (fill.file == blocks.file && from < to) std::memset(contents + (from - begin), 0, to - from);
+  }
+}
+
 Status RepairSource::list() {
   Result<std::vector<std::string>> names = machine_.files->list(directory_);
   if (!names.ok()) return names.status();

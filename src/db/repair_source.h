@@ -63,6 +63,11 @@ class RepairSource {
   bool holds(const format::ExtentAddress& address);
   // Reads blocks of a data file. What cannot be read is zeros, and false in `readable`.
   void read_blocks(const format::ExtentAddress& address, char* to, std::vector<bool>* readable);
+  // Bytes [begin, end) of an extent, whose contents these are, should be zero: where they are not,
+  // copies have zeros there, which `mend` makes of what was read of these blocks.
+  void fill_with_zeros(const format::ExtentAddress& extent, uint64_t begin, uint64_t end,
+                       const char* contents);
+  void mend(const format::ExtentAddress& blocks, char* contents) const;
   // All of it, or false. What fails is tried again a few times.
   bool read(const std::string& name, uint64_t offset, std::span<char> data);
 
@@ -72,6 +77,12 @@ class RepairSource {
   std::vector<std::string> names_;
   std::vector<uint32_t> data_files_;
   std::map<std::string, std::unique_ptr<os::File>> files_;
+  struct Fill {
+    uint32_t file;
+    uint64_t begin;  // in the file
+    uint64_t end;
+  };
+  std::vector<Fill> fills_;  // that are not zero
 };
 
 }  // namespace hawthorn::db

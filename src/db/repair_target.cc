@@ -153,6 +153,7 @@ Status RepairTarget::move(const ExtentAddress& from, const ExtentAddress& to) {
                         std::to_string(uint64_t{part.block} * kRepairBlock) +
                         " could be read, and cannot any more; make the repair again");
     }
+    source_.mend(part, buffer.data());
     if (Status s = write({to.file, to.block + at, blocks}, buffer.data()); !s.ok()) return s;
   }
   return {};

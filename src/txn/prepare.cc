@@ -311,6 +311,7 @@ Status Txn::end_found(const FoundPrepared& found) {
     services_.reappender->count(*logged_, bytes);
   }
   services_.reappender->add(logged_);
+  chunk_seq_ = found.operations;  // all of them are logged
   count_prepared();
   count_memory();
   return {};
