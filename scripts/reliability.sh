@@ -36,41 +36,23 @@ build() {
     cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1
 }
 
-# run_seeds FIRST COUNT
-run_seeds() {
-  local command=("$simulate" --first-seed "$1" --seeds "$2" --jobs "$jobs")
-  if "${command[@]}" >"$logs/simulate.log" 2>&1; then
-    pass "simulator: $(tail -n 1 "$logs/simulate.log")"
+# run_program PART COMMAND...: its last line tells what it did
+run_program() {
+  local part=$1 log="$logs/$(basename "$2").log"
+  shift
+  if "$@" >"$log" 2>&1; then
+    pass "$part: $(tail -n 1 "$log")"
   else
-    tail -n 20 "$logs/simulate.log"
-    fail "simulator: ${command[*]}"
+    tail -n 40 "$log"
+    fail "$part: $*"
     return 1
   fi
 }
 
-# run_kills FIRST COUNT: ten kills belong to a seed
-run_kills() {
-  local command=("$kills" --first-seed "$1" --kills "$2")
-  if "${command[@]}" >"$logs/kills.log" 2>&1; then
-    pass "kills: $(tail -n 1 "$logs/kills.log")"
-  else
-    tail -n 40 "$logs/kills.log"
-    fail "kills: ${command[*]}"
-    return 1
-  fi
-}
-
-# run_cuts FIRST COUNT: 25 cuts belong to a seed
-run_cuts() {
-  local command=("$power_cuts" --first-seed "$1" --cuts "$2")
-  if "${command[@]}" >"$logs/power_cuts.log" 2>&1; then
-    pass "power cuts: $(tail -n 1 "$logs/power_cuts.log")"
-  else
-    tail -n 40 "$logs/power_cuts.log"
-    fail "power cuts: ${command[*]}"
-    return 1
-  fi
-}
+# Each with FIRST COUNT; ten kills belong to a seed, and 25 cuts.
+run_seeds() { run_program simulator "$simulate" --first-seed "$1" --seeds "$2" --jobs "$jobs"; }
+run_kills() { run_program kills "$kills" --first-seed "$1" --kills "$2"; }
+run_cuts() { run_program "power cuts" "$power_cuts" --first-seed "$1" --cuts "$2"; }
 
 # run_fuzz SECONDS TARGET...
 run_fuzz() {
