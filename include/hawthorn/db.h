@@ -464,7 +464,7 @@ class HAWTHORN_EXPORT Db {
   // the directory has a file `copy.incomplete`, and opening it is refused.
   // Their reads and writes keep to the limit in their own options, and do not count in that of
   // background work.
-  // Errors: kNotSupported for a database on devices or an encrypted one; kReadOnly for one that was
+  // Errors: kNotSupported for a database on devices; kReadOnly for one that was
   // opened so; kInvalidArgument for a directory with other contents; kBusy where somebody else
   // writes into it; kCorruption; kNoSpace; those of the sink.
   // Durable: when it returns, but for backup_to, of which that is the sink's.
