@@ -1,9 +1,11 @@
 // Copies beside writers and flushes: each holds the state of one moment while it was made.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <thread>
 #include <unordered_map>
 
@@ -23,6 +25,23 @@ Options options() {
   options.durability = Durability::kNone;
   return options;
 }
+
+// With files that stand for devices where a test asks for them.
+std::unique_ptr<Db> open_source(const TempDirectory& directory, bool on_devices) {
+  Options source = options();
+  for (const char* name : {"one", "two"}) {
+    if (!on_devices) continue;
+    const std::string path = directory / name;
+    std::ofstream(path).close();
+    EXPECT_EQ(truncate(path.c_str(), 256 << 20), 0);
+    source.devices.push_back(path);
+  }
+  return Db::open(directory / "db", source).value();
+}
+
+// Whether the data of the source lie on devices.
+class BackupConcurrency : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(FilesAndDevices, BackupConcurrency, ::testing::Bool());
 
 std::string account(uint64_t number) { return "a" + big_endian(number); }
 std::string counter(uint64_t thread) { return "c" + big_endian(thread); }
@@ -102,11 +121,11 @@ void expect_one_moment(Db& db, const std::array<uint64_t, kThreads>& before,
   EXPECT_TRUE(report->ok()) << report->errors.front();
 }
 
-TEST(BackupConcurrency, each_copy_is_of_one_moment) {
+TEST_P(BackupConcurrency, each_copy_is_of_one_moment) {
   const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   const TempDirectory directory;
-  const std::unique_ptr<Db> db = Db::open(directory / "db", options()).value();
+  const std::unique_ptr<Db> db = open_source(directory, GetParam());
   const auto repository = BackupRepository::open(directory / "repo").value();
   Bank bank(*db);
   ASSERT_OK(bank.fill());
@@ -246,11 +265,11 @@ WriteBatch random_batch(const std::array<Tree, 2>& trees, Prng& prng) {
   return batch;
 }
 
-TEST(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
+TEST_P(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
   const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   const TempDirectory directory;
-  const std::unique_ptr<Db> db = Db::open(directory / "db", options()).value();
+  const std::unique_ptr<Db> db = open_source(directory, GetParam());
   const auto repository = BackupRepository::open(directory / "repo").value();
   const std::array<Tree, 2> trees = {db->tree(kTrees[0]).value(), db->tree(kTrees[1]).value()};
   ASSERT_OK(db->create_feed("all"));
