@@ -16,6 +16,7 @@
 #include "os/data_keys.h"
 #include "testing/sample_databases.h"
 #include "testing/seeded_random.h"
+#include "testing/string_stream.h"
 
 namespace format = hawthorn::format;
 using hawthorn::fuzz::Bytes;
@@ -206,15 +207,6 @@ void sealed_index(Bytes& in) {
 
 // ---- Streams
 
-class Sink : public BackupSink {
- public:
-  Status write(std::string_view bytes) override {
-    text += bytes;
-    return {};
-  }
-  std::string text;
-};
-
 class Text : public BackupSource {
  public:
   explicit Text(std::string_view text) : text_(text) {}
@@ -371,9 +363,9 @@ const Made& made(bool encrypted) {
       FUZZ_OK(db->put(*db->find_tree("t"), "between", "two backups"));
     }
     repository->reset();
-    Sink sink;
+    testing::StringStream sink;
     FUZZ_OK(db->backup_to(sink).status());
-    made.stream = std::move(sink.text);
+    made.stream = std::move(sink.bytes);
     db.reset();
     return made;
   };

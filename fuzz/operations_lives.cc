@@ -1,5 +1,6 @@
 // Snapshots with and without names, copies of the database, and the ends of processes.
 #include "fuzz/operations_run.h"
+#include "testing/string_stream.h"
 
 namespace hawthorn::fuzz {
 namespace {
@@ -7,25 +8,6 @@ namespace {
 constexpr int kLivesMax = 4;
 constexpr int kCopiesMax = 3;
 constexpr char kCopyInTheMiddle[] = "/copy in the middle";
-
-class Text : public BackupSink, public BackupSource {
- public:
-  Status write(std::string_view bytes) override {
-    text_ += bytes;
-    return {};
-  }
-  Result<size_t> read(std::span<char> bytes) override {
-    const size_t size = std::min(bytes.size(), text_.size() - at_);
-    text_.copy(bytes.data(), size, at_);
-    at_ += size;
-    return size;
-  }
-  void rewind() { at_ = 0; }
-
- private:
-  std::string text_;
-  size_t at_ = 0;
-};
 
 std::vector<std::string> ids_of(Db& db) {
   const auto prepared = db.prepared();
@@ -96,7 +78,7 @@ void Run::copy() {
     return expect_copy(path, made);
   }
   if (how % 3 == 1) {
-    Text text;
+    testing::StringStream text;
     FUZZ_OK(db_->backup_to(text).status());
     FUZZ_OK(verify_backup(text, {.encryption = encryption}).status());
     text.rewind();

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/checksum.h"
+#include "testing/string_stream.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -230,24 +231,6 @@ std::string whole(FeedCommit& commit, const FeedChange& change) {
   return value;
 }
 
-class StringStream : public BackupSink, public BackupSource {
- public:
-  Status write(std::string_view part) override {
-    bytes_ += part;
-    return {};
-  }
-  Result<size_t> read(std::span<char> to) override {
-    const size_t size = std::min(to.size(), bytes_.size() - at_);
-    std::copy_n(bytes_.data() + at_, size, to.data());
-    at_ += size;
-    return size;
-  }
-
- private:
-  std::string bytes_;
-  size_t at_ = 0;
-};
-
 // One commit of a thread: several keys of both trees.
 WriteBatch random_batch(const std::array<Tree, 2>& trees, Prng& prng) {
   WriteBatch batch;
@@ -299,7 +282,7 @@ TEST_P(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
     Copy copy;
     copy.path = directory / ("copy" + std::to_string(round));
     copy.before = acknowledged;
-    StringStream stream;
+    testing::StringStream stream;
     Result<BackupInfo> made = BackupInfo();
     if (round % 3 == 0) EXPECT_OK(db->checkpoint(copy.path));
     if (round % 3 == 1) made = db->backup(*repository);

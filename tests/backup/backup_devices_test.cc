@@ -8,6 +8,7 @@
 #include "hawthorn/repair.h"
 #include "os/test_point.h"
 #include "testing/sim_machine.h"
+#include "testing/string_stream.h"
 #include "tests/support/encryption_test.h"
 #include "tests/support/ingest_test.h"
 #include "tests/support/loop_device.h"
@@ -18,29 +19,11 @@ namespace {
 using testing::CrashKind;
 using testing::SimDisk;
 using testing::SimMachine;
+using testing::StringStream;
 
 constexpr uint64_t kMB = uint64_t{1} << 20;
 constexpr uint64_t kOne = 24 * kMB;
 constexpr uint64_t kTwo = 40 * kMB;
-
-class StringStream : public BackupSink, public BackupSource {
- public:
-  Status write(std::string_view part) override {
-    bytes += part;
-    return {};
-  }
-  Result<size_t> read(std::span<char> to) override {
-    const size_t size = std::min(to.size(), bytes.size() - at_);
-    std::copy_n(bytes.data() + at_, size, to.data());
-    at_ += size;
-    return size;
-  }
-  void rewind() { at_ = 0; }
-  std::string bytes;
-
- private:
-  size_t at_ = 0;
-};
 
 class BackupDevices : public ::testing::TestWithParam<bool> {
  protected:
