@@ -20,7 +20,7 @@ test:
 	scripts/test.sh
 
 test-compat:
-	@echo "test-compat: there are no shims yet, so there is nothing to test"
+	scripts/test.sh compat compat-asan
 
 reliability:
 	scripts/reliability.sh

@@ -9,6 +9,9 @@
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
 #   fuzz      each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default (scripts/fuzz.sh)
 #   debug     what asan runs, without the sanitizers: for development, only when it is named
+#   compat, compat-asan
+#             the tests labelled `compat`, of the shims, as release and as asan: only when named
+#             (`make test-compat`)
 #
 # At the end stand the times of the stages and the names of the tests that failed. The last line
 # is `N passed, N failed`; a configuration or a build that fails counts as one failed test. Exits
@@ -115,6 +118,7 @@ for stage in "${stages[@]}"; do
     release) run_preset release all ;;
     debug | asan) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
     tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
+    compat | compat-asan) run_preset "$stage" hawthorn_compat_tests -L '^compat$' ;;
     fuzz) run_fuzz ;;
     *) note_failure "$stage: no such stage" ;;
   esac

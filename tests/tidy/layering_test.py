@@ -43,6 +43,9 @@ MAY_INCLUDE = {
     "tests": {PUBLIC, "testing", "tools", "bench"} | src(*SRC),
 }
 
+# Shims offer other engines' headers: each has a folder `include`, which nobody else uses.
+SHIM_INCLUDES = ("shims/rocksdb",)
+
 # Everything that touches the machine goes through src/os, so that a simulated one can take its
 # place; src/base sits below it and has no I/O at all.
 MACHINE_HEADERS = re.compile(
@@ -78,7 +81,8 @@ def folder_of(relative):
 
 def resolve(root, path, target):
     """The file of the tree that an #include names, relative to root, or None for a foreign one."""
-    for base in (path.parent, root / "include", root / "src", root):
+    shims = [root / name / "include" for name in SHIM_INCLUDES if path.is_relative_to(root / name)]
+    for base in (path.parent, *shims, root / "include", root / "src", root):
         candidate = base / target
         if candidate.is_file():
             return candidate.resolve().relative_to(root.resolve())
@@ -175,6 +179,18 @@ class Check(PlantedTree):
 
     def test_tools_may_not_use_src(self):
         self.assert_found("tools/main.cc", '#include "base/base.h"\n')
+
+    def test_a_shim_uses_its_own_headers_and_the_public_ones(self):
+        self.plant("shims/rocksdb/include/rocksdb/db.h", "#pragma once\n#include <map>\n")
+        self.plant("shims/rocksdb/src/db.h", '#include "rocksdb/db.h"\n')
+        self.plant("shims/rocksdb/src/db.cc",
+                   '#include "shims/rocksdb/src/db.h"\n#include <hawthorn/status.h>\n')
+        self.assertEqual(check(self.root), [])
+        self.assert_found("shims/rocksdb/src/put.cc", '#include "db/db.h"\n')
+
+    def test_others_do_not_see_a_shim_s_headers(self):
+        self.plant("shims/rocksdb/include/rocksdb/db.h", "#pragma once\n#include <map>\n")
+        self.assert_found("tools/main.cc", '#include "rocksdb/db.h"\n')
 
     def test_bench_may_not_use_src(self):
         self.assert_found("bench/main.cc", '#include "base/base.h"\n')

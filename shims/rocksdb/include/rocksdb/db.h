@@ -1,0 +1,382 @@
+#pragma once
+// A database: one directory of the engine, opened by one process, used by any number of its
+// threads.
+//
+// Column families are trees of the engine, and a write is one commit, whatever families it is
+// about. Keys have up to 65,535 bytes, values up to 64 MB, names of families up to 250 bytes;
+// longer ones give InvalidArgument.
+//
+// Threads: every function from any thread at any time, Close and the destructor excepted.
+// Lifetime: iterators and handles of column families are to be deleted before their database.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rocksdb/iterator.h"
+#include "rocksdb/options.h"
+#include "rocksdb/snapshot.h"
+#include "rocksdb/types.h"
+#include "rocksdb/version.h"
+#include "rocksdb/write_batch.h"
+
+namespace ROCKSDB_NAMESPACE {
+
+// The name of the family that every database has. [mapped]
+extern const std::string kDefaultColumnFamilyName;
+
+// [mapped]
+struct ColumnFamilyDescriptor {
+  ColumnFamilyDescriptor() : name(kDefaultColumnFamilyName) {}
+  ColumnFamilyDescriptor(const std::string& _name, const ColumnFamilyOptions& _options)
+      : name(_name), options(_options) {}
+  std::string name;
+  ColumnFamilyOptions options;
+};
+
+// [mapped]
+class ColumnFamilyHandle {
+ public:
+  virtual ~ColumnFamilyHandle() = default;
+  virtual const std::string& GetName() const = 0;
+  // Never given twice.
+  virtual uint32_t GetID() const = 0;
+  virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
+  virtual const Comparator* GetComparator() const = 0;
+};
+
+// [mapped]
+static const int kMajorVersion = ROCKSDB_MAJOR;
+// [mapped]
+static const int kMinorVersion = ROCKSDB_MINOR;
+
+// [mapped]
+class DB {
+ public:
+  // Errors: InvalidArgument for what is missing, exists, or has another comparator, and for
+  // families that are there and not named; IOError while it is open elsewhere; NotSupported for
+  // options that are refused, and for a directory that RocksDB has written.
+  static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr);
+  static Status Open(const Options& options, const std::string& name, DB** dbptr);
+  static Status Open(const DBOptions& db_options, const std::string& name,
+                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                     std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr);
+  static Status Open(const DBOptions& db_options, const std::string& name,
+                     const std::vector<ColumnFamilyDescriptor>& column_families,
+                     std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
+  // Only some of the families need to be named. While a process writes, IOError.
+  static Status OpenForReadOnly(const Options& options, const std::string& name,
+                                std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists = false);
+  static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
+                                bool error_if_wal_file_exists = false);
+  static Status OpenForReadOnly(const DBOptions& db_options, const std::string& name,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles,
+                                std::unique_ptr<DB>* dbptr, bool error_if_wal_file_exists = false);
+  static Status OpenForReadOnly(const DBOptions& db_options, const std::string& name,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+                                bool error_if_wal_file_exists = false);
+  // In the order of their ids; also of a database that is open.
+  static Status ListColumnFamilies(const DBOptions& db_options, const std::string& name,
+                                   std::vector<std::string>* column_families);
+
+  DB() = default;
+  virtual ~DB() = default;
+  DB(const DB&) = delete;
+  void operator=(const DB&) = delete;
+
+  // Aborted while snapshots are held. Nothing is flushed: the next open reads the log.
+  virtual Status Close() = 0;
+  // [refused]
+  virtual Status Resume() { return NotThere("Resume"); }
+
+  virtual Status CreateColumnFamily(const ColumnFamilyOptions& options,
+                                    const std::string& column_family_name,
+                                    ColumnFamilyHandle** handle) = 0;
+  virtual Status CreateColumnFamilies(const ColumnFamilyOptions& options,
+                                      const std::vector<std::string>& column_family_names,
+                                      std::vector<ColumnFamilyHandle*>* handles) = 0;
+  virtual Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
+                                      std::vector<ColumnFamilyHandle*>* handles) = 0;
+  // Who has a handle goes on reading what was there; writes give InvalidArgument.
+  virtual Status DropColumnFamily(ColumnFamilyHandle* column_family) = 0;
+  virtual Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+  virtual Status DestroyColumnFamilyHandle(ColumnFamilyHandle* column_family) = 0;
+
+  virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                     const Slice& key, const Slice& value) = 0;
+  virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+    return Put(options, DefaultColumnFamily(), key, value);
+  }
+  virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                        const Slice& key) = 0;
+  virtual Status Delete(const WriteOptions& options, const Slice& key) {
+    return Delete(options, DefaultColumnFamily(), key);
+  }
+  virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                              const Slice& key) = 0;
+  virtual Status SingleDelete(const WriteOptions& options, const Slice& key) {
+    return SingleDelete(options, DefaultColumnFamily(), key);
+  }
+  // InvalidArgument where the end comes before the beginning.
+  virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                             const Slice& begin_key, const Slice& end_key) = 0;
+  virtual Status DeleteRange(const WriteOptions& options, const Slice& begin_key,
+                             const Slice& end_key) {
+    return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key);
+  }
+  // NotSupported where the family was opened without an operator.
+  virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                       const Slice& key, const Slice& value) = 0;
+  virtual Status Merge(const WriteOptions& options, const Slice& key, const Slice& value) {
+    return Merge(options, DefaultColumnFamily(), key, value);
+  }
+  virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
+
+  // NotSupported for a timestamp.
+  virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                     const Slice& key, PinnableSlice* value, std::string* timestamp) = 0;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             PinnableSlice* value) {
+    return Get(options, column_family, key, value, nullptr);
+  }
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             std::string* value);
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) {
+    return Get(options, DefaultColumnFamily(), key, value);
+  }
+
+  // All keys are read at one moment, also without a snapshot, within a family.
+  virtual void MultiGet(const ReadOptions& options, size_t num_keys,
+                        ColumnFamilyHandle** column_families, const Slice* keys,
+                        PinnableSlice* values, std::string* timestamps, Status* statuses,
+                        bool sorted_input = false) = 0;
+  void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** column_families,
+                const Slice* keys, PinnableSlice* values, Status* statuses,
+                bool sorted_input = false) {
+    MultiGet(options, num_keys, column_families, keys, values, nullptr, statuses, sorted_input);
+  }
+  virtual void MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                        size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
+                        bool sorted_input = false) = 0;
+  std::vector<Status> MultiGet(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& column_family,
+                               const std::vector<Slice>& keys, std::vector<std::string>* values);
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values);
+
+  // Exact: it reads the key, also from the disk.
+  virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                           const Slice& key, std::string* value, bool* value_found = nullptr) = 0;
+  virtual bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value,
+                           bool* value_found = nullptr) {
+    return KeyMayExist(options, DefaultColumnFamily(), key, value, value_found);
+  }
+
+  // The caller owns it.
+  virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* column_family) = 0;
+  virtual Iterator* NewIterator(const ReadOptions& options) {
+    return NewIterator(options, DefaultColumnFamily());
+  }
+  // All of one moment.
+  virtual Status NewIterators(const ReadOptions& options,
+                              const std::vector<ColumnFamilyHandle*>& column_families,
+                              std::vector<Iterator*>* iterators) = 0;
+
+  // Null where the engine cannot take one.
+  virtual const Snapshot* GetSnapshot() = 0;
+  virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+
+  // Names of what GetProperty answers. Those of files, levels and memtables are answered as by a
+  // database that has one level of files and one memtable.
+  struct Properties {
+    static const std::string kNumFilesAtLevelPrefix;
+    static const std::string kStats;
+    static const std::string kDBStats;
+    static const std::string kCFStats;
+    static const std::string kLevelStats;
+    static const std::string kNumImmutableMemTable;
+    static const std::string kNumImmutableMemTableFlushed;
+    static const std::string kMemTableFlushPending;
+    static const std::string kNumRunningFlushes;
+    static const std::string kCompactionPending;
+    static const std::string kNumRunningCompactions;
+    static const std::string kBackgroundErrors;
+    static const std::string kCurSizeActiveMemTable;
+    static const std::string kCurSizeAllMemTables;
+    static const std::string kSizeAllMemTables;
+    static const std::string kNumEntriesActiveMemTable;
+    static const std::string kNumEntriesImmMemTables;
+    static const std::string kEstimateNumKeys;
+    static const std::string kEstimateTableReadersMem;
+    static const std::string kIsFileDeletionsEnabled;
+    static const std::string kNumSnapshots;
+    static const std::string kOldestSnapshotTime;
+    static const std::string kOldestSnapshotSequence;
+    static const std::string kNumLiveVersions;
+    static const std::string kCurrentSuperVersionNumber;
+    static const std::string kEstimateLiveDataSize;
+    static const std::string kTotalSstFilesSize;
+    static const std::string kLiveSstFilesSize;
+    static const std::string kBaseLevel;
+    static const std::string kEstimatePendingCompactionBytes;
+    static const std::string kActualDelayedWriteRate;
+    static const std::string kIsWriteStopped;
+    static const std::string kBlockCacheCapacity;
+    static const std::string kBlockCacheUsage;
+    static const std::string kBlockCachePinnedUsage;
+  };
+  virtual bool GetProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                           std::string* value) = 0;
+  virtual bool GetProperty(const Slice& property, std::string* value) {
+    return GetProperty(DefaultColumnFamily(), property, value);
+  }
+  virtual bool GetIntProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                              uint64_t* value) = 0;
+  virtual bool GetIntProperty(const Slice& property, uint64_t* value) {
+    return GetIntProperty(DefaultColumnFamily(), property, value);
+  }
+  virtual bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) = 0;
+
+  // [accepted]
+  enum class SizeApproximationFlags : uint8_t {
+    NONE = 0,
+    INCLUDE_MEMTABLES = 1 << 0,
+    INCLUDE_FILES = 1 << 1
+  };
+  // Of what is on disk; what is in memory alone has no size.
+  virtual Status GetApproximateSizes(const SizeApproximationOptions& options,
+                                     ColumnFamilyHandle* column_family, const Range* ranges, int n,
+                                     uint64_t* sizes) = 0;
+  virtual Status GetApproximateSizes(
+      ColumnFamilyHandle* column_family, const Range* ranges, int n, uint64_t* sizes,
+      SizeApproximationFlags include_flags = SizeApproximationFlags::INCLUDE_FILES);
+  virtual Status GetApproximateSizes(
+      const Range* ranges, int n, uint64_t* sizes,
+      SizeApproximationFlags include_flags = SizeApproximationFlags::INCLUDE_FILES) {
+    return GetApproximateSizes(DefaultColumnFamily(), ranges, n, sizes, include_flags);
+  }
+
+  // Of the whole database, whatever the range.
+  virtual Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* column_family,
+                              const Slice* begin, const Slice* end) = 0;
+  virtual Status CompactRange(const CompactRangeOptions& options, const Slice* begin,
+                              const Slice* end) {
+    return CompactRange(options, DefaultColumnFamily(), begin, end);
+  }
+  // [refused]
+  virtual Status SetOptions(ColumnFamilyHandle* /*column_family*/,
+                            const std::unordered_map<std::string, std::string>& /*opts_map*/) {
+    return NotThere("SetOptions");
+  }
+  // [refused]
+  virtual Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {
+    return SetOptions(DefaultColumnFamily(), new_options);
+  }
+  // [refused]
+  virtual Status SetDBOptions(const std::unordered_map<std::string, std::string>& /*new_options*/) {
+    return NotThere("SetDBOptions");
+  }
+  // [refused]
+  virtual Status PauseBackgroundWork() { return NotThere("PauseBackgroundWork"); }
+  // [refused]
+  virtual Status ContinueBackgroundWork() { return NotThere("ContinueBackgroundWork"); }
+  // Background work goes on in any case. [accepted]
+  virtual Status EnableAutoCompaction(
+      const std::vector<ColumnFamilyHandle*>& /*column_family_handles*/) {
+    return Status::OK();
+  }
+  // CompactRange returns Incomplete in between.
+  virtual void DisableManualCompaction() = 0;
+  virtual void EnableManualCompaction() = 0;
+  virtual Status WaitForCompact(const WaitForCompactOptions& wait_for_compact_options) = 0;
+
+  // [accepted]
+  virtual int NumberLevels(ColumnFamilyHandle* column_family) = 0;
+  // [accepted]
+  virtual int NumberLevels() { return NumberLevels(DefaultColumnFamily()); }
+  // [accepted]
+  virtual int MaxMemCompactionLevel(ColumnFamilyHandle* /*column_family*/) { return 0; }
+  // [accepted]
+  virtual int MaxMemCompactionLevel() { return MaxMemCompactionLevel(DefaultColumnFamily()); }
+  // [accepted]
+  virtual int Level0StopWriteTrigger(ColumnFamilyHandle* column_family) = 0;
+  // [accepted]
+  virtual int Level0StopWriteTrigger() { return Level0StopWriteTrigger(DefaultColumnFamily()); }
+
+  virtual const std::string& GetName() const = 0;
+  virtual Env* GetEnv() const { return Env::Default(); }
+  virtual Options GetOptions(ColumnFamilyHandle* column_family) const = 0;
+  virtual Options GetOptions() const { return GetOptions(DefaultColumnFamily()); }
+  virtual DBOptions GetDBOptions() const = 0;
+
+  // Of all families, always.
+  virtual Status Flush(const FlushOptions& options, ColumnFamilyHandle* column_family) = 0;
+  virtual Status Flush(const FlushOptions& options) {
+    return Flush(options, DefaultColumnFamily());
+  }
+  virtual Status Flush(const FlushOptions& options,
+                       const std::vector<ColumnFamilyHandle*>& column_families) = 0;
+  // Without `sync` nothing is left to do.
+  virtual Status FlushWAL(bool sync) = 0;
+  virtual Status SyncWAL() = 0;
+  // [refused]
+  virtual Status LockWAL() { return NotThere("LockWAL"); }
+  // [refused]
+  virtual Status UnlockWAL() { return NotThere("UnlockWAL"); }
+  virtual SequenceNumber GetLatestSequenceNumber() const = 0;
+  // [refused]
+  virtual Status DisableFileDeletions() { return NotThere("DisableFileDeletions"); }
+  // [refused]
+  virtual Status EnableFileDeletions() { return NotThere("EnableFileDeletions"); }
+  virtual Status VerifyChecksum(const ReadOptions& read_options) = 0;
+  virtual Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
+  virtual Status GetDbIdentity(std::string& identity) const = 0;
+  virtual Status GetDbSessionId(std::string& session_id) const = 0;
+  virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
+  // [refused]
+  virtual Status ResetStats() { return NotThere("ResetStats"); }
+  // [refused]
+  virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,
+                                     const Slice* /*end*/) {
+    return NotThere("SuggestCompactRange");
+  }
+  // [refused]
+  virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
+    return NotThere("PromoteL0");
+  }
+  virtual DB* GetRootDB() { return this; }
+  // [refused]
+  virtual Status TryCatchUpWithPrimary() { return NotThere("TryCatchUpWithPrimary"); }
+
+ private:
+  static Status NotThere(const char* function) {
+    return Status::NotSupported(function, "hawthorn-rocksdb does not have it");
+  }
+};
+
+// [accepted]
+inline DB::SizeApproximationFlags operator&(DB::SizeApproximationFlags lhs,
+                                            DB::SizeApproximationFlags rhs) {
+  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(lhs) &
+                                                 static_cast<uint8_t>(rhs));
+}
+// [accepted]
+inline DB::SizeApproximationFlags operator|(DB::SizeApproximationFlags lhs,
+                                            DB::SizeApproximationFlags rhs) {
+  return static_cast<DB::SizeApproximationFlags>(static_cast<uint8_t>(lhs) |
+                                                 static_cast<uint8_t>(rhs));
+}
+
+// Removes a database that is not open; OK where there is none. [mapped]
+Status DestroyDB(const std::string& name, const Options& options,
+                 const std::vector<ColumnFamilyDescriptor>& column_families =
+                     std::vector<ColumnFamilyDescriptor>());
+
+}  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,189 @@
+// Families that come and go while the database is open.
+
+#include <algorithm>
+#include <set>
+
+#include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/option_map.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using S = rocksdb::Status;
+
+// The engine's limit of a tree's name, less "cf/" and what a dropped one may need.
+constexpr size_t kNameBytesMax = 250;
+
+}  // namespace
+
+rocksdb::Status HandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
+  *desc = rocksdb::ColumnFamilyDescriptor(family_->name, family_->options);
+  return S::OK();
+}
+
+std::shared_ptr<Family> DBImpl::find_family(uint32_t id) const {
+  const std::shared_lock lock(families_mutex_);
+  const auto found = std::find_if(families_.begin(), families_.end(),
+                                  [id](const auto& family) { return family->id == id; });
+  return found == families_.end() ? nullptr : *found;
+}
+
+std::vector<const rocksdb::ColumnFamilyOptions*> DBImpl::family_options() const {
+  const std::shared_lock lock(families_mutex_);
+  std::vector<const rocksdb::ColumnFamilyOptions*> all;
+  for (const std::shared_ptr<Family>& family : families_) all.push_back(&family->options);
+  return all;
+}
+
+rocksdb::Status DBImpl::choose_order(const rocksdb::Comparator& comparator, std::string* order) {
+  order->clear();
+  if (comparator.Name() == std::string_view(rocksdb::BytewiseComparator()->Name())) {
+    return S::OK();
+  }
+  if (comparator.Name() == std::string_view(rocksdb::ReverseBytewiseComparator()->Name())) {
+    *order = "reverse";
+    return S::OK();
+  }
+  std::set<std::string> taken;
+  const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*db_);
+  if (!rows.ok() && !rows.status().is_not_found()) return told(rows.status());
+  if (rows.ok()) {
+    // Families with the same comparator share its slot.
+    for (const auto& [name, row] : rows->families()) {
+      if (row.comparator == comparator.Name()) *order = row.order;
+      taken.insert(row.order);
+    }
+    for (const FamilyRow& row : rows->dropped()) taken.insert(row.order);
+  }
+  if (!order->empty()) return S::OK();
+  for (const auto& slot : slots_.orders) {
+    if (taken.contains(std::string(slot->name()))) continue;
+    *order = slot->name();
+    return S::OK();
+  }
+  return S::NotSupported("more than " + std::to_string(Slots::kOrders) +
+                         " comparators in a database");
+}
+
+rocksdb::Status DBImpl::choose_merge_slot(uint32_t* slot) {
+  const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*db_);
+  if (!rows.ok()) return told(rows.status());
+  std::set<uint32_t> taken;
+  const auto take = [&taken](const FamilyRow& row) {
+    if (row.merge_slot.has_value()) taken.insert(*row.merge_slot);
+  };
+  for (const auto& [name, row] : rows->families()) take(row);
+  for (const FamilyRow& row : rows->dropped()) take(row);
+  for (uint32_t i = 0; i < Slots::kMerges; ++i) {
+    if (taken.contains(i)) continue;
+    *slot = i;
+    return S::OK();
+  }
+  return S::NotSupported("more than " + std::to_string(Slots::kMerges) +
+                         " column families with a merge operator");
+}
+
+// The row is made without a merge slot and without compression, which open_family adds.
+rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                      std::shared_ptr<Family>* family) {
+  if (read_only_) return S::NotSupported("Not supported operation in read only mode.");
+  if (S s = check_options(descriptor.options); !s.ok()) return s;
+  if (descriptor.name.size() > kNameBytesMax) {
+    return S::InvalidArgument("the name of a column family has more than " +
+                              std::to_string(kNameBytesMax) + " bytes");
+  }
+  const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*db_);
+  if (!rows.ok()) return told(rows.status());
+  if (rows->families().contains(descriptor.name)) {
+    return S::InvalidArgument("Column family already exists");
+  }
+  FamilyRow row;
+  row.id = rows->next_id();
+  row.comparator = descriptor.options.comparator->Name();
+  if (S s = choose_order(*descriptor.options.comparator, &row.order); !s.ok()) return s;
+  hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kOptimistic);
+  if (!in.ok()) return told(in.status());
+  hawthorn::Status status = make_family(*in, descriptor.name, row);
+  if (status.ok()) status = in->commit(hawthorn::Durability::kFull);
+  if (!status.ok()) return told(status);
+  if (S s = open_family(descriptor, row, family); !s.ok()) return s;
+  const std::unique_lock lock(families_mutex_);
+  families_.push_back(*family);
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
+                                           const std::string& name, Handle** handle) {
+  *handle = nullptr;
+  std::shared_ptr<Family> family;
+  {
+    const std::lock_guard lock(admin_);
+    if (S s = create_family({name, options}, &family); !s.ok()) return s;
+    subscribe();
+  }
+  memory_changed();
+  *handle = new HandleImpl(std::move(family));
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
+                                             const std::vector<std::string>& names,
+                                             Handles* handles) {
+  Descriptors families;
+  for (const std::string& name : names) families.emplace_back(name, options);
+  return CreateColumnFamilies(families, handles);
+}
+
+rocksdb::Status DBImpl::CreateColumnFamilies(const Descriptors& families, Handles* handles) {
+  handles->clear();
+  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
+    Handle* handle = nullptr;
+    if (S s = CreateColumnFamily(family.options, family.name, &handle); !s.ok()) return s;
+    handles->push_back(handle);
+  }
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::DropColumnFamily(Handle* handle) {
+  if (read_only_) return S::NotSupported("Not supported operation in read only mode.");
+  const std::shared_ptr<Family>& family = family_of(handle);
+  if (family->id == 0) return S::InvalidArgument("Can't drop default column family");
+  {
+    const std::lock_guard lock(admin_);
+    if (family->dropped) return S::InvalidArgument("Column family already dropped!");
+    hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kOptimistic);
+    if (!in.ok()) return told(in.status());
+    hawthorn::Status status = drop_family(*in, family->name, family->row);
+    if (status.ok()) status = in->commit(hawthorn::Durability::kFull);
+    if (!status.ok()) return told(status);
+    family->dropped = true;
+    const std::unique_lock families_lock(families_mutex_);
+    std::erase(families_, family);
+  }
+  memory_changed();
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::DropColumnFamilies(const Handles& handles) {
+  for (Handle* handle : handles) {
+    if (S s = DropColumnFamily(handle); !s.ok()) return s;
+  }
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::DestroyColumnFamilyHandle(Handle* handle) {
+  if (handle == default_handle_.get()) {
+    return S::InvalidArgument("Cannot destroy the handle returned by DefaultColumnFamily()");
+  }
+  delete handle;
+  return S::OK();
+}
+
+void DBImpl::family_gone(uint32_t id) {
+  const std::lock_guard lock(admin_);
+  // What fails here, the next open does.
+  if (db_ != nullptr) static_cast<void>(erase_dropped(*db_, id));
+}
+
+}  // namespace hawthorn::rocks

@@ -1,0 +1,240 @@
+#pragma once
+// RocksDB's database over the engine's.
+//
+//   Put, Get, ...  ──> Family ──> hawthorn::Tree
+//   Write          ──> records ──> hawthorn::WriteBatch of the thread ──> one commit
+//                          └─ what a batch of the engine cannot do ──> an exclusive transaction
+//
+// Not here: rows of families (families.h), mapping of options (option_map.h).
+// Used by programs through rocksdb::DB. Threads: as rocksdb::DB says.
+//
+// 1. `admin_` is held while families are made, dropped or erased; `families_mutex_` is taken behind
+//    it, and alone by who looks for a family by its id.
+// 2. Before the engine's Db goes, all families, snapshots and the default handle have gone.
+
+#include <hawthorn/db.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rocksdb/db.h"
+#include "shims/rocksdb/src/batch_format.h"
+#include "shims/rocksdb/src/families.h"
+#include "shims/rocksdb/src/slots.h"
+#include "shims/rocksdb/src/snapshots.h"
+#include "shims/rocksdb/src/subscribers.h"
+
+namespace hawthorn::rocks {
+
+class HandleImpl final : public rocksdb::ColumnFamilyHandle {
+ public:
+  explicit HandleImpl(std::shared_ptr<Family> family) : family_(std::move(family)) {}
+  const std::string& GetName() const override { return family_->name; }
+  uint32_t GetID() const override { return family_->id; }
+  rocksdb::Status GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) override;
+  const rocksdb::Comparator* GetComparator() const override { return family_->options.comparator; }
+
+  const std::shared_ptr<Family>& family() const { return family_; }
+
+ private:
+  const std::shared_ptr<Family> family_;
+};
+
+class DBImpl final : public rocksdb::DB, public Subscriber {
+ public:
+  using rocksdb::DB::CompactRange;
+  using rocksdb::DB::Delete;
+  using rocksdb::DB::DeleteRange;
+  using rocksdb::DB::Flush;
+  using rocksdb::DB::Get;
+  using rocksdb::DB::GetApproximateSizes;
+  using rocksdb::DB::GetIntProperty;
+  using rocksdb::DB::GetOptions;
+  using rocksdb::DB::GetProperty;
+  using rocksdb::DB::KeyMayExist;
+  using rocksdb::DB::Level0StopWriteTrigger;
+  using rocksdb::DB::Merge;
+  using rocksdb::DB::MultiGet;
+  using rocksdb::DB::NewIterator;
+  using rocksdb::DB::NumberLevels;
+  using rocksdb::DB::Put;
+  using rocksdb::DB::SingleDelete;
+  using rocksdb::DB::VerifyChecksum;
+  using Descriptors = std::vector<rocksdb::ColumnFamilyDescriptor>;
+  using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
+  using Handle = rocksdb::ColumnFamilyHandle;
+
+  static rocksdb::Status open(const rocksdb::DBOptions& options, const std::string& name,
+                              const Descriptors& families, Handles* handles, bool read_only,
+                              std::unique_ptr<rocksdb::DB>* db);
+  // Of a database that this process has open; nothing where it has not.
+  static std::optional<rocksdb::Status> list_families_of_open(const std::string& name,
+                                                              std::vector<std::string>* names);
+  ~DBImpl() override;
+
+  rocksdb::Status Close() override;
+
+  // db_families.cc
+  rocksdb::Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
+                                     const std::string& name, Handle** handle) override;
+  rocksdb::Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
+                                       const std::vector<std::string>& names,
+                                       Handles* handles) override;
+  rocksdb::Status CreateColumnFamilies(const Descriptors& families, Handles* handles) override;
+  rocksdb::Status DropColumnFamily(Handle* handle) override;
+  rocksdb::Status DropColumnFamilies(const Handles& handles) override;
+  rocksdb::Status DestroyColumnFamilyHandle(Handle* handle) override;
+  rocksdb::ColumnFamilyHandle* DefaultColumnFamily() const override {
+    return default_handle_.get();
+  }
+
+  // db_write.cc
+  rocksdb::Status Put(const rocksdb::WriteOptions& options, Handle* handle,
+                      const rocksdb::Slice& key, const rocksdb::Slice& value) override;
+  rocksdb::Status Delete(const rocksdb::WriteOptions& options, Handle* handle,
+                         const rocksdb::Slice& key) override;
+  rocksdb::Status SingleDelete(const rocksdb::WriteOptions& options, Handle* handle,
+                               const rocksdb::Slice& key) override;
+  rocksdb::Status DeleteRange(const rocksdb::WriteOptions& options, Handle* handle,
+                              const rocksdb::Slice& begin_key,
+                              const rocksdb::Slice& end_key) override;
+  rocksdb::Status Merge(const rocksdb::WriteOptions& options, Handle* handle,
+                        const rocksdb::Slice& key, const rocksdb::Slice& value) override;
+  rocksdb::Status Write(const rocksdb::WriteOptions& options,
+                        rocksdb::WriteBatch* updates) override;
+
+  // db_read.cc
+  rocksdb::Status Get(const rocksdb::ReadOptions& options, Handle* handle,
+                      const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
+                      std::string* timestamp) override;
+  void MultiGet(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                const rocksdb::Slice* keys, rocksdb::PinnableSlice* values, std::string* timestamps,
+                rocksdb::Status* statuses, bool sorted_input) override;
+  void MultiGet(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
+                const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                rocksdb::Status* statuses, bool sorted_input) override;
+  bool KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle, const rocksdb::Slice& key,
+                   std::string* value, bool* value_found) override;
+  rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options, Handle* handle) override;
+  rocksdb::Status NewIterators(const rocksdb::ReadOptions& options, const Handles& handles,
+                               std::vector<rocksdb::Iterator*>* iterators) override;
+  const rocksdb::Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
+  rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
+
+  // db_admin.cc
+  bool GetProperty(Handle* handle, const rocksdb::Slice& property, std::string* value) override;
+  bool GetIntProperty(Handle* handle, const rocksdb::Slice& property, uint64_t* value) override;
+  bool GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) override;
+  rocksdb::Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
+                                      Handle* handle, const rocksdb::Range* ranges, int n,
+                                      uint64_t* sizes) override;
+  rocksdb::Status CompactRange(const rocksdb::CompactRangeOptions& options, Handle* handle,
+                               const rocksdb::Slice* begin, const rocksdb::Slice* end) override;
+  void DisableManualCompaction() override { manual_compaction_off_.fetch_add(1); }
+  void EnableManualCompaction() override { manual_compaction_off_.fetch_sub(1); }
+  rocksdb::Status WaitForCompact(const rocksdb::WaitForCompactOptions& options) override;
+  int NumberLevels(Handle* handle) override;
+  int Level0StopWriteTrigger(Handle* handle) override;
+  const std::string& GetName() const override { return name_; }
+  rocksdb::Options GetOptions(Handle* handle) const override;
+  rocksdb::DBOptions GetDBOptions() const override { return options_; }
+  rocksdb::Status Flush(const rocksdb::FlushOptions& options, Handle* handle) override;
+  rocksdb::Status Flush(const rocksdb::FlushOptions& options, const Handles& handles) override;
+  rocksdb::Status FlushWAL(bool sync) override;
+  rocksdb::Status SyncWAL() override;
+  rocksdb::Status VerifyChecksum(const rocksdb::ReadOptions& read_options) override;
+  rocksdb::Status GetDbIdentity(std::string& identity) const override;
+  rocksdb::Status GetDbSessionId(std::string& session_id) const override;
+
+  void memory_changed() override;
+  void rate_changed() override;
+  size_t memory_used() override;
+  size_t memory_pinned() override;
+
+ private:
+  struct LetGo {
+    DBImpl* db;
+    void operator()(Family* family) const;
+  };
+
+  DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_only);
+
+  static const std::shared_ptr<Family>& family_of(const Handle* handle) {
+    return static_cast<const HandleImpl*>(handle)->family();
+  }
+  // As to_status, but what a database that is opened read-only refuses is NotSupported.
+  rocksdb::Status told(const hawthorn::Status& status) const;
+
+  // db_open.cc
+  rocksdb::Status open_engine(const Descriptors& families);
+  rocksdb::Status open_families(const Descriptors& families, Handles* handles);
+  rocksdb::Status open_family(const rocksdb::ColumnFamilyDescriptor& descriptor, FamilyRow row,
+                              std::shared_ptr<Family>* family);
+  rocksdb::Status bind_merges(Family& family);
+  rocksdb::Status set_compression(Family& family);
+  rocksdb::Status write_row(const Family& family);
+  // To caches and limits of the options; also of families that have come since.
+  void subscribe();
+  void unsubscribe();
+
+  // db_families.cc, under admin_
+  rocksdb::Status choose_order(const rocksdb::Comparator& comparator, std::string* order);
+  rocksdb::Status choose_merge_slot(uint32_t* slot);
+  rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                std::shared_ptr<Family>* family);
+  // Null where there is none.
+  std::shared_ptr<Family> find_family(uint32_t id) const;
+  // Lifetime: while admin_ is held, or the database is being opened.
+  std::vector<const rocksdb::ColumnFamilyOptions*> family_options() const;
+  void family_gone(uint32_t id);
+
+  // db_write.cc
+  rocksdb::Status add_record(const BatchRecord& record, const Family& family,
+                             hawthorn::WriteBatch& batch, bool* by_transaction);
+  rocksdb::Status write_by_transaction(const rocksdb::WriteOptions& options,
+                                       const std::string& rep);
+  hawthorn::Status apply(hawthorn::Transaction& in, const BatchRecord& record,
+                         const Family& family);
+  hawthorn::Status merge_now(hawthorn::Transaction& in, const BatchRecord& record,
+                             const Family& family);
+  hawthorn::Status commit(const hawthorn::WriteBatch& batch, hawthorn::Durability durability);
+
+  // db_read.cc
+  hawthorn::Status multi_get(const Family& family, const hawthorn::Snapshot* snapshot,
+                             const rocksdb::ReadOptions& options, size_t count,
+                             const size_t* places, const rocksdb::Slice* keys,
+                             rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
+                             uint64_t* bytes);
+
+  // db_admin.cc
+  std::optional<uint64_t> int_property(const Family& family, std::string_view name);
+  std::optional<std::string> text_property(const Family& family, std::string_view name);
+  size_t budget() const;
+
+  const rocksdb::DBOptions options_;
+  const std::string name_;
+  const std::string session_id_;
+  const bool read_only_;
+  std::string registered_as_;  // in the list of open databases
+  Slots slots_;
+  std::unique_ptr<hawthorn::Db> db_;
+
+  std::mutex admin_;
+  mutable std::shared_mutex families_mutex_;
+  std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it
+  std::unique_ptr<HandleImpl> default_handle_;
+  std::shared_ptr<Family> default_family_;
+  SnapshotList snapshots_;
+  std::atomic<int> manual_compaction_off_{0};
+  bool subscribed_ = false;
+  std::vector<std::shared_ptr<rocksdb::Cache>> caches_;  // that it has subscribed to
+};
+
+}  // namespace hawthorn::rocks

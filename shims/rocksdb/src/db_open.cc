@@ -1,0 +1,317 @@
+// Opening: the engine, then what is kept of families, then each of them.
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "rocksdb/table.h"
+#include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/option_map.h"
+#include "shims/rocksdb/src/resources.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using S = rocksdb::Status;
+
+// Databases that this process has open, by their directory.
+struct OpenDatabases {
+  std::mutex mutex;
+  std::map<std::string, hawthorn::Db*> by_path;
+};
+OpenDatabases& open_databases() {
+  static auto* const databases = new OpenDatabases;  // never destroyed
+  return *databases;
+}
+
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path result = std::filesystem::weakly_canonical(path, error);
+  return error ? path : result.string();
+}
+
+std::string random_id() {
+  static constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr size_t kIdBytes = 20;
+  std::random_device random;
+  std::string id;
+  for (size_t i = 0; i < kIdBytes; ++i) id += kDigits[random() % (sizeof(kDigits) - 1)];
+  return id;
+}
+
+S open_error(const hawthorn::Status& status, const std::string& name, bool read_only) {
+  if (status.is(StatusCode::kBusy)) return S::IOError("lock " + name, slice(status.message()));
+  if (status.is(StatusCode::kNotFound)) {
+    if (read_only) return S::NotFound(name, "does not exist");
+    return S::InvalidArgument(name, "does not exist (create_if_missing is false)");
+  }
+  return to_status(status);
+}
+
+bool is_of_rocksdb(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path + "/CURRENT", error);
+}
+
+std::vector<const rocksdb::ColumnFamilyOptions*> options_of(
+    const DBImpl::Descriptors& descriptors) {
+  std::vector<const rocksdb::ColumnFamilyOptions*> all;
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : descriptors) {
+    all.push_back(&descriptor.options);
+  }
+  return all;
+}
+
+}  // namespace
+
+DBImpl::DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_only)
+    : options_(options), name_(std::move(name)), session_id_(random_id()), read_only_(read_only) {}
+
+DBImpl::~DBImpl() {
+  snapshots_.let_go_of_all();
+  // What fails here, the next open does.
+  Close().PermitUncheckedError();
+}
+
+rocksdb::Status DBImpl::Close() {
+  if (db_ == nullptr) return S::OK();
+  if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
+  unsubscribe();
+  {
+    OpenDatabases& databases = open_databases();
+    const std::lock_guard lock(databases.mutex);
+    databases.by_path.erase(registered_as_);
+  }
+  default_handle_.reset();
+  default_family_.reset();
+  std::vector<std::shared_ptr<Family>> gone;
+  {
+    const std::unique_lock lock(families_mutex_);
+    gone.swap(families_);
+  }
+  gone.clear();
+  db_.reset();
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {
+  if (status.ok()) return S::OK();
+  if (read_only_ && status.is(StatusCode::kReadOnly)) {
+    return S::NotSupported("Not supported operation in read only mode.");
+  }
+  return to_status(status);
+}
+
+rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
+                             const Descriptors& families, Handles* handles, bool read_only,
+                             std::unique_ptr<rocksdb::DB>* db) {
+  db->reset();
+  if (handles != nullptr) handles->clear();
+  if (S s = check_options(options); !s.ok()) return s;
+  bool has_default = false;
+  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
+    if (S s = check_options(family.options); !s.ok()) return s;
+    has_default = has_default || family.name == rocksdb::kDefaultColumnFamilyName;
+  }
+  if (!has_default) return S::InvalidArgument("Default column family not specified");
+  if (is_of_rocksdb(name)) {
+    return S::NotSupported(name, "was written by RocksDB, whose files are not read");
+  }
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, read_only));
+  S s = impl->open_engine(families);
+  if (s.ok()) s = impl->open_families(families, handles);
+  if (!s.ok()) return s;
+  impl->subscribe();
+  {
+    impl->registered_as_ = canonical(name);
+    OpenDatabases& databases = open_databases();
+    const std::lock_guard lock(databases.mutex);
+    databases.by_path[impl->registered_as_] = impl->db_.get();
+  }
+  *db = std::move(impl);
+  return S::OK();
+}
+
+std::optional<rocksdb::Status> DBImpl::list_families_of_open(const std::string& name,
+                                                             std::vector<std::string>* names) {
+  OpenDatabases& databases = open_databases();
+  const std::lock_guard lock(databases.mutex);
+  const auto found = databases.by_path.find(canonical(name));
+  if (found == databases.by_path.end()) return std::nullopt;
+  const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*found->second);
+  if (!rows.ok()) return to_status(rows.status());
+  *names = rows->names_by_id();
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
+  hawthorn::Options engine = engine_options(options_, read_only_);
+  engine.memory_budget_bytes = memory_budget(options_, options_of(families));
+  engine.merge_operators.assign(slots_.merges.begin(), slots_.merges.end());
+  engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
+  hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
+  if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
+  db_ = std::move(opened).value();
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* handles) {
+  hawthorn::Result<FamilyRows> rows = FamilyRows::read(*db_);
+  if (!rows.ok() && rows.status().is_not_found()) {
+    const hawthorn::Result<std::vector<std::string>> trees = db_->list_trees();
+    if (!trees.ok()) return told(trees.status());
+    if (read_only_ || !trees->empty()) {
+      return S::InvalidArgument(name_, "has no column families: it is not a database of RocksDB's");
+    }
+    const auto given = std::find_if(descriptors.begin(), descriptors.end(), [](const auto& d) {
+      return d.name == rocksdb::kDefaultColumnFamilyName;
+    });
+    FamilyRow row;
+    row.comparator = given->options.comparator->Name();
+    if (S s = choose_order(*given->options.comparator, &row.order); !s.ok()) return s;
+    if (hawthorn::Status s = make_rows(*db_, row); !s.ok()) return told(s);
+    rows = FamilyRows::read(*db_);
+  }
+  if (!rows.ok()) return told(rows.status());
+  if (!read_only_) {
+    for (const FamilyRow& row : rows->dropped()) {
+      if (hawthorn::Status s = erase_dropped(*db_, row.id); !s.ok()) return told(s);
+    }
+    std::string left_out;
+    for (const std::string& name : rows->names_by_id()) {
+      const bool named = std::any_of(descriptors.begin(), descriptors.end(),
+                                     [&name](const auto& d) { return d.name == name; });
+      if (!named) left_out += (left_out.empty() ? "" : ", ") + name;
+    }
+    if (!left_out.empty()) return S::InvalidArgument("Column families not opened: " + left_out);
+  }
+  std::vector<std::shared_ptr<Family>> opened;
+  for (const rocksdb::ColumnFamilyDescriptor& descriptor : descriptors) {
+    std::shared_ptr<Family> family;
+    const auto row = rows->families().find(descriptor.name);
+    S s;
+    if (row != rows->families().end()) {
+      s = open_family(descriptor, row->second, &family);
+      if (s.ok()) {
+        const std::unique_lock lock(families_mutex_);
+        families_.push_back(family);
+      }
+    } else if (options_.create_missing_column_families && !read_only_) {
+      s = create_family(descriptor, &family);
+    } else {
+      s = S::InvalidArgument("Column family not found", descriptor.name);
+    }
+    if (!s.ok()) return s;
+    opened.push_back(family);
+    if (family->id == 0) default_family_ = family;
+  }
+  default_handle_ = std::make_unique<HandleImpl>(default_family_);
+  if (handles == nullptr) return S::OK();
+  for (std::shared_ptr<Family>& family : opened) {
+    handles->push_back(new HandleImpl(std::move(family)));
+  }
+  return S::OK();
+}
+
+// Where the last who knows a family lets go of it, a dropped one is erased.
+void DBImpl::LetGo::operator()(Family* family) const {
+  const bool erase = family->dropped;
+  const uint32_t id = family->id;
+  delete family;
+  if (erase) db->family_gone(id);
+}
+
+rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                    FamilyRow row, std::shared_ptr<Family>* family) {
+  const rocksdb::Comparator& comparator = *descriptor.options.comparator;
+  if (row.comparator != comparator.Name()) {
+    return S::InvalidArgument(comparator.Name(),
+                              "does not match existing comparator " + row.comparator);
+  }
+  const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name));
+  if (!tree.ok()) return told(tree.status());
+  for (const auto& slot : slots_.orders) {
+    if (slot->name() == row.order) slot->bind(&comparator);
+  }
+  std::shared_ptr<Family> made(new Family, LetGo{this});
+  made->id = row.id;
+  made->name = descriptor.name;
+  made->tree = *tree;
+  made->options = descriptor.options;
+  made->row = std::move(row);
+  made->bytewise = made->row.order.empty();
+  if (S s = bind_merges(*made); !s.ok()) return s;
+  if (S s = set_compression(*made); !s.ok()) return s;
+  *family = std::move(made);
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::write_row(const Family& family) {
+  hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kOptimistic);
+  if (!in.ok()) return told(in.status());
+  hawthorn::Status status = put_family_row(*in, family.name, family.row);
+  if (status.ok()) status = in->commit(hawthorn::Durability::kFull);
+  return told(status);
+}
+
+rocksdb::Status DBImpl::bind_merges(Family& family) {
+  const std::shared_ptr<rocksdb::MergeOperator>& with = family.options.merge_operator;
+  if (with != nullptr && !family.row.merge_slot.has_value()) {
+    if (read_only_) return S::OK();  // nothing was ever merged there
+    uint32_t slot = 0;
+    if (S s = choose_merge_slot(&slot); !s.ok()) return s;
+    family.row.merge_slot = slot;
+    if (S s = write_row(family); !s.ok()) return s;
+  }
+  family.has_slot = family.row.merge_slot.has_value();
+  if (!family.has_slot) return S::OK();
+  if (*family.row.merge_slot >= Slots::kMerges) {
+    return S::Corruption("the row of family " + family.name + " names no merge slot");
+  }
+  MergeSlot& slot = *slots_.merges[*family.row.merge_slot];
+  slot.bind(with, !family.bytewise, options_.info_log.get());
+  family.merges = with.get();
+  if (with == nullptr || read_only_) return S::OK();
+  hawthorn::Status status = db_->set_merge_operator(family.tree, slot.name());
+  if (status.is(StatusCode::kBusy)) {
+    // Deleted ranges are being erased.
+    status = db_->drain();
+    if (status.ok()) status = db_->set_merge_operator(family.tree, slot.name());
+  }
+  return told(status);
+}
+
+rocksdb::Status DBImpl::set_compression(Family& family) {
+  const hawthorn::Compression wanted = compression_of(family.options);
+  if (read_only_ || family.row.compression == static_cast<uint32_t>(wanted)) return S::OK();
+  if (hawthorn::Status s = db_->set_compression(family.tree, wanted); !s.ok()) return told(s);
+  family.row.compression = static_cast<uint32_t>(wanted);
+  return write_row(family);
+}
+
+void DBImpl::subscribe() {
+  for (const std::shared_ptr<rocksdb::Cache>& cache : caches_of(options_, family_options())) {
+    if (std::find(caches_.begin(), caches_.end(), cache) != caches_.end()) continue;
+    if (CacheImpl* const impl = cache_impl(cache.get())) impl->subscribers().add(this);
+    caches_.push_back(cache);
+  }
+  if (std::exchange(subscribed_, true)) return;
+  if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
+    limiter->subscribers().add(this);
+  }
+}
+
+void DBImpl::unsubscribe() {
+  if (!std::exchange(subscribed_, false)) return;
+  for (const std::shared_ptr<rocksdb::Cache>& cache : caches_) {
+    if (CacheImpl* const impl = cache_impl(cache.get())) impl->subscribers().remove(this);
+  }
+  caches_.clear();
+  if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
+    limiter->subscribers().remove(this);
+  }
+}
+
+}  // namespace hawthorn::rocks

@@ -1,0 +1,231 @@
+// Reads: of one key, of many, iterators and snapshots.
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/iterator_impl.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using S = rocksdb::Status;
+
+// Values of fewer bytes are copied once more in place of being kept by an object of their own.
+constexpr size_t kCopiedBytesMax = 1024;
+
+// What of the options is refused, or over already. Nothing of it is set in nearly all reads.
+bool is_special(const rocksdb::ReadOptions& options) {
+  return options.timestamp != nullptr || options.iter_start_ts != nullptr ||
+         options.deadline.count() != 0 || options.managed ||
+         (options.read_tier != rocksdb::kReadAllTier &&
+          options.read_tier != rocksdb::kPersistedTier) ||
+         options.merge_operand_count_threshold.has_value() || options.table_filter != nullptr;
+}
+
+S check_special(const rocksdb::ReadOptions& options) {
+  if (options.timestamp != nullptr || options.iter_start_ts != nullptr) {
+    return S::NotSupported("user timestamps");
+  }
+  if (options.managed) return S::NotSupported("ReadOptions::managed");
+  if (options.merge_operand_count_threshold.has_value()) {
+    return S::NotSupported("ReadOptions::merge_operand_count_threshold");
+  }
+  if (options.table_filter != nullptr) return S::NotSupported("ReadOptions::table_filter");
+  if (options.read_tier == rocksdb::kBlockCacheTier ||
+      options.read_tier == rocksdb::kMemtableTier) {
+    return S::NotSupported("a ReadOptions::read_tier of memory alone");
+  }
+  if (options.deadline.count() != 0) {
+    const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    if (now >= options.deadline) return S::TimedOut("the deadline has passed");
+  }
+  return S::OK();
+}
+
+S check(const rocksdb::ReadOptions& options) {
+  return is_special(options) ? check_special(options) : S::OK();
+}
+
+const hawthorn::Snapshot* view_of(const rocksdb::ReadOptions& options) {
+  if (options.snapshot == nullptr) return nullptr;
+  return &static_cast<const SnapshotImpl*>(options.snapshot)->view();
+}
+
+// Reads keep their memory between calls.
+hawthorn::Value& value_of_thread() {
+  thread_local hawthorn::Value value;
+  return value;
+}
+
+struct Batch {
+  hawthorn::ReadBatch answers;
+  std::vector<std::string_view> keys;
+};
+Batch& batch_of_thread() {
+  thread_local Batch batch;
+  return batch;
+}
+
+void delete_value(void* value, void*) { delete static_cast<hawthorn::Value*>(value); }
+
+void hand_over(hawthorn::Value& read, rocksdb::PinnableSlice* to) {
+  to->Reset();
+  if (read.size() <= kCopiedBytesMax) {
+    to->PinSelf(slice(read.view()));
+    read.reset();
+    return;
+  }
+  auto* const kept = new hawthorn::Value(std::move(read));
+  to->PinSlice(slice(kept->view()), delete_value, kept, nullptr);
+}
+
+}  // namespace
+
+rocksdb::Status DBImpl::Get(const rocksdb::ReadOptions& options, Handle* handle,
+                            const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
+                            std::string* timestamp) {
+  if (timestamp != nullptr) return S::NotSupported("user timestamps");
+  if (S s = check(options); !s.ok()) return s;
+  hawthorn::Value& read = value_of_thread();
+  const hawthorn::Status status =
+      db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
+  if (!status.ok()) return told(status);
+  hand_over(read, value);
+  return S::OK();
+}
+
+bool DBImpl::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle,
+                         const rocksdb::Slice& key, std::string* value, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  rocksdb::PinnableSlice read;
+  const S s = Get(options, handle, key, &read, nullptr);
+  if (!s.ok()) return !s.IsNotFound();
+  if (value_found != nullptr) *value_found = true;
+  if (value != nullptr) value->assign(read.data(), read.size());
+  return true;
+}
+
+hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapshot* snapshot,
+                                   const rocksdb::ReadOptions& options, size_t count,
+                                   const size_t* places, const rocksdb::Slice* keys,
+                                   rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
+                                   uint64_t* bytes) {
+  Batch& batch = batch_of_thread();
+  batch.keys.clear();
+  const auto place = [places](size_t i) { return places == nullptr ? i : places[i]; };
+  for (size_t i = 0; i < count; ++i) batch.keys.push_back(view(keys[place(i)]));
+  const hawthorn::Status status =
+      db_->multi_get(family.tree, batch.keys, batch.answers, {.snapshot = snapshot});
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = place(i);
+    if (!status.ok()) {
+      statuses[at] = told(status);
+      continue;
+    }
+    const hawthorn::BatchItem& item = batch.answers[i];
+    if (!item.found()) {
+      statuses[at] = S::NotFound();
+    } else if (*bytes > options.value_size_soft_limit) {
+      statuses[at] = S::Aborted();
+    } else {
+      *bytes += item.value.size();
+      values[at].Reset();
+      values[at].PinSelf(slice(item.value));
+      statuses[at] = S::OK();
+    }
+  }
+  batch.answers.reset();
+  return status;
+}
+
+void DBImpl::MultiGet(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
+                      const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                      rocksdb::Status* statuses, bool /*sorted_input*/) {
+  const S s = check(options);
+  if (!s.ok()) {
+    std::fill_n(statuses, num_keys, s);
+    return;
+  }
+  uint64_t bytes = 0;
+  static_cast<void>(multi_get(*family_of(handle), view_of(options), options, num_keys, nullptr,
+                              keys, values, statuses, &bytes));
+}
+
+void DBImpl::MultiGet(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                      const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
+                      std::string* timestamps, rocksdb::Status* statuses, bool /*sorted_input*/) {
+  const S s = timestamps != nullptr ? S::NotSupported("user timestamps") : check(options);
+  if (!s.ok()) {
+    std::fill_n(statuses, num_keys, s);
+    return;
+  }
+  // Families one after another, all of one moment.
+  std::vector<size_t> order(num_keys);
+  for (size_t i = 0; i < num_keys; ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [handles](size_t a, size_t b) {
+    return std::pair(handles[a]->GetID(), a) < std::pair(handles[b]->GetID(), b);
+  });
+  const hawthorn::Snapshot* snapshot = view_of(options);
+  hawthorn::Snapshot taken;
+  if (snapshot == nullptr && num_keys > 0 &&
+      handles[order.front()]->GetID() != handles[order.back()]->GetID()) {
+    taken = db_->snapshot();
+    snapshot = &taken;
+  }
+  uint64_t bytes = 0;
+  for (size_t begin = 0; begin < num_keys;) {
+    Handle* const handle = handles[order[begin]];
+    size_t end = begin + 1;
+    while (end < num_keys && handles[order[end]]->GetID() == handle->GetID()) ++end;
+    static_cast<void>(multi_get(*family_of(handle), snapshot, options, end - begin,
+                                order.data() + begin, keys, values, statuses, &bytes));
+    begin = end;
+  }
+}
+
+rocksdb::Iterator* DBImpl::NewIterator(const rocksdb::ReadOptions& options, Handle* handle) {
+  if (S s = check(options); !s.ok()) return rocksdb::NewErrorIterator(s);
+  return new IteratorImpl(db_.get(), family_of(handle), options, HeldSnapshot(options.snapshot));
+}
+
+rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const Handles& handles,
+                                     std::vector<rocksdb::Iterator*>* iterators) {
+  iterators->clear();
+  if (S s = check(options); !s.ok()) return s;
+  const SnapshotImpl* taken = nullptr;
+  if (options.snapshot == nullptr) taken = new SnapshotImpl(db_->snapshot(), 0);
+  const rocksdb::Snapshot* const shown = taken == nullptr ? options.snapshot : taken;
+  for (Handle* handle : handles) {
+    iterators->push_back(
+        new IteratorImpl(db_.get(), family_of(handle), options, HeldSnapshot(shown)));
+  }
+  if (taken != nullptr) taken->let_go();
+  return S::OK();
+}
+
+const rocksdb::Snapshot* DBImpl::GetSnapshot() {
+  hawthorn::Snapshot taken = db_->snapshot();
+  if (!taken.valid()) return nullptr;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  const auto* const snapshot = new SnapshotImpl(std::move(taken), seconds.count());
+  snapshots_.add(snapshot);
+  return snapshot;
+}
+
+void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
+  const auto* const released = static_cast<const SnapshotImpl*>(snapshot);
+  snapshots_.remove(released);
+  released->let_go();
+}
+
+rocksdb::SequenceNumber DBImpl::GetLatestSequenceNumber() const {
+  return db_->snapshot().timestamp();
+}
+
+}  // namespace hawthorn::rocks

@@ -1,0 +1,236 @@
+// Writes: each one commit of the engine.
+
+#include <algorithm>
+
+#include "rocksdb/merge_operator.h"
+#include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/db_impl.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using rocksdb::Slice;
+using S = rocksdb::Status;
+
+// The engine's limit of an operand; longer ones are folded at once.
+constexpr size_t kOperandBytesMax = size_t{64} << 10;
+// What a thread keeps of the memory of its batches.
+constexpr size_t kBatchBytesKept = size_t{1} << 20;
+// While a family has many ranges that are not erased yet, another one waits for them.
+constexpr int kRangeAttempts = 4;
+
+S check(const rocksdb::WriteOptions& options) {
+  if (options.sync && options.disableWAL) {
+    return S::InvalidArgument("Sync writes has to enable WAL.");
+  }
+  return S::OK();
+}
+
+hawthorn::Durability durability_of(const rocksdb::WriteOptions& options) {
+  return options.sync ? hawthorn::Durability::kFull : hawthorn::Durability::kNone;
+}
+
+S dropped_family() { return S::InvalidArgument("the column family is dropped"); }
+S unknown_family() { return S::InvalidArgument("Invalid column family specified in write batch"); }
+S no_operator() { return S::NotSupported("Provide a merge_operator when opening DB"); }
+
+bool is_write(BatchTag tag) {
+  return tag == BatchTag::kPut || tag == BatchTag::kDelete || tag == BatchTag::kSingleDelete ||
+         tag == BatchTag::kDeleteRange || tag == BatchTag::kMerge;
+}
+
+hawthorn::WriteBatch& batch_of_thread() {
+  thread_local hawthorn::WriteBatch batch;
+  batch.clear();
+  return batch;
+}
+
+void shrink(hawthorn::WriteBatch& batch) {
+  if (batch.bytes() > kBatchBytesKept) batch = hawthorn::WriteBatch();
+}
+
+}  // namespace
+
+rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle, const Slice& key,
+                            const Slice& value) {
+  const Family& family = *family_of(handle);
+  if (S s = check(options); !s.ok()) return s;
+  if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
+  return told(db_->put(family.tree, view(key), view(value), durability_of(options)));
+}
+
+rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* handle,
+                               const Slice& key) {
+  const Family& family = *family_of(handle);
+  if (S s = check(options); !s.ok()) return s;
+  if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
+  return told(db_->del(family.tree, view(key), durability_of(options)));
+}
+
+rocksdb::Status DBImpl::SingleDelete(const rocksdb::WriteOptions& options, Handle* handle,
+                                     const Slice& key) {
+  return Delete(options, handle, key);
+}
+
+rocksdb::Status DBImpl::DeleteRange(const rocksdb::WriteOptions& options, Handle* handle,
+                                    const Slice& begin_key, const Slice& end_key) {
+  rocksdb::WriteBatch batch;
+  S s = batch.DeleteRange(handle, begin_key, end_key);
+  return s.ok() ? Write(options, &batch) : s;
+}
+
+rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* handle,
+                              const Slice& key, const Slice& value) {
+  const Family& family = *family_of(handle);
+  if (S s = check(options); !s.ok()) return s;
+  if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
+  if (family.merges == nullptr) return no_operator();
+  if (!family.bytewise || value.size() > kOperandBytesMax) {
+    rocksdb::WriteBatch batch;
+    S s = batch.Merge(handle, key, value);
+    return s.ok() ? Write(options, &batch) : s;
+  }
+  return told(db_->merge(family.tree, view(key), view(value), durability_of(options)));
+}
+
+rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
+  if (updates == nullptr) return S::InvalidArgument("Batch is nullptr!");
+  if (S s = check(options); !s.ok()) return s;
+  const std::string& rep = updates->Data();
+  if (rep.size() < kBatchHeaderBytes) return S::Corruption("malformed WriteBatch (too small)");
+
+  hawthorn::WriteBatch& batch = batch_of_thread();
+  const char* const end = rep.data() + rep.size();
+  std::shared_ptr<Family> other;
+  const Family* family = default_family_.get();
+  BatchRecord record;
+  uint32_t found = 0;
+  bool by_transaction = false;
+  for (const char* at = rep.data() + kBatchHeaderBytes; at < end;) {
+    at = read_record(at, end, &record);
+    if (at == nullptr) return S::Corruption("bad record in a WriteBatch");
+    if (!is_write(record.tag)) {
+      if (record.tag == BatchTag::kLogData || record.tag == BatchTag::kNoop) continue;
+      return S::NotSupported("a batch with marks of prepared transactions");
+    }
+    ++found;
+    if (family == nullptr || record.family != family->id) {
+      other = find_family(record.family);
+      family = other.get();
+    }
+    if (family == nullptr) {
+      if (options.ignore_missing_column_families) continue;
+      return unknown_family();
+    }
+    if (record.tag == BatchTag::kPut) {
+      batch.put(family->tree, view(record.key), view(record.value));
+    } else if (S s = add_record(record, *family, batch, &by_transaction); !s.ok()) {
+      return s;
+    }
+  }
+  if (found != batch_count(rep)) return S::Corruption("WriteBatch has wrong count");
+  if (by_transaction) return write_by_transaction(options, rep);
+  if (batch.count() == 0) return options.sync ? told(db_->sync()) : S::OK();
+  S s = told(commit(batch, durability_of(options)));
+  shrink(batch);
+  return s;
+}
+
+rocksdb::Status DBImpl::add_record(const BatchRecord& record, const Family& family,
+                                   hawthorn::WriteBatch& batch, bool* by_transaction) {
+  switch (record.tag) {
+    case BatchTag::kDeleteRange: {
+      const int order = family.options.comparator->Compare(record.key, record.value);
+      if (order > 0) return S::InvalidArgument("end key comes before start key");
+      if (order == 0) return S::OK();
+      if (family.has_slot) {
+        *by_transaction = true;
+      } else {
+        batch.delete_range(family.tree, view(record.key), view(record.value));
+      }
+      return S::OK();
+    }
+    case BatchTag::kMerge:
+      if (family.merges == nullptr) return no_operator();
+      if (record.key.size() + record.value.size() > kOperandBytesMax) {
+        *by_transaction = true;
+      } else if (family.bytewise) {
+        batch.merge(family.tree, view(record.key), view(record.value));
+      } else {
+        batch.merge(family.tree, view(record.key),
+                    keyed_operand(view(record.key), view(record.value)));
+      }
+      return S::OK();
+    default:
+      batch.del(family.tree, view(record.key));
+      return S::OK();
+  }
+}
+
+hawthorn::Status DBImpl::commit(const hawthorn::WriteBatch& batch,
+                                hawthorn::Durability durability) {
+  hawthorn::Status status = db_->write(batch, durability);
+  for (int attempt = 1; attempt < kRangeAttempts && status.is(StatusCode::kTimedOut); ++attempt) {
+    if (!db_->drain().ok()) break;
+    status = db_->write(batch, durability);
+  }
+  return status;
+}
+
+// A batch of the engine has neither ranges of trees with a merge operator, nor operands over its
+// limit. An exclusive transaction has both, and never conflicts.
+rocksdb::Status DBImpl::write_by_transaction(const rocksdb::WriteOptions& options,
+                                             const std::string& rep) {
+  hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kExclusive);
+  if (!in.ok()) return told(in.status());
+  const char* const end = rep.data() + rep.size();
+  BatchRecord record;
+  for (const char* at = rep.data() + kBatchHeaderBytes; at < end;) {
+    at = read_record(at, end, &record);
+    if (!is_write(record.tag)) continue;
+    const std::shared_ptr<Family> family = find_family(record.family);
+    if (family == nullptr) {
+      if (options.ignore_missing_column_families) continue;
+      return unknown_family();
+    }
+    if (hawthorn::Status status = apply(*in, record, *family); !status.ok()) return told(status);
+  }
+  return told(in->commit(durability_of(options)));
+}
+
+hawthorn::Status DBImpl::apply(hawthorn::Transaction& in, const BatchRecord& record,
+                               const Family& family) {
+  const std::string_view key = view(record.key);
+  switch (record.tag) {
+    case BatchTag::kPut:
+      return in.put(family.tree, key, view(record.value));
+    case BatchTag::kDeleteRange:
+      if (family.options.comparator->Compare(record.key, record.value) >= 0) return {};
+      return in.delete_range(family.tree, key, view(record.value));
+    case BatchTag::kMerge:
+      if (record.key.size() + record.value.size() > kOperandBytesMax) {
+        return merge_now(in, record, family);
+      }
+      if (family.bytewise) return in.merge(family.tree, key, view(record.value));
+      return in.merge(family.tree, key, keyed_operand(key, view(record.value)));
+    default:
+      return in.del(family.tree, key);
+  }
+}
+
+hawthorn::Status DBImpl::merge_now(hawthorn::Transaction& in, const BatchRecord& record,
+                                   const Family& family) {
+  hawthorn::Value before;
+  const hawthorn::Status read = in.get(family.tree, view(record.key), before);
+  if (!read.ok() && !read.is_not_found()) return read;
+  std::optional<std::string_view> existing;
+  if (read.ok()) existing = before.view();
+  std::string merged;
+  if (!full_merge(*family.merges, view(record.key), existing, {record.value},
+                  options_.info_log.get(), &merged)) {
+    return {StatusCode::kCorruption, "the merge operator has refused an operand"};
+  }
+  return in.put(family.tree, view(record.key), merged);
+}
+
+}  // namespace hawthorn::rocks

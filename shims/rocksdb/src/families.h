@@ -1,0 +1,90 @@
+#pragma once
+// Column families: which there are, and what is kept of each.
+//
+// A family is a tree of the engine, "cf/" and its name. What the engine does not know of it stands
+// in the tree "rocksdb", in a row for each:
+//
+//   family/NAME   id, name of the comparator, engine's order, merge slot, compression
+//   dropped/ID    the same of a family that is dropped, and still read by who has a handle; its
+//                 tree is "dropped/ID", and goes with the last handle, or with the next open
+//   next_family   the id that the next one gets
+//
+// Not here: handles, and who waits for whom (db_impl.h).
+// Threads: FamilyRows as the engine; a Family's constant members from any thread.
+//
+// 1. A family's rows and its tree are made, renamed and dropped in one commit.
+// 2. An id is never given twice.
+
+#include <hawthorn/db.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rocksdb/options.h"
+#include "shims/rocksdb/src/slots.h"
+
+namespace hawthorn::rocks {
+
+struct FamilyRow {
+  uint32_t id = 0;
+  std::string comparator;                   // rocksdb::Comparator::Name
+  std::string order;                        // TreeOptions::order
+  std::optional<uint32_t> merge_slot = {};  // nothing: it never had an operator
+  uint32_t compression = 0;                 // hawthorn::Compression
+};
+
+struct Family {
+  uint32_t id = 0;
+  std::string name;
+  hawthorn::Tree tree;
+  rocksdb::ColumnFamilyOptions options;
+  FamilyRow row;
+  bool bytewise = true;                            // keys are stored as they are
+  const rocksdb::MergeOperator* merges = nullptr;  // that it has now
+  bool has_slot = false;                           // the engine folds operands in its tree
+  std::atomic<bool> dropped{false};
+};
+
+std::string tree_name(const std::string& family);
+std::string dropped_tree_name(uint32_t id);
+
+// All rows, as they are read at once.
+class FamilyRows {
+ public:
+  // Errors: kNotFound where the database has no such tree; kCorruption; those of reading.
+  static hawthorn::Result<FamilyRows> read(hawthorn::Db& db);
+
+  // By name.
+  const std::map<std::string, FamilyRow>& families() const { return families_; }
+  const std::vector<FamilyRow>& dropped() const { return dropped_; }
+  uint32_t next_id() const { return next_id_; }
+  std::vector<std::string> names_by_id() const;
+
+ private:
+  std::map<std::string, FamilyRow> families_;
+  std::vector<FamilyRow> dropped_;
+  uint32_t next_id_ = 0;
+};
+
+// Within a transaction that is committed by the caller.
+hawthorn::Status put_family_row(hawthorn::Transaction& in, const std::string& name,
+                                const FamilyRow& row);
+// Makes tree and row, and counts the next id.
+hawthorn::Status make_family(hawthorn::Transaction& in, const std::string& name,
+                             const FamilyRow& row);
+// From "cf/NAME" to "dropped/ID".
+hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
+                             const FamilyRow& row);
+// Removes what drop_family has left.
+hawthorn::Status erase_dropped(hawthorn::Db& db, uint32_t id);
+// The first commit of a new database.
+hawthorn::Status make_rows(hawthorn::Db& db, const FamilyRow& default_family);
+
+hawthorn::Compression compression_of(const rocksdb::ColumnFamilyOptions& options);
+
+}  // namespace hawthorn::rocks

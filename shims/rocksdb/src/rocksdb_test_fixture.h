@@ -1,0 +1,120 @@
+#pragma once
+// A directory for a test, and a database in it that can be closed and opened again.
+//
+// Used by the tests of the shim. Threads: one object from one thread.
+
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+#include <rocksdb/merge_operator.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hawthorn::rocks {
+
+#define ASSERT_OK(call)                                            \
+  do {                                                             \
+    const rocksdb::Status status_of_call = (call);                 \
+    ASSERT_TRUE(status_of_call.ok()) << status_of_call.ToString(); \
+  } while (false)
+#define EXPECT_OK(call)                                            \
+  do {                                                             \
+    const rocksdb::Status status_of_call = (call);                 \
+    EXPECT_TRUE(status_of_call.ok()) << status_of_call.ToString(); \
+  } while (false)
+
+// Appends with a comma between, as the usual example of an operator does.
+class Append final : public rocksdb::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "test.Append"; }
+  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value,
+             std::string* result, rocksdb::Logger*) const override {
+    *result =
+        existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
+    return true;
+  }
+};
+
+class RocksTest : public testing::Test {
+ protected:
+  RocksTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rocks_XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+    path_ = directory_ + "/db";
+    options_.create_if_missing = true;
+    // Little, so that what is unflushed is flushed in tests, too.
+    options_.write_buffer_size = size_t{4} << 20;
+  }
+  ~RocksTest() override {
+    close();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void open() { ASSERT_OK(rocksdb::DB::Open(options_, path_, &db_)); }
+  // With these families, "default" among them; handles_ in the same order.
+  rocksdb::Status try_open(const std::vector<std::string>& families) {
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : families) {
+      descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options_));
+    }
+    return rocksdb::DB::Open(options_, path_, descriptors, &handles_, &db_);
+  }
+  void close() {
+    for (rocksdb::ColumnFamilyHandle* handle : handles_) delete handle;
+    handles_.clear();
+    db_.reset();
+  }
+  void reopen() {
+    close();
+    open();
+  }
+
+  rocksdb::Status put(const std::string& key, const std::string& value,
+                      rocksdb::ColumnFamilyHandle* family = nullptr) {
+    return db_->Put(rocksdb::WriteOptions(), family ? family : db_->DefaultColumnFamily(), key,
+                    value);
+  }
+  // "(missing)" where it is, and an error as text.
+  std::string get(const std::string& key, rocksdb::ColumnFamilyHandle* family = nullptr,
+                  const rocksdb::Snapshot* snapshot = nullptr) {
+    rocksdb::ReadOptions options;
+    options.snapshot = snapshot;
+    std::string value;
+    const rocksdb::Status status =
+        db_->Get(options, family ? family : db_->DefaultColumnFamily(), key, &value);
+    if (status.IsNotFound()) return "(missing)";
+    return status.ok() ? value : status.ToString();
+  }
+  // "a=1 b=2 " of all that an iterator shows, in this direction.
+  static std::string walk(rocksdb::Iterator& iterator, bool forward = true) {
+    std::string text;
+    if (forward) {
+      for (iterator.SeekToFirst(); iterator.Valid(); iterator.Next()) text += entry(iterator);
+    } else {
+      for (iterator.SeekToLast(); iterator.Valid(); iterator.Prev()) text += entry(iterator);
+    }
+    EXPECT_OK(iterator.status());
+    return text;
+  }
+  std::string all(rocksdb::ColumnFamilyHandle* family = nullptr,
+                  const rocksdb::ReadOptions& options = {}) {
+    const std::unique_ptr<rocksdb::Iterator> iterator(
+        db_->NewIterator(options, family ? family : db_->DefaultColumnFamily()));
+    return walk(*iterator);
+  }
+  static std::string entry(const rocksdb::Iterator& iterator) {
+    return iterator.key().ToString() + "=" + iterator.value().ToString() + " ";
+  }
+
+  std::string directory_;
+  std::string path_;
+  rocksdb::Options options_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
+};
+
+}  // namespace hawthorn::rocks
