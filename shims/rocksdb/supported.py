@@ -203,7 +203,8 @@ def page(all_rows):
             count[declaration.how] += 1
             note = declaration.note.replace("|", "\\|")
             note = note[:1].upper() + note[1:]
-            text += f"| `{declaration.name}` | {declaration.how} | {note} |\n".replace("|  |", "| |")
+            row = f"| `{declaration.name}` | {declaration.how} | {note} |\n"
+            text += row.replace("|  |", "| |")
     totals = ", ".join(f"{count[how]} {how}" for how in HOWS)
     return PAGE_HEAD + f"Rows: {totals}.\n" + text
 
