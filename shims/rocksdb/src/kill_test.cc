@@ -1,0 +1,101 @@
+// A process that writes through the shim is killed in the middle: what was acknowledged is there,
+// with sync and without, and of a batch all or nothing.
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "shims/rocksdb/src/rocksdb_test_fixture.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using rocksdb::DB;
+using rocksdb::WriteBatch;
+using rocksdb::WriteOptions;
+
+class Kills : public RocksTest, public testing::WithParamInterface<bool> {
+ protected:
+  Kills() {
+    options_.create_missing_column_families = true;
+    options_.merge_operator = std::make_shared<Append>();
+    void* const shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    acknowledged_ = new (shared) std::atomic<int>(0);
+  }
+  ~Kills() override { munmap(acknowledged_, sizeof(*acknowledged_)); }
+
+  static std::string key_of(int number) { return std::to_string(1'000'000 + number); }
+
+  // In the child: batch after batch over both families, until it is killed.
+  void write_for_ever() {
+    if (!try_open({"default", "other"}).ok()) _exit(1);
+    WriteOptions options;
+    options.sync = GetParam();
+    for (int i = acknowledged_->load() + 1;; ++i) {
+      WriteBatch batch;
+      batch.Put(key_of(i), std::to_string(i)).PermitUncheckedError();
+      batch.Put(handles_[1], key_of(i), std::to_string(i)).PermitUncheckedError();
+      batch.Delete(key_of(i - 10)).PermitUncheckedError();
+      batch.Merge(handles_[1], "count", "x").PermitUncheckedError();
+      if (!db_->Write(options, &batch).ok()) _exit(1);
+      acknowledged_->store(i);
+    }
+  }
+
+  // Returns the number of the last batch that is there.
+  int check(int acknowledged) {
+    EXPECT_OK(try_open({"default", "other"}));
+    int last = 0;
+    std::string expected;
+    const std::unique_ptr<rocksdb::Iterator> at(
+        db_->NewIterator(rocksdb::ReadOptions(), handles_[1]));
+    for (at->SeekToFirst(); at->Valid() && at->key() != rocksdb::Slice("count"); at->Next()) {
+      EXPECT_EQ(at->key().ToString(), key_of(++last));
+    }
+    EXPECT_GE(last, acknowledged);
+    EXPECT_LE(last, acknowledged + 1);
+    for (int i = std::max(last - 9, 1); i <= last; ++i) {
+      expected += key_of(i) + "=" + std::to_string(i) + " ";
+    }
+    EXPECT_EQ(all(), expected);
+    EXPECT_EQ(get("count", handles_[1]).size(), last == 0 ? 9U : static_cast<size_t>(2 * last - 1));
+    return last;
+  }
+
+  std::atomic<int>* acknowledged_ = nullptr;
+};
+
+TEST_P(Kills, LoseNothingThatWasAcknowledged) {
+  std::mt19937 random(GetParam() ? 1 : 2);
+  constexpr int kRounds = 8;
+  int written = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) write_for_ever();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 300));
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    int how = 0;
+    ASSERT_EQ(waitpid(child, &how, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(how)) << "the child ended with " << WEXITSTATUS(how);
+    const int last = check(acknowledged_->load());
+    acknowledged_->store(last);
+    EXPECT_GE(last, written);
+    written = last;
+    close();
+  }
+  EXPECT_GT(written, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Durability, Kills, testing::Bool(),
+                         [](const auto& instance) { return instance.param ? "sync" : "no_sync"; });
+
+}  // namespace
+}  // namespace hawthorn::rocks
