@@ -41,6 +41,10 @@ std::vector<EngineInfo> list_engines() {
   add_rocksdb("rocksdb-universal-get", RocksProfile::kUniversalGet,
               "the same, with Get in place of MultiGet");
 #endif
+#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+  list.push_back({"hawthorn-rocksdb", MemoryLimit::kOwn, "this engine by RocksDB's API",
+                  [] { return make_rocksdb(RocksProfile::kDefault); }, kShareOfOwn});
+#endif
 #ifdef HAWTHORN_BENCH_HAVE_LMDB
   list.push_back({"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); },
                   kShareOfMapped});

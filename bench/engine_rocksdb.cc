@@ -2,17 +2,20 @@
 // `rocksdb-tuned` what its tuning guide advises for two cores; both have the memory figure M as
 // block cache and write buffers. `rocksdb-level` and `rocksdb-universal` take what two published
 // comparisons with larger-than-memory data chose for it. For transactions it is opened as its
-// TransactionDB, with the default options of that.
+// TransactionDB, with the default options of that. Over hawthorn-rocksdb, which has no
+// TransactionDB yet, this is the engine `hawthorn-rocksdb`.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
-#include <rocksdb/utilities/transaction.h>
-#include <rocksdb/utilities/transaction_db.h>
 #include <rocksdb/version.h>
 #include <rocksdb/write_batch.h>
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+#include <rocksdb/utilities/transaction.h>
+#include <rocksdb/utilities/transaction_db.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -95,6 +98,7 @@ class RocksWriter : public Writer {
   bool reads_ = false;
 };
 
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
 // Without a snapshot of its own, so that a key that it has locked shows its newest value.
 class RocksTxnClient : public TxnClient {
  public:
@@ -147,6 +151,8 @@ class RocksTxnClient : public TxnClient {
   std::unique_ptr<rocksdb::Transaction> transaction_;
   rocksdb::PinnableSlice value_;
 };
+
+#endif
 
 class RocksReader : public ReaderOf<RocksReader> {
  public:
@@ -278,7 +284,9 @@ class RocksEngine : public Engine {
 
   void close() override {
     check(db_->Close());
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
     transaction_db_ = nullptr;
+#endif
     db_.reset();
   }
 
@@ -317,7 +325,13 @@ class RocksEngine : public Engine {
     drain();
   }
 
-  bool is_log(std::string_view file_name) const override { return file_name.ends_with(".log"); }
+  bool is_log(std::string_view file_name) const override {
+#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+    return file_name.starts_with("wal.");
+#else
+    return file_name.ends_with(".log");
+#endif
+  }
   uint64_t reachable_bytes() override {
     uint64_t tables = 0;
     uint64_t memory = 0;
@@ -326,11 +340,13 @@ class RocksEngine : public Engine {
     return tables + memory;
   }
 
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
   bool offers(TxnKind kind) const override { return kind == TxnKind::kRowLocks; }
   std::unique_ptr<TxnClient> transactions(TxnKind kind) override {
     if (!offers(kind) || transaction_db_ == nullptr) return Engine::transactions(kind);
     return std::make_unique<RocksTxnClient>(*transaction_db_, config_.sync);
   }
+#endif
 
   bool holds_snapshots() const override { return true; }
 
@@ -435,12 +451,14 @@ class RocksEngine : public Engine {
   }
 
   void open_db(const rocksdb::Options& options) {
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
     if (config_.transactions) {
       check(rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), config_.path,
                                          &transaction_db_));
       db_.reset(transaction_db_);
       return;
     }
+#endif
 #if ROCKSDB_MAJOR >= 11
     check(rocksdb::DB::Open(options, config_.path, &db_));
 #else
@@ -461,7 +479,9 @@ class RocksEngine : public Engine {
   const RocksProfile profile_;
   EngineConfig config_;
   std::unique_ptr<rocksdb::DB> db_;
+#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
   rocksdb::TransactionDB* transaction_db_ = nullptr;  // db_, where it was opened for transactions
+#endif
   std::string settings_;
 };
 
