@@ -173,6 +173,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status told(const hawthorn::Status& status) const;
 
   // db_open.cc
+  void let_go_of_engine();
   rocksdb::Status open_engine(const Descriptors& families);
   rocksdb::Status open_families(const Descriptors& families, Handles* handles);
   rocksdb::Status open_family(const rocksdb::ColumnFamilyDescriptor& descriptor, FamilyRow row,

@@ -71,13 +71,21 @@ DBImpl::DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_on
 
 DBImpl::~DBImpl() {
   snapshots_.let_go_of_all();
-  // What fails here, the next open does.
-  Close().PermitUncheckedError();
+  // What cannot be flushed stays in the log.
+  if (!Close().ok() && db_ != nullptr) let_go_of_engine();
 }
 
 rocksdb::Status DBImpl::Close() {
   if (db_ == nullptr) return S::OK();
   if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
+  hawthorn::Status status;
+  if (!read_only_ && !options_.avoid_flush_during_shutdown) status = db_->close();
+  if (status.is(StatusCode::kBusy)) return S::Busy(slice(status.message()));  // it stays open
+  let_go_of_engine();
+  return told(status);
+}
+
+void DBImpl::let_go_of_engine() {
   unsubscribe();
   {
     OpenDatabases& databases = open_databases();
@@ -93,7 +101,6 @@ rocksdb::Status DBImpl::Close() {
   }
   gone.clear();
   db_.reset();
-  return S::OK();
 }
 
 rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {

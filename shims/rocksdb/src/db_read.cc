@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <limits>
 
 #include "shims/rocksdb/src/convert.h"
@@ -210,9 +211,7 @@ rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const 
 const rocksdb::Snapshot* DBImpl::GetSnapshot() {
   hawthorn::Snapshot taken = db_->snapshot();
   if (!taken.valid()) return nullptr;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-  const auto* const snapshot = new SnapshotImpl(std::move(taken), seconds.count());
+  const auto* const snapshot = new SnapshotImpl(std::move(taken), std::time(nullptr));
   snapshots_.add(snapshot);
   return snapshot;
 }

@@ -187,6 +187,7 @@ TEST_F(Opening, NamesOfFamilies) {
 }
 
 TEST_F(Opening, ReadOnly) {
+  options_.avoid_flush_during_shutdown = true;
   options_.create_missing_column_families = true;
   EXPECT_TRUE(DB::OpenForReadOnly(options_, path_, &db_).IsNotFound());
   ASSERT_OK(try_open({"default", "other", "third"}));
@@ -219,6 +220,14 @@ TEST_F(Opening, ReadOnly) {
       DB::OpenForReadOnly(options_, path_, {ColumnFamilyDescriptor()}, &handles_, &raw, true));
   db_.reset(raw);
   EXPECT_EQ(get("a"), "0");
+}
+
+TEST_F(Opening, ClosingFlushes) {
+  open();
+  ASSERT_OK(put("a", "1"));
+  close();
+  ASSERT_OK(DB::OpenForReadOnly(options_, path_, &db_, true));
+  EXPECT_EQ(get("a"), "1");
 }
 
 TEST_F(Opening, ComparatorsAreKept) {

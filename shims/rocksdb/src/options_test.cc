@@ -184,7 +184,6 @@ TEST_F(OptionsOf, ADatabaseThatAreAccepted) {
   options_.allow_2pc = true;
   options_.dump_malloc_stats = true;
   options_.avoid_flush_during_recovery = true;
-  options_.avoid_flush_during_shutdown = true;
   options_.allow_ingest_behind = true;
   options_.two_write_queues = true;
   options_.manual_wal_flush = true;

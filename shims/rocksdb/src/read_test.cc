@@ -304,6 +304,11 @@ TEST_F(Reads, Snapshots) {
   }
   db_->ReleaseSnapshot(first);
   db_->ReleaseSnapshot(nullptr);
+  {
+    const std::unique_ptr<Iterator> held(db_->NewIterator(ReadOptions()));
+    EXPECT_TRUE(db_->Close().IsBusy());
+    EXPECT_EQ(walk(*held), "");
+  }
   EXPECT_EQ(get("a"), "(missing)");
   EXPECT_OK(db_->Close());
   EXPECT_OK(db_->Close());

@@ -35,6 +35,11 @@ char* put_varint32(char* to, uint32_t number) {
 
 constexpr size_t kVarintBytesMax = 5;
 
+char* append_to(char* to, const Slice& bytes) {
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
 Status refused(const char* what) { return Status::InvalidArgument(what, "no handler for it"); }
 
 }  // namespace
@@ -95,6 +100,7 @@ Status WriteBatch::Add(unsigned char tag, unsigned char tag_of_family, ColumnFam
   if (value != nullptr && value->size() > kSizeMax) {
     return Status::InvalidArgument("value is too large");
   }
+  // Made longer once, and filled in place.
   const size_t size_before = rep_.size();
   char head[1 + 2 * kVarintBytesMax];
   char* end = head;
@@ -106,12 +112,17 @@ Status WriteBatch::Add(unsigned char tag, unsigned char tag_of_family, ColumnFam
     end = put_varint32(end, id);
   }
   end = put_varint32(end, static_cast<uint32_t>(key.size()));
-  rep_.append(head, static_cast<size_t>(end - head));
-  rep_.append(key.data(), key.size());
+  const size_t head_bytes = static_cast<size_t>(end - head);
+  size_t value_bytes = 0;
+  if (value != nullptr) value_bytes = kVarintBytesMax + value->size();
+  rep_.resize(size_before + head_bytes + key.size() + value_bytes);
+  char* to = rep_.data() + size_before;
+  std::memcpy(to, head, head_bytes);
+  to = append_to(to + head_bytes, key);
   if (value != nullptr) {
-    end = put_varint32(head, static_cast<uint32_t>(value->size()));
-    rep_.append(head, static_cast<size_t>(end - head));
-    rep_.append(value->data(), value->size());
+    to = put_varint32(to, static_cast<uint32_t>(value->size()));
+    to = append_to(to, *value);
+    rep_.resize(static_cast<size_t>(to - rep_.data()));
   }
   return Finish(size_before, true);
 }

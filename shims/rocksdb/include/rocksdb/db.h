@@ -91,7 +91,8 @@ class DB {
   DB(const DB&) = delete;
   void operator=(const DB&) = delete;
 
-  // Aborted while snapshots are held. Nothing is flushed: the next open reads the log.
+  // Flushes, but with DBOptions::avoid_flush_during_shutdown. Aborted while snapshots are held, and
+  // Busy while iterators are; then it stays open. The destructor does the same, and closes anyway.
   virtual Status Close() = 0;
   // [refused]
   virtual Status Resume() { return NotThere("Resume"); }

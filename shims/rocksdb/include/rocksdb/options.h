@@ -182,7 +182,7 @@ struct DBOptions {
   WalFilter* wal_filter = nullptr;                // [refused]
   bool dump_malloc_stats = false;
   bool avoid_flush_during_recovery = false;
-  bool avoid_flush_during_shutdown = false;
+  bool avoid_flush_during_shutdown = false;  // [mapped] the next open reads the log
   bool allow_ingest_behind = false;
   bool two_write_queues = false;
   bool manual_wal_flush = false;  // a write survives the process all the same
