@@ -182,7 +182,7 @@ class Warehouse {
         keys, &values);
     for (size_t i = 0; i < articles.size(); ++i) {
       std::printf("stock of %s: %s\n", articles[i].c_str(),
-                  statuses[i].ok() ? values[i].c_str() : statuses[i].ToString().c_str());
+                  statuses[i].IsNotFound() ? "missing" : values[i].c_str());
     }
   }
 
@@ -221,8 +221,8 @@ class Warehouse {
 
   void errors() {
     std::string value;
-    std::printf("missing: %s\n",
-                db_->Get(rocksdb::ReadOptions(), "none/0000", &value).ToString().c_str());
+    std::printf("missing: %d\n",
+                db_->Get(rocksdb::ReadOptions(), "none/0000", &value).IsNotFound());
     rocksdb::DB* second = nullptr;
     std::printf("opened twice: %d\n", rocksdb::DB::Open(options_, directory_, &second).IsIOError());
     std::printf("merge without an operator: %d\n",
