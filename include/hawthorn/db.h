@@ -416,8 +416,9 @@ class HAWTHORN_EXPORT Db {
                 Durability durability = Durability::kDefault);
 
   // A sync of the log or of data that fails, or a write of them, makes the database read-only for
-  // good: what it has goes on being read, and all that writes returns kReadOnly, also the four below.
-  // The next open finds each commit that was acknowledged as durable.
+  // good: what it has goes on being read, and all that writes returns kReadOnly, also the four
+  // below. The next open finds each commit that was acknowledged as durable.
+
   // Makes every commit so far durable as kFull would.
   Status sync();
   // Writes all unflushed data to its containers and makes that durable.

@@ -226,6 +226,7 @@ TEST_F(WalFailure, a_failed_drain_for_room_ends_the_log) {
 
 // Another has met an error: no append any more, but what is in the log becomes durable.
 TEST_F(WalFailure, a_log_that_refuses_still_syncs) {
+  ASSERT_OK(disk_.sync_directory("/"));
   const Lsn lsn = append(*log_, "first");
   const Status why(StatusCode::kIoError, "the sync of /db/wal.none");
   EXPECT_TRUE(log_->refuse(why).is(StatusCode::kReadOnly));

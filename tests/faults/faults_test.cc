@@ -244,9 +244,10 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
     Contents sure = fill(**db);
     Result<Tree> tree = (*db)->find_tree("t");
     ASSERT_OK(tree.status());
-    Result<Transaction> begun = (*db)->begin(TxnMode::kOptimistic);
-    ASSERT_OK(begun.status());
-    ASSERT_OK(begun->put(*tree, "begun", ""));
+    Result<Transaction> began = (*db)->begin(TxnMode::kOptimistic);
+    ASSERT_OK(began.status());
+    Transaction begun = std::move(*began);
+    ASSERT_OK(begun.put(*tree, "begun", ""));
     disk.fail_path(file, op, 1, StatusCode::kIoError);
     if (std::string_view(file) == "/db/wal.") {
       const Status unsure = (*db)->put(*tree, "unsure", "", Durability::kFull);
@@ -260,7 +261,8 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
       EXPECT_TRUE(status.is(StatusCode::kReadOnly)) << status.to_string();
       EXPECT_NE(status.message().find(file), std::string_view::npos) << status.to_string();
     };
-    refused(begun->commit(Durability::kNone));
+    refused(begun.commit(Durability::kNone));
+    begun = Transaction();
     for (const Durability level : {Durability::kNone, Durability::kAsync, Durability::kFull}) {
       refused((*db)->put(*tree, "late", "", level));
     }
@@ -274,7 +276,8 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
     refused((*db)->compact());
     refused((*db)->drain());
     refused((*db)->checkpoint("/copy"));
-    EXPECT_FALSE((*db)->close().ok());
+    const Status closed = (*db)->close();
+    EXPECT_FALSE(closed.ok() || closed.is(StatusCode::kBusy)) << closed.to_string();
     Contents found;
     ASSERT_OK(read_all(**db, &found));
     found.erase("unsure");
@@ -293,6 +296,7 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
     EXPECT_TRUE(found == sure);
     ASSERT_TRUE(clean(**db));
     ASSERT_OK((*db)->close());
+    db->reset();
   }
 }
 
