@@ -1,16 +1,22 @@
 // Backups: indexes of repositories, streams, and a repository with two backups of which files are
-// changed. Checksums are computed over what the input says, or left as they are.
+// changed. Checksums are computed over what the input says, or left as they are. All of it also of
+// an encrypted database, whose seals the input cannot make.
 //
 // What must hold: what is decoded is encoded as it was; a stream that verifies is restored, as the
 // files that its records describe, and no other one is; where nobody computed checksums anew, a
-// changed repository gives what was backed up, or an error that says what and where.
+// changed repository gives what was backed up, or an error that says what and where. With a key
+// that is so whoever computed checksums anew: what has a seal and is not what was sealed is
+// refused.
 #include <map>
 
 #include "base/checksum.h"
 #include "format/backup_layout.h"
 #include "format/backup_stream_layout.h"
 #include "fuzz/database.h"
+#include "os/data_keys.h"
 #include "testing/sample_databases.h"
+#include "testing/seeded_random.h"
+#include "testing/string_stream.h"
 
 namespace format = hawthorn::format;
 using hawthorn::fuzz::Bytes;
@@ -33,6 +39,15 @@ void lay_over(std::string& bytes, Bytes& in) {
     bytes.replace(offset, std::min(piece.size(), bytes.size() - offset),
                   piece.substr(0, bytes.size() - offset));
   }
+}
+
+// The input's last bytes, to change what its first ones have made.
+Bytes split(Bytes& in) {
+  const std::string_view all = in.rest();
+  const size_t size = std::min<size_t>(all.size() / 2, 16);
+  const auto* const from = reinterpret_cast<const uint8_t*>(all.data());
+  in = Bytes(from, all.size() - size);
+  return {from + all.size() - size, size};
 }
 
 uint64_t any_number(Bytes& in) {
@@ -130,10 +145,11 @@ void expect_possible(const format::BackupIndex& index) {
 
 void index(Bytes& in) {
   const uint8_t how = in.byte();
+  Bytes change = split(in);
   format::BackupIndex made = any_index(in);
   std::string bytes = format::encode_backup(made);
   if (how % 2 == 0) {
-    lay_over(bytes, in);
+    lay_over(bytes, change);
     if (how % 4 == 0) {
       const size_t at = offsetof(format::BackupHeader, checksum);
       store(bytes.data() + at, checksum64(bytes.data(), at, 0));
@@ -148,6 +164,45 @@ void index(Bytes& in) {
   if (decoded->seal.has_value()) return;  // its tag follows from a key
   FUZZ_CHECK(format::encode_backup(*decoded) == bytes);
   FUZZ_CHECK(!format::decode_backup(std::string_view(bytes).substr(0, bytes.size() - 1)).ok());
+}
+
+std::unique_ptr<Aead> aead_of(const format::BackupSeal& seal) {
+  static os::DataKeys keys;
+  for (const uint32_t number : {1, 2}) {
+    if (keys.has(number)) continue;
+    keys.add(number, *SecretKey::from_bytes(std::string(32, static_cast<char>(number))), false);
+  }
+  auto made = keys.make(seal.key, seal.salt);
+  if (!made.ok()) return nullptr;
+  return std::move(*made);
+}
+
+// One that is sealed, and changed by somebody who computes its checksums anew.
+void sealed_index(Bytes& in) {
+  const uint8_t how = in.byte();
+  const uint64_t salt = in.byte();
+  format::BackupSeal seal{.key = 1 + how / 2 % 2u, .salt = {}, .tag = {}};
+  seal.salt[0] = static_cast<unsigned char>(how);
+  Bytes change = split(in);
+  format::BackupIndex made = any_index(in);
+  made.seal = seal;
+  const auto encoded = format::encode_sealed_backup(made, aead_of(seal), salt);
+  FUZZ_OK(encoded.status());
+  std::string bytes = *encoded;
+  if (how % 2 == 0) lay_over(bytes, change);
+  const size_t at = offsetof(format::BackupHeader, checksum);
+  store(bytes.data() + at, checksum64(bytes.data(), at, 0));
+  const size_t end = bytes.size() - sizeof(uint64_t);
+  store(bytes.data() + end, checksum64(bytes.data(), end, 0));
+  const auto decoded = format::decode_backup(bytes);
+  if (!told(decoded.status())) return;
+  expect_possible(*decoded);
+  if (!decoded->seal.has_value()) return;
+  std::unique_ptr<Aead> aead = aead_of(*decoded->seal);
+  if (aead == nullptr) return;
+  const uint64_t other = salt ^ (how / 4 % 4 == 3 ? 1 : 0);
+  FUZZ_CHECK(format::backup_seal_holds(bytes, std::move(aead), other) ==
+             (bytes == *encoded && other == salt));
 }
 
 // ---- Streams
@@ -273,6 +328,7 @@ void stream(Bytes& in) {
 struct Made {
   std::unique_ptr<SimDisk> disk;
   std::vector<std::string> contents;  // of the backups 1 and 2
+  std::string stream;                 // another one
 };
 
 std::string contents_of(Db& db) {
@@ -289,14 +345,16 @@ std::string contents_of(Db& db) {
   return all;
 }
 
-const Made& made() {
-  static const Made kMade = [] {
+const Made& made(bool encrypted) {
+  const auto make = [](bool sealed) {
     fuzz::shrink_sizes();
+    testing::seed_random(1);
     Made made;
     made.disk = std::make_unique<SimDisk>(1);
     const SimMachine machine(*made.disk, 1);
     std::unique_ptr<Db> db;
-    FUZZ_OK(testing::make_sample(machine.machine(), "/db", testing::Sample::kPlain, &db));
+    FUZZ_OK(testing::make_sample(machine.machine(), "/db", testing::Sample::kPlain, &db,
+                                 sealed ? testing::sample_encryption() : Encryption()));
     auto repository = BackupRepository::open_on(machine.machine(), kRepository);
     FUZZ_OK(repository.status());
     for (int i = 0; i < 2; ++i) {
@@ -305,10 +363,61 @@ const Made& made() {
       FUZZ_OK(db->put(*db->find_tree("t"), "between", "two backups"));
     }
     repository->reset();
+    testing::StringStream sink;
+    FUZZ_OK(db->backup_to(sink).status());
+    made.stream = std::move(sink.bytes);
     db.reset();
     return made;
-  }();
-  return kMade;
+  };
+  static const Made kPlain = make(false);
+  static const Made kSealed = make(true);
+  return encrypted ? kSealed : kPlain;
+}
+
+// The stream of an encrypted database, with other records, or the same in another order.
+void sealed_stream(Bytes& in) {
+  const std::string& text = made(true).stream;
+  const auto header =
+      format::decode_stream_header(std::string_view(text).substr(0, sizeof(format::StreamHeader)));
+  FUZZ_OK(header.status());
+  struct Record {
+    format::StreamRecord head;
+    std::string payload;
+  };
+  std::vector<Record> records;
+  for (size_t at = sizeof(*header); at < text.size();) {
+    const auto head = format::decode_stream_record(
+        std::string_view(text).substr(at, sizeof(format::StreamRecord)), records.size(),
+        header->salt);
+    FUZZ_OK(head.status());
+    records.push_back({*head, text.substr(at + sizeof(*head), head->payload_bytes)});
+    at += sizeof(*head) + head->payload_bytes;
+  }
+  for (int left = in.byte() % 3; left > 0 && !records.empty(); --left) {
+    const auto one = records.begin() + in.byte() % static_cast<ptrdiff_t>(records.size());
+    const auto other = records.begin() + in.byte() % static_cast<ptrdiff_t>(records.size());
+    const uint8_t how = in.byte();
+    if (how % 6 == 0) one->head.number = any_number(in);
+    if (how % 6 == 1) one->head.type = in.byte() % 8;
+    if (how % 6 == 2) lay_over(one->payload, in);
+    if (how % 6 == 3) std::swap(*one, *other);
+    if (how % 6 == 4) *one = Record(*other);
+    if (how % 6 == 5) records.erase(one);
+  }
+  const uint64_t created_us = header->created_us + (in.byte() % 8 == 7 ? 1 : 0);
+  std::string bytes = format::encode_stream_header(created_us, header->salt, in.byte() % 8 != 7);
+  uint64_t sequence = 0;
+  for (const Record& record : records) {
+    bytes +=
+        format::encode_stream_record(static_cast<format::StreamRecordType>(record.head.type),
+                                     sequence++, record.head.number, record.payload, header->salt);
+    bytes += record.payload;
+  }
+  Text source(bytes);
+  const auto info = verify_backup(source, {.encryption = testing::sample_encryption()});
+  FUZZ_CHECK(told(info.status()) == (bytes == text));
+  Text without(bytes);
+  (void)told(verify_backup(without).status());
 }
 
 // Indexes get their checksums where `sealed` says so: then a backup may be of other files, of parts
@@ -334,8 +443,9 @@ void change_index(SimDisk& disk, const std::string& path, Bytes& in) {
   write_file(disk, path, format::encode_backup(*decoded));
 }
 
-void repository(Bytes& in) {
-  const auto disk = made().disk->after_crash(1, testing::CrashKind::kProcessKill);
+void repository(Bytes& in, bool encrypted) {
+  const Encryption key = encrypted ? testing::sample_encryption() : Encryption();
+  const auto disk = made(encrypted).disk->after_crash(1, testing::CrashKind::kProcessKill);
   disk->set_capacity(kDiskBytes);
   bool sealed = false;
   for (int left = 1 + in.byte() % 3; left > 0; --left) {
@@ -365,19 +475,19 @@ void repository(Bytes& in) {
   if (!told(opened.status())) return;
   (void)told((*opened)->list().status());
   for (const uint64_t id : {1, 2}) {
-    const Status verified = (*opened)->verify(id);
+    const Status verified = (*opened)->verify(id, {.encryption = key});
     (void)told(verified);
     const std::string target = kTarget + std::to_string(id);
-    const Status restored = (*opened)->restore(id, target);
+    const Status restored = (*opened)->restore(id, target, {.encryption = key});
     if (!told(restored)) continue;
     FUZZ_OK(verified);
-    auto db = Db::open_on(machine.machine(), target, testing::sample_options());
-    if (sealed) {
+    auto db = Db::open_on(machine.machine(), target, testing::sample_options(key));
+    if (sealed && !encrypted) {
       (void)told(db.status());
       continue;
     }
     FUZZ_OK(db.status());
-    FUZZ_CHECK(contents_of(**db) == made().contents[id - 1]);
+    FUZZ_CHECK(contents_of(**db) == made(encrypted).contents[id - 1]);
   }
   const bool second = (*opened)->verify(2).ok();
   (void)told((*opened)->remove(1));
@@ -390,21 +500,24 @@ extern "C" const char* __asan_default_options() { return fuzz::kAsanOptions; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes in(data, size);
-  switch (in.byte() % 8) {
+  const uint8_t first = in.byte();
+  const bool encrypted = first / 8 % 4 == 3;
+  testing::seed_random(first);
+  switch (first % 8) {
     case 0:
       header(in);
       break;
     case 1:
     case 2:
-      index(in);
+      encrypted ? sealed_index(in) : index(in);
       break;
     case 3:
     case 4:
     case 5:
-      stream(in);
+      encrypted ? sealed_stream(in) : stream(in);
       break;
     default:
-      repository(in);
+      repository(in, encrypted);
       break;
   }
   return 0;

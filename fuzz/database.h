@@ -18,6 +18,7 @@
 #include "db/log_sizing.h"
 #include "fuzz/fuzz.h"
 #include "hawthorn/hawthorn.h"
+#include "testing/sample_databases.h"
 #include "testing/sim_machine.h"
 
 namespace hawthorn::fuzz {
@@ -120,13 +121,7 @@ class Database {
     options.lock_timeout_ms = 0;
     options.merge_operators = {append_with("|"), uint64_add()};
     options.key_comparators = {std::make_shared<BySize>()};
-    if (!encrypted) return options;
-    options.encryption.key_id = "one";
-    options.encryption.key = [](std::string_view id) {
-      std::string bytes(id);
-      bytes.resize(SecretKey::kBytes, '#');
-      return SecretKey::from_bytes(bytes);
-    };
+    if (encrypted) options.encryption = testing::sample_encryption();
     return options;
   }
 

@@ -3,6 +3,8 @@
 // file as they are. Then everything that a program may do with it (testing/sample_databases.h):
 // errors that say something, or what is read stays as it is.
 //
+// One sample is encrypted: who changes that has no key, and so makes no seals.
+//
 // The first byte says of which sample; then come changes, one behind the other.
 #include <array>
 
@@ -10,6 +12,7 @@
 #include "fuzz/database.h"
 #include "testing/database_image.h"
 #include "testing/sample_databases.h"
+#include "testing/seeded_random.h"
 
 using hawthorn::fuzz::Bytes;
 using hawthorn::testing::DatabaseImage;
@@ -22,23 +25,32 @@ namespace {
 
 constexpr char kDirectory[] = "/db";
 constexpr int kChangesMax = 8;
+constexpr size_t kBlockBytes = 4096;
 constexpr size_t kFileBytesMax = size_t{8} << 20;
 constexpr uint64_t kDiskBytes = uint64_t{128} << 20;
 
-// What each of them is, made once.
+// What each of them is, made once: the samples, and one more, which is encrypted.
 struct Made {
   std::unique_ptr<SimDisk> disk;
   DatabaseImage image;
+  Encryption encryption;
 };
 const Made& made(size_t number) {
-  static const std::array<Made, testing::kSamples> all = [] {
+  static const std::array<Made, testing::kSamples + 1> all = [] {
     fuzz::shrink_sizes();
-    std::array<Made, testing::kSamples> samples;
+    std::array<Made, testing::kSamples + 1> samples;
     for (size_t i = 0; i < samples.size(); ++i) {
       SimDisk disk(i + 1);
       const SimMachine machine(disk, i + 1);
       std::unique_ptr<Db> open;
-      FUZZ_OK(testing::make_sample(machine.machine(), kDirectory, static_cast<Sample>(i), &open));
+      Sample sample = static_cast<Sample>(i);
+      if (i == testing::kSamples) {
+        testing::seed_random(i);
+        sample = Sample::kValues;
+        samples[i].encryption = testing::sample_encryption();
+      }
+      FUZZ_OK(testing::make_sample(machine.machine(), kDirectory, sample, &open,
+                                   samples[i].encryption));
       samples[i].disk = disk.after_crash(1, testing::CrashKind::kProcessKill);
       auto image = DatabaseImage::read(*samples[i].disk, kDirectory);
       FUZZ_OK(image.status());
@@ -211,7 +223,7 @@ class Changes {
     if (image_.files().empty()) return;
     auto file = image_.files().begin();
     std::advance(file, in_.byte() % image_.files().size());
-    switch (what % 4) {
+    switch (what % 5) {
       case 0: {
         const size_t offset = in_.number<uint32_t>();
         change(file->second, offset, in_);
@@ -223,11 +235,21 @@ class Changes {
       case 2:
         image_.files().erase(file);
         return;
-      default: {
+      case 3: {
         const std::string bytes = file->second;
         auto other = image_.files().begin();
         std::advance(other, in_.byte() % image_.files().size());
         other->second = bytes;
+        return;
+      }
+      default: {
+        // A block that stood elsewhere, in this file or another one.
+        auto other = image_.files().begin();
+        std::advance(other, in_.byte() % image_.files().size());
+        const size_t from = in_.number<uint16_t>() % (file->second.size() / kBlockBytes + 1);
+        const size_t to = in_.number<uint16_t>() % (other->second.size() / kBlockBytes + 1);
+        const std::string bytes = file->second.substr(from * kBlockBytes, kBlockBytes);
+        other->second.replace(to * kBlockBytes, bytes.size(), bytes);
         return;
       }
     }
@@ -264,12 +286,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes in(data, size);
   const uint8_t first = in.byte();
   const Made& from = made(first % 16);
+  testing::seed_random(first);
   DatabaseImage image = from.image;
   for (int i = 0; i < kChangesMax && !in.empty(); ++i) Changes(image, in).one();
   const auto disk = disk_of(from, image);
   const SimMachine machine(*disk, 1);
   const testing::Exercised found =
-      testing::exercise(machine.machine(), kDirectory, first / 16 % 4 == 0);
+      testing::exercise(machine.machine(), kDirectory, first / 16 % 4 == 0, from.encryption);
   if (!found.violated.empty()) fuzz::fail(__FILE__, __LINE__, "exercise", found.violated);
   if (size <= 1) {
     FUZZ_OK(found.read);

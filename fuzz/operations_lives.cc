@@ -1,5 +1,6 @@
 // Snapshots with and without names, copies of the database, and the ends of processes.
 #include "fuzz/operations_run.h"
+#include "testing/string_stream.h"
 
 namespace hawthorn::fuzz {
 namespace {
@@ -7,25 +8,6 @@ namespace {
 constexpr int kLivesMax = 4;
 constexpr int kCopiesMax = 3;
 constexpr char kCopyInTheMiddle[] = "/copy in the middle";
-
-class Text : public BackupSink, public BackupSource {
- public:
-  Status write(std::string_view bytes) override {
-    text_ += bytes;
-    return {};
-  }
-  Result<size_t> read(std::span<char> bytes) override {
-    const size_t size = std::min(bytes.size(), text_.size() - at_);
-    text_.copy(bytes.data(), size, at_);
-    at_ += size;
-    return size;
-  }
-  void rewind() { at_ = 0; }
-
- private:
-  std::string text_;
-  size_t at_ = 0;
-};
 
 std::vector<std::string> ids_of(Db& db) {
   const auto prepared = db.prepared();
@@ -61,7 +43,6 @@ void Run::named_snapshot() {
     return;
   }
   const auto opened = db_->open_snapshot(name);
-  std::fprintf(stderr,"HIT NAMED\n");
   FUZZ_OK(opened.status());
   compare(*db_, known->second, &*opened);
 }
@@ -82,13 +63,13 @@ void Run::expect_copy(const std::string& path, const Copy& copy) {
     FUZZ_OK(snapshot.status());
     compare(db, view, &*snapshot);
   }
-  std::fprintf(stderr,"HIT COPY\n");
   Database::expect_whole(db);
 }
 
 void Run::copy() {
   const uint8_t how = in_.byte();
-  if (encrypted_ || ++copied_ > kCopiesMax) return;
+  if (++copied_ > kCopiesMax) return;
+  const Encryption encryption = Database::options(encrypted_).encryption;
   const std::string path = "/copy" + std::to_string(copied_);
   const Copy made{.moment = {now_, prepared_}, .named = named_};
   if (how % 3 == 0) {
@@ -97,11 +78,11 @@ void Run::copy() {
     return expect_copy(path, made);
   }
   if (how % 3 == 1) {
-    Text text;
+    testing::StringStream text;
     FUZZ_OK(db_->backup_to(text).status());
-    FUZZ_OK(verify_backup(text).status());
+    FUZZ_OK(verify_backup(text, {.encryption = encryption}).status());
     text.rewind();
-    FUZZ_OK(restore_backup_on(db_.machine(), text, path).status());
+    FUZZ_OK(restore_backup_on(db_.machine(), text, path, {.encryption = encryption}).status());
     return expect_copy(path, made);
   }
   auto repository = BackupRepository::open_on(db_.machine(), "/backups");
@@ -114,7 +95,8 @@ void Run::copy() {
   FUZZ_CHECK(list->size() == copies_.size());
   // Any of them, or one less.
   const size_t which = how / 16 % copies_.size();
-  FUZZ_OK((*repository)->verify(copies_[which].id));
+  FUZZ_OK((*repository)->verify(copies_[which].id, {.encryption = encryption}));
+  // It takes no key.
   FUZZ_OK((*repository)->restore(copies_[which].id, path));
   expect_copy(path, copies_[which]);
   if (how / 64 != 3) return;
@@ -163,10 +145,9 @@ std::optional<State> Run::in_the_middle(uint8_t how) {
       (void)db_->compact();
       return std::nullopt;
     case 2:
-      if (!encrypted_) (void)db_->checkpoint(kCopyInTheMiddle);
+      (void)db_->checkpoint(kCopyInTheMiddle);
       return std::nullopt;
     case 3: {
-      if (encrypted_) return std::nullopt;
       auto repository = BackupRepository::open_on(db_.machine(), "/backups in the middle");
       if (repository.ok()) (void)db_->backup(**repository);
       return std::nullopt;
@@ -205,7 +186,6 @@ void Run::end_life() {
   db_.open_crashed();
   reopened();
   if (kind == testing::CrashKind::kProcessKill) durable();
-  std::fprintf(stderr,"HIT CRASH\n");
   if (pending.has_value()) history_.push_back({*pending, prepared_});
   const Moment found = recovered();
   now_ = found.state;
@@ -217,9 +197,9 @@ void Run::end_life() {
   FUZZ_OK(list.status());
   FUZZ_CHECK(list->size() == named_.size());
   // A copy that was interrupted is none.
-  Options options = Database::options(false);
+  Options options = Database::options(encrypted_);
   options.create_if_missing = false;
-  if (how / 4 % 2 != 0 || how / 8 % 5 != 2 || encrypted_) return;
+  if (how / 4 % 2 != 0 || how / 8 % 5 != 2) return;
   if (Db::open_on(db_.machine(), kCopyInTheMiddle, options).ok()) {
     expect_copy(kCopyInTheMiddle, before);
   }

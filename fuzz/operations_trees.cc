@@ -62,7 +62,6 @@ void Run::hang(int sub, int cell) {
     return;
   }
   FUZZ_OK(made.status());
-  std::fprintf(stderr,"HIT HANG\n");
   State next = now_;
   at(next, cell) = kHangs + static_cast<uint32_t>(sub - kSub0);
   commit_alone({}, {cell, cell + 1}, next, level);
@@ -100,7 +99,6 @@ void Run::move_sub(int sub, int cell) {
     FUZZ_CHECK(status.is(StatusCode::kInvalidArgument));
     return;
   }
-  std::fprintf(stderr,"HIT MOVED\n");
   FUZZ_OK(status);
   committed(next, level);
   touched(touches);
@@ -129,7 +127,6 @@ void Run::clone() {
   if (tree_refused(made.status())) return;
   FUZZ_OK(made.status());
   for (int i = 0; i < kKeys; ++i) at(next, first_of(to) + i) = at(now_, first_of(from) + i);
-  std::fprintf(stderr,"HIT CLONED\n");
   at(next, name_cell(to)) = kPresent;
   committed(next, level);
   touched(cells_of(to));

@@ -183,7 +183,6 @@ void Run::lock_in_txn(Txn& txn, int tree, uint8_t how) {
   FUZZ_OK(status);
   if (!txn.pessimistic) return;
   FUZZ_CHECK(!must_wait(cell, &txn, mode));
-  std::fprintf(stderr,"HIT LOCKED\n");
   RowLock& held = txn.locks.try_emplace(cell, mode).first->second;
   held = std::max(held, mode);
 }
@@ -223,7 +222,6 @@ void Run::subtree_in_txn(Txn& txn) {
     return;
   }
   if (!wrote(made.status(), txn, {cell, cell + 1})) return;
-  std::fprintf(stderr,"HIT TXNSUB\n");
   txn.trees = true;
   own(txn.own, cell) = kHangs + static_cast<uint32_t>(sub - kSub0);
 }
@@ -308,7 +306,6 @@ void Run::commit(Txn& txn) {
     return;
   }
   if (txn.trees && tree_refused(status)) return;
-  std::fprintf(stderr,"HIT TXNCOMMIT\n");
   FUZZ_OK(status);
   FUZZ_CHECK(!must);
   if (!writes) return;
@@ -349,7 +346,6 @@ bool Run::prepare(Txn& txn) {
   made->own = txn.own;
   made->locked = txn.maybe_locked;
   made->fence = txn.isolation == Isolation::kSerializable || txn.updates || txn.erased;
-  std::fprintf(stderr,"HIT PREPARED\n");
   prepared_.push_back(made);
   durable();
   return true;

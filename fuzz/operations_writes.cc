@@ -11,7 +11,7 @@ constexpr size_t kSumBytesMax = 100'000;
 
 void Run::commit_alone(const Status& status, const Span& span, const State& next,
                        Durability level) {
-  if (refused(status, span)) { std::fprintf(stderr,"HIT REFUSED\n"); return; }
+  if (refused(status, span)) return;
   FUZZ_OK(status);
   if (span.to == span.from + 1) FUZZ_CHECK(!must_wait(span.from, nullptr));
   committed(next, level);
@@ -208,7 +208,6 @@ void Run::change_part() {
   } else {
     status = db_->resize(to, cell_key(cell), part->offset, level);
   }
-  std::fprintf(stderr,"HIT PART\n");
   State next = now_;
   at(next, cell) = changed_value(before, part->result);
   commit_alone(status, {cell, cell + 1}, next, level);
@@ -273,7 +272,6 @@ void Run::ingest() {
   // What it attaches it attaches when no row at all is locked.
   if (status.is(StatusCode::kTimedOut) && anything_locked(nullptr)) return;
   if (refused(status, which)) return;
-  std::fprintf(stderr,"HIT INGEST\n");
   FUZZ_OK(status);
   committed(next, level);
   touched(which);

@@ -132,7 +132,7 @@ void of_feed(Seeds& seeds, Db& db) {
 
 // Each kind of change once, in each sample (directory_fuzz.cc).
 void of_directory(Seeds& seeds) {
-  for (int sample = 0; sample < testing::kSamples; ++sample) {
+  for (int sample = 0; sample <= testing::kSamples; ++sample) {
     for (int kind = 0; kind < 64; ++kind) {
       std::string input(1, static_cast<char>(sample));
       input.push_back(static_cast<char>(kind));
@@ -145,23 +145,26 @@ void of_directory(Seeds& seeds) {
 }
 
 // Each operation of operations_fuzz.cc behind a few entries and a transaction, with what chance
-// makes of it; every other one in an encrypted database.
+// makes of it; every other one in an encrypted database, and the copy in both.
 void of_operations_target(Seeds& seeds) {
   constexpr int kOperations = 40;
-  for (int operation = 0; operation < kOperations; ++operation) {
-    Prng prng(static_cast<uint64_t>(operation));
+  constexpr int kCopy = 32;
+  for (int seed = 0; seed <= kOperations; ++seed) {
+    const int operation = seed < kOperations ? seed : kCopy;
+    const bool encrypted = seed % 2 != 0 || seed == kOperations;
+    Prng prng(static_cast<uint64_t>(seed));
     const auto add = [&](std::string& to, int what) {
       to.push_back(static_cast<char>(what));
       for (int i = 0; i < 6; ++i) to.push_back(static_cast<char>(prng.next()));
     };
-    std::string input(1, static_cast<char>(operation % 2 == 0 ? 0 : 28));
+    std::string input(1, encrypted ? '\34' : '\0');
     for (const int before : {0, 4, 26, 17, 7, 8, 8}) add(input, before);
     for (int i = 0; i < 5; ++i) {
       add(input, operation);
       add(input, 8);
     }
     for (const int behind : {12, 25, 39, 35}) add(input, behind);
-    seeds.add("operations", "operation-" + std::to_string(operation), input);
+    seeds.add("operations", "operation-" + std::to_string(seed), input);
   }
 }
 
@@ -175,7 +178,22 @@ void of_backups(Seeds& seeds) {
     }
   }
   seeds.add("backup", "stream", stream);
-  for (int kind = 0; kind < 8; ++kind) {
+  // An index of one file without parts: changed in its time, in its seal's salt, not at all, and of
+  // another repository.
+  for (const char* how : {"\0\30", "\0\166", "\1\0", "\15\0"}) {
+    std::string index("\31", 1);
+    index.append(how, 1).append(1, '\7');
+    index.append("\7\3\0\0\1\3\0", 7).append(1, '\0').append(how + 1, 1).append("\0\0\0\0x", 5);
+    seeds.add("backup", "sealed-index", index);
+  }
+  // A sealed index in a repository, of which a file gets another name.
+  for (const char file : {'\1', '\2'}) {
+    std::string input("\36\0\0\0\0", 5);
+    input.append(1, file).append("\0\3", 2);
+    seeds.add("backup", "sealed-repository", input);
+  }
+  // Behind the first eight those of an encrypted database.
+  for (int kind : {0, 1, 2, 3, 4, 5, 6, 7, 25, 27, 30}) {
     for (uint64_t number = 0; number < 5; ++number) {
       Prng prng(number * 8 + static_cast<uint64_t>(kind));
       std::string input(1, static_cast<char>(kind));

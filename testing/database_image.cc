@@ -116,6 +116,7 @@ void DatabaseImage::seal_manifest() {
   bytes->resize(kBlock);
   constexpr size_t kUnsealed = offsetof(format::ManifestHeader, checksum);
   store(bytes->data() + kUnsealed, checksum64(bytes->data(), kUnsealed, 0));
+  const bool encrypted = prefix_of<format::ManifestHeader>(*bytes).key != 0;
   uint64_t sequence = 0;
   uint64_t chained = manifest_salt_;
   uint64_t count = 0;
@@ -125,7 +126,7 @@ void DatabaseImage::seal_manifest() {
       count = 0;
     }
     format::ManifestRecordHeader header = {};
-    if (record.type == ManifestRecordType::kBatchCommit) {
+    if (record.type == ManifestRecordType::kBatchCommit && !encrypted) {
       auto commit = prefix_of<format::BatchCommitPayload>(record.payload);
       commit.checksum = chained;
       commit.record_count = count;

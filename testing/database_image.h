@@ -40,7 +40,8 @@ class DatabaseImage {
     std::string payload;
   };
   std::vector<Record>& manifest() { return records_; }
-  // Puts them into the file, numbered and sealed. What commits say of their batches is made right.
+  // Puts them into the file, numbered and sealed. What commits say of their batches is made right,
+  // but in an encrypted database, where only who has its keys can.
   void seal_manifest();
   // The records of a type.
   std::vector<Record*> records_of(format::ManifestRecordType type);

@@ -253,13 +253,17 @@ const char* name_of(CutState state) {
 }
 
 std::string file_class(const std::string& path) {
+  std::string_view left = path;
+  for (const std::string_view own : {"/", "db/"}) {
+    if (left.starts_with(own)) left.remove_prefix(own.size());
+  }
   std::string text;
-  for (size_t at = path.rfind('/') + 1; at <= path.size();) {
-    const size_t end = std::min(path.find('.', at), path.size());
-    const std::string part = path.substr(at, end - at);
-    if (!text.empty()) text += '.';
+  while (!left.empty()) {
+    const size_t end = std::min(left.find_first_of("./"), left.size());
+    const std::string part(left.substr(0, end));
     text += is_number(part) ? "N" : part;
-    at = end + 1;
+    if (end < left.size()) text += left[end];
+    left.remove_prefix(std::min(end + 1, left.size()));
   }
   return text;
 }

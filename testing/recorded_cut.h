@@ -49,8 +49,8 @@ inline constexpr size_t kCutStates = 8;
 const char* name_of(CutState state);
 using CutStates = std::map<std::string, std::set<CutState>>;
 
-// Files of one purpose: the name, with "N" for each number between its dots. Syncs of directories
-// are of the class "directory".
+// Files of one purpose: the path below the root, or below `db` in it, with "N" for each number
+// between its slashes and dots. Syncs of directories are of the class "directory".
 std::string file_class(const std::string& path);
 
 // The disk after the cut. Errors: kCorruption where the recording contradicts itself.

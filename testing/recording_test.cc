@@ -272,6 +272,8 @@ TEST(FileClassTest, NumbersAreAlike) {
   EXPECT_EQ(file_class("/db/wal.ring"), "wal.ring");
   EXPECT_EQ(file_class("data.12"), "data.N");
   EXPECT_EQ(file_class("superblock"), "superblock");
+  EXPECT_EQ(file_class("/copy.2/manifest.3"), "copy.N/manifest.N");
+  EXPECT_EQ(file_class("/repository/dbs"), "repository/dbs");
 }
 
 }  // namespace

@@ -117,8 +117,18 @@ Status write_transactions(Db& db) {
 
 }  // namespace
 
-Options sample_options() {
+Encryption sample_encryption() {
+  const auto key = [](std::string_view id) {
+    std::string bytes(id.substr(0, SecretKey::kBytes));
+    bytes.resize(SecretKey::kBytes, '#');
+    return SecretKey::from_bytes(bytes);
+  };
+  return {.key = key, .key_id = "one"};
+}
+
+Options sample_options(const Encryption& encryption) {
   Options options;
+  options.encryption = encryption;
   options.memory_budget_bytes = size_t{16} << 20;
   options.durability = Durability::kNone;
   options.lock_timeout_ms = 0;
@@ -128,8 +138,8 @@ Options sample_options() {
 }
 
 Status make_sample(const os::Machine& machine, const std::string& directory, Sample sample,
-                   std::unique_ptr<Db>* open) {
-  Result<std::unique_ptr<Db>> opened = Db::open_on(machine, directory, sample_options());
+                   std::unique_ptr<Db>* open, const Encryption& encryption) {
+  Result<std::unique_ptr<Db>> opened = Db::open_on(machine, directory, sample_options(encryption));
   if (!opened.ok()) return opened.status();
   *open = *std::move(opened);
   Db& db = **open;
@@ -165,8 +175,8 @@ using Sums = std::map<std::string, std::string>;  // of a tree's entries: how ma
 
 class Exercise {
  public:
-  Exercise(const os::Machine& machine, const std::string& directory)
-      : machine_(machine), directory_(directory) {}
+  Exercise(const os::Machine& machine, const std::string& directory, const Encryption& encryption)
+      : machine_(machine), directory_(directory), encryption_(encryption) {}
 
   Exercised run(bool follow);
 
@@ -182,7 +192,7 @@ class Exercise {
     if (done_.violated.empty()) done_.violated = std::move(what);
   }
   Result<std::unique_ptr<Db>> open(bool read_only) {
-    Options options = sample_options();
+    Options options = sample_options(encryption_);
     options.read_only = read_only;
     return Db::open_on(machine_, directory_, options);
   }
@@ -201,6 +211,7 @@ class Exercise {
 
   const os::Machine& machine_;
   const std::string directory_;
+  const Encryption& encryption_;
   Exercised done_;
 };
 
@@ -394,6 +405,7 @@ Exercised Exercise::run(bool follow) {
     following.memory_budget_bytes = options.memory_budget_bytes;
     following.merge_operators = options.merge_operators;
     following.key_comparators = options.key_comparators;
+    following.encryption = encryption_;
     auto follower = Follower::open_on(machine_, directory_, following);
     done_.followed = follower.status();
     if (ok(follower.status())) {
@@ -423,8 +435,9 @@ Exercised Exercise::run(bool follow) {
 
 }  // namespace
 
-Exercised exercise(const os::Machine& machine, const std::string& directory, bool follow) {
-  return Exercise(machine, directory).run(follow);
+Exercised exercise(const os::Machine& machine, const std::string& directory, bool follow,
+                   const Encryption& encryption) {
+  return Exercise(machine, directory, encryption).run(follow);
 }
 
 }  // namespace hawthorn::testing

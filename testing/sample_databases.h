@@ -21,12 +21,14 @@ enum class Sample {
 };
 inline constexpr int kSamples = 4;
 
+// Of those that are encrypted: any id has its key.
+Encryption sample_encryption();
 // What they are opened with.
-Options sample_options();
+Options sample_options(const Encryption& encryption = {});
 // Makes one; what it leaves open is closed or, where it is to look killed, left as it is: then copy
 // the files while *open is there.
 Status make_sample(const os::Machine& machine, const std::string& directory, Sample sample,
-                   std::unique_ptr<Db>* open);
+                   std::unique_ptr<Db>* open, const Encryption& encryption = {});
 
 struct Exercised {
   Status read;           // of opening read-only
@@ -40,6 +42,7 @@ struct Exercised {
 // reads everything, writes to everything, flushes, reopens. Ends after a bounded number of calls.
 // What must hold: errors say something; and where there was no error in what was read, it is the
 // same after a flush and a reopening.
-Exercised exercise(const os::Machine& machine, const std::string& directory, bool follow = true);
+Exercised exercise(const os::Machine& machine, const std::string& directory, bool follow = true,
+                   const Encryption& encryption = {});
 
 }  // namespace hawthorn::testing

@@ -332,15 +332,27 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
     std::map<std::string, Node> names;
   };
   std::vector<Saved> saved;
+  std::unordered_map<const SimNode*, std::string> directories;
+  const std::function<void(const SimNode&, const std::string&)> walk =
+      [&](const SimNode& node, const std::string& path) {
+        if (!node.directory || !directories.try_emplace(&node, path).second) return;
+        for (const auto* names : {&node.names, &node.durable_names}) {
+          for (const auto& [name, child] : *names) walk(*child, path + "/" + name);
+        }
+      };
+  walk(*root, "");
+  const auto tell_name = [&](const SimNameChange& change, Fate fate) {
+    tell(directories[change.directory.get()] + "/" + change.name, true, fate);
+  };
   if (kind == CrashKind::kPowerLossDrop) {
-    for (const SimNameChange& change : name_changes) tell(change.name, true, Fate::kLost);
+    for (const SimNameChange& change : name_changes) tell_name(change, Fate::kLost);
   }
   if (kind == CrashKind::kPowerLoss) {
     std::vector<SimNameChange> kept;
     for (const SimNameChange& change : name_changes) {
       const bool keeps = dice.below(100) < names_percent;
       if (keeps) kept.push_back(change);
-      tell(change.name, true, keeps ? Fate::kKept : Fate::kLost);
+      tell_name(change, keeps ? Fate::kKept : Fate::kLost);
     }
     for (const SimNameChange& change : name_changes) {
       for (const Node& directory : {change.directory, change.to_directory}) {
@@ -366,9 +378,10 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
       clone->now = node.now;
       clone->durable = node.durable;
       clone->unsynced = node.unsynced;
-      for (const auto& [name, child] : node.names) clone->names[name] = copy(*child, name);
+      for (const auto& [name, child] : node.names)
+        clone->names[name] = copy(*child, path + "/" + name);
       for (const auto& [name, child] : node.durable_names) {
-        clone->durable_names[name] = copy(*child, name);
+        clone->durable_names[name] = copy(*child, path + "/" + name);
       }
     } else {
       clone->durable = node.durable;
@@ -388,7 +401,7 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
       clone->durable.cut();
       clone->now = clone->durable;
       for (const auto& [name, child] : node.durable_names) {
-        clone->names[name] = copy(*child, name);
+        clone->names[name] = copy(*child, path + "/" + name);
       }
       clone->durable_names = clone->names;
     }

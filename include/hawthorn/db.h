@@ -141,11 +141,11 @@ class HAWTHORN_EXPORT Db {
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
-  // labels of its devices, where they last were. Errors: kBusy; kNotFound; kCorruption where a
-  // checkpoint or a restore is being made or was interrupted (copy.incomplete); where a device is
-  // out of reach, as for Options::devices. Then nothing is removed. Where it is encrypted and has
-  // devices, which ones is told by its manifest alone: then it needs Options::encryption, and there
-  // are the errors of that, too.
+  // labels of its devices, where they last were, and removes files device.N in the directory.
+  // Errors: kBusy; kNotFound; kCorruption where a checkpoint or a restore is being made or was
+  // interrupted (copy.incomplete); where a device is out of reach, as for Options::devices. Then
+  // nothing is removed. Where it is encrypted and has devices, which ones is told by its manifest
+  // alone: then it needs Options::encryption, and there are the errors of that, too.
   static Status destroy(const std::string& path, const Encryption& encryption = {});
 
   // Makes a new database at `target`, which must not exist, of all that is readable of the one at
@@ -468,9 +468,9 @@ class HAWTHORN_EXPORT Db {
   // the directory has a file `copy.incomplete`, and opening it is refused.
   // Their reads and writes keep to the limit in their own options, and do not count in that of
   // background work.
-  // Errors: kNotSupported for a database on devices or an encrypted one; kReadOnly for one that was
-  // opened so; kInvalidArgument for a directory with other contents; kBusy where somebody else
-  // writes into it; kCorruption; kNoSpace; those of the sink.
+  // Of a database on devices the copy has files in their place, in its directory (docs/backup.md).
+  // Errors: kReadOnly for one that was opened so; kInvalidArgument for a directory with other
+  // contents; kBusy where somebody else writes into it; kCorruption; kNoSpace; those of the sink.
   // Durable: when it returns, but for backup_to, of which that is the sink's.
   Status checkpoint(const std::string& directory, const CheckpointOptions& options = {});
   Result<BackupInfo> backup(BackupRepository& repository, const BackupOptions& options = {});

@@ -108,6 +108,7 @@ struct Options {
   // not matter, since labels tell which is which, and an empty list means all of them where they
   // last were. Blank ones that are listed besides all others are added. A device that has grown is
   // used as a whole from the next open on; none is ever taken away. Db::destroy clears the labels.
+  // Copies (backup.h) have files in their directory instead, and are opened with an empty list.
   //
   // Open returns kInvalidArgument for a device that is missing, too small, carries other data, or
   // is listed for a database that has its data in files; kBusy when it is in use; kCorruption when

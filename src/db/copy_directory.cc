@@ -7,14 +7,15 @@
 #include "db/manifest_files.h"
 #include "format/key_file.h"
 #include "os/test_point.h"
+#include "space/device_image.h"
 #include "space/space.h"
 #include "wal/log.h"
 
 namespace hawthorn::db {
 namespace {
 bool is_copied(std::string_view name) {
-  return is_manifest_file(name) || space::is_data_file(name) || wal::is_log_file(name) ||
-         name == format::kKeyFileName;
+  return is_manifest_file(name) || space::is_data_file(name) || space::is_device_image(name) ||
+         wal::is_log_file(name) || name == format::kKeyFileName;
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/copy_devices.h"
 #include "db/copy_extents.h"
 #include "db/copy_reader.h"
 #include "db/impl.h"
@@ -12,6 +13,7 @@
 #include "db/manifest_image.h"
 #include "format/backup_layout.h"
 #include "os/test_point.h"
+#include "space/device_image.h"
 #include "wal/log_directory.h"
 
 namespace hawthorn::db {
@@ -61,20 +63,26 @@ class Copier {
         pinned_(db.publisher_.get()),
         reader_(db.machine_),
         uuid_low_(db.machine_.random->next()),
-        uuid_high_(db.machine_.random->next()) {}
+        uuid_high_(db.machine_.random->next()),
+        may_clone_(db.devices_ == nullptr) {}
 
   Status run();
 
  private:
   Status take_moment();
-  Status copy_log(const Moment& moment);
+  Status copy_log();
   Status copy_segment(const wal::LogDirectory& directory, uint64_t number, uint64_t from,
                       uint64_t to);
-  Status copy_data(const Moment& moment);
+  Status copy_data();
   Status copy_data_file(std::span<const format::ExtentAddress> ranges, MarkedExtents& marked);
+  Status copy_device(const format::DeviceRecord& image,
+                     std::span<const format::ExtentAddress> ranges, MarkedExtents& marked);
+  Status copy_ranges(os::File& file, std::span<const format::ExtentAddress> ranges,
+                     MarkedExtents& marked);
   Status clone_ranges(os::File& file, std::span<const format::ExtentAddress> ranges);
-  Status copy_manifest(const Moment& moment);
+  Status copy_manifest();
   Status put_file(std::string_view name, std::string_view bytes);
+  Status put_bytes(std::string_view bytes);
   Status copy_parts(os::File& file, std::span<const CopyPart> parts);
 
   Db::Impl& db_;
@@ -88,7 +96,9 @@ class Copier {
   const uint64_t uuid_high_;
   std::shared_ptr<os::DataKeys> keys_;  // null: not encrypted
   std::string key_file_;
-  bool may_clone_ = true;
+  uint64_t log_bytes_ = 0;  // that were copied
+  // Data files alone: a device is none, or lies on a file system of its own.
+  bool may_clone_;
 };
 
 Status Copier::copy_parts(os::File& file, std::span<const CopyPart> parts) {
@@ -113,18 +123,19 @@ Status Copier::copy_segment(const wal::LogDirectory& directory, uint64_t number,
     return s;
   }
   const std::vector<CopyPart> parts = parts_of((from - begin) / kBlock * kBlock, to - begin);
+  log_bytes_ += to - from;
   if (Status s = copy_parts(**file, parts); !s.ok()) return s;
   return sink_.end();
 }
 
 // Of each segment what lies in an epoch, above the trim and below the end.
-Status Copier::copy_log(const Moment& moment) {
+Status Copier::copy_log() {
   const wal::LogDirectory directory(db_.machine_, db_.path_, db_.log_options_);
   const uint64_t segment_bytes = directory.segment_bytes();
   uint64_t next = 0;
-  for (const format::LogEpoch& epoch : moment.state.epochs) {
-    const format::Lsn from = std::max(epoch.start, moment.state.log_trim);
-    const format::Lsn to = std::min(epoch.end, moment.end);
+  for (const format::LogEpoch& epoch : moment_.state.epochs) {
+    const format::Lsn from = std::max(epoch.start, moment_.state.log_trim);
+    const format::Lsn to = std::min(epoch.end, moment_.end);
     if (from >= to) continue;
     // Each epoch begins in a segment of its own.
     for (uint64_t number = std::max(next, from / segment_bytes); number * segment_bytes < to;
@@ -154,9 +165,23 @@ Status Copier::copy_data_file(std::span<const format::ExtentAddress> ranges,
   const format::ExtentAddress& last = ranges.back();
   const uint64_t bytes = (uint64_t{last.block} + last.blocks) * kBlock;
   if (Status s = sink_.begin(space::data_file_name(number), bytes, false); !s.ok()) return s;
+  return copy_ranges(*db_.space_->file(number), ranges, marked);
+}
+
+// Also one in which nothing is in use.
+Status Copier::copy_device(const format::DeviceRecord& image,
+                           std::span<const format::ExtentAddress> ranges, MarkedExtents& marked) {
+  const uint64_t bytes = image.blocks * kBlock;
+  if (Status s = sink_.begin(image.path, bytes, false); !s.ok()) return s;
+  if (Status s = put_bytes(image_labels(image, uuid_low_, uuid_high_)); !s.ok()) return s;
+  return copy_ranges(*db_.devices_->file(image.index), ranges, marked);
+}
+
+// And ends the file.
+Status Copier::copy_ranges(os::File& file, std::span<const format::ExtentAddress> ranges,
+                           MarkedExtents& marked) {
   std::vector<CopyPart> parts;
   for (const format::ExtentAddress& range : ranges) marked.add_parts(range, &parts);
-  os::File& file = *db_.space_->file(number);
   if (may_clone_) {
     Status cloned = clone_ranges(file, ranges);
     if (cloned.ok()) return sink_.end();
@@ -169,31 +194,48 @@ Status Copier::copy_data_file(std::span<const format::ExtentAddress> ranges,
   return sink_.end();
 }
 
-Status Copier::copy_data(const Moment& moment) {
+Status Copier::copy_data() {
   const std::vector<format::ExtentAddress> ranges = db_.space_->used_ranges();
-  MarkedExtents marked(moment);
-  for (size_t i = 0; i < ranges.size();) {
-    size_t end = i;
-    while (end < ranges.size() && ranges[end].file == ranges[i].file) ++end;
-    Status s = copy_data_file(std::span(ranges).subspan(i, end - i), marked);
-    if (!s.ok()) return s;
-    i = end;
+  MarkedExtents marked(moment_);
+  size_t next = 0;
+  const auto take_file = [&](uint32_t number) {
+    const size_t begin = next;
+    while (next < ranges.size() && ranges[next].file == number) ++next;
+    return std::span(ranges).subspan(begin, next - begin);
+  };
+  if (db_.devices_ != nullptr) {
+    uint64_t bytes = 0;
+    for (const format::ExtentAddress& range : ranges) bytes += uint64_t{range.blocks} * kBlock;
+    moment_.state.devices =
+        image_records(db_.devices_->records(0), ranges, room_for_new(log_bytes_, bytes));
+    for (const format::DeviceRecord& image : moment_.state.devices) {
+      const auto used = take_file(format::kDeviceFilesFirst + image.index);
+      if (Status s = copy_device(image, used, marked); !s.ok()) return s;
+    }
+  }
+  while (next < ranges.size()) {
+    if (Status s = copy_data_file(take_file(ranges[next].file), marked); !s.ok()) return s;
   }
   return marked.all_used();
 }
 
 Status Copier::put_file(std::string_view name, std::string_view bytes) {
   if (Status s = sink_.begin(name, bytes.size(), false); !s.ok()) return s;
+  if (Status s = put_bytes(bytes); !s.ok()) return s;
+  return sink_.end();
+}
+
+Status Copier::put_bytes(std::string_view bytes) {
   for (const CopyPart& part : parts_of(0, bytes.size())) {
     if (Status s = sink_.write(part, bytes.substr(part.offset, part.bytes)); !s.ok()) return s;
     pace_.count(part.bytes);
   }
-  return sink_.end();
+  return {};
 }
 
-Status Copier::copy_manifest(const Moment& moment) {
+Status Copier::copy_manifest() {
   const Result<ManifestImage> image = make_manifest_image(
-      *db_.machine_.random, moment.state, moment.features, uuid_low_, uuid_high_, keys_.get());
+      *db_.machine_.random, moment_.state, moment_.features, uuid_low_, uuid_high_, keys_.get());
   if (!image.ok()) return image.status();
   if (Status s = put_file(image->name, image->manifest); !s.ok()) return s;
   return put_file(kSuperblockName, image->superblock);
@@ -232,22 +274,18 @@ Status Copier::run() {
   if (moment_.end > db_.log_->trimmed() && moment_.end > 0) {
     if (Status s = db_.log_->wait_durable(moment_.end - 1); !s.ok()) return s;
   }
-  if (Status s = copy_log(moment_); !s.ok()) return s;
+  if (Status s = copy_log(); !s.ok()) return s;
   pinned_.release_log();
   HAWTHORN_TEST_POINT("copy.log_copied");
-  if (Status s = copy_data(moment_); !s.ok()) return s;
+  if (Status s = copy_data(); !s.ok()) return s;
   // What comes now is in memory.
-  return copy_manifest(moment_);
+  return copy_manifest();
 }
 
 }  // namespace
 
 Status copy_database(Db::Impl& db, CopySink& sink, CopyPace& pace) {
   if (Status s = db.writable(); !s.ok()) return s;
-  if (db.devices_ != nullptr) {
-    return Status(StatusCode::kNotSupported,
-                  db.path_ + ": copies of a database on devices are not supported; dump it");
-  }
   Copier copier(db, sink, pace);
   return copier.run();
 }

@@ -2,7 +2,8 @@
 // Reads a moment of an open database, and writes it into a CopySink: what is in use of the data
 // files, the log, and the manifest and superblock of a database of its own, which come last. Of an
 // encrypted one its data keys come first, in a file of that database; log and data files are copied
-// as they are sealed, since their seals are not bound to an id, and the manifest is sealed anew.
+// as they are sealed, since their seals are not bound to an id, and the manifest is sealed anew. Of
+// one on devices, files stand for these (copy_devices.h).
 //
 //   pin ──> keys ──> log durable to there ──> segments ──> log let go of ──> data files ──>
 //   manifest
@@ -15,7 +16,8 @@
 // 2. All that is in use is copied, not only what the manifest lists: the log may name more (R27).
 // 3. A pin that was revoked makes the copy fail, whatever was read since.
 // 4. The copy's log is closed: its manifest says where it ends.
-// 5. What the copy's manifest, log and data are sealed with is in its file of keys.
+// 5. Devices are only read.
+// 6. What the copy's manifest, log and data are sealed with is in its file of keys.
 
 #include "db/copy_sink.h"
 #include "hawthorn/db.h"

@@ -6,6 +6,7 @@
 #include "db/incomplete.h"
 #include "db/key_store.h"
 #include "db/manifest_files.h"
+#include "space/device_image.h"
 
 namespace hawthorn {
 
@@ -33,7 +34,14 @@ Status clear_devices(const os::Machine& real, const std::string& path,
   const Result<db::LoadedManifest> loaded = db::Manifest::load(machine, path, nullptr);
   if (!loaded.ok()) return {};
   for (const format::DeviceRecord& device : loaded->state.devices) {
-    Status s = space::clear_label(machine, device.path, loaded->uuid_low, loaded->uuid_high);
+    const Result<std::string> found = space::find_device(machine, path, device);
+    if (!found.ok()) return found.status();
+    // An image that a destroy before this one has removed already.
+    if (*found == space::device_image_name(device.index)) {
+      const Result<bool> there = machine.files->exists(*found);
+      if (there.ok() && !*there) continue;
+    }
+    Status s = space::clear_label(machine, *found, loaded->uuid_low, loaded->uuid_high);
     if (!s.ok()) return s;
   }
   return {};
@@ -66,9 +74,10 @@ Status Db::destroy(const std::string& path, const Encryption& encryption) {
     if (name == "superblock") {
       superblock = true;
     } else if (db::is_manifest_file(name) || wal::is_log_file(name) || space::is_data_file(name) ||
-               db::is_ingest_file(name) || name == db::OutcomeReserve::kName ||
-               name == format::kKeyFileName || name == format::kKeyFileNewName ||
-               name == db::CountersFile::kName || name == format::kFollowersName) {
+               space::is_device_image(name) || db::is_ingest_file(name) ||
+               name == db::OutcomeReserve::kName || name == format::kKeyFileName ||
+               name == format::kKeyFileNewName || name == db::CountersFile::kName ||
+               name == format::kFollowersName) {
       if (Status s = machine.files->remove(path + "/" + name); !s.ok()) return s;
     } else if (name != db::kLockName) {
       others = true;

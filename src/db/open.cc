@@ -488,6 +488,7 @@ Status Db::Impl::open_devices(db::LoadedManifest& loaded, bool exists) {
   }
   if (!on_devices && options_.devices.empty()) return {};
   space::DeviceOptions options;
+  options.directory = path_;
   options.paths = options_.devices;
   options.records = loaded.state.devices;
   options.uuid_low = loaded.uuid_low;

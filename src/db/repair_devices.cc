@@ -5,8 +5,10 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "db/copy_devices.h"
 #include "db/manifest_files.h"
 #include "db/repair_impl.h"
+#include "space/device_image.h"
 #include "space/device_probe.h"
 #include "space/devices.h"
 
@@ -15,8 +17,6 @@ namespace hawthorn::db {
 namespace {
 using format::DeviceLabel;
 using format::DeviceRecord;
-
-std::string image_name(uint32_t index) { return "device." + std::to_string(index); }
 
 Status invalid(const std::string& path, std::string_view why) {
   return {StatusCode::kInvalidArgument, path + ": " + std::string(why)};
@@ -73,7 +73,12 @@ Status Repair::take_device(const std::string& path) {
 
 Status Repair::open_devices() {
   const bool featured = (manifest_.features.incompatible & format::kFeatureDevices) != 0;
-  const std::vector<DeviceRecord>& records = manifest_.state.devices;
+  std::vector<DeviceRecord>& records = manifest_.state.devices;
+  for (DeviceRecord& record : records) {
+    Result<std::string> path = space::find_device(machine_, source_.directory(), record);
+    if (!path.ok()) return path.status();
+    record.path = *std::move(path);
+  }
   std::vector<std::string> paths = options_.database.devices;
   on_devices_ = featured || !records.empty() || (!manifest_.superblock_read && !paths.empty());
   if (!on_devices_) {
@@ -131,17 +136,16 @@ Status Repair::make_devices(LoadedManifest* loaded) {
   for (const std::string& name : source_.names()) {
     if (name.starts_with("wal.")) log_bytes += source_.size_of(name);
   }
-  // What is flushed and merged until devices are added.
-  constexpr uint64_t kRoomMin = uint64_t{64} << 20;
-  const uint64_t room = kRoomMin + 2 * log_bytes + data_->bytes_copied() / 8;
+  const uint64_t room = room_for_new(log_bytes, data_->bytes_copied());
   space::DeviceOptions options;
+  options.directory = target_;
   options.direct = false;
   for (uint32_t index = 0; index <= devices_; ++index) {
     uint64_t bytes = data_->end_block(format::kDeviceFilesFirst + index) * kRepairBlock;
     if (index == devices_) bytes += room;
     bytes = std::max(bytes + uint64_t{format::kDeviceTailBlocks} * kRepairBlock,
                      space::kDeviceBytesMin);
-    const std::string path = join(target_, image_name(index));
+    const std::string path = join(target_, space::device_image_name(index));
     if (Status s = data_->resize(format::kDeviceFilesFirst + index, bytes); !s.ok()) return s;
     options.paths.push_back(path);
   }

@@ -8,6 +8,7 @@
 #include "db/incomplete.h"
 #include "db/manifest_files.h"
 #include "format/device_label.h"
+#include "space/device_image.h"
 #include "space/space.h"
 #include "tree/run_builder.h"
 #include "tree/sealed_blocks.h"
@@ -68,7 +69,7 @@ void RepairTarget::take(const ExtentAddress& address) {
 Status RepairTarget::open(uint32_t number, File* to) {
   const std::string name = number < format::kDeviceFilesFirst
                                ? space::data_file_name(number)
-                               : "device." + std::to_string(number - format::kDeviceFilesFirst);
+                               : space::device_image_name(number - format::kDeviceFilesFirst);
   auto file = source_.machine().files->open_file(join(directory_, name), {.create = true});
   if (!file.ok()) return file.status();
   to->file = std::move(file).value();

@@ -91,11 +91,19 @@ Status View::look_for_ring() {
   if (!there.ok()) return there.status();
   has_ring_ = *there;
   if (has_ring_) return {};
-  // Before a close removes the log the manifest says so.
-  const Result<LoadedManifest> again = Manifest::load(db_->machine_, db_->path_, nullptr);
-  if (!again.ok()) return again.status();
-  if (!again->state.epochs.empty() && again->generation == loaded_.generation) return {};
+  const Result<bool> open = log_is_open();
+  if (!open.ok()) return open.status();
+  if (*open) return {};
   return Status(StatusCode::kTooOld, db_->path_ + " was closed meanwhile");
+}
+
+// Whether the log that this view reads has not been closed: before a close removes it the manifest
+// says so. Where there was no ring before this call, then there has been none since the newest
+// open, if so.
+Result<bool> View::log_is_open() const {
+  const Result<LoadedManifest> now = Manifest::load(db_->machine_, db_->path_, nullptr);
+  if (!now.ok()) return now.status();
+  return !now->state.epochs.empty() && now->generation == loaded_.generation;
 }
 
 Result<bool> View::go_on() {
@@ -142,6 +150,14 @@ Result<bool> View::log_stands() const {
     const Result<bool> ring = files.exists(directory.path_of(wal::kRingName));
     if (!ring.ok()) return ring;
     if (*ring != has_ring_) return false;
+    if (!*ring) {
+      // None may have come and gone since, with all that was committed meanwhile.
+      const Result<bool> open = log_is_open();
+      const Status& status = open.status();
+      // A new view finds out what that is.
+      if (status.is_not_found() || status.is(StatusCode::kCorruption)) return false;
+      return open;
+    }
   }
   const Result<format::Superblock> superblock = read_superblock(files, db_->path_, nullptr);
   if (!superblock.ok()) return superblock.status();

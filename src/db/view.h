@@ -62,6 +62,7 @@ class View {
   bool make_visible();
   Result<bool> log_stands() const;
   Status look_for_ring();
+  Result<bool> log_is_open() const;
 
   static constexpr size_t kBatch = 256;
   static constexpr size_t kKeptBytes = size_t{4} << 20;

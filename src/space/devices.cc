@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "space/device_image.h"
 #include "space/device_probe.h"
 
 namespace hawthorn::space {
@@ -258,10 +259,14 @@ Status Devices::order(std::vector<Device> found, const DeviceOptions& options) {
 
 Result<std::unique_ptr<Devices>> Devices::open(const os::Machine& machine,
                                                const DeviceOptions& options) {
-  std::unique_ptr<Devices> devices(new Devices(machine));
+  std::unique_ptr<Devices> devices(new Devices(machine, options.directory));
   std::vector<std::string> paths = options.paths;
   if (paths.empty()) {
-    for (const format::DeviceRecord& record : options.records) paths.push_back(record.path);
+    for (const format::DeviceRecord& record : options.records) {
+      Result<std::string> path = find_device(machine, options.directory, record);
+      if (!path.ok()) return path.status();
+      paths.push_back(*std::move(path));
+    }
   }
   std::vector<Device> found;
   for (const std::string& path : paths) {
@@ -282,7 +287,8 @@ Result<std::unique_ptr<Devices>> Devices::open(const os::Machine& machine,
 std::vector<format::DeviceRecord> Devices::records(uint64_t generation) const {
   std::vector<format::DeviceRecord> records;
   for (uint32_t i = 0; i < count(); ++i) {
-    records.push_back({i, generation, devices_[i].blocks, devices_[i].path});
+    const std::string path = recorded_path(directory_, i, devices_[i].path);
+    records.push_back({i, generation, devices_[i].blocks, path});
   }
   return records;
 }
@@ -291,10 +297,8 @@ Status Devices::label(uint64_t uuid_low, uint64_t uuid_high, uint64_t generation
   for (uint32_t i = 0; i < count(); ++i) {
     Device& device = devices_[i];
     DeviceLabel label{i, uuid_low, uuid_high, generation, device.blocks};
-    if (!device.labelled) {
-      // A file that stands for a device has its space before anything relies on that.
-      if (Status s = device.file->allocate(0, device.blocks * kBlockBytes); !s.ok()) return s;
-    }
+    // A file that stands for a device has its space before anything relies on that (8 of space.h).
+    if (Status s = device.file->allocate(0, device.blocks * kBlockBytes); !s.ok()) return s;
     // The slot that is not written now must be valid.
     if (generation > 0 && (!device.labelled || device.label.generation + 1 < generation)) {
       DeviceLabel before = label;

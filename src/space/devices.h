@@ -14,6 +14,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/device_label.h"
@@ -27,6 +28,7 @@ namespace hawthorn::space {
 inline constexpr uint64_t kDeviceBytesMin = uint64_t{16} << 20;
 
 struct DeviceOptions {
+  std::string directory;                      // of the database, where images are (device_image.h)
   std::vector<std::string> paths;             // in any order; empty: where the records say
   std::vector<format::DeviceRecord> records;  // what the manifest says; empty for a new database
   uint64_t uuid_low = 0;
@@ -47,7 +49,8 @@ class Devices {
   // For the manifest: all devices, with this generation.
   std::vector<format::DeviceRecord> records(uint64_t generation) const;
   // Writes and syncs the labels. For a new database 0, before the manifest, then 1; for others one
-  // more than the manifest has, before that says so.
+  // more than the manifest has, before that says so. Files that stand for devices have their space
+  // then: what is sparse, as those of a copy, or has grown, gets it. Errors: kNoSpace, too.
   Status label(uint64_t uuid_low, uint64_t uuid_high, uint64_t generation);
 
   uint32_t count() const { return static_cast<uint32_t>(devices_.size()); }
@@ -73,13 +76,15 @@ class Devices {
     format::DeviceLabel label;
     std::unique_ptr<std::atomic<bool>> written;
   };
-  explicit Devices(const os::Machine& machine) : machine_(machine) {}
+  Devices(const os::Machine& machine, std::string directory)
+      : machine_(machine), directory_(std::move(directory)) {}
   Result<Device> open_one(const std::string& path, const DeviceOptions& options);
   Status open_file(const std::string& path, const DeviceOptions& options, Device& device);
   static Status check_label(const Device& device, const DeviceOptions& options);
   Status order(std::vector<Device> found, const DeviceOptions& options);
 
   const os::Machine machine_;
+  const std::string directory_;
   bool direct_ = true;
   std::vector<Device> devices_;  // by index
 };

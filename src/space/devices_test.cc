@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "space/device_image.h"
 #include "space/space_test_support.h"
 
 namespace hawthorn::space {
@@ -248,6 +249,87 @@ TEST(DevicesTest, ASpaceOnThem) {
                   .is(StatusCode::kCorruption));
   EXPECT_TRUE(space->mark_used(ExtentAddress{kFilesMax + 2, 300, 2}).is(StatusCode::kCorruption));
   EXPECT_TRUE(space->mark_used(ExtentAddress{0, 300, 2}).is(StatusCode::kCorruption));
+}
+
+// What is sparse, and what has grown, has its space before it is used; a reader takes none.
+TEST(DevicesTest, FilesThatStandForDevicesHaveTheirSpace) {
+  DeviceFixture f;
+  f.create({"/a"});
+  const auto taken = [&] {
+    return f.disk->open_file("/a", {.read_only = true}).value()->allocated_bytes().value();
+  };
+  EXPECT_GE(taken(), kDeviceBytes);
+  must(f.disk->open_file("/a", {}).value()->punch_hole(2 * kMegabyte, 10 * kMegabyte));
+  must(f.disk->open_file("/a", {}).value()->truncate(kDeviceBytes + 8 * kMegabyte));
+  ASSERT_LT(taken(), kDeviceBytes - 9 * kMegabyte);
+  f.options.read_only = true;
+  must(f.refused({"/a"}));
+  EXPECT_LT(taken(), kDeviceBytes - 9 * kMegabyte);
+  f.options.read_only = false;
+  auto devices = f.open_devices({"/a"});
+  must(devices.status());
+  EXPECT_LT(taken(), kDeviceBytes - 9 * kMegabyte);
+  must((*devices)->label(7, 8, 2));
+  EXPECT_EQ((*devices)->blocks(0), (kDeviceBytes + 8 * kMegabyte) / 4096);
+  EXPECT_GE(taken(), kDeviceBytes + 8 * kMegabyte);
+  devices->reset();
+  f.disk->set_capacity(f.disk->used_bytes() + kMegabyte);
+  must(f.disk->open_file("/a", {}).value()->truncate(kDeviceBytes + 16 * kMegabyte));
+  devices = f.open_devices({"/a"});
+  must(devices.status());
+  expect_refused((*devices)->label(7, 8, 3), StatusCode::kNoSpace, "/a");
+}
+
+TEST(DevicesTest, ImagesAreNamedByTheirNameAlone) {
+  DeviceFixture f;
+  const os::Machine& machine = f.sim->machine();
+  must(machine.files->make_directory("/db"));
+  f.options.directory = "/db";
+  f.make("/db/device.0", kDeviceBytes);
+  f.make("/elsewhere", kDeviceBytes);
+  f.create({"/db/device.0", "/elsewhere"});
+  EXPECT_EQ(f.options.records[0].path, "device.0");
+  EXPECT_EQ(f.options.records[1].path, "/elsewhere");
+  {
+    auto devices = f.open_devices({});
+    must(devices.status());
+    EXPECT_EQ((*devices)->file(0)->path(), "/db/device.0");
+    EXPECT_EQ((*devices)->records(2)[0].path, "device.0");
+  }
+  // A name that is no image's in this directory is a path, as versions before took it for one.
+  EXPECT_EQ(find_device(machine, "/db", {1, 1, 5120, "device.1"}).value(), "device.1");
+  EXPECT_EQ(find_device(machine, "/db", {1, 1, 5120, "device.0"}).value(), "device.0");
+  EXPECT_EQ(recorded_path("/db", 0, "device.0"), "./device.0");
+  EXPECT_EQ(recorded_path("/db", 1, "/db/device.0"), "/db/device.0");
+}
+
+TEST(DevicesTest, NamesOfImages) {
+  for (const char* name : {"device.0", "device.9", "device.10", "device.63"}) {
+    EXPECT_TRUE(is_device_image(name)) << name;
+  }
+  for (const char* name :
+       {"device.", "device.64", "device.00", "device.07", "device.1x", "device.-1", "device",
+        "data.1", "device.100", "/device.1", "device.1/"}) {
+    EXPECT_FALSE(is_device_image(name)) << name;
+  }
+}
+
+TEST(DevicesTest, LabelsAndTailsAreNotInUse) {
+  DeviceFixture f;
+  f.create({"/a", "/b"});
+  auto devices = f.open_devices({});
+  must(devices.status());
+  SpaceOptions options;
+  options.devices = devices->get();
+  const auto space = f.open(options, {});
+  EXPECT_TRUE(space->used_ranges().empty());
+  const ExtentAddress extent = space->allocate(10).value();
+  EXPECT_EQ(space->used_ranges(), std::vector<ExtentAddress>{extent});
+  while (space->allocate(1).ok()) {
+  }
+  const std::vector<ExtentAddress> all = {{kFilesMax, 256, 5120 - 256 - 16},
+                                          {kFilesMax + 1, 256, 5120 - 256 - 16}};
+  EXPECT_EQ(space->used_ranges(), all);
 }
 
 }  // namespace

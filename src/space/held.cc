@@ -61,7 +61,7 @@ std::vector<ExtentAddress> Space::used_ranges() const {
   std::vector<ExtentAddress> used;
   size_t next = 0;
   for (const auto& [number, info] : s.infos) {
-    uint64_t at = 0;
+    uint64_t at = s.options.devices != nullptr ? format::kDeviceHeadBlocks : 0;
     const auto use_until = [&used, file = number, &at](uint64_t end) {
       if (end <= at) return;
       used.push_back({file, static_cast<uint32_t>(at), static_cast<uint32_t>(end - at)});

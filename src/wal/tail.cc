@@ -19,15 +19,20 @@ struct Tail::State : RecordFinder {
   // *not_yet: it is not there, and that is certain.
   Status find(const LogEpoch& epoch, bool promised, Found* found, bool* not_yet);
   Status find_in_segments(const LogEpoch& epoch, Found* found);
-  bool ring_stands_before(const LogEpoch& epoch) const;
+  bool ring_has_anchor(const LogEpoch& epoch) const;
+  void go_to(Lsn lsn);
+  void pass(uint32_t length);
   Status probe(const LogEpoch& epoch, bool* there);
   Result<Outcome> judge(const LogEpoch& epoch, bool promised, Found* found);
   Status refresh();
 
   std::vector<LogEpoch> epochs;
   Lsn at = 0;
-  // The record before `at`, which the ring may have; 0: there is none in its epoch.
-  Lsn before = 0;
+  // A record of the same epoch so far before `at` that whatever is being stored over the place of
+  // `at` comes behind what was stored over it (invariant 4); 0: none was passed yet. And the one
+  // that follows as such.
+  Lsn anchor = 0;
+  Lsn anchor_after = 0;
   // The last look found nothing at `at`: the next one reads a block, not a window.
   bool idle = false;
 };
@@ -56,16 +61,13 @@ Status Tail::set_epochs(std::vector<LogEpoch> epochs) {
   if (!ring.ok()) return ring.status();
   state.ring = std::move(*ring);
   state.epochs = std::move(epochs);
-  state.before = 0;
-  state.idle = false;
+  state.go_to(state.at);
   return state.refresh();
 }
 
 Status Tail::seek(Lsn lsn) {
   State& state = *state_;
-  state.at = lsn;
-  state.before = 0;
-  state.idle = false;
+  state.go_to(lsn);
   for (const LogEpoch& epoch : state.epochs) {
     if (lsn >= epoch.end) continue;
     if (lsn <= epoch.start) {
@@ -80,10 +82,23 @@ Status Tail::seek(Lsn lsn) {
   return Status();
 }
 
-void Tail::go_to(Lsn record) {
-  state_->at = record;
-  state_->before = 0;
-  state_->idle = false;
+void Tail::go_to(Lsn record) { state_->go_to(record); }
+
+void Tail::State::go_to(Lsn lsn) {
+  at = lsn;
+  anchor = 0;
+  anchor_after = 0;
+  idle = false;
+}
+
+void Tail::State::pass(uint32_t length) {
+  const Lsn passed = at;
+  at += length;
+  idle = false;
+  if (ring == nullptr) return;
+  const Lsn reach = ring->size() / 8 + sizeof(RecordHeader);
+  if (anchor_after != 0 && at - anchor_after >= reach) anchor = std::exchange(anchor_after, 0);
+  if (anchor_after == 0) anchor_after = passed;
 }
 
 Result<Tail::Next> Tail::next(Lsn below) {
@@ -114,9 +129,7 @@ Result<Tail::Next> Tail::next(Lsn below) {
     if (Status s = state.check_type(found.header); !s.ok()) return s;
     std::string_view payload;
     if (Status s = state.payload(*epoch, found, &payload); !s.ok()) return s;
-    state.before = state.at;
-    state.at += found.header.length;
-    state.idle = false;
+    state.pass(found.header.length);
     const auto type = static_cast<RecordType>(found.header.type);
     if (type == RecordType::kPad) continue;
     return Next{.outcome = Outcome::kRecord,
@@ -138,9 +151,7 @@ Tail::State::Place Tail::State::place(const LogEpoch** epoch) {
     }
     if (at > epochs[i].end) continue;
     if (i + 1 == epochs.size()) return Place::kEnd;
-    at = epochs[i + 1].start;
-    before = 0;
-    idle = false;
+    go_to(epochs[i + 1].start);
   }
   return epochs.empty() ? Place::kEnd : Place::kGone;
 }
@@ -149,7 +160,7 @@ Status Tail::State::find(const LogEpoch& epoch, bool promised, Found* found, boo
   in_ring(epoch, at, found);
   if (found->bytes != nullptr) return Status();
   if (!promised) {
-    *not_yet = ring_stands_before(epoch);
+    *not_yet = ring_has_anchor(epoch);
     if (*not_yet) return Status();
     if (idle) {
       bool there = false;
@@ -169,11 +180,13 @@ Status Tail::State::find_in_segments(const LogEpoch& epoch, Found* found) {
   return in_segments(epoch, at, found);
 }
 
-// The ring still has the record before `at`, so its head has not come round to there, nor to what
-// stands behind: what the ring did not have at `at` a moment ago was not there.
-bool Tail::State::ring_stands_before(const LogEpoch& epoch) const {
+// The ring still has a record far before `at`, so its head has not come round to there, nor has
+// what is being stored at the head reached `at`: what the ring did not have there a moment ago was
+// not there. A record right before `at` would not tell: the bytes of one that is not complete yet,
+// or of which a killed process has left a part, may lie over `at` and not over that.
+bool Tail::State::ring_has_anchor(const LogEpoch& epoch) const {
   RecordHeader header;
-  return before != 0 && ring_header(epoch, before, &header);
+  return anchor != 0 && ring_header(epoch, anchor, &header);
 }
 
 // Whether the segment has a valid header at `at`, by a read of its block.

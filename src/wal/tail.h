@@ -13,6 +13,9 @@
 //    The ring is asked first: only who is further behind than the ring is long reads from disk.
 // 3. Segments go from the lowest number up, and a number that has gone never comes back: a number
 //    that is missing while a higher one is there is gone.
+// 4. A record has at most an eighth of the ring, and its bytes are stored in any order, but for its
+//    header: so who finds nothing in the ring, but then a record there that begins an eighth of it
+//    earlier or more, knows that nothing was there.
 
 #include <memory>
 #include <string>

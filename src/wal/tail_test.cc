@@ -108,6 +108,30 @@ TEST_F(WalTail, who_is_far_behind_reads_segments) {
   }
 }
 
+// Whoever stores a record stores its bytes in any order, and may be stopped, or killed, in the
+// midst: then the place of the record that is looked for is overwritten, the one right before it is
+// not.
+TEST_F(WalTail, a_place_that_is_being_overwritten_is_no_end) {
+  auto reader = tail(0);
+  ASSERT_NE(reader, nullptr);
+  add(300, 120);  // more than an eighth of the ring
+  expect_rest(*reader, 0);
+  const size_t seen = written_.size();
+  auto ring = machine_.machine().files->map_shared("/db/wal.ring", kSmall.ring_bytes, false);
+  ASSERT_TRUE(ring.ok());
+  char* const before = (*ring)->data() + written_.back().lsn % kSmall.ring_bytes;
+  const std::string header(before, sizeof(format::RecordHeader));
+  add(4000, 120);  // many times the ring
+  const std::string over(before, header.size());
+  std::copy(header.begin(), header.end(), before);
+  const Result<Tail::Next> next = reader->next();
+  ASSERT_TRUE(next.ok());
+  ASSERT_EQ(next->outcome, Outcome::kRecord);
+  EXPECT_EQ(record_of(*next), written_[seen]);
+  std::copy(over.begin(), over.end(), before);
+  expect_rest(*reader, seen + 1);
+}
+
 TEST_F(WalTail, stops_below_what_the_caller_names) {
   add(3, 100);
   const Lsn durable = log_->head();

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/sanitizers.h"
+#include "os/epoch.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -333,6 +334,47 @@ TEST_F(Api, close_waits_for_nobody) {
   EXPECT_TRUE(db_->begin(TxnMode::kOptimistic).status().is(StatusCode::kClosed));
   open();
   EXPECT_EQ(get("k"), "v");
+}
+
+// What was retired stays for as long as somebody is in a guard: so nobody may stay in one for as
+// long as he likes (R17, attack 27).
+TEST_F(Api, no_guard_is_held_where_others_have_the_thread) {
+  const auto guarded = [] {
+    const os::epoch::Slot* const slot = os::epoch::this_thread_slot;
+    return slot != nullptr && slot->depth != 0;
+  };
+  int calls = 0;
+  // Whoever is called may do whatever he likes, what flushes and waits among it.
+  const auto use = [&](std::string_view name) {
+    ++calls;
+    EXPECT_FALSE(guarded()) << name;
+    EXPECT_OK(db_->put(tree_, "called", name));
+    EXPECT_OK(db_->flush());
+    EXPECT_FALSE(guarded()) << name;
+  };
+  for (int i = 0; i < 1000; ++i) put("key" + std::to_string(i), "v");
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->scan(tree_, "", std::nullopt, [&](std::span<const Entry>) {
+    use("a scan");
+    return calls < 3;
+  }));
+  EXPECT_EQ(calls, 2) << "of batches";
+  auto queue = db_->read_queue().value();
+  queue->get_async(tree_, "key1", [&](const Status&, Value&) { use("a completion"); });
+  while (queue->pending() > 0) queue->wait();
+  queue.reset();
+  EXPECT_EQ(calls, 3);
+  {
+    Cursor cursor = db_->cursor(tree_);
+    for (bool more = cursor.first(); more && calls < 10; more = cursor.next()) use("a cursor");
+  }
+  Transaction txn = begin({.isolation = Isolation::kSerializable});
+  EXPECT_EQ(get_in(txn, "key1"), "v");
+  use("a transaction");
+  ReadBatch batch;
+  ASSERT_OK(db_->multi_get(tree_, std::vector<std::string_view>{"key1", "key2"}, batch));
+  use("a batch");
+  EXPECT_EQ(calls, 12);
 }
 
 TEST_F(Api, read_only) {

@@ -1,5 +1,9 @@
 // Deleted ranges: what every kind of reader sees of them before and after the background has erased
 // them, in transactions of every kind and beside others. Crashes are in tests/crash.
+#include <atomic>
+#include <thread>
+
+#include "os/test_point.h"
 #include "tests/api/sim_api_test_fixture.h"
 #include "tests/support/every_read.h"
 #include "txn/spill_sizing.h"
@@ -414,11 +418,16 @@ TEST_F(DeleteRange, stands_in_the_log_before_what_is_prepared) {
 
 TEST_F(DeleteRange, wins_over_one_that_has_spilled_its_writes_before) {
   txn::memory_share_max = size_t{16} << 10;
-  put_all();
-  {
+  // Also where all that it has in deltas by then lies outside.
+  for (const uint64_t outside : {0, 1900}) {
+    SCOPED_TRACE(outside);
+    put_all();
     Transaction spills = begin();
     EXPECT_EQ(get_in(spills, key(2000)), now_[key(2000)]);
     for (uint64_t i = 2000; i < 2600; ++i) ASSERT_OK(spills.put(tree_, key(i), value_of(i, 40)));
+    for (uint64_t i = 4000; i < 4000 + outside; ++i) {
+      ASSERT_OK(spills.put(tree_, key(i), value_of(i, 40)));
+    }
     ASSERT_GT(db_->stats().layers, 0u);
     delete_range(1000, 4000);
     ASSERT_OK(db_->drain());
@@ -427,6 +436,41 @@ TEST_F(DeleteRange, wins_over_one_that_has_spilled_its_writes_before) {
   txn::memory_share_max = ~size_t{0};
   ASSERT_NO_FATAL_FAILURE(expect_now());
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Between its record and the moment that it counts the log is trimmed: not below that (attack 86).
+TEST_F(DeleteRange, holds_the_log_before_it_counts) {
+  put_all();
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->drain());
+  std::thread publishes;
+  std::atomic<bool> published{false};
+  os::set_test_point("publisher.after_manifest", [&] { published = true; });
+  os::set_test_point("sequencer.commit.after_append", [&] {
+    os::set_test_point("sequencer.commit.after_append", {});
+    // It may have to wait for the log's mutex behind that, which is held here.
+    publishes = std::thread([&] {
+      EXPECT_OK(db_->drain());
+      published = true;
+    });
+    while (!published) std::this_thread::yield();
+  });
+  ASSERT_OK(db_->delete_range(tree_, key(1000), key(4000), Durability::kFull));
+  erase(&now_, 1000, 4000);
+  ASSERT_TRUE(publishes.joinable());
+  publishes.join();
+  os::clear_test_points();
+  const auto left = disk_.crash(1, testing::CrashKind::kPowerLoss);
+  db_.reset();
+  testing::SimMachine again(*left, 2);
+  auto db = Db::open_on(again.machine(), "/db", options());
+  ASSERT_OK(db.status());
+  db_ = std::move(*db);
+  tree_ = db_->find_tree("t").value();
+  ASSERT_NO_FATAL_FAILURE(expect_now());
+  db_.reset();  // before its machine
+}
+#endif
 
 TEST_F(DeleteRange, of_a_tree_that_is_dropped_stays_so_for_a_named_snapshot) {
   put_all();

@@ -1,13 +1,16 @@
 // Copies beside writers and flushes: each holds the state of one moment while it was made.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <thread>
 #include <unordered_map>
 
 #include "base/checksum.h"
+#include "testing/string_stream.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -23,6 +26,23 @@ Options options() {
   options.durability = Durability::kNone;
   return options;
 }
+
+// With files that stand for devices where a test asks for them.
+std::unique_ptr<Db> open_source(const TempDirectory& directory, bool on_devices) {
+  Options source = options();
+  for (const char* name : {"one", "two"}) {
+    if (!on_devices) continue;
+    const std::string path = directory / name;
+    std::ofstream(path).close();
+    EXPECT_EQ(truncate(path.c_str(), 256 << 20), 0);
+    source.devices.push_back(path);
+  }
+  return Db::open(directory / "db", source).value();
+}
+
+// Whether the data of the source lie on devices.
+class BackupConcurrency : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(FilesAndDevices, BackupConcurrency, ::testing::Bool());
 
 std::string account(uint64_t number) { return "a" + big_endian(number); }
 std::string counter(uint64_t thread) { return "c" + big_endian(thread); }
@@ -102,11 +122,11 @@ void expect_one_moment(Db& db, const std::array<uint64_t, kThreads>& before,
   EXPECT_TRUE(report->ok()) << report->errors.front();
 }
 
-TEST(BackupConcurrency, each_copy_is_of_one_moment) {
+TEST_P(BackupConcurrency, each_copy_is_of_one_moment) {
   const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   const TempDirectory directory;
-  const std::unique_ptr<Db> db = Db::open(directory / "db", options()).value();
+  const std::unique_ptr<Db> db = open_source(directory, GetParam());
   const auto repository = BackupRepository::open(directory / "repo").value();
   Bank bank(*db);
   ASSERT_OK(bank.fill());
@@ -211,24 +231,6 @@ std::string whole(FeedCommit& commit, const FeedChange& change) {
   return value;
 }
 
-class StringStream : public BackupSink, public BackupSource {
- public:
-  Status write(std::string_view part) override {
-    bytes_ += part;
-    return {};
-  }
-  Result<size_t> read(std::span<char> to) override {
-    const size_t size = std::min(to.size(), bytes_.size() - at_);
-    std::copy_n(bytes_.data() + at_, size, to.data());
-    at_ += size;
-    return size;
-  }
-
- private:
-  std::string bytes_;
-  size_t at_ = 0;
-};
-
 // One commit of a thread: several keys of both trees.
 WriteBatch random_batch(const std::array<Tree, 2>& trees, Prng& prng) {
   WriteBatch batch;
@@ -246,11 +248,11 @@ WriteBatch random_batch(const std::array<Tree, 2>& trees, Prng& prng) {
   return batch;
 }
 
-TEST(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
+TEST_P(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
   const uint64_t seed = environment_number("HAWTHORN_SEED", 1);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   const TempDirectory directory;
-  const std::unique_ptr<Db> db = Db::open(directory / "db", options()).value();
+  const std::unique_ptr<Db> db = open_source(directory, GetParam());
   const auto repository = BackupRepository::open(directory / "repo").value();
   const std::array<Tree, 2> trees = {db->tree(kTrees[0]).value(), db->tree(kTrees[1]).value()};
   ASSERT_OK(db->create_feed("all"));
@@ -280,7 +282,7 @@ TEST(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
     Copy copy;
     copy.path = directory / ("copy" + std::to_string(round));
     copy.before = acknowledged;
-    StringStream stream;
+    testing::StringStream stream;
     Result<BackupInfo> made = BackupInfo();
     if (round % 3 == 0) EXPECT_OK(db->checkpoint(copy.path));
     if (round % 3 == 1) made = db->backup(*repository);

@@ -21,8 +21,11 @@ using testing::SimDisk;
 using testing::SimMachine;
 using testing::SimOp;
 
-// Set by each test: whether all of its databases are encrypted.
+// Set by each test: whether all of its databases are encrypted, and whether the data of the source
+// lie on devices.
 bool encrypted = false;
+bool on_devices = false;
+constexpr const char* kDevices[] = {"/one", "/two"};
 
 Options options() {
   Options options;
@@ -74,8 +77,17 @@ std::unique_ptr<SimDisk> prepared_disk(Life life) {
   db::data_file_bytes_first = uint64_t{4} << 20;
   SimDisk disk(1);
   const SimMachine machine(disk, 2);
+  Options created = options();
+  for (const char* device : kDevices) {
+    if (!on_devices) continue;
+    auto file = disk.open_file(device, {.create = true});
+    EXPECT_OK((*file)->truncate(uint64_t{16} << 20));
+    EXPECT_OK((*file)->sync_data());
+    EXPECT_OK(disk.sync_directory("/"));
+    created.devices.emplace_back(device);
+  }
   {
-    auto db = Db::open_on(machine.machine(), "/db", options()).value();
+    auto db = Db::open_on(machine.machine(), "/db", created).value();
     EXPECT_OK(put_all(*db, first()));
     EXPECT_OK(db->flush());
     auto repository = BackupRepository::open_on(machine.machine(), "/repo").value();
@@ -139,10 +151,13 @@ void expect_sound(SimDisk& disk, Life life, bool finished) {
   EXPECT_TRUE(same(contents_of(machine, "/copy"), copied));
 }
 
-class BackupCrash : public ::testing::TestWithParam<std::tuple<Life, bool>> {
+class BackupCrash : public ::testing::TestWithParam<std::tuple<Life, bool, bool>> {
  protected:
-  void SetUp() override { encrypted = std::get<1>(GetParam()); }
-  void TearDown() override { encrypted = false; }
+  void SetUp() override {
+    encrypted = std::get<1>(GetParam());
+    on_devices = std::get<2>(GetParam());
+  }
+  void TearDown() override { encrypted = on_devices = false; }
 };
 
 TEST_P(BackupCrash, at_every_operation) {
@@ -167,9 +182,14 @@ TEST_P(BackupCrash, at_every_operation) {
 INSTANTIATE_TEST_SUITE_P(Lives, BackupCrash,
                          ::testing::Combine(::testing::Values(Life::kCheckpoint, Life::kBackup,
                                                               Life::kRestore, Life::kRemove),
-                                            ::testing::Bool()));
+                                            ::testing::Bool(), ::testing::Bool()));
 
-TEST(BackupFaults, a_full_target_is_told_and_the_source_goes_on) {
+class BackupFaults : public ::testing::Test {
+ protected:
+  void TearDown() override { on_devices = false; }
+};
+
+void expect_full_targets_told() {
   for (const auto& [part, life] :
        {std::pair{"/copy", Life::kCheckpoint}, std::pair{"/repo", Life::kBackup},
         std::pair{"/copy", Life::kRestore}}) {
@@ -200,9 +220,16 @@ TEST(BackupFaults, a_full_target_is_told_and_the_source_goes_on) {
   }
 }
 
+TEST_F(BackupFaults, a_full_target_is_told_and_the_source_goes_on) { expect_full_targets_told(); }
+
+TEST_F(BackupFaults, of_a_source_on_devices_too) {
+  on_devices = true;
+  expect_full_targets_told();
+}
+
 #if defined(HAWTHORN_TEST_POINTS)
 // Between any two parts of the copy everything is written anew and flushed.
-TEST(BackupFaults, flushes_between_the_parts_do_not_disturb_a_copy) {
+TEST_F(BackupFaults, flushes_between_the_parts_do_not_disturb_a_copy) {
   const std::unique_ptr<SimDisk> disk = prepared_disk(Life::kCheckpoint);
   const SimMachine machine(*disk, 3);
   auto db = Db::open_on(machine.machine(), "/db", options()).value();
@@ -219,7 +246,7 @@ TEST(BackupFaults, flushes_between_the_parts_do_not_disturb_a_copy) {
   EXPECT_TRUE(same(contents_of(machine, "/copy"), second()));
 }
 
-TEST(BackupFaults, writers_win_a_full_disk) {
+TEST_F(BackupFaults, writers_win_a_full_disk) {
   const std::unique_ptr<SimDisk> disk = prepared_disk(Life::kCheckpoint);
   const SimMachine machine(*disk, 3);
   auto db = Db::open_on(machine.machine(), "/db", options()).value();

@@ -1,31 +1,28 @@
 #include "tests/crash/cut_history.h"
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 namespace hawthorn::tests {
 namespace {
 
-void raise(Numbers& numbers, const Numbers& to) {
-  for (uint32_t w = 0; w < kWriters; ++w) numbers[w] = std::max(numbers[w], to[w]);
+void raise(CutNumbers& numbers, const CutNumbers& to) {
+  for (uint32_t i = 0; i < kCutActors; ++i) numbers[i] = std::max(numbers[i], to[i]);
 }
 
 }  // namespace
 
 CutPromise promise_at(const testing::Recording& recording, uint64_t moment) {
-  CutPromise made;
-  Promise& promise = made.promise;
-  Numbers returned = {};
-  // What had returned when the writer's present call began, and when each commit did.
-  std::array<Numbers, kWriters> at_begin = {};
-  std::map<std::pair<uint32_t, uint64_t>, Numbers> before;
+  CutPromise promise;
+  CutNumbers returned = {};
+  // What had returned when the actor's present call began, and when each act did.
+  std::array<CutNumbers, kCutActors> at_begin = {};
   for (const testing::RecordedMark& mark : recording.marks) {
     if (mark.moment >= moment) break;
-    const uint32_t w = mark.who;
+    const uint32_t who = mark.who;
+    const std::pair<CutCopyKind, uint64_t> copy = {static_cast<CutCopyKind>(who), mark.number};
     switch (static_cast<CutMark>(mark.kind)) {
       case CutMark::kOpened:
-        made.opened = true;
+        promise.opened = true;
         break;
       case CutMark::kSetUp:
         promise.set_up = true;
@@ -34,29 +31,52 @@ CutPromise promise_at(const testing::Recording& recording, uint64_t moment) {
         raise(promise.at_least, returned);
         break;
       case CutMark::kShown:
-        made.shown[w] = returned[w] = promise.at_least[w] = promise.at_most[w] = mark.number;
+        promise.shown[who] = returned[who] = mark.number;
+        promise.at_least[who] = promise.at_most[who] = mark.number;
         break;
       case CutMark::kBegins:
-        at_begin[w] = returned;
+        at_begin[who] = returned;
         if (mark.number == 0) break;
-        before[{w, mark.number}] = returned;
-        promise.at_most[w] = std::max(promise.at_most[w], mark.number);
+        promise.before[{who, mark.number}] = returned;
+        promise.at_most[who] = std::max(promise.at_most[who], mark.number);
         break;
       case CutMark::kReturned:
-        returned[w] = std::max(returned[w], mark.number);
+        returned[who] = std::max(returned[who], mark.number);
         break;
       case CutMark::kDurable:
-        returned[w] = std::max(returned[w], mark.number);
-        raise(promise.at_least, at_begin[w]);
-        promise.at_least[w] = std::max(promise.at_least[w], mark.number);
+        returned[who] = std::max(returned[who], mark.number);
+        raise(promise.at_least, at_begin[who]);
+        promise.at_least[who] = std::max(promise.at_least[who], mark.number);
+        break;
+      case CutMark::kRotated:
+        promise.key_generation = mark.number;
+        break;
+      case CutMark::kCopyBegins:
+        promise.copies[copy] = {.at_least = returned};
+        // It has what its backup has.
+        if (copy.first != CutCopyKind::kRestore) break;
+        promise.copies[copy].at_least =
+            promise.copies[{CutCopyKind::kBackup, mark.number}].at_least;
+        break;
+      case CutMark::kCopied:
+        promise.copies[copy].ended = true;
+        promise.copies[copy].at_most = promise.at_most;
+        break;
+      case CutMark::kCopyGoes:
+        promise.copies[copy].goes = true;
         break;
     }
   }
-  promise.before = [before = std::move(before)](uint32_t writer, uint64_t number) {
-    const auto found = before.find({writer, number});
-    return found == before.end() ? Numbers() : found->second;
-  };
-  return made;
+  for (auto& [id, copy] : promise.copies) {
+    if (!copy.ended) copy.at_most = promise.at_most;
+  }
+  return promise;
+}
+
+Numbers writers_of(const CutNumbers& numbers) {
+  Numbers writers;
+  std::copy_n(numbers.begin(), kWriters, writers.begin());
+  return writers;
 }
 
 }  // namespace hawthorn::tests

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -12,7 +13,7 @@
 
 #include "os/machine.h"
 #include "os/posix_file.h"
-#include "tests/crash/cut_history.h"
+#include "tests/crash/cut_copies.h"
 #include "tests/support/child_process.h"
 
 namespace hawthorn::tests {
@@ -32,7 +33,11 @@ constexpr uint64_t kAgainEvery = 3;  // one in so many of them is recorded, and 
 constexpr uint64_t kAgainCuts = 3;
 static_assert(kFirstCuts + kFirstCuts / kAgainEvery * kAgainCuts == kCutsOfSeed);
 constexpr uint64_t kHangMs = 300000;  // for a whole seed
-constexpr size_t kClassesMax = 32;
+constexpr size_t kClassesMax = 64;
+// Of what is done beside the writers, and behind them.
+constexpr uint64_t kStepsBeside = 40;
+constexpr uint64_t kStepsBehind = 4;
+constexpr uint64_t kCopiesMax = 2;
 
 struct ClassRow {
   char name[40];
@@ -44,6 +49,7 @@ struct Shared {
   uint64_t again;
   uint64_t commits;
   uint64_t none;
+  uint64_t met[kCutMet];
   ClassRow classes[kClassesMax];
   std::atomic<uint32_t> failed;
   char doing[2000];  // or what failed
@@ -64,27 +70,92 @@ struct Life {
   uint64_t commits_max = 0;
 };
 
-// Commits of all writers on a database that is open.
-Error work(Db& db, uint64_t seed, const Life& life, CutWitness& witness, Prng& prng) {
-  const Result<Numbers> there = numbers_of(db);
-  if (!there.ok()) return "numbers: " + there.status().to_string();
-  std::array<Status, kWriters> outcomes;
-  std::vector<std::thread> threads;
-  for (uint32_t writer = 0; writer < kWriters; ++writer) {
-    const uint64_t from = (*there)[writer] + 1;
-    const uint64_t until = from + prng.between(life.commits_min, life.commits_max);
-    threads.emplace_back([&, writer, from, until] {
-      const Upkeep upkeep{.flush = 25, .drain = 40, .compact = 60, .sync = 40};
-      outcomes[writer] =
-          run_writer(db, seed, writer, from, until, upkeep, witness, [] { return false; });
+class RecordedMachine {
+ public:
+  explicit RecordedMachine(const std::string& root)
+      : root_(root),
+        recorder_(root),
+        files_(os::posix_file_system(), recorder_),
+        machine_(os::real_machine()) {
+    machine_.files = &files_;
+  }
+  const std::string& root() const { return root_; }
+  Recorder& recorder() { return recorder_; }
+  const os::Machine& machine() const { return machine_; }
+
+ private:
+  const std::string root_;
+  Recorder recorder_;
+  testing::WatchedFiles files_;
+  os::Machine machine_;
+};
+
+// What a database does behind one open: commits of all writers, and what the seed has beside them.
+class Work {
+ public:
+  Work(Db& db, uint64_t seed, const Life& life, const RecordedMachine& recorded,
+       CutWitness& witness, Prng& prng)
+      : db_(db), seed_(seed), life_(life), recorded_(recorded), witness_(witness), prng_(prng) {}
+
+  // Behind the acts of others than the writers up to `numbers`, which becomes what is there then.
+  Error run(CutNumbers* numbers) {
+    const Result<Numbers> there = numbers_of(db_);
+    if (!there.ok()) return "numbers: " + there.status().to_string();
+    for (uint32_t writer = 0; writer < kWriters; ++writer) {
+      const uint64_t from = (*there)[writer] + 1;
+      const uint64_t until = from + prng_.between(life_.commits_min, life_.commits_max);
+      start([this, writer, from, until] {
+        const Upkeep upkeep{.flush = 25, .drain = 40, .compact = 60, .sync = 40};
+        return run_writer(db_, seed_, writer, from, until, upkeep, witness_, [] { return false; });
+      });
+    }
+    Aside aside(db_, seed_, *numbers, witness_, prng_.next());
+    CutCopier copier(db_, recorded_.machine(), recorded_.root(), witness_, prng_.next());
+    std::atomic<bool> written = false;
+    const size_t writers = threads_.size();
+    start([&] {
+      Status status = aside.begin();
+      for (uint64_t i = 0; status.ok() && i < kStepsBeside && !written; ++i) status = aside.step();
+      // Writers may need all for themselves.
+      return status.ok() ? aside.end_all() : status;
     });
+    start([&] {
+      Status status;
+      const uint64_t copies = features_of(seed_).copies ? kCopiesMax : 0;
+      for (uint64_t i = 0; status.ok() && i < copies; ++i) status = copier.make();
+      return status;
+    });
+    for (size_t i = 0; i < threads_.size(); ++i) {
+      if (i == writers) written = true;
+      threads_[i].join();
+    }
+    // What is prepared now stays so.
+    for (uint64_t i = 0; i < kStepsBehind; ++i) {
+      if (Status s = aside.step(); !s.ok()) return s.to_string();
+    }
+    *numbers = aside.numbers();
+    for (const Status& outcome : outcomes_) {
+      if (!outcome.ok()) return outcome.to_string();
+    }
+    return {};
   }
-  for (std::thread& thread : threads) thread.join();
-  for (const Status& outcome : outcomes) {
-    if (!outcome.ok()) return outcome.to_string();
+
+ private:
+  template <typename Do>
+  void start(Do what) {
+    Status* const outcome = &outcomes_.emplace_back();
+    threads_.emplace_back([outcome, what] { *outcome = what(); });
   }
-  return {};
-}
+
+  Db& db_;
+  const uint64_t seed_;
+  const Life& life_;
+  const RecordedMachine& recorded_;
+  CutWitness& witness_;
+  Prng& prng_;
+  std::deque<Status> outcomes_;
+  std::vector<std::thread> threads_;
+};
 
 Error close_or_not(std::unique_ptr<Db> db, CutWitness& witness, Prng& prng) {
   if (prng.one_in(3)) return {};  // ~Db: not flushed, replayed by the next open
@@ -92,21 +163,6 @@ Error close_or_not(std::unique_ptr<Db> db, CutWitness& witness, Prng& prng) {
   witness.mark(CutMark::kClosed);
   return {};
 }
-
-class RecordedMachine {
- public:
-  explicit RecordedMachine(const std::string& root)
-      : recorder_(root), files_(os::posix_file_system(), recorder_), machine_(os::real_machine()) {
-    machine_.files = &files_;
-  }
-  Recorder& recorder() { return recorder_; }
-  const os::Machine& machine() const { return machine_; }
-
- private:
-  Recorder recorder_;
-  testing::WatchedFiles files_;
-  os::Machine machine_;
-};
 
 // What was recorded is all that was done, or else no cut of it means anything.
 Error compare_with_files(const Recording& recording, const std::string& root) {
@@ -126,13 +182,15 @@ Error record(const std::string& root, uint64_t seed, Recording* recording) {
   CutWitness witness(recorded.recorder());
   if (Status s = recorded.recorder().begin_with_files(); !s.ok()) return s.to_string();
   const Life life{.opens = prng.between(1, 4), .commits_min = 10, .commits_max = 60};
+  CutNumbers numbers = {};
   for (uint64_t i = 0; i < life.opens; ++i) {
-    auto db = Db::open_on(recorded.machine(), root + "/db", workload_options());
+    auto db = Db::open_on(recorded.machine(), root + "/db", cut_options(seed));
     if (!db.ok()) return "open: " + db.status().to_string();
     witness.mark(CutMark::kOpened);
     if (Status s = set_up(**db, seed); !s.ok()) return "set up: " + s.to_string();
     witness.mark(CutMark::kSetUp);
-    if (Error error = work(**db, seed, life, witness, prng); !error.empty()) return error;
+    Work work(**db, seed, life, recorded, witness, prng);
+    if (Error error = work.run(&numbers); !error.empty()) return error;
     if (Error error = close_or_not(std::move(*db), witness, prng); !error.empty()) return error;
   }
   Result<Recording> made = recorded.recorder().finish(seed);
@@ -174,40 +232,67 @@ std::string text_of(const Cut& cut) {
          kKinds[static_cast<size_t>(cut.kind)];
 }
 
+struct Checked {
+  Error error;
+  Cut cut;
+  bool none = false;  // no database yet, as it may be
+  CutStates states;
+  CutFound found;
+  CopiesMet copies;
+  std::optional<Recording> again;
+};
+
 // Opens what a cut has left. `db` stays null where there may be no database, and none is.
 Error open_and_verify(const os::Machine& machine, const std::string& path, uint64_t seed,
-                      const CutPromise& promise, std::unique_ptr<Db>* db, Known* known) {
-  Options options = workload_options();
+                      const CutPromise& promise, std::unique_ptr<Db>* db, CutFound* found) {
+  Options options = cut_options(seed);
   options.create_if_missing = false;
   Result<std::unique_ptr<Db>> opened = Db::open_on(machine, path, options);
   if (!opened.ok()) {
     if (opened.status().is_not_found() && !promise.opened) return {};
     return "open: " + opened.status().to_string();
   }
-  advance(*known, seed, promise.promise.at_least);
-  if (Error error = verify(**opened, seed, promise.promise, *known); !error.empty()) return error;
+  if (Error error = verify_cut(**opened, seed, promise, found); !error.empty()) return error;
   *db = std::move(*opened);
   return {};
 }
 
-// Uses what a cut has left, recorded. Fills `again` where there was a database.
-Error live_on(const std::string& root, uint64_t seed, const CutPromise& promise,
-              std::optional<Recording>* again) {
+// Looks at all that a cut has left.
+Error look_at_all(const std::string& root, uint64_t seed, const CutPromise& promise,
+                  Checked* checked) {
+  std::unique_ptr<Db> db;
+  CutFound& found = checked->found;
+  Error error = open_and_verify(os::real_machine(), root + "/db", seed, promise, &db, &found);
+  checked->none = db == nullptr;
+  if (error.empty() && db != nullptr) error = end_prepared(*db, seed, found);
+  if (!error.empty()) return error;
+  return look_at_cut_copies(root, seed, promise, db.get(), found, &checked->copies);
+}
+
+// Looks at the copies, then uses what a cut has left, recorded. Fills `again` where there was a
+// database.
+Error live_on(const std::string& root, uint64_t seed, const CutPromise& promise, Checked* checked) {
+  CutFound& found = checked->found;
+  Error error = look_at_cut_copies(root, seed, promise, nullptr, found, &checked->copies);
+  if (!error.empty()) return error;
+  remove_cut_copies(root);
   RecordedMachine recorded(root);
   Recorder& recorder = recorded.recorder();
   if (Status s = recorder.begin_with_files(); !s.ok()) return s.to_string();
   CutWitness witness(recorder);
   std::unique_ptr<Db> db;
-  Known known;
-  const std::string path = root + "/db";
-  Error error = open_and_verify(recorded.machine(), path, seed, promise, &db, &known);
+  error = open_and_verify(recorded.machine(), root + "/db", seed, promise, &db, &found);
+  checked->none = db == nullptr;
   if (!error.empty() || db == nullptr) return error;
   const bool was_set_up = db->find_tree("bank").ok();
   if (Status s = set_up(*db, seed); !s.ok()) return "set up: " + s.to_string();
   witness.mark(CutMark::kSetUp);
-  Prng prng(mix64(seed + promise.promise.at_most[0]));
+  Prng prng(mix64(seed + promise.at_most[0]));
   const Life life{.opens = 1, .commits_min = 0, .commits_max = 12};
-  if (error = work(*db, seed, life, witness, prng); !error.empty()) return error;
+  CutNumbers numbers = found.most;
+  if (error = Work(*db, seed, life, recorded, witness, prng).run(&numbers); !error.empty()) {
+    return error;
+  }
   if (error = close_or_not(std::move(db), witness, prng); !error.empty()) return error;
   Result<Recording> made = recorder.finish(seed);
   if (!made.ok()) return made.status().to_string();
@@ -218,10 +303,10 @@ Error live_on(const std::string& root, uint64_t seed, const CutPromise& promise,
   };
   add(CutMark::kOpened, 0, 0);
   if (was_set_up) add(CutMark::kSetUp, 0, 0);
-  for (uint32_t w = 0; w < kWriters; ++w) add(CutMark::kShown, w, known.numbers[w]);
+  for (uint32_t i = 0; i < kCutActors; ++i) add(CutMark::kShown, i, found.most[i]);
   made->marks.insert(made->marks.begin(), first.begin(), first.end());
-  *again = std::move(*made);
-  return compare_with_files(**again, root);
+  checked->again = std::move(*made);
+  return compare_with_files(*checked->again, root);
 }
 
 // A new directory of that name.
@@ -231,14 +316,6 @@ Error make_root(const std::string& root) {
   if (!error) std::filesystem::create_directories(root, error);
   return error ? root + ": " + error.message() : Error();
 }
-
-struct Checked {
-  Error error;
-  Cut cut;
-  bool none = false;  // no database yet, as it may be
-  CutStates states;
-  std::optional<Recording> again;
-};
 
 // Makes the files of one cut in `root`, opens and checks them; where the number says so, uses them.
 Checked check_cut(const Recording& recording, uint64_t number, const std::string& drop_syncs,
@@ -256,16 +333,8 @@ Checked check_cut(const Recording& recording, uint64_t number, const std::string
     return checked;
   }
   const CutPromise promise = promise_at(recording, checked.cut.moment);
-  if (lives_on) {
-    checked.error = live_on(root, recording.seed, promise, &checked.again);
-    checked.none = checked.error.empty() && !checked.again.has_value();
-  } else {
-    std::unique_ptr<Db> db;
-    Known known;
-    checked.error =
-        open_and_verify(os::real_machine(), root + "/db", recording.seed, promise, &db, &known);
-    checked.none = checked.error.empty() && db == nullptr;
-  }
+  checked.error = lives_on ? live_on(root, recording.seed, promise, &checked)
+                           : look_at_all(root, recording.seed, promise, &checked);
   if (!checked.error.empty()) {
     checked.error = text_of(checked.cut) + ": " + checked.error;
     // For whoever looks: as the cut left them.
@@ -294,7 +363,8 @@ class Seed {
     if (error.empty()) error = record(live, seed_, &first);
     if (!error.empty()) return fail("recording: " + error);
     for (const testing::RecordedMark& mark : first.marks) {
-      if (mark.kind == static_cast<uint32_t>(CutMark::kBegins)) continue;
+      const auto kind = static_cast<CutMark>(mark.kind);
+      if (kind != CutMark::kReturned && kind != CutMark::kDurable) continue;
       shared_.commits += mark.number > 0 ? 1 : 0;
     }
     if (!cut_all(first, "recording", true)) return;
@@ -338,6 +408,13 @@ class Seed {
     ++shared_.cuts;
     shared_.again += again ? 1 : 0;
     shared_.none += checked.none ? 1 : 0;
+    const auto meet = [&](CutMet what, bool met) { shared_.met[static_cast<size_t>(what)] += met; };
+    meet(CutMet::kEncrypted, !checked.none && features_of(seed_).encrypted);
+    meet(CutMet::kPrepared, checked.found.prepared > 0);
+    meet(CutMet::kForest, checked.found.most[kForest] > 0);
+    meet(CutMet::kWholeCopy, checked.copies.whole > 0);
+    meet(CutMet::kIncompleteCopy, checked.copies.incomplete > 0);
+    meet(CutMet::kBackup, checked.copies.backups > 0);
     for (const auto& [name, states] : checked.states) {
       for (ClassRow& row : shared_.classes) {
         if (row.name[0] != '\0' && name != row.name) continue;
@@ -412,6 +489,7 @@ class Cuts {
     totals_.again += shared_->again;
     totals_.commits += shared_->commits;
     totals_.none += shared_->none;
+    for (size_t i = 0; i < kCutMet; ++i) totals_.met[i] += shared_->met[i];
     for (const ClassRow& row : shared_->classes) {
       if (row.name[0] == '\0') continue;
       auto& sums = totals_.states[row.name];
@@ -438,6 +516,10 @@ const std::vector<Wanted>& wanted() {
       {"manifest.N", {kInWrite, kInSync, kKept, kTorn, kLost, kNameKept, kNameLost}},
       {"superblock", {kInSync, kLost}},
       {"directory", {kInSync}},
+      {"keys.new", {kNameKept, kNameLost}},
+      {"prepared.reserve", {kInSync, kNameKept, kNameLost}},
+      {"copy.N/data.N", {kNameLost}},
+      {"repository/parts.N", {kKept, kLost, kNameLost}},
   };
   return all;
 }
@@ -453,7 +535,17 @@ std::vector<std::string> CutTotals::never_met() const {
       missing.push_back(std::string(one.file) + ": " + name_of(state));
     }
   }
+  for (size_t i = 0; i < kCutMet; ++i) {
+    if (met[i] == 0) missing.push_back(name_of(static_cast<CutMet>(i)));
+  }
   return missing;
+}
+
+const char* name_of(CutMet what) {
+  static constexpr const char* kNames[kCutMet] = {"encrypted databases", "prepared transactions",
+                                                  "trees in trees",      "whole copies",
+                                                  "incomplete copies",   "backups"};
+  return kNames[static_cast<size_t>(what)];
 }
 
 CutTotals run_cuts(const CutOptions& options) { return Cuts(options).run(); }
@@ -469,22 +561,28 @@ std::string run_cut_again(const std::string& recording, uint64_t number,
 }
 
 std::string table_of(const CutTotals& totals) {
-  std::string text = "  cuts of";
+  std::string text;
+  char cell[64];
+  snprintf(cell, sizeof(cell), "  %-26s", "cuts of");
+  text += cell;
   for (size_t i = 0; i < testing::kCutStates; ++i) {
-    char cell[32];
-    snprintf(cell, sizeof(cell), "%11s", name_of(static_cast<CutState>(i)));
-    text += (i == 0 ? "         " : "") + std::string(cell);
+    snprintf(cell, sizeof(cell), "%10s", name_of(static_cast<CutState>(i)));
+    text += cell;
   }
   text += "\n";
   for (const auto& [name, states] : totals.states) {
-    char cell[64];
-    snprintf(cell, sizeof(cell), "  %-14s", name.c_str());
+    snprintf(cell, sizeof(cell), "  %-26s", name.c_str());
     text += cell;
     for (const uint64_t cuts : states) {
-      snprintf(cell, sizeof(cell), "%11llu", static_cast<unsigned long long>(cuts));
+      snprintf(cell, sizeof(cell), "%10llu", static_cast<unsigned long long>(cuts));
       text += cell;
     }
     text += "\n";
+  }
+  for (size_t i = 0; i < kCutMet; ++i) {
+    snprintf(cell, sizeof(cell), "  %-26s%10llu\n", name_of(static_cast<CutMet>(i)),
+             static_cast<unsigned long long>(totals.met[i]));
+    text += cell;
   }
   for (const std::string& failure : totals.failures) text += "FAILED " + failure + "\n";
   return text;

@@ -2,8 +2,8 @@
 // Power cuts of a real engine on real files: its writes and syncs are recorded while it lives
 // through some opens, commits and closes (testing/recording.h), then many moments are taken, and
 // what a power cut at each may have left is made of real files, opened, compared and checked
-// (workload.h). Some of what is opened so is recorded itself, and cut again, while it recovers and
-// behind that.
+// (workload.h, cut_aside.h, cut_copies.h). Some of what is opened so is recorded itself, and cut
+// again, while it recovers and behind that.
 //
 // Not here: kills (kill_lives.h), the simulated machine (tests/sim). Used by the program
 // `power_cuts` and its test.
@@ -27,9 +27,21 @@ struct CutOptions {
   uint64_t cuts = kCutsOfSeed;  // rounded up to whole seeds
   uint64_t first_seed = 1;
   std::string directory;          // where databases are made; those that failed stay there
-  std::string drop_syncs;         // a canary: "wal.", "data.", "manifest.", "directory"
+  std::string drop_syncs;         // a canary: "wal.", "data.", "copy.", "keys", "directory"
   bool until_all_states = false;  // goes on, for up to as many cuts again, until each was met
 };
+
+// Cuts that left one of these, of what only some seeds have (cut_aside.h, cut_copies.h).
+enum class CutMet : uint8_t {
+  kEncrypted,
+  kPrepared,
+  kForest,
+  kWholeCopy,
+  kIncompleteCopy,
+  kBackup,
+};
+inline constexpr size_t kCutMet = 6;
+const char* name_of(CutMet what);
 
 struct CutTotals {
   uint64_t cuts = 0;
@@ -38,6 +50,7 @@ struct CutTotals {
   uint64_t failed = 0;
   uint64_t commits = 0;  // that were recorded
   uint64_t none = 0;     // cuts that left no database yet
+  std::array<uint64_t, kCutMet> met = {};
   // Cuts by class of file and what they met; counted once for each cut.
   std::map<std::string, std::array<uint64_t, testing::kCutStates>> states;
   std::vector<std::string> failures;

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "tests/crash/cut_history.h"
+#include "tests/crash/cut_aside.h"
 #include "tests/support/child_process.h"
 
 namespace hawthorn::tests {
@@ -49,10 +49,17 @@ TEST(CutLives, syncs_that_are_left_out_are_found) {
 #if defined(HAWTHORN_TSAN)
   GTEST_SKIP() << "ThreadSanitizer cannot start threads in a forked child";
 #endif
-  for (const char* const name : {"wal.", "data.", "manifest.", "directory"}) {
+  uint64_t seed = 1;
+  const auto all = [](const CutFeatures& features) {
+    return features.encrypted && features.copies;
+  };
+  while (!all(features_of(seed))) ++seed;
+  for (const char* const name :
+       {"wal.", "data.", "manifest.", "directory", "keys", "copy.", "repository/"}) {
     SCOPED_TRACE(name);
     const TempDirectory directory;
     CutOptions options;
+    options.first_seed = seed;
     options.cuts = 200;
     options.drop_syncs = name;
     options.directory = directory.path();
@@ -76,6 +83,37 @@ RecordedMark at(uint64_t moment, CutMark kind, uint32_t writer, uint64_t number)
   return {moment, static_cast<uint32_t>(kind), writer, number};
 }
 
+TEST(CutHistory, a_copy_has_what_had_returned_when_it_was_begun) {
+  const auto copy_mark = [](uint64_t moment, CutMark kind, CutCopyKind copy) {
+    return at(moment, kind, static_cast<uint32_t>(copy), 1);
+  };
+  Recording recording;
+  recording.marks = {
+      at(1, CutMark::kBegins, kPrepares, 1),
+      at(2, CutMark::kDurable, kPrepares, 1),
+      copy_mark(3, CutMark::kCopyBegins, CutCopyKind::kBackup),
+      at(4, CutMark::kBegins, kOutcomes, 1),
+      at(5, CutMark::kDurable, kOutcomes, 1),
+      copy_mark(6, CutMark::kCopied, CutCopyKind::kBackup),
+      at(7, CutMark::kBegins, kForest, 1),
+      copy_mark(8, CutMark::kCopyBegins, CutCopyKind::kRestore),
+      copy_mark(9, CutMark::kCopyGoes, CutCopyKind::kBackup),
+  };
+  EXPECT_TRUE(promise_at(recording, 3).copies.empty());
+  const CutCopy during = promise_at(recording, 5).copies.begin()->second;
+  EXPECT_FALSE(during.ended);
+  EXPECT_EQ(during.at_least, (CutNumbers{0, 0, 0, 1, 0}));
+  EXPECT_EQ(during.at_most, (CutNumbers{0, 0, 0, 1, 1}));
+  const CutPromise last = promise_at(recording, 10);
+  const CutCopy backup = last.copies.at({CutCopyKind::kBackup, 1});
+  EXPECT_TRUE(backup.ended && backup.goes);
+  EXPECT_EQ(backup.at_most, (CutNumbers{0, 0, 0, 1, 1}));
+  const CutCopy restored = last.copies.at({CutCopyKind::kRestore, 1});
+  EXPECT_FALSE(restored.ended);
+  EXPECT_EQ(restored.at_least, backup.at_least);
+  EXPECT_EQ(restored.at_most, (CutNumbers{0, 0, 1, 1, 1}));
+}
+
 TEST(CutHistory, what_is_promised_at_a_moment) {
   Recording recording;
   recording.marks = {
@@ -88,18 +126,18 @@ TEST(CutHistory, what_is_promised_at_a_moment) {
   };
   EXPECT_FALSE(promise_at(recording, 1).opened);
   EXPECT_TRUE(promise_at(recording, 2).opened);
-  EXPECT_FALSE(promise_at(recording, 2).promise.set_up);
-  const Promise before = promise_at(recording, 8).promise;
-  EXPECT_EQ(before.at_least, (Numbers{0, 0}));
-  EXPECT_EQ(before.at_most, (Numbers{1, 2}));
+  EXPECT_FALSE(promise_at(recording, 2).set_up);
+  const CutPromise before = promise_at(recording, 8);
+  EXPECT_EQ(writers_of(before.at_least), (Numbers{0, 0}));
+  EXPECT_EQ(writers_of(before.at_most), (Numbers{1, 2}));
   // The first of writer 0 had not returned when the durable one began: it may stand behind it.
-  EXPECT_EQ(promise_at(recording, 9).promise.at_least, (Numbers{0, 2}));
-  EXPECT_EQ(promise_at(recording, 10).promise.at_least, (Numbers{0, 2}));
-  EXPECT_EQ(promise_at(recording, 11).promise.at_least, (Numbers{1, 2}));
-  const Promise last = promise_at(recording, 12).promise;
-  EXPECT_EQ(last.at_most, (Numbers{2, 2}));
-  EXPECT_EQ(last.before(0, 2), (Numbers{1, 2}));
-  EXPECT_EQ(last.before(1, 2), (Numbers{0, 1}));
+  EXPECT_EQ(writers_of(promise_at(recording, 9).at_least), (Numbers{0, 2}));
+  EXPECT_EQ(writers_of(promise_at(recording, 10).at_least), (Numbers{0, 2}));
+  EXPECT_EQ(writers_of(promise_at(recording, 11).at_least), (Numbers{1, 2}));
+  const CutPromise last = promise_at(recording, 12);
+  EXPECT_EQ(writers_of(last.at_most), (Numbers{2, 2}));
+  EXPECT_EQ(writers_of(last.before.at({0, 2})), (Numbers{1, 2}));
+  EXPECT_EQ(writers_of(last.before.at({1, 2})), (Numbers{0, 1}));
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 //   power_cuts [--cuts N] [--first-seed S] [--directory D] [--drop-syncs CLASS]
 //   power_cuts --recording FILE --cut K [--directory D] [--drop-syncs CLASS]
 //
-// 25 cuts belong to one seed. Prints in which states each class of files was cut; the last line is
+// 25 cuts belong to one seed. Prints in which states each class of files was cut, and how many cuts
+// left what only some seeds have; the last line is
 // `N cuts, A again, S seeds, F failed`. Exits with 1 where something failed, and where a class was
 // never cut in a state that it must be cut in though there were cuts enough. What failed is left
 // below D, and the line `FAILED` has the command that cuts it again: the second form, which leaves
 // the files in D/power-cut-again. --drop-syncs takes syncs of files of a class (wal., data.,
-// manifest., superblock, directory) for not made: a canary, which must fail.
+// manifest., superblock, directory, keys, copy., repository/) for not made: a canary, which must
+// fail.
 #include <stdlib.h>
 
 #include <cstdio>

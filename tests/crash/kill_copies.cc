@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "tests/crash/copy_looks.h"
+
 namespace hawthorn::tests {
 namespace {
 
@@ -115,14 +117,9 @@ class Looker {
   std::string look(const std::string& path, const Numbers& at_least,
                    const std::function<Status()>& again, const Numbers& again_at_least) {
     if (!std::filesystem::exists(path)) return {};
-    if (std::filesystem::exists(path + "/copy.incomplete")) {
-      const Result<std::unique_ptr<Db>> refused = Db::open(path, options());
-      if (!refused.status().is(StatusCode::kCorruption)) {
-        return path + " is incomplete, and is opened: " + refused.status().to_string();
-      }
-    } else if (std::filesystem::exists(path + "/superblock")) {
-      return whole(path, at_least);
-    }
+    CopyIs is = CopyIs::kMissing;
+    if (std::string error = look_for_copy(path, options(), &is); !error.empty()) return error;
+    if (is == CopyIs::kWhole) return whole(path, at_least);
     if (Status s = again(); !s.ok()) return path + ", made again: " + s.to_string();
     return whole(path, again_at_least);
   }
@@ -167,15 +164,8 @@ class Looker {
   }
 
   std::string restores(BackupRepository& repository, uint64_t id, const Numbers& at_least) {
-    const std::string target = root_ + "/again";
-    std::error_code ignored;
-    std::filesystem::remove_all(target, ignored);
-    if (Status s = repository.restore(id, target); !s.ok()) {
-      return "restore of backup " + std::to_string(id) + ": " + s.to_string();
-    }
-    std::string error = whole(target, at_least);
-    if (error.empty()) std::filesystem::remove_all(target, ignored);
-    return error;
+    return look_at_restored(repository, id, root_ + "/again",
+                            [&](const std::string& path) { return whole(path, at_least); });
   }
 
   // Of SIGKILL alone no source loses what a copy has.

@@ -13,13 +13,6 @@ namespace {
 
 using Kind = WorkChange::Kind;
 
-constexpr uint32_t kTriesMax = 2000;
-
-bool is_worth_another_try(const Status& status) {
-  return status.is(StatusCode::kConflict) || status.is(StatusCode::kTimedOut) ||
-         status.is(StatusCode::kDeadlock);
-}
-
 class Writer {
  public:
   Writer(Db& db, uint64_t seed, uint32_t writer, const Upkeep& upkeep, Witness& witness)
@@ -219,6 +212,11 @@ class Writer {
 };
 
 }  // namespace
+
+bool is_worth_another_try(const Status& status) {
+  return status.is(StatusCode::kConflict) || status.is(StatusCode::kTimedOut) ||
+         status.is(StatusCode::kDeadlock);
+}
 
 Options workload_options() {
   Options options;

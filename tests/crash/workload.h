@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ struct Upkeep {
   uint64_t compact = 200;
   uint64_t sync = 150;
 };
+
+// Another transaction was in the way: so many times at most a call is tried again.
+inline constexpr uint32_t kTriesMax = 2000;
+bool is_worth_another_try(const Status& status);
 
 Options workload_options();
 // For all databases of the process: small segments and data files, so that both come and go.
@@ -84,8 +89,8 @@ struct Promise {
   bool set_up = false;    // set_up had returned
   Numbers at_least = {};  // the last commits that must be there
   Numbers at_most = {};   // the last that were begun
-  // Of a commit, which ones had returned before it began, and so must be there when it is.
-  std::function<Numbers(uint32_t writer, uint64_t number)> before;
+  // Trees that others have made, and look at.
+  std::set<std::string> others = {};
 };
 
 // Reads all of the database, compares it with what the commits behind `known` make of that, and

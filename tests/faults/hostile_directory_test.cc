@@ -56,13 +56,16 @@ class HostileDirectory : public ::testing::Test {
   static const DatabaseImage& sample(Sample which) {
     static std::map<Sample, DatabaseImage> samples;
     const auto found = samples.find(which);
-    if (found != samples.end()) return found->second;
+    return found != samples.end() ? found->second : samples[which] = made(which, {});
+  }
+
+  static DatabaseImage made(Sample which, const Encryption& encryption) {
     SimDisk disk(1);
     const SimMachine machine(disk, 1);
     std::unique_ptr<Db> open;
-    EXPECT_OK(testing::make_sample(machine.machine(), kDirectory, which, &open));
+    EXPECT_OK(testing::make_sample(machine.machine(), kDirectory, which, &open, encryption));
     const auto killed = disk.after_crash(1, testing::CrashKind::kProcessKill);
-    return samples[which] = DatabaseImage::read(*killed, kDirectory).value();
+    return DatabaseImage::read(*killed, kDirectory).value();
   }
 
   void TearDown() override {
@@ -72,13 +75,13 @@ class HostileDirectory : public ::testing::Test {
   }
 
   static Exercised expect_bounded(const DatabaseImage& image, const std::string& what,
-                                  bool follow = false) {
+                                  bool follow = false, const Encryption& encryption = {}) {
     SCOPED_TRACE(what);
     SimDisk disk(1);
     disk.set_capacity(uint64_t{128} << 20);
     EXPECT_OK(image.write(disk, kDirectory));
     const SimMachine machine(disk, 1);
-    const Exercised found = testing::exercise(machine.machine(), kDirectory, follow);
+    const Exercised found = testing::exercise(machine.machine(), kDirectory, follow, encryption);
     EXPECT_EQ(found.violated, "");
     EXPECT_LT(disk.counters().bytes_read, kReadBytesMax);
     return found;
@@ -107,9 +110,11 @@ class HostileDirectory : public ::testing::Test {
 const SmallSizes HostileDirectory::sizes_;
 
 TEST_F(HostileDirectory, nothing_is_wrong_with_the_samples) {
-  for (int i = 0; i < testing::kSamples; ++i) {
+  for (int i = 0; i < 2 * testing::kSamples; ++i) {
+    const auto which = static_cast<Sample>(i / 2);
+    const Encryption encryption = i % 2 == 0 ? Encryption() : testing::sample_encryption();
     const Exercised found =
-        expect_bounded(sample(static_cast<Sample>(i)), "sample " + std::to_string(i), true);
+        expect_bounded(made(which, encryption), "sample " + std::to_string(i), true, encryption);
     EXPECT_OK(found.read);
     EXPECT_OK(found.followed);
     EXPECT_OK(found.written);

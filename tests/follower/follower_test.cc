@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "db/file_sizing.h"
+#include "os/test_point.h"
 #include "tests/follower/follower_fixture.h"
 #include "tests/support/child_process.h"
 
@@ -230,6 +231,25 @@ TEST_F(FollowerTest, outlives_who_writes_and_does_without) {
   EXPECT_EQ(seen(*follower), "a=1 b=2 c=3 d=4 ");
   EXPECT_EQ(all_of(*first, "t", &then), "a=1 ");
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// Its view is made when the manifest names a log that is not there yet: what was committed until
+// that is gone again is not missed.
+TEST_F(FollowerTest, sees_what_a_short_life_has_committed) {
+  put("a", "1");
+  ASSERT_OK(db_->close());
+  std::unique_ptr<Follower> follower;
+  os::set_test_point("open.after_manifest", [&] {
+    if (follower == nullptr) follower = follow();
+  });
+  open();
+  os::clear_test_points();
+  ASSERT_NE(follower, nullptr);
+  put("b", "2");
+  ASSERT_OK(db_->close());
+  EXPECT_EQ(seen(*follower), "a=1 b=2 ");
+}
+#endif
 
 TEST_F(FollowerTest, needs_a_database_that_knows_it) {
   const auto other = Follower::open(directory_ / "none", {});

@@ -100,14 +100,18 @@ void SimClient::compare_copy(const std::string& directory, SimState state) {
   options.commit_hooks = {};
   options.error_if_exists = false;
   options.create_if_missing = false;
+  // What the disk has harmed is copied as it is, and outlives what it was copied from.
+  constexpr StatusCode kHarmed[] = {StatusCode::kCorruption};
+  const bool harmed = world_->files->ever_damaged(testing::SimFileClass::kData);
+  const auto expected = std::span(kHarmed).first(harmed ? 1 : 0);
   const Result<std::unique_ptr<Db>> copy = Db::open_on(*world_->machine, directory, options);
-  world_->judge(copy.status(), state.what + ", open");
+  world_->judge(copy.status(), state.what + ", open", expected);
   if (!copy.ok()) return;
   {
     const Snapshot snapshot = (*copy)->snapshot();
     state.now_ms = snapshot.now_ms();
     const Status status = read_trees(**copy, snapshot, &state.contents);
-    world_->judge(status, state.what + ", read");
+    world_->judge(status, state.what + ", read", expected);
     if (!status.ok() || world_->stopped()) return;
   }
   world_->history.copies.push_back(std::move(state));

@@ -27,7 +27,7 @@ std::string output_of(const std::string& options) {
 // A failing seed is replayed, and made smaller, by: simulate --first-seed N --seeds 1 --shrink.
 TEST(Simulation, what_is_acknowledged_is_there) {
   const uint64_t first = environment_number("HAWTHORN_SEED", 1);
-  std::vector<SimParameters> runs(60 * environment_number("HAWTHORN_SCALE", 1));
+  std::vector<SimParameters> runs(240 * environment_number("HAWTHORN_SCALE", 1));
   for (size_t i = 0; i < runs.size(); ++i) runs[i].seed = first + i;
   SimResult sum;
   run_all(runs, os::processors(), [&](const SimParameters& run, const SimResult& result) {

@@ -8,9 +8,9 @@
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
 #include "os/sync.h"
+#include "testing/seeded_random.h"
 #include "tests/sim/client.h"
 #include "tests/sim/reader.h"
-#include "tests/sim/seeded_random.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -121,7 +121,7 @@ class Simulation {
     if (world_.has(SimFeature::kParts) && world_.has(SimFeature::kLargeValues)) {
       db::log_ring_bytes_max = 1024 * kKB;
     }
-    if (world_.has(SimFeature::kEncryption)) seed_random(mix64(parameters_.seed));
+    if (world_.has(SimFeature::kEncryption)) testing::seed_random(mix64(parameters_.seed));
     direct_ = !prng_.one_in(4);
     disk_->set_direct_supported(direct_);
   }

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
 
@@ -13,6 +12,7 @@
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
+#include "tests/support/loop_device.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -220,33 +220,6 @@ TEST_F(Device, killed_at_any_operation) {
   }
 }
 
-// A block device of its own, backed by a file.
-class LoopDevice {
- public:
-  explicit LoopDevice(uint64_t bytes, bool read_only = false) {
-    const std::string image = directory_ / "image";
-    std::ofstream(image).close();
-    if (geteuid() != 0 || truncate(image.c_str(), static_cast<off_t>(bytes)) != 0) return;
-    const std::string out = directory_ / "name";
-    const std::string command = "losetup --show -f " + std::string(read_only ? "-r " : "") + image +
-                                " >" + out + " 2>/dev/null";
-    if (std::system(command.c_str()) != 0) return;  // NOLINT(cert-env33-c)
-    std::ifstream(out) >> path_;
-  }
-  ~LoopDevice() {
-    if (path_.empty()) return;
-    static_cast<void>(std::system(("losetup -d " + path_).c_str()));  // NOLINT(cert-env33-c)
-  }
-  LoopDevice(const LoopDevice&) = delete;
-  LoopDevice& operator=(const LoopDevice&) = delete;
-  bool made() const { return !path_.empty(); }
-  const std::string& path() const { return path_; }
-
- private:
-  TempDirectory directory_;
-  std::string path_;
-};
-
 // Puts number after number until it is killed; each value follows from its number.
 [[noreturn]] void write_for_ever(const std::string& path, const std::vector<std::string>& devices,
                                  int told) {
@@ -372,16 +345,13 @@ TEST_F(Device, block_devices_that_are_refused) {
   };
   expect_refused(open(read_only.path()), StatusCode::kReadOnly, read_only.path());
   expect_refused(open("/dev/null"), StatusCode::kInvalidArgument, "neither a block device");
-  const auto run = [](const std::string& command) {
-    return std::system((command + " >/dev/null 2>&1").c_str()) == 0;  // NOLINT(cert-env33-c)
-  };
-  if (!run("mkfs.ext4 -q -F " + formatted.path())) GTEST_SKIP() << "needs mkfs.ext4";
+  if (!run_command("mkfs.ext4 -q -F " + formatted.path())) GTEST_SKIP() << "needs mkfs.ext4";
   expect_refused(open(formatted.path()), StatusCode::kInvalidArgument, "ext4 file system");
   const std::string mounted = directory / "mounted";
-  ASSERT_TRUE(run("mkdir " + mounted));
-  if (run("mount " + formatted.path() + " " + mounted)) {
+  ASSERT_TRUE(run_command("mkdir " + mounted));
+  if (run_command("mount " + formatted.path() + " " + mounted)) {
     expect_refused(open(formatted.path()), StatusCode::kBusy, formatted.path());
-    EXPECT_TRUE(run("umount " + mounted));
+    EXPECT_TRUE(run_command("umount " + mounted));
   }
 }
 

@@ -5,6 +5,7 @@
 // by the folders of tests/ only.
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,10 +16,13 @@
 
 namespace hawthorn::tests {
 
-// The child ends with 0 when `body` returns. -1: there is none.
+// The child ends with 0 when `body` returns, and with the thread that started it: some work until
+// they are killed. -1: there is none.
 inline pid_t start_child(const std::function<void()>& body) {
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
     body();
     _exit(0);
   }

@@ -2,18 +2,18 @@
 // whenever a run is replayed.
 
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "tests/sim/seeded_random.h"
+#include "testing/seeded_random.h"
 
 #include <openssl/rand.h>
 
 #include "base/prng.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::testing {
 namespace {
 
 Prng* numbers = nullptr;
 
-// One thread of a schedule runs at a time.
+// One thread runs at a time.
 int fill(unsigned char* to, int size) {
   for (int i = 0; i < size; ++i) to[i] = static_cast<unsigned char>(numbers->next());
   return 1;
@@ -26,8 +26,9 @@ int status() { return 1; }
 void seed_random(uint64_t seed) {
   static const RAND_METHOD kMethod = {nullptr, fill, nullptr, nullptr, fill, status};
   static Prng prng(seed);
+  prng = Prng(seed);
   numbers = &prng;
   RAND_set_rand_method(&kMethod);
 }
 
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::testing

@@ -1,0 +1,99 @@
+// The lock of a database's directory is had before anything in it is changed, and kept until all
+// is written (R30, attack 39): so whoever gets it finds no write of another process on its way.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/machine.h"
+#include "os/posix_file.h"
+#include "testing/watched_files.h"
+#include "tests/support/engine_test.h"
+
+namespace hawthorn::tests {
+namespace {
+
+using testing::FileCall;
+using testing::FileOp;
+
+// Notes what is changed in the directory while nobody has the lock.
+class WithoutLock : public testing::FileWatcher {
+ public:
+  explicit WithoutLock(std::string lock) : lock_(std::move(lock)) {}
+
+  Verdict before(FileCall& call) override {
+    // Whoever waits for it may have it as soon as it is given back.
+    if (call.path == lock_ && call.op == FileOp::kClose) had_ = false;
+    if (!had_ && changes(call)) late_ = true;
+    return Verdict::kDo;
+  }
+  void after(FileCall& call, const Status& status) override {
+    if (call.path == lock_ && call.op == FileOp::kOpen && status.ok()) had_ = true;
+    if (call.op == FileOp::kWrite && status.ok()) ++writes_;
+  }
+  bool late() const { return late_; }
+  uint64_t writes() const { return writes_; }
+
+ private:
+  // The directory itself and the lock are there before it can be had.
+  bool changes(const FileCall& call) const {
+    switch (call.op) {
+      case FileOp::kClose:
+      case FileOp::kUnmap:
+      case FileOp::kRead:
+      case FileOp::kMakeDirectory:
+      case FileOp::kSyncDirectory:
+        return false;
+      case FileOp::kOpen:
+        return call.flags.create && call.path != lock_;
+      default:
+        return true;
+    }
+  }
+
+  const std::string lock_;
+  std::atomic<bool> had_{false};
+  std::atomic<bool> late_{false};
+  std::atomic<uint64_t> writes_{0};
+};
+
+TEST(Lock, is_had_before_and_kept_behind_all_that_is_written) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  for (const bool closed : {true, false, true}) {
+    SCOPED_TRACE(closed);
+    WithoutLock watcher(path + "/lock");
+    testing::WatchedFiles files(os::posix_file_system(), watcher);
+    os::Machine machine = os::real_machine();
+    machine.files = &files;
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    auto db = Db::open_on(machine, path, options);
+    ASSERT_OK(db.status());
+    const Tree tree = (*db)->tree("t").value();
+    for (uint64_t i = 0; i < 4000; ++i) {
+      ASSERT_OK((*db)->put(tree, big_endian(i), value_of(i, 2000)));
+      if (i % 1500 == 0) ASSERT_OK((*db)->flush());
+    }
+    if (closed) ASSERT_OK((*db)->close());
+    db->reset();
+    EXPECT_GT(watcher.writes(), 0u);
+    EXPECT_FALSE(watcher.late()) << "something was written, or made, without the lock";
+  }
+}
+
+TEST(Lock, keeps_another_writer_out) {
+  const TempDirectory directory;
+  const std::string path = directory / "db";
+  Options options;
+  options.memory_budget_bytes = size_t{16} << 20;
+  auto db = Db::open(path, options);
+  ASSERT_OK(db.status());
+  EXPECT_TRUE(Db::open(path, options).status().is(StatusCode::kBusy));
+  ASSERT_OK((*db)->close());
+  EXPECT_OK(Db::open(path, options).status());
+}
+
+}  // namespace
+}  // namespace hawthorn::tests
