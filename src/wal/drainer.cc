@@ -254,8 +254,9 @@ Status Log::State::fail(Status status) {
       first_failure = Status(status.code(), "the log failed: " + std::string(status.message()));
     }
   }
-  failed.store(true);
+  // Whoever hears of the failure must not get through with an append behind it.
   static_cast<void>(refuse(failure()));
+  failed.store(true);
   work.signal();
   durable_moved.signal();
   if (os::EventSink* const events = directory.machine().events; first && events != nullptr) {
