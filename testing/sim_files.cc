@@ -130,8 +130,26 @@ void SimFiles::count(SimFaultKind kind, const std::string& path) {
   ++(*coverage_)[static_cast<size_t>(kind)][static_cast<size_t>(sim_file_class(path))];
 }
 
+// Of data that one call writes alone, a value or a bulk load, the call alone fails; a data file
+// that is made is tried again, and the spare of the manifest done without.
+bool SimFiles::final(SimFaultKind kind, const std::string& path) const {
+  const bool syncs = kind == SimFaultKind::kSyncFails;
+  if (!path.starts_with("/db/") || (!syncs && kind != SimFaultKind::kWriteFails)) return false;
+  switch (sim_file_class(path)) {
+    case SimFileClass::kSegment:
+      return true;
+    case SimFileClass::kManifest:
+      return !path.ends_with("spare");
+    case SimFileClass::kData:
+      return syncs && written_.contains(path);
+    default:
+      return false;
+  }
+}
+
 Status SimFiles::meet(SimOp op, const std::string& path) {
   using Kind = SimFaultKind;
+  const bool writes = (plan_.errors_of >> static_cast<size_t>(sim_file_class(path)) & 1) != 0;
   const auto fails = [&](Kind kind, StatusCode code) {
     if (kind == Kind::kDirectorySyncFails) {
       ++(*coverage_)[static_cast<size_t>(kind)][static_cast<size_t>(SimFileClass::kDirectory)];
@@ -139,6 +157,7 @@ Status SimFiles::meet(SimOp op, const std::string& path) {
       count(kind, path);
     }
     ++errors_;
+    final_errors_ += final(kind, path) ? 1 : 0;
     trace_->text(sim_fault_name(kind));
     return Status(code, path + ": injected: " + sim_fault_name(kind));
   };
@@ -151,13 +170,13 @@ Status SimFiles::meet(SimOp op, const std::string& path) {
       if (draw(Kind::kShortRead)) return fails(Kind::kShortRead, StatusCode::kCorruption);
       break;
     case SimOp::kWrite:
-      if (draw(Kind::kWriteFails)) return fails(Kind::kWriteFails, StatusCode::kIoError);
+      if (writes && draw(Kind::kWriteFails)) return fails(Kind::kWriteFails, StatusCode::kIoError);
       break;
     case SimOp::kAllocate:
       if (draw(Kind::kNoSpace)) return fails(Kind::kNoSpace, StatusCode::kNoSpace);
       break;
     case SimOp::kSync:
-      if (draw(Kind::kSyncFails)) return fails(Kind::kSyncFails, StatusCode::kIoError);
+      if (writes && draw(Kind::kSyncFails)) return fails(Kind::kSyncFails, StatusCode::kIoError);
       break;
     case SimOp::kName:
       if (draw(Kind::kNameFails)) return fails(Kind::kNameFails, StatusCode::kIoError);
@@ -182,6 +201,7 @@ void SimFiles::damage(SimFaultKind kind, const std::string& path, uint64_t offse
 SimDiskFaults::WriteFate SimFiles::fate_of_write(const Write& write, uint64_t* elsewhere) {
   using Kind = SimFaultKind;
   const auto& [path, offset, size, file_size, repeats] = write;
+  if (sim_file_class(path) == SimFileClass::kData) written_.insert(path);
   // What is written whole is as it should be again, unless it was read and is written as it was.
   const uint64_t end = offset + size;
   std::erase_if(damage_, [&](const Damage& one) {
@@ -305,6 +325,7 @@ Status SimFiles::rename(const std::string& from, const std::string& to) {
 
 Status SimFiles::remove(const std::string& path) {
   begin("remove", path, latency_us());
+  written_.erase(path);
   return end(path, disk_->remove(path));
 }
 

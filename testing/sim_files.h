@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,9 @@ using SimCoverage = std::array<std::array<uint64_t, kSimFileClasses>, kSimFaultK
 struct SimFaultPlan {
   std::array<uint64_t, kSimFaultKinds> period = {};  // one operation in so many; 0: never
   uint64_t faults_max = 0;                           // of all kinds
-  uint64_t lies_about = ~uint64_t{0};  // classes of files whose writes go wrong: a bit for each
+  uint64_t errors_of =
+      ~uint64_t{0};  // classes of files whose writes and syncs fail: a bit for each
+  uint64_t lies_about = ~uint64_t{0};  // the same, whose writes go wrong
   uint64_t latency_us = 0;             // of a read or write at most; syncs: ten times
 };
 
@@ -80,13 +83,18 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   ~SimFiles() override;
 
   // Of the operations from now on.
-  void set_plan(const SimFaultPlan& plan) { plan_ = plan; }
+  void set_plan(const SimFaultPlan& plan) {
+    plan_ = plan;
+    faults_ = 0;
+  }
   // The disk behind a crash. No file may be open.
   void set_disk(SimDisk* disk);
-  // Errors that were answered; and places that are not what was written there, and were not
-  // written again since. Zeroed by clear_met, but the damage, which stays.
+  // Errors that were answered; those of them after which nothing may be committed in /db any more;
+  // and places that are not what was written there, and were not written again since. Zeroed by
+  // clear_met, but the damage, which stays.
   uint64_t errors_met() const { return errors_; }
-  void clear_met() { errors_ = 0; }
+  uint64_t final_errors_met() const { return final_errors_; }
+  void clear_met() { errors_ = final_errors_ = 0; }
   bool damaged() const { return !damage_.empty(); }
   // Whether any file of the class is, or was.
   bool ever_damaged(SimFileClass file) const { return lied_[static_cast<size_t>(file)]; }
@@ -127,6 +135,7 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   // Whether the next operation is to meet this kind of fault.
   bool draw(SimFaultKind kind);
   void count(SimFaultKind kind, const std::string& path);
+  bool final(SimFaultKind kind, const std::string& path) const;
   void damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size);
 
   SimDisk* disk_;
@@ -137,6 +146,8 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   SimFaultPlan plan_;
   uint64_t faults_ = 0;
   uint64_t errors_ = 0;
+  uint64_t final_errors_ = 0;
+  std::set<std::string> written_;  // data files, since they were made
   std::vector<Damage> damage_;
   std::array<bool, kSimFileClasses> lied_ = {};
 };

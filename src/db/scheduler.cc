@@ -396,10 +396,7 @@ void Scheduler::run_toucher() {
 // full the deltas are. It pays in whole steps, or waits for as much as it owes to be flushed by
 // others. At the quota it waits for room.
 Status Scheduler::pace(size_t bytes, bool insert) {
-  if (Status s = publisher_->status(); !s.ok()) {
-    return Status(StatusCode::kReadOnly,
-                  "the database is read-only since an error: " + s.to_string());
-  }
+  if (Status s = publisher_->status(); !s.ok()) return s;
   if (insert &&
       store_->arena->used(os::Quota::kDelta) >= covered_.load(std::memory_order_relaxed)) {
     if (Status s = make_space(); !s.ok()) return s;

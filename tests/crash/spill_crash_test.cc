@@ -238,5 +238,51 @@ TEST(SpillCrash, any_moment) {
   }
 }
 
+// Neither a deleted range nor a large transaction is in any container when a flush returns.
+TEST(FlushCrash, what_only_the_log_has_is_durable) {
+  for (const bool range : {true, false}) {
+    SCOPED_TRACE(range);
+    SimDisk disk(1);
+    SimMachine machine(disk, 1);
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    auto db = Db::open_on(machine.machine(), "/db", options);
+    ASSERT_OK(db.status());
+    const Tree tree = (*db)->tree("large").value();
+    for (uint64_t i = 0; i < 10; ++i) ASSERT_OK((*db)->put(tree, key_of(i), "small"));
+    ASSERT_OK((*db)->flush());
+    Rows rows;
+    if (range) {
+      ASSERT_OK((*db)->delete_range(tree, ""));
+    } else {
+      txn::memory_share_max = size_t{32} << 10;
+      Transaction txn = (*db)->begin(TxnMode::kOptimistic).value();
+      for (uint64_t i = 0; i < kKeys; ++i) {
+        rows[key_of(i)] = value_of(i, 100);
+        ASSERT_OK(txn.put(tree, key_of(i), rows[key_of(i)]));
+      }
+      ASSERT_OK(txn.commit());
+      txn::memory_share_max = ~size_t{0};
+      ASSERT_GT((*db)->stats().layers, 0u);
+    }
+    ASSERT_OK((*db)->flush());
+    const auto after = disk.crash(1, testing::CrashKind::kPowerLossDrop);
+    db->reset();
+    SimMachine again(*after, 2);
+    db = Db::open_on(again.machine(), "/db", options);
+    ASSERT_OK(db.status());
+    Rows found;
+    ASSERT_OK((*db)->scan((*db)->find_tree("large").value(), "", std::nullopt,
+                          [&](std::span<const Entry> entries) {
+                            for (const Entry& entry : entries)
+                              found.emplace(entry.key, entry.value);
+                            return true;
+                          }));
+    EXPECT_TRUE(found == rows) << found.size() << ", not " << rows.size();
+    db->reset();
+  }
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

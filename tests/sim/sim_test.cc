@@ -36,7 +36,7 @@ TEST(Simulation, what_is_acknowledged_is_there) {
   });
   EXPECT_GT(sum.commits, 20 * runs.size());
   EXPECT_GT(sum.lost, 0);
-  EXPECT_GT(sum.poisoned, 0);
+  EXPECT_GT(sum.poisoned, runs.size() / 10);
 }
 
 // In processes of their own, so that addresses differ, too.

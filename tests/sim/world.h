@@ -70,10 +70,11 @@ struct SimWorld {
   SimPlanted planted = SimPlanted::kNothing;
   uint64_t features = 0;
   uint64_t keys = 100;    // of a tree
-  bool poisoned = false;  // a commit's sync has failed in this life
-  bool full = false;      // the disk, now
-  bool was_full = false;  // in this life
-  bool copying = false;   // one of its clients
+  bool poisoned = false;  // somebody was told in this life that nothing can be committed any more
+  std::string refusal = {};  // what writers are told then; empty: nobody was yet
+  bool full = false;         // the disk, now
+  bool was_full = false;     // in this life
+  bool copying = false;      // one of its clients
   uint64_t copies = 0;
   uint64_t began_at = 0;               // the timestamp with which this life began
   Options options;                     // of this life
@@ -85,9 +86,15 @@ struct SimWorld {
   void fail(const std::string& what);
   // Whether what was done to the machine excuses an error.
   bool excused(const Status& status) const;
+  // Whether it tells that the database is poisoned.
+  void learn(const Status& status);
   // A failure unless it is excused, or one of those that its caller must expect.
   void judge(const Status& status, const std::string& what,
              std::span<const StatusCode> expected = {});
+  // The same of a call that writes. Where it began when the database was `poisoned` it must be
+  // refused for that reason, or fail as its caller must expect.
+  void judge_write(bool poisoned, const Status& status, const std::string& what,
+                   std::span<const StatusCode> expected = {});
 };
 
 }  // namespace hawthorn::tests
