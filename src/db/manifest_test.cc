@@ -354,17 +354,6 @@ TEST(ManifestTest, AfterAFailedSyncItIsFailedForGood) {
   }
 }
 
-TEST(ManifestTest, ASuperblockThatCannotBeReadIsNotCalledDamaged) {
-  Fixture f;
-  f.create();
-  f.disk.fail_path("/db/superblock", testing::SimOp::kRead, 1, StatusCode::kIoError, true);
-  const Status status = f.load().status();
-  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
-  EXPECT_NE(status.message().find("superblock"), std::string_view::npos) << status.to_string();
-  f.disk.clear_faults();
-  must(f.load().status());
-}
-
 TEST(ManifestTest, OneBadSuperblockSlotIsTolerated) {
   Fixture f;
   auto manifest = f.create();
