@@ -206,10 +206,11 @@ void SimFiles::harm(const std::string& path) {
 }
 
 void SimFiles::damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size) {
+  trace_->number(sim_fault_name(kind), offset, size);
+  if (plan_.secret) return;
   harm(path);
   damaged_since_.insert(path);
   damage_.push_back({kind, path, offset, offset + size});
-  trace_->number(sim_fault_name(kind), offset, size);
 }
 
 SimDiskFaults::WriteFate SimFiles::fate_of_write(const Write& write, uint64_t* elsewhere) {

@@ -74,6 +74,7 @@ struct SimFaultPlan {
   uint64_t errors_of =
       ~uint64_t{0};  // classes of files whose writes and syncs fail: a bit for each
   uint64_t lies_about = ~uint64_t{0};  // the same, whose writes go wrong
+  bool secret = false;                 // nobody is told of lies: they are no damage
   uint64_t latency_us = 0;             // of a read or write at most; syncs: ten times
 };
 

@@ -170,6 +170,7 @@ class Simulation {
       plan.period = {};
       plan.period[static_cast<size_t>(SimFaultKind::kForgottenWrite)] = 1;
       plan.lies_about = class_bit(SimFileClass::kSegment);
+      plan.secret = true;
       plan.faults_max = ~uint64_t{0};
     }
     return plan;
@@ -323,9 +324,7 @@ class Simulation {
   bool compare(Db& db) {
     SimFound found;
     if (!read(db, &found)) return false;
-    if (world_.may_lose_end() && parameters_.planted != SimPlanted::kLies) {
-      may_lose_ = SimMayLose::kSuffix;
-    }
+    if (world_.may_lose_end()) may_lose_ = SimMayLose::kSuffix;
     size_t lost = 0;
     const std::string error = world_.history.check(found, may_lose_, &lost);
     if (!error.empty() && names_are_lost(db, error)) {
