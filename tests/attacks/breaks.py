@@ -343,7 +343,7 @@ BREAKS = (
           "crash_prepared_test", "PreparedForLong.*"),
     Break(57, "the rollback of a prepared transaction is not waited for",
           "src/txn/prepare.cc",
-          "!services_.sequencer->log()->wait_durable(*lsn).ok()) {", "*lsn == 0) {",
+          "services_.sequencer->log()->wait_durable(*lsn);", "Status();",
           "crash_prepared_test", "PreparedForLong.*:PreparedCrash.any_moment"),
     Break(118, "a feed delivers what is visible, durable or not",
           "src/db/feed_impl.cc",
