@@ -452,7 +452,9 @@ Scheduler::Step Scheduler::writer_step() {
   Step step = Step::kNothing;
   if (writer_steps_.fetch_add(1, std::memory_order_acq_rel) < writer_steps_max_) {
     const os::IoLimit::Scope counts(machine_.background_io, true);
+    HAWTHORN_TEST_POINT("scheduler.before_writer_step");
     step = flush_step(machine_.background_threads ? Flusher::kWriter : Flusher::kBackground);
+    HAWTHORN_TEST_POINT("scheduler.after_writer_step");
   }
   writer_steps_.fetch_sub(1, std::memory_order_acq_rel);
   os::epoch::collect();

@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "base/prng.h"
 #include "hawthorn/hawthorn.h"
+#include "os/test_point.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -335,7 +337,12 @@ TEST_P(BeyondMemory, AQueueIsUsedWrongly) {
   EXPECT_OK(db_->close());
 }
 
-class BeyondMemoryAlone : public ::testing::Test, protected LargeTree {};
+class BeyondMemoryAlone : public ::testing::Test, protected LargeTree {
+ protected:
+#if defined(HAWTHORN_TEST_POINTS)
+  void TearDown() override { os::clear_test_points(); }
+#endif
+};
 
 // Empty values take no byte of a heap, which is on disk: reads need nothing of it for them.
 TEST_F(BeyondMemoryAlone, EmptyValuesBesideOthers) {
@@ -417,6 +424,41 @@ TEST_F(BeyondMemoryAlone, IndexesLargerThanMemory) {
   ASSERT_NO_FATAL_FAILURE(read_some(2000));
   EXPECT_TRUE(db_->check().ok());
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// What writers owe they pay by flushing containers that are in memory; those of which something
+// must be read they leave to others (attack 53).
+TEST_F(BeyondMemoryAlone, WritersReadNothing) {
+  constexpr uint64_t kKeys = 400'000;
+  const auto key = [](uint64_t i) { return big_endian(i) + "-tail"; };
+  // In runs and in extents of their own.
+  const auto value = [](uint64_t i) { return value_of(i, i % 2 == 0 ? 20 + i % 9 : 250); };
+  ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
+  bool in_step = false;
+  int steps = 0;
+  int reads = 0;
+  const auto on_this_thread = [](const char* point, std::function<void()> hook) {
+    os::set_test_point(point, [hook = std::move(hook), writer = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() == writer) hook();
+    });
+  };
+  on_this_thread("scheduler.before_writer_step", [&] { in_step = true; });
+  on_this_thread("scheduler.after_writer_step", [&] { in_step = false; });
+  on_this_thread("scheduler.before_merge", [&] { steps += in_step ? 1 : 0; });
+  on_this_thread("residency.before_run_is_read", [&] { reads += in_step ? 1 : 0; });
+  on_this_thread("residency.before_blocks_are_read", [&] { reads += in_step ? 1 : 0; });
+  Prng prng(9);
+  // Some keys come again soon, so that containers are flushed that are in memory.
+  for (int n = 0; n < 60'000; ++n) {
+    const uint64_t i = prng.below(n % 2 == 0 ? kKeys : kKeys / 50);
+    ASSERT_OK(db_->put(tree_, key(i), value(i + 2)));
+  }
+  os::clear_test_points();
+  EXPECT_GT(steps, 0);
+  EXPECT_EQ(reads, 0);
+  EXPECT_TRUE(clean(*db_));
+}
+#endif
 
 // Small plain values have no heap and no extent: a range reads the blocks of its groups, not the
 // whole of its container.

@@ -12,6 +12,7 @@
 
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/support/crash_life.h"
 #include "tests/support/engine_test.h"
@@ -392,6 +393,30 @@ TEST_F(PreparedForLong, moves_with_the_log) {
   EXPECT_TRUE(read(*db_, tree_) == contents);
   EXPECT_TRUE(clean(*db_));
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// The power goes as soon as the manifest no longer needs the records from before a move: those
+// behind it are durable by then (attack 56).
+TEST_F(PreparedForLong, moves_before_the_log_is_trimmed) {
+  prepare("x", 0, 10, Isolation::kSerializable);
+  bool moved = false;
+  std::vector<std::unique_ptr<SimDisk>> left;
+  os::set_test_point("reappender.before_durable", [&] { moved = true; });
+  os::set_test_point("publisher.after_manifest", [&] {
+    if (moved) left.push_back(disk_.after_crash(left.size(), CrashKind::kPowerLossDrop));
+    moved = false;
+  });
+  write_log(5 * (kBudget / 5 * 2));
+  os::clear_test_points();
+  ASSERT_GT(left.size(), 3u);
+  for (const std::unique_ptr<SimDisk>& disk : left) {
+    SimMachine machine(*disk, 2);
+    auto db = Db::open_on(machine.machine(), "/db", options());
+    ASSERT_OK(db.status());
+    EXPECT_EQ(ids(**db), std::set<std::string>{"x"});
+  }
+}
+#endif
 
 // Committed with kNone, then the power goes: it is prepared again, or committed, and whole.
 TEST_F(PreparedForLong, an_outcome_may_be_lost_but_not_the_transaction) {
