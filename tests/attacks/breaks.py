@@ -432,7 +432,7 @@ BREAKS = (
           "return used < covered_.load(std::memory_order_relaxed) ? Status() : status;",
           "return used < covered_.load(std::memory_order_relaxed) || !status.ok() ? Status() "
           ": status;",
-          "full_disk_test", "*"),
+          "full_disk_test", "FullDisk.deletes_go_on_and_make_room"),
     Break(42, "a deleted range hides what was written into it since",
           "src/tree/point_get.cc",
           "    if (cts_ >= seen.cts) return true;\n", "",
