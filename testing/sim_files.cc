@@ -9,6 +9,8 @@ namespace {
 
 constexpr int kDescriptor = 1'000'000;  // no file's: queues hand reads to the pool for it
 constexpr uint64_t kSyncLatencies = 10;
+constexpr uint64_t kWriteBackPeriod = 50;  // operations
+constexpr uint64_t kRottenBitsMax = 3;     // of what is mapped, at once
 
 std::string_view base_name(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -81,11 +83,11 @@ class TracedMapping : public os::MappedFile {
 
 const char* sim_fault_name(SimFaultKind kind) {
   constexpr const char* kNames[kSimFaultKinds] = {
-      "open fails",        "read fails",      "short read",        "write fails",
-      "no space",          "sync fails",      "name change fails", "directory sync fails",
-      "write dropped",     "write forgotten", "write misdirected", "bit rot",
-      "unsynced kept",     "unsynced lost",   "unsynced torn",     "unsynced name kept",
-      "unsynced name lost"};
+      "open fails",         "read fails",        "short read",        "write fails",
+      "no space",           "sync fails",        "name change fails", "directory sync fails",
+      "write dropped",      "write forgotten",   "write misdirected", "bit rot",
+      "unsynced kept",      "unsynced lost",     "unsynced torn",     "older page kept",
+      "unsynced name kept", "unsynced name lost"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -250,6 +252,7 @@ void SimFiles::crashed(const std::string& path, bool name, CrashFate fate) {
   using Kind = SimFaultKind;
   Kind kind = Kind::kTornUnsynced;
   if (fate == CrashFate::kKept) kind = name ? Kind::kNameKept : Kind::kKeptUnsynced;
+  if (fate == CrashFate::kOlder) kind = Kind::kOlderPage;
   if (fate == CrashFate::kLost) kind = name ? Kind::kNameLost : Kind::kLostUnsynced;
   count(kind, path);
 }
@@ -303,6 +306,19 @@ bool SimFiles::harmed(const std::string& directory, SimFileClass file) const {
   });
 }
 
+// What is mapped is read without a call: what has rotted is met when it is mapped.
+void SimFiles::rot_before_map(const std::string& path, size_t size) {
+  if (plan_.period[static_cast<size_t>(SimFaultKind::kBitRot)] == 0 || !prng_.one_in(2)) return;
+  for (uint64_t bits = prng_.between(1, kRottenBitsMax); bits > 0; --bits) {
+    if (faults_ >= plan_.faults_max) return;
+    const uint64_t at = prng_.below(size);
+    if (!disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) return;
+    ++faults_;
+    damage(SimFaultKind::kBitRot, path, at, 1);
+    count(SimFaultKind::kBitRot, path);
+  }
+}
+
 std::string SimFiles::describe_damage() const {
   std::string text;
   for (const Damage& one : damage_) {
@@ -316,6 +332,7 @@ std::string SimFiles::describe_damage() const {
 
 void SimFiles::begin(const char* what, const std::string& path, uint64_t latency_us) {
   trace_->text(path);
+  if (prng_.one_in(kWriteBackPeriod)) disk_->write_back_pages();
   // A dead machine waits for nothing.
   if (latency_us > 0 && !disk_->stopped()) {
     scheduler_->pause(1 + prng_.below(latency_us));
@@ -342,6 +359,7 @@ Result<std::unique_ptr<os::File>> SimFiles::open_file(const std::string& path,
 Result<std::unique_ptr<os::MappedFile>> SimFiles::map_shared(const std::string& path, size_t size,
                                                              bool read_only) {
   begin("map", path, latency_us());
+  rot_before_map(path, size);
   Result<std::unique_ptr<os::MappedFile>> file = disk_->map_shared(path, size, read_only);
   static_cast<void>(end(path, file.status()).ok());
   if (!file.ok()) return file;

@@ -43,6 +43,7 @@ enum class SimFaultKind : uint8_t {
   kKeptUnsynced,
   kLostUnsynced,
   kTornUnsynced,
+  kOlderPage,
   kNameKept,
   kNameLost,
   kCount,
@@ -146,6 +147,7 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   void harm(const std::string& path);
   void damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size);
   std::set<std::string> damaged_files() const;
+  void rot_before_map(const std::string& path, size_t size);
   // Of a file that was opened by this name.
   const std::string& name_now(const std::string& path) const;
 

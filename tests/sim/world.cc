@@ -27,6 +27,9 @@ bool SimWorld::excused(const Status& status) const {
     case StatusCode::kReadOnly:
       return files->errors_met() > 0 &&
              status.message().find("injected: ") != std::string_view::npos;
+    case StatusCode::kNotSupported:
+      // Where the open could not find out, as its probes have failed, files are opened direct.
+      return files->errors_met() > 0 && status.message().ends_with("has no direct I/O");
     case StatusCode::kCorruption:
       // Of the log's end no single file is to blame.
       return files->names_harmed(status.message()) ||
