@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -42,6 +43,7 @@ enum class SimFaultKind : uint8_t {
   kKeptUnsynced,
   kLostUnsynced,
   kTornUnsynced,
+  kOlderPage,
   kNameKept,
   kNameLost,
   kCount,
@@ -73,6 +75,7 @@ struct SimFaultPlan {
   uint64_t errors_of =
       ~uint64_t{0};  // classes of files whose writes and syncs fail: a bit for each
   uint64_t lies_about = ~uint64_t{0};  // the same, whose writes go wrong
+  bool secret = false;                 // nobody is told of lies: they are no damage
   uint64_t latency_us = 0;             // of a read or write at most; syncs: ten times
 };
 
@@ -89,15 +92,20 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   }
   // The disk behind a crash. No file may be open.
   void set_disk(SimDisk* disk);
-  // Errors that were answered; those of them after which nothing may be committed in /db any more;
-  // and places that are not what was written there, and were not written again since. Zeroed by
-  // clear_met, but the damage, which stays.
+  // Errors that were answered since begin_life; those of them after which nothing may be committed
+  // in /db any more.
   uint64_t errors_met() const { return errors_; }
   uint64_t final_errors_met() const { return final_errors_; }
-  void clear_met() { errors_ = final_errors_ = 0; }
+  // Forgets them, and the files that were harmed, but those that are.
+  void begin_life();
+  // Whether there are places that are not what was written there, and were not written again since.
   bool damaged() const { return !damage_.empty(); }
-  // Whether any file of the class is, or was.
-  bool ever_damaged(SimFileClass file) const { return lied_[static_cast<size_t>(file)]; }
+  // Whether a text names a file, with its directory or without, that is harmed, or was since
+  // begin_life, or ever: damaged, read short, or left by a write that failed.
+  bool names_harmed(std::string_view text, bool ever = false) const;
+  // Whether a file of the class in the directory is damaged, or was since forget_harm.
+  bool harmed(const std::string& directory, SimFileClass file) const;
+  void forget_harm();
   std::string describe_damage() const;
 
   Result<std::unique_ptr<os::File>> open_file(const std::string& path,
@@ -120,7 +128,7 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   // For the files that it opens.
   void begin(const char* what, const std::string& path, uint64_t latency_us);
   Status end(const std::string& path, const Status& status, std::span<const char> data = {});
-  void before_read(const std::string& path, uint64_t offset, size_t size);
+  void before_read(const std::string& opened, uint64_t offset, size_t size);
   uint64_t latency_us() const { return plan_.latency_us; }
   SimDisk* disk() { return disk_; }
 
@@ -136,7 +144,12 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   bool draw(SimFaultKind kind);
   void count(SimFaultKind kind, const std::string& path);
   bool final(SimFaultKind kind, const std::string& path) const;
+  void harm(const std::string& path);
   void damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size);
+  std::set<std::string> damaged_files() const;
+  void rot_before_map(const std::string& path, size_t size);
+  // Of a file that was opened by this name.
+  const std::string& name_now(const std::string& path) const;
 
   SimDisk* disk_;
   SimScheduler* const scheduler_;
@@ -149,7 +162,10 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   uint64_t final_errors_ = 0;
   std::set<std::string> written_;  // data files, since they were made
   std::vector<Damage> damage_;
-  std::array<bool, kSimFileClasses> lied_ = {};
+  std::map<std::string, std::string> renamed_;
+  std::set<std::string> harmed_ever_;
+  std::set<std::string> harmed_in_life_;
+  std::set<std::string> damaged_since_;  // forget_harm
 };
 
 }  // namespace hawthorn::testing

@@ -300,6 +300,19 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
   }
 }
 
+// Whether a superblock is damaged that no read gets, nobody knows.
+TEST_F(Faults, a_superblock_that_cannot_be_read_is_not_called_damaged) {
+  SimDisk disk(7);
+  SimMachine machine(disk, 1);
+  ASSERT_OK(open(machine).status());
+  disk.fail_path("/db/superblock", SimOp::kRead, 1, StatusCode::kIoError, true);
+  const Status status = open(machine).status();
+  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+  EXPECT_NE(status.message().find("/db/superblock"), std::string_view::npos) << status.to_string();
+  disk.clear_faults();
+  EXPECT_OK(open(machine).status());
+}
+
 // One bit of any file flips while the database is closed or was killed: opening, reading or the
 // checker says so; nothing that is read is wrong.
 TEST_F(Faults, flipped_bits_are_reported) {

@@ -170,6 +170,7 @@ class Simulation {
       plan.period = {};
       plan.period[static_cast<size_t>(SimFaultKind::kForgottenWrite)] = 1;
       plan.lies_about = class_bit(SimFileClass::kSegment);
+      plan.secret = true;
       plan.faults_max = ~uint64_t{0};
     }
     return plan;
@@ -187,7 +188,7 @@ class Simulation {
     const testing::SimFaultPlan faults = plan(life);
     const bool late = character_ == Character::kFailing && !prng.one_in(3);
     files_.set_plan(late ? quiet() : faults);
-    files_.clear_met();
+    files_.begin_life();
     if (!prng.one_in(4) && !lies) {
       const uint64_t steps = uint64_t{100} << prng.below(10);
       scheduler_.at_step(scheduler_.steps() + prng.between(1, steps), [this] { disk_->stop(); });
@@ -260,7 +261,7 @@ class Simulation {
     if (!db.ok() && !disk_->stopped() && (files_.errors_met() > 0 || full)) {
       // What failed may be tried again.
       files_.set_plan(quiet());
-      files_.clear_met();
+      files_.begin_life();
       disk_->set_capacity(0);
       world_.full = false;
       db = Db::open_on(machine, "/db", world_.options);
@@ -282,8 +283,6 @@ class Simulation {
     if (files_.damaged() && status.is(StatusCode::kCorruption)) {
       ++result_.corruption;
       ended_ = true;
-    } else if (files_.errors_met() == 0 && !files_.damaged()) {
-      world_.fail(what + ": " + status.to_string());
     }
   }
 
@@ -325,15 +324,14 @@ class Simulation {
   bool compare(Db& db) {
     SimFound found;
     if (!read(db, &found)) return false;
-    // A disk that has lied about the log's last bytes, or about which manifest there is, has lost
-    // them without a trace.
-    const bool any_end = files_.ever_damaged(testing::SimFileClass::kSegment) ||
-                         files_.ever_damaged(testing::SimFileClass::kRing) ||
-                         files_.ever_damaged(testing::SimFileClass::kManifest) ||
-                         files_.ever_damaged(testing::SimFileClass::kSuperblock);
-    if (any_end && parameters_.planted != SimPlanted::kLies) may_lose_ = SimMayLose::kSuffix;
+    if (world_.may_lose_end()) may_lose_ = SimMayLose::kSuffix;
     size_t lost = 0;
     const std::string error = world_.history.check(found, may_lose_, &lost);
+    if (!error.empty() && names_are_lost(db, error)) {
+      ++result_.corruption;
+      ended_ = true;
+      return false;
+    }
     if (!error.empty()) {
       const std::string damage = files_.describe_damage();
       world_.fail(error + (damage.empty() ? "" : "\n  damage: " + damage));
@@ -353,28 +351,40 @@ class Simulation {
     for (const auto& [name, ignored] : found.snapshots) world_.snapshots.push_back(name);
     world_.began_at = db.snapshot().timestamp();
     may_lose_ = SimMayLose::kNothing;
+    files_.forget_harm();
     const Result<CheckReport> report = db.check();
     if (disk_->stopped()) return false;
     if (!report.ok()) {
       refused(report.status(), "check");
       return report.ok();
     }
-    // An error of a read is one of the check's.
-    if (report->ok() || files_.errors_met() > 0) return true;
-    if (files_.damaged()) {
-      ++result_.corruption;
-      ended_ = true;
-    } else {
-      world_.fail("check: " + report->errors[0]);
-    }
+    world_.judge(*report, "check");
+    if (report->ok() || !world_.failure.empty()) return report->ok();
+    // What was read short is there.
+    if (!files_.damaged()) return true;
+    ++result_.corruption;
+    ended_ = true;
     return false;
+  }
+
+  // Where the catalog is damaged the manifest's names serve, which are those of no certain moment.
+  bool names_are_lost(Db& db, const std::string& error) {
+    if (!files_.damaged() ||
+        error.find("tree " + std::to_string(kSimNames) + " key") == std::string::npos) {
+      return false;
+    }
+    const Result<CheckReport> report = db.check();
+    return report.ok() &&
+           std::any_of(report->errors.begin(), report->errors.end(), [&](const std::string& one) {
+             return one.starts_with("the catalog: Corruption") && files_.names_harmed(one);
+           });
   }
 
   // Key by key, so that one bad place does not hide the others.
   bool read_singly(Db& db, SimTree number, const Tree& tree, const Status& why, SimFound* found) {
     world_.judge(why, "scan");
     if (!world_.failure.empty()) return false;
-    if (!why.is(StatusCode::kCorruption) || !files_.damaged()) return false;
+    if (!why.is(StatusCode::kCorruption)) return false;
     found->contents[number].clear();
     for (const SimKey& key : world_.history.keys()) {
       // A clone has keys that were written to other trees.
@@ -494,7 +504,7 @@ class Simulation {
     disk_->set_capacity(0);
     world_.full = false;
     for (int i = 0; i < 2 && going_on(); ++i) {
-      files_.clear_met();
+      files_.begin_life();
       Machine machine(*this);
       std::unique_ptr<Db> db = open(machine.machine);
       if (db == nullptr) return;
