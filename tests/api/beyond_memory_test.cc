@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <filesystem>
@@ -434,28 +435,45 @@ TEST_F(BeyondMemoryAlone, WritersReadNothing) {
   // In runs and in extents of their own.
   const auto value = [](uint64_t i) { return value_of(i, i % 2 == 0 ? 20 + i % 9 : 250); };
   ASSERT_NO_FATAL_FAILURE(fill(Compression::kNone, kKeys, key, value));
-  bool in_step = false;
-  int steps = 0;
-  int reads = 0;
-  const auto on_this_thread = [](const char* point, std::function<void()> hook) {
-    os::set_test_point(point, [hook = std::move(hook), writer = std::this_thread::get_id()] {
-      if (std::this_thread::get_id() == writer) hook();
+  struct Seen {
+    std::atomic<int> steps{0};
+    std::atomic<bool> done{false};
+    bool in_step = false;  // of the writer, as what follows
+    int reads = 0;
+  };
+  const auto seen = std::make_shared<Seen>();
+  const std::thread::id writer = std::this_thread::get_id();
+  const auto when_writing = [&](const char* point, std::function<void(Seen&)> hook) {
+    os::set_test_point(point, [seen, writer, hook = std::move(hook)] {
+      if (std::this_thread::get_id() == writer) hook(*seen);
     });
   };
-  on_this_thread("scheduler.before_writer_step", [&] { in_step = true; });
-  on_this_thread("scheduler.after_writer_step", [&] { in_step = false; });
-  on_this_thread("scheduler.before_merge", [&] { steps += in_step ? 1 : 0; });
-  on_this_thread("residency.before_run_is_read", [&] { reads += in_step ? 1 : 0; });
-  on_this_thread("residency.before_blocks_are_read", [&] { reads += in_step ? 1 : 0; });
+  when_writing("scheduler.before_writer_step", [](Seen& now) {
+    now.in_step = true;
+    ++now.steps;
+  });
+  when_writing("scheduler.after_writer_step", [](Seen& now) { now.in_step = false; });
+  const auto read = [](Seen& now) { now.reads += now.in_step ? 1 : 0; };
+  when_writing("residency.before_run_is_read", read);
+  when_writing("residency.before_blocks_are_read", read);
+  // However fast the others are, for each flush of theirs the writer has tried one.
+  os::set_test_point("scheduler.before_merge", [seen, writer] {
+    if (std::this_thread::get_id() == writer) return;
+    for (const int before = seen->steps; seen->steps == before && !seen->done;) {
+      std::this_thread::yield();
+    }
+  });
   Prng prng(9);
-  // Some keys come again soon, so that containers are flushed that are in memory.
-  for (int n = 0; n < 60'000; ++n) {
-    const uint64_t i = prng.below(n % 2 == 0 ? kKeys : kKeys / 50);
-    ASSERT_OK(db_->put(tree_, key(i), value(i + 2)));
+  Status status;
+  for (int n = 0; n < 60'000 && status.ok(); ++n) {
+    const uint64_t i = prng.below(kKeys);
+    status = db_->put(tree_, key(i), value(i + 2));
   }
+  seen->done = true;
   os::clear_test_points();
-  EXPECT_GT(steps, 0);
-  EXPECT_EQ(reads, 0);
+  ASSERT_OK(status);
+  EXPECT_GT(seen->steps, 0);
+  EXPECT_EQ(seen->reads, 0);
   EXPECT_TRUE(clean(*db_));
 }
 #endif
