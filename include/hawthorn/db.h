@@ -415,9 +415,9 @@ class HAWTHORN_EXPORT Db {
   Status resize(const Tree& tree, std::string_view key, uint64_t size,
                 Durability durability = Durability::kDefault);
 
-  // A sync of the log or of data that fails, or a write of them, makes the database read-only for
-  // good: what it has goes on being read, and all that writes returns kReadOnly, also the four
-  // below. The next open finds each commit that was acknowledged as durable.
+  // A write or sync of log, manifest or containers that fails makes the database read-only for
+  // good: what it has is read on; all that writes, begins to or copies returns kReadOnly with that
+  // error, as do the next four. The next open finds each commit that was acknowledged as durable.
 
   // Makes every commit so far durable as kFull would.
   Status sync();
