@@ -1,8 +1,6 @@
 // How long the log is, and how much is written for its sake, where few containers take all writes:
 // they are flushed again before the last flush is durable.
 
-#include <algorithm>
-
 #include "db/log_sizing.h"
 #include "tests/support/engine_test.h"
 
@@ -32,9 +30,7 @@ class LogLength : public ::testing::Test {
 
   template <typename Key>
   void write(Key key) {
-    // Fewer do not fill the log often enough.
-    const uint64_t writes = std::max(scaled(kWrites), kWrites / 2);
-    for (uint64_t i = 0; i < writes; ++i) {
+    for (uint64_t i = 0; i < scaled(kWrites); ++i) {
       ASSERT_OK(db_->put(tree_, key(i), value_of(i, 100)));
       if (i % 1000 != 0) continue;
       const Stats stats = db_->stats();

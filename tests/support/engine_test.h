@@ -36,11 +36,11 @@ inline uint64_t environment_number(const char* name, uint64_t otherwise) {
   return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 0) : otherwise;
 }
 
-// How many rounds a random test makes: HAWTHORN_SCALE times as many; a quarter under a sanitizer,
-// where each takes three times as long and the release build makes all of them.
+// How many rounds a random test makes: HAWTHORN_SCALE times as many; half under a sanitizer, where
+// each takes three times as long.
 inline uint64_t scaled(uint64_t rounds) {
 #if defined(HAWTHORN_ASAN)
-  rounds = (rounds + 3) / 4;
+  rounds = (rounds + 1) / 2;
 #endif
   return rounds * environment_number("HAWTHORN_SCALE", 1);
 }
