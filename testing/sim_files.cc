@@ -215,6 +215,12 @@ void SimFiles::damage(SimFaultKind kind, const std::string& path, uint64_t offse
   damage_.push_back({kind, path, offset, offset + size});
 }
 
+bool SimFiles::rot(const std::string& path, uint64_t at) {
+  if (!disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) return false;
+  damage(SimFaultKind::kBitRot, path, at, 1);
+  return true;
+}
+
 SimDiskFaults::WriteFate SimFiles::fate_of_write(const Write& write, uint64_t* elsewhere) {
   using Kind = SimFaultKind;
   const auto& [opened, offset, size, file_size, repeats] = write;
@@ -261,10 +267,7 @@ void SimFiles::before_read(const std::string& opened, uint64_t offset, size_t si
   begin("read", opened, latency_us());
   const std::string path = name_now(opened);
   if (size > 0 && draw(SimFaultKind::kBitRot)) {
-    const uint64_t at = offset + prng_.below(size);
-    if (disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) {
-      damage(SimFaultKind::kBitRot, path, at, 1);
-    }
+    static_cast<void>(rot(path, offset + prng_.below(size)));
   }
   for (const Damage& one : damage_) {
     if (one.path == path && one.begin < offset + size && one.end > offset) count(one.kind, path);
@@ -311,10 +314,8 @@ void SimFiles::rot_before_map(const std::string& path, size_t size) {
   if (plan_.period[static_cast<size_t>(SimFaultKind::kBitRot)] == 0 || !prng_.one_in(2)) return;
   for (uint64_t bits = prng_.between(1, kRottenBitsMax); bits > 0; --bits) {
     if (faults_ >= plan_.faults_max) return;
-    const uint64_t at = prng_.below(size);
-    if (!disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) return;
+    if (!rot(path, prng_.below(size))) return;
     ++faults_;
-    damage(SimFaultKind::kBitRot, path, at, 1);
     count(SimFaultKind::kBitRot, path);
   }
 }

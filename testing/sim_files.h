@@ -146,6 +146,8 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   bool final(SimFaultKind kind, const std::string& path) const;
   void harm(const std::string& path);
   void damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size);
+  // Turns a bit of that byte; false: there is none.
+  bool rot(const std::string& path, uint64_t at);
   std::set<std::string> damaged_files() const;
   void rot_before_map(const std::string& path, size_t size);
   // Of a file that was opened by this name.

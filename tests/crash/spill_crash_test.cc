@@ -28,6 +28,13 @@ constexpr std::array<const char*, 3> kTrees = {"large", "also", "small"};
 using Rows = std::map<std::string, std::string>;
 using Contents = std::array<Rows, kTrees.size()>;
 
+Status read_rows(Db& db, const Tree& tree, Rows* rows) {
+  return db.scan(tree, "", std::nullopt, [&](std::span<const Entry> entries) {
+    for (const Entry& entry : entries) rows->emplace(entry.key, entry.value);
+    return true;
+  });
+}
+
 constexpr uint64_t kKeys = 1500;
 
 class SpillLives {
@@ -88,11 +95,7 @@ class SpillLives {
   Contents read(Db& db) {
     Contents result;
     for (size_t i = 0; i < kTrees.size(); ++i) {
-      const Status status =
-          db.scan(trees_[i], "", std::nullopt, [&](std::span<const Entry> entries) {
-            for (const Entry& entry : entries) result[i].emplace(entry.key, entry.value);
-            return true;
-          });
+      const Status status = read_rows(db, trees_[i], &result[i]);
       if (!disk_->stopped()) EXPECT_OK(status);
     }
     return result;
@@ -273,12 +276,7 @@ TEST(FlushCrash, what_only_the_log_has_is_durable) {
     db = Db::open_on(again.machine(), "/db", options);
     ASSERT_OK(db.status());
     Rows found;
-    ASSERT_OK((*db)->scan((*db)->find_tree("large").value(), "", std::nullopt,
-                          [&](std::span<const Entry> entries) {
-                            for (const Entry& entry : entries)
-                              found.emplace(entry.key, entry.value);
-                            return true;
-                          }));
+    ASSERT_OK(read_rows(**db, (*db)->find_tree("large").value(), &found));
     EXPECT_TRUE(found == rows) << found.size() << ", not " << rows.size();
     db->reset();
   }
