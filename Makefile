@@ -5,7 +5,7 @@ all: build
 
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
-	@echo "make test         every check and test, in four builds"
+	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz target"
 	@echo "make coverage     which lines and branches the tests reach"
@@ -17,7 +17,7 @@ demo:
 	scripts/demo.sh
 
 test:
-	scripts/test.sh
+	scripts/test.sh $(STAGES)
 
 test-compat:
 	scripts/test.sh compat compat-asan

@@ -8,6 +8,7 @@
 #             checks the lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
 #   fuzz      each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default (scripts/fuzz.sh)
+#   reliability  when it is named: the longer runs of scripts/reliability.sh, fuzz targets included
 #   debug     what asan runs, without the sanitizers: for development, only when it is named
 #   compat, compat-asan
 #             the tests labelled `compat`, of the shims, as release and as asan: only when named
@@ -86,8 +87,22 @@ run_preset() {
   fi
 }
 
+# count_lines LOG CODE NAME: what a script has said of its parts, a line for each
+count_lines() {
+  local line before=$failed
+  while read -r line; do
+    case $line in
+      "passed "*) passed=$((passed + 1)) ;;
+      "FAILED "*) note_failure "${line#FAILED }" ;;
+    esac
+  done <"$1"
+  if [ "$2" -ne 0 ] && [ "$failed" -eq "$before" ]; then
+    note_failure "$3 ended with $2"
+  fi
+}
+
 run_fuzz() {
-  local started=$SECONDS line
+  local started=$SECONDS
   mkdir -p build/fuzz
   cmake --preset fuzz || { note_failure "fuzz: configuration"; return; }
   cmake --build --preset fuzz -j "$jobs" | tee build/fuzz/build.log ||
@@ -95,17 +110,14 @@ run_fuzz() {
   times+=("fuzz: build $((SECONDS - started)) s")
   started=$SECONDS
   scripts/fuzz.sh | tee build/fuzz/test.log
-  local code=${PIPESTATUS[0]} before=$failed
-  while read -r line; do
-    case $line in
-      "passed fuzz "*) passed=$((passed + 1)) ;;
-      "FAILED fuzz "*) note_failure "${line#FAILED }" ;;
-    esac
-  done <build/fuzz/test.log
-  if [ "$code" -ne 0 ] && [ "$failed" -eq "$before" ]; then
-    note_failure "fuzz: scripts/fuzz.sh ended with $code"
-  fi
+  count_lines build/fuzz/test.log "${PIPESTATUS[0]}" scripts/fuzz.sh
   times+=("fuzz: runs $((SECONDS - started)) s")
+}
+
+run_reliability() {
+  mkdir -p build/reliability
+  scripts/reliability.sh | tee build/reliability/test.log
+  count_lines build/reliability/test.log "${PIPESTATUS[0]}" scripts/reliability.sh
 }
 
 scripts/install_deps.sh || note_failure "installing what is missing"
@@ -120,6 +132,7 @@ for stage in "${stages[@]}"; do
     tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
     compat | compat-asan) run_preset "$stage" hawthorn_compat_tests -L '^compat$' ;;
     fuzz) run_fuzz ;;
+    reliability) run_reliability ;;
     *) note_failure "$stage: no such stage" ;;
   esac
   echo "== $stage took $((SECONDS - started)) s"

@@ -254,25 +254,35 @@ void DatabaseImage::look_for_records(const std::string& name, bool ring, uint64_
   }
 }
 
+std::string* DatabaseImage::file_with(const Place& place, size_t bytes) {
+  std::string* const found = file(place.file);
+  const size_t size = found == nullptr ? 0 : found->size();
+  return place.offset <= size && bytes <= size - place.offset ? found : nullptr;
+}
+
 bool DatabaseImage::edit_log(size_t number, const LogEdit& edit) {
   if (log_.empty()) return false;
   auto at = log_.begin();
   std::advance(at, static_cast<ptrdiff_t>(number % log_.size()));
   const LogRecord& record = at->second;
   const Place& first = record.places.front();
-  const char* const bytes = files_[first.file].data() + first.offset;
-  auto header = load<format::RecordHeader>(bytes);
+  format::RecordHeader header;
+  const std::string* const from = file_with(first, sizeof(header));
+  if (from == nullptr) return false;
+  header = load<format::RecordHeader>(from->data() + first.offset);
   const size_t size = header.payload_bytes;
-  std::string payload(bytes + sizeof(header), size);
+  if (file_with(first, sizeof(header) + size) == nullptr) return false;
+  std::string payload = from->substr(first.offset + sizeof(header), size);
   edit(header, payload);
   payload.resize(size, '\0');
   header.payload_checksum =
       checksum64(payload.data(), std::min<size_t>(header.payload_bytes, size), 0);
   format::seal(header, record.salt);
   for (const Place& place : record.places) {
-    std::string& file = files_[place.file];
-    std::memcpy(file.data() + place.offset, &header, sizeof(header));
-    file.replace(place.offset + sizeof(header), size, payload);
+    std::string* const file = file_with(place, sizeof(header) + size);
+    if (file == nullptr) continue;
+    std::memcpy(file->data() + place.offset, &header, sizeof(header));
+    file->replace(place.offset + sizeof(header), size, payload);
   }
   return true;
 }
@@ -283,7 +293,9 @@ bool DatabaseImage::append_log(format::RecordType type, uint32_t operations,
   if (log_.empty() || ring == nullptr || ring->empty()) return false;
   const auto& [last_lsn, last] = *log_.rbegin();
   const Place& place = last.places.front();
-  const auto before = load<format::RecordHeader>(files_[place.file].data() + place.offset);
+  const std::string* const from = file_with(place, sizeof(format::RecordHeader));
+  if (from == nullptr) return false;
+  const auto before = load<format::RecordHeader>(from->data() + place.offset);
   format::RecordHeader header = {};
   header.payload_bytes = static_cast<uint32_t>(payload.size());
   header.length = static_cast<uint32_t>(format::record_bytes(payload.size()));

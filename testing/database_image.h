@@ -71,6 +71,8 @@ class DatabaseImage {
     uint64_t salt;
     std::vector<Place> places;
   };
+  // The file that has so many bytes there; null: it was removed since, or cut off.
+  std::string* file_with(const Place& place, size_t bytes);
   void find_manifest();
   void find_log();
   void look_for_records(const std::string& name, bool ring, uint64_t first_lsn);

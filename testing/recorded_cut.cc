@@ -26,6 +26,7 @@ class Fates : public SimDiskFaults {
   Status meet(SimOp, const std::string&) override { return {}; }
   WriteFate fate_of_write(const Write&, uint64_t*) override { return WriteFate::kWritten; }
   void crashed(const std::string& path, bool name, CrashFate fate) override {
+    if (fate == CrashFate::kOlder) return;  // which was told as kept
     CutState state = CutState::kTorn;
     if (fate == CrashFate::kKept) state = name ? CutState::kNameKept : CutState::kKept;
     if (fate == CrashFate::kLost) state = name ? CutState::kNameLost : CutState::kLost;

@@ -95,6 +95,11 @@ void SimDisk::set_direct_supported(bool supported) {
   state_->direct_supported = supported;
 }
 
+void SimDisk::write_back_pages() {
+  os::MutexLock lock(state_->mutex);
+  if (!state_->stopped) state_->gather_all_stores();
+}
+
 bool SimDisk::flip_bit(const std::string& path, uint64_t offset, unsigned bit) {
   os::MutexLock lock(state_->mutex);
   const State::Node node = state_->find(path);

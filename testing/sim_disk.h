@@ -8,8 +8,9 @@
 //
 // 1. What a file held when its last sync_data returned OK is there after every crash; a name, when
 //    the last sync_directory of its directory did. A new directory is a name in its parent.
-// 2. After a power loss each other change is there, missing or (writes) torn at sector boundaries,
-//    decided for each alone. A rename happened whole or not at all.
+// 2. After a power loss each other change is there, missing or (writes, pages of mapped files) torn
+//    at sector boundaries, decided for each alone; of a page also an older state, if
+//    write_back_pages saw it. A rename happened whole or not at all.
 // 3. After a killed process everything is there, and what was not synced is still not synced.
 // 4. A failed sync loses some of what was unsynced: it reads back until the crash, but no later
 //    sync makes it durable.
@@ -58,7 +59,7 @@ class SimDiskFaults {
     kForgotten,    // reads back until the power is lost, synced or not
     kMisdirected,  // at another place of the file
   };
-  enum class CrashFate : uint8_t { kKept, kLost, kTorn };
+  enum class CrashFate : uint8_t { kKept, kLost, kTorn, kOlder };
 
   virtual ~SimDiskFaults() = default;
   // An error to answer with. kRead with kCorruption: a short read.
@@ -73,7 +74,8 @@ class SimDiskFaults {
   };
   // *elsewhere: where a misdirected write goes.
   virtual WriteFate fate_of_write(const Write& write, uint64_t* elsewhere) = 0;
-  // What became of an unsynced change: of a file, or (`name`) of names in a directory.
+  // What became of an unsynced change: of a file, or (`name`) of names in a directory. kOlder: of a
+  // page that was stored into again since, and that was lost.
   virtual void crashed(const std::string& path, bool name, CrashFate fate) = 0;
 };
 
@@ -106,6 +108,9 @@ class SimDisk : public os::FileSystem {
   void set_direct_supported(bool supported);
   // Of ranges between files; not unless this was called.
   void set_clones_supported(bool supported);
+  // As the kernel may at any time: what is in the pages of mapped files now may be on the disk
+  // after a power loss, whatever is stored into them later.
+  void write_back_pages();
   // Turns one bit of what is on the disk; false when there is no such file or byte.
   bool flip_bit(const std::string& path, uint64_t offset, unsigned bit);
 

@@ -302,7 +302,7 @@ TEST(SimDiskTest, SizeAndDataSurviveApart) {
   EXPECT_TRUE(outcomes.contains(old + std::string(4096, '\0')));
 }
 
-TEST(SimDiskTest, MappedPagesAreEachOldOrNew) {
+TEST(SimDiskTest, MappedPagesAreOldOrNewBySectors) {
   SimDisk disk;
   auto mapped = std::move(disk.map_shared("/ring", 65536, false)).value();
   must(disk.sync_directory("/"));
@@ -315,21 +315,43 @@ TEST(SimDiskTest, MappedPagesAreEachOldOrNew) {
   const std::string killed = content(*disk.after_crash(1, CrashKind::kProcessKill), "/ring");
   EXPECT_EQ(killed, std::string(65536, 'y'));
   bool mixed = false;
+  bool torn = false;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const std::string found = content(*disk.after_crash(seed, CrashKind::kPowerLoss), "/ring");
     size_t fresh = 0;
     for (size_t page = 0; page < 65536; page += 4096) {
-      const bool is_new = found.substr(page, 4096) == std::string(4096, 'y');
-      ASSERT_TRUE(is_new || found[page] == '\0');
-      ASSERT_TRUE(is_new || found[page + 10] == (page == 0 ? 'x' : '\0'));
-      fresh += is_new ? 1 : 0;
+      size_t sectors = 0;
+      for (size_t at = page; at < page + 4096; at += 512) {
+        const bool is_new = found.substr(at, 512) == std::string(512, 'y');
+        ASSERT_TRUE(is_new || found[at] == '\0');
+        ASSERT_TRUE(is_new || found[at + 10] == (at == 0 ? 'x' : '\0'));
+        sectors += is_new ? 1 : 0;
+      }
+      fresh += sectors == 8 ? 1 : 0;
+      torn |= sectors > 0 && sectors < 8;
     }
     mixed |= fresh > 0 && fresh < 16;
   }
   EXPECT_TRUE(mixed);
+  EXPECT_TRUE(torn);
   mapped.reset();
   EXPECT_EQ(content(disk, "/ring"), std::string(65536, 'y'));
   EXPECT_EQ(std::move(disk.map_shared("/ring", 65536, true)).value()->data()[65535], 'y');
+}
+
+// The kernel writes a page whenever it likes, also one that is stored into again.
+TEST(SimDiskTest, MappedPagesAreWrittenBackAtAnyTime) {
+  SimDisk disk;
+  auto mapped = std::move(disk.map_shared("/ring", 65536, false)).value();
+  must(disk.sync_directory("/"));
+  std::memset(mapped->data(), 'a', 4096);
+  disk.write_back_pages();
+  std::memset(mapped->data(), 'b', 4096);
+  std::set<char> firsts;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    firsts.insert(content(*disk.after_crash(seed, CrashKind::kPowerLoss), "/ring")[0]);
+  }
+  EXPECT_EQ(firsts, (std::set<char>{'\0', 'a', 'b'}));
 }
 
 TEST(SimDiskTest, NthOperationFails) {

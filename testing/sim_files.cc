@@ -1,6 +1,7 @@
 #include "testing/sim_files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace hawthorn::testing {
@@ -8,6 +9,8 @@ namespace {
 
 constexpr int kDescriptor = 1'000'000;  // no file's: queues hand reads to the pool for it
 constexpr uint64_t kSyncLatencies = 10;
+constexpr uint64_t kWriteBackPeriod = 50;  // operations
+constexpr uint64_t kRottenBitsMax = 3;     // of what is mapped, at once
 
 std::string_view base_name(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -80,11 +83,11 @@ class TracedMapping : public os::MappedFile {
 
 const char* sim_fault_name(SimFaultKind kind) {
   constexpr const char* kNames[kSimFaultKinds] = {
-      "open fails",        "read fails",      "short read",        "write fails",
-      "no space",          "sync fails",      "name change fails", "directory sync fails",
-      "write dropped",     "write forgotten", "write misdirected", "bit rot",
-      "unsynced kept",     "unsynced lost",   "unsynced torn",     "unsynced name kept",
-      "unsynced name lost"};
+      "open fails",         "read fails",        "short read",        "write fails",
+      "no space",           "sync fails",        "name change fails", "directory sync fails",
+      "write dropped",      "write forgotten",   "write misdirected", "bit rot",
+      "unsynced kept",      "unsynced lost",     "unsynced torn",     "older page kept",
+      "unsynced name kept", "unsynced name lost"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -113,6 +116,7 @@ SimFiles::SimFiles(SimDisk* disk, SimScheduler* scheduler, SimTrace* trace, SimC
 SimFiles::~SimFiles() { disk_->set_faults(nullptr); }
 
 void SimFiles::set_disk(SimDisk* disk) {
+  renamed_.clear();
   disk_ = disk;
   disk_->set_faults(this);
 }
@@ -130,8 +134,26 @@ void SimFiles::count(SimFaultKind kind, const std::string& path) {
   ++(*coverage_)[static_cast<size_t>(kind)][static_cast<size_t>(sim_file_class(path))];
 }
 
+// Of data that one call writes alone, a value or a bulk load, the call alone fails; a data file
+// that is made is tried again, and the spare of the manifest done without.
+bool SimFiles::final(SimFaultKind kind, const std::string& path) const {
+  const bool syncs = kind == SimFaultKind::kSyncFails;
+  if (!path.starts_with("/db/") || (!syncs && kind != SimFaultKind::kWriteFails)) return false;
+  switch (sim_file_class(path)) {
+    case SimFileClass::kSegment:
+      return true;
+    case SimFileClass::kManifest:
+      return !path.ends_with("spare");
+    case SimFileClass::kData:
+      return syncs && written_.contains(path);
+    default:
+      return false;
+  }
+}
+
 Status SimFiles::meet(SimOp op, const std::string& path) {
   using Kind = SimFaultKind;
+  const bool writes = (plan_.errors_of >> static_cast<size_t>(sim_file_class(path)) & 1) != 0;
   const auto fails = [&](Kind kind, StatusCode code) {
     if (kind == Kind::kDirectorySyncFails) {
       ++(*coverage_)[static_cast<size_t>(kind)][static_cast<size_t>(SimFileClass::kDirectory)];
@@ -139,6 +161,8 @@ Status SimFiles::meet(SimOp op, const std::string& path) {
       count(kind, path);
     }
     ++errors_;
+    final_errors_ += final(kind, path) ? 1 : 0;
+    if (kind == Kind::kShortRead || kind == Kind::kWriteFails) harm(name_now(path));
     trace_->text(sim_fault_name(kind));
     return Status(code, path + ": injected: " + sim_fault_name(kind));
   };
@@ -151,13 +175,13 @@ Status SimFiles::meet(SimOp op, const std::string& path) {
       if (draw(Kind::kShortRead)) return fails(Kind::kShortRead, StatusCode::kCorruption);
       break;
     case SimOp::kWrite:
-      if (draw(Kind::kWriteFails)) return fails(Kind::kWriteFails, StatusCode::kIoError);
+      if (writes && draw(Kind::kWriteFails)) return fails(Kind::kWriteFails, StatusCode::kIoError);
       break;
     case SimOp::kAllocate:
       if (draw(Kind::kNoSpace)) return fails(Kind::kNoSpace, StatusCode::kNoSpace);
       break;
     case SimOp::kSync:
-      if (draw(Kind::kSyncFails)) return fails(Kind::kSyncFails, StatusCode::kIoError);
+      if (writes && draw(Kind::kSyncFails)) return fails(Kind::kSyncFails, StatusCode::kIoError);
       break;
     case SimOp::kName:
       if (draw(Kind::kNameFails)) return fails(Kind::kNameFails, StatusCode::kIoError);
@@ -173,19 +197,39 @@ Status SimFiles::meet(SimOp op, const std::string& path) {
   return {};
 }
 
+const std::string& SimFiles::name_now(const std::string& path) const {
+  const auto found = renamed_.find(path);
+  return found == renamed_.end() ? path : found->second;
+}
+
+void SimFiles::harm(const std::string& path) {
+  harmed_ever_.insert(path);
+  harmed_in_life_.insert(path);
+}
+
 void SimFiles::damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size) {
-  lied_[static_cast<size_t>(sim_file_class(path))] = true;
-  damage_.push_back({kind, path, offset, offset + size});
   trace_->number(sim_fault_name(kind), offset, size);
+  if (plan_.secret) return;
+  harm(path);
+  damaged_since_.insert(path);
+  damage_.push_back({kind, path, offset, offset + size});
+}
+
+bool SimFiles::rot(const std::string& path, uint64_t at) {
+  if (!disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) return false;
+  damage(SimFaultKind::kBitRot, path, at, 1);
+  return true;
 }
 
 SimDiskFaults::WriteFate SimFiles::fate_of_write(const Write& write, uint64_t* elsewhere) {
   using Kind = SimFaultKind;
-  const auto& [path, offset, size, file_size, repeats] = write;
+  const auto& [opened, offset, size, file_size, repeats] = write;
+  const std::string path = name_now(opened);
+  if (sim_file_class(path) == SimFileClass::kData) written_.insert(path);
   // What is written whole is as it should be again, unless it was read and is written as it was.
   const uint64_t end = offset + size;
   std::erase_if(damage_, [&](const Damage& one) {
-    return one.path == write.path && one.begin >= write.offset && one.end <= end &&
+    return one.path == path && one.begin >= write.offset && one.end <= end &&
            !write.repeats(one.begin, one.end);
   });
   if ((plan_.lies_about >> static_cast<size_t>(sim_file_class(path)) & 1) == 0) {
@@ -214,20 +258,65 @@ void SimFiles::crashed(const std::string& path, bool name, CrashFate fate) {
   using Kind = SimFaultKind;
   Kind kind = Kind::kTornUnsynced;
   if (fate == CrashFate::kKept) kind = name ? Kind::kNameKept : Kind::kKeptUnsynced;
+  if (fate == CrashFate::kOlder) kind = Kind::kOlderPage;
   if (fate == CrashFate::kLost) kind = name ? Kind::kNameLost : Kind::kLostUnsynced;
   count(kind, path);
 }
 
-void SimFiles::before_read(const std::string& path, uint64_t offset, size_t size) {
-  begin("read", path, latency_us());
+void SimFiles::before_read(const std::string& opened, uint64_t offset, size_t size) {
+  begin("read", opened, latency_us());
+  const std::string path = name_now(opened);
   if (size > 0 && draw(SimFaultKind::kBitRot)) {
-    const uint64_t at = offset + prng_.below(size);
-    if (disk_->flip_bit(path, at, static_cast<unsigned>(prng_.below(8)))) {
-      damage(SimFaultKind::kBitRot, path, at, 1);
-    }
+    static_cast<void>(rot(path, offset + prng_.below(size)));
   }
   for (const Damage& one : damage_) {
     if (one.path == path && one.begin < offset + size && one.end > offset) count(one.kind, path);
+  }
+}
+
+std::set<std::string> SimFiles::damaged_files() const {
+  std::set<std::string> files;
+  for (const Damage& one : damage_) files.insert(one.path);
+  return files;
+}
+
+void SimFiles::begin_life() {
+  errors_ = final_errors_ = 0;
+  harmed_in_life_ = damaged_files();
+}
+
+void SimFiles::forget_harm() { damaged_since_ = damaged_files(); }
+
+bool SimFiles::names_harmed(std::string_view text, bool ever) const {
+  const std::set<std::string>& files = ever ? harmed_ever_ : harmed_in_life_;
+  const auto part_of_name = [text](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0);
+  };
+  return std::any_of(files.begin(), files.end(), [&](const std::string& path) {
+    const std::string_view name = base_name(path);
+    const std::string_view directory = std::string_view(path).substr(0, path.size() - name.size());
+    for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+      if (part_of_name(at + name.size()) || (at > 0 && part_of_name(at - 1))) continue;
+      if (at == 0 || text[at - 1] != '/' || text.substr(0, at).ends_with(directory)) return true;
+    }
+    return false;
+  });
+}
+
+bool SimFiles::harmed(const std::string& directory, SimFileClass file) const {
+  return std::any_of(damaged_since_.begin(), damaged_since_.end(), [&](const std::string& path) {
+    return path.starts_with(directory + "/") && sim_file_class(path) == file;
+  });
+}
+
+// What is mapped is read without a call: what has rotted is met when it is mapped.
+void SimFiles::rot_before_map(const std::string& path, size_t size) {
+  if (plan_.period[static_cast<size_t>(SimFaultKind::kBitRot)] == 0 || !prng_.one_in(2)) return;
+  for (uint64_t bits = prng_.between(1, kRottenBitsMax); bits > 0; --bits) {
+    if (faults_ >= plan_.faults_max) return;
+    if (!rot(path, prng_.below(size))) return;
+    ++faults_;
+    count(SimFaultKind::kBitRot, path);
   }
 }
 
@@ -244,6 +333,7 @@ std::string SimFiles::describe_damage() const {
 
 void SimFiles::begin(const char* what, const std::string& path, uint64_t latency_us) {
   trace_->text(path);
+  if (prng_.one_in(kWriteBackPeriod)) disk_->write_back_pages();
   // A dead machine waits for nothing.
   if (latency_us > 0 && !disk_->stopped()) {
     scheduler_->pause(1 + prng_.below(latency_us));
@@ -260,6 +350,7 @@ Status SimFiles::end(const std::string& path, const Status& status, std::span<co
 Result<std::unique_ptr<os::File>> SimFiles::open_file(const std::string& path,
                                                       os::OpenFlags flags) {
   begin("open", path, latency_us());
+  renamed_.erase(path);
   Result<std::unique_ptr<os::File>> file = disk_->open_file(path, flags);
   static_cast<void>(end(path, file.status()).ok());
   if (!file.ok()) return file;
@@ -269,6 +360,7 @@ Result<std::unique_ptr<os::File>> SimFiles::open_file(const std::string& path,
 Result<std::unique_ptr<os::MappedFile>> SimFiles::map_shared(const std::string& path, size_t size,
                                                              bool read_only) {
   begin("map", path, latency_us());
+  rot_before_map(path, size);
   Result<std::unique_ptr<os::MappedFile>> file = disk_->map_shared(path, size, read_only);
   static_cast<void>(end(path, file.status()).ok());
   if (!file.ok()) return file;
@@ -296,6 +388,15 @@ Status SimFiles::rename(const std::string& from, const std::string& to) {
   begin("rename", from, latency_us());
   const Status status = end(from, disk_->rename(from, to));
   if (!status.ok()) return status;
+  for (auto& [opened, name] : renamed_) {
+    if (name == from) name = to;
+  }
+  renamed_.erase(to);
+  renamed_[from] = to;
+  // A crash may take the name back.
+  for (std::set<std::string>* files : {&harmed_ever_, &harmed_in_life_, &damaged_since_}) {
+    if (files->contains(from)) files->insert(to);
+  }
   std::erase_if(damage_, [&](const Damage& one) { return one.path == to; });
   for (Damage& one : damage_) {
     if (one.path == from) one.path = to;
@@ -305,6 +406,7 @@ Status SimFiles::rename(const std::string& from, const std::string& to) {
 
 Status SimFiles::remove(const std::string& path) {
   begin("remove", path, latency_us());
+  written_.erase(path);
   return end(path, disk_->remove(path));
 }
 

@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,7 @@ enum class SimFaultKind : uint8_t {
   kKeptUnsynced,
   kLostUnsynced,
   kTornUnsynced,
+  kOlderPage,
   kNameKept,
   kNameLost,
   kCount,
@@ -69,7 +72,10 @@ using SimCoverage = std::array<std::array<uint64_t, kSimFileClasses>, kSimFaultK
 struct SimFaultPlan {
   std::array<uint64_t, kSimFaultKinds> period = {};  // one operation in so many; 0: never
   uint64_t faults_max = 0;                           // of all kinds
-  uint64_t lies_about = ~uint64_t{0};  // classes of files whose writes go wrong: a bit for each
+  uint64_t errors_of =
+      ~uint64_t{0};  // classes of files whose writes and syncs fail: a bit for each
+  uint64_t lies_about = ~uint64_t{0};  // the same, whose writes go wrong
+  bool secret = false;                 // nobody is told of lies: they are no damage
   uint64_t latency_us = 0;             // of a read or write at most; syncs: ten times
 };
 
@@ -80,16 +86,26 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   ~SimFiles() override;
 
   // Of the operations from now on.
-  void set_plan(const SimFaultPlan& plan) { plan_ = plan; }
+  void set_plan(const SimFaultPlan& plan) {
+    plan_ = plan;
+    faults_ = 0;
+  }
   // The disk behind a crash. No file may be open.
   void set_disk(SimDisk* disk);
-  // Errors that were answered; and places that are not what was written there, and were not
-  // written again since. Zeroed by clear_met, but the damage, which stays.
+  // Errors that were answered since begin_life; those of them after which nothing may be committed
+  // in /db any more.
   uint64_t errors_met() const { return errors_; }
-  void clear_met() { errors_ = 0; }
+  uint64_t final_errors_met() const { return final_errors_; }
+  // Forgets them, and the files that were harmed, but those that are.
+  void begin_life();
+  // Whether there are places that are not what was written there, and were not written again since.
   bool damaged() const { return !damage_.empty(); }
-  // Whether any file of the class is, or was.
-  bool ever_damaged(SimFileClass file) const { return lied_[static_cast<size_t>(file)]; }
+  // Whether a text names a file, with its directory or without, that is harmed, or was since
+  // begin_life, or ever: damaged, read short, or left by a write that failed.
+  bool names_harmed(std::string_view text, bool ever = false) const;
+  // Whether a file of the class in the directory is damaged, or was since forget_harm.
+  bool harmed(const std::string& directory, SimFileClass file) const;
+  void forget_harm();
   std::string describe_damage() const;
 
   Result<std::unique_ptr<os::File>> open_file(const std::string& path,
@@ -112,7 +128,7 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   // For the files that it opens.
   void begin(const char* what, const std::string& path, uint64_t latency_us);
   Status end(const std::string& path, const Status& status, std::span<const char> data = {});
-  void before_read(const std::string& path, uint64_t offset, size_t size);
+  void before_read(const std::string& opened, uint64_t offset, size_t size);
   uint64_t latency_us() const { return plan_.latency_us; }
   SimDisk* disk() { return disk_; }
 
@@ -127,7 +143,15 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   // Whether the next operation is to meet this kind of fault.
   bool draw(SimFaultKind kind);
   void count(SimFaultKind kind, const std::string& path);
+  bool final(SimFaultKind kind, const std::string& path) const;
+  void harm(const std::string& path);
   void damage(SimFaultKind kind, const std::string& path, uint64_t offset, uint64_t size);
+  // Turns a bit of that byte; false: there is none.
+  bool rot(const std::string& path, uint64_t at);
+  std::set<std::string> damaged_files() const;
+  void rot_before_map(const std::string& path, size_t size);
+  // Of a file that was opened by this name.
+  const std::string& name_now(const std::string& path) const;
 
   SimDisk* disk_;
   SimScheduler* const scheduler_;
@@ -137,8 +161,13 @@ class SimFiles : public os::FileSystem, public SimDiskFaults {
   SimFaultPlan plan_;
   uint64_t faults_ = 0;
   uint64_t errors_ = 0;
+  uint64_t final_errors_ = 0;
+  std::set<std::string> written_;  // data files, since they were made
   std::vector<Damage> damage_;
-  std::array<bool, kSimFileClasses> lied_ = {};
+  std::map<std::string, std::string> renamed_;
+  std::set<std::string> harmed_ever_;
+  std::set<std::string> harmed_in_life_;
+  std::set<std::string> damaged_since_;  // forget_harm
 };
 
 }  // namespace hawthorn::testing

@@ -79,7 +79,7 @@ void SimImage::apply(const SimChange& change) {
 }
 
 void SimImage::apply_torn(const SimChange& change, Prng& prng) {
-  if (change.kind != SimChange::Kind::kWrite) {
+  if (change.kind != SimChange::Kind::kWrite && change.kind != SimChange::Kind::kPage) {
     apply(change);
     return;
   }

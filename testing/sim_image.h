@@ -42,7 +42,8 @@ class SimImage {
   void read(uint64_t offset, std::span<char> to) const;
   void write(uint64_t offset, std::span<const char> data);
   void apply(const SimChange& change);
-  // Applies a change as a power loss may leave it: a write may be torn at sector boundaries.
+  // Applies a change as a power loss may leave it: a write, of a page as well, may be torn at
+  // sector boundaries.
   void apply_torn(const SimChange& change, Prng& prng);
   // Forgets what lies behind the size.
   void cut();

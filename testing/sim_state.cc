@@ -386,17 +386,24 @@ std::shared_ptr<SimDisk::State> SimDisk::State::after_crash(uint64_t seed, Crash
     } else {
       clone->durable = node.durable;
       const uint64_t percent = kind == CrashKind::kPowerLossDrop ? 0 : draw_percent();
-      const bool tears = dice.one_in(2);
+      const bool tears = dice.below(4) != 0;
+      std::map<uint64_t, bool> older;  // pages that were kept: whether a later state was lost
       for (const SimChange& change : node.unsynced) {
+        const bool page = change.kind == SimChange::Kind::kPage;
         if (dice.below(100) < percent) {
           clone->durable.apply(change);
           tell(path, false, Fate::kKept);
+          if (page) older[change.offset] = false;
         } else if (percent > 0 && tears && dice.one_in(2)) {
           clone->durable.apply_torn(change, dice);
           tell(path, false, Fate::kTorn);
         } else {
           tell(path, false, Fate::kLost);
+          if (page && older.contains(change.offset)) older[change.offset] = true;
         }
+      }
+      for (const auto& [offset, is] : older) {
+        if (is) tell(path, false, Fate::kOlder);
       }
       clone->durable.cut();
       clone->now = clone->durable;

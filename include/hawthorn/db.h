@@ -339,7 +339,7 @@ class HAWTHORN_EXPORT Db {
   // the order of their ids. Also in a database that was opened read-only.
   Result<std::vector<PreparedTransaction>> prepared();
   // Ends one, whether or not its object is still there; of two calls that want to, one does.
-  // Rolling back is durable when it returns. Errors: kNotFound; kReadOnly; kNoSpace (a full log),
+  // Rolling back is durable when it returns. Errors: kNotFound; kNoSpace (a full log), kReadOnly,
   // kIoError: it stays prepared; kUnknownOutcome as for Transaction::commit, and when rolling back
   // could not be made durable: the next open tells.
   Status commit_prepared(std::string_view id, Durability durability = Durability::kDefault);
@@ -414,6 +414,10 @@ class HAWTHORN_EXPORT Db {
                           Durability durability = Durability::kDefault);
   Status resize(const Tree& tree, std::string_view key, uint64_t size,
                 Durability durability = Durability::kDefault);
+
+  // A write or sync of log, manifest or containers that fails makes the database read-only for
+  // good: what it has is read on; all that writes, begins to or copies returns kReadOnly with that
+  // error, as do the next four. The next open finds each commit that was acknowledged as durable.
 
   // Makes every commit so far durable as kFull would.
   Status sync();

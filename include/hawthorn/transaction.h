@@ -323,15 +323,15 @@ class HAWTHORN_EXPORT Transaction {
   // Errors: kInvalidArgument for the id, and in transactions that are read-only, kExclusive,
   // nested, or have an open nested one; kConflict, kTimedOut (another transaction has written the
   // same row and is open), kDeadlock, kNotSupported (it has made or dropped a tree, or what it
-  // wrote took more than a quarter of the memory budget): it is open as before; kNoSpace, kIoError:
-  // only abort is left; kUnknownOutcome when the sync failed: the next open tells whether it is
-  // prepared.
+  // wrote took more than a quarter of the memory budget): it is open as before; kNoSpace,
+  // kReadOnly, kIoError: only abort is left; kUnknownOutcome when the sync failed: the next open
+  // tells whether it is prepared.
   Status prepare(std::string_view id);
 
-  // Ends the transaction. Errors: kConflict (nothing was written); kUnknownOutcome when the sync of
-  // a kFull commit failed. The object is finished in every case, but that of a prepared one:
-  // kNoSpace (a full log), kIoError leave it prepared; kNotFound when it was ended by its id. A
-  // transaction without writes commits at no cost.
+  // Ends the transaction. Errors: kConflict, kReadOnly (nothing was written); kUnknownOutcome when
+  // the sync of a kFull commit failed. The object is finished in every case, but that of a prepared
+  // one: kNoSpace (a full log), kReadOnly, kIoError leave it prepared; kNotFound when it was ended
+  // by its id. A transaction without writes commits at no cost.
   Status commit(Durability durability = Durability::kDefault);
   // Ends the transaction; nothing of it remains. A prepared one stays where that cannot be logged
   // (open() tells; Db::rollback_prepared tells why).

@@ -21,10 +21,7 @@ Status Scheduler::admit_beyond(size_t bytes, bool insert) {
   if (used < part_of(quota_.load(std::memory_order_relaxed), kPacedShare)) {
     return admit(bytes, insert);
   }
-  if (Status s = publisher_->status(); !s.ok()) {
-    return Status(StatusCode::kReadOnly,
-                  "the database is read-only since an error: " + s.to_string());
-  }
+  if (Status s = publisher_->status(); !s.ok()) return s;
   const bool covered = used < covered_.load(std::memory_order_relaxed);
   return insert && !covered ? make_space() : Status();
 }

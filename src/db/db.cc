@@ -358,9 +358,12 @@ Status Db::sync() {
 
 Status Db::flush() {
   if (Status s = impl_->writable(); !s.ok()) return s;
+  const format::Lsn visible = impl_->sequencer_->visible().load(std::memory_order_acquire);
   Status flushed = impl_->scheduler_->flush_all();
   if (!flushed.ok() && !flushed.is(StatusCode::kCorruption)) return flushed;
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
+  // Ranges that were deleted, and large transactions, are in no container yet.
+  if (Status s = impl_->log_->wait_durable(visible); !s.ok()) return s;
   return flushed;
 }
 

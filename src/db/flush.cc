@@ -297,6 +297,16 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     *flushed = true;
     return {};
   }
+  // Once more, of what can no longer be evicted: before the cut something may have been (1).
+  tree::PinnedRunFile resident;
+  if (!allow_io) {
+    resident = tree::PinnedRunFile(cut->file);
+    store_->residency->await_evictions();
+    if (tree::Merger::needs_io(cut->frozen, *cut->file, jittered)) {
+      tree->give_up(*cut);
+      return {};
+    }
+  }
   const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
   FlushEvents events(machine_, tree->id(), cut->container->low, delta_bytes, policy.rewrites());
   MovedLarge moved(store_);

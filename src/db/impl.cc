@@ -126,7 +126,7 @@ Status Db::Impl::told(Status status) const {
 Status Db::Impl::writable() const {
   if (Status s = usable(); !s.ok()) return s;
   if (options_.read_only) return Status(StatusCode::kReadOnly, "the database was opened read-only");
-  return {};
+  return log_ == nullptr ? Status() : log_->writable();
 }
 
 Status Db::Impl::check_sizes(std::string_view key, uint64_t value_bytes) const {

@@ -75,15 +75,22 @@ Result<format::Superblock> read_superblock(os::FileSystem& files, const std::str
   Result<uint64_t> size = (*file)->size();
   if (!size.ok()) return size.status();
   std::string bytes(static_cast<size_t>(std::min<uint64_t>(*size, format::kSuperblockBytes)), '\0');
+  Status unread;
   if (Status status = (*file)->read_at(0, bytes); !status.ok()) {
     // One block that the device cannot read is no worse than one that is damaged.
     for (size_t offset = 0; offset < bytes.size(); offset += format::kSuperblockSlotBytes) {
       const size_t end = std::min(bytes.size(), offset + format::kSuperblockSlotBytes);
       const std::span<char> block(bytes.data() + offset, end - offset);
-      if (!(*file)->read_at(offset, block).ok()) std::fill(block.begin(), block.end(), '\0');
+      Status again = (*file)->read_at(offset, block);
+      if (again.ok()) continue;
+      if (unread.ok()) unread = std::move(again);
+      std::fill(block.begin(), block.end(), '\0');
     }
   }
-  return format::choose_superblock(bytes, warning);
+  Result<format::Superblock> chosen = format::choose_superblock(bytes, warning);
+  // Without the other one, whether it is damaged is not known.
+  if (!unread.ok() && chosen.status().is(StatusCode::kCorruption)) return unread;
+  return chosen;
 }
 
 Status create_superblock(os::FileSystem& files, const std::string& directory,

@@ -96,10 +96,11 @@ Status Publisher::status() const {
 }
 
 void Publisher::fail(const Status& status) {
+  const Status refusal = log_->refuse(status);
   {
     os::MutexLock lock(mutex_);
     if (!status_.ok()) return;
-    status_ = status;
+    status_ = refusal;
   }
   if (machine_.events != nullptr) machine_.events->post(BackgroundError{status, true});
 }

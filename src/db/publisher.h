@@ -18,7 +18,8 @@
 // trim is durable (R8).
 // What other processes read counts, too: which extents they hold back is told to the space, and the
 // log stays while one of them reads it (db/follower_registry.h).
-// 4. An error is final: status() says it, and the database is read-only from then on.
+// 4. An error is final: the database is read-only from then on. Whoever meets it is told as it is,
+// all others kReadOnly, by status() and by the log, which takes no commit any more.
 
 #include <atomic>
 #include <functional>

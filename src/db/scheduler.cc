@@ -396,10 +396,7 @@ void Scheduler::run_toucher() {
 // full the deltas are. It pays in whole steps, or waits for as much as it owes to be flushed by
 // others. At the quota it waits for room.
 Status Scheduler::pace(size_t bytes, bool insert) {
-  if (Status s = publisher_->status(); !s.ok()) {
-    return Status(StatusCode::kReadOnly,
-                  "the database is read-only since an error: " + s.to_string());
-  }
+  if (Status s = publisher_->status(); !s.ok()) return s;
   if (insert &&
       store_->arena->used(os::Quota::kDelta) >= covered_.load(std::memory_order_relaxed)) {
     if (Status s = make_space(); !s.ok()) return s;
@@ -455,7 +452,9 @@ Scheduler::Step Scheduler::writer_step() {
   Step step = Step::kNothing;
   if (writer_steps_.fetch_add(1, std::memory_order_acq_rel) < writer_steps_max_) {
     const os::IoLimit::Scope counts(machine_.background_io, true);
+    HAWTHORN_TEST_POINT("scheduler.before_writer_step");
     step = flush_step(machine_.background_threads ? Flusher::kWriter : Flusher::kBackground);
+    HAWTHORN_TEST_POINT("scheduler.after_writer_step");
   }
   writer_steps_.fetch_sub(1, std::memory_order_acq_rel);
   os::epoch::collect();

@@ -13,8 +13,8 @@
 // What a writer owes it pays by a flush step, or by waiting in a line until others have flushed as
 // much.
 //
-// 1. A step that a writer runs does no I/O reads and covers one container (R28). Fewer run at once
-//    than there are processors.
+// 1. A step that a writer owes does no I/O reads and covers one container (R28). Fewer run at once
+//    than there are processors. Only relieve, where there is no memory for a write, may read.
 // 2. The log is kept below a multiple of the deltas' share of the budget, or a part of the database
 //    where that is more: past it the containers with the oldest records go first (pitfall 7). Their
 //    quota may be larger than the share. What open transactions hold of it beyond that is logged

@@ -1,12 +1,18 @@
 #include "os/data_keys.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
+
+#include "base/bytes.h"
 
 namespace hawthorn::os {
 
 namespace {
 constexpr size_t kIdleMax = 16;
+// Under one derived key: few enough for the bounds of GCM, enough that to draw a salt and to derive
+// from it is not felt.
+constexpr uint32_t kSealsOfSalt = 1024;
 
 Status no_random_bytes() {
   return Status(StatusCode::kIoError, "libcrypto has no random bytes for a salt");
@@ -50,14 +56,25 @@ Result<Salt> DataKeys::new_salt() {
   return salt;
 }
 
-Result<Seal> DataKeys::new_seal() const {
-  Seal seal{};
-  seal.key = current();
-  // At once: what it costs is the call, as much as to seal half a block.
-  std::array<unsigned char, sizeof(seal.salt) + sizeof(seal.base)> random;
-  if (!fill_random(random)) return no_random_bytes();
-  std::memcpy(seal.salt.data(), random.data(), seal.salt.size());
-  std::memcpy(seal.base.data(), random.data() + seal.salt.size(), seal.base.size());
+Result<Seal> DataKeys::new_seal() {
+  MutexLock lock(mutex_);
+  if (seals_left_ == 0 || next_seal_.key != current_) {
+    // At once: what it costs is the call, as much as to seal half a block.
+    std::array<unsigned char, sizeof(Seal::salt) + sizeof(Seal::base)> random;
+    if (!fill_random(random)) return no_random_bytes();
+    next_seal_.key = current_;
+    std::memcpy(next_seal_.salt.data(), random.data(), next_seal_.salt.size());
+    std::memcpy(next_seal_.base.data(), random.data() + next_seal_.salt.size(),
+                next_seal_.base.size());
+    seals_left_ = kSealsOfSalt;
+  }
+  --seals_left_;
+  unsigned char* const base = next_seal_.base.data();
+  uint64_t number = load<uint64_t>(base);
+  if (number == 0) ++number;
+  store(base, number);
+  const Seal seal = next_seal_;
+  store(base, number + 1);
   return seal;
 }
 

@@ -7,8 +7,10 @@
 // Threads: every function from any thread; a Lease from one at a time.
 //
 // 1. A number means one key for the life of a database.
-// 2. What is sealed under a Seal has a nonce that is its base and a number; a Seal is random, so
-//    that two of them never meet, whatever a crash has made happen twice.
+// 2. What is sealed under a Seal has a nonce that is its base and a number. Two Seals never meet,
+//    whatever a crash has made happen twice: their salt is drawn at random by each process, again
+//    after some, and their bases count from one that is random, too. None is zero, which in the
+//    manifest says that there is no seal.
 
 #include <array>
 #include <cstdint>
@@ -65,7 +67,7 @@ class DataKeys {
   bool has(uint32_t number) const;
 
   // Of the current key. Errors: kIoError when the system has no random bytes.
-  Result<Seal> new_seal() const;
+  Result<Seal> new_seal();
   static Result<Salt> new_salt();
   // Errors: kCorruption for a key that does not exist; kOutOfMemory when libcrypto fails.
   Result<Lease> lease(uint32_t key, const Salt& salt);
@@ -89,6 +91,8 @@ class DataKeys {
   std::map<uint32_t, std::unique_ptr<DerivingKey>> keys_ GUARDED_BY(mutex_);
   uint32_t current_ GUARDED_BY(mutex_) = 0;
   std::vector<Idle> idle_ GUARDED_BY(mutex_);
+  Seal next_seal_ GUARDED_BY(mutex_) = {};
+  uint32_t seals_left_ GUARDED_BY(mutex_) = 0;  // until a salt is drawn
 };
 
 }  // namespace hawthorn::os

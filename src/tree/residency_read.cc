@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/io_queue.h"
+#include "os/test_point.h"
 #include "tree/piece_reads.h"
 #include "tree/residency.h"
 #include "tree/sealed_blocks.h"
@@ -226,6 +227,7 @@ Status Residency::carry_out(PieceReads& reads) {
 
 Status Residency::read_blocks(RunFile* file, const Extent& extent, uint32_t first_block,
                               uint32_t blocks, char* to) {
+  HAWTHORN_TEST_POINT("residency.before_blocks_are_read");
   const PieceRead piece{&extent, first_block, blocks, to};
   PieceReads reads;
   if (Status s = reads.begin(this, file, {&piece, 1}, Need::kMust); !s.ok()) return s;

@@ -86,9 +86,7 @@ Status open_blocks(os::DataKeys& keys, const format::StoredRegion& region, uint3
 }
 
 Status seal_header(os::DataKeys& keys, char* image, size_t header_bytes, char* to, uint64_t* base) {
-  Result<os::Seal> seal = keys.new_seal();
-  // Zero says in the manifest that there is none.
-  if (seal.ok() && base_of(*seal) == 0) seal->base[0] = 1;
+  const Result<os::Seal> seal = keys.new_seal();
   if (!seal.ok()) return seal.status();
   Result<os::DataKeys::Lease> aead = keys.lease(*seal);
   if (!aead.ok()) return aead.status();

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "os/epoch.h"
+#include "os/test_point.h"
 #include "tree/cursor_test_support.h"
 
 namespace hawthorn::tree {
@@ -270,6 +273,76 @@ TEST_P(Settle, WhileItsContainerIsWrittenAnew) {
   test_.evict_all();
   EXPECT_EQ(settled(), 0u);
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+class RipeExtent : public Settle {
+ protected:
+  void TearDown() override { os::clear_test_points(); }
+
+  Extent& heap() { return *file(hot_low_)->image.get(); }
+  uint32_t hits() { return heap().frames.load()->hits.load(); }
+  // Of so many hits, and each multiple, an extent is ripe (FrameCache::ripe).
+  uint32_t ripe_hits() {
+    const uint32_t blocks = heap().blocks - heap().settles_from();
+    return 2 * (blocks - blocks / 8);
+  }
+  // A read that lets nothing settle; `fetched` is called when it misses a block.
+  void read_unripe(uint64_t number, std::function<void()> fetched = {}) {
+    if (FrameTable* table = heap().frames.load(); table != nullptr) table->hits.store(0);
+    os::set_test_point("tree.get.before_fetch", std::move(fetched));
+    read(number);
+    os::set_test_point("tree.get.before_fetch", {});
+  }
+  // Frames have all of the hot heap's blocks but those from `missing` on. The key whose record
+  // lies in the last of them and goes on behind it, if that is so.
+  std::optional<uint64_t> key_across(uint32_t missing) {
+    for (int round = 0; round < 2; ++round) {
+      for (uint64_t n = 0; n < hot_keys_; ++n) read_unripe(hot_ + n);
+    }
+    test_.residency().frames().drop(heap(), missing);
+    std::optional<uint32_t> found;
+    uint64_t number = hot_;
+    for (; number < hot_ + hot_keys_ && !found.has_value(); ++number) {
+      read_unripe(number, [&] { found = hits(); });
+    }
+    test_.residency().frames().drop(heap(), missing);
+    return found == 1U ? std::optional(number - 1) : std::nullopt;
+  }
+};
+
+// A get finds the block in which its record begins, whereby the extent is ripe, and waits for the
+// next one; meanwhile the container is written anew. What was ripe is nothing of the file that it
+// comes back to: that would get the bytes of before (attack 55).
+TEST_P(RipeExtent, IsNotThatOfANewerFile) {
+  ASSERT_NO_FATAL_FAILURE(read_unripe(hot_));
+  ASSERT_FALSE(body_in_memory(hot_low_));
+  ASSERT_NE(heap().memory.load(), nullptr) << "or blocks of the front are looked for, too";
+  std::optional<uint64_t> across;
+  for (uint32_t last = 1; last <= 5 && !across.has_value(); ++last) {
+    across = key_across(heap().blocks - last);
+  }
+  ASSERT_TRUE(across.has_value());
+  const uint64_t changed = hot_ + 1;
+  bool ripe = false;
+  heap().frames.load()->hits.store(ripe_hits() - 1);
+  os::set_test_point("tree.get.before_fetch", [&] {
+    os::set_test_point("tree.get.before_fetch", {});
+    ripe = test_.residency().frames().ripe(heap());
+    test_.commit({{key(changed), value(changed, 1)}});
+    ASSERT_TRUE(test_.flush(hot_low_));
+    for (int n = 0; body_in_memory(hot_low_) && n < 100; ++n) test_.residency().make_room(1);
+    ASSERT_FALSE(body_in_memory(hot_low_));
+  });
+  ASSERT_NO_FATAL_FAILURE(read(*across));
+  ASSERT_TRUE(ripe);
+  EXPECT_FALSE(body_in_memory(hot_low_));
+  for (uint64_t i = hot_; i < hot_ + hot_keys_; ++i) {
+    ASSERT_NO_FATAL_FAILURE(read(i, i == changed ? 1 : 0));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RipeExtent, ::testing::Values(Kind::kInline));
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Settle, ::testing::Values(Kind::kSeparated, Kind::kInline),
                          [](const auto& kind) {

@@ -207,10 +207,14 @@ Status Txn::log_outcome(format::RecordType type, Lsn* lsn) {
     request.ends = prepared_.get();
     return services_.sequencer->commit(request, lsn);
   });
-  if (status.ok() && type == format::RecordType::kPreparedAbort &&
-      !services_.sequencer->log()->wait_durable(*lsn).ok()) {
-    status = Status(StatusCode::kUnknownOutcome,
-                    "the sync of the log failed: a crash may find the transaction prepared still");
+  if (status.ok() && type == format::RecordType::kPreparedAbort) {
+    const Status durable = services_.sequencer->log()->wait_durable(*lsn);
+    if (!durable.ok()) {
+      status = Status(StatusCode::kUnknownOutcome,
+                      "the rollback is in the log, but its sync failed, so that a crash may find "
+                      "the transaction prepared still: " +
+                          std::string(durable.message()));
+    }
   }
   if (status.ok()) return status;
   os::MutexLock lock(logged_->mutex);

@@ -254,18 +254,39 @@ Status Log::State::fail(Status status) {
       first_failure = Status(status.code(), "the log failed: " + std::string(status.message()));
     }
   }
+  // Whoever hears of the failure must not get through with an append behind it.
+  static_cast<void>(refuse(failure()));
   failed.store(true);
-  {
-    MutexLock lock(append_mutex);
-    update_limits();
-  }
   work.signal();
-  room.signal();
   durable_moved.signal();
   if (os::EventSink* const events = directory.machine().events; first && events != nullptr) {
     events->post(BackgroundError{failure(), true});
   }
   return failure();
+}
+
+Status Log::State::refuse(const Status& why) {
+  {
+    MutexLock lock(failure_mutex);
+    if (refusal.ok()) {
+      refusal = why.is(StatusCode::kClosed)
+                    ? why
+                    : Status(StatusCode::kReadOnly,
+                             "the database is read-only since an error: " + why.to_string());
+    }
+  }
+  refuses.store(true);
+  {
+    MutexLock lock(append_mutex);
+    update_limits();
+  }
+  room.signal();
+  return refused();
+}
+
+Status Log::State::refused() const {
+  MutexLock lock(failure_mutex);
+  return refusal;
 }
 
 Status Log::State::fail_to_seal() {

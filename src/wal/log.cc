@@ -218,7 +218,7 @@ bool Log::State::fits(uint64_t length) const {
 }
 
 void Log::State::update_limits() {
-  if (failed.load(std::memory_order_relaxed)) {
+  if (refuses.load(std::memory_order_relaxed)) {
     limit = 0;
     return;
   }
@@ -266,15 +266,16 @@ Status Log::State::find_room(size_t payload_bytes) {
   }
   while (true) {
     const uint32_t ticket = room.ticket();
-    if (seal_failed.load()) return fail_to_seal();
-    if (failed.load()) return failure();
+    if (seal_failed.load()) static_cast<void>(fail_to_seal());
+    if (refuses.load()) return refused();
     const Lsn written_before = written.load();
     const Shortage short_of = shortage(length);
     if (short_of == Shortage::kNone) return Status();
     if (short_of == Shortage::kSegments) {
       // Normally the drainer has prepared the segment; here it was not fast enough, or the disk was
-      // full.
-      if (Status s = prepare_segments(end_with_pad(head.load() + length)); !s.ok()) return s;
+      // full. Another error ends the log.
+      const Status s = prepare_segments(end_with_pad(head.load() + length));
+      if (s.is(StatusCode::kNoSpace) && !refuses.load()) return s;
     } else if (background) {
       room_waiters.fetch_add(1);
       work.signal();
@@ -283,8 +284,7 @@ Status Log::State::find_room(size_t payload_bytes) {
     } else if (short_of == Shortage::kReserved) {
       return Status(StatusCode::kBusy, "no lsns are reserved beyond " + std::to_string(reserved));
     } else {
-      if (Status s = drain_once(false); !s.ok()) return s;
-      if (written.load() == written_before) {
+      if (drain_once(false).ok() && written.load() == written_before) {
         return Status(StatusCode::kBusy, "the log's ring is full and its drain is held back");
       }
     }
@@ -379,6 +379,10 @@ void Log::trim(Lsn lsn) {
 }
 
 Status Log::status() const { return state_->failed.load() ? state_->failure() : Status(); }
+
+Status Log::refuse(const Status& why) { return state_->refuse(why); }
+
+Status Log::writable() const { return state_->refuses.load() ? state_->refused() : Status(); }
 
 LogStats Log::stats() const {
   return {

@@ -25,9 +25,9 @@
 //    resized. Blocks that a sync waits for are written with zeros about 1 MB ahead; what is drained
 //    without a sync goes into reserved, unwritten blocks, which the next fdatasync commits as well,
 //    only a little slower (R9, attack 11).
-// 6. After a failed write or sync the log is failed for good: every later append and wait returns
-//    that error. A full disk fails wait_room only, until there is space or a trim: a log starts
-//    without a segment if need be.
+// 6. After a failed write or sync the log is failed for good: every later wait returns that error,
+//    and every append is refused with kReadOnly. A full disk fails wait_room only, until there is
+//    space or a trim: a log starts without a segment if need be.
 // 7. All that a record and the pad behind it need (ring space, a segment's disk space, reserved
 //    lsns) is there before try_append accepts it (R4).
 
@@ -91,9 +91,10 @@ class Log {
   static uint64_t payload_checksum(std::span<const std::string_view> payload);
   // What try_append wants: of a log that is encrypted nothing, as it sums up what it has sealed.
   uint64_t checksum_for_append(std::span<const std::string_view> payload) const;
-  // Waits until a record of `payload_bytes` may fit. Errors: the log failed; kInvalidArgument over
-  // the record limit (attack 13); kNoSpace when the next segment finds none; without background
-  // threads kBusy when only the caller can make room (set_reserved, hold_drain).
+  // Waits until a record of `payload_bytes` may fit. Errors: kReadOnly when the log failed, or was
+  // told to refuse; kInvalidArgument over the record limit (attack 13); kNoSpace when the next
+  // segment finds none; without background threads kBusy when only the caller can make room
+  // (set_reserved, hold_drain).
   Status wait_room(size_t payload_bytes) EXCLUDES(mutex());
   // Before an append, without locks: while more than half of the ring waits for the disk, sleeps as
   // long as a record of `payload_bytes` takes at a rate that falls with the room that is left, all
@@ -143,6 +144,11 @@ class Log {
 
   // The error that ended the log, or OK.
   Status status() const;
+  // From now on nothing is appended; what is in the log can still become durable. Returns with what
+  // appends are refused: kReadOnly, with the first error that came to this.
+  Status refuse(const Status& why) EXCLUDES(mutex());
+  // OK, or that.
+  Status writable() const;
   LogStats stats() const;
 
   // Clean close: everything has been flushed; stops and removes ring and segments. Nobody else may

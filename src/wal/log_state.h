@@ -84,6 +84,8 @@ struct Log::State {
   Status fail(Status status);  // returns the error that ended the log, which may be an earlier one
   Status fail_to_seal();
   Status failure() const;
+  Status refuse(const Status& why);
+  Status refused() const;
 
   // group_commit.cc
   Status wait_durable(Lsn goal);
@@ -115,6 +117,7 @@ struct Log::State {
   std::unique_ptr<RecordSeal> sealer;  // null: the log is not encrypted. Used under append_mutex
   std::unique_ptr<os::MappedFile> ring;
   char* ring_data = nullptr;
+  std::atomic<bool> refuses{false};  // appends; every write of the database looks
 
   alignas(64) os::Mutex append_mutex;
   std::atomic<Lsn> head;                     // written under append_mutex
@@ -158,6 +161,7 @@ struct Log::State {
   std::unique_ptr<os::Io> pieces_io GUARDED_BY(drain_mutex);  // made when much is drained at once
   mutable os::Mutex failure_mutex;
   Status first_failure GUARDED_BY(failure_mutex);
+  Status refusal GUARDED_BY(failure_mutex);
   std::unique_ptr<os::Thread> drainer;
 };
 

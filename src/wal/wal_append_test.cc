@@ -282,7 +282,8 @@ TEST_F(WalAppend, a_large_drain_goes_in_steps) {
   EXPECT_FALSE(log_->drain_now().ok());
   EXPECT_LE(log_->drained(), epoch_.start + (size_t{4} << 20));
   EXPECT_GT(log_->drained(), epoch_.start + (size_t{4} << 20) - 110'000);
-  EXPECT_TRUE(log_->wait_room(1).is(StatusCode::kIoError));
+  EXPECT_TRUE(log_->status().is(StatusCode::kIoError));
+  EXPECT_TRUE(log_->wait_room(1).is(StatusCode::kReadOnly));
   const Replayed found = recover_after_kill();
   EXPECT_OK(found.status);
   EXPECT_EQ(found.records, written);

@@ -179,7 +179,8 @@ class WalFailure : public ::testing::Test {
     EXPECT_TRUE(log_->drain_now().is(code));
     Status status;
     EXPECT_EQ(append(*log_, "too late", &status), 0u);
-    EXPECT_TRUE(status.is(code)) << status.to_string();
+    EXPECT_TRUE(status.is(StatusCode::kReadOnly)) << status.to_string();
+    EXPECT_TRUE(log_->writable().is(StatusCode::kReadOnly));
     EXPECT_NE(status.message().find("/db/wal."), std::string::npos) << status.to_string();
   }
 
@@ -219,8 +220,27 @@ TEST_F(WalFailure, a_failed_drain_for_room_ends_the_log) {
   Status status;
   while (append(*log_, std::string(1000, 'x'), &status) != 0) {
   }
-  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+  EXPECT_TRUE(status.is(StatusCode::kReadOnly)) << status.to_string();
   expect_failed_for_good(StatusCode::kIoError);
+}
+
+// Another has met an error: no append any more, but what is in the log becomes durable.
+TEST_F(WalFailure, a_log_that_refuses_still_syncs) {
+  ASSERT_OK(disk_.sync_directory("/"));
+  const Lsn lsn = append(*log_, "first");
+  const Status why(StatusCode::kIoError, "the sync of /db/wal.none");
+  EXPECT_TRUE(log_->refuse(why).is(StatusCode::kReadOnly));
+  Status status;
+  EXPECT_EQ(append(*log_, "too late", &status), 0u);
+  EXPECT_TRUE(status.is(StatusCode::kReadOnly)) << status.to_string();
+  EXPECT_NE(status.message().find("/db/wal.none"), std::string_view::npos) << status.to_string();
+  EXPECT_OK(log_->status());
+  ASSERT_OK(log_->wait_durable(lsn));
+  auto after = disk_.crash(1, testing::CrashKind::kPowerLossDrop);
+  SimMachine again(*after, 1);
+  const Replayed found = test::recover(again.machine(), "/db", kSmall, {epoch_});
+  EXPECT_OK(found.status);
+  EXPECT_EQ(found.records.size(), 1u);
 }
 
 TEST_F(WalFailure, all_waiting_threads_learn_of_a_failure) {
@@ -237,7 +257,8 @@ TEST_F(WalFailure, all_waiting_threads_learn_of_a_failure) {
         const Lsn lsn = append(*log_, "commit", &status);
         if (lsn != 0) status = log_->wait_durable(lsn);
       }
-      EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+      EXPECT_TRUE(status.is(StatusCode::kIoError) || status.is(StatusCode::kReadOnly))
+          << status.to_string();
       ++failures;
     });
   }

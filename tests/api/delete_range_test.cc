@@ -467,8 +467,8 @@ TEST_F(DeleteRange, holds_the_log_before_it_counts) {
   ASSERT_OK(db.status());
   db_ = std::move(*db);
   tree_ = db_->find_tree("t").value();
-  ASSERT_NO_FATAL_FAILURE(expect_now());
-  db_.reset();  // before its machine
+  expect_now();
+  db_.reset();  // before its machine, also where that failed
 }
 #endif
 

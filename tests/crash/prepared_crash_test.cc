@@ -12,6 +12,7 @@
 
 #include "db/file_sizing.h"
 #include "db/log_sizing.h"
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/support/crash_life.h"
 #include "tests/support/engine_test.h"
@@ -392,6 +393,41 @@ TEST_F(PreparedForLong, moves_with_the_log) {
   EXPECT_TRUE(read(*db_, tree_) == contents);
   EXPECT_TRUE(clean(*db_));
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// The power goes as soon as the manifest no longer needs the records from before a move: those
+// behind it are durable by then, though no flush has asked for that (attack 56).
+TEST_F(PreparedForLong, moves_before_the_log_is_trimmed) {
+  prepare("x", 0, 10, Isolation::kSerializable);
+  int moves = 0;
+  bool moved = false;
+  std::vector<std::unique_ptr<SimDisk>> left;
+  os::set_test_point("reappender.before_durable", [&] {
+    moved = true;
+    ++moves;
+  });
+  os::set_test_point("publisher.after_manifest", [&] {
+    if (moved) left.push_back(disk_.after_crash(left.size(), CrashKind::kPowerLossDrop));
+  });
+  for (uint64_t i = 0; moves < 4 && i < 2000; ++i) {
+    for (int n = 0; n < 20; ++n) {
+      ASSERT_OK(db_->put(busy_, key_of(i % 10), value_of(i, 20'000), Durability::kNone));
+    }
+    ASSERT_OK(db_->flush());
+    ASSERT_OK(db_->drain());
+    moved = false;
+  }
+  os::clear_test_points();
+  ASSERT_EQ(moves, 4);
+  ASSERT_GE(left.size(), 4u);
+  for (const std::unique_ptr<SimDisk>& disk : left) {
+    SimMachine machine(*disk, 2);
+    auto db = Db::open_on(machine.machine(), "/db", options());
+    ASSERT_OK(db.status());
+    EXPECT_EQ(ids(**db), std::set<std::string>{"x"});
+  }
+}
+#endif
 
 // Committed with kNone, then the power goes: it is prepared again, or committed, and whole.
 TEST_F(PreparedForLong, an_outcome_may_be_lost_but_not_the_transaction) {

@@ -28,6 +28,13 @@ constexpr std::array<const char*, 3> kTrees = {"large", "also", "small"};
 using Rows = std::map<std::string, std::string>;
 using Contents = std::array<Rows, kTrees.size()>;
 
+Status read_rows(Db& db, const Tree& tree, Rows* rows) {
+  return db.scan(tree, "", std::nullopt, [&](std::span<const Entry> entries) {
+    for (const Entry& entry : entries) rows->emplace(entry.key, entry.value);
+    return true;
+  });
+}
+
 constexpr uint64_t kKeys = 1500;
 
 class SpillLives {
@@ -88,11 +95,7 @@ class SpillLives {
   Contents read(Db& db) {
     Contents result;
     for (size_t i = 0; i < kTrees.size(); ++i) {
-      const Status status =
-          db.scan(trees_[i], "", std::nullopt, [&](std::span<const Entry> entries) {
-            for (const Entry& entry : entries) result[i].emplace(entry.key, entry.value);
-            return true;
-          });
+      const Status status = read_rows(db, trees_[i], &result[i]);
       if (!disk_->stopped()) EXPECT_OK(status);
     }
     return result;
@@ -235,6 +238,47 @@ TEST(SpillCrash, any_moment) {
   if (only == 0) {
     EXPECT_GT(layers, count / 2);
     EXPECT_GT(ranges, count / 2);
+  }
+}
+
+// Neither a deleted range nor a large transaction is in any container when a flush returns.
+TEST(FlushCrash, what_only_the_log_has_is_durable) {
+  for (const bool range : {true, false}) {
+    SCOPED_TRACE(range);
+    SimDisk disk(1);
+    SimMachine machine(disk, 1);
+    Options options;
+    options.memory_budget_bytes = size_t{16} << 20;
+    options.durability = Durability::kNone;
+    auto db = Db::open_on(machine.machine(), "/db", options);
+    ASSERT_OK(db.status());
+    const Tree tree = (*db)->tree("large").value();
+    for (uint64_t i = 0; i < 10; ++i) ASSERT_OK((*db)->put(tree, key_of(i), "small"));
+    ASSERT_OK((*db)->flush());
+    Rows rows;
+    if (range) {
+      ASSERT_OK((*db)->delete_range(tree, ""));
+    } else {
+      txn::memory_share_max = size_t{32} << 10;
+      Transaction txn = (*db)->begin(TxnMode::kOptimistic).value();
+      for (uint64_t i = 0; i < kKeys; ++i) {
+        rows[key_of(i)] = value_of(i, 100);
+        ASSERT_OK(txn.put(tree, key_of(i), rows[key_of(i)]));
+      }
+      ASSERT_OK(txn.commit());
+      txn::memory_share_max = ~size_t{0};
+      ASSERT_GT((*db)->stats().layers, 0u);
+    }
+    ASSERT_OK((*db)->flush());
+    const auto after = disk.crash(1, testing::CrashKind::kPowerLossDrop);
+    db->reset();
+    SimMachine again(*after, 2);
+    db = Db::open_on(again.machine(), "/db", options);
+    ASSERT_OK(db.status());
+    Rows found;
+    ASSERT_OK(read_rows(**db, (*db)->find_tree("large").value(), &found));
+    EXPECT_TRUE(found == rows) << found.size() << ", not " << rows.size();
+    db->reset();
   }
 }
 

@@ -226,6 +226,93 @@ TEST_F(Faults, file_system_turns_read_only) {
   }
 }
 
+// Whatever it was that failed, of the log, the data or the manifest: nothing is committed any more,
+// by whichever way, and nothing says that it was made durable. Reads go on (R4, attack 196).
+TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
+  const struct {
+    const char* file;
+    SimOp op;
+  } kCases[] = {{"/db/wal.", SimOp::kSync},      {"/db/wal.", SimOp::kWrite},
+                {"/db/data.", SimOp::kSync},     {"/db/data.", SimOp::kWrite},
+                {"/db/manifest.", SimOp::kSync}, {"/db/manifest.", SimOp::kWrite}};
+  for (const auto& [file, op] : kCases) {
+    SCOPED_TRACE(std::string(file) + (op == SimOp::kSync ? " sync" : " write"));
+    SimDisk disk(7);
+    SimMachine machine(disk, 1);
+    auto db = open(machine);
+    ASSERT_OK(db.status());
+    Contents sure = fill(**db);
+    Result<Tree> tree = (*db)->find_tree("t");
+    ASSERT_OK(tree.status());
+    Result<Transaction> began = (*db)->begin(TxnMode::kOptimistic);
+    ASSERT_OK(began.status());
+    Transaction begun = std::move(*began);
+    ASSERT_OK(begun.put(*tree, "begun", ""));
+    disk.fail_path(file, op, 1, StatusCode::kIoError);
+    if (std::string_view(file) == "/db/wal.") {
+      const Status unsure = (*db)->put(*tree, "unsure", "", Durability::kFull);
+      EXPECT_TRUE(unsure.is(StatusCode::kUnknownOutcome)) << unsure.to_string();
+    } else {
+      const Status flushed = (*db)->flush();
+      EXPECT_TRUE(flushed.is(StatusCode::kIoError)) << flushed.to_string();
+    }
+    disk.clear_faults();  // it fails once only, and for good all the same
+    const auto refused = [&](const Status& status) {
+      EXPECT_TRUE(status.is(StatusCode::kReadOnly)) << status.to_string();
+      EXPECT_NE(status.message().find(file), std::string_view::npos) << status.to_string();
+    };
+    refused(begun.commit(Durability::kNone));
+    begun = Transaction();
+    for (const Durability level : {Durability::kNone, Durability::kAsync, Durability::kFull}) {
+      refused((*db)->put(*tree, "late", "", level));
+    }
+    refused((*db)->del(*tree, sure.begin()->first));
+    refused((*db)->delete_range(*tree, ""));
+    refused((*db)->begin(TxnMode::kExclusive).status());
+    refused((*db)->tree("new").status());
+    refused((*db)->create_snapshot("s"));
+    refused((*db)->sync());
+    refused((*db)->flush());
+    refused((*db)->compact());
+    refused((*db)->drain());
+    refused((*db)->checkpoint("/copy"));
+    const Status closed = (*db)->close();
+    EXPECT_FALSE(closed.ok() || closed.is(StatusCode::kBusy)) << closed.to_string();
+    Contents found;
+    ASSERT_OK(read_all(**db, &found));
+    found.erase("unsure");
+    EXPECT_TRUE(found == sure);
+    const Result<uint64_t> count = (*db)->count(*tree, "", std::nullopt);
+    ASSERT_OK(count.status());
+    EXPECT_GE(*count, sure.size());
+    db->reset();
+    auto after = disk.crash(1, CrashKind::kPowerLoss);
+    SimMachine again(*after, 2);
+    db = open(again);
+    ASSERT_OK(db.status());
+    found.clear();
+    ASSERT_OK(read_all(**db, &found));
+    found.erase("unsure");
+    EXPECT_TRUE(found == sure);
+    ASSERT_TRUE(clean(**db));
+    ASSERT_OK((*db)->close());
+    db->reset();
+  }
+}
+
+// Whether a superblock is damaged that no read gets, nobody knows.
+TEST_F(Faults, a_superblock_that_cannot_be_read_is_not_called_damaged) {
+  SimDisk disk(7);
+  SimMachine machine(disk, 1);
+  ASSERT_OK(open(machine).status());
+  disk.fail_path("/db/superblock", SimOp::kRead, 1, StatusCode::kIoError, true);
+  const Status status = open(machine).status();
+  EXPECT_TRUE(status.is(StatusCode::kIoError)) << status.to_string();
+  EXPECT_NE(status.message().find("/db/superblock"), std::string_view::npos) << status.to_string();
+  disk.clear_faults();
+  EXPECT_OK(open(machine).status());
+}
+
 // One bit of any file flips while the database is closed or was killed: opening, reading or the
 // checker says so; nothing that is read is wrong.
 TEST_F(Faults, flipped_bits_are_reported) {

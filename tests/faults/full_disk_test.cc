@@ -161,6 +161,24 @@ TEST_F(FullDisk, deletes_go_on_and_make_room) {
   }
 }
 
+// The reserve (attack 41): with each put that was not refused, all that is unflushed has its space.
+TEST_F(FullDisk, what_is_admitted_can_be_flushed) {
+  SimDisk disk(2);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  Filled filled = this->filled(**db);
+  disk.set_capacity(14 * kMB);
+  Status status;
+  for (uint64_t n = 0; status.ok(); ++n) {
+    status = filled.put(1500);
+    if (n % 100 == 0) ASSERT_OK((*db)->flush());
+  }
+  EXPECT_TRUE(status.is(StatusCode::kNoSpace)) << status.to_string();
+  ASSERT_OK((*db)->flush());
+  filled.expect_all();
+}
+
 // Somebody else fills the disk at any moment, and stays.
 TEST_F(FullDisk, filled_by_others) {
   for (const uint64_t puts : {0, 1, 100, 1500, 4000, 9000}) {

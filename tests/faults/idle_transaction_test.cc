@@ -306,6 +306,26 @@ TEST_F(IdleTransaction, of_chunks_is_logged_again) {
   }
 }
 
+#if defined(HAWTHORN_TEST_POINTS)
+// Once it was logged again the log is kept from there on: else nothing would end that.
+TEST_F(IdleTransaction, of_chunks_is_not_logged_again_and_again) {
+  auto transaction = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(transaction.status());
+  write_large(*transaction, 0, 300);
+  int chunks = 0;
+  os::set_test_point("reappender.after_chunk", [&] {
+    if (++chunks == 500) transaction->abort();
+  });
+  write_log(4 * kLogLimit);
+  os::clear_test_points();
+  EXPECT_GT(chunks, 0);
+  ASSERT_LT(chunks, 500);
+  ASSERT_OK(transaction->commit(Durability::kFull));
+  *transaction = Transaction();
+  expect_all_after_crashes(true, Durability::kFull);
+}
+#endif
+
 TEST_F(IdleTransaction, of_chunks_aborts_after_it_was_logged_again) {
   auto transaction = db_->begin(TxnMode::kOptimistic);
   ASSERT_OK(transaction.status());
@@ -392,6 +412,43 @@ TEST_F(IdleTransaction, of_chunks_stays_when_the_log_is_full) {
 #if defined(HAWTHORN_TEST_POINTS)
   EXPECT_GT(steps, 0) << "no move was tried";
 #endif
+}
+
+// Its chunks lie below the cut of a flush without it, and its commit record above: they count as of
+// that (attack 1), and the log is kept from them on (attack 8).
+TEST_F(IdleTransaction, of_chunks_commits_after_a_flush) {
+  auto transaction = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(transaction.status());
+  write_large(*transaction, 0, 400);
+  const std::string beside = big_endian(1'000'000);
+  for (size_t t = 0; t < 2; ++t) {
+    ASSERT_OK(db_->put(t == 0 ? quiet_ : mixed_, beside, "committed"));
+    late_[t][beside] = "committed";
+  }
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(transaction->commit(Durability::kFull));
+  expect_all_after_crashes(true, Durability::kFull);
+  ASSERT_OK(db_->drain());  // the log is trimmed
+  expect_all_after_crashes(true, Durability::kFull);
+}
+
+// All of it was rolled back, so no delta needs its chunks. But its commit record counts from the
+// first one on (attack 8).
+TEST_F(IdleTransaction, of_chunks_without_writes_holds_the_log) {
+  auto transaction = db_->begin(TxnMode::kOptimistic);
+  ASSERT_OK(transaction.status());
+  const Savepoint before = transaction->savepoint().value();
+  write_large(*transaction, 0, 400);
+  ASSERT_OK(transaction->rollback_to(before));
+  for (Contents& late : late_) late.clear();
+  const uint64_t end = logged();
+  write_log(2 * kSegment);
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->drain());
+  EXPECT_GT(db_->stats().log_bytes, logged() - end) << "nothing but the transaction needs that";
+  write_large(*transaction, 100, 20);
+  ASSERT_OK(transaction->commit(Durability::kFull));
+  expect_all_after_crashes(true, Durability::kFull);
 }
 
 // A tree that it has written to is dropped: its chunks move on, and it cannot commit.

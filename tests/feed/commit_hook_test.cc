@@ -1,4 +1,7 @@
 // Hooks of commits: which they see, what they refuse, what they are told.
+#include <utility>
+
+#include "db/log_sizing.h"
 #include "tests/feed/feed_test_support.h"
 
 namespace hawthorn::tests {
@@ -130,6 +133,39 @@ TEST_F(CommitHooks, are_told_of_what_an_earlier_process_prepared) {
   ASSERT_OK(db_->commit_prepared("p"));
   EXPECT_EQ(hook_->take(), Texts{"after 1 +"});
   EXPECT_EQ(hook_->last, db_->stats().visible_timestamp);
+}
+
+// Who was told a timestamp may have kept it: one whose commit a power cut takes back is not given
+// to another commit (attack 10).
+TEST_F(CommitHooks, are_told_no_timestamp_twice) {
+  db_.reset();
+  const size_t segment_bytes = std::exchange(db::log_segment_bytes, size_t{1} << 20);
+  Options with = options();
+  with.commit_hooks = {hook_};
+  const auto open = [&with](testing::SimMachine& machine, std::unique_ptr<Db>* db) {
+    auto opened = Db::open_on(machine.machine(), "/small", with);
+    ASSERT_OK(opened.status());
+    *db = std::move(*opened);
+  };
+  ASSERT_NO_FATAL_FAILURE(open(machine_, &db_));
+  tree_ = db_->tree("t").value();
+  ASSERT_OK(db_->sync());
+  const uint64_t durable = hook_->last;
+  // More than a segment, as each process begins a new one.
+  for (int i = 0; i < 75; ++i) ASSERT_OK(db_->put(tree_, std::to_string(i), value_of(1, 30'000)));
+  const uint64_t told = hook_->last;
+  ASSERT_GT(told, durable + 2 * db::log_segment_bytes);
+  const auto left = disk_.crash(1, testing::CrashKind::kPowerLossDrop);
+  db_.reset();
+  testing::SimMachine again(*left, 2);
+  std::unique_ptr<Db> db;
+  ASSERT_NO_FATAL_FAILURE(open(again, &db));
+  tree_ = db->find_tree("t").value();
+  EXPECT_EQ(db->count(tree_, "", std::nullopt).value(), 0u) << "nothing was lost";
+  ASSERT_OK(db->put(tree_, "a", "1"));
+  EXPECT_GT(hook_->last, told);
+  db.reset();
+  db::log_segment_bytes = segment_bytes;
 }
 
 TEST_F(CommitHooks, are_not_null) {

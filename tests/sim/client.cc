@@ -122,23 +122,11 @@ void SimClient::finish(size_t number, const Status& status, Durability durabilit
 
 void SimClient::finish(size_t number, const Status& status, Durability durability, bool poisoned,
                        std::span<const StatusCode> expected) {
-  const std::string name = world_->history.commits[number].what;
   finish(number, status, durability);
-  if (world_->stopped()) return;
-  world_->judge(status, name, expected);
-  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
-  if (!poisoned) return;
-  if (status.ok() && world_->history.commits[number].cts != 0) {
-    return world_->fail(name + " was committed though a sync had failed before");
-  }
-  const bool says_so = status.message().find("the log failed") != std::string_view::npos ||
-                       status.message().find("read-only") != std::string_view::npos ||
-                       status.message().find("injected") != std::string_view::npos;  // by another
-  if (status.ok() || says_so ||
-      std::find(expected.begin(), expected.end(), status.code()) != expected.end()) {
-    return;
-  }
-  world_->fail(name + " does not say that a sync had failed: " + status.to_string());
+  const SimCommit& commit = world_->history.commits[number];
+  // What changes nothing is no commit.
+  const bool nothing = status.ok() && commit.cts == 0;
+  world_->judge_write(poisoned && !nothing, status, commit.what, expected);
 }
 
 void SimClient::run(uint64_t operations) {
@@ -285,7 +273,9 @@ void SimClient::compare_and_set() {
   if (expected.has_value()) wanted = *expected;
   const Result<bool> done = removes ? db.remove_if(in, key, *expected, durability)
                                     : db.replace(in, key, wanted, value, durability);
-  if (done.ok() && !*done) return;  // another was faster
+  if (done.ok() && !*done) {  // another was faster
+    return world_->judge_write(poisoned, done.status(), name_ + "'s compare and set");
+  }
   finish(number, done.status(), durability, poisoned, may(tree));
 }
 
@@ -293,6 +283,7 @@ void SimClient::upkeep() {
   Db& db = *world_->db;
   const uint64_t acknowledged = world_->history.acknowledged();
   const uint64_t pick = prng_.below(16);
+  const bool poisoned = world_->poisoned;
   Status status;
   std::string name;
   if (pick < 6) {
@@ -306,19 +297,16 @@ void SimClient::upkeep() {
     status = db.compact();
   } else if (pick < 14) {
     name = what("drain");
-    world_->judge(db.drain(), name);
+    world_->judge_write(poisoned, db.drain(), name);
     return;
   } else {
     name = what("check");
     const Result<CheckReport> report = db.check();
     world_->judge(report.status(), name);
-    if (report.ok() && !report->ok() && !world_->stopped() && world_->files->errors_met() == 0 &&
-        !world_->files->damaged()) {
-      world_->fail(name + ": " + report->errors[0]);
-    }
+    if (report.ok()) world_->judge(*report, name);
     return;
   }
-  world_->judge(status, name);
+  world_->judge_write(poisoned, status, name);
   if (status.ok() && !world_->stopped()) world_->history.durable_to(acknowledged);
 }
 

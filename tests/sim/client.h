@@ -22,6 +22,7 @@ class SimClient {
       : world_(world), name_(std::move(name)), prng_(seed) {}
 
   void run(uint64_t operations);
+  void put();
 
  private:
   struct Held {
@@ -33,7 +34,6 @@ class SimClient {
 
   void step();
   void feature_step();
-  void put();
   void erase();
   void batch();
   void delete_range();

@@ -57,10 +57,8 @@ void SimClient::keep_snapshot() {
     const bool open = world_->stopped() || !status.ok();
     world_->history.snapshot(name, open ? Outcome::kOpen : Outcome::kIsNot);
   }
-  world_->judge(status, did);
+  world_->judge_write(poisoned, status, did);
   if (world_->stopped()) return;
-  if (poisoned && status.ok()) world_->fail(did + " went well though a sync had failed before");
-  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
   // The moment of a new one is durable with it; of a drop that alone is.
   if (status.ok() && creates) world_->history.durable_to(acknowledged);
 }
@@ -74,21 +72,26 @@ void SimClient::copy() {
   state.from = world_->db->snapshot().timestamp();
   const Status status = copy_to(checkpoint, directory);
   state.until = world_->db->snapshot().timestamp();
-  constexpr StatusCode kMayNot[] = {StatusCode::kNotSupported};
-  const bool encrypted = world_->has(SimFeature::kEncryption);
-  world_->judge(status, state.what, std::span(kMayNot).first(encrypted ? 1 : 0));
+  world_->judge(status, state.what);
   if (status.ok() && !world_->stopped()) compare_copy(directory, std::move(state));
   remove_all(world_->files, directory);
   world_->copying = false;
 }
 
 Status SimClient::copy_to(bool checkpoint, const std::string& directory) {
-  if (checkpoint) return world_->db->checkpoint(directory);
+  if (checkpoint) {
+    const bool poisoned = world_->poisoned;
+    const Status made = world_->db->checkpoint(directory);
+    world_->judge_write(poisoned, made, "a checkpoint");
+    return made;
+  }
   const auto repository = BackupRepository::open_on(*world_->machine, kRepository);
   if (!repository.ok()) return repository.status();
   BackupOptions options;
   options.full = prng_.one_in(5);
+  const bool poisoned = world_->poisoned;
   const Result<BackupInfo> made = world_->db->backup(**repository, options);
+  world_->judge_write(poisoned, made.status(), "a backup");
   if (!made.ok()) return made.status();
   if (Status s = (*repository)->verify(made->id); !s.ok()) return s;
   return (*repository)->restore(made->id, directory);
@@ -100,18 +103,25 @@ void SimClient::compare_copy(const std::string& directory, SimState state) {
   options.commit_hooks = {};
   options.error_if_exists = false;
   options.create_if_missing = false;
-  // What the disk has harmed is copied as it is, and outlives what it was copied from.
-  constexpr StatusCode kHarmed[] = {StatusCode::kCorruption};
-  const bool harmed = world_->files->ever_damaged(testing::SimFileClass::kData);
-  const auto expected = std::span(kHarmed).first(harmed ? 1 : 0);
+  // What the disk has harmed is copied as it is, and in backups outlives what it was copied from.
+  const auto judge = [&](const Status& status, const char* what) {
+    if (status.is(StatusCode::kCorruption) && !world_->excused(status)) {
+      std::string of_source(status.message());
+      for (size_t at = 0; (at = of_source.find(directory, at)) != std::string::npos;) {
+        of_source.replace(at, directory.size(), "/db");
+      }
+      if (world_->files->names_harmed(of_source, true)) return;
+    }
+    world_->judge(status, state.what + what);
+  };
   const Result<std::unique_ptr<Db>> copy = Db::open_on(*world_->machine, directory, options);
-  world_->judge(copy.status(), state.what + ", open", expected);
+  judge(copy.status(), ", open");
   if (!copy.ok()) return;
   {
     const Snapshot snapshot = (*copy)->snapshot();
     state.now_ms = snapshot.now_ms();
     const Status status = read_trees(**copy, snapshot, &state.contents);
-    world_->judge(status, state.what + ", read", expected);
+    judge(status, ", read");
     if (!status.ok() || world_->stopped()) return;
   }
   world_->history.copies.push_back(std::move(state));

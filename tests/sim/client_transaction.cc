@@ -63,8 +63,9 @@ void SimClient::transaction() {
   if (world_->planted == SimPlanted::kRaces && options.mode == TxnMode::kOptimistic) {
     options.isolation = Isolation::kReadCommitted;
   }
+  const bool poisoned_before = world_->poisoned;
   Result<Transaction> begun = world_->db->begin(options);
-  world_->judge(begun.status(), name + ", begin", kGivesWay);
+  world_->judge_write(poisoned_before, begun.status(), name + ", begin", kGivesWay);
   if (!begun.ok()) return;
   work.transaction = std::move(*begun);
   for (uint64_t steps = prng_.between(1, 7); steps > 0; --steps) {
@@ -202,7 +203,7 @@ bool SimClient::transaction_write(Work& work) {
     default:
       break;
   }
-  world_->judge(status, work.commit.what + ", write", work.may());
+  world_->judge_write(false, status, work.commit.what + ", write", work.may());
   if (!status.ok()) return false;
   work.commit.writes.push_back(std::move(write));
   return true;
@@ -226,9 +227,7 @@ void SimClient::prepare(Work& work) {
   constexpr StatusCode kMayNot[] = {StatusCode::kConflict,        StatusCode::kTimedOut,
                                     StatusCode::kDeadlock,        StatusCode::kNotFound,
                                     StatusCode::kInvalidArgument, StatusCode::kNotSupported};
-  world_->judge(status, name, kMayNot);
-  if (poisoned && status.ok()) world_->fail(name + " went well though a sync had failed before");
-  if (status.is(StatusCode::kUnknownOutcome)) world_->poisoned = true;
+  world_->judge_write(poisoned, status, name, kMayNot);
   if (!status.ok()) return;
   world_->history.durable_to(acknowledged);
   world_->prepared.push_back(id);
@@ -261,10 +260,7 @@ void SimClient::resolve() {
   const Status status = db.rollback_prepared(id);
   const bool open = !status.ok() || world_->stopped();
   world_->history.roll_back(id, open ? Outcome::kOpen : Outcome::kIsNot);
-  world_->judge(status, name, kMayNot);
-  if (poisoned && status.ok() && !world_->stopped()) {
-    world_->fail(name + " went well though a sync had failed before");
-  }
+  world_->judge_write(poisoned, status, name, kMayNot);
 }
 
 }  // namespace hawthorn::tests

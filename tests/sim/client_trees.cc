@@ -52,8 +52,9 @@ void SimClient::change_trees() {
   const Snapshot snapshot = world_->db->snapshot();
   options.snapshot = &snapshot;
   making.commit.unchanged_from = snapshot.timestamp();
+  const bool poisoned_before = world_->poisoned;
   Result<Transaction> begun = world_->db->begin(options);
-  world_->judge(begun.status(), making.commit.what + ", begin", kMayNot);
+  world_->judge_write(poisoned_before, begun.status(), making.commit.what + ", begin", kMayNot);
   if (!begun.ok()) return;
   making.transaction = std::move(*begun);
   if (pick < 2 && forest) {
@@ -208,7 +209,7 @@ void SimClient::ingest() {
   }
   const bool poisoned = world_->poisoned;
   Result<Ingest> begun = world_->db->ingest(in, options);
-  world_->judge(begun.status(), commit.what, kMayNot);
+  world_->judge_write(poisoned, begun.status(), commit.what, kMayNot);
   if (!begun.ok()) return;
   for (const auto& [key, value] : entries) {
     const Status status = begun->add(key, value);
@@ -217,8 +218,9 @@ void SimClient::ingest() {
     commit.writes.push_back({.tree = tree, .key = key, .value = value});
   }
   if (prng_.one_in(6)) return begun->abandon();
+  const bool poisoned_since = world_->poisoned;
   const size_t number = begin(std::move(commit));
-  finish(number, begun->finish(), options.durability, poisoned, kMayNot);
+  finish(number, begun->finish(), options.durability, poisoned_since, kMayNot);
 }
 
 }  // namespace hawthorn::tests

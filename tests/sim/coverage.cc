@@ -17,7 +17,8 @@ bool possible(SimFaultKind kind, SimFileClass file) {
       return kind == SimFaultKind::kDirectorySyncFails;
     case SimFileClass::kRing:  // is mapped: it is stored into, neither read nor written
       return kind == SimFaultKind::kOpenFails || kind == SimFaultKind::kKeptUnsynced ||
-             kind == SimFaultKind::kLostUnsynced || kind == SimFaultKind::kTornUnsynced;
+             kind == SimFaultKind::kLostUnsynced || kind == SimFaultKind::kTornUnsynced ||
+             kind == SimFaultKind::kOlderPage || kind == SimFaultKind::kBitRot;
     case SimFileClass::kOther:  // small, never waited for
       if (kind == SimFaultKind::kSyncFails || kind == SimFaultKind::kMisdirectedWrite) return false;
       break;
@@ -27,6 +28,7 @@ bool possible(SimFaultKind kind, SimFileClass file) {
   if (kind == SimFaultKind::kNoSpace) {  // is met where space is taken beforehand
     return file == SimFileClass::kSegment || file == SimFileClass::kData;
   }
+  if (kind == SimFaultKind::kOlderPage) return false;  // only the ring is mapped to be written
   return kind != SimFaultKind::kDirectorySyncFails;
 }
 

@@ -36,7 +36,7 @@ TEST(Simulation, what_is_acknowledged_is_there) {
   });
   EXPECT_GT(sum.commits, 20 * runs.size());
   EXPECT_GT(sum.lost, 0);
-  EXPECT_GT(sum.poisoned, 0);
+  EXPECT_GT(sum.poisoned, runs.size() / 10);
 }
 
 // In processes of their own, so that addresses differ, too.
@@ -48,11 +48,11 @@ TEST(Simulation, a_seed_gives_the_same_run) {
 }
 
 // A disk that drops some of what it says to have written, or transactions that are less isolated
-// than they should be, and a check that does not know: one seed in five finds the one, most the
-// other.
+// than they should be, and a check that does not know. The others: nothing that was dropped was
+// synced before, or nobody was in the way.
 TEST(Simulation, planted_faults_are_found) {
   for (const auto& [planted, least] :
-       {std::pair(SimPlanted::kLies, size_t{4}), std::pair(SimPlanted::kRaces, size_t{20})}) {
+       {std::pair(SimPlanted::kLies, size_t{36}), std::pair(SimPlanted::kRaces, size_t{24})}) {
     std::vector<SimParameters> runs(40);
     for (size_t i = 0; i < runs.size(); ++i) runs[i] = {.seed = i + 1, .planted = planted};
     size_t found = 0;

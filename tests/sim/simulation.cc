@@ -10,6 +10,7 @@
 #include "os/sync.h"
 #include "testing/seeded_random.h"
 #include "tests/sim/client.h"
+#include "tests/sim/poisoned.h"
 #include "tests/sim/reader.h"
 
 namespace hawthorn::tests {
@@ -18,6 +19,7 @@ namespace {
 using testing::CrashKind;
 using testing::SimDisk;
 using testing::SimFaultKind;
+using testing::SimFileClass;
 using testing::SimFiles;
 using testing::SimOp;
 
@@ -49,6 +51,8 @@ class Numbers : public os::Random {
  private:
   Prng prng_;
 };
+
+constexpr uint64_t class_bit(SimFileClass file) { return uint64_t{1} << static_cast<size_t>(file); }
 
 // One for each purpose: what one draws does not change what the others do.
 Prng dice(uint64_t seed, uint64_t purpose, uint64_t number = 0) {
@@ -126,9 +130,14 @@ class Simulation {
     disk_->set_direct_supported(direct_);
   }
 
-  testing::SimFaultPlan plan(uint64_t life) {
+  testing::SimFaultPlan quiet() const {
     testing::SimFaultPlan plan;
     plan.latency_us = latency_us_;
+    return plan;
+  }
+
+  testing::SimFaultPlan plan(uint64_t life) {
+    testing::SimFaultPlan plan = quiet();
     Prng prng = dice(parameters_.seed, 6, life);
     const auto choose = [&](SimFaultKind first, SimFaultKind last) {
       const uint64_t period = uint64_t{2} << (2 * prng.below(5));
@@ -146,10 +155,22 @@ class Simulation {
     } else if (character_ == Character::kLying && !prng.one_in(4)) {
       choose(SimFaultKind::kDroppedWrite, SimFaultKind::kBitRot);
     }
+    // What makes the database read-only for good.
+    if (character_ == Character::kFailing && prng.one_in(3)) {
+      plan.period = {};
+      for (const SimFaultKind kind : {SimFaultKind::kWriteFails, SimFaultKind::kSyncFails}) {
+        if ((parameters_.kinds >> static_cast<size_t>(kind) & 1) == 0) continue;
+        plan.period[static_cast<size_t>(kind)] = uint64_t{2} << prng.below(6);
+      }
+      plan.errors_of = class_bit(SimFileClass::kSegment) | class_bit(SimFileClass::kData) |
+                       class_bit(SimFileClass::kManifest);
+      plan.faults_max = std::min(parameters_.faults, prng.between(1, 3));
+    }
     if (parameters_.planted == SimPlanted::kLies) {
       plan.period = {};
       plan.period[static_cast<size_t>(SimFaultKind::kForgottenWrite)] = 1;
-      plan.lies_about = uint64_t{1} << static_cast<size_t>(testing::SimFileClass::kSegment);
+      plan.lies_about = class_bit(SimFileClass::kSegment);
+      plan.secret = true;
       plan.faults_max = ~uint64_t{0};
     }
     return plan;
@@ -163,8 +184,11 @@ class Simulation {
     if (parameters_.operations != 0) operations = std::min(operations, parameters_.operations);
     const bool lies = parameters_.planted == SimPlanted::kLies;
     const auto kind = lies ? CrashKind::kPowerLossDrop : static_cast<CrashKind>(prng.below(3));
-    files_.set_plan(plan(life));
-    files_.clear_met();
+    // Else few lives would get past their opening.
+    const testing::SimFaultPlan faults = plan(life);
+    const bool late = character_ == Character::kFailing && !prng.one_in(3);
+    files_.set_plan(late ? quiet() : faults);
+    files_.begin_life();
     if (!prng.one_in(4) && !lies) {
       const uint64_t steps = uint64_t{100} << prng.below(10);
       scheduler_.at_step(scheduler_.steps() + prng.between(1, steps), [this] { disk_->stop(); });
@@ -175,6 +199,7 @@ class Simulation {
       Machine machine(*this);
       std::unique_ptr<Db> db = open(machine.machine);
       if (db != nullptr) {
+        if (late) files_.set_plan(faults);
         use(*db, life, clients, operations);
         if (closes && going_on()) closed = close(*db);
         // Otherwise the machine stops here, or the database is let go of before.
@@ -229,12 +254,14 @@ class Simulation {
   std::unique_ptr<Db> open(const os::Machine& machine) {
     world_.machine = &machine;
     world_.options = options();
+    world_.poisoned = false;
+    world_.refusal.clear();
     Result<std::unique_ptr<Db>> db = Db::open_on(machine, "/db", world_.options);
     const bool full = world_.full && db.status().is(StatusCode::kNoSpace);
     if (!db.ok() && !disk_->stopped() && (files_.errors_met() > 0 || full)) {
       // What failed may be tried again.
-      files_.set_plan({.latency_us = latency_us_});
-      files_.clear_met();
+      files_.set_plan(quiet());
+      files_.begin_life();
       disk_->set_capacity(0);
       world_.full = false;
       db = Db::open_on(machine, "/db", world_.options);
@@ -256,8 +283,6 @@ class Simulation {
     if (files_.damaged() && status.is(StatusCode::kCorruption)) {
       ++result_.corruption;
       ended_ = true;
-    } else if (files_.errors_met() == 0 && !files_.damaged()) {
-      world_.fail(what + ": " + status.to_string());
     }
   }
 
@@ -283,29 +308,30 @@ class Simulation {
 
   // ---- What is there
 
-  // False: it could not be read, or is wrong.
-  bool compare(Db& db) {
-    SimFound found;
+  bool read(Db& db, SimFound* found) {
     bool read = true;
     const Status all =
-        read_all(db, &found, [&](SimTree number, const Tree& tree, const Status& why) {
-          read = read && !disk_->stopped() && read_singly(db, number, tree, why, &found);
+        read_all(db, found, [&](SimTree number, const Tree& tree, const Status& why) {
+          read = read && !disk_->stopped() && read_singly(db, number, tree, why, found);
           return read;
         });
     if (disk_->stopped() || !read) return false;
-    if (!all.ok()) {
-      refused(all, "reading all");
-      return false;
-    }
-    // A disk that has lied about the log's last bytes, or about which manifest there is, has lost
-    // them without a trace.
-    const bool any_end = files_.ever_damaged(testing::SimFileClass::kSegment) ||
-                         files_.ever_damaged(testing::SimFileClass::kRing) ||
-                         files_.ever_damaged(testing::SimFileClass::kManifest) ||
-                         files_.ever_damaged(testing::SimFileClass::kSuperblock);
-    if (any_end && parameters_.planted != SimPlanted::kLies) may_lose_ = SimMayLose::kSuffix;
+    if (!all.ok()) refused(all, "reading all");
+    return all.ok();
+  }
+
+  // False: it could not be read, or is wrong.
+  bool compare(Db& db) {
+    SimFound found;
+    if (!read(db, &found)) return false;
+    if (world_.may_lose_end()) may_lose_ = SimMayLose::kSuffix;
     size_t lost = 0;
     const std::string error = world_.history.check(found, may_lose_, &lost);
+    if (!error.empty() && names_are_lost(db, error)) {
+      ++result_.corruption;
+      ended_ = true;
+      return false;
+    }
     if (!error.empty()) {
       const std::string damage = files_.describe_damage();
       world_.fail(error + (damage.empty() ? "" : "\n  damage: " + damage));
@@ -325,28 +351,40 @@ class Simulation {
     for (const auto& [name, ignored] : found.snapshots) world_.snapshots.push_back(name);
     world_.began_at = db.snapshot().timestamp();
     may_lose_ = SimMayLose::kNothing;
+    files_.forget_harm();
     const Result<CheckReport> report = db.check();
     if (disk_->stopped()) return false;
     if (!report.ok()) {
       refused(report.status(), "check");
       return report.ok();
     }
-    // An error of a read is one of the check's.
-    if (report->ok() || files_.errors_met() > 0) return true;
-    if (files_.damaged()) {
-      ++result_.corruption;
-      ended_ = true;
-    } else {
-      world_.fail("check: " + report->errors[0]);
-    }
+    world_.judge(*report, "check");
+    if (report->ok() || !world_.failure.empty()) return report->ok();
+    // What was read short is there.
+    if (!files_.damaged()) return true;
+    ++result_.corruption;
+    ended_ = true;
     return false;
+  }
+
+  // Where the catalog is damaged the manifest's names serve, which are those of no certain moment.
+  bool names_are_lost(Db& db, const std::string& error) {
+    if (!files_.damaged() ||
+        error.find("tree " + std::to_string(kSimNames) + " key") == std::string::npos) {
+      return false;
+    }
+    const Result<CheckReport> report = db.check();
+    return report.ok() &&
+           std::any_of(report->errors.begin(), report->errors.end(), [&](const std::string& one) {
+             return one.starts_with("the catalog: Corruption") && files_.names_harmed(one);
+           });
   }
 
   // Key by key, so that one bad place does not hide the others.
   bool read_singly(Db& db, SimTree number, const Tree& tree, const Status& why, SimFound* found) {
     world_.judge(why, "scan");
     if (!world_.failure.empty()) return false;
-    if (!why.is(StatusCode::kCorruption) || !files_.damaged()) return false;
+    if (!why.is(StatusCode::kCorruption)) return false;
     found->contents[number].clear();
     for (const SimKey& key : world_.history.keys()) {
       // A clone has keys that were written to other trees.
@@ -377,9 +415,18 @@ class Simulation {
   // ---- Lives and deaths
 
   void use(Db& db, uint64_t life, uint64_t clients, uint64_t operations) {
-    world_.poisoned = false;
     world_.was_full = world_.full;
     world_.copying = false;
+    Transaction begun;  // before what may make the database read-only
+    if (character_ == Character::kFailing && dice(parameters_.seed, 11, life).one_in(2)) {
+      Result<Transaction> transaction = db.begin({.isolation = Isolation::kReadCommitted});
+      world_.judge_write(false, transaction.status(), "begin");
+      if (!transaction.ok()) return;
+      begun = std::move(*transaction);
+      const Status status = begun.put(world_.trees[0], "begun", "");
+      world_.judge_write(false, status, "put");
+      if (!status.ok()) return;
+    }
     std::vector<std::unique_ptr<SimClient>> all;
     for (uint64_t i = 0; i < clients; ++i) {
       all.push_back(std::make_unique<SimClient>(&world_,
@@ -394,23 +441,42 @@ class Simulation {
                              [client = all[i].get(), operations] { client->run(operations); });
       }
     }
+    if (files_.final_errors_met() > 0) meet_failure(db, life);
     if (world_.poisoned) {
       ++result_.poisoned;
-      still_reads(db);
+      behind_poison(db, &begun);
+    }
+  }
+
+  // Of those whose calls are over nobody may have heard of it yet.
+  void meet_failure(Db& db, uint64_t life) {
+    files_.set_plan(quiet());
+    SimClient client(&world_, "m" + std::to_string(life), dice(parameters_.seed, 12, life).next());
+    for (int i = 0; i < 8 && !world_.poisoned && !world_.stopped(); ++i) {
+      client.put();
+      // It may be the one that is told of the error as it is.
+      world_.judge_write(world_.poisoned, db.flush(), "flush after all clients");
+    }
+    if (!world_.poisoned && !world_.stopped()) {
+      world_.fail("commits go on though a write or a sync has failed");
     }
   }
 
   // A database that can commit nothing any more still shows what it has.
-  void still_reads(Db& db) {
+  void behind_poison(Db& db, Transaction* begun) {
     if (world_.stopped()) return;
-    files_.set_plan({.latency_us = latency_us_});
-    for (const Tree& tree : world_.trees) {
-      if (!tree.valid()) continue;
-      const Result<uint64_t> count = db.count(tree, "", std::nullopt);
-      if (!world_.stopped() && !count.ok() && !files_.damaged()) {
-        world_.fail("a poisoned database does not read: " + count.status().to_string());
-      }
+    files_.set_plan(quiet());
+    if (begun->open()) {
+      constexpr StatusCode kPrepared[] = {StatusCode::kConflict};  // by which what it found stays
+      world_.judge_write(true, begun->commit(Durability::kNone), "the commit of what was begun",
+                         kPrepared);
     }
+    write_all_ways(&world_);
+    SimFound found;
+    if (world_.stopped() || !read(db, &found) || !found.unreadable.empty()) return;
+    size_t lost = 0;
+    const std::string error = world_.history.check(found, SimMayLose::kNothing, &lost);
+    if (!error.empty()) world_.fail("read-only: " + error);
   }
 
   bool close(Db& db) {
@@ -438,7 +504,7 @@ class Simulation {
     disk_->set_capacity(0);
     world_.full = false;
     for (int i = 0; i < 2 && going_on(); ++i) {
-      files_.clear_met();
+      files_.begin_life();
       Machine machine(*this);
       std::unique_ptr<Db> db = open(machine.machine);
       if (db == nullptr) return;

@@ -70,10 +70,11 @@ struct SimWorld {
   SimPlanted planted = SimPlanted::kNothing;
   uint64_t features = 0;
   uint64_t keys = 100;    // of a tree
-  bool poisoned = false;  // a commit's sync has failed in this life
-  bool full = false;      // the disk, now
-  bool was_full = false;  // in this life
-  bool copying = false;   // one of its clients
+  bool poisoned = false;  // somebody was told in this life that nothing can be committed any more
+  std::string refusal = {};  // what writers are told then; empty: nobody was yet
+  bool full = false;         // the disk, now
+  bool was_full = false;     // in this life
+  bool copying = false;      // one of its clients
   uint64_t copies = 0;
   uint64_t began_at = 0;               // the timestamp with which this life began
   Options options;                     // of this life
@@ -83,11 +84,23 @@ struct SimWorld {
   bool has(SimFeature feature) const { return (features >> static_cast<int>(feature) & 1) != 0; }
   bool stopped() const { return files->disk()->stopped() || !failure.empty(); }
   void fail(const std::string& what);
-  // Whether what was done to the machine excuses an error.
+  // Whether a disk that has lied, since what is there was last compared, about the log's last bytes
+  // or about which manifest there is may have lost them without a trace.
+  bool may_lose_end() const;
+  // Whether what was done to the machine excuses an error: one that was answered is in its text, or
+  // a file that was harmed.
   bool excused(const Status& status) const;
+  // Whether it tells that the database is poisoned.
+  void learn(const Status& status);
   // A failure unless it is excused, or one of those that its caller must expect.
   void judge(const Status& status, const std::string& what,
              std::span<const StatusCode> expected = {});
+  // The same of each error of a check.
+  void judge(const CheckReport& report, const std::string& what);
+  // The same of a call that writes. Where it began when the database was `poisoned` it must be
+  // refused for that reason, or fail as its caller must expect.
+  void judge_write(bool poisoned, const Status& status, const std::string& what,
+                   std::span<const StatusCode> expected = {});
 };
 
 }  // namespace hawthorn::tests

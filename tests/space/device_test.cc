@@ -113,7 +113,7 @@ TEST_F(Device, written_closed_and_opened) {
 
 TEST_F(Device, what_is_refused) {
   SimDisk disk(1);
-  for (const char* path : {"/one", "/two", "/blank"}) make(disk, path, 24 * kMB);
+  for (const char* path : {"/one", "/two", "/three", "/blank"}) make(disk, path, 24 * kMB);
   SimMachine machine(disk, 1);
   const auto open = [&](const std::string& path, std::vector<std::string> devices) {
     return Db::open_on(machine.machine(), path, options_of(std::move(devices))).status();
@@ -125,6 +125,9 @@ TEST_F(Device, what_is_refused) {
   expect_refused(open("/db", {"/one", "/blank"}), StatusCode::kInvalidArgument,
                  "device 1, last at /two");
   expect_refused(open("/other", {"/two"}), StatusCode::kInvalidArgument, "another database");
+  // One of another database in the place of one of its own, with the same number and size.
+  ASSERT_OK(open("/third", {"/three"}));
+  expect_refused(open("/db", {"/three", "/two"}), StatusCode::kInvalidArgument, "another database");
   expect_refused(open("/db", {"/none", "/two"}), StatusCode::kInvalidArgument, "/none");
   ASSERT_OK(disk.rename("/two", "/gone"));
   expect_refused(open("/db", {}), StatusCode::kInvalidArgument, "/two: no such device");
@@ -132,6 +135,22 @@ TEST_F(Device, what_is_refused) {
   ASSERT_OK(open("/db", {}));
   // A refused open has left the directory of a database that there is none of as it was.
   EXPECT_TRUE(open("/other", {}).ok());
+}
+
+// A byte where other formats have their signatures, or their copies of them at the end.
+TEST_F(Device, with_something_on_it_is_refused) {
+  for (const uint64_t at : {uint64_t{0}, kMB - 1, 24 * kMB - (uint64_t{64} << 10), 24 * kMB - 1}) {
+    SCOPED_TRACE("at byte " + std::to_string(at));
+    SimDisk disk(1);
+    make(disk, "/used", 24 * kMB);
+    ASSERT_TRUE(disk.flip_bit("/used", at, 0));
+    SimMachine machine(disk, 1);
+    expect_refused(Db::open_on(machine.machine(), "/db", options_of({"/used"})).status(),
+                   StatusCode::kInvalidArgument, "byte " + std::to_string(at) + " is not zero");
+    char found = 0;
+    ASSERT_OK(disk.open_file("/used", {}).value()->read_at(at, {&found, 1}));
+    EXPECT_EQ(found, 1);
+  }
 }
 
 // As on a full disk: puts are refused, deletes are not, and make room.
