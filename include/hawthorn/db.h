@@ -118,7 +118,8 @@ struct CheckOptions {
   // Called by the threads of the check, one at a time. `containers` is what there was when the
   // present tree was begun.
   std::function<void(uint64_t containers_done, uint64_t containers)> progress = {};
-  // Superblock, manifest and log, too.
+  // Superblock, manifest and log, too. Reading the log takes 12 MB of the memory budget, so one
+  // check does at a time, and others wait for it.
   bool verify_files = true;
   // What the check reads per second, beside Options::background_io_bytes_per_second; 0: no limit of
   // its own.

@@ -204,6 +204,7 @@ void check_files(Db::Impl& database, CheckSink& sink, CheckPace& pace) {
   // A follower leaves the log to who writes it.
   if (database.view_ != nullptr) return;
   if (database.log_ == nullptr && (!there || loaded.state.epochs.empty())) return;
+  os::MutexLock lock(database.log_walk_mutex_);
   const auto bytes = static_cast<ptrdiff_t>(kLogWalkBytes);
   database.arena_->charge(os::Quota::kOther, bytes);
   if (database.log_ != nullptr) {

@@ -184,6 +184,7 @@ class Db::Impl {
   std::atomic<uint64_t> operations_{0};
   std::atomic<uint64_t> next_ingest_file_{1};
   os::Mutex ingest_mutex_;  // one ingest commits at a time
+  os::Mutex log_walk_mutex_;  // one check walks through the log at a time: it takes much memory
   uint64_t uuid_low_ = 0;
   uint64_t uuid_high_ = 0;
   uint64_t fork_generation_ = 0;

@@ -321,11 +321,16 @@ Status Db::Impl::open_all(Opened* event) {
     if (Status s = replay.scan(*recovery, state.log_trim); !s.ok()) return s;
     visible = std::max(visible, replay.newest());
     event->log_bytes_replayed = recovery->bytes();
-    // What was flushed was durable in the log first: a log that ends before it has lost commits.
-    if (flushed >= state.log_trim && flushed > 0 && recovery->end() <= flushed) {
+    // What was flushed, and what a named snapshot shows, was durable in the log first: a log that
+    // ends before it has lost commits.
+    format::Lsn synced = flushed >= state.log_trim ? flushed : 0;
+    for (const auto& [name, record] : state.snapshots) {
+      if (record.timestamp > state.log_trim) synced = std::max(synced, record.timestamp);
+    }
+    if (synced > 0 && recovery->end() <= synced) {
       return Status(StatusCode::kCorruption,
                     path_ + ": the log ends at lsn " + std::to_string(recovery->end()) +
-                        ", but commits up to lsn " + std::to_string(flushed) + " were synced");
+                        ", but commits up to lsn " + std::to_string(synced) + " were synced");
     }
   }
   if (options_.read_only) {

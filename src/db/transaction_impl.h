@@ -125,6 +125,7 @@ class Transaction::Impl {
 
   Status prepare(std::string_view id) {
     Status status = usable();
+    if (status.ok()) status = db_->writable();
     if (status.ok()) status = may_prepare(id);
     if (status.ok()) status = db_->prepared_.reserve(id);
     if (!status.ok()) return status;

@@ -144,5 +144,33 @@ TEST(CheckConcurrency, beside_writers_of_large_values_finds_nothing) {
   EXPECT_TRUE(quiet.ok()) << quiet.errors.front();
 }
 
+// What the walk through a log needs is most of a small budget.
+TEST(CheckConcurrency, one_at_a_time_reads_the_log) {
+  TempDirectory directory;
+  Options options;
+  options.memory_budget_bytes = size_t{64} << 20;
+  options.durability = Durability::kNone;
+  auto db = Db::open(directory / "db", options);
+  ASSERT_OK(db.status());
+  const Tree tree = (*db)->tree("t").value();
+  for (uint64_t i = 0; i < 8000; ++i) ASSERT_OK((*db)->put(tree, key_of(i), value_of(i, 1000)));
+  ASSERT_OK((*db)->sync());
+  const size_t before = (*db)->stats().memory_used_bytes;
+  std::atomic<int> left{3};
+  std::vector<std::thread> checks;
+  for (int n = left; n > 0; --n) {
+    checks.emplace_back([&] {
+      const auto report = (*db)->check({.bytes_per_second = uint64_t{16} << 20});
+      EXPECT_TRUE(report.ok() && report->ok());
+      --left;
+    });
+  }
+  size_t most = 0;
+  while (left > 0) most = std::max<size_t>(most, (*db)->stats().memory_used_bytes);
+  for (std::thread& check : checks) check.join();
+  EXPECT_GE(most, before + (size_t{12} << 20));
+  EXPECT_LT(most, before + (size_t{20} << 20));
+}
+
 }  // namespace
 }  // namespace hawthorn::tests

@@ -175,6 +175,38 @@ TEST_F(Faults, full_disk) {
   ASSERT_TRUE(clean(**db));
 }
 
+// What a named snapshot shows was synced: a log that has lost it is damaged, not shorter.
+TEST_F(Faults, log_that_ends_before_a_named_snapshot) {
+  SimDisk disk(1);
+  SimMachine machine(disk, 1);
+  auto db = open(machine);
+  ASSERT_OK(db.status());
+  const Tree tree = (*db)->tree("t").value();
+  for (const char* key : {"a", "b", "c"}) ASSERT_OK((*db)->put(tree, key, "value"));
+  ASSERT_OK((*db)->create_snapshot("s"));
+  const auto after = disk.crash(1, CrashKind::kPowerLossDrop);
+  db->reset();
+  std::string segment;
+  const std::vector<std::string> names = after->list("/db").value();
+  for (const std::string& name : names) {
+    if (name.starts_with("wal.0") && name > segment) segment = name;
+  }
+  {
+    auto file = after->open_file("/db/" + segment, {});
+    ASSERT_OK(file.status());
+    std::string bytes(static_cast<size_t>((*file)->size().value()), '\0');
+    ASSERT_OK((*file)->read_at(0, bytes));
+    const size_t last = bytes.find_last_not_of('\0');
+    ASSERT_NE(last, std::string::npos);
+    ASSERT_OK((*file)->write_at(last / 4096 * 4096, std::string(4096, '\0')));
+    ASSERT_OK((*file)->sync_data());
+  }
+  SimMachine again(*after, 2);
+  db = open(again);
+  EXPECT_TRUE(db.status().is(StatusCode::kCorruption)) << db.status().to_string();
+  EXPECT_NE(db.status().message().find("the log ends"), std::string::npos);
+}
+
 // The kernel remounts a file system read-only when it meets an error in it: from one moment on
 // nothing can be written or synced. Writes say so, reads go on, and nothing acknowledged is lost.
 TEST_F(Faults, file_system_turns_read_only) {
@@ -248,6 +280,8 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
     ASSERT_OK(began.status());
     Transaction begun = std::move(*began);
     ASSERT_OK(begun.put(*tree, "begun", ""));
+    Transaction unprepared = (*db)->begin(TxnMode::kOptimistic).value();
+    ASSERT_OK(unprepared.put(*tree, "unprepared", ""));
     disk.fail_path(file, op, 1, StatusCode::kIoError);
     if (std::string_view(file) == "/db/wal.") {
       const Status unsure = (*db)->put(*tree, "unsure", "", Durability::kFull);
@@ -263,6 +297,11 @@ TEST_F(Faults, after_a_failed_sync_all_that_writes_says_read_only) {
     };
     refused(begun.commit(Durability::kNone));
     begun = Transaction();
+    // Before anything is made for it that could fail in its own way.
+    disk.fail_path("/db/prepared", SimOp::kName, 1, StatusCode::kIoError);
+    refused(unprepared.prepare("late"));
+    disk.clear_faults();
+    unprepared = Transaction();
     for (const Durability level : {Durability::kNone, Durability::kAsync, Durability::kFull}) {
       refused((*db)->put(*tree, "late", "", level));
     }

@@ -113,8 +113,12 @@ std::string History::check(const SimFound& found, SimMayLose may_lose, size_t* l
     const auto known = snapshots_.find(name);
     if (known == snapshots_.end() || !known->second.contents.has_value()) {
       states.push_back(state);
+      // Without the end of the log it shows what was there before that.
+      if (may_lose == SimMayLose::kSuffix) states.back().from = 0;
     } else if (known->second.contents != state.contents) {
-      return "the snapshot " + name + " shows something else than before the crash";
+      std::string difference;
+      static_cast<void>(SimReplay(*known->second.contents, found, {}).is(state, &difference));
+      return "the snapshot " + name + " shows something else than before the crash: " + difference;
     }
   }
 

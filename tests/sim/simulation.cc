@@ -121,8 +121,8 @@ class Simulation {
     world_.features &= parameters_.features;
     compression_ = static_cast<Compression>(prng_.below(3));
     latency_us_ = prng_.one_in(4) ? 0 : uint64_t{10} << prng_.below(6);
-    // A value of 64 KB has to fit a record of the log, an eighth of the ring.
-    if (world_.has(SimFeature::kParts) && world_.has(SimFeature::kLargeValues)) {
+    // A value of 64 KB, which appends make, has to fit a record of the log, an eighth of the ring.
+    if (world_.has(SimFeature::kParts)) {
       db::log_ring_bytes_max = 1024 * kKB;
     }
     if (world_.has(SimFeature::kEncryption)) testing::seed_random(mix64(parameters_.seed));

@@ -31,9 +31,15 @@ bool SimWorld::excused(const Status& status) const {
       // Where the open could not find out, as its probes have failed, files are opened direct.
       return files->errors_met() > 0 && status.message().ends_with("has no direct I/O");
     case StatusCode::kCorruption:
-      // Of the log's end no single file is to blame.
+      // Of the log's end no single file is to blame, nor of a record that is not there: it may go
+      // on in the next segment, or have been in the ring alone, or the manifest did not keep that
+      // it is not needed any more. Where the superblock was not written, it names a manifest that
+      // was.
       return files->names_harmed(status.message()) ||
-             (status.message().starts_with("/db: the log ends") && may_lose_end());
+             ((status.message().starts_with("/db: the log ends") ||
+               status.message().starts_with("/db: manifest.") ||
+               status.message().find(": no valid record") != std::string_view::npos) &&
+              may_lose_end());
     default:
       return false;
   }
