@@ -35,6 +35,8 @@ class Cursor::Impl : public txn::OpenWalk {
   bool prev() { return settle(step(false), false); }
   bool skip(int64_t n);
   bool seek_random(uint64_t random);
+  // `stands`: on an entry, which no batch has handed out.
+  size_t next_batch(std::span<Entry> out, bool stands);
   const tree::TreeCursor& at() const { return cursor_; }
   const format::TreeShape* shape() const { return tree_->shape(); }
 
@@ -77,6 +79,7 @@ class Cursor::Impl : public txn::OpenWalk {
     return reads_ != nullptr ? format::TreeShape::Use::kStore : format::TreeShape::Use::kSeek;
   }
   void begin_seek() {
+    batching_ = false;
     fold();
     if (!wrong_.ok()) wrong_ = Status();
   }
@@ -87,6 +90,7 @@ class Cursor::Impl : public txn::OpenWalk {
   bool turn_value(bool forward);
   bool seek_below(const std::optional<std::string>& end);
   bool take_head(std::string* head);
+  size_t next_alone(Entry* out, bool stands);
 
   Db::Impl* const db_;
   const Snapshot own_;
@@ -99,6 +103,7 @@ class Cursor::Impl : public txn::OpenWalk {
   const tree::ReadView view_;
   txn::ReadSet* reads_;
   tree::TreeCursor cursor_;
+  bool batching_ = false;  // on the entry that was handed out last, one at a time
   bool walking_ = false;
   bool forward_ = true;
   std::string low_;
@@ -106,6 +111,7 @@ class Cursor::Impl : public txn::OpenWalk {
   Status wrong_;
   std::string key_;  // decoded, as value_
   std::string value_;
+  std::string loaded_;  // decoded, of a batch
 };
 
 // What the tree stores for the ends of a cursor. Errors: kInvalidArgument.

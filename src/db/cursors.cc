@@ -1,9 +1,11 @@
 // The public Cursor.
 
 #include <algorithm>
+#include <utility>
 
 #include "db/cursor_impl.h"
 #include "db/expiry_job.h"
+#include "db/stored_key.h"
 
 namespace hawthorn {
 
@@ -107,6 +109,31 @@ bool Cursor::Impl::seek_random(uint64_t random) {
   return settle(found, true) || (expires_ && cursor_.status().ok() && first());
 }
 
+size_t Cursor::Impl::next_batch(std::span<Entry> out, bool stands) {
+  if (reads_ != nullptr) return next_alone(out.data(), stands);
+  if (!wrong_.ok()) wrong_ = Status();
+  for (;;) {
+    std::span<Entry> some = out.first(cursor_.next_batch(out));
+    if (some.empty() || shape() == nullptr) return some.size();
+    wrong_ = db::load_entries(*tree_, now_ms_, &some, &loaded_);
+    if (!wrong_.ok()) return 0;
+    if (some.empty()) continue;
+    if (key_only_ && !shape()->multi_value()) {
+      for (Entry& entry : some) entry.value = {};
+    }
+    return some.size();
+  }
+}
+
+// What was read is a walk from entry to entry (1).
+size_t Cursor::Impl::next_alone(Entry* out, bool stands) {
+  if (!stands && !(batching_ && next())) return batching_ = false, 0;
+  batching_ = true;
+  if (shape() != nullptr) return load(&out->key, &out->value) ? 1 : 0;
+  *out = {cursor_.key(), cursor_.value()};
+  return 1;
+}
+
 // Behind a seek: from here to what is shown, or to the end of the cursor's range; backwards, the
 // other way round.
 void Cursor::Impl::begin_walk(bool forward, std::string_view from,
@@ -186,6 +213,12 @@ bool Cursor::prev() { return valid_ && publish(impl_->prev()); }
 bool Cursor::skip(int64_t n) { return valid_ && publish(impl_->skip(n)); }
 bool Cursor::seek_random(uint64_t random) {
   return impl_ != nullptr && publish(impl_->seek_random(random));
+}
+size_t Cursor::next_batch(std::span<Entry> out) {
+  if (impl_ == nullptr || out.empty()) return 0;
+  const bool stands = std::exchange(valid_, false);
+  key_ = value_ = {};
+  return impl_->next_batch(out, stands);
 }
 Status Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }
 

@@ -144,6 +144,54 @@ TEST_F(Api, cursors) {
   EXPECT_FALSE(unopened.first());
 }
 
+TEST_F(Api, batches_of_a_cursor) {
+  const auto shown = [](Cursor& cursor, size_t most) {
+    std::vector<Entry> out(most);
+    std::string text;
+    const size_t count = cursor.next_batch(out);
+    for (size_t i = 0; i < count; ++i) text.append(out[i].key).append(out[i].value).append(" ");
+    EXPECT_FALSE(cursor.valid());
+    EXPECT_OK(cursor.status());
+    return text;
+  };
+  for (const char* key : {"a", "b", "c", "d", "e", "f"}) ASSERT_OK(db_->put(tree_, key, key));
+  ASSERT_OK(db_->flush());
+  ASSERT_OK(db_->put(tree_, "c", "new"));
+  Transaction noting =
+      db_->begin({.mode = TxnMode::kOptimistic, .isolation = Isolation::kSerializable}).value();
+  Transaction plain = db_->begin(TxnMode::kPessimistic).value();
+  std::vector<Cursor> cursors;
+  cursors.push_back(db_->cursor(tree_, {.upper = "f"}));
+  cursors.push_back(noting.cursor(tree_, {.upper = "f"}));
+  cursors.push_back(plain.cursor(tree_, {.upper = "f"}));
+  for (Cursor& cursor : cursors) {
+    EXPECT_EQ(shown(cursor, 8), "") << "it stands nowhere";
+    ASSERT_TRUE(cursor.seek("b"));
+    EXPECT_EQ(cursor.next_batch({}), 0u);
+    EXPECT_TRUE(cursor.valid()) << "there was nothing to hand it out to";
+    // As many as there is room for, or fewer.
+    std::string all;
+    for (std::string some = shown(cursor, 2); !some.empty(); some = shown(cursor, 2)) all += some;
+    EXPECT_EQ(all, "bb cnew dd ee ");
+    EXPECT_EQ(shown(cursor, 8), "");
+    EXPECT_FALSE(cursor.next());
+    // A seek in the middle of them, and back from there.
+    ASSERT_TRUE(cursor.seek("a"));
+    EXPECT_EQ(shown(cursor, 1), "aa ");
+    ASSERT_TRUE(cursor.seek("d"));
+    ASSERT_TRUE(cursor.prev());
+    EXPECT_EQ(cursor.value(), "new");
+    EXPECT_EQ(shown(cursor, 1), "cnew ");
+  }
+  // What was handed out to one that notes what it reads was read.
+  ASSERT_OK(noting.put(tree_, "x", ""));
+  ASSERT_OK(db_->put(tree_, "dd", ""));
+  EXPECT_TRUE(noting.commit().is(StatusCode::kConflict));
+  Cursor unopened;
+  Entry entry;
+  EXPECT_EQ(unopened.next_batch({&entry, 1}), 0u);
+}
+
 TEST_F(Api, multi_get_scan_and_read_part) {
   for (int i = 0; i < 2000; ++i) {
     ASSERT_OK(db_->put(tree_, big_endian(static_cast<uint64_t>(i)), std::to_string(i)));

@@ -80,4 +80,43 @@ Rank ModelRun::seek_random(OpenCursor& c, const ModelView& expected, bool* found
   return is_there ? rank : kNoRank;
 }
 
+// Some batches; behind them the cursor stands nowhere, and another one goes on there.
+void ModelRun::take_batches(OpenCursor& c, const ModelView& expected, OpenTxn* txn) {
+  const bool stands = c.at != kNoRank;
+  Rank from = stands ? c.at : c.behind;
+  c.at = kNoRank;
+  if (from == kNoRank) return;
+  const Rank low = std::min(c.lower, c.upper);
+  Rank rank = stands ? from : expected.next(from, c.upper);
+  bool moved = !stands;  // from what it stood on, which its transaction may have changed since
+  std::vector<Entry> out(prng_.one_in(4) ? 1 : prng_.between(1, 300));
+  for (uint64_t left = prng_.between(1, 4); left > 0; --left) {
+    const size_t count = c.cursor.next_batch(out);
+    ASSERT_OK(c.cursor.status());
+    ASSERT_FALSE(c.cursor.valid());
+    for (const Entry& entry : std::span(out).first(count)) {
+      ++done_;
+      ASSERT_NE(rank, kNoRank) << "a batch shows " << shown(entry.key);
+      ASSERT_TRUE(entry.key == pool_[rank])
+          << "a batch shows " << shown(entry.key) << ", expected " << shown(pool_[rank]);
+      if (c.key_only) {
+        ASSERT_TRUE(entry.value.empty());
+      } else if (moved || txn == nullptr) {
+        ASSERT_NO_FATAL_FAILURE(
+            expect_value({}, entry.value, expected.at(rank), "a batch at " + shown(pool_[rank])));
+      }
+      moved = true;
+      if (txn != nullptr) txn->note_walk(c.tree, low, c.upper, from, rank, true);
+      from = rank + 1;
+      rank = expected.next(from, c.upper);
+    }
+    c.behind = from;
+    if (count > 0) continue;
+    ASSERT_EQ(rank, kNoRank) << "batches end before " << shown(pool_[rank]);
+    if (txn != nullptr) txn->note_walk(c.tree, low, c.upper, from, kNoRank, true);
+    c.behind = kNoRank;
+    return;
+  }
+}
+
 }  // namespace hawthorn::tests

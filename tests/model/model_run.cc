@@ -473,8 +473,13 @@ void ModelRun::move_cursor() {
     bool found = false;
     const Rank low = std::min(c.lower, c.upper);
     const Rank high = c.upper;
-    uint64_t pick = prng_.below(23);
+    uint64_t pick = prng_.below(24);
     if (i > 0 && moves > 8) pick = 10;
+    if (pick == 23) {
+      ASSERT_NO_FATAL_FAILURE(take_batches(c, expected, txn));
+      continue;
+    }
+    if (pick < 6 || pick == 22) c.behind = kNoRank;
     // Where the move begins, as far as others' writes are concerned; kNoRank: it moves nowhere.
     Rank walked_from = c.at;
     bool walked_forward = true;

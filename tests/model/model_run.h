@@ -115,6 +115,7 @@ class ModelRun {
     bool key_only = false;
     bool own_snapshot = false;
     Rank at = kNoRank;
+    Rank behind = kNoRank;  // where the next batch begins, unless it stands on an entry
   };
   struct OpenSnapshot {
     Snapshot snapshot;
@@ -168,6 +169,7 @@ class ModelRun {
   void move_cursor();
   Rank skip(OpenCursor& c, const ModelView& expected, bool* found, bool* forward);
   Rank seek_random(OpenCursor& c, const ModelView& expected, bool* found);
+  void take_batches(OpenCursor& c, const ModelView& expected, OpenTxn* txn);
   void manage_snapshots();
   void upkeep();
   void reopen();

@@ -12,6 +12,10 @@ namespace hawthorn::rocks {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{32} << 10;
+// Short walks are spared a batch, whose entries they would not come to.
+constexpr uint32_t kStepsAlone = 8;
+constexpr size_t kBatchFirst = 32;
+constexpr size_t kBatchMost = 256;
 
 std::optional<std::string> copied(const rocksdb::Slice* bound) {
   if (bound == nullptr) return std::nullopt;
@@ -53,8 +57,37 @@ void IteratorImpl::open() {
   cursor_ = db_->cursor(family_->tree, cursor_options);
 }
 
+void IteratorImpl::next_of_cursor() {
+  if (++steps_ <= kStepsAlone) return stand(cursor_.next());
+  // The first batch begins with the entry on which the cursor stands.
+  const bool first = count_ == 0;
+  batch_.resize(first ? kBatchFirst : std::min(2 * batch_.size(), kBatchMost));
+  count_ = cursor_.next_batch(batch_);
+  at_ = 0;
+  if (first && count_ == 1) {
+    count_ = cursor_.next_batch(batch_);
+  } else if (first && count_ > 0) {
+    at_ = 1;
+  }
+  valid_ = count_ > 0;
+  if (valid_) show(batch_[at_].key, batch_[at_].value);
+}
+
+void IteratorImpl::prev_of_cursor() {
+  if (count_ > 0) {
+    const std::string key(batch_[at_].key);
+    count_ = 0;
+    at_ = 0;
+    if (!cursor_.seek(key)) return stand(false);
+  }
+  steps_ = 0;
+  stand(cursor_.prev());
+}
+
 void IteratorImpl::prepare() {
   valid_ = false;
+  count_ = at_ = 0;
+  steps_ = 0;
   prefix_.reset();
   if (options_.tailing && options_.snapshot == nullptr) {
     // The rest of what it returns cannot fail.
@@ -69,6 +102,7 @@ void IteratorImpl::prepare() {
 
 rocksdb::Status IteratorImpl::Refresh(const rocksdb::Snapshot* snapshot) {
   valid_ = false;
+  count_ = at_ = 0;
   cursor_ = hawthorn::Cursor();  // before the view that it reads
   snapshot_ = HeldSnapshot(snapshot);
   if (bounded_ && snapshot == nullptr) {

@@ -5,7 +5,9 @@
 //
 // 1. `bounds` of the read options are looked at with each seek; where they have changed, the cursor
 //    is opened anew, on the same view.
-// 2. Without a snapshot of the program's the iterator takes one of its own only where it has to
+// 2. Who goes on forwards gets its entries from batches of the cursor, which stands nowhere then; a
+//    step back seeks the entry first.
+// 3. Without a snapshot of the program's the iterator takes one of its own only where it has to
 //    open a second cursor on the same view; a cursor alone brings its own.
 
 #include <hawthorn/cursor.h>
@@ -33,10 +35,15 @@ class IteratorImpl final : public rocksdb::Iterator {
   void Seek(const rocksdb::Slice& target) override;
   void SeekForPrev(const rocksdb::Slice& target) override;
   void Next() override {
-    if (valid_) stand(cursor_.next());
+    if (at_ + 1 < count_ && valid_) {
+      ++at_;
+      show(batch_[at_].key, batch_[at_].value);
+    } else if (valid_) {
+      next_of_cursor();
+    }
   }
   void Prev() override {
-    if (valid_) stand(cursor_.prev());
+    if (valid_) prev_of_cursor();
   }
   rocksdb::Status Refresh() override { return Refresh(nullptr); }
   rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override;
@@ -48,12 +55,15 @@ class IteratorImpl final : public rocksdb::Iterator {
  private:
   void stand(bool found) {
     valid_ = found;
-    if (!found) return;
-    key_ = rocksdb::Slice(cursor_.key().data(), cursor_.key().size());
-    value_ = rocksdb::Slice(cursor_.value().data(), cursor_.value().size());
-    if (plain_) return;
-    stand_specially();
+    if (found) show(cursor_.key(), cursor_.value());
   }
+  void show(std::string_view key, std::string_view value) {
+    key_ = rocksdb::Slice(key.data(), key.size());
+    value_ = rocksdb::Slice(value.data(), value.size());
+    if (!plain_) stand_specially();
+  }
+  void next_of_cursor();
+  void prev_of_cursor();
   void stand_specially();
   void open();
   // Before a seek: a view and bounds of now.
@@ -71,6 +81,10 @@ class IteratorImpl final : public rocksdb::Iterator {
   std::optional<std::string> lower_;  // that the cursor has
   std::optional<std::string> upper_;
   hawthorn::Cursor cursor_;
+  std::vector<hawthorn::Entry> batch_;
+  size_t count_ = 0;    // of the batch; 0: none, it stands where the cursor does
+  size_t at_ = 0;       // the entry of the batch on which it stands
+  uint32_t steps_ = 0;  // forwards, since a seek or a step back
   bool valid_ = false;
   rocksdb::Slice key_;
   rocksdb::Slice value_;
