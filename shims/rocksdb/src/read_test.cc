@@ -3,6 +3,9 @@
 #include <rocksdb/slice_transform.h>
 
 #include <chrono>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
@@ -124,6 +127,49 @@ TEST_F(Reads, IteratorsGoBothWays) {
   iterator->Seek("");
   EXPECT_EQ(iterator->key(), Slice("a"));
   EXPECT_TRUE(iterator->PrepareValue());
+}
+
+// Long walks are served from batches, and turn in the middle of them.
+TEST_F(Reads, IteratorsTurnAnywhere) {
+  open();
+  std::vector<std::pair<std::string, std::string>> all;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string number = std::to_string(100000 + 3 * i);
+    all.emplace_back(number, std::string(static_cast<size_t>(i % 90), 'v') + number);
+    ASSERT_OK(put(all.back().first, all.back().second));
+    if (i == 2000) {
+      ASSERT_OK(db_->Flush(rocksdb::FlushOptions()));
+    }
+  }
+  for (const bool pinned : {false, true}) {
+    ReadOptions options;
+    options.pin_data = pinned;
+    const auto iterator = iterate(options);
+    ASSERT_OK(put("100001", "later"));
+    std::minstd_rand random(7);
+    auto at = static_cast<size_t>(random() % all.size());
+    iterator->Seek(all[at].first);
+    for (int turn = 0; turn < 300; ++turn) {
+      const bool forwards = random() % 3 != 0;
+      for (auto steps = random() % 700; steps > 0; --steps) {
+        ASSERT_TRUE(iterator->Valid());
+        ASSERT_EQ(iterator->key().ToString(), all[at].first);
+        ASSERT_EQ(iterator->value().ToString(), all[at].second);
+        if (at == (forwards ? all.size() - 1 : 0)) break;
+        forwards ? iterator->Next() : iterator->Prev();
+        forwards ? ++at : --at;
+      }
+      if (random() % 5 == 0) {
+        at = static_cast<size_t>(random() % all.size());
+        iterator->Seek(all[at].first);
+      }
+    }
+    iterator->Seek(all[2990].first);
+    for (int n = 0; n < 10; ++n) iterator->Next();
+    EXPECT_FALSE(iterator->Valid());
+    EXPECT_OK(iterator->status());
+    ASSERT_OK(db_->Delete(WriteOptions(), "100001"));
+  }
 }
 
 TEST_F(Reads, AnIteratorShowsItsMoment) {
