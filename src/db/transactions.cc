@@ -5,6 +5,7 @@
 #include "db/stored_key.h"
 #include "db/transaction_impl.h"
 #include "tree/large_read.h"
+#include "txn/conflict_search.h"
 
 namespace hawthorn {
 
@@ -73,6 +74,24 @@ Result<Transaction> Db::begin(const TxnOptions& options) {
 }
 
 Result<Transaction> Db::begin(TxnMode mode) { return begin(TxnOptions{.mode = mode}); }
+
+Result<bool> Db::changed_since(const Tree& tree, std::string_view key, const Snapshot& since) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, &status);
+  if (state == nullptr) return status;
+  if (!since.valid()) return Status(StatusCode::kInvalidArgument, "the snapshot is empty");
+  if (db::several_values(*state)) return db::not_with_several_values();
+  if (status = impl_->check_sizes(key, 0); !status.ok()) return status;
+  const db::StoredKey stored(*state, key);
+  if (!stored.ok()) return stored.status();
+  const txn::CheckedKey checked{state, stored.view(), since.timestamp()};
+  txn::ConflictSearch search;
+  Result<bool> unchanged =
+      search.read_ahead(1, [&](size_t) { return checked; }, 0, *impl_->services_.store->residency);
+  if (!unchanged.ok()) return unchanged.status();
+  return !*unchanged;
+}
 
 bool Transaction::open() const { return impl_ != nullptr && impl_->open(); }
 

@@ -322,6 +322,40 @@ TEST_F(RowLocking, increments_of_every_kind) {
   EXPECT_EQ(sum, kThreads * kEach * 2);
 }
 
+// Behind the lock the answer stays, whatever the version lies in.
+TEST_F(RowLocking, whether_a_key_has_changed_since_a_moment) {
+  put("changed", "old");
+  put("deleted", "old");
+  put("same", "old");
+  const auto is_changed = [this](std::string_view key, const Snapshot& since) {
+    const Result<bool> changed = db_->changed_since(tree_, key, since);
+    EXPECT_OK(changed.status());
+    return changed.ok() && *changed;
+  };
+  const Snapshot before = db_->snapshot();
+  Transaction open = begin();
+  ASSERT_OK(open.put(tree_, "same", "of an open transaction"));
+  put("changed", "new");
+  put("made", "new");
+  ASSERT_OK(db_->del(tree_, "deleted"));
+  const Snapshot behind = db_->snapshot();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(is_changed("changed", before));
+    EXPECT_TRUE(is_changed("made", before));
+    EXPECT_TRUE(is_changed("deleted", before));
+    EXPECT_FALSE(is_changed("same", before));
+    EXPECT_FALSE(is_changed("absent", before));
+    for (const char* key : {"changed", "made", "deleted", "same"}) {
+      EXPECT_FALSE(is_changed(key, behind)) << key;
+    }
+    ASSERT_OK(db_->flush());
+  }
+  ASSERT_OK(open.commit());
+  EXPECT_TRUE(is_changed("same", behind));
+  EXPECT_TRUE(
+      db_->changed_since(tree_, "same", Snapshot()).status().is(StatusCode::kInvalidArgument));
+}
+
 #if defined(HAWTHORN_TEST_POINTS)
 // A commit has ended its intents, and is not visible yet: who locks the row then reads it all the
 // same.
