@@ -3,6 +3,7 @@
 //
 // Used by the tests of both kinds of transactions. Threads: one object from one thread.
 
+#include <rocksdb/utilities/optimistic_transaction_db.h>
 #include <rocksdb/utilities/transaction.h>
 #include <rocksdb/utilities/transaction_db.h>
 #include <rocksdb/utilities/write_batch_with_index.h>
@@ -60,11 +61,25 @@ class TransactionsTest : public RocksTest {
   void open_transactions(const std::vector<std::string>& families = {"default"}) {
     ASSERT_OK(try_open_transactions(families));
   }
+  void open_optimistic(const std::vector<std::string>& families = {"default"}) {
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : families) {
+      descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options_));
+    }
+    ASSERT_OK(rocksdb::OptimisticTransactionDB::Open(options_, path_, descriptors, &handles_,
+                                                     &optimistic_));
+    db_.reset(optimistic_);
+  }
   TransactionPtr begin(const rocksdb::TransactionOptions& options = {}) {
     return TransactionPtr(transactions_->BeginTransaction(rocksdb::WriteOptions(), options));
   }
+  TransactionPtr begin_optimistic(const rocksdb::OptimisticTransactionOptions& options = {}) {
+    return TransactionPtr(optimistic_->BeginTransaction(rocksdb::WriteOptions(), options));
+  }
+
   rocksdb::TransactionDBOptions db_options_;
   rocksdb::TransactionDB* transactions_ = nullptr;
+  rocksdb::OptimisticTransactionDB* optimistic_ = nullptr;
 };
 
 }  // namespace hawthorn::rocks
