@@ -187,7 +187,9 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
   if (!rows.ok()) return told(rows.status());
   if (!read_only_) {
     for (const FamilyRow& row : rows->dropped()) {
-      if (hawthorn::Status s = erase_dropped(*db_, row.id); !s.ok()) return told(s);
+      // What a prepared transaction has written to stays until it has ended, and the next open.
+      const hawthorn::Status s = erase_dropped(*db_, row.id);
+      if (!s.ok() && !s.is(StatusCode::kBusy)) return told(s);
     }
     std::string left_out;
     for (const std::string& name : rows->names_by_id()) {

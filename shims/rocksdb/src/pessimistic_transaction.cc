@@ -162,7 +162,6 @@ hawthorn::Status PessimisticTransaction::wait_for_row(const Family& family, cons
 S PessimisticTransaction::lock_row(const Family& family, const Slice& key, bool exclusive) {
   const std::lock_guard lock(engine_mutex_);
   if (txn_state_ == LOCKS_STOLEN) return S::OK();
-  if (transactions_->is_full_of_locks(family.id)) return S::LockLimit();
   if (S s = begin_engine(); !s.ok()) return s;
   forget_last_lock();
   hawthorn::Result<hawthorn::Savepoint> before = engine_.savepoint();
@@ -190,6 +189,7 @@ S PessimisticTransaction::track(const Family& family, const Slice& key, bool rea
     return S::InvalidArgument("assume_tracked is set but it is not tracked yet");
   }
   const bool takes_lock = known == nullptr || (exclusive && !known->exclusive);
+  if (known == nullptr && transactions_->is_full_of_locks(family.id)) return S::LockLimit();
   S s = takes_lock ? lock_row(family, key, exclusive) : S::OK();
   take_snapshot_if_wanted();
   if (!s.ok()) return s;

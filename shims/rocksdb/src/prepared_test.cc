@@ -172,17 +172,45 @@ TEST_P(Prepared, WhatCannotBePreparedIsAsBefore) {
   open_transactions({"default", "other"});
   TransactionPtr t = begin();
   EXPECT_OK(t->SetName("t"));
+  EXPECT_OK(t->Merge("b", "1"));
+  t->SetSavePoint();
   EXPECT_OK(t->Put(handles_[1], "a", "1"));
-  EXPECT_OK(t->Put("b", "1"));
   EXPECT_OK(db_->DropColumnFamily(handles_[1]));
   EXPECT_TRUE(t->Prepare().IsInvalidArgument());
   EXPECT_EQ(t->GetState(), Transaction::STARTED);
   EXPECT_TRUE(put("b", "2").IsTimedOut());
-  EXPECT_OK(t->Rollback());
-  EXPECT_OK(t->Put("b", "3"));
+  EXPECT_OK(t->RollbackToSavePoint());
   EXPECT_OK(t->Prepare());
   EXPECT_OK(t->Commit());
-  EXPECT_EQ(all(), "b=3 ");
+  EXPECT_EQ(all(), "b=1 ");  // merged once
+  // Nothing can be prepared, too.
+  TransactionPtr empty = begin();
+  EXPECT_OK(empty->SetName("empty"));
+  EXPECT_OK(empty->Prepare());
+  EXPECT_EQ(prepared_names(), "empty ");
+  EXPECT_OK(empty->Commit());
+}
+
+// Its tree stays until the outcome, and the database opens all the same.
+TEST_P(Prepared, OverAFamilyThatIsDropped) {
+  open_transactions({"default", "other"});
+  TransactionPtr t = begin();
+  EXPECT_OK(t->SetName("t"));
+  EXPECT_OK(t->Put(handles_[1], "a", "1"));
+  EXPECT_OK(t->Put("b", "1"));
+  EXPECT_OK(t->Prepare());
+  EXPECT_OK(db_->DropColumnFamily(handles_[1]));
+  t.reset();
+  close();
+  open_transactions();
+  Transaction* const found = transactions_->GetTransactionByName("t");
+  ASSERT_NE(found, nullptr);
+  EXPECT_OK(found->Commit());
+  EXPECT_EQ(all(), "b=1 ");
+  close();
+  open_transactions({"default", "other"});  // another one of the name
+  EXPECT_EQ(all(handles_[1]), "");
+  EXPECT_EQ(all(), "b=1 ");
 }
 
 std::string policy_name(const testing::TestParamInfo<int>& instance) {

@@ -7,10 +7,43 @@ namespace {
 
 using rocksdb::ReadOptions;
 using rocksdb::Slice;
+using rocksdb::Status;
 using rocksdb::Transaction;
 using rocksdb::TransactionDB;
 using rocksdb::TransactionOptions;
 using rocksdb::WriteOptions;
+
+// Is given, and not asked.
+class NoMutexes final : public rocksdb::TransactionDBMutexFactory {
+ public:
+  struct Mutex final : rocksdb::TransactionDBMutex {
+    Status Lock() override { return never(); }
+    Status TryLockFor(int64_t) override { return never(); }
+    void UnLock() override { never().PermitUncheckedError(); }
+  };
+  struct CondVar final : rocksdb::TransactionDBCondVar {
+    Status Wait(std::shared_ptr<rocksdb::TransactionDBMutex>) override { return never(); }
+    Status WaitFor(std::shared_ptr<rocksdb::TransactionDBMutex>, int64_t) override {
+      return never();
+    }
+    void Notify() override { never().PermitUncheckedError(); }
+    void NotifyAll() override { never().PermitUncheckedError(); }
+  };
+  std::shared_ptr<rocksdb::TransactionDBMutex> AllocateMutex() override {
+    never().PermitUncheckedError();
+    return std::make_shared<Mutex>();
+  }
+  std::shared_ptr<rocksdb::TransactionDBCondVar> AllocateCondVar() override {
+    never().PermitUncheckedError();
+    return std::make_shared<CondVar>();
+  }
+
+ private:
+  static Status never() {
+    ADD_FAILURE() << "the mutexes are not used";
+    return Status::NotSupported();
+  }
+};
 
 class TransactionChoices : public TransactionsTest {
  protected:
@@ -28,7 +61,8 @@ TEST_F(TransactionChoices, LimitsOfLocksAndBytes) {
   TransactionPtr t = begin(options);
   TransactionPtr other = begin();
   EXPECT_OK(t->Put("a", "1"));
-  EXPECT_OK(other->Put("b", "1"));
+  EXPECT_EQ(get_for_update(*other, "b", false), "(missing)");
+  EXPECT_OK(other->Put("b", "1"));  // no other lock, but a stronger one
   EXPECT_OK(t->Put("a", "2"));
   EXPECT_TRUE(t->Put("c", "1").IsLockLimit());
   EXPECT_OK(t->Put(handles_[1], "c", "1"));
@@ -130,6 +164,10 @@ TEST_F(TransactionChoices, WhatIsRefusedAndAccepted) {
   EXPECT_TRUE(transactions_->CreateTimestampedSnapshot(1).first.IsNotSupported());
   EXPECT_EQ(transactions_->GetTimestampedSnapshot(1), nullptr);
   EXPECT_EQ(transactions_->GetLatestTimestampedSnapshot(), nullptr);
+  std::vector<std::shared_ptr<const rocksdb::Snapshot>> several;
+  EXPECT_TRUE(transactions_->GetTimestampedSnapshots(0, 1, several).IsNotSupported());
+  EXPECT_TRUE(transactions_->GetAllTimestampedSnapshots(several).IsNotSupported());
+  transactions_->ReleaseTimestampedSnapshotsOlderThan(1);
   t->SetLogNumber(7);
   EXPECT_EQ(t->GetLogNumber(), 7U);
   EXPECT_EQ(t->GetId(), 0U);
@@ -153,7 +191,7 @@ TEST_F(TransactionChoices, WhatIsRefusedAndAccepted) {
 
   db_options_.write_policy = rocksdb::WRITE_UNPREPARED;
   db_options_.num_stripes = 1;
-  db_options_.custom_mutex_factory = nullptr;
+  db_options_.custom_mutex_factory = std::make_shared<NoMutexes>();
   db_options_.rollback_merge_operands = true;
   db_options_.default_write_batch_flush_threshold = 1;
   db_options_.rollback_deletion_type_callback = [](TransactionDB*, rocksdb::ColumnFamilyHandle*,

@@ -154,6 +154,33 @@ TEST_F(Transactions, EveryWayToWriteAndRead) {
   EXPECT_EQ(all(other), "k1=v1 k2=v2,m,n ");
 }
 
+TEST_F(Transactions, OrdersAndOperandsOfEveryKind) {
+  options_.comparator = rocksdb::ReverseBytewiseComparator();
+  open_transactions({"default", "other"});
+  EXPECT_OK(put("b", "db"));
+  TransactionPtr t = begin();
+  EXPECT_OK(t->Put("a", "1"));
+  EXPECT_OK(t->Put("c", "1"));
+  EXPECT_OK(t->Put(handles_[1], "a", "2"));
+  EXPECT_OK(t->Put(handles_[1], "c", "2"));
+  EXPECT_TRUE(is_lock_timeout(put("c", "2")));
+  const std::unique_ptr<rocksdb::Iterator> at(t->GetIterator(ReadOptions()));
+  EXPECT_EQ(walk(*at), "c=1 b=db a=1 ");
+  const std::unique_ptr<rocksdb::Iterator> of_other(t->GetIterator(ReadOptions(), handles_[1]));
+  EXPECT_EQ(walk(*of_other), "c=2 a=2 ");
+  t->SetSnapshot();
+  EXPECT_OK(put("b", "later"));
+  EXPECT_TRUE(is_conflict(t->Put("b", "1")));
+  // Operands that are longer than the engine's.
+  const std::string operand(70'000, 'o');
+  EXPECT_OK(t->Merge("a", operand));
+  EXPECT_OK(t->Merge("a", operand));
+  EXPECT_EQ(get_in(*t, "a"), "1," + operand + "," + operand);
+  EXPECT_OK(t->Commit());
+  EXPECT_EQ(get("a"), "1," + operand + "," + operand);
+  EXPECT_EQ(all(handles_[1]), "c=2 a=2 ");
+}
+
 TEST_F(Transactions, IteratorsSeeItsOwnWrites) {
   open_transactions({"default", "other"});
   EXPECT_OK(put("a", "db"));
@@ -314,7 +341,6 @@ TEST_F(Transactions, WhatChangedSinceTheSnapshotIsAConflict) {
   EXPECT_EQ(t->GetTimestampedSnapshot().get(), t->GetSnapshot());
   EXPECT_OK(put("a", "2"));
   EXPECT_OK(put("made", "2"));
-  EXPECT_OK(db_->Delete(WriteOptions(), "made"));
   EXPECT_EQ(get_in(*t, "a"), "2");  // reads do not depend on it
   ReadOptions of_snapshot;
   of_snapshot.snapshot = t->GetSnapshot();
@@ -336,7 +362,7 @@ TEST_F(Transactions, WhatChangedSinceTheSnapshotIsAConflict) {
   EXPECT_OK(t->Put(db_->DefaultColumnFamily(), "a", "7", true));
   EXPECT_TRUE(t->Put(db_->DefaultColumnFamily(), "q", "7", true).IsInvalidArgument());
   EXPECT_OK(t->Commit());
-  EXPECT_EQ(all(), "a=7 b=3 ");
+  EXPECT_EQ(all(), "a=7 b=3 made=2 ");
 
   TransactionOptions with_snapshot;
   with_snapshot.set_snapshot = true;

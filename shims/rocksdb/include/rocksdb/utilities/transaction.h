@@ -72,7 +72,9 @@ class Transaction {
   // somebody opens the database anew and ends it.
   virtual ~Transaction() = default;
 
-  // Keys that are tracked from now on must not have changed since now. Reads do not depend on it.
+  // Keys that are tracked from now on must not have changed since now. Reads do not depend on it. A
+  // commit larger than its share of the memory budget counts as a change of each key of its
+  // families; a key that was absent and is absent again may count as unchanged.
   virtual void SetSnapshot() = 0;
   // The same, before the next write or GetForUpdate.
   virtual void SetSnapshotOnNextOperation(

@@ -31,12 +31,12 @@
 #include "rocksdb/db.h"
 #include "rocksdb/utilities/stackable_db.h"
 #include "rocksdb/utilities/transaction.h"
+#include "rocksdb/utilities/transaction_db_mutex.h"
 
 namespace ROCKSDB_NAMESPACE {
 
 class SecondaryIndex;
 class TransactionDB;
-class TransactionDBMutexFactory;
 
 // When others may see what a transaction has written is the same with each: when it is committed.
 // [mapped]
@@ -73,7 +73,7 @@ struct TransactionDBOptions {
   TxnDBWritePolicy write_policy = TxnDBWritePolicy::WRITE_COMMITTED;
   bool rollback_merge_operands = false;                // [accepted]
   std::shared_ptr<LockManagerHandle> lock_mgr_handle;  // [refused]
-  // Writes outside of transactions that are no batches wait for locks in any case.
+  // Batches outside of transactions may delete ranges. They wait for locks in any case.
   bool skip_concurrency_control = false;
   int64_t default_write_batch_flush_threshold = 0;  // [accepted]
   // [accepted]
@@ -215,6 +215,20 @@ class TransactionDB : public StackableDB {
   std::shared_ptr<const Snapshot> GetLatestTimestampedSnapshot() const {
     return GetTimestampedSnapshot(kMaxTxnTimestamp);
   }
+  // [refused]
+  virtual Status GetTimestampedSnapshots(
+      TxnTimestamp /*ts_lb*/, TxnTimestamp /*ts_ub*/,
+      std::vector<std::shared_ptr<const Snapshot>>& timestamped_snapshots) const {
+    timestamped_snapshots.clear();
+    return Status::NotSupported("timestamped snapshots");
+  }
+  // [refused]
+  Status GetAllTimestampedSnapshots(
+      std::vector<std::shared_ptr<const Snapshot>>& timestamped_snapshots) const {
+    return GetTimestampedSnapshots(0, kMaxTxnTimestamp, timestamped_snapshots);
+  }
+  // There are none. [accepted]
+  virtual void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp /*ts*/) {}
 
  protected:
   explicit TransactionDB(DB* db) : StackableDB(db) {}
