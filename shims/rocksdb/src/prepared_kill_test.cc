@@ -65,10 +65,11 @@ class PreparedKills : public TransactionsTest, public testing::WithParamInterfac
     transactions_->GetAllPreparedTransactions(&left);
     ASSERT_LE(left.size(), 1U);
     if (!left.empty()) {
-      ASSERT_EQ(left[0]->GetName(), name_of(last));
+      const TransactionPtr found(left[0]);  // who ends it deletes it
+      ASSERT_EQ(found->GetName(), name_of(last));
       ASSERT_EQ(get(key_of(last)), "(missing)");
       ASSERT_LT(progress_->ended, last) << "it has its outcome";
-      ASSERT_OK(commits(last) ? left[0]->Commit() : left[0]->Rollback());
+      ASSERT_OK(commits(last) ? found->Commit() : found->Rollback());
     } else if (progress_->prepared == last) {
       ASSERT_EQ(progress_->ending, last) << "what was prepared is gone";
     } else {

@@ -160,8 +160,10 @@ TEST_P(Prepared, OfADestroyedObjectTheNextOpenFindsIt) {
   EXPECT_TRUE(put("a", "2").IsTimedOut());
   close();
   open_transactions();
-  EXPECT_OK(transactions_->GetTransactionByName("t")->Commit());
+  TransactionPtr found(transactions_->GetTransactionByName("t"));
+  EXPECT_OK(found->Commit());
   EXPECT_EQ(all(), "a=t ");
+  found.reset();
   close();
   open_transactions();
   EXPECT_EQ(prepared_names(), "");
@@ -203,10 +205,11 @@ TEST_P(Prepared, OverAFamilyThatIsDropped) {
   t.reset();
   close();
   open_transactions();
-  Transaction* const found = transactions_->GetTransactionByName("t");
+  TransactionPtr found(transactions_->GetTransactionByName("t"));
   ASSERT_NE(found, nullptr);
   EXPECT_OK(found->Commit());
   EXPECT_EQ(all(), "b=1 ");
+  found.reset();
   close();
   open_transactions({"default", "other"});  // another one of the name
   EXPECT_EQ(all(handles_[1]), "");

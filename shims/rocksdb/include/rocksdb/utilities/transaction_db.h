@@ -192,8 +192,8 @@ class TransactionDB : public StackableDB {
       Transaction* old_txn = nullptr) = 0;
   // Null where there is none.
   virtual Transaction* GetTransactionByName(const TransactionName& name) = 0;
-  // Of an earlier process they have neither reads of what they wrote nor a batch; who asks for one
-  // owns it.
+  // Of an earlier process they have neither reads of what they wrote nor a batch; who ends one
+  // deletes it.
   virtual void GetAllPreparedTransactions(std::vector<Transaction*>* trans) = 0;
 
   // By the id of the family. Of transactions that an earlier process has prepared it has nothing.
