@@ -46,6 +46,10 @@ class HandleImpl final : public rocksdb::ColumnFamilyHandle {
   const std::shared_ptr<Family> family_;
 };
 
+// Of an operand and its key: the engine's limit of 64 KB, less the size of the key, which keyed
+// operands carry, too. Longer ones are folded at once.
+inline constexpr size_t kOperandBytesMax = (size_t{64} << 10) - 3;
+
 rocksdb::Status check_options(const rocksdb::WriteOptions& options);
 hawthorn::Durability durability_of(const rocksdb::WriteOptions& options);
 

@@ -12,8 +12,6 @@ namespace {
 using rocksdb::Slice;
 using S = rocksdb::Status;
 
-// The engine's limit of an operand; longer ones are folded at once.
-constexpr size_t kOperandBytesMax = size_t{64} << 10;
 // What a thread keeps of the memory of its batches.
 constexpr size_t kBatchBytesKept = size_t{1} << 20;
 // While a family has many ranges that are not erased yet, another one waits for them.

@@ -95,7 +95,8 @@ S TransactionDBImpl::SingleDelete(const rocksdb::WriteOptions& options, Handle* 
 
 S TransactionDBImpl::Merge(const rocksdb::WriteOptions& options, Handle* handle, const Slice& key,
                            const Slice& value) {
-  if (writes_plainly()) return db_->Merge(options, handle, key, value);
+  const bool is_long = key.size() + value.size() > kOperandBytesMax;
+  if (writes_plainly() && !is_long) return db_->Merge(options, handle, key, value);
   rocksdb::WriteBatch batch;
   S s = batch.Merge(handle, key, value);
   return s.ok() ? write_locked(options, batch) : s;
@@ -115,7 +116,10 @@ S TransactionDBImpl::Write(const rocksdb::WriteOptions& options,
   if (updates->HasDeleteRange()) {
     return S::InvalidArgument("a batch that deletes ranges", "without skip_concurrency_control");
   }
-  return writes_plainly() ? db_->Write(options, updates) : write_locked(options, *updates);
+  // Long operands would wait until nobody holds a row, whatever the key.
+  const bool may_be_long = updates->GetDataSize() > kOperandBytesMax && updates->HasMerge();
+  const bool plainly = writes_plainly() && !may_be_long;
+  return plainly ? db_->Write(options, updates) : write_locked(options, *updates);
 }
 
 // ---- Names

@@ -179,6 +179,23 @@ TEST_F(Transactions, OrdersAndOperandsOfEveryKind) {
   EXPECT_OK(t->Commit());
   EXPECT_EQ(get("a"), "1," + operand + "," + operand);
   EXPECT_EQ(all(handles_[1]), "c=2 a=2 ");
+  // Outside of transactions, too, beside who holds another key.
+  TransactionPtr holder = begin();
+  EXPECT_OK(holder->Put("held", "1"));
+  EXPECT_OK(db_->Merge(WriteOptions(), handles_[1], "m", operand));
+  rocksdb::WriteBatch batch;
+  EXPECT_OK(batch.Merge(handles_[1], "m", operand));
+  EXPECT_OK(db_->Write(WriteOptions(), &batch));
+  EXPECT_EQ(get("m", handles_[1]), operand + "," + operand);
+  EXPECT_TRUE(is_lock_timeout(db_->Merge(WriteOptions(), "held", operand)));
+  // As long as the engine takes them, with the key that they carry here, and a little longer.
+  for (size_t bytes = (64 << 10) - 8; bytes < (64 << 10) + 3; ++bytes) {
+    const std::string key = "n" + std::to_string(bytes);
+    const std::string longest(bytes - key.size(), 'o');
+    EXPECT_OK(db_->Merge(WriteOptions(), handles_[1], key, longest));
+    EXPECT_OK(db_->Merge(WriteOptions(), handles_[1], key, "x"));
+    EXPECT_EQ(get(key, handles_[1]), longest + ",x") << bytes;
+  }
 }
 
 TEST_F(Transactions, IteratorsSeeItsOwnWrites) {
