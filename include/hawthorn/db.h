@@ -263,12 +263,12 @@ class HAWTHORN_EXPORT Db {
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
                    const ReadOptions& options = {});
 
-  // Whether anybody has committed to the key since the moment of the snapshot, a delete included:
-  // what a transaction would conflict with that reads that moment. May also be true of a key that
-  // nobody has written, where a commit larger than its share of memory, or the delete of a range,
-  // has met the tree since. Who holds the row's lock knows that it stays so. Errors: those of get,
-  // but kNotFound; kInvalidArgument for an empty snapshot; kNotSupported where a key may have
-  // several values.
+  // Whether anybody has committed to the key since the snapshot, a delete included: what is a
+  // conflict to who reads that moment. Behind the row's lock it stays so. May also be true where a
+  // commit larger than its share of memory, or the delete of a range, has met the tree since, and
+  // false of a key that was absent then and is absent again.
+  // Errors: those of get, but kNotFound; kInvalidArgument for an empty snapshot; kNotSupported
+  // where a key may have several values.
   Result<bool> changed_since(const Tree& tree, std::string_view key, const Snapshot& since);
 
   // A queue for gets that do not wait for the disk (read_queue.h). Errors: kInvalidArgument for the

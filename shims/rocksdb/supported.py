@@ -180,7 +180,7 @@ def name_of(code, of_class):
 
 def rows():
     all_rows, unmarked = {}, []
-    for path in sorted(HEADERS.glob("*.h")):
+    for path in sorted(HEADERS.rglob("*.h")):
         found, without = parse(path)
         unmarked += without
         merged = {}
@@ -188,7 +188,7 @@ def rows():
             known = merged.setdefault(declaration.name, declaration)
             if known is not declaration and declaration.note and not known.note:
                 known.note = declaration.note
-        all_rows[path.name] = list(merged.values())
+        all_rows[path.relative_to(HEADERS).as_posix()] = list(merged.values())
     return all_rows, unmarked
 
 

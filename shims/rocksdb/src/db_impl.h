@@ -46,6 +46,13 @@ class HandleImpl final : public rocksdb::ColumnFamilyHandle {
   const std::shared_ptr<Family> family_;
 };
 
+// Of an operand and its key: the engine's limit of 64 KB, less the size of the key, which keyed
+// operands carry, too. Longer ones are folded at once.
+inline constexpr size_t kOperandBytesMax = (size_t{64} << 10) - 3;
+
+rocksdb::Status check_options(const rocksdb::WriteOptions& options);
+hawthorn::Durability durability_of(const rocksdb::WriteOptions& options);
+
 class DBImpl final : public rocksdb::DB, public Subscriber {
  public:
   using rocksdb::DB::CompactRange;
@@ -70,9 +77,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
   using Handle = rocksdb::ColumnFamilyHandle;
 
+  // lock_timeout_ms: how long writes wait for rows; without it, as the engine does.
   static rocksdb::Status open(const rocksdb::DBOptions& options, const std::string& name,
                               const Descriptors& families, Handles* handles, bool read_only,
-                              std::unique_ptr<rocksdb::DB>* db);
+                              std::unique_ptr<rocksdb::DB>* db,
+                              std::optional<uint64_t> lock_timeout_ms = std::nullopt);
   // Of a database that this process has open; nothing where it has not.
   static std::optional<rocksdb::Status> list_families_of_open(const std::string& name,
                                                               std::vector<std::string>* names);
@@ -153,6 +162,17 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status GetDbIdentity(std::string& identity) const override;
   rocksdb::Status GetDbSessionId(std::string& session_id) const override;
 
+  // For transactions over it.
+  hawthorn::Db& engine() { return *db_; }
+  uint64_t lock_timeout_ms() const { return lock_timeout_ms_; }
+  // Null where there is none.
+  std::shared_ptr<Family> find_family(uint32_t id) const;
+  // As to_status, but what a database that is opened read-only refuses is NotSupported.
+  rocksdb::Status told(const hawthorn::Status& status) const;
+  // All operations of a batch, which are those of this database's families.
+  rocksdb::Status apply_all(hawthorn::Transaction& in, const rocksdb::WriteOptions& options,
+                            const std::string& rep);
+
   void memory_changed() override;
   void rate_changed() override;
   size_t memory_used() override;
@@ -169,8 +189,6 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   static const std::shared_ptr<Family>& family_of(const Handle* handle) {
     return static_cast<const HandleImpl*>(handle)->family();
   }
-  // As to_status, but what a database that is opened read-only refuses is NotSupported.
-  rocksdb::Status told(const hawthorn::Status& status) const;
 
   // db_open.cc
   void let_go_of_engine();
@@ -190,8 +208,6 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status choose_merge_slot(uint32_t* slot);
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
-  // Null where there is none.
-  std::shared_ptr<Family> find_family(uint32_t id) const;
   // Lifetime: while admin_ is held, or the database is being opened.
   std::vector<const rocksdb::ColumnFamilyOptions*> family_options() const;
   void family_gone(uint32_t id);
@@ -223,6 +239,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   const std::string name_;
   const std::string session_id_;
   const bool read_only_;
+  uint64_t lock_timeout_ms_ = hawthorn::Options().lock_timeout_ms;
   std::string registered_as_;  // in the list of open databases
   Slots slots_;
   std::unique_ptr<hawthorn::Db> db_;

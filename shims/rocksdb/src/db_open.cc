@@ -113,7 +113,8 @@ rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {
 
 rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
                              const Descriptors& families, Handles* handles, bool read_only,
-                             std::unique_ptr<rocksdb::DB>* db) {
+                             std::unique_ptr<rocksdb::DB>* db,
+                             std::optional<uint64_t> lock_timeout_ms) {
   db->reset();
   if (handles != nullptr) handles->clear();
   if (S s = check_options(options); !s.ok()) return s;
@@ -127,6 +128,7 @@ rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::strin
     return S::NotSupported(name, "was written by RocksDB, whose files are not read");
   }
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, read_only));
+  if (lock_timeout_ms.has_value()) impl->lock_timeout_ms_ = *lock_timeout_ms;
   S s = impl->open_engine(families);
   if (s.ok()) s = impl->open_families(families, handles);
   if (!s.ok()) return s;
@@ -156,6 +158,7 @@ std::optional<rocksdb::Status> DBImpl::list_families_of_open(const std::string& 
 rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   hawthorn::Options engine = engine_options(options_, read_only_);
   engine.memory_budget_bytes = memory_budget(options_, options_of(families));
+  engine.lock_timeout_ms = lock_timeout_ms_;
   engine.merge_operators.assign(slots_.merges.begin(), slots_.merges.end());
   engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
@@ -184,7 +187,9 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
   if (!rows.ok()) return told(rows.status());
   if (!read_only_) {
     for (const FamilyRow& row : rows->dropped()) {
-      if (hawthorn::Status s = erase_dropped(*db_, row.id); !s.ok()) return told(s);
+      // What a prepared transaction has written to stays until it has ended, and the next open.
+      const hawthorn::Status s = erase_dropped(*db_, row.id);
+      if (!s.ok() && !s.is(StatusCode::kBusy)) return told(s);
     }
     std::string left_out;
     for (const std::string& name : rows->names_by_id()) {

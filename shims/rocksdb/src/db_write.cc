@@ -12,23 +12,10 @@ namespace {
 using rocksdb::Slice;
 using S = rocksdb::Status;
 
-// The engine's limit of an operand; longer ones are folded at once.
-constexpr size_t kOperandBytesMax = size_t{64} << 10;
 // What a thread keeps of the memory of its batches.
 constexpr size_t kBatchBytesKept = size_t{1} << 20;
 // While a family has many ranges that are not erased yet, another one waits for them.
 constexpr int kRangeAttempts = 4;
-
-S check(const rocksdb::WriteOptions& options) {
-  if (options.sync && options.disableWAL) {
-    return S::InvalidArgument("Sync writes has to enable WAL.");
-  }
-  return S::OK();
-}
-
-hawthorn::Durability durability_of(const rocksdb::WriteOptions& options) {
-  return options.sync ? hawthorn::Durability::kFull : hawthorn::Durability::kNone;
-}
 
 S dropped_family() { return S::InvalidArgument("the column family is dropped"); }
 S unknown_family() { return S::InvalidArgument("Invalid column family specified in write batch"); }
@@ -51,10 +38,21 @@ void shrink(hawthorn::WriteBatch& batch) {
 
 }  // namespace
 
+S check_options(const rocksdb::WriteOptions& options) {
+  if (options.sync && options.disableWAL) {
+    return S::InvalidArgument("Sync writes has to enable WAL.");
+  }
+  return S::OK();
+}
+
+hawthorn::Durability durability_of(const rocksdb::WriteOptions& options) {
+  return options.sync ? hawthorn::Durability::kFull : hawthorn::Durability::kNone;
+}
+
 rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle, const Slice& key,
                             const Slice& value) {
   const Family& family = *family_of(handle);
-  if (S s = check(options); !s.ok()) return s;
+  if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   return told(db_->put(family.tree, view(key), view(value), durability_of(options)));
 }
@@ -62,7 +60,7 @@ rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle
 rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* handle,
                                const Slice& key) {
   const Family& family = *family_of(handle);
-  if (S s = check(options); !s.ok()) return s;
+  if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   return told(db_->del(family.tree, view(key), durability_of(options)));
 }
@@ -82,7 +80,7 @@ rocksdb::Status DBImpl::DeleteRange(const rocksdb::WriteOptions& options, Handle
 rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* handle,
                               const Slice& key, const Slice& value) {
   const Family& family = *family_of(handle);
-  if (S s = check(options); !s.ok()) return s;
+  if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   if (family.merges == nullptr) return no_operator();
   if (!family.bytewise || value.size() > kOperandBytesMax) {
@@ -95,7 +93,7 @@ rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* hand
 
 rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
   if (updates == nullptr) return S::InvalidArgument("Batch is nullptr!");
-  if (S s = check(options); !s.ok()) return s;
+  if (S s = check_options(options); !s.ok()) return s;
   const std::string& rep = updates->Data();
   if (rep.size() < kBatchHeaderBytes) return S::Corruption("malformed WriteBatch (too small)");
 
@@ -183,19 +181,28 @@ rocksdb::Status DBImpl::write_by_transaction(const rocksdb::WriteOptions& option
                                              const std::string& rep) {
   hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kExclusive);
   if (!in.ok()) return told(in.status());
+  if (S s = apply_all(*in, options, rep); !s.ok()) return s;
+  return told(in->commit(durability_of(options)));
+}
+
+rocksdb::Status DBImpl::apply_all(hawthorn::Transaction& in, const rocksdb::WriteOptions& options,
+                                  const std::string& rep) {
   const char* const end = rep.data() + rep.size();
   BatchRecord record;
+  std::shared_ptr<Family> family;
   for (const char* at = rep.data() + kBatchHeaderBytes; at < end;) {
     at = read_record(at, end, &record);
+    if (at == nullptr) return S::Corruption("bad record in a WriteBatch");
     if (!is_write(record.tag)) continue;
-    const std::shared_ptr<Family> family = find_family(record.family);
+    if (family == nullptr || family->id != record.family) family = find_family(record.family);
     if (family == nullptr) {
       if (options.ignore_missing_column_families) continue;
       return unknown_family();
     }
-    if (hawthorn::Status status = apply(*in, record, *family); !status.ok()) return told(status);
+    if (record.tag == BatchTag::kMerge && family->merges == nullptr) return no_operator();
+    if (hawthorn::Status status = apply(in, record, *family); !status.ok()) return told(status);
   }
-  return told(in->commit(durability_of(options)));
+  return S::OK();
 }
 
 hawthorn::Status DBImpl::apply(hawthorn::Transaction& in, const BatchRecord& record,
