@@ -15,6 +15,7 @@
 #include <hawthorn/db.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/families.h"
+#include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/slots.h"
 #include "shims/rocksdb/src/snapshots.h"
 #include "shims/rocksdb/src/subscribers.h"
@@ -153,6 +155,9 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status GetDbIdentity(std::string& identity) const override;
   rocksdb::Status GetDbSessionId(std::string& session_id) const override;
 
+  // checkpoint.cc: into a directory that is not there; all up to *sequence is in it.
+  rocksdb::Status checkpoint(const std::string& directory, uint64_t* sequence);
+
   void memory_changed() override;
   void rate_changed() override;
   size_t memory_used() override;
@@ -229,6 +234,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
 
   std::mutex admin_;
   mutable std::shared_mutex families_mutex_;
+  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family, as it was opened
   std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it
   std::unique_ptr<HandleImpl> default_handle_;
   std::shared_ptr<Family> default_family_;

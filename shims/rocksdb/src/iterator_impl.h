@@ -33,7 +33,10 @@ class IteratorImpl final : public rocksdb::Iterator {
   void Seek(const rocksdb::Slice& target) override;
   void SeekForPrev(const rocksdb::Slice& target) override;
   void Next() override {
-    if (valid_) stand(cursor_.next());
+    if (!valid_) return;
+    if (tails_) last_ = key_.ToString();
+    stand(cursor_.next());
+    if (!valid_ && tails_) next_of_now();
   }
   void Prev() override {
     if (valid_) stand(cursor_.prev());
@@ -58,6 +61,8 @@ class IteratorImpl final : public rocksdb::Iterator {
   void open();
   // Before a seek: a view and bounds of now.
   void prepare();
+  // Where a tailing iterator has come to the end of its view: on in what is committed now.
+  void next_of_now();
   void take_prefix(const rocksdb::Slice& target);
   std::string_view pinned(std::string_view bytes);
 
@@ -67,6 +72,8 @@ class IteratorImpl final : public rocksdb::Iterator {
   // Neither pinned data nor prefixes: the common case.
   const bool plain_;
   const bool bounded_;
+  const bool tails_;
+  std::string last_;  // of a tailing one: the key before the move
   HeldSnapshot snapshot_;
   std::optional<std::string> lower_;  // that the cursor has
   std::optional<std::string> upper_;

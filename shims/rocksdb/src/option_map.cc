@@ -68,8 +68,6 @@ rocksdb::Status check_options(const rocksdb::ColumnFamilyOptions& options) {
     return rocksdb::Status::InvalidArgument("a column family without a comparator");
   }
   if (options.comparator->timestamp_size() != 0) return refused("user timestamps");
-  if (options.compaction_filter != nullptr) return refused("compaction_filter");
-  if (options.compaction_filter_factory != nullptr) return refused("compaction_filter_factory");
   if (options.inplace_callback != nullptr) return refused("inplace_callback");
   if (!options.table_properties_collector_factories.empty()) {
     return refused("table_properties_collector_factories");

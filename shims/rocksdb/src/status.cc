@@ -153,6 +153,10 @@ rocksdb::Status to_status(const hawthorn::Status& status) {
     case StatusCode::kNotSupported:
       return S::NotSupported(words);
     case StatusCode::kCorruption:
+      // The engine has no code of its own for it; programs look for RocksDB's words.
+      if (said.find("the merge operator") != said.npos && said.find("refuses") != said.npos) {
+        return S(S::kCorruption, S::kMergeOperatorFailed, S::kNoError, words);
+      }
       return S::Corruption(words);
     case StatusCode::kNoSpace:
       return S::NoSpace(words);
