@@ -19,6 +19,11 @@ struct rocksdb_column_family_metadata_t {
 // Of none: see above.
 struct rocksdb_livefiles_t {};
 
+struct rocksdb_sst_file_manager_t {
+  int64_t delete_rate_bytes_per_second = 0;
+  double max_trash_db_ratio = 0.25;
+};
+
 // Objects that programs make before they call what is refused.
 struct rocksdb_restore_options_t {};
 struct rocksdb_envoptions_t {};
@@ -34,7 +39,7 @@ struct rocksdb_backup_engine_options_t {
   int max_background_operations = 1;
   uint64_t callback_trigger_interval_size = 4 * 1024 * 1024;
   int max_valid_backups_to_open = INT_MAX;
-  int share_files_with_checksum_naming = -2147483645;
+  int share_files_with_checksum_naming = -0x7ffffffe;  // by session and size
 };
 
 namespace {
@@ -119,6 +124,13 @@ void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) {
 }
 void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) {
   failed(errptr, db->rep->TryCatchUpWithPrimary());
+}
+
+// Open refuses it, whatever it is.
+void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_sst_file_manager_t*) {
+  static char some;
+  options->rep.sst_file_manager = std::shared_ptr<rocksdb::SstFileManager>(
+      std::shared_ptr<void>(), reinterpret_cast<rocksdb::SstFileManager*>(&some));
 }
 
 // ---- What there is none of
@@ -328,8 +340,10 @@ void rocksdb_load_latest_options(const char*, rocksdb_env_t*, bool, rocksdb_cach
   refuse(errptr, __func__);
 }
 void rocksdb_load_latest_options_destroy(rocksdb_options_t*, char**, rocksdb_options_t**, size_t) {}
-rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) { return nullptr; }
-void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t*) {}
+rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) {
+  return new rocksdb_sst_file_manager_t;
+}
+void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager) { delete manager; }
 void rocksdb_sst_file_manager_set_max_allowed_space_usage(rocksdb_sst_file_manager_t*, uint64_t) {}
 void rocksdb_sst_file_manager_set_compaction_buffer_size(rocksdb_sst_file_manager_t*, uint64_t) {}
 bool rocksdb_sst_file_manager_is_max_allowed_space_reached(rocksdb_sst_file_manager_t*) {
@@ -340,13 +354,21 @@ bool rocksdb_sst_file_manager_is_max_allowed_space_reached_including_compactions
   return false;
 }
 uint64_t rocksdb_sst_file_manager_get_total_size(rocksdb_sst_file_manager_t*) { return 0; }
-int64_t rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t*) {
-  return 0;
+int64_t rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(
+    rocksdb_sst_file_manager_t* manager) {
+  return manager->delete_rate_bytes_per_second;
 }
-void rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t*,
-                                                               int64_t) {}
-double rocksdb_sst_file_manager_get_max_trash_db_ratio(rocksdb_sst_file_manager_t*) { return 0; }
-void rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t*, double) {}
+void rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* manager,
+                                                               int64_t value) {
+  manager->delete_rate_bytes_per_second = value;
+}
+double rocksdb_sst_file_manager_get_max_trash_db_ratio(rocksdb_sst_file_manager_t* manager) {
+  return manager->max_trash_db_ratio;
+}
+void rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t* manager,
+                                                     double value) {
+  manager->max_trash_db_ratio = value;
+}
 uint64_t rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t*) { return 0; }
 rocksdb_envoptions_t* rocksdb_envoptions_create() { return new rocksdb_envoptions_t; }
 void rocksdb_envoptions_destroy(rocksdb_envoptions_t* options) { delete options; }

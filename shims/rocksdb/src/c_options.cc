@@ -316,7 +316,6 @@ void rocksdb_options_add_compact_on_deletion_collector_factory_del_ratio(rocksdb
 void rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(rocksdb_options_t*,
                                                                              size_t, size_t, double,
                                                                              uint64_t) {}
-void rocksdb_options_set_sst_file_manager(rocksdb_options_t*, rocksdb_sst_file_manager_t*) {}
 
 void rocksdb_options_set_max_write_buffer_number_to_maintain(rocksdb_options_t* options,
                                                              int value) {

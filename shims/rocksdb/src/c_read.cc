@@ -90,17 +90,18 @@ void batched_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, Hand
   }
 }
 
+// As RocksDB does it, a key that is missing counts as found, with an empty value.
 unsigned char key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                             rocksdb::ColumnFamilyHandle* family, const Slice& key, char** value,
-                            size_t* value_size, const char* timestamp, unsigned char* value_found) {
+                            size_t* value_size, size_t timestamp_size, unsigned char* value_found) {
   if (value_found != nullptr) *value_found = 0;
   // With a timestamp nothing is known of the key: it may be there.
-  if (timestamp != nullptr) return 1;
+  if (timestamp_size > 0) return 1;
   std::string found_value;
   bool found = false;
   const bool may = db->rep->KeyMayExist(options->rep, family, key, &found_value,
                                         value_found == nullptr ? nullptr : &found);
-  if (found) {
+  if (value_found != nullptr && (found || !may)) {
     *value_found = 1;
     *value_size = found_value.size();
     *value = copy_of(found_value);
@@ -204,18 +205,18 @@ unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db, const rocksdb_readoption
 
 unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                     const char* key, size_t key_size, char** value,
-                                    size_t* value_size, const char* timestamp, size_t,
+                                    size_t* value_size, const char*, size_t timestamp_size,
                                     unsigned char* value_found) {
   return key_may_exist(db, options, db->rep->DefaultColumnFamily(), Slice(key, key_size), value,
-                       value_size, timestamp, value_found);
+                       value_size, timestamp_size, value_found);
 }
 
 unsigned char rocksdb_key_may_exist_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                        Handle* column_family, const char* key, size_t key_size,
-                                       char** value, size_t* value_size, const char* timestamp,
-                                       size_t, unsigned char* value_found) {
+                                       char** value, size_t* value_size, const char*,
+                                       size_t timestamp_size, unsigned char* value_found) {
   return key_may_exist(db, options, column_family->rep, Slice(key, key_size), value, value_size,
-                       timestamp, value_found);
+                       timestamp_size, value_found);
 }
 
 // ---- Several keys

@@ -157,7 +157,8 @@ static void test_single_keys(void) {
   check_taken(value, size, "value");
   CHECK(rocksdb_key_may_exist(of.db, of.read, "k", 1, NULL, NULL, NULL, 0, NULL) == 1);
   CHECK(rocksdb_key_may_exist(of.db, of.read, "no", 2, &value, &size, NULL, 0, &found) == 0);
-  CHECK(found == 0);
+  CHECK(found == 1);
+  check_taken(value, size, "");
   CHECK(rocksdb_key_may_exist(of.db, of.read, "no", 2, &value, &size, "ts", 2, &found) == 1);
   CHECK(found == 0);
   end_database(&of);
@@ -440,6 +441,9 @@ static void test_care(void) {
   rocksdb_compact_range_opt(of.db, compact, NULL, 0, "z", 1);
   rocksdb_compact_range_cf_opt(of.db, family, compact, "a", 1, NULL, 0);
   rocksdb_compactoptions_destroy(compact);
+  rocksdb_suggest_compact_range(of.db, NULL, 0, "z", 1, &error);
+  rocksdb_suggest_compact_range_cf(of.db, family, "a", 1, NULL, 0, &error);
+  CHECK_OK(error);
   rocksdb_disable_manual_compaction(of.db);
   rocksdb_enable_manual_compaction(of.db);
   rocksdb_wait_for_compact_options_t* const wait = rocksdb_wait_for_compact_options_create();

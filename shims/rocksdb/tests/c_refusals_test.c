@@ -48,8 +48,6 @@ static void test_care(Database* of) {
   const char* const value = "1";
   rocksdb_set_options(of->db, 1, &key, &value, &error);
   CHECK_REFUSED(error);
-  rocksdb_suggest_compact_range(of->db, NULL, 0, NULL, 0, &error);
-  CHECK_REFUSED(error);
   rocksdb_disable_file_deletions(of->db, &error);
   CHECK_REFUSED(error);
   rocksdb_enable_file_deletions(of->db, &error);
@@ -71,7 +69,17 @@ static void test_care(Database* of) {
   CHECK(rocksdb_livefiles_count(files) == 0);
   rocksdb_livefiles_destroy(files);
   rocksdb_delete_file(of->db, "1.sst");
-  rocksdb_options_set_sst_file_manager(of->options, NULL);
+  rocksdb_sst_file_manager_t* const manager = rocksdb_sst_file_manager_create(NULL);
+  rocksdb_sst_file_manager_set_max_trash_db_ratio(manager, 0.5);
+  CHECK(rocksdb_sst_file_manager_get_max_trash_db_ratio(manager) == 0.5);
+  rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(manager, 17);
+  CHECK(rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(manager) == 17);
+  rocksdb_options_t* const options = rocksdb_options_create();
+  rocksdb_options_set_sst_file_manager(options, manager);
+  rocksdb_sst_file_manager_destroy(manager);
+  CHECK(rocksdb_open(options, new_path(), &error) == NULL);
+  CHECK_REFUSED(error);
+  rocksdb_options_destroy(options);
 }
 
 static void test_opening(void) {
