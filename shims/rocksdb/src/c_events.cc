@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rocksdb/statistics.h"
 #include "shims/rocksdb/src/c_types.h"
 
 struct rocksdb_memory_consumers_t {
@@ -16,14 +17,14 @@ struct rocksdb_memory_usage_t {
 };
 // Nothing is counted, yet.
 struct rocksdb_perfcontext_t {};
-struct rocksdb_statistics_histogram_data_t {};
+struct rocksdb_statistics_histogram_data_t {
+  rocksdb::HistogramData rep;
+};
 
 namespace {
 
 using hawthorn::rocks::failed;
 using hawthorn::rocks::refuse;
-
-constexpr int kLevelWhenEnabled = rocksdb_statistics_level_except_detailed_timers;
 
 }  // namespace
 
@@ -76,47 +77,66 @@ uint64_t rocksdb_approximate_memory_usage_get_cache_total(rocksdb_memory_usage_t
 // ---- Statistics and performance
 
 void rocksdb_options_enable_statistics(rocksdb_options_t* options) {
-  options->statistics_level = kLevelWhenEnabled;
+  options->rep.statistics = rocksdb::CreateDBStatistics();
 }
 void rocksdb_options_set_statistics_level(rocksdb_options_t* options, int level) {
-  if (options->statistics_level == 0) return;  // as RocksDB, which has none then
-  options->statistics_level =
-      std::clamp<int>(level, rocksdb_statistics_level_disable_all, rocksdb_statistics_level_all);
+  if (options->rep.statistics == nullptr) return;
+  options->rep.statistics->set_stats_level(static_cast<rocksdb::StatsLevel>(
+      std::clamp<int>(level, rocksdb_statistics_level_disable_all, rocksdb_statistics_level_all)));
 }
 int rocksdb_options_get_statistics_level(rocksdb_options_t* options) {
-  return options->statistics_level;
+  if (options->rep.statistics == nullptr) return rocksdb::kDisableAll;
+  return options->rep.statistics->get_stats_level();
 }
 char* rocksdb_options_statistics_get_string(rocksdb_options_t* options) {
-  return options->statistics_level == 0 ? nullptr : strdup("");
+  if (options->rep.statistics == nullptr) return nullptr;
+  return strdup(options->rep.statistics->ToString().c_str());
 }
-uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t*, uint32_t) { return 0; }
-void rocksdb_options_statistics_get_histogram_data(rocksdb_options_t*, uint32_t,
-                                                   rocksdb_statistics_histogram_data_t* const) {}
+uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t* options,
+                                                     uint32_t ticker_type) {
+  if (options->rep.statistics == nullptr) return 0;
+  return options->rep.statistics->getTickerCount(ticker_type);
+}
+void rocksdb_options_statistics_get_histogram_data(
+    rocksdb_options_t* options, uint32_t histogram_type,
+    rocksdb_statistics_histogram_data_t* const data) {
+  data->rep = {};
+  if (options->rep.statistics == nullptr) return;
+  options->rep.statistics->histogramData(histogram_type, &data->rep);
+}
 rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create() {
   return new rocksdb_statistics_histogram_data_t;
 }
 void rocksdb_statistics_histogram_data_destroy(rocksdb_statistics_histogram_data_t* data) {
   delete data;
 }
-double rocksdb_statistics_histogram_data_get_median(rocksdb_statistics_histogram_data_t*) {
-  return 0;
+double rocksdb_statistics_histogram_data_get_median(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.median;
 }
-double rocksdb_statistics_histogram_data_get_p95(rocksdb_statistics_histogram_data_t*) { return 0; }
-double rocksdb_statistics_histogram_data_get_p99(rocksdb_statistics_histogram_data_t*) { return 0; }
-double rocksdb_statistics_histogram_data_get_average(rocksdb_statistics_histogram_data_t*) {
-  return 0;
+double rocksdb_statistics_histogram_data_get_p95(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.percentile95;
 }
-double rocksdb_statistics_histogram_data_get_std_dev(rocksdb_statistics_histogram_data_t*) {
-  return 0;
+double rocksdb_statistics_histogram_data_get_p99(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.percentile99;
 }
-double rocksdb_statistics_histogram_data_get_max(rocksdb_statistics_histogram_data_t*) { return 0; }
-uint64_t rocksdb_statistics_histogram_data_get_count(rocksdb_statistics_histogram_data_t*) {
-  return 0;
+double rocksdb_statistics_histogram_data_get_average(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.average;
 }
-uint64_t rocksdb_statistics_histogram_data_get_sum(rocksdb_statistics_histogram_data_t*) {
-  return 0;
+double rocksdb_statistics_histogram_data_get_std_dev(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.standard_deviation;
 }
-double rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_data_t*) { return 0; }
+double rocksdb_statistics_histogram_data_get_max(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.max;
+}
+uint64_t rocksdb_statistics_histogram_data_get_count(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.count;
+}
+uint64_t rocksdb_statistics_histogram_data_get_sum(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.sum;
+}
+double rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_data_t* data) {
+  return data->rep.min;
+}
 
 void rocksdb_set_perf_level(int) {}
 rocksdb_perfcontext_t* rocksdb_perfcontext_create() { return new rocksdb_perfcontext_t; }

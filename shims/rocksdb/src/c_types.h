@@ -45,8 +45,6 @@ struct rocksdb_options_t {
   // What the C++ API of 10.4 has no longer.
   int max_write_buffer_number_to_maintain = 0;
   int access_hint_on_compaction_start = 1;
-  // And what is taken for statistics, which there are none of.
-  int statistics_level = 0;
 };
 struct rocksdb_readoptions_t {
   rocksdb::ReadOptions rep;

@@ -50,7 +50,6 @@ void log_line(rocksdb::Logger& logger, rocksdb::InfoLogLevel level, const char* 
 rocksdb::Status check_options(const rocksdb::DBOptions& options) {
   if (options.env != rocksdb::Env::Default()) return refused("env");
   if (options.sst_file_manager != nullptr) return refused("sst_file_manager");
-  if (options.statistics != nullptr) return refused("statistics");
   if (!options.listeners.empty()) return refused("listeners");
   if (options.wal_filter != nullptr) return refused("wal_filter");
   if (options.file_checksum_gen_factory != nullptr) return refused("file_checksum_gen_factory");

@@ -22,7 +22,6 @@ class SecondaryCache {};
 class SstPartitionerFactory {};
 class FileChecksumGenFactory {};
 class SstFileManager {};
-class Statistics {};
 class TablePropertiesCollectorFactory {};
 class WalFilter {};
 }  // namespace rocksdb
@@ -74,8 +73,6 @@ TEST_F(OptionsOf, ADatabaseThatAreRefused) {
   options_.env = &env;
   refused();
   options_.sst_file_manager = std::make_shared<rocksdb::SstFileManager>();
-  refused();
-  options_.statistics = std::make_shared<rocksdb::Statistics>();
   refused();
   options_.listeners.push_back(std::make_shared<rocksdb::EventListener>());
   refused();

@@ -132,7 +132,9 @@ static void test_fields(void) {
   rocksdb_options_enable_statistics(options);
   rocksdb_options_set_statistics_level(options, 99);
   CHECK(rocksdb_options_get_statistics_level(options) == rocksdb_statistics_level_all);
-  check_text(rocksdb_options_statistics_get_string(options), "");
+  char* const text = rocksdb_options_statistics_get_string(options);
+  CHECK(strstr(text, "rocksdb.bytes.written COUNT : 0\n") != NULL);
+  rocksdb_free(text);
   CHECK(rocksdb_options_statistics_get_ticker_count(options, 0) == 0);
   rocksdb_statistics_histogram_data_t* const data = rocksdb_statistics_histogram_data_create();
   rocksdb_options_statistics_get_histogram_data(options, 0, data);
@@ -288,6 +290,30 @@ static void test_accepted(void) {
   end_database(&of);
 }
 
+static void test_statistics(void) {
+  enum { kKeysWritten = 57, kDbWrite = 1 };  // NUMBER_KEYS_WRITTEN, DB_WRITE
+  Database of = new_database();
+  rocksdb_options_enable_statistics(of.options);
+  open_database(&of);
+  put(&of, "a", "1");
+  put(&of, "b", "2");
+  CHECK(rocksdb_options_statistics_get_ticker_count(of.options, kKeysWritten) == 2);
+  rocksdb_statistics_histogram_data_t* const data = rocksdb_statistics_histogram_data_create();
+  rocksdb_options_statistics_get_histogram_data(of.options, kDbWrite, data);
+  CHECK(rocksdb_statistics_histogram_data_get_count(data) == 2);
+  const double min = rocksdb_statistics_histogram_data_get_min(data);
+  const double max = rocksdb_statistics_histogram_data_get_max(data);
+  const double median = rocksdb_statistics_histogram_data_get_median(data);
+  const double average = rocksdb_statistics_histogram_data_get_average(data);
+  CHECK(min <= median && median <= max && min <= average && average <= max);
+  CHECK(rocksdb_statistics_histogram_data_get_p95(data) == max);
+  CHECK(rocksdb_statistics_histogram_data_get_p99(data) == max);
+  CHECK((double)rocksdb_statistics_histogram_data_get_sum(data) == 2 * average);
+  CHECK(rocksdb_statistics_histogram_data_get_std_dev(data) <= max);
+  rocksdb_statistics_histogram_data_destroy(data);
+  end_database(&of);
+}
+
 // What the mapped ones do.
 static void test_mapped(void) {
   Database of = new_database();
@@ -368,5 +394,6 @@ void test_options(void) {
   test_fields();
   test_calls();
   test_accepted();
+  test_statistics();
   test_mapped();
 }

@@ -126,7 +126,7 @@ struct DBOptions {
   int max_open_files = -1;
   int max_file_opening_threads = 16;
   uint64_t max_total_wal_size = 0;
-  std::shared_ptr<Statistics> statistics = nullptr;  // [refused]
+  std::shared_ptr<Statistics> statistics = nullptr;  // [mapped]
   bool use_fsync = false;
   std::vector<DbPath> db_paths;  // all is in one directory
   std::string db_log_dir = "";
