@@ -185,6 +185,7 @@ TEST_F(Filters, AFailedMergeSaysSoAsRocksDbDoes) {
   const rocksdb::Status status = db_->Get({}, "a", &value);
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_EQ(status.subcode(), rocksdb::Status::kMergeOperatorFailed);
+  EXPECT_NE(status.ToString().find("Merge operator failed"), std::string::npos);
 }
 
 TEST_F(Filters, TailingIteratorsGoOnAtTheirEnd) {

@@ -61,10 +61,12 @@ const char* name_of(Status::SubCode code) {
   switch (code) {
     case Status::kNone:
     case Status::kOverwritten:
-    case Status::kTxnNotPrepared:
-    case Status::kIOFenced:
     case Status::kMaxSubCode:
       return "";
+    case Status::kTxnNotPrepared:
+      return "Txn not prepared";
+    case Status::kIOFenced:
+      return "IO fenced off";
     case Status::kMutexTimeout:
       return "Timeout Acquiring Mutex";
     case Status::kLockTimeout:
@@ -88,7 +90,7 @@ const char* name_of(Status::SubCode code) {
     case Status::kManualCompactionPaused:
       return "Manual compaction paused";
     case Status::kMergeOperatorFailed:
-      return "Failed merge operator";
+      return "Merge operator failed";
     case Status::kMergeOperandThresholdExceeded:
       return "Number of operands merged exceeded threshold";
   }

@@ -6,7 +6,7 @@
 #   bindings.sh LIBRARY [rust] [go10] [go7]     LIBRARY: libhawthorn_rocksdb.so; default: all
 #
 #   rust   crate rocksdb 0.24.0 (made for RocksDB 10.4.2), with the header of its own
-#   go10   grocksdb v1.10.7 (for RocksDB 10.10), compiled with our header
+#   go10   grocksdb v1.10.7 (for RocksDB 10.9), compiled with our header
 #   go7    grocksdb v1.7.14 (for RocksDB 7.8), with the header of its own
 #
 # Works in build/bindings. Needs cargo, go and libclang. Results of each test: build/bindings/*.log.
