@@ -36,9 +36,11 @@ POINTER_TO_FUNCTION = re.compile(r"\(\*(\w+)\)\(")
 
 PAGE_HEAD = """# What of RocksDB's API there is
 
-Of the headers in [include/rocksdb](include/rocksdb), written by `supported.py` from their marks;
-`supported.py --check`, which is a test, compares the two, and looks for each row in a test. Level
-of the API: RocksDB 10.4. What is not listed is not declared.
+Of the headers in [include/rocksdb](include/rocksdb), written by `supported.py` from their marks,
+and for the C API, whose headers are in [include/rocksdb/c](include/rocksdb/c), from
+[c_api.tsv](c_api.tsv); `supported.py --check`, which is a test, compares the two, and looks for
+each row in a test (of the C API, for each that is mapped). Level of the API: RocksDB 10.4. What is
+not listed is not declared.
 
 - **mapped**: does what RocksDB's documentation says, within the limits that the header names.
 - **accepted**: taken, without a meaning here: it is about something that the engine has not, or
