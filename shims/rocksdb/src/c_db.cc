@@ -66,7 +66,8 @@ extern "C" {
 
 rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name, char** errptr) {
   std::unique_ptr<rocksdb::DB> db;
-  return opened(errptr, rocksdb::DB::Open(options->rep, name, &db), std::move(db));
+  const rocksdb::Status status = rocksdb::DB::Open(options->rep, name, &db);
+  return opened(errptr, status, std::move(db));
 }
 
 rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* options, const char* name,
