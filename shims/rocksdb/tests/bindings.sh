@@ -27,9 +27,11 @@ shift
 [ $# -gt 0 ] || set -- rust go10 go7
 mkdir -p "$work/lib"
 work=$(realpath "$work")
-# The name that bindings link with, and the one that the library has itself.
-ln -sf "$library" "$work/lib/librocksdb.so"
-ln -sf "$library" "$work/lib/$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')"
+# The name that bindings link with, and those that the library may have itself: what was linked with
+# another one before finds this one, too.
+for name in librocksdb.so librocksdb.so.10 libhawthorn_rocksdb.so.10; do
+  ln -sf "$library" "$work/lib/$name"
+done
 engine=$(ldd "$library" | awk '/libhawthorn\.so/ { print $3 }')
 export LD_LIBRARY_PATH=$work/lib:$(dirname "$engine")
 
