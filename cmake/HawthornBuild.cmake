@@ -46,7 +46,8 @@ endif()
 # links this and hawthorn::static.
 add_library(hawthorn_warnings INTERFACE)
 target_compile_options(hawthorn_warnings INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpedantic -fno-omit-frame-pointer)
+  -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wpedantic
+  -fno-omit-frame-pointer)
 # g++ refuses to inline xxhash's streaming functions at -Og, which the header otherwise demands.
 target_compile_definitions(hawthorn_warnings INTERFACE $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

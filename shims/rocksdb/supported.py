@@ -7,14 +7,19 @@ in the comment before a declaration or behind it. Members have what their class 
 say otherwise; declarations at the top need a mark of their own, which also holds for those that
 follow without a line between.
 
+The C API has its marks in c_api.tsv.
+
   supported.py           writes SUPPORTED.md
   supported.py --check   fails when SUPPORTED.md is not what it would write, when a declaration has
-                         no mark, or when a test names neither it nor its class
+                         no mark, or when a test names neither it nor its class; of the C API, what
+                         is mapped needs a test
 """
 
 import pathlib
 import re
 import sys
+
+import c_api
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE / "include/rocksdb"
@@ -31,9 +36,11 @@ POINTER_TO_FUNCTION = re.compile(r"\(\*(\w+)\)\(")
 
 PAGE_HEAD = """# What of RocksDB's API there is
 
-Of the headers in [include/rocksdb](include/rocksdb), written by `supported.py` from their marks;
-`supported.py --check`, which is a test, compares the two, and looks for each row in a test. Level
-of the API: RocksDB 10.4. What is not listed is not declared.
+Of the headers in [include/rocksdb](include/rocksdb), written by `supported.py` from their marks,
+and for the C API, whose headers are in [include/rocksdb/c](include/rocksdb/c), from
+[c_api.tsv](c_api.tsv); `supported.py --check`, which is a test, compares the two, and looks for
+each row in a test (of the C API, for each that is mapped). Level of the API: RocksDB 10.4. What is
+not listed is not declared.
 
 - **mapped**: does what RocksDB's documentation says, within the limits that the header names.
 - **accepted**: taken, without a meaning here: it is about something that the engine has not, or
@@ -180,7 +187,10 @@ def name_of(code, of_class):
 
 def rows():
     all_rows, unmarked = {}, []
+    # Those of the C API are written from its table.
     for path in sorted(HEADERS.rglob("*.h")):
+        if path.name == "c.h" or path.parent.name == "c":
+            continue
         found, without = parse(path)
         unmarked += without
         merged = {}
@@ -189,6 +199,11 @@ def rows():
             if known is not declaration and declaration.note and not known.note:
                 known.note = declaration.note
         all_rows[path.relative_to(HEADERS).as_posix()] = list(merged.values())
+    topics, functions = c_api.read_table()
+    for topic in topics:
+        all_rows[f"c/{topic}.h"] = [
+            Declaration(function.name, function.how, function.note, "function of C")
+            for function in functions if function.topic == topic]
     return all_rows, unmarked
 
 
@@ -210,11 +225,19 @@ def page(all_rows):
 
 
 def untested(all_rows):
-    files = sorted(HERE.rglob("*_test*.cc")) + sorted(HERE.rglob("*_test_*.h"))
+    files = [path for end in ("*_test*.cc", "*_test_*.h", "*_test*.c")
+             for path in sorted(HERE.rglob(end))]
     tests = "".join(path.read_text("utf-8") for path in files)
     words = set(re.findall(r"\w+", tests))
+    # Macros of the tests of the C API, which set a field and read it.
+    for fields in re.findall(r"\b(?:FIELD|FLAG)\(([^)]*)\)", tests):
+        named = [word.strip() for word in fields.split(",")]
+        for name in named[1:]:
+            words |= {f"rocksdb_{named[0]}_set_{name}", f"rocksdb_{named[0]}_get_{name}"}
     for header, declarations in all_rows.items():
         for declaration in declarations:
+            if declaration.kind == "function of C" and declaration.how != "mapped":
+                continue
             parts = declaration.name.split("::")
             if parts[-1].startswith("operator"):
                 continue

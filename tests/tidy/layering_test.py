@@ -65,7 +65,7 @@ string_view syncstream system_error thread tuple type_traits typeindex typeinfo 
 unordered_set utility valarray variant vector version stddef.h stdint.h
 """.split())
 
-TEST_FILE = re.compile(r"_test\.cc$|_test(_\w+)?\.h$")
+TEST_FILE = re.compile(r"_test\.cc?$|_test(_\w+)?\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

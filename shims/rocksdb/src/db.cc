@@ -180,7 +180,7 @@ Status DestroyDB(const std::string& name, const Options&,
   const hawthorn::Status status = hawthorn::Db::destroy(name);
   if (status.is_not_found()) return Status::OK();
   if (status.is(hawthorn::StatusCode::kBusy)) {
-    return Status::IOError("lock " + name, hawthorn::rocks::slice(status.message()));
+    return Status::IOError("lock " + name + "/LOCK", hawthorn::rocks::slice(status.message()));
   }
   return to_status(status);
 }

@@ -161,6 +161,7 @@ std::optional<std::string> DBImpl::text_property(const Family& family, std::stri
     text += std::string(what) + ": " + std::to_string(figure) + "\n";
   };
   if (of_database) {
+    text += "** DB Stats **\n";
     add("commits", stats.commits);
     add("operations", stats.operations);
     add("bytes written to the log", stats.bytes_written_log);
@@ -170,6 +171,7 @@ std::optional<std::string> DBImpl::text_property(const Family& family, std::stri
     add("microseconds of pacing", stats.write_wait_us);
   }
   if (of_family) {
+    text += "** Compaction Stats [" + family.name + "] **\n";
     add("entries on disk", tree->entries_flushed);
     add("entries in memory alone", tree->delta_records);
     add("containers", tree->containers);

@@ -15,6 +15,11 @@ using S = rocksdb::Status;
 // The engine's limit of a tree's name, less "cf/" and what a dropped one may need.
 constexpr size_t kNameBytesMax = 250;
 
+// The engine is told of filters when it is opened.
+S filter_comes_late() {
+  return S::NotSupported("a compaction filter", "open the database with it");
+}
+
 }  // namespace
 
 rocksdb::Status HandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
@@ -116,6 +121,7 @@ rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& des
 rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
                                            const std::string& name, Handle** handle) {
   *handle = nullptr;
+  if (has_filter(options)) return filter_comes_late();
   std::shared_ptr<Family> family;
   {
     const std::lock_guard lock(admin_);
@@ -158,6 +164,9 @@ rocksdb::Status DBImpl::DropColumnFamily(Handle* handle) {
     if (status.ok()) status = in->commit(hawthorn::Durability::kFull);
     if (!status.ok()) return told(status);
     family->dropped = true;
+    if (const auto filter = filters_.find(family->name); filter != filters_.end()) {
+      filter->second->stop();
+    }
     const std::unique_lock families_lock(families_mutex_);
     std::erase(families_, family);
   }

@@ -15,6 +15,7 @@
 #include <hawthorn/db.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/families.h"
+#include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/slots.h"
 #include "shims/rocksdb/src/snapshots.h"
 #include "shims/rocksdb/src/subscribers.h"
@@ -172,6 +174,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // All operations of a batch, which are those of this database's families.
   rocksdb::Status apply_all(hawthorn::Transaction& in, const rocksdb::WriteOptions& options,
                             const std::string& rep);
+  // checkpoint.cc: into a directory that is not there; all up to *sequence is in it.
+  rocksdb::Status checkpoint(const std::string& directory, uint64_t* sequence);
 
   void memory_changed() override;
   void rate_changed() override;
@@ -246,6 +250,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
 
   std::mutex admin_;
   mutable std::shared_mutex families_mutex_;
+  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family, as it was opened
   std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it
   std::unique_ptr<HandleImpl> default_handle_;
   std::shared_ptr<Family> default_family_;

@@ -8,6 +8,7 @@
 #include "rocksdb/table.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/option_map.h"
 #include "shims/rocksdb/src/resources.h"
 
@@ -42,7 +43,8 @@ std::string random_id() {
 }
 
 S open_error(const hawthorn::Status& status, const std::string& name, bool read_only) {
-  if (status.is(StatusCode::kBusy)) return S::IOError("lock " + name, slice(status.message()));
+  if (status.is(StatusCode::kBusy))
+    return S::IOError("lock " + name + "/LOCK", slice(status.message()));
   if (status.is(StatusCode::kNotFound)) {
     if (read_only) return S::NotFound(name, "does not exist");
     return S::InvalidArgument(name, "does not exist (create_if_missing is false)");
@@ -161,6 +163,11 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   engine.lock_timeout_ms = lock_timeout_ms_;
   engine.merge_operators.assign(slots_.merges.begin(), slots_.merges.end());
   engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
+  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
+    if (!has_filter(family.options)) continue;
+    filters_[family.name] = engine_filter(family.options);
+    engine.flush_filters[tree_name(family.name)] = filters_[family.name];
+  }
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
   db_ = std::move(opened).value();

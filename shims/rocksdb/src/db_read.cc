@@ -8,6 +8,7 @@
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/iterator_impl.h"
+#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -91,11 +92,17 @@ rocksdb::Status DBImpl::Get(const rocksdb::ReadOptions& options, Handle* handle,
                             std::string* timestamp) {
   if (timestamp != nullptr) return S::NotSupported("user timestamps");
   if (S s = check(options); !s.ok()) return s;
+  const Measured call(options_.statistics.get(), rocksdb::DB_GET);
+  if (call) call.count(rocksdb::NUMBER_KEYS_READ, 1);
   hawthorn::Value& read = value_of_thread();
   const hawthorn::Status status =
       db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
   if (!status.ok()) return told(status);
   hand_over(read, value);
+  if (call) {
+    call.count(rocksdb::BYTES_READ, value->size());
+    call.size(rocksdb::BYTES_PER_READ, value->size());
+  }
   return S::OK();
 }
 
@@ -115,6 +122,9 @@ hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapsho
                                    const size_t* places, const rocksdb::Slice* keys,
                                    rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
                                    uint64_t* bytes) {
+  const Measured call(options_.statistics.get(), rocksdb::DB_MULTIGET);
+  const uint64_t bytes_before = *bytes;
+  uint64_t found = 0;
   Batch& batch = batch_of_thread();
   batch.keys.clear();
   const auto place = [places](size_t i) { return places == nullptr ? i : places[i]; };
@@ -134,12 +144,20 @@ hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapsho
       statuses[at] = S::Aborted();
     } else {
       *bytes += item.value.size();
+      ++found;
       values[at].Reset();
       values[at].PinSelf(slice(item.value));
       statuses[at] = S::OK();
     }
   }
   batch.answers.reset();
+  if (call) {
+    call.count(rocksdb::NUMBER_MULTIGET_CALLS, 1);
+    call.count(rocksdb::NUMBER_MULTIGET_KEYS_READ, count);
+    call.count(rocksdb::NUMBER_MULTIGET_KEYS_FOUND, found);
+    call.count(rocksdb::NUMBER_MULTIGET_BYTES_READ, *bytes - bytes_before);
+    call.size(rocksdb::BYTES_PER_MULTIGET, *bytes - bytes_before);
+  }
   return status;
 }
 
@@ -190,6 +208,7 @@ void DBImpl::MultiGet(const rocksdb::ReadOptions& options, size_t num_keys, Hand
 
 rocksdb::Iterator* DBImpl::NewIterator(const rocksdb::ReadOptions& options, Handle* handle) {
   if (S s = check(options); !s.ok()) return rocksdb::NewErrorIterator(s);
+  if (options_.statistics) options_.statistics->recordTick(rocksdb::NO_ITERATOR_CREATED);
   return new IteratorImpl(db_.get(), family_of(handle), options, HeldSnapshot(options.snapshot));
 }
 
@@ -197,6 +216,9 @@ rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const 
                                      std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
   if (S s = check(options); !s.ok()) return s;
+  if (options_.statistics) {
+    options_.statistics->recordTick(rocksdb::NO_ITERATOR_CREATED, handles.size());
+  }
   const SnapshotImpl* taken = nullptr;
   if (options.snapshot == nullptr) taken = new SnapshotImpl(db_->snapshot(), 0);
   const rocksdb::Snapshot* const shown = taken == nullptr ? options.snapshot : taken;

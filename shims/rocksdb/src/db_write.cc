@@ -5,6 +5,7 @@
 #include "rocksdb/merge_operator.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -36,6 +37,19 @@ void shrink(hawthorn::WriteBatch& batch) {
   if (batch.bytes() > kBatchBytesKept) batch = hawthorn::WriteBatch();
 }
 
+// Of a batch with one operation.
+size_t batch_bytes(size_t bytes) { return kBatchHeaderBytes + 1 + bytes; }
+
+template <typename Status>
+void count_write(const Measured& call, const Status& status, uint64_t keys, uint64_t bytes) {
+  if (!status.ok()) return;
+  call.count(rocksdb::NUMBER_KEYS_WRITTEN, keys);
+  call.count(rocksdb::BYTES_WRITTEN, bytes);
+  call.count(rocksdb::WRITE_DONE_BY_SELF, 1);
+  call.count(rocksdb::WRITE_WITH_WAL, 1);
+  call.size(rocksdb::BYTES_PER_WRITE, bytes);
+}
+
 }  // namespace
 
 S check_options(const rocksdb::WriteOptions& options) {
@@ -54,7 +68,10 @@ rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle
   const Family& family = *family_of(handle);
   if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
-  return told(db_->put(family.tree, view(key), view(value), durability_of(options)));
+  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const hawthorn::Status s = db_->put(family.tree, view(key), view(value), durability_of(options));
+  if (call) count_write(call, s, 1, batch_bytes(key.size() + value.size()));
+  return told(s);
 }
 
 rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* handle,
@@ -62,7 +79,10 @@ rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* han
   const Family& family = *family_of(handle);
   if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
-  return told(db_->del(family.tree, view(key), durability_of(options)));
+  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const hawthorn::Status s = db_->del(family.tree, view(key), durability_of(options));
+  if (call) count_write(call, s, 1, batch_bytes(key.size()));
+  return told(s);
 }
 
 rocksdb::Status DBImpl::SingleDelete(const rocksdb::WriteOptions& options, Handle* handle,
@@ -88,7 +108,11 @@ rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* hand
     S s = batch.Merge(handle, key, value);
     return s.ok() ? Write(options, &batch) : s;
   }
-  return told(db_->merge(family.tree, view(key), view(value), durability_of(options)));
+  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const hawthorn::Status s =
+      db_->merge(family.tree, view(key), view(value), durability_of(options));
+  if (call) count_write(call, s, 1, batch_bytes(key.size() + value.size()));
+  return told(s);
 }
 
 rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
@@ -127,9 +151,15 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
     }
   }
   if (found != batch_count(rep)) return S::Corruption("WriteBatch has wrong count");
-  if (by_transaction) return write_by_transaction(options, rep);
+  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  if (by_transaction) {
+    S s = write_by_transaction(options, rep);
+    if (call) count_write(call, s, found, rep.size());
+    return s;
+  }
   if (batch.count() == 0) return options.sync ? told(db_->sync()) : S::OK();
   S s = told(commit(batch, durability_of(options)));
+  if (call) count_write(call, s, found, rep.size());
   shrink(batch);
   return s;
 }

@@ -36,6 +36,7 @@ IteratorImpl::IteratorImpl(hawthorn::Db* db, std::shared_ptr<Family> family,
       options_(options),
       plain_(!options.pin_data && !options.prefix_same_as_start),
       bounded_(options.iterate_lower_bound != nullptr || options.iterate_upper_bound != nullptr),
+      tails_(options.tailing && options.snapshot == nullptr),
       snapshot_(std::move(snapshot)) {
   if (bounded_ && snapshot_.view() == nullptr) {
     // The same view for all cursors.
@@ -58,6 +59,12 @@ void IteratorImpl::open() {
 }
 
 void IteratorImpl::next_of_cursor() {
+  if (tails_) {
+    last_ = key_.ToString();
+    stand(cursor_.next());
+    if (!valid_) next_of_now();
+    return;
+  }
   if (++steps_ <= kStepsAlone) return stand(cursor_.next());
   // The first batch begins with the entry on which the cursor stands.
   const bool first = count_ == 0;
@@ -89,7 +96,7 @@ void IteratorImpl::prepare() {
   count_ = at_ = 0;
   steps_ = 0;
   prefix_.reset();
-  if (options_.tailing && options_.snapshot == nullptr) {
+  if (tails_) {
     // The rest of what it returns cannot fail.
     Refresh(nullptr).PermitUncheckedError();
     return;
@@ -98,6 +105,18 @@ void IteratorImpl::prepare() {
   if (!same(lower_, options_.iterate_lower_bound) || !same(upper_, options_.iterate_upper_bound)) {
     open();
   }
+}
+
+// The key is that of the last entry, which the cursor has left: `last_` has a copy of it.
+void IteratorImpl::next_of_now() {
+  const std::optional<std::string> prefix = prefix_;
+  prepare();
+  prefix_ = prefix;
+  bool found = cursor_.seek(last_);
+  if (found && family_->options.comparator->Compare(slice(cursor_.key()), last_) == 0) {
+    found = cursor_.next();
+  }
+  stand(found);
 }
 
 rocksdb::Status IteratorImpl::Refresh(const rocksdb::Snapshot* snapshot) {

@@ -68,6 +68,8 @@ class IteratorImpl final : public rocksdb::Iterator {
   void open();
   // Before a seek: a view and bounds of now.
   void prepare();
+  // Where a tailing iterator has come to the end of its view: on in what is committed now.
+  void next_of_now();
   void take_prefix(const rocksdb::Slice& target);
   std::string_view pinned(std::string_view bytes);
 
@@ -77,6 +79,8 @@ class IteratorImpl final : public rocksdb::Iterator {
   // Neither pinned data nor prefixes: the common case.
   const bool plain_;
   const bool bounded_;
+  const bool tails_;
+  std::string last_;  // of a tailing one: the key before the move
   HeldSnapshot snapshot_;
   std::optional<std::string> lower_;  // that the cursor has
   std::optional<std::string> upper_;

@@ -50,7 +50,6 @@ void log_line(rocksdb::Logger& logger, rocksdb::InfoLogLevel level, const char* 
 rocksdb::Status check_options(const rocksdb::DBOptions& options) {
   if (options.env != rocksdb::Env::Default()) return refused("env");
   if (options.sst_file_manager != nullptr) return refused("sst_file_manager");
-  if (options.statistics != nullptr) return refused("statistics");
   if (!options.listeners.empty()) return refused("listeners");
   if (options.wal_filter != nullptr) return refused("wal_filter");
   if (options.file_checksum_gen_factory != nullptr) return refused("file_checksum_gen_factory");
@@ -68,8 +67,6 @@ rocksdb::Status check_options(const rocksdb::ColumnFamilyOptions& options) {
     return rocksdb::Status::InvalidArgument("a column family without a comparator");
   }
   if (options.comparator->timestamp_size() != 0) return refused("user timestamps");
-  if (options.compaction_filter != nullptr) return refused("compaction_filter");
-  if (options.compaction_filter_factory != nullptr) return refused("compaction_filter_factory");
   if (options.inplace_callback != nullptr) return refused("inplace_callback");
   if (!options.table_properties_collector_factories.empty()) {
     return refused("table_properties_collector_factories");

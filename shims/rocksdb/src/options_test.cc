@@ -12,8 +12,6 @@
 
 // What the API declares without a definition; tests need objects of them, by address alone.
 namespace rocksdb {
-class CompactionFilter {};
-class CompactionFilterFactory {};
 class CompactionService {};
 class ConcurrentTaskLimiter {};
 class EventListener {};
@@ -24,7 +22,6 @@ class SecondaryCache {};
 class SstPartitionerFactory {};
 class FileChecksumGenFactory {};
 class SstFileManager {};
-class Statistics {};
 class TablePropertiesCollectorFactory {};
 class WalFilter {};
 }  // namespace rocksdb
@@ -77,8 +74,6 @@ TEST_F(OptionsOf, ADatabaseThatAreRefused) {
   refused();
   options_.sst_file_manager = std::make_shared<rocksdb::SstFileManager>();
   refused();
-  options_.statistics = std::make_shared<rocksdb::Statistics>();
-  refused();
   options_.listeners.push_back(std::make_shared<rocksdb::EventListener>());
   refused();
   rocksdb::WalFilter filter;
@@ -97,11 +92,6 @@ TEST_F(OptionsOf, ADatabaseThatAreRefused) {
 }
 
 TEST_F(OptionsOf, AFamilyThatAreRefused) {
-  rocksdb::CompactionFilter filter;
-  options_.compaction_filter = &filter;
-  refused();
-  options_.compaction_filter_factory = std::make_shared<rocksdb::CompactionFilterFactory>();
-  refused();
   options_.inplace_callback = [](char*, uint32_t*, rocksdb::Slice, std::string*) {
     return rocksdb::UPDATE_FAILED;
   };
@@ -433,7 +423,8 @@ TEST_F(OptionsOf, MemoryIsCachesAndWriteBuffers) {
   EXPECT_EQ(budget_of(options), 161 * kMega);
   options.db_write_buffer_size = 10 * kMega;
   EXPECT_EQ(budget_of(options), 111 * kMega);
-  options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(30 * kMega);
+  options.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(20 * kMega);
+  options.write_buffer_manager->SetBufferSize(30 * kMega);
   EXPECT_EQ(options.write_buffer_manager->buffer_size(), 30 * kMega);
   EXPECT_TRUE(options.write_buffer_manager->enabled());
   EXPECT_FALSE(options.write_buffer_manager->cost_to_cache());

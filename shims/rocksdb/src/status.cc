@@ -61,10 +61,12 @@ const char* name_of(Status::SubCode code) {
   switch (code) {
     case Status::kNone:
     case Status::kOverwritten:
-    case Status::kTxnNotPrepared:
-    case Status::kIOFenced:
     case Status::kMaxSubCode:
       return "";
+    case Status::kTxnNotPrepared:
+      return "Txn not prepared";
+    case Status::kIOFenced:
+      return "IO fenced off";
     case Status::kMutexTimeout:
       return "Timeout Acquiring Mutex";
     case Status::kLockTimeout:
@@ -88,7 +90,7 @@ const char* name_of(Status::SubCode code) {
     case Status::kManualCompactionPaused:
       return "Manual compaction paused";
     case Status::kMergeOperatorFailed:
-      return "Failed merge operator";
+      return "Merge operator failed";
     case Status::kMergeOperandThresholdExceeded:
       return "Number of operands merged exceeded threshold";
   }
@@ -153,6 +155,10 @@ rocksdb::Status to_status(const hawthorn::Status& status) {
     case StatusCode::kNotSupported:
       return S::NotSupported(words);
     case StatusCode::kCorruption:
+      // The engine has no code of its own for it; programs look for RocksDB's words.
+      if (said.find("the merge operator") != said.npos && said.find("refuses") != said.npos) {
+        return S(S::kCorruption, S::kMergeOperatorFailed, S::kNoError, words);
+      }
       return S::Corruption(words);
     case StatusCode::kNoSpace:
       return S::NoSpace(words);

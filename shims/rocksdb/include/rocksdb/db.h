@@ -343,10 +343,10 @@ class DB {
   virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
   // [refused]
   virtual Status ResetStats() { return NotThere("ResetStats"); }
-  // [refused]
+  // The engine does such work when it is due. [accepted]
   virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,
                                      const Slice* /*end*/) {
-    return NotThere("SuggestCompactRange");
+    return Status::OK();
   }
   // [refused]
   virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {

@@ -71,8 +71,8 @@ struct ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
   const Comparator* comparator = BytewiseComparator();                           // [mapped]
   std::shared_ptr<MergeOperator> merge_operator = nullptr;                       // [mapped]
-  const CompactionFilter* compaction_filter = nullptr;                           // [refused]
-  std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;  // [refused]
+  const CompactionFilter* compaction_filter = nullptr;                           // [mapped]
+  std::shared_ptr<CompactionFilterFactory> compaction_filter_factory = nullptr;  // [mapped]
   size_t write_buffer_size = 64 << 20;           // [mapped] counts in the memory budget
   CompressionType compression = kNoCompression;  // [mapped]
   CompressionType bottommost_compression = kDisableCompressionOption;  // [mapped] goes first
@@ -126,7 +126,7 @@ struct DBOptions {
   int max_open_files = -1;
   int max_file_opening_threads = 16;
   uint64_t max_total_wal_size = 0;
-  std::shared_ptr<Statistics> statistics = nullptr;  // [refused]
+  std::shared_ptr<Statistics> statistics = nullptr;  // [mapped]
   bool use_fsync = false;
   std::vector<DbPath> db_paths;  // all is in one directory
   std::string db_log_dir = "";
@@ -268,8 +268,9 @@ struct ReadOptions {
   // What they point to is looked at with each seek. [mapped]
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;  // [mapped]
-  bool tailing = false;                        // [mapped] each seek shows what is committed then
-  bool managed = false;                        // [refused]
+  // Seeks, and moves at its end, show what is committed then. [mapped]
+  bool tailing = false;
+  bool managed = false;  // [refused]
   bool total_order_seek = false;
   bool auto_prefix_mode = false;
   bool prefix_same_as_start = false;  // [mapped]

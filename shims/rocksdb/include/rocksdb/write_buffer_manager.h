@@ -2,6 +2,7 @@
 // A size of write buffers that several databases share: here a part of the memory budget of each
 // (cache.h). Threads: any.
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -23,13 +24,15 @@ class WriteBufferManager final {
   bool enabled() const { return buffer_size_ > 0; }
   bool cost_to_cache() const { return cache_ != nullptr; }
   size_t buffer_size() const { return buffer_size_; }
+  // For databases that are opened from then on.
+  void SetBufferSize(size_t new_size) { buffer_size_ = new_size; }
   // [accepted]
   void SetAllowStall(bool new_allow_stall) { allow_stall_ = new_allow_stall; }
 
  private:
-  const size_t buffer_size_;
+  std::atomic<size_t> buffer_size_;
   const std::shared_ptr<Cache> cache_;
-  bool allow_stall_;
+  std::atomic<bool> allow_stall_;
 };
 
 }  // namespace ROCKSDB_NAMESPACE

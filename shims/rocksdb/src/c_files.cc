@@ -1,0 +1,543 @@
+// The C API of files: checkpoints, backups, tables that are written and taken in, the log.
+
+#include <climits>
+#include <memory>
+#include <string>
+
+#include "rocksdb/utilities/checkpoint.h"
+#include "shims/rocksdb/src/c_types.h"
+
+struct rocksdb_checkpoint_t {
+  std::unique_ptr<rocksdb::Checkpoint> rep;
+};
+// Of one family; files have no names here.
+struct rocksdb_column_family_metadata_t {
+  std::string name;
+  uint64_t bytes = 0;
+  size_t files = 0;
+};
+// Of none: see above.
+struct rocksdb_livefiles_t {};
+
+struct rocksdb_sst_file_manager_t {
+  int64_t delete_rate_bytes_per_second = 0;
+  double max_trash_db_ratio = 0.25;
+};
+
+// Objects that programs make before they call what is refused.
+struct rocksdb_restore_options_t {};
+struct rocksdb_envoptions_t {};
+struct rocksdb_ingestexternalfileoptions_t {};
+struct rocksdb_sstfilewriter_t {};
+struct rocksdb_backup_engine_options_t {
+  bool share_table_files = true;
+  bool sync = true;
+  bool destroy_old_data = false;
+  bool backup_log_files = true;
+  uint64_t backup_rate_limit = 0;
+  uint64_t restore_rate_limit = 0;
+  int max_background_operations = 1;
+  uint64_t callback_trigger_interval_size = 4 * 1024 * 1024;
+  int max_valid_backups_to_open = INT_MAX;
+  int share_files_with_checksum_naming = -0x7ffffffe;  // by session and size
+};
+
+namespace {
+
+using hawthorn::rocks::failed;
+using hawthorn::rocks::refuse;
+using Handle = rocksdb_column_family_handle_t;
+
+rocksdb_column_family_metadata_t* metadata_of(rocksdb_t* db, rocksdb::ColumnFamilyHandle* family) {
+  auto metadata = std::make_unique<rocksdb_column_family_metadata_t>();
+  metadata->name = family->GetName();
+  static_cast<void>(db->rep->GetIntProperty(family, rocksdb::DB::Properties::kLiveSstFilesSize,
+                                            &metadata->bytes));
+  std::string files;
+  if (db->rep->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files)) {
+    metadata->files = std::stoull(files);
+  }
+  return metadata.release();
+}
+
+// Before version 9 the function had a flag in front of errptr, which it stands in place of.
+bool is_a_flag(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) <= 0xff; }
+
+}  // namespace
+
+extern "C" {
+
+// ---- Checkpoints
+
+rocksdb_checkpoint_t* rocksdb_checkpoint_object_create(rocksdb_t* db, char** errptr) {
+  rocksdb::Checkpoint* checkpoint = nullptr;
+  if (failed(errptr, rocksdb::Checkpoint::Create(db->rep.get(), &checkpoint))) return nullptr;
+  return new rocksdb_checkpoint_t{std::unique_ptr<rocksdb::Checkpoint>(checkpoint)};
+}
+void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint, const char* checkpoint_dir,
+                               uint64_t log_size_for_flush, char** errptr) {
+  failed(errptr, checkpoint->rep->CreateCheckpoint(checkpoint_dir, log_size_for_flush));
+}
+void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpoint) { delete checkpoint; }
+
+// ---- Families
+
+rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata(rocksdb_t* db) {
+  return metadata_of(db, db->rep->DefaultColumnFamily());
+}
+rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf(rocksdb_t* db,
+                                                                        Handle* column_family) {
+  return metadata_of(db, column_family->rep);
+}
+void rocksdb_column_family_metadata_destroy(rocksdb_column_family_metadata_t* metadata) {
+  delete metadata;
+}
+uint64_t rocksdb_column_family_metadata_get_size(rocksdb_column_family_metadata_t* metadata) {
+  return metadata->bytes;
+}
+char* rocksdb_column_family_metadata_get_name(rocksdb_column_family_metadata_t* metadata) {
+  return strdup(metadata->name.c_str());
+}
+size_t rocksdb_column_family_metadata_get_file_count(rocksdb_column_family_metadata_t* metadata) {
+  return metadata->files;
+}
+size_t rocksdb_column_family_metadata_get_level_count(rocksdb_column_family_metadata_t*) {
+  return 0;
+}
+rocksdb_level_metadata_t* rocksdb_column_family_metadata_get_level_metadata(
+    rocksdb_column_family_metadata_t*, size_t) {
+  return nullptr;
+}
+
+// ---- Files of a database
+
+void rocksdb_delete_file_in_range(rocksdb_t*, const char*, size_t, const char*, size_t, char**) {}
+void rocksdb_delete_file_in_range_cf(rocksdb_t*, Handle*, const char*, size_t, const char*, size_t,
+                                     char**) {}
+void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr) {
+  failed(errptr, db->rep->DisableFileDeletions());
+}
+void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) {
+  // For a program of before version 9 there is no way to tell it that this is refused.
+  if (is_a_flag(errptr)) return;
+  failed(errptr, db->rep->EnableFileDeletions());
+}
+void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) {
+  failed(errptr, db->rep->TryCatchUpWithPrimary());
+}
+
+// Open refuses it, whatever it is.
+void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_sst_file_manager_t*) {
+  static char some;
+  options->rep.sst_file_manager = std::shared_ptr<rocksdb::SstFileManager>(
+      std::shared_ptr<void>(), reinterpret_cast<rocksdb::SstFileManager*>(&some));
+}
+
+// ---- What there is none of
+
+rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t*, const char*, int, char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t*, const char*, const char*,
+                                     char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t*, const char*,
+                                                    char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(const rocksdb_backup_engine_options_t*,
+                                                         rocksdb_env_t*, char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t*, rocksdb_t*, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_backup_engine_create_new_backup_flush(rocksdb_backup_engine_t*, rocksdb_t*,
+                                                   unsigned char, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t*, uint32_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+rocksdb_restore_options_t* rocksdb_restore_options_create() {
+  return new rocksdb_restore_options_t;
+}
+void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options) { delete options; }
+void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t*, int) {}
+void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t*, uint32_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_backup_engine_restore_db_from_latest_backup(rocksdb_backup_engine_t*, const char*,
+                                                         const char*,
+                                                         const rocksdb_restore_options_t*,
+                                                         char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_backup_engine_restore_db_from_backup(rocksdb_backup_engine_t*, const char*,
+                                                  const char*, const rocksdb_restore_options_t*,
+                                                  const uint32_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
+    rocksdb_backup_engine_t*) {
+  return nullptr;
+}
+int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t*) { return 0; }
+int64_t rocksdb_backup_engine_info_timestamp(const rocksdb_backup_engine_info_t*, int) { return 0; }
+uint32_t rocksdb_backup_engine_info_backup_id(const rocksdb_backup_engine_info_t*, int) {
+  return 0;
+}
+uint64_t rocksdb_backup_engine_info_size(const rocksdb_backup_engine_info_t*, int) { return 0; }
+uint32_t rocksdb_backup_engine_info_number_files(const rocksdb_backup_engine_info_t*, int) {
+  return 0;
+}
+void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t*) {}
+void rocksdb_backup_engine_close(rocksdb_backup_engine_t*) {}
+rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(const char*) {
+  return new rocksdb_backup_engine_options_t;
+}
+void rocksdb_backup_engine_options_set_backup_dir(rocksdb_backup_engine_options_t*, const char*) {}
+void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t*, rocksdb_env_t*) {}
+void rocksdb_backup_engine_options_set_share_table_files(rocksdb_backup_engine_options_t* options,
+                                                         unsigned char value) {
+  options->share_table_files = value != 0;
+}
+unsigned char rocksdb_backup_engine_options_get_share_table_files(
+    rocksdb_backup_engine_options_t* options) {
+  return options->share_table_files ? 1 : 0;
+}
+void rocksdb_backup_engine_options_set_sync(rocksdb_backup_engine_options_t* options,
+                                            unsigned char value) {
+  options->sync = value != 0;
+}
+unsigned char rocksdb_backup_engine_options_get_sync(rocksdb_backup_engine_options_t* options) {
+  return options->sync ? 1 : 0;
+}
+void rocksdb_backup_engine_options_set_destroy_old_data(rocksdb_backup_engine_options_t* options,
+                                                        unsigned char value) {
+  options->destroy_old_data = value != 0;
+}
+unsigned char rocksdb_backup_engine_options_get_destroy_old_data(
+    rocksdb_backup_engine_options_t* options) {
+  return options->destroy_old_data ? 1 : 0;
+}
+void rocksdb_backup_engine_options_set_backup_log_files(rocksdb_backup_engine_options_t* options,
+                                                        unsigned char value) {
+  options->backup_log_files = value != 0;
+}
+unsigned char rocksdb_backup_engine_options_get_backup_log_files(
+    rocksdb_backup_engine_options_t* options) {
+  return options->backup_log_files ? 1 : 0;
+}
+void rocksdb_backup_engine_options_set_backup_rate_limit(rocksdb_backup_engine_options_t* options,
+                                                         uint64_t value) {
+  options->backup_rate_limit = value;
+}
+uint64_t rocksdb_backup_engine_options_get_backup_rate_limit(
+    rocksdb_backup_engine_options_t* options) {
+  return options->backup_rate_limit;
+}
+void rocksdb_backup_engine_options_set_restore_rate_limit(rocksdb_backup_engine_options_t* options,
+                                                          uint64_t value) {
+  options->restore_rate_limit = value;
+}
+uint64_t rocksdb_backup_engine_options_get_restore_rate_limit(
+    rocksdb_backup_engine_options_t* options) {
+  return options->restore_rate_limit;
+}
+void rocksdb_backup_engine_options_set_max_background_operations(
+    rocksdb_backup_engine_options_t* options, int value) {
+  options->max_background_operations = value;
+}
+int rocksdb_backup_engine_options_get_max_background_operations(
+    rocksdb_backup_engine_options_t* options) {
+  return options->max_background_operations;
+}
+void rocksdb_backup_engine_options_set_callback_trigger_interval_size(
+    rocksdb_backup_engine_options_t* options, uint64_t value) {
+  options->callback_trigger_interval_size = value;
+}
+uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(
+    rocksdb_backup_engine_options_t* options) {
+  return options->callback_trigger_interval_size;
+}
+void rocksdb_backup_engine_options_set_max_valid_backups_to_open(
+    rocksdb_backup_engine_options_t* options, int value) {
+  options->max_valid_backups_to_open = value;
+}
+int rocksdb_backup_engine_options_get_max_valid_backups_to_open(
+    rocksdb_backup_engine_options_t* options) {
+  return options->max_valid_backups_to_open;
+}
+void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(
+    rocksdb_backup_engine_options_t* options, int value) {
+  options->share_files_with_checksum_naming = value;
+}
+int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(
+    rocksdb_backup_engine_options_t* options) {
+  return options->share_files_with_checksum_naming;
+}
+void rocksdb_backup_engine_options_destroy(rocksdb_backup_engine_options_t* options) {
+  delete options;
+}
+rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, int,
+                                         const char* const*, const rocksdb_options_t* const*,
+                                         rocksdb_column_family_handle_t**, char*, size_t,
+                                         char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t*, const char*, int,
+                                                 const char* const*,
+                                                 const rocksdb_options_t* const*,
+                                                 rocksdb_column_family_handle_t**, const int*,
+                                                 char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_t* rocksdb_open_as_secondary_column_families(const rocksdb_options_t*, const char*,
+                                                     const char*, int, const char* const*,
+                                                     const rocksdb_options_t* const*,
+                                                     rocksdb_column_family_handle_t**,
+                                                     char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(rocksdb_t*,
+                                                                      const rocksdb_options_t*,
+                                                                      const char*, int,
+                                                                      char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t*, uint64_t,
+                                                  const rocksdb_wal_readoptions_t*, char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
+void rocksdb_repair_db(const rocksdb_options_t*, const char*, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_wal_iter_next(rocksdb_wal_iterator_t*) {}
+unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t*) { return 0; }
+void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t*, char** errptr) {
+  refuse(errptr, __func__);
+}
+rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t*, uint64_t*) {
+  return nullptr;
+}
+void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t*) {}
+void rocksdb_load_latest_options(const char*, rocksdb_env_t*, bool, rocksdb_cache_t*,
+                                 rocksdb_options_t**, size_t* family_count, char***,
+                                 rocksdb_options_t***, char** errptr) {
+  *family_count = 0;
+  refuse(errptr, __func__);
+}
+void rocksdb_load_latest_options_destroy(rocksdb_options_t*, char**, rocksdb_options_t**, size_t) {}
+rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) {
+  return new rocksdb_sst_file_manager_t;
+}
+void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager) { delete manager; }
+void rocksdb_sst_file_manager_set_max_allowed_space_usage(rocksdb_sst_file_manager_t*, uint64_t) {}
+void rocksdb_sst_file_manager_set_compaction_buffer_size(rocksdb_sst_file_manager_t*, uint64_t) {}
+bool rocksdb_sst_file_manager_is_max_allowed_space_reached(rocksdb_sst_file_manager_t*) {
+  return false;
+}
+bool rocksdb_sst_file_manager_is_max_allowed_space_reached_including_compactions(
+    rocksdb_sst_file_manager_t*) {
+  return false;
+}
+uint64_t rocksdb_sst_file_manager_get_total_size(rocksdb_sst_file_manager_t*) { return 0; }
+int64_t rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(
+    rocksdb_sst_file_manager_t* manager) {
+  return manager->delete_rate_bytes_per_second;
+}
+void rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* manager,
+                                                               int64_t value) {
+  manager->delete_rate_bytes_per_second = value;
+}
+double rocksdb_sst_file_manager_get_max_trash_db_ratio(rocksdb_sst_file_manager_t* manager) {
+  return manager->max_trash_db_ratio;
+}
+void rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t* manager,
+                                                     double value) {
+  manager->max_trash_db_ratio = value;
+}
+uint64_t rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t*) { return 0; }
+rocksdb_envoptions_t* rocksdb_envoptions_create() { return new rocksdb_envoptions_t; }
+void rocksdb_envoptions_destroy(rocksdb_envoptions_t* options) { delete options; }
+rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(const rocksdb_envoptions_t*,
+                                                      const rocksdb_options_t*) {
+  return new rocksdb_sstfilewriter_t;
+}
+rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(const rocksdb_envoptions_t*,
+                                                                      const rocksdb_options_t*,
+                                                                      const rocksdb_comparator_t*) {
+  return new rocksdb_sstfilewriter_t;
+}
+void rocksdb_sstfilewriter_open(rocksdb_sstfilewriter_t*, const char*, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
+                               char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
+                               char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_put_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
+                                       size_t, const char*, size_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_merge(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
+                                 char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_delete(rocksdb_sstfilewriter_t*, const char*, size_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_delete_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t,
+                                          const char*, size_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
+                                        size_t, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_finish(rocksdb_sstfilewriter_t*, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t*, uint64_t*) {}
+void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer) { delete writer; }
+rocksdb_ingestexternalfileoptions_t* rocksdb_ingestexternalfileoptions_create() {
+  return new rocksdb_ingestexternalfileoptions_t;
+}
+void rocksdb_ingestexternalfileoptions_set_move_files(rocksdb_ingestexternalfileoptions_t*,
+                                                      unsigned char) {}
+void rocksdb_ingestexternalfileoptions_set_snapshot_consistency(
+    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
+void rocksdb_ingestexternalfileoptions_set_allow_global_seqno(rocksdb_ingestexternalfileoptions_t*,
+                                                              unsigned char) {}
+void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(
+    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
+void rocksdb_ingestexternalfileoptions_set_ingest_behind(rocksdb_ingestexternalfileoptions_t*,
+                                                         unsigned char) {}
+void rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(
+    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
+void rocksdb_ingestexternalfileoptions_destroy(rocksdb_ingestexternalfileoptions_t* options) {
+  delete options;
+}
+void rocksdb_ingest_external_file(rocksdb_t*, const char* const*, const size_t,
+                                  const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_ingest_external_file_cf(rocksdb_t*, rocksdb_column_family_handle_t*,
+                                     const char* const*, const size_t,
+                                     const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
+  refuse(errptr, __func__);
+}
+int rocksdb_livefiles_count(const rocksdb_livefiles_t*) { return 0; }
+const char* rocksdb_livefiles_column_family_name(const rocksdb_livefiles_t*, int) {
+  return nullptr;
+}
+const char* rocksdb_livefiles_name(const rocksdb_livefiles_t*, int) { return nullptr; }
+int rocksdb_livefiles_level(const rocksdb_livefiles_t*, int) { return 0; }
+size_t rocksdb_livefiles_size(const rocksdb_livefiles_t*, int) { return 0; }
+const char* rocksdb_livefiles_smallestkey(const rocksdb_livefiles_t*, int, size_t* size) {
+  *size = 0;
+  return nullptr;
+}
+const char* rocksdb_livefiles_largestkey(const rocksdb_livefiles_t*, int, size_t* size) {
+  *size = 0;
+  return nullptr;
+}
+uint64_t rocksdb_livefiles_entries(const rocksdb_livefiles_t*, int) { return 0; }
+uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t*, int) { return 0; }
+void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files) { delete files; }
+void rocksdb_get_options_from_string(const rocksdb_options_t*, const char*, rocksdb_options_t*,
+                                     char** errptr) {
+  refuse(errptr, __func__);
+}
+void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t*) {}
+int rocksdb_level_metadata_get_level(rocksdb_level_metadata_t*) { return 0; }
+uint64_t rocksdb_level_metadata_get_size(rocksdb_level_metadata_t*) { return 0; }
+size_t rocksdb_level_metadata_get_file_count(rocksdb_level_metadata_t*) { return 0; }
+rocksdb_sst_file_metadata_t* rocksdb_level_metadata_get_sst_file_metadata(rocksdb_level_metadata_t*,
+                                                                          size_t) {
+  return nullptr;
+}
+void rocksdb_sst_file_metadata_destroy(rocksdb_sst_file_metadata_t*) {}
+char* rocksdb_sst_file_metadata_get_relative_filename(rocksdb_sst_file_metadata_t*) {
+  return nullptr;
+}
+char* rocksdb_sst_file_metadata_get_directory(rocksdb_sst_file_metadata_t*) { return nullptr; }
+uint64_t rocksdb_sst_file_metadata_get_size(rocksdb_sst_file_metadata_t*) { return 0; }
+char* rocksdb_sst_file_metadata_get_smallestkey(rocksdb_sst_file_metadata_t*, size_t* size) {
+  *size = 0;
+  return nullptr;
+}
+char* rocksdb_sst_file_metadata_get_largestkey(rocksdb_sst_file_metadata_t*, size_t* size) {
+  *size = 0;
+  return nullptr;
+}
+void rocksdb_delete_file(rocksdb_t*, const char*) {}
+rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
+    rocksdb_checkpoint_t*, rocksdb_column_family_handle_t*, const char*, char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
+    rocksdb_t*, rocksdb_options_t*, const char*, rocksdb_import_column_family_options_t*,
+    rocksdb_export_import_files_metadata_t*, char** errptr) {
+  refuse(errptr, __func__);
+  return nullptr;
+}
+rocksdb_livefiles_t* rocksdb_livefiles_create() { return nullptr; }
+const char* rocksdb_livefiles_directory(const rocksdb_livefiles_t*, int) { return nullptr; }
+uint64_t rocksdb_livefiles_smallest_seqno(const rocksdb_livefiles_t*, int) { return 0; }
+uint64_t rocksdb_livefiles_largest_seqno(const rocksdb_livefiles_t*, int) { return 0; }
+rocksdb_livefile_t* rocksdb_livefile_create() { return nullptr; }
+void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t*, const char*) {}
+void rocksdb_livefile_set_level(rocksdb_livefile_t*, int) {}
+void rocksdb_livefile_set_name(rocksdb_livefile_t*, const char*) {}
+void rocksdb_livefile_set_directory(rocksdb_livefile_t*, const char*) {}
+void rocksdb_livefile_set_size(rocksdb_livefile_t*, size_t) {}
+void rocksdb_livefile_set_smallest_key(rocksdb_livefile_t*, const char*, size_t) {}
+void rocksdb_livefile_set_largest_key(rocksdb_livefile_t*, const char*, size_t) {}
+void rocksdb_livefile_set_smallest_seqno(rocksdb_livefile_t*, uint64_t) {}
+void rocksdb_livefile_set_largest_seqno(rocksdb_livefile_t*, uint64_t) {}
+void rocksdb_livefile_set_num_entries(rocksdb_livefile_t*, uint64_t) {}
+void rocksdb_livefile_set_num_deletions(rocksdb_livefile_t*, uint64_t) {}
+void rocksdb_livefile_destroy(rocksdb_livefile_t*) {}
+void rocksdb_livefiles_add(rocksdb_livefiles_t*, rocksdb_livefile_t*) {}
+rocksdb_import_column_family_options_t* rocksdb_import_column_family_options_create() {
+  return nullptr;
+}
+void rocksdb_import_column_family_options_set_move_files(rocksdb_import_column_family_options_t*,
+                                                         unsigned char) {}
+void rocksdb_import_column_family_options_destroy(rocksdb_import_column_family_options_t*) {}
+rocksdb_export_import_files_metadata_t* rocksdb_export_import_files_metadata_create() {
+  return nullptr;
+}
+char* rocksdb_export_import_files_metadata_get_db_comparator_name(
+    rocksdb_export_import_files_metadata_t*) {
+  return nullptr;
+}
+void rocksdb_export_import_files_metadata_set_db_comparator_name(
+    rocksdb_export_import_files_metadata_t*, const char*) {}
+rocksdb_livefiles_t* rocksdb_export_import_files_metadata_get_files(
+    rocksdb_export_import_files_metadata_t*) {
+  return nullptr;
+}
+void rocksdb_export_import_files_metadata_set_files(rocksdb_export_import_files_metadata_t*,
+                                                    rocksdb_livefiles_t*) {}
+void rocksdb_export_import_files_metadata_destroy(rocksdb_export_import_files_metadata_t*) {}
+
+}  // extern "C"

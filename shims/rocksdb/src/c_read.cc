@@ -1,0 +1,370 @@
+// The C API of reads, iterators and snapshots.
+
+#include <memory>
+#include <string>
+
+#include "shims/rocksdb/src/c_types.h"
+
+namespace {
+
+using hawthorn::rocks::copy_of;
+using hawthorn::rocks::failed;
+using hawthorn::rocks::refuse;
+using hawthorn::rocks::slices_of;
+using Handle = rocksdb_column_family_handle_t;
+using rocksdb::PinnableSlice;
+using rocksdb::Slice;
+
+// Whether there is a value: false without an error for a key that is missing.
+bool got(rocksdb_t* db, const rocksdb_readoptions_t* options, rocksdb::ColumnFamilyHandle* family,
+         const Slice& key, PinnableSlice* value, char** errptr) {
+  const rocksdb::Status status = db->rep->Get(options->rep, family, key, value);
+  return !status.IsNotFound() && !failed(errptr, status);
+}
+
+char* get_copy(rocksdb_t* db, const rocksdb_readoptions_t* options,
+               rocksdb::ColumnFamilyHandle* family, const Slice& key, size_t* value_size,
+               char** errptr) {
+  PinnableSlice value;
+  *value_size = 0;
+  if (!got(db, options, family, key, &value, errptr)) return nullptr;
+  *value_size = value.size();
+  return copy_of(value);
+}
+
+// A rocksdb_pinnableslice_t or a rocksdb_pinnable_handle_t, which are the same thing.
+template <typename Pinned>
+Pinned* get_pinned(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                   rocksdb::ColumnFamilyHandle* family, const Slice& key, char** errptr) {
+  auto value = std::make_unique<Pinned>();
+  return got(db, options, family, key, &value->rep, errptr) ? value.release() : nullptr;
+}
+
+unsigned char get_into(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                       rocksdb::ColumnFamilyHandle* family, const Slice& key, char* buffer,
+                       size_t buffer_size, size_t* value_size, unsigned char* found,
+                       char** errptr) {
+  PinnableSlice value;
+  *value_size = 0;
+  *found = got(db, options, family, key, &value, errptr) ? 1 : 0;
+  if (*found == 0) return 0;
+  *value_size = value.size();
+  if (value.size() > buffer_size) return 0;
+  if (!value.empty()) std::memcpy(buffer, value.data(), value.size());
+  return 1;
+}
+
+// What a read of several keys says of one of them.
+char* error_of(const rocksdb::Status& status) {
+  char* text = nullptr;
+  if (!status.IsNotFound()) failed(&text, status);
+  return text;
+}
+
+void multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options,
+               std::vector<rocksdb::ColumnFamilyHandle*> families, size_t count,
+               const char* const* keys, const size_t* key_sizes, char** values, size_t* value_sizes,
+               char** errors) {
+  std::vector<PinnableSlice> found(count);
+  std::vector<rocksdb::Status> statuses(count);
+  db->rep->MultiGet(options->rep, count, families.data(), slices_of(keys, key_sizes, count).data(),
+                    found.data(), statuses.data());
+  for (size_t i = 0; i < count; ++i) {
+    const bool ok = statuses[i].ok();
+    values[i] = ok ? copy_of(found[i]) : nullptr;
+    value_sizes[i] = ok ? found[i].size() : 0;
+    errors[i] = error_of(statuses[i]);
+  }
+}
+
+void batched_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, Handle* family,
+                       const std::vector<Slice>& keys, rocksdb_pinnableslice_t** values,
+                       char** errors, bool sorted) {
+  std::vector<PinnableSlice> found(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
+  db->rep->MultiGet(options->rep, family->rep, keys.size(), keys.data(), found.data(),
+                    statuses.data(), sorted);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    values[i] = statuses[i].ok() ? new rocksdb_pinnableslice_t{std::move(found[i])} : nullptr;
+    errors[i] = error_of(statuses[i]);
+  }
+}
+
+// As RocksDB does it, a key that is missing counts as found, with an empty value.
+unsigned char key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                            rocksdb::ColumnFamilyHandle* family, const Slice& key, char** value,
+                            size_t* value_size, size_t timestamp_size, unsigned char* value_found) {
+  if (value_found != nullptr) *value_found = 0;
+  // With a timestamp nothing is known of the key: it may be there.
+  if (timestamp_size > 0) return 1;
+  std::string found_value;
+  bool found = false;
+  const bool may = db->rep->KeyMayExist(options->rep, family, key, &found_value,
+                                        value_found == nullptr ? nullptr : &found);
+  if (value_found != nullptr && (found || !may)) {
+    *value_found = 1;
+    *value_size = found_value.size();
+    *value = copy_of(found_value);
+  }
+  return may ? 1 : 0;
+}
+
+const char* shown(const Slice& slice, size_t* size) {
+  *size = slice.size();
+  return slice.data();
+}
+
+void refuse_all(const char* function, size_t count, char** values, size_t* value_sizes,
+                char** timestamps, size_t* timestamp_sizes, char** errors) {
+  for (size_t i = 0; i < count; ++i) {
+    values[i] = timestamps[i] = errors[i] = nullptr;
+    value_sizes[i] = timestamp_sizes[i] = 0;
+    refuse(&errors[i], function);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void rocksdb_free(void* pointer) { std::free(pointer); }
+
+// ---- Single keys
+
+char* rocksdb_get(rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
+                  size_t key_size, size_t* value_size, char** errptr) {
+  return get_copy(db, options, db->rep->DefaultColumnFamily(), Slice(key, key_size), value_size,
+                  errptr);
+}
+
+char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options, Handle* column_family,
+                     const char* key, size_t key_size, size_t* value_size, char** errptr) {
+  return get_copy(db, options, column_family->rep, Slice(key, key_size), value_size, errptr);
+}
+
+rocksdb_pinnableslice_t* rocksdb_get_pinned(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                            const char* key, size_t key_size, char** errptr) {
+  return get_pinned<rocksdb_pinnableslice_t>(db, options, db->rep->DefaultColumnFamily(),
+                                             Slice(key, key_size), errptr);
+}
+
+rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                               Handle* column_family, const char* key,
+                                               size_t key_size, char** errptr) {
+  return get_pinned<rocksdb_pinnableslice_t>(db, options, column_family->rep, Slice(key, key_size),
+                                             errptr);
+}
+
+void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value) { delete value; }
+
+const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value, size_t* value_size) {
+  if (value != nullptr) return shown(value->rep, value_size);
+  *value_size = 0;
+  return nullptr;
+}
+
+rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db,
+                                                 const rocksdb_readoptions_t* options,
+                                                 const char* key, size_t key_size, char** errptr) {
+  return get_pinned<rocksdb_pinnable_handle_t>(db, options, db->rep->DefaultColumnFamily(),
+                                               Slice(key, key_size), errptr);
+}
+
+rocksdb_pinnable_handle_t* rocksdb_get_pinned_cf_v2(rocksdb_t* db,
+                                                    const rocksdb_readoptions_t* options,
+                                                    Handle* column_family, const char* key,
+                                                    size_t key_size, char** errptr) {
+  return get_pinned<rocksdb_pinnable_handle_t>(db, options, column_family->rep,
+                                               Slice(key, key_size), errptr);
+}
+
+void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle) { delete handle; }
+
+const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* handle,
+                                              size_t* value_size) {
+  if (handle != nullptr) return shown(handle->rep, value_size);
+  *value_size = 0;
+  return nullptr;
+}
+
+unsigned char rocksdb_get_into_buffer(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                      const char* key, size_t key_size, char* buffer,
+                                      size_t buffer_size, size_t* value_size, unsigned char* found,
+                                      char** errptr) {
+  return get_into(db, options, db->rep->DefaultColumnFamily(), Slice(key, key_size), buffer,
+                  buffer_size, value_size, found, errptr);
+}
+
+unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                         Handle* column_family, const char* key, size_t key_size,
+                                         char* buffer, size_t buffer_size, size_t* value_size,
+                                         unsigned char* found, char** errptr) {
+  return get_into(db, options, column_family->rep, Slice(key, key_size), buffer, buffer_size,
+                  value_size, found, errptr);
+}
+
+unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                    const char* key, size_t key_size, char** value,
+                                    size_t* value_size, const char*, size_t timestamp_size,
+                                    unsigned char* value_found) {
+  return key_may_exist(db, options, db->rep->DefaultColumnFamily(), Slice(key, key_size), value,
+                       value_size, timestamp_size, value_found);
+}
+
+unsigned char rocksdb_key_may_exist_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                       Handle* column_family, const char* key, size_t key_size,
+                                       char** value, size_t* value_size, const char*,
+                                       size_t timestamp_size, unsigned char* value_found) {
+  return key_may_exist(db, options, column_family->rep, Slice(key, key_size), value, value_size,
+                       timestamp_size, value_found);
+}
+
+// ---- Several keys
+
+void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, size_t key_count,
+                       const char* const* keys, const size_t* key_sizes, char** values,
+                       size_t* value_sizes, char** errors) {
+  multi_get(db, options, {key_count, db->rep->DefaultColumnFamily()}, key_count, keys, key_sizes,
+            values, value_sizes, errors);
+}
+
+void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                          const Handle* const* column_families, size_t key_count,
+                          const char* const* keys, const size_t* key_sizes, char** values,
+                          size_t* value_sizes, char** errors) {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  for (size_t i = 0; i < key_count; ++i) families.push_back(column_families[i]->rep);
+  multi_get(db, options, std::move(families), key_count, keys, key_sizes, values, value_sizes,
+            errors);
+}
+
+void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                  Handle* column_family, size_t key_count, const char* const* keys,
+                                  const size_t* key_sizes, rocksdb_pinnableslice_t** values,
+                                  char** errors, const bool sorted_input) {
+  batched_multi_get(db, options, column_family, slices_of(keys, key_sizes, key_count), values,
+                    errors, sorted_input);
+}
+
+void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                        Handle* column_family, size_t key_count,
+                                        const rocksdb_slice_t* keys,
+                                        rocksdb_pinnableslice_t** values, char** errors,
+                                        const bool sorted_input) {
+  std::vector<Slice> slices;
+  for (size_t i = 0; i < key_count; ++i) slices.emplace_back(keys[i].data, keys[i].size);
+  batched_multi_get(db, options, column_family, slices, values, errors, sorted_input);
+}
+
+// ---- Iterators and snapshots
+
+rocksdb_iterator_t* rocksdb_create_iterator(rocksdb_t* db, const rocksdb_readoptions_t* options) {
+  return new rocksdb_iterator_t{
+      std::unique_ptr<rocksdb::Iterator>(db->rep->NewIterator(options->rep))};
+}
+
+rocksdb_iterator_t* rocksdb_create_iterator_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                               Handle* column_family) {
+  return new rocksdb_iterator_t{
+      std::unique_ptr<rocksdb::Iterator>(db->rep->NewIterator(options->rep, column_family->rep))};
+}
+
+void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
+                              Handle** column_families, rocksdb_iterator_t** iterators, size_t size,
+                              char** errptr) {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  for (size_t i = 0; i < size; ++i) families.push_back(column_families[i]->rep);
+  std::vector<rocksdb::Iterator*> made;
+  if (failed(errptr, db->rep->NewIterators(options->rep, families, &made))) return;
+  for (size_t i = 0; i < size; ++i) {
+    iterators[i] = new rocksdb_iterator_t{std::unique_ptr<rocksdb::Iterator>(made[i])};
+  }
+}
+
+void rocksdb_iter_destroy(rocksdb_iterator_t* iterator) { delete iterator; }
+unsigned char rocksdb_iter_valid(const rocksdb_iterator_t* iterator) {
+  return iterator->rep->Valid() ? 1 : 0;
+}
+void rocksdb_iter_seek_to_first(rocksdb_iterator_t* iterator) { iterator->rep->SeekToFirst(); }
+void rocksdb_iter_seek_to_last(rocksdb_iterator_t* iterator) { iterator->rep->SeekToLast(); }
+void rocksdb_iter_seek(rocksdb_iterator_t* iterator, const char* key, size_t key_size) {
+  iterator->rep->Seek(Slice(key, key_size));
+}
+void rocksdb_iter_seek_for_prev(rocksdb_iterator_t* iterator, const char* key, size_t key_size) {
+  iterator->rep->SeekForPrev(Slice(key, key_size));
+}
+void rocksdb_iter_next(rocksdb_iterator_t* iterator) { iterator->rep->Next(); }
+void rocksdb_iter_prev(rocksdb_iterator_t* iterator) { iterator->rep->Prev(); }
+
+const char* rocksdb_iter_key(const rocksdb_iterator_t* iterator, size_t* key_size) {
+  return shown(iterator->rep->key(), key_size);
+}
+const char* rocksdb_iter_value(const rocksdb_iterator_t* iterator, size_t* value_size) {
+  return shown(iterator->rep->value(), value_size);
+}
+const char* rocksdb_iter_timestamp(const rocksdb_iterator_t*, size_t* timestamp_size) {
+  return shown(Slice(), timestamp_size);
+}
+rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iterator) {
+  const Slice key = iterator->rep->key();
+  return {key.data(), key.size()};
+}
+rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iterator) {
+  const Slice value = iterator->rep->value();
+  return {value.data(), value.size()};
+}
+rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t*) { return {"", 0}; }
+
+void rocksdb_iter_get_error(const rocksdb_iterator_t* iterator, char** errptr) {
+  failed(errptr, iterator->rep->status());
+}
+void rocksdb_iter_refresh(const rocksdb_iterator_t* iterator, char** errptr) {
+  failed(errptr, iterator->rep->Refresh());
+}
+
+const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db) {
+  return new rocksdb_snapshot_t{db->rep->GetSnapshot()};
+}
+void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot) {
+  db->rep->ReleaseSnapshot(snapshot->rep);
+  delete snapshot;
+}
+uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot) {
+  return snapshot->rep == nullptr ? 0 : snapshot->rep->GetSequenceNumber();
+}
+
+// ---- User timestamps, which there are none of
+
+char* rocksdb_get_with_ts(rocksdb_t*, const rocksdb_readoptions_t*, const char*, size_t,
+                          size_t* value_size, char** timestamp, size_t* timestamp_size,
+                          char** errptr) {
+  *value_size = *timestamp_size = 0;
+  *timestamp = nullptr;
+  refuse(errptr, __func__);
+  return nullptr;
+}
+
+char* rocksdb_get_cf_with_ts(rocksdb_t*, const rocksdb_readoptions_t*, Handle*, const char*, size_t,
+                             size_t* value_size, char** timestamp, size_t* timestamp_size,
+                             char** errptr) {
+  *value_size = *timestamp_size = 0;
+  *timestamp = nullptr;
+  refuse(errptr, __func__);
+  return nullptr;
+}
+
+void rocksdb_multi_get_with_ts(rocksdb_t*, const rocksdb_readoptions_t*, size_t key_count,
+                               const char* const*, const size_t*, char** values,
+                               size_t* value_sizes, char** timestamps, size_t* timestamp_sizes,
+                               char** errors) {
+  refuse_all(__func__, key_count, values, value_sizes, timestamps, timestamp_sizes, errors);
+}
+
+void rocksdb_multi_get_cf_with_ts(rocksdb_t*, const rocksdb_readoptions_t*, const Handle* const*,
+                                  size_t key_count, const char* const*, const size_t*,
+                                  char** values, size_t* value_sizes, char** timestamps,
+                                  size_t* timestamp_sizes, char** errors) {
+  refuse_all(__func__, key_count, values, value_sizes, timestamps, timestamp_sizes, errors);
+}
+
+}  // extern "C"

@@ -1,0 +1,98 @@
+#include "shims/rocksdb/src/filters.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rocksdb/compaction_filter.h"
+#include "shims/rocksdb/src/convert.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+// So many entries a filter of a factory is shown, at most: the engine does not say where a pass
+// ends, and a filter may be made of what holds at one moment only.
+constexpr size_t kEntriesOfPass = 4096;
+
+class Filter final : public FamilyFilter {
+ public:
+  explicit Filter(const rocksdb::ColumnFamilyOptions& options)
+      : comparator_(options.comparator),
+        one_(options.compaction_filter),
+        factory_(options.compaction_filter_factory) {}
+
+  std::string_view name() const override {
+    return one_ != nullptr ? one_->Name() : factory_->Name();
+  }
+
+  Decision filter(std::string_view key, std::string_view value, std::string* changed) override {
+    if (stopped_) return Decision::kKeep;
+    const rocksdb::CompactionFilter* const filter = filter_for(key);
+    last_key_ = key;
+    if (skip_until_.has_value() && comparator_->Compare(slice(key), *skip_until_) < 0) {
+      return Decision::kRemove;
+    }
+    skip_until_.reset();
+    if (filter == nullptr) return Decision::kKeep;
+    std::string skip_until;
+    switch (filter->FilterV2(0, slice(key), rocksdb::CompactionFilter::kValue, slice(value),
+                             changed, &skip_until)) {
+      case rocksdb::CompactionFilter::Decision::kRemove:
+      case rocksdb::CompactionFilter::Decision::kPurge:
+        return Decision::kRemove;
+      case rocksdb::CompactionFilter::Decision::kChangeValue:
+        return Decision::kChange;
+      case rocksdb::CompactionFilter::Decision::kRemoveAndSkipUntil:
+        // Up to a key that is not behind this one nothing is skipped, and the entry stays.
+        if (comparator_->Compare(skip_until, slice(key)) <= 0) return Decision::kKeep;
+        skip_until_ = std::move(skip_until);
+        return Decision::kRemove;
+      default:
+        return Decision::kKeep;
+    }
+  }
+
+ private:
+  // A pass ends where keys begin anew.
+  const rocksdb::CompactionFilter* filter_for(std::string_view key) {
+    const bool again = !last_key_.has_value() || comparator_->Compare(slice(key), *last_key_) <= 0;
+    if (again) skip_until_.reset();
+    if (one_ != nullptr) return one_;
+    if (again || entries_ == kEntriesOfPass) {
+      made_ = factory_->CreateCompactionFilter({});
+      entries_ = 0;
+    }
+    ++entries_;
+    return made_.get();
+  }
+
+  const rocksdb::Comparator* const comparator_;
+  const rocksdb::CompactionFilter* const one_;
+  const std::shared_ptr<rocksdb::CompactionFilterFactory> factory_;
+  std::unique_ptr<rocksdb::CompactionFilter> made_;
+  size_t entries_ = 0;
+  std::optional<std::string> last_key_;
+  std::optional<std::string> skip_until_;
+};
+
+}  // namespace
+
+std::shared_ptr<FamilyFilter> engine_filter(const rocksdb::ColumnFamilyOptions& options) {
+  return std::make_shared<Filter>(options);
+}
+
+}  // namespace hawthorn::rocks
+
+namespace rocksdb {
+
+CompactionFilter::Decision CompactionFilter::FilterV2(int level, const Slice& key,
+                                                      ValueType value_type,
+                                                      const Slice& existing_value,
+                                                      std::string* new_value, std::string*) const {
+  if (value_type != kValue) return Decision::kKeep;
+  bool changed = false;
+  if (Filter(level, key, existing_value, new_value, &changed)) return Decision::kRemove;
+  return changed ? Decision::kChangeValue : Decision::kKeep;
+}
+
+}  // namespace rocksdb

@@ -1,0 +1,199 @@
+// What the C API refuses says so, or gives null, and harms nothing.
+
+#include "shims/rocksdb/tests/c_api_test.h"
+
+static void test_timestamps(Database* of) {
+  char* error = NULL;
+  rocksdb_column_family_handle_t* const family = rocksdb_get_default_column_family_handle(of->db);
+  rocksdb_put_with_ts(of->db, of->write, "a", 1, "ts", 2, "1", 1, &error);
+  CHECK_REFUSED(error);
+  rocksdb_put_cf_with_ts(of->db, of->write, family, "a", 1, "ts", 2, "1", 1, &error);
+  CHECK_REFUSED(error);
+  rocksdb_delete_with_ts(of->db, of->write, "a", 1, "ts", 2, &error);
+  CHECK_REFUSED(error);
+  rocksdb_delete_cf_with_ts(of->db, of->write, family, "a", 1, "ts", 2, &error);
+  CHECK_REFUSED(error);
+  rocksdb_singledelete_with_ts(of->db, of->write, "a", 1, "ts", 2, &error);
+  CHECK_REFUSED(error);
+  rocksdb_singledelete_cf_with_ts(of->db, of->write, family, "a", 1, "ts", 2, &error);
+  CHECK_REFUSED(error);
+  rocksdb_increase_full_history_ts_low(of->db, family, "ts", 2, &error);
+  CHECK_REFUSED(error);
+  size_t size = 9, timestamp_size = 9;
+  CHECK(rocksdb_get_full_history_ts_low(of->db, family, &size, &error) == NULL && size == 0);
+  CHECK_REFUSED(error);
+  char* timestamp = NULL;
+  CHECK(rocksdb_get_with_ts(of->db, of->read, "a", 1, &size, &timestamp, &timestamp_size, &error) ==
+        NULL);
+  CHECK_REFUSED(error);
+  CHECK(rocksdb_get_cf_with_ts(of->db, of->read, family, "a", 1, &size, &timestamp, &timestamp_size,
+                               &error) == NULL);
+  CHECK_REFUSED(error);
+  const char* const key = "a";
+  const size_t key_size = 1;
+  const rocksdb_column_family_handle_t* const same = family;
+  char* value = NULL;
+  rocksdb_multi_get_with_ts(of->db, of->read, 1, &key, &key_size, &value, &size, &timestamp,
+                            &timestamp_size, &error);
+  CHECK_REFUSED(error);
+  rocksdb_multi_get_cf_with_ts(of->db, of->read, &same, 1, &key, &key_size, &value, &size,
+                               &timestamp, &timestamp_size, &error);
+  CHECK_REFUSED(error);
+  rocksdb_column_family_handle_destroy(family);
+}
+
+static void test_care(Database* of) {
+  char* error = NULL;
+  const char* const key = "write_buffer_size";
+  const char* const value = "1";
+  rocksdb_set_options(of->db, 1, &key, &value, &error);
+  CHECK_REFUSED(error);
+  rocksdb_disable_file_deletions(of->db, &error);
+  CHECK_REFUSED(error);
+  rocksdb_enable_file_deletions(of->db, &error);
+  CHECK_REFUSED(error);
+  // As it was called before version 9.
+  rocksdb_enable_file_deletions(of->db, (char**)1);
+  rocksdb_try_catch_up_with_primary(of->db, &error);
+  CHECK_REFUSED(error);
+  CHECK(rocksdb_get_updates_since(of->db, 0, NULL, &error) == NULL);
+  CHECK_REFUSED(error);
+  rocksdb_repair_db(of->options, of->path, &error);
+  CHECK_REFUSED(error);
+  rocksdb_get_options_from_string(of->options, "", of->options, &error);
+  CHECK_REFUSED(error);
+  CHECK(rocksdb_jemalloc_nodump_allocator_create(&error) == NULL);
+  CHECK_REFUSED(error);
+  rocksdb_memory_allocator_destroy(NULL);
+  const rocksdb_livefiles_t* const files = rocksdb_livefiles(of->db);
+  CHECK(rocksdb_livefiles_count(files) == 0);
+  rocksdb_livefiles_destroy(files);
+  rocksdb_delete_file(of->db, "1.sst");
+  rocksdb_sst_file_manager_t* const manager = rocksdb_sst_file_manager_create(NULL);
+  rocksdb_sst_file_manager_set_max_trash_db_ratio(manager, 0.5);
+  CHECK(rocksdb_sst_file_manager_get_max_trash_db_ratio(manager) == 0.5);
+  rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(manager, 17);
+  CHECK(rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(manager) == 17);
+  rocksdb_options_t* const options = rocksdb_options_create();
+  rocksdb_options_set_sst_file_manager(options, manager);
+  rocksdb_sst_file_manager_destroy(manager);
+  CHECK(rocksdb_open(options, new_path(), &error) == NULL);
+  CHECK_REFUSED(error);
+  rocksdb_options_destroy(options);
+}
+
+static void test_opening(void) {
+  Database of = new_database();
+  char* error = NULL;
+  CHECK(rocksdb_open_with_ttl(of.options, of.path, 1, &error) == NULL);
+  CHECK_REFUSED(error);
+  CHECK(rocksdb_open_as_secondary(of.options, of.path, "other", &error) == NULL);
+  CHECK_REFUSED(error);
+  CHECK(rocksdb_backup_engine_open(of.options, of.path, &error) == NULL);
+  CHECK_REFUSED(error);
+  end_database(&of);
+}
+
+static void test_files(Database* of) {
+  char* error = NULL;
+  rocksdb_envoptions_t* const env = rocksdb_envoptions_create();
+  rocksdb_sstfilewriter_t* const writer = rocksdb_sstfilewriter_create(env, of->options);
+  rocksdb_sstfilewriter_open(writer, "a.sst", &error);
+  CHECK_REFUSED(error);
+  rocksdb_sstfilewriter_put(writer, "a", 1, "1", 1, &error);
+  CHECK_REFUSED(error);
+  rocksdb_sstfilewriter_finish(writer, &error);
+  CHECK_REFUSED(error);
+  rocksdb_sstfilewriter_destroy(writer);
+  rocksdb_envoptions_destroy(env);
+  rocksdb_ingestexternalfileoptions_t* const ingest = rocksdb_ingestexternalfileoptions_create();
+  rocksdb_ingestexternalfileoptions_set_move_files(ingest, 1);
+  const char* const file = "a.sst";
+  rocksdb_ingest_external_file(of->db, &file, 1, ingest, &error);
+  CHECK_REFUSED(error);
+  rocksdb_ingestexternalfileoptions_destroy(ingest);
+}
+
+static void test_backups(void) {
+  char* error = NULL;
+  rocksdb_backup_engine_options_t* const backup = rocksdb_backup_engine_options_create("backups");
+  rocksdb_backup_engine_options_set_share_table_files(backup, 0);
+  CHECK(rocksdb_backup_engine_options_get_share_table_files(backup) == 0);
+  rocksdb_backup_engine_options_set_sync(backup, 0);
+  CHECK(rocksdb_backup_engine_options_get_sync(backup) == 0);
+  rocksdb_backup_engine_options_set_destroy_old_data(backup, 1);
+  CHECK(rocksdb_backup_engine_options_get_destroy_old_data(backup) == 1);
+  rocksdb_backup_engine_options_set_backup_log_files(backup, 0);
+  CHECK(rocksdb_backup_engine_options_get_backup_log_files(backup) == 0);
+  rocksdb_backup_engine_options_set_backup_rate_limit(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_backup_rate_limit(backup) == 17);
+  rocksdb_backup_engine_options_set_restore_rate_limit(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_restore_rate_limit(backup) == 17);
+  rocksdb_backup_engine_options_set_max_background_operations(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_max_background_operations(backup) == 17);
+  rocksdb_backup_engine_options_set_callback_trigger_interval_size(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_callback_trigger_interval_size(backup) == 17);
+  rocksdb_backup_engine_options_set_max_valid_backups_to_open(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_max_valid_backups_to_open(backup) == 17);
+  rocksdb_backup_engine_options_set_share_files_with_checksum_naming(backup, 17);
+  CHECK(rocksdb_backup_engine_options_get_share_files_with_checksum_naming(backup) == 17);
+  CHECK(rocksdb_backup_engine_open_opts(backup, NULL, &error) == NULL);
+  CHECK_REFUSED(error);
+  rocksdb_backup_engine_options_destroy(backup);
+  rocksdb_restore_options_t* const restore = rocksdb_restore_options_create();
+  rocksdb_restore_options_set_keep_log_files(restore, 1);
+  rocksdb_restore_options_destroy(restore);
+}
+
+static int gone;
+static void go(void* state) {
+  (void)state;
+  ++gone;
+}
+static int compare(void* state, const char* a, size_t a_size, const char* b, size_t b_size) {
+  (void)state;
+  const int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+  return order != 0 ? order : (int)a_size - (int)b_size;
+}
+static const char* name(void* state) {
+  (void)state;
+  return "test.Timestamps";
+}
+
+static void test_objects(void) {
+  Database of = new_database();
+  char* error = NULL;
+  rocksdb_options_add_eventlistener(
+      of.options, rocksdb_eventlistener_create(NULL, go, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                                               NULL, NULL, NULL));
+  CHECK(rocksdb_open(of.options, of.path, &error) == NULL);
+  CHECK_REFUSED(error);
+  end_database(&of);
+  CHECK(gone == 1);
+  rocksdb_eventlistener_destroy(rocksdb_eventlistener_create(NULL, go, NULL, NULL, NULL, NULL, NULL,
+                                                             NULL, NULL, NULL, NULL, NULL));
+  CHECK(gone == 2);
+
+  of = new_database();
+  rocksdb_comparator_t* const comparator =
+      rocksdb_comparator_with_ts_create(NULL, go, compare, compare, NULL, name, 8);
+  rocksdb_options_set_comparator(of.options, comparator);
+  CHECK(rocksdb_open(of.options, of.path, &error) == NULL);
+  CHECK_REFUSED(error);
+  end_database(&of);
+  rocksdb_comparator_destroy(comparator);
+  CHECK(gone == 3);
+}
+
+void test_refusals(void) {
+  Database of = new_database();
+  open_database(&of);
+  test_timestamps(&of);
+  test_care(&of);
+  test_files(&of);
+  check_get(&of, "a", NULL);
+  end_database(&of);
+  test_opening();
+  test_backups();
+  test_objects();
+}
