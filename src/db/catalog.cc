@@ -297,13 +297,18 @@ Result<std::vector<Catalog::Name>> Catalog::list(const tree::ReadView& view) {
   }
   if (!status.is(StatusCode::kCorruption)) return status;
   result.clear();
-  os::MutexLock lock(mutex_);
-  for (const auto& [id, tree] : trees_) {
-    const auto record = records_.find(id);
-    if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
-    if (record->second.name.empty()) continue;  // a layer, or a subtree
-    result.push_back({record->second.name, id});
+  {
+    os::MutexLock lock(mutex_);
+    for (const auto& [id, tree] : trees_) {
+      const auto record = records_.find(id);
+      if (id == format::kCatalogTree || record == records_.end() || !tree->stands()) continue;
+      if (record->second.name.empty()) continue;  // a layer, or a subtree
+      result.push_back({record->second.name, id});
+    }
   }
+  // What of the catalog can be read may say that there was none of this name at that moment.
+  std::erase_if(
+      result, [&](const Name& one) { return find(one.name, view, true).status().is_not_found(); });
   return result;
 }
 
