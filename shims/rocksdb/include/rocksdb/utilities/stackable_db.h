@@ -216,7 +216,7 @@ class StackableDB : public DB {
   ColumnFamilyHandle* DefaultColumnFamily() const override { return db_->DefaultColumnFamily(); }
   // As below it. [refused]
   Status ResetStats() override { return db_->ResetStats(); }
-  // As below it. [refused]
+  // As below it. [accepted]
   Status SuggestCompactRange(ColumnFamilyHandle* column_family, const Slice* begin,
                              const Slice* end) override {
     return db_->SuggestCompactRange(column_family, begin, end);
