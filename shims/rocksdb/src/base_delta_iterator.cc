@@ -105,18 +105,16 @@ void BaseDeltaIterator::move(bool forward) {
   if (forward != forward_) {
     if (turn(forward)) step();
   } else {
-    if (shows_base_ && entries_ != delta_.entries().size()) find_delta();
+    if (entries_ != delta_.entries().size()) renew_delta();
     step();
   }
   settle();
 }
 
-// The batch has got keys since, maybe the one that the base shows.
-void BaseDeltaIterator::find_delta() {
-  if (forward_) {
-    at_ = delta_.entries().upper_bound(FamilyIndex::Probe{base_->key()});
-  } else {
-    delta_before(delta_.entries().lower_bound(FamilyIndex::Probe{base_->key()}));
+// Merges may have been added to the key on which the side of the batch stands.
+void BaseDeltaIterator::renew_delta() {
+  if (at_ != delta_.entries().end()) {
+    at_ = delta_.entries().lower_bound(FamilyIndex::Probe{delta_.key_of(*at_)});
   }
 }
 

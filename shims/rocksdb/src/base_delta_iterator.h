@@ -6,7 +6,10 @@
 // 1. Forward, both sides stand on their first key from the shown one on; backward, on their last
 //    one up to it. Turning round seeks on both sides.
 // 2. Where both have the key, the batch's update is shown; `both_`.
-// 3. The side of the batch is within the bounds of the read options; the base knows its own.
+// 3. As in RocksDB, what is added to the batch up to where its side stands is not seen before the
+//    next seek or turn, and where that side has come to its end, nothing is: who adds behind each
+//    key that is shown comes to an end.
+// 4. The side of the batch is within the bounds of the read options; the base knows its own.
 
 #include <memory>
 #include <string>
@@ -48,7 +51,7 @@ class BaseDeltaIterator final : public rocksdb::Iterator {
   // To the newest update of the last key before `place`, or nowhere.
   void delta_before(Place place);
   void next_delta();
-  void find_delta();
+  void renew_delta();
   bool has_delta() const;
 
   rocksdb::ColumnFamilyHandle* const handle_;

@@ -3,43 +3,22 @@
 #include <string>
 
 #include "shims/rocksdb/src/batch_format.h"
-#include "shims/rocksdb/src/c_types.h"
+#include "shims/rocksdb/src/c_batches.h"
 
 namespace {
 
 using hawthorn::rocks::failed;
+using hawthorn::rocks::Parts;
 using hawthorn::rocks::refuse;
-using hawthorn::rocks::slices_of;
+using hawthorn::rocks::ShowDeleted;
+using hawthorn::rocks::Shower;
+using hawthorn::rocks::ShowPut;
 using Handle = rocksdb_column_family_handle_t;
 using rocksdb::Slice;
-using rocksdb::SliceParts;
 
-// Several pieces of bytes that are one key or value.
-struct Parts {
-  Parts(int count, const char* const* bytes, const size_t* sizes)
-      : slices(slices_of(bytes, sizes, static_cast<size_t>(count))), parts(slices.data(), count) {}
-  std::vector<Slice> slices;
-  SliceParts parts;
-};
-
-using Put = void (*)(void* state, const char* key, size_t key_size, const char* value,
-                     size_t value_size);
-using Deleted = void (*)(void* state, const char* key, size_t key_size);
 using PutCf = void (*)(void* state, uint32_t family_id, const char* key, size_t key_size,
                        const char* value, size_t value_size);
 using DeletedCf = void (*)(void* state, uint32_t family_id, const char* key, size_t key_size);
-
-struct Shower final : rocksdb::WriteBatch::Handler {
-  Shower(void* to, ::Put put_of, Deleted deleted_of)
-      : state(to), put(put_of), deleted(deleted_of) {}
-  void Put(const Slice& key, const Slice& value) override {
-    put(state, key.data(), key.size(), value.data(), value.size());
-  }
-  void Delete(const Slice& key) override { deleted(state, key.data(), key.size()); }
-  void* state;
-  ::Put put;
-  Deleted deleted;
-};
 
 struct FamilyShower final : rocksdb::WriteBatch::Handler {
   FamilyShower(void* to, PutCf put_of, DeletedCf deleted_of, PutCf merge_of)
@@ -209,8 +188,8 @@ void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* bl
 
 // ---- What is in it
 
-void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state, Put put,
-                                Deleted deleted) {
+void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state, ShowPut put,
+                                ShowDeleted deleted) {
   Shower shower(state, put, deleted);
   static_cast<void>(batch->rep.Iterate(&shower));
 }

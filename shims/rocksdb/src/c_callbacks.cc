@@ -301,6 +301,10 @@ struct rocksdb_eventlistener_t {
   const State of;
 };
 
+const rocksdb::Comparator* hawthorn::rocks::comparator_of(const rocksdb_comparator_t* comparator) {
+  return comparator;
+}
+
 extern "C" {
 
 // ---- Comparators

@@ -8,28 +8,16 @@
 namespace {
 
 using hawthorn::rocks::copy_of;
+using hawthorn::rocks::descriptors_of;
 using hawthorn::rocks::failed;
+using hawthorn::rocks::hand_out;
 using hawthorn::rocks::refuse;
-using hawthorn::rocks::slices_of;
 using Handle = rocksdb_column_family_handle_t;
 using rocksdb::Slice;
 
 rocksdb_t* opened(char** errptr, const rocksdb::Status& status, std::unique_ptr<rocksdb::DB> db) {
   if (failed(errptr, status)) return nullptr;
   return new rocksdb_t{std::move(db)};
-}
-
-std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_of(
-    int count, const char* const* names, const rocksdb_options_t* const* options) {
-  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (int i = 0; i < count; ++i) {
-    descriptors.emplace_back(names[i], rocksdb::ColumnFamilyOptions(options[i]->rep));
-  }
-  return descriptors;
-}
-
-void hand_out(const std::vector<rocksdb::ColumnFamilyHandle*>& from, Handle** to) {
-  for (size_t i = 0; i < from.size(); ++i) to[i] = new Handle{from[i]};
 }
 
 // A bound that may be missing.

@@ -3,89 +3,73 @@
 #include <memory>
 #include <string>
 
-#include "shims/rocksdb/src/c_types.h"
+#include "shims/rocksdb/src/c_values.h"
 
 namespace {
 
 using hawthorn::rocks::copy_of;
+using hawthorn::rocks::copy_of_read;
+using hawthorn::rocks::copy_values;
+using hawthorn::rocks::error_of;
 using hawthorn::rocks::failed;
+using hawthorn::rocks::families_of;
+using hawthorn::rocks::found;
+using hawthorn::rocks::pin_read;
 using hawthorn::rocks::refuse;
 using hawthorn::rocks::slices_of;
 using Handle = rocksdb_column_family_handle_t;
 using rocksdb::PinnableSlice;
 using rocksdb::Slice;
 
-// Whether there is a value: false without an error for a key that is missing.
-bool got(rocksdb_t* db, const rocksdb_readoptions_t* options, rocksdb::ColumnFamilyHandle* family,
-         const Slice& key, PinnableSlice* value, char** errptr) {
-  const rocksdb::Status status = db->rep->Get(options->rep, family, key, value);
-  return !status.IsNotFound() && !failed(errptr, status);
-}
-
 char* get_copy(rocksdb_t* db, const rocksdb_readoptions_t* options,
                rocksdb::ColumnFamilyHandle* family, const Slice& key, size_t* value_size,
                char** errptr) {
-  PinnableSlice value;
-  *value_size = 0;
-  if (!got(db, options, family, key, &value, errptr)) return nullptr;
-  *value_size = value.size();
-  return copy_of(value);
+  return copy_of_read(value_size, errptr, [&](PinnableSlice* value) {
+    return db->rep->Get(options->rep, family, key, value);
+  });
 }
 
-// A rocksdb_pinnableslice_t or a rocksdb_pinnable_handle_t, which are the same thing.
 template <typename Pinned>
 Pinned* get_pinned(rocksdb_t* db, const rocksdb_readoptions_t* options,
                    rocksdb::ColumnFamilyHandle* family, const Slice& key, char** errptr) {
-  auto value = std::make_unique<Pinned>();
-  return got(db, options, family, key, &value->rep, errptr) ? value.release() : nullptr;
+  return pin_read<Pinned>(
+      errptr, [&](PinnableSlice* value) { return db->rep->Get(options->rep, family, key, value); });
 }
 
 unsigned char get_into(rocksdb_t* db, const rocksdb_readoptions_t* options,
                        rocksdb::ColumnFamilyHandle* family, const Slice& key, char* buffer,
-                       size_t buffer_size, size_t* value_size, unsigned char* found,
+                       size_t buffer_size, size_t* value_size, unsigned char* is_there,
                        char** errptr) {
   PinnableSlice value;
   *value_size = 0;
-  *found = got(db, options, family, key, &value, errptr) ? 1 : 0;
-  if (*found == 0) return 0;
+  *is_there = found(db->rep->Get(options->rep, family, key, &value), errptr) ? 1 : 0;
+  if (*is_there == 0) return 0;
   *value_size = value.size();
   if (value.size() > buffer_size) return 0;
   if (!value.empty()) std::memcpy(buffer, value.data(), value.size());
   return 1;
 }
 
-// What a read of several keys says of one of them.
-char* error_of(const rocksdb::Status& status) {
-  char* text = nullptr;
-  if (!status.IsNotFound()) failed(&text, status);
-  return text;
-}
-
 void multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options,
                std::vector<rocksdb::ColumnFamilyHandle*> families, size_t count,
                const char* const* keys, const size_t* key_sizes, char** values, size_t* value_sizes,
                char** errors) {
-  std::vector<PinnableSlice> found(count);
+  std::vector<PinnableSlice> read(count);
   std::vector<rocksdb::Status> statuses(count);
   db->rep->MultiGet(options->rep, count, families.data(), slices_of(keys, key_sizes, count).data(),
-                    found.data(), statuses.data());
-  for (size_t i = 0; i < count; ++i) {
-    const bool ok = statuses[i].ok();
-    values[i] = ok ? copy_of(found[i]) : nullptr;
-    value_sizes[i] = ok ? found[i].size() : 0;
-    errors[i] = error_of(statuses[i]);
-  }
+                    read.data(), statuses.data());
+  copy_values(statuses, read, values, value_sizes, errors);
 }
 
 void batched_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options, Handle* family,
                        const std::vector<Slice>& keys, rocksdb_pinnableslice_t** values,
                        char** errors, bool sorted) {
-  std::vector<PinnableSlice> found(keys.size());
+  std::vector<PinnableSlice> read(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
-  db->rep->MultiGet(options->rep, family->rep, keys.size(), keys.data(), found.data(),
+  db->rep->MultiGet(options->rep, family->rep, keys.size(), keys.data(), read.data(),
                     statuses.data(), sorted);
   for (size_t i = 0; i < keys.size(); ++i) {
-    values[i] = statuses[i].ok() ? new rocksdb_pinnableslice_t{std::move(found[i])} : nullptr;
+    values[i] = statuses[i].ok() ? new rocksdb_pinnableslice_t{std::move(read[i])} : nullptr;
     errors[i] = error_of(statuses[i]);
   }
 }
@@ -98,10 +82,10 @@ unsigned char key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
   // With a timestamp nothing is known of the key: it may be there.
   if (timestamp_size > 0) return 1;
   std::string found_value;
-  bool found = false;
+  bool is_there = false;
   const bool may = db->rep->KeyMayExist(options->rep, family, key, &found_value,
-                                        value_found == nullptr ? nullptr : &found);
-  if (value_found != nullptr && (found || !may)) {
+                                        value_found == nullptr ? nullptr : &is_there);
+  if (value_found != nullptr && (is_there || !may)) {
     *value_found = 1;
     *value_size = found_value.size();
     *value = copy_of(found_value);
@@ -189,18 +173,18 @@ const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* h
 
 unsigned char rocksdb_get_into_buffer(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                       const char* key, size_t key_size, char* buffer,
-                                      size_t buffer_size, size_t* value_size, unsigned char* found,
-                                      char** errptr) {
+                                      size_t buffer_size, size_t* value_size,
+                                      unsigned char* is_there, char** errptr) {
   return get_into(db, options, db->rep->DefaultColumnFamily(), Slice(key, key_size), buffer,
-                  buffer_size, value_size, found, errptr);
+                  buffer_size, value_size, is_there, errptr);
 }
 
 unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                          Handle* column_family, const char* key, size_t key_size,
                                          char* buffer, size_t buffer_size, size_t* value_size,
-                                         unsigned char* found, char** errptr) {
+                                         unsigned char* is_there, char** errptr) {
   return get_into(db, options, column_family->rep, Slice(key, key_size), buffer, buffer_size,
-                  value_size, found, errptr);
+                  value_size, is_there, errptr);
 }
 
 unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -232,10 +216,8 @@ void rocksdb_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                           const Handle* const* column_families, size_t key_count,
                           const char* const* keys, const size_t* key_sizes, char** values,
                           size_t* value_sizes, char** errors) {
-  std::vector<rocksdb::ColumnFamilyHandle*> families;
-  for (size_t i = 0; i < key_count; ++i) families.push_back(column_families[i]->rep);
-  multi_get(db, options, std::move(families), key_count, keys, key_sizes, values, value_sizes,
-            errors);
+  multi_get(db, options, families_of(column_families, key_count), key_count, keys, key_sizes,
+            values, value_sizes, errors);
 }
 
 void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -272,9 +254,8 @@ rocksdb_iterator_t* rocksdb_create_iterator_cf(rocksdb_t* db, const rocksdb_read
 void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
                               Handle** column_families, rocksdb_iterator_t** iterators, size_t size,
                               char** errptr) {
-  std::vector<rocksdb::ColumnFamilyHandle*> families;
-  for (size_t i = 0; i < size; ++i) families.push_back(column_families[i]->rep);
   std::vector<rocksdb::Iterator*> made;
+  const auto families = families_of(column_families, size);
   if (failed(errptr, db->rep->NewIterators(options->rep, families, &made))) return;
   for (size_t i = 0; i < size; ++i) {
     iterators[i] = new rocksdb_iterator_t{std::unique_ptr<rocksdb::Iterator>(made[i])};

@@ -110,6 +110,9 @@ inline void refuse(char** errptr, const char* function) {
   failed(errptr, rocksdb::Status::NotSupported(function, "hawthorn-rocksdb does not have it"));
 }
 
+// In c_callbacks.cc.
+const rocksdb::Comparator* comparator_of(const rocksdb_comparator_t* comparator);
+
 // For rocksdb_free; never null, so that an empty value is not taken for none.
 inline char* copy_of(const rocksdb::Slice& bytes) {
   char* const copy = static_cast<char*>(std::malloc(bytes.empty() ? 1 : bytes.size()));
@@ -122,6 +125,21 @@ inline std::vector<rocksdb::Slice> slices_of(const char* const* bytes, const siz
   std::vector<rocksdb::Slice> slices(count);
   for (size_t i = 0; i < count; ++i) slices[i] = rocksdb::Slice(bytes[i], sizes[i]);
   return slices;
+}
+
+// Families to open, and their handles.
+inline std::vector<rocksdb::ColumnFamilyDescriptor> descriptors_of(
+    int count, const char* const* names, const rocksdb_options_t* const* options) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (int i = 0; i < count; ++i) {
+    descriptors.emplace_back(names[i], rocksdb::ColumnFamilyOptions(options[i]->rep));
+  }
+  return descriptors;
+}
+
+inline void hand_out(const std::vector<rocksdb::ColumnFamilyHandle*>& from,
+                     rocksdb_column_family_handle_t** to) {
+  for (size_t i = 0; i < from.size(); ++i) to[i] = new rocksdb_column_family_handle_t{from[i]};
 }
 
 }  // namespace hawthorn::rocks

@@ -229,11 +229,20 @@ TEST_F(IndexedBatch, WalksOverTheDatabase) {
   note();
   EXPECT_EQ(text, "d=2 f=db,3 d=2 a=1 d=2 f=db,3 h=db z=4 end ");
   EXPECT_OK(at->status());
-  // What is added while it walks is seen, and the key on which it stands may go.
+  // What is added while it walks is seen behind where the batch's side stands, which is at "z", and
+  // the key on which it stands may go.
   at->Seek("h");
   EXPECT_OK(batch.Delete(family, "h"));
   EXPECT_OK(batch.Put(family, "i", "5"));
+  EXPECT_OK(batch.Put(family, "zz", "6"));
+  EXPECT_OK(batch.Merge(family, "z", "7"));
   at->Next();
+  EXPECT_EQ(entry(*at), "z=4,7 ");
+  at->Next();
+  EXPECT_EQ(entry(*at), "zz=6 ");
+  at->Prev();
+  EXPECT_OK(batch.Merge(family, "z", "8"));
+  at->Prev();
   EXPECT_EQ(entry(*at), "i=5 ");
   at->Prev();
   EXPECT_EQ(entry(*at), "f=db,3 ");
@@ -241,7 +250,35 @@ TEST_F(IndexedBatch, WalksOverTheDatabase) {
   const std::unique_ptr<rocksdb::Iterator> of_default(
       batch.NewIteratorWithBase(db_->NewIterator(ReadOptions())));
   of_default->SeekToLast();
-  EXPECT_EQ(entry(*of_default), "z=4 ");
+  EXPECT_EQ(entry(*of_default), "zz=6 ");
+}
+
+// Who adds a key behind each that is shown comes to an end, whichever way.
+TEST_F(IndexedBatch, WhoAddsWhileItWalksComesToAnEnd) {
+  open_two();
+  for (const char* key : {"b", "d", "f"}) EXPECT_OK(put(key, "db"));
+  for (const bool forward : {true, false}) {
+    for (const bool has_one : {true, false}) {
+      WriteBatchWithIndex batch(rocksdb::BytewiseComparator(), 0, true);
+      if (has_one) EXPECT_OK(batch.Put(db_->DefaultColumnFamily(), forward ? "g" : "a", "1"));
+      const std::unique_ptr<rocksdb::Iterator> at(
+          batch.NewIteratorWithBase(db_->DefaultColumnFamily(), db_->NewIterator(ReadOptions())));
+      std::string text;
+      for (forward ? at->SeekToFirst() : at->SeekToLast(); at->Valid() && text.size() < 100;
+           forward ? at->Next() : at->Prev()) {
+        text += entry(*at);
+        if (at->value() != Slice("db")) continue;
+        const std::string key = at->key().ToString();
+        const std::string behind =
+            forward ? key + "x" : std::string(1, static_cast<char>(key[0] - 1)) + "x";
+        EXPECT_OK(batch.Put(db_->DefaultColumnFamily(), behind, "added"));
+      }
+      std::string expected = forward ? "b=db d=db f=db " : "f=db d=db b=db ";
+      if (has_one) expected += forward ? "g=1 " : "a=1 ";
+      EXPECT_EQ(text, expected);
+      EXPECT_EQ(batch.GetWriteBatch()->Count(), has_one ? 4U : 3U);
+    }
+  }
 }
 
 TEST_F(IndexedBatch, WalksWithinBounds) {

@@ -518,6 +518,8 @@ int main(int argc, char** argv) {
   test_resources();
   test_callbacks();
   test_batches();
+  test_indexed_batches();
+  test_transactions();
   test_refusals();
   puts("ok");
   return 0;

@@ -52,6 +52,11 @@ extern const char* file_of_check;
   } while (0)
 #define check_text(text, expected) AT_LINE(check_text_at(text, expected))
 #define check_get(in, key, expected) AT_LINE(check_get_at(in, key, expected))
+#define check_walk(iterator, expected)                        \
+  do {                                                        \
+    rocksdb_iterator_t* const iterator_of_check = (iterator); \
+    AT_LINE(check_walk_at(iterator_of_check, expected));      \
+  } while (0)
 
 // A buffer from malloc, which is freed, or null for `expected` null.
 void check_taken_at(char* value, size_t size, const char* expected);
@@ -77,9 +82,15 @@ void close_database(Database* of);
 void end_database(Database* of);
 void put(Database* in, const char* key, const char* value);
 void check_get_at(Database* in, const char* key, const char* expected);
+// "key=value " for each entry; the iterator is destroyed.
+void check_walk_at(rocksdb_iterator_t* iterator, const char* expected);
+// Joins values by commas.
+rocksdb_mergeoperator_t* new_join(void);
 
 void test_options(void);
 void test_resources(void);
 void test_callbacks(void);
 void test_batches(void);
+void test_indexed_batches(void);
+void test_transactions(void);
 void test_refusals(void);

@@ -9,7 +9,8 @@
 //
 // Not here: wide columns, TimedPut, user timestamps.
 // Threads: one object, with its iterators, from one thread at a time.
-// Lifetime: iterators go before their batch. What is added shows in them; Clear,
+// Lifetime: iterators go before their batch. What is added shows in them; in those with a base, not
+// up to the next key that the batch has had, nor behind its last one. Clear,
 // RollbackToSavePoint and moving the batch end them.
 //
 // A key of a column family is compared by the comparator of the first handle with which the family
