@@ -473,7 +473,7 @@ void ModelRun::move_cursor() {
     bool found = false;
     const Rank low = std::min(c.lower, c.upper);
     const Rank high = c.upper;
-    uint64_t pick = prng_.below(24);
+    uint64_t pick = prng_.below(options_.batches ? 24 : 23);
     if (i > 0 && moves > 8) pick = 10;
     if (pick == 23) {
       ASSERT_NO_FATAL_FAILURE(take_batches(c, expected, txn));

@@ -31,6 +31,7 @@ struct ModelOptions {
   bool large = true;      // values over 64 KB
   bool counters = false;  // keys of 8 bytes, and most values
   bool encrypted = false;
+  bool batches = false;  // cursors hand them out, too
 };
 
 class ModelRun {

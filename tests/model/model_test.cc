@@ -101,6 +101,11 @@ TEST(Model, encrypted) {
                  .encrypted = true});
 }
 
+TEST(Model, batches_of_cursors) {
+  run_simulated(
+      {.seed = seed_or(29), .operations = operations_or(150'000), .keys = 40'000, .batches = true});
+}
+
 TEST(Model, real_threads_and_files) {
   const ModelOptions options{
       .seed = seed_or(11), .operations = operations_or(400'000), .keys = 60'000};
