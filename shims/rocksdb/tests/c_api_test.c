@@ -518,6 +518,7 @@ int main(int argc, char** argv) {
   test_resources();
   test_callbacks();
   test_batches();
+  test_files();
   test_refusals();
   puts("ok");
   return 0;

@@ -82,4 +82,5 @@ void test_options(void);
 void test_resources(void);
 void test_callbacks(void);
 void test_batches(void);
+void test_files(void);
 void test_refusals(void);
