@@ -1,5 +1,5 @@
-// The C API of files: checkpoints, tables that are written and taken in, the log.
-// Not here: backups (c_backups.cc).
+// The C API of files: checkpoints, files of a database, the log.
+// Not here: backups (c_backups.cc), files that are taken in (c_ingest.cc).
 
 #include <memory>
 #include <string>
@@ -23,11 +23,6 @@ struct rocksdb_sst_file_manager_t {
   int64_t delete_rate_bytes_per_second = 0;
   double max_trash_db_ratio = 0.25;
 };
-
-// Objects that programs make before they call what is refused.
-struct rocksdb_envoptions_t {};
-struct rocksdb_ingestexternalfileoptions_t {};
-struct rocksdb_sstfilewriter_t {};
 
 namespace {
 
@@ -216,79 +211,6 @@ void rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t*
   manager->max_trash_db_ratio = value;
 }
 uint64_t rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t*) { return 0; }
-rocksdb_envoptions_t* rocksdb_envoptions_create() { return new rocksdb_envoptions_t; }
-void rocksdb_envoptions_destroy(rocksdb_envoptions_t* options) { delete options; }
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(const rocksdb_envoptions_t*,
-                                                      const rocksdb_options_t*) {
-  return new rocksdb_sstfilewriter_t;
-}
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(const rocksdb_envoptions_t*,
-                                                                      const rocksdb_options_t*,
-                                                                      const rocksdb_comparator_t*) {
-  return new rocksdb_sstfilewriter_t;
-}
-void rocksdb_sstfilewriter_open(rocksdb_sstfilewriter_t*, const char*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                               char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                               char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_put_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
-                                       size_t, const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_merge(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                                 char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete(rocksdb_sstfilewriter_t*, const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t,
-                                          const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
-                                        size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_finish(rocksdb_sstfilewriter_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t*, uint64_t*) {}
-void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer) { delete writer; }
-rocksdb_ingestexternalfileoptions_t* rocksdb_ingestexternalfileoptions_create() {
-  return new rocksdb_ingestexternalfileoptions_t;
-}
-void rocksdb_ingestexternalfileoptions_set_move_files(rocksdb_ingestexternalfileoptions_t*,
-                                                      unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_snapshot_consistency(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_allow_global_seqno(rocksdb_ingestexternalfileoptions_t*,
-                                                              unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_ingest_behind(rocksdb_ingestexternalfileoptions_t*,
-                                                         unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_destroy(rocksdb_ingestexternalfileoptions_t* options) {
-  delete options;
-}
-void rocksdb_ingest_external_file(rocksdb_t*, const char* const*, const size_t,
-                                  const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_ingest_external_file_cf(rocksdb_t*, rocksdb_column_family_handle_t*,
-                                     const char* const*, const size_t,
-                                     const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
 int rocksdb_livefiles_count(const rocksdb_livefiles_t*) { return 0; }
 const char* rocksdb_livefiles_column_family_name(const rocksdb_livefiles_t*, int) {
   return nullptr;

@@ -1,4 +1,4 @@
-// Backups in the C API.
+// Backups, and files that are taken in, in the C API.
 
 #include "shims/rocksdb/tests/c_api_test.h"
 
@@ -97,7 +97,75 @@ static void test_backups(void) {
   end_database(&of);
 }
 
+static void test_taking_in(void) {
+  char* error = NULL;
+  Database of = new_database();
+  rocksdb_options_set_uint64add_merge_operator(of.options);
+  open_database(&of);
+  put(&of, "c", "gone");
+  rocksdb_envoptions_t* const env = rocksdb_envoptions_create();
+  rocksdb_sstfilewriter_t* writer = rocksdb_sstfilewriter_create(env, of.options);
+  const char* const path = new_path();
+  rocksdb_sstfilewriter_open(writer, path, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_add(writer, "a", 1, "1", 1, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_put(writer, "a", 1, "2", 1, &error);
+  CHECK_FAILED(error, "Invalid argument: ");
+  rocksdb_sstfilewriter_put(writer, "b", 1, "2", 1, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_delete(writer, "c", 1, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_merge(writer, "d", 1, "12345678", 8, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_delete_range(writer, "e", 1, "f", 1, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_finish(writer, &error);
+  CHECK_OK(error);
+  uint64_t size = 0;
+  rocksdb_sstfilewriter_file_size(writer, &size);
+  CHECK(size > 50);
+  rocksdb_sstfilewriter_destroy(writer);
+
+  rocksdb_ingestexternalfileoptions_t* const ingest = rocksdb_ingestexternalfileoptions_create();
+  rocksdb_ingestexternalfileoptions_set_snapshot_consistency(ingest, 0);
+  rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(ingest, 0);
+  rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(ingest, 1);
+  rocksdb_ingestexternalfileoptions_set_ingest_behind(ingest, 1);
+  rocksdb_ingest_external_file(of.db, &path, 1, ingest, &error);
+  CHECK_REFUSED(error);
+  rocksdb_ingestexternalfileoptions_set_ingest_behind(ingest, 0);
+  rocksdb_ingestexternalfileoptions_set_allow_global_seqno(ingest, 0);
+  rocksdb_ingest_external_file(of.db, &path, 1, ingest, &error);
+  CHECK_REFUSED(error);
+  rocksdb_ingestexternalfileoptions_set_allow_global_seqno(ingest, 1);
+  rocksdb_ingest_external_file(of.db, &path, 1, ingest, &error);
+  CHECK_OK(error);
+  check_get(&of, "a", "1");
+  check_get(&of, "b", "2");
+  check_get(&of, "c", NULL);
+  check_get(&of, "d", "12345678");
+  rocksdb_ingestexternalfileoptions_set_move_files(ingest, 1);
+  rocksdb_column_family_handle_t* const family = rocksdb_get_default_column_family_handle(of.db);
+  put(&of, "a", "3");
+  rocksdb_ingest_external_file_cf(of.db, family, &path, 1, ingest, &error);
+  CHECK_OK(error);
+  check_get(&of, "a", "1");
+  rocksdb_ingest_external_file_cf(of.db, family, &path, 1, ingest, &error);
+  CHECK_FAILED(error, "IO error: ");  // it was moved
+  rocksdb_column_family_handle_destroy(family);
+  rocksdb_ingestexternalfileoptions_destroy(ingest);
+
+  writer = rocksdb_sstfilewriter_create_with_comparator(env, of.options, NULL);
+  rocksdb_sstfilewriter_open(writer, path, &error);
+  CHECK_OK(error);
+  rocksdb_sstfilewriter_destroy(writer);
+  rocksdb_envoptions_destroy(env);
+  end_database(&of);
+}
+
 void test_files(void) {
+  test_taking_in();
   test_backup_options();
   test_backups();
 }

@@ -96,20 +96,12 @@ static void test_file_writers(Database* of) {
   char* error = NULL;
   rocksdb_envoptions_t* const env = rocksdb_envoptions_create();
   rocksdb_sstfilewriter_t* const writer = rocksdb_sstfilewriter_create(env, of->options);
-  rocksdb_sstfilewriter_open(writer, "a.sst", &error);
+  rocksdb_sstfilewriter_put_with_ts(writer, "a", 1, "ts", 2, "1", 1, &error);
   CHECK_REFUSED(error);
-  rocksdb_sstfilewriter_put(writer, "a", 1, "1", 1, &error);
-  CHECK_REFUSED(error);
-  rocksdb_sstfilewriter_finish(writer, &error);
+  rocksdb_sstfilewriter_delete_with_ts(writer, "a", 1, "ts", 2, &error);
   CHECK_REFUSED(error);
   rocksdb_sstfilewriter_destroy(writer);
   rocksdb_envoptions_destroy(env);
-  rocksdb_ingestexternalfileoptions_t* const ingest = rocksdb_ingestexternalfileoptions_create();
-  rocksdb_ingestexternalfileoptions_set_move_files(ingest, 1);
-  const char* const file = "a.sst";
-  rocksdb_ingest_external_file(of->db, &file, 1, ingest, &error);
-  CHECK_REFUSED(error);
-  rocksdb_ingestexternalfileoptions_destroy(ingest);
 }
 
 static int gone;

@@ -352,6 +352,21 @@ class DB {
   virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
     return NotThere("PromoteL0");
   }
+  // Takes in what SstFileWriter has written, in the order of the files: of a key that several of
+  // them have, the last one's counts, and what the database had before is replaced, or deleted.
+  // Atomic, for readers and crashes; durable when it returns. Files of puts alone, into one family,
+  // go straight into the data files (hawthorn/ingest.h), others as one transaction, which has to
+  // fit into memory. Errors: Corruption for other files, and damaged ones; InvalidArgument for
+  // files of another comparator or family; NotSupported for merges without an operator; NoSpace.
+  virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                                    const std::vector<std::string>& external_files,
+                                    const IngestExternalFileOptions& options) = 0;
+  virtual Status IngestExternalFile(const std::vector<std::string>& external_files,
+                                    const IngestExternalFileOptions& options) {
+    return IngestExternalFile(DefaultColumnFamily(), external_files, options);
+  }
+  // Into several families, each once.
+  virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
   virtual DB* GetRootDB() { return this; }
   // [refused]
   virtual Status TryCatchUpWithPrimary() { return NotThere("TryCatchUpWithPrimary"); }

@@ -25,6 +25,14 @@ enum InfoLogLevel : unsigned char {
   NUM_INFO_LOG_LEVELS,
 };
 
+struct DBOptions;
+
+// Of files, which the engine chooses by itself. [accepted]
+struct EnvOptions {
+  EnvOptions() = default;
+  explicit EnvOptions(const DBOptions& /*options*/) {}
+};
+
 // Of threads. [accepted]
 enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 

@@ -225,6 +225,15 @@ class StackableDB : public DB {
   Status PromoteL0(ColumnFamilyHandle* column_family, int target_level) override {
     return db_->PromoteL0(column_family, target_level);
   }
+  using DB::IngestExternalFile;
+  Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                            const std::vector<std::string>& external_files,
+                            const IngestExternalFileOptions& options) override {
+    return db_->IngestExternalFile(column_family, external_files, options);
+  }
+  Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override {
+    return db_->IngestExternalFiles(args);
+  }
   // As below it. [refused]
   Status TryCatchUpWithPrimary() override { return db_->TryCatchUpWithPrimary(); }
 
