@@ -156,9 +156,10 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(rocksdb_t*
   refuse(errptr, __func__);
   return nullptr;
 }
-rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t*, uint64_t,
+rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
                                                   const rocksdb_wal_readoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
+  std::unique_ptr<rocksdb::TransactionLogIterator> none;
+  failed(errptr, db->rep->GetUpdatesSince(seq_number, &none));
   return nullptr;
 }
 const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }

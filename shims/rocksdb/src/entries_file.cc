@@ -91,7 +91,7 @@ S EntriesReader::open(const std::string& path) {
 S EntriesReader::next(BatchRecord* record, bool* found) {
   *found = false;
   if (in_block_ == block_.size()) {
-    if (at_ == blocks_end_) return S::OK();
+    if (at_ == blocks_end_) return seen_ == index_.entries ? S::OK() : corrupt("lacks entries");
     std::string frame;
     if (blocks_end_ - at_ < kFrameBytes) return corrupt("has a damaged block");
     if (S s = file_.read(at_, kFrameBytes, &frame); !s.ok()) return s;
@@ -118,6 +118,7 @@ S EntriesReader::next(BatchRecord* record, bool* found) {
   }
   in_block_ = static_cast<size_t>(behind - block_.data());
   *found = true;
+  ++seen_;
   return S::OK();
 }
 

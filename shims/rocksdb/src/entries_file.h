@@ -53,7 +53,7 @@ class EntriesReader {
   rocksdb::Status open(const std::string& path);
   const EntriesIndex& index() const { return index_; }
   const std::string& path() const { return path_; }
-  void rewind() { at_ = kEntriesMagic.size(), block_.clear(), in_block_ = 0; }
+  void rewind() { at_ = kEntriesMagic.size(), block_.clear(), in_block_ = 0, seen_ = 0; }
   // The next record, whose bytes are valid until the next call; false in *found at the end.
   rocksdb::Status next(BatchRecord* record, bool* found);
 
@@ -69,6 +69,7 @@ class EntriesReader {
   uint64_t at_ = 0;
   std::string block_;
   size_t in_block_ = 0;
+  uint64_t seen_ = 0;
 };
 
 }  // namespace hawthorn::rocks

@@ -2,12 +2,16 @@
 
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/transaction_db.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 
+#include "shims/rocksdb/src/checksum.h"
+#include "shims/rocksdb/src/entries_file.h"
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
 namespace hawthorn::rocks {
@@ -188,6 +192,26 @@ TEST_F(Files, RefuseWhatIsOutOfOrder) {
   EXPECT_EQ(all(), "b=1 c=3 ");
 }
 
+TEST_F(Files, ThatLackABlockAreNotFinished) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  rlimit small = limit;
+  small.rlim_cur = 100000;
+  ASSERT_OK(writer_->Open(path("file")));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  rocksdb::Status s;
+  for (int i = 100; s.ok() && i < 200; ++i) {
+    s = writer_->Put("k" + std::to_string(i), std::string(3000, 'v'));
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, before);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_TRUE(writer_->Put("z", "1").IsIOError());
+  EXPECT_TRUE(writer_->Finish().IsIOError());
+  EXPECT_FALSE(fs::exists(path("file")));
+}
+
 TEST_F(Files, ThatAreDamagedAreNotTakenIn) {
   open();
   ASSERT_OK(put("a", "old"));
@@ -216,6 +240,52 @@ TEST_F(Files, ThatAreDamagedAreNotTakenIn) {
   write(whole);
   ASSERT_OK(ingest({file}));
   EXPECT_EQ(get("k149"), std::string(3000, 'v'));
+}
+
+// Whatever stands in blocks whose checksums are right: it is read or refused, and all or nothing of
+// it is taken in.
+TEST_F(Files, MayHoldAnything) {
+  options_.merge_operator = std::make_shared<Append>();
+  open();
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const auto framed = [](const std::string& bytes) {
+    const auto size = static_cast<uint32_t>(bytes.size());
+    const uint32_t crc = crc32c(bytes);
+    return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) +
+           std::string(reinterpret_cast<const char*>(&crc), sizeof(crc)) + bytes;
+  };
+  int taken = 0;
+  int refused = 0;
+  for (int round = 0; round < 600; ++round) {
+    std::string block;
+    const unsigned records = 1 + random() % 6;
+    for (unsigned i = 0; i < records; ++i) {
+      static constexpr char kTags[] = {0x0, 0x1, 0x2, 0xF};
+      const char tag = kTags[random() % sizeof(kTags)];
+      block += tag;
+      put_string(std::string(1 + random() % 3, static_cast<char>('a' + i)), &block);
+      if (tag != 0) put_string(std::string(random() % 5, static_cast<char>('b' + i)), &block);
+    }
+    for (unsigned n = random() % 3; n > 0; --n) {
+      block[random() % block.size()] = static_cast<char>(random());
+    }
+    if (random() % 4 == 0) block.resize(1 + random() % block.size());
+    EntriesIndex index;
+    index.entries = records;
+    index.others = random() % 2;
+    index.comparator = options_.comparator->Name();
+    std::ofstream(path("any"), std::ios::binary | std::ios::trunc)
+        << kEntriesMagic << framed(block) << encode_index(index);
+    const std::string before = all();
+    const rocksdb::Status s = ingest({path("any")});
+    ++(s.ok() ? taken : refused);
+    if (s.ok()) continue;
+    ASSERT_EQ(all(), before) << round << ": " << s.ToString();
+  }
+  EXPECT_GT(taken, 20);
+  EXPECT_GT(refused, 20);
 }
 
 TEST_F(Files, AreThoseOfAModel) {

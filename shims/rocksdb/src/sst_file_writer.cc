@@ -31,10 +31,12 @@ struct SstFileWriter::Rep {
   std::string path;
   std::string block;
   uint64_t bytes = 0;  // that were written
+  Status failure;      // of a block: it is missing, so nothing can be made of the file any more
 };
 
 Status SstFileWriter::Rep::add(BatchTag tag, const Slice& key, const Slice* value) {
   if (!file.is_open()) return Status::InvalidArgument("File is not opened");
+  if (!failure.ok()) return failure;
   if (tag == BatchTag::kDeleteRange) {
     const int order = comparator->Compare(key, *value);
     if (order > 0) return Status::InvalidArgument("end key comes before start key");
@@ -66,16 +68,17 @@ Status SstFileWriter::Rep::write_block() {
   const uint32_t crc = hawthorn::rocks::crc32c(block);
   std::string frame(reinterpret_cast<const char*>(&size), sizeof(size));
   frame.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
-  Status s = file.append(frame + block);
+  failure = file.append(frame + block);
   bytes += frame.size() + block.size();
   block.clear();
-  return s;
+  return failure;
 }
 
 Status SstFileWriter::Rep::finish(ExternalSstFileInfo* info) {
   if (!file.is_open()) return Status::InvalidArgument("File is not opened");
-  Status s;
-  if (index.entries == 0) s = Status::InvalidArgument("Cannot create sst file with no entries");
+  Status s = failure;
+  if (s.ok() && index.entries == 0)
+    s = Status::InvalidArgument("Cannot create sst file with no entries");
   if (s.ok()) s = write_block();
   index.comparator = comparator->Name();
   index.family = family;

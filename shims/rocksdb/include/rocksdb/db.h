@@ -21,6 +21,7 @@
 #include "rocksdb/iterator.h"
 #include "rocksdb/options.h"
 #include "rocksdb/snapshot.h"
+#include "rocksdb/transaction_log.h"
 #include "rocksdb/types.h"
 #include "rocksdb/version.h"
 #include "rocksdb/write_batch.h"
@@ -367,6 +368,16 @@ class DB {
   }
   // Into several families, each once.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
+  // A commit has one number here, however many operations it has, so that a program that counts
+  // operations to know where to go on would leave out commits. [refused]
+  virtual Status GetUpdatesSince(SequenceNumber /*seq_number*/,
+                                 std::unique_ptr<TransactionLogIterator>* iter,
+                                 const TransactionLogIterator::ReadOptions& /*read_options*/ =
+                                     TransactionLogIterator::ReadOptions()) {
+    iter->reset();
+    return Status::NotSupported("GetUpdatesSince",
+                                "a commit has one sequence number, not one for each operation");
+  }
   virtual DB* GetRootDB() { return this; }
   // [refused]
   virtual Status TryCatchUpWithPrimary() { return NotThere("TryCatchUpWithPrimary"); }

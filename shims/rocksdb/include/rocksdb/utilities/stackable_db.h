@@ -225,6 +225,13 @@ class StackableDB : public DB {
   Status PromoteL0(ColumnFamilyHandle* column_family, int target_level) override {
     return db_->PromoteL0(column_family, target_level);
   }
+  // As below it. [refused]
+  Status GetUpdatesSince(SequenceNumber seq_number, std::unique_ptr<TransactionLogIterator>* iter,
+                         const TransactionLogIterator::ReadOptions& read_options =
+                             TransactionLogIterator::ReadOptions()) override {
+    return db_->GetUpdatesSince(seq_number, iter, read_options);
+  }
+
   using DB::IngestExternalFile;
   Status IngestExternalFile(ColumnFamilyHandle* column_family,
                             const std::vector<std::string>& external_files,
