@@ -146,11 +146,15 @@ TEST_F(Stackable, RefusesWhatIsRefusedBelow) {
   EXPECT_TRUE(db_->DisableFileDeletions().IsNotSupported());
   EXPECT_TRUE(db_->EnableFileDeletions().IsNotSupported());
   EXPECT_TRUE(db_->ResetStats().IsNotSupported());
-  EXPECT_TRUE(db_->SuggestCompactRange(family, nullptr, nullptr).IsNotSupported());
   EXPECT_TRUE(db_->PromoteL0(family, 1).IsNotSupported());
   EXPECT_TRUE(db_->TryCatchUpWithPrimary().IsNotSupported());
   std::unique_ptr<rocksdb::TransactionLogIterator> iterator;
   EXPECT_TRUE(db_->GetUpdatesSince(0, &iterator).IsNotSupported());
+}
+
+TEST_F(Stackable, AcceptsWhatIsAcceptedBelow) {
+  open_stacked();
+  EXPECT_OK(db_->SuggestCompactRange(db_->DefaultColumnFamily(), nullptr, nullptr));
 }
 
 TEST_F(Stackable, OwnsOrShares) {
