@@ -1,6 +1,6 @@
-// The C API of files: checkpoints, backups, tables that are written and taken in, the log.
+// The C API of files: checkpoints, files of a database, the log.
+// Not here: backups (c_backups.cc), files that are taken in (c_ingest.cc).
 
-#include <climits>
 #include <memory>
 #include <string>
 
@@ -22,24 +22,6 @@ struct rocksdb_livefiles_t {};
 struct rocksdb_sst_file_manager_t {
   int64_t delete_rate_bytes_per_second = 0;
   double max_trash_db_ratio = 0.25;
-};
-
-// Objects that programs make before they call what is refused.
-struct rocksdb_restore_options_t {};
-struct rocksdb_envoptions_t {};
-struct rocksdb_ingestexternalfileoptions_t {};
-struct rocksdb_sstfilewriter_t {};
-struct rocksdb_backup_engine_options_t {
-  bool share_table_files = true;
-  bool sync = true;
-  bool destroy_old_data = false;
-  bool backup_log_files = true;
-  uint64_t backup_rate_limit = 0;
-  uint64_t restore_rate_limit = 0;
-  int max_background_operations = 1;
-  uint64_t callback_trigger_interval_size = 4 * 1024 * 1024;
-  int max_valid_backups_to_open = INT_MAX;
-  int share_files_with_checksum_naming = -0x7ffffffe;  // by session and size
 };
 
 namespace {
@@ -144,147 +126,6 @@ rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t*, const char*, cons
   refuse(errptr, __func__);
   return nullptr;
 }
-rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t*, const char*,
-                                                    char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(const rocksdb_backup_engine_options_t*,
-                                                         rocksdb_env_t*, char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t*, rocksdb_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_backup_engine_create_new_backup_flush(rocksdb_backup_engine_t*, rocksdb_t*,
-                                                   unsigned char, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t*, uint32_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-rocksdb_restore_options_t* rocksdb_restore_options_create() {
-  return new rocksdb_restore_options_t;
-}
-void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options) { delete options; }
-void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t*, int) {}
-void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t*, uint32_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_backup_engine_restore_db_from_latest_backup(rocksdb_backup_engine_t*, const char*,
-                                                         const char*,
-                                                         const rocksdb_restore_options_t*,
-                                                         char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_backup_engine_restore_db_from_backup(rocksdb_backup_engine_t*, const char*,
-                                                  const char*, const rocksdb_restore_options_t*,
-                                                  const uint32_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
-    rocksdb_backup_engine_t*) {
-  return nullptr;
-}
-int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t*) { return 0; }
-int64_t rocksdb_backup_engine_info_timestamp(const rocksdb_backup_engine_info_t*, int) { return 0; }
-uint32_t rocksdb_backup_engine_info_backup_id(const rocksdb_backup_engine_info_t*, int) {
-  return 0;
-}
-uint64_t rocksdb_backup_engine_info_size(const rocksdb_backup_engine_info_t*, int) { return 0; }
-uint32_t rocksdb_backup_engine_info_number_files(const rocksdb_backup_engine_info_t*, int) {
-  return 0;
-}
-void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t*) {}
-void rocksdb_backup_engine_close(rocksdb_backup_engine_t*) {}
-rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(const char*) {
-  return new rocksdb_backup_engine_options_t;
-}
-void rocksdb_backup_engine_options_set_backup_dir(rocksdb_backup_engine_options_t*, const char*) {}
-void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t*, rocksdb_env_t*) {}
-void rocksdb_backup_engine_options_set_share_table_files(rocksdb_backup_engine_options_t* options,
-                                                         unsigned char value) {
-  options->share_table_files = value != 0;
-}
-unsigned char rocksdb_backup_engine_options_get_share_table_files(
-    rocksdb_backup_engine_options_t* options) {
-  return options->share_table_files ? 1 : 0;
-}
-void rocksdb_backup_engine_options_set_sync(rocksdb_backup_engine_options_t* options,
-                                            unsigned char value) {
-  options->sync = value != 0;
-}
-unsigned char rocksdb_backup_engine_options_get_sync(rocksdb_backup_engine_options_t* options) {
-  return options->sync ? 1 : 0;
-}
-void rocksdb_backup_engine_options_set_destroy_old_data(rocksdb_backup_engine_options_t* options,
-                                                        unsigned char value) {
-  options->destroy_old_data = value != 0;
-}
-unsigned char rocksdb_backup_engine_options_get_destroy_old_data(
-    rocksdb_backup_engine_options_t* options) {
-  return options->destroy_old_data ? 1 : 0;
-}
-void rocksdb_backup_engine_options_set_backup_log_files(rocksdb_backup_engine_options_t* options,
-                                                        unsigned char value) {
-  options->backup_log_files = value != 0;
-}
-unsigned char rocksdb_backup_engine_options_get_backup_log_files(
-    rocksdb_backup_engine_options_t* options) {
-  return options->backup_log_files ? 1 : 0;
-}
-void rocksdb_backup_engine_options_set_backup_rate_limit(rocksdb_backup_engine_options_t* options,
-                                                         uint64_t value) {
-  options->backup_rate_limit = value;
-}
-uint64_t rocksdb_backup_engine_options_get_backup_rate_limit(
-    rocksdb_backup_engine_options_t* options) {
-  return options->backup_rate_limit;
-}
-void rocksdb_backup_engine_options_set_restore_rate_limit(rocksdb_backup_engine_options_t* options,
-                                                          uint64_t value) {
-  options->restore_rate_limit = value;
-}
-uint64_t rocksdb_backup_engine_options_get_restore_rate_limit(
-    rocksdb_backup_engine_options_t* options) {
-  return options->restore_rate_limit;
-}
-void rocksdb_backup_engine_options_set_max_background_operations(
-    rocksdb_backup_engine_options_t* options, int value) {
-  options->max_background_operations = value;
-}
-int rocksdb_backup_engine_options_get_max_background_operations(
-    rocksdb_backup_engine_options_t* options) {
-  return options->max_background_operations;
-}
-void rocksdb_backup_engine_options_set_callback_trigger_interval_size(
-    rocksdb_backup_engine_options_t* options, uint64_t value) {
-  options->callback_trigger_interval_size = value;
-}
-uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(
-    rocksdb_backup_engine_options_t* options) {
-  return options->callback_trigger_interval_size;
-}
-void rocksdb_backup_engine_options_set_max_valid_backups_to_open(
-    rocksdb_backup_engine_options_t* options, int value) {
-  options->max_valid_backups_to_open = value;
-}
-int rocksdb_backup_engine_options_get_max_valid_backups_to_open(
-    rocksdb_backup_engine_options_t* options) {
-  return options->max_valid_backups_to_open;
-}
-void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(
-    rocksdb_backup_engine_options_t* options, int value) {
-  options->share_files_with_checksum_naming = value;
-}
-int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(
-    rocksdb_backup_engine_options_t* options) {
-  return options->share_files_with_checksum_naming;
-}
-void rocksdb_backup_engine_options_destroy(rocksdb_backup_engine_options_t* options) {
-  delete options;
-}
 rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, int,
                                          const char* const*, const rocksdb_options_t* const*,
                                          rocksdb_column_family_handle_t**, char*, size_t,
@@ -315,9 +156,10 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(rocksdb_t*
   refuse(errptr, __func__);
   return nullptr;
 }
-rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t*, uint64_t,
+rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
                                                   const rocksdb_wal_readoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
+  std::unique_ptr<rocksdb::TransactionLogIterator> none;
+  failed(errptr, db->rep->GetUpdatesSince(seq_number, &none));
   return nullptr;
 }
 const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
@@ -370,79 +212,6 @@ void rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t*
   manager->max_trash_db_ratio = value;
 }
 uint64_t rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t*) { return 0; }
-rocksdb_envoptions_t* rocksdb_envoptions_create() { return new rocksdb_envoptions_t; }
-void rocksdb_envoptions_destroy(rocksdb_envoptions_t* options) { delete options; }
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(const rocksdb_envoptions_t*,
-                                                      const rocksdb_options_t*) {
-  return new rocksdb_sstfilewriter_t;
-}
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(const rocksdb_envoptions_t*,
-                                                                      const rocksdb_options_t*,
-                                                                      const rocksdb_comparator_t*) {
-  return new rocksdb_sstfilewriter_t;
-}
-void rocksdb_sstfilewriter_open(rocksdb_sstfilewriter_t*, const char*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                               char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                               char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_put_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
-                                       size_t, const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_merge(rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                                 char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete(rocksdb_sstfilewriter_t*, const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete_with_ts(rocksdb_sstfilewriter_t*, const char*, size_t,
-                                          const char*, size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t*, const char*, size_t, const char*,
-                                        size_t, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_finish(rocksdb_sstfilewriter_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t*, uint64_t*) {}
-void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer) { delete writer; }
-rocksdb_ingestexternalfileoptions_t* rocksdb_ingestexternalfileoptions_create() {
-  return new rocksdb_ingestexternalfileoptions_t;
-}
-void rocksdb_ingestexternalfileoptions_set_move_files(rocksdb_ingestexternalfileoptions_t*,
-                                                      unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_snapshot_consistency(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_allow_global_seqno(rocksdb_ingestexternalfileoptions_t*,
-                                                              unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_ingest_behind(rocksdb_ingestexternalfileoptions_t*,
-                                                         unsigned char) {}
-void rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(
-    rocksdb_ingestexternalfileoptions_t*, unsigned char) {}
-void rocksdb_ingestexternalfileoptions_destroy(rocksdb_ingestexternalfileoptions_t* options) {
-  delete options;
-}
-void rocksdb_ingest_external_file(rocksdb_t*, const char* const*, const size_t,
-                                  const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-void rocksdb_ingest_external_file_cf(rocksdb_t*, rocksdb_column_family_handle_t*,
-                                     const char* const*, const size_t,
-                                     const rocksdb_ingestexternalfileoptions_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
 int rocksdb_livefiles_count(const rocksdb_livefiles_t*) { return 0; }
 const char* rocksdb_livefiles_column_family_name(const rocksdb_livefiles_t*, int) {
   return nullptr;

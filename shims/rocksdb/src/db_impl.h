@@ -34,6 +34,8 @@
 
 namespace hawthorn::rocks {
 
+class EntriesReader;
+
 class HandleImpl final : public rocksdb::ColumnFamilyHandle {
  public:
   explicit HandleImpl(std::shared_ptr<Family> family) : family_(std::move(family)) {}
@@ -66,6 +68,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using rocksdb::DB::GetIntProperty;
   using rocksdb::DB::GetOptions;
   using rocksdb::DB::GetProperty;
+  using rocksdb::DB::IngestExternalFile;
   using rocksdb::DB::KeyMayExist;
   using rocksdb::DB::Level0StopWriteTrigger;
   using rocksdb::DB::Merge;
@@ -164,6 +167,12 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status GetDbIdentity(std::string& identity) const override;
   rocksdb::Status GetDbSessionId(std::string& session_id) const override;
 
+  // db_ingest.cc
+  rocksdb::Status IngestExternalFile(Handle* handle, const std::vector<std::string>& files,
+                                     const rocksdb::IngestExternalFileOptions& options) override;
+  rocksdb::Status IngestExternalFiles(
+      const std::vector<rocksdb::IngestExternalFileArg>& args) override;
+
   // For transactions over it.
   hawthorn::Db& engine() { return *db_; }
   uint64_t lock_timeout_ms() const { return lock_timeout_ms_; }
@@ -226,6 +235,14 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   hawthorn::Status merge_now(hawthorn::Transaction& in, const BatchRecord& record,
                              const Family& family);
   hawthorn::Status commit(const hawthorn::WriteBatch& batch, hawthorn::Durability durability);
+
+  // db_ingest.cc
+  struct FilesOfFamily;
+  rocksdb::Status open_files(const rocksdb::IngestExternalFileArg& arg, FilesOfFamily* files);
+  rocksdb::Status ingest_puts(FilesOfFamily& files);
+  rocksdb::Status ingest_by_transaction(std::vector<FilesOfFamily>& all);
+  rocksdb::Status apply_file(hawthorn::Transaction& in, EntriesReader& file, const Family& family,
+                             bool ranges);
 
   // db_read.cc
   hawthorn::Status multi_get(const Family& family, const hawthorn::Snapshot* snapshot,

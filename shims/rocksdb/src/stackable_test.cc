@@ -148,6 +148,8 @@ TEST_F(Stackable, RefusesWhatIsRefusedBelow) {
   EXPECT_TRUE(db_->ResetStats().IsNotSupported());
   EXPECT_TRUE(db_->PromoteL0(family, 1).IsNotSupported());
   EXPECT_TRUE(db_->TryCatchUpWithPrimary().IsNotSupported());
+  std::unique_ptr<rocksdb::TransactionLogIterator> iterator;
+  EXPECT_TRUE(db_->GetUpdatesSince(0, &iterator).IsNotSupported());
 }
 
 TEST_F(Stackable, AcceptsWhatIsAcceptedBelow) {

@@ -520,6 +520,7 @@ int main(int argc, char** argv) {
   test_batches();
   test_indexed_batches();
   test_transactions();
+  test_files();
   test_refusals();
   puts("ok");
   return 0;

@@ -93,4 +93,5 @@ void test_callbacks(void);
 void test_batches(void);
 void test_indexed_batches(void);
 void test_transactions(void);
+void test_files(void);
 void test_refusals(void);

@@ -89,60 +89,19 @@ static void test_opening(void) {
   CHECK_REFUSED(error);
   CHECK(rocksdb_open_as_secondary(of.options, of.path, "other", &error) == NULL);
   CHECK_REFUSED(error);
-  CHECK(rocksdb_backup_engine_open(of.options, of.path, &error) == NULL);
-  CHECK_REFUSED(error);
   end_database(&of);
 }
 
-static void test_files(Database* of) {
+static void test_file_writers(Database* of) {
   char* error = NULL;
   rocksdb_envoptions_t* const env = rocksdb_envoptions_create();
   rocksdb_sstfilewriter_t* const writer = rocksdb_sstfilewriter_create(env, of->options);
-  rocksdb_sstfilewriter_open(writer, "a.sst", &error);
+  rocksdb_sstfilewriter_put_with_ts(writer, "a", 1, "ts", 2, "1", 1, &error);
   CHECK_REFUSED(error);
-  rocksdb_sstfilewriter_put(writer, "a", 1, "1", 1, &error);
-  CHECK_REFUSED(error);
-  rocksdb_sstfilewriter_finish(writer, &error);
+  rocksdb_sstfilewriter_delete_with_ts(writer, "a", 1, "ts", 2, &error);
   CHECK_REFUSED(error);
   rocksdb_sstfilewriter_destroy(writer);
   rocksdb_envoptions_destroy(env);
-  rocksdb_ingestexternalfileoptions_t* const ingest = rocksdb_ingestexternalfileoptions_create();
-  rocksdb_ingestexternalfileoptions_set_move_files(ingest, 1);
-  const char* const file = "a.sst";
-  rocksdb_ingest_external_file(of->db, &file, 1, ingest, &error);
-  CHECK_REFUSED(error);
-  rocksdb_ingestexternalfileoptions_destroy(ingest);
-}
-
-static void test_backups(void) {
-  char* error = NULL;
-  rocksdb_backup_engine_options_t* const backup = rocksdb_backup_engine_options_create("backups");
-  rocksdb_backup_engine_options_set_share_table_files(backup, 0);
-  CHECK(rocksdb_backup_engine_options_get_share_table_files(backup) == 0);
-  rocksdb_backup_engine_options_set_sync(backup, 0);
-  CHECK(rocksdb_backup_engine_options_get_sync(backup) == 0);
-  rocksdb_backup_engine_options_set_destroy_old_data(backup, 1);
-  CHECK(rocksdb_backup_engine_options_get_destroy_old_data(backup) == 1);
-  rocksdb_backup_engine_options_set_backup_log_files(backup, 0);
-  CHECK(rocksdb_backup_engine_options_get_backup_log_files(backup) == 0);
-  rocksdb_backup_engine_options_set_backup_rate_limit(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_backup_rate_limit(backup) == 17);
-  rocksdb_backup_engine_options_set_restore_rate_limit(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_restore_rate_limit(backup) == 17);
-  rocksdb_backup_engine_options_set_max_background_operations(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_max_background_operations(backup) == 17);
-  rocksdb_backup_engine_options_set_callback_trigger_interval_size(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_callback_trigger_interval_size(backup) == 17);
-  rocksdb_backup_engine_options_set_max_valid_backups_to_open(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_max_valid_backups_to_open(backup) == 17);
-  rocksdb_backup_engine_options_set_share_files_with_checksum_naming(backup, 17);
-  CHECK(rocksdb_backup_engine_options_get_share_files_with_checksum_naming(backup) == 17);
-  CHECK(rocksdb_backup_engine_open_opts(backup, NULL, &error) == NULL);
-  CHECK_REFUSED(error);
-  rocksdb_backup_engine_options_destroy(backup);
-  rocksdb_restore_options_t* const restore = rocksdb_restore_options_create();
-  rocksdb_restore_options_set_keep_log_files(restore, 1);
-  rocksdb_restore_options_destroy(restore);
 }
 
 static int gone;
@@ -190,10 +149,9 @@ void test_refusals(void) {
   open_database(&of);
   test_timestamps(&of);
   test_care(&of);
-  test_files(&of);
+  test_file_writers(&of);
   check_get(&of, "a", NULL);
   end_database(&of);
   test_opening();
-  test_backups();
   test_objects();
 }

@@ -21,6 +21,7 @@
 #include "rocksdb/iterator.h"
 #include "rocksdb/options.h"
 #include "rocksdb/snapshot.h"
+#include "rocksdb/transaction_log.h"
 #include "rocksdb/types.h"
 #include "rocksdb/version.h"
 #include "rocksdb/write_batch.h"
@@ -351,6 +352,31 @@ class DB {
   // [refused]
   virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
     return NotThere("PromoteL0");
+  }
+  // Takes in what SstFileWriter has written, in the order of the files: of a key that several of
+  // them have, the last one's counts, and what the database had before is replaced, or deleted.
+  // Atomic, for readers and crashes; durable when it returns. Files of puts alone, into one family,
+  // go straight into the data files (hawthorn/ingest.h), others as one transaction, which has to
+  // fit into memory. Errors: Corruption for other files, and damaged ones; InvalidArgument for
+  // files of another comparator or family; NotSupported for merges without an operator; NoSpace.
+  virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                                    const std::vector<std::string>& external_files,
+                                    const IngestExternalFileOptions& options) = 0;
+  virtual Status IngestExternalFile(const std::vector<std::string>& external_files,
+                                    const IngestExternalFileOptions& options) {
+    return IngestExternalFile(DefaultColumnFamily(), external_files, options);
+  }
+  // Into several families, each once.
+  virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
+  // A commit has one number here, however many operations it has, so that a program that counts
+  // operations to know where to go on would leave out commits. [refused]
+  virtual Status GetUpdatesSince(SequenceNumber /*seq_number*/,
+                                 std::unique_ptr<TransactionLogIterator>* iter,
+                                 const TransactionLogIterator::ReadOptions& /*read_options*/ =
+                                     TransactionLogIterator::ReadOptions()) {
+    iter->reset();
+    return Status::NotSupported("GetUpdatesSince",
+                                "a commit has one sequence number, not one for each operation");
   }
   virtual DB* GetRootDB() { return this; }
   // [refused]

@@ -25,6 +25,17 @@ enum InfoLogLevel : unsigned char {
   NUM_INFO_LOG_LEVELS,
 };
 
+struct DBOptions;
+
+// Of files, which the engine chooses by itself. [accepted]
+struct EnvOptions {
+  EnvOptions() = default;
+  explicit EnvOptions(const DBOptions& /*options*/) {}
+};
+
+// Of threads. [accepted]
+enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
+
 // Gets messages of interest to an operator; the program derives from it. [mapped]
 class Logger {
  public:

@@ -27,6 +27,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 
+class ColumnFamilyHandle;
 class CompactionFilter;
 class CompactionFilterFactory;
 class CompactionService;
@@ -349,6 +350,34 @@ struct WaitForCompactOptions {
   bool wait_for_purge = false;  // [accepted]
   bool close_db = false;
   std::chrono::microseconds timeout = std::chrono::microseconds::zero();  // [refused]
+};
+
+// Of DB::IngestExternalFile. [mapped]
+struct IngestExternalFileOptions {
+  // The files are removed when they are taken in; their entries are copied in any case.
+  bool move_files = false;
+  // Not together with move_files. [accepted]
+  bool link_files = false;
+  bool failed_move_fall_back_to_copy = true;  // [accepted]
+  bool snapshot_consistency = true;           // always so [accepted]
+  bool allow_global_seqno = true;             // false is refused
+  bool allow_blocking_flush = true;           // nothing is flushed [accepted]
+  bool ingest_behind = false;                 // true is refused
+  bool write_global_seqno = false;            // [accepted]
+  // Always so. [accepted]
+  bool verify_checksums_before_ingest = false;
+  size_t verify_checksums_readahead_size = 0;  // [accepted]
+  bool verify_file_checksum = true;            // [accepted]
+  bool fail_if_not_bottommost_level = false;   // there are no levels [accepted]
+  bool allow_db_generated_files = false;       // there are none [accepted]
+  bool fill_cache = true;                      // [accepted]
+};
+
+// [mapped]
+struct IngestExternalFileArg {
+  ColumnFamilyHandle* column_family = nullptr;
+  std::vector<std::string> external_files;
+  IngestExternalFileOptions options;
 };
 
 }  // namespace ROCKSDB_NAMESPACE

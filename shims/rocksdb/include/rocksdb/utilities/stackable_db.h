@@ -226,6 +226,22 @@ class StackableDB : public DB {
     return db_->PromoteL0(column_family, target_level);
   }
   // As below it. [refused]
+  Status GetUpdatesSince(SequenceNumber seq_number, std::unique_ptr<TransactionLogIterator>* iter,
+                         const TransactionLogIterator::ReadOptions& read_options =
+                             TransactionLogIterator::ReadOptions()) override {
+    return db_->GetUpdatesSince(seq_number, iter, read_options);
+  }
+
+  using DB::IngestExternalFile;
+  Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                            const std::vector<std::string>& external_files,
+                            const IngestExternalFileOptions& options) override {
+    return db_->IngestExternalFile(column_family, external_files, options);
+  }
+  Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override {
+    return db_->IngestExternalFiles(args);
+  }
+  // As below it. [refused]
   Status TryCatchUpWithPrimary() override { return db_->TryCatchUpWithPrimary(); }
 
  protected:

@@ -1,0 +1,125 @@
+#include "shims/rocksdb/src/entries_file.h"
+
+#include "shims/rocksdb/src/checksum.h"
+
+namespace hawthorn::rocks {
+namespace {
+
+using S = rocksdb::Status;
+
+constexpr size_t kFrameBytes = 2 * sizeof(uint32_t);
+constexpr size_t kTailBytes = kFrameBytes + kEntriesTail.size();
+
+template <typename T>
+void put_fixed(T number, std::string* to) {
+  to->append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+template <typename T>
+T fixed_at(const std::string& bytes, size_t at) {
+  T number;
+  std::memcpy(&number, bytes.data() + at, sizeof(number));
+  return number;
+}
+
+bool decode_index(const std::string& bytes, EntriesIndex* index) {
+  constexpr size_t kNumbers = 4;
+  if (bytes.size() < kNumbers * sizeof(uint64_t)) return false;
+  index->entries = fixed_at<uint64_t>(bytes, 0);
+  index->ranges = fixed_at<uint64_t>(bytes, sizeof(uint64_t));
+  index->others = fixed_at<uint64_t>(bytes, 2 * sizeof(uint64_t));
+  index->family = fixed_at<uint64_t>(bytes, 3 * sizeof(uint64_t));
+  const char* at = bytes.data() + kNumbers * sizeof(uint64_t);
+  const char* const end = bytes.data() + bytes.size();
+  for (std::string* string : {&index->comparator, &index->smallest, &index->largest}) {
+    rocksdb::Slice found;
+    at = read_string(at, end, &found);
+    if (at == nullptr) return false;
+    *string = found.ToString();
+  }
+  return at == end && index->ranges <= index->entries;
+}
+
+}  // namespace
+
+void put_string(std::string_view string, std::string* to) {
+  auto size = static_cast<uint32_t>(string.size());
+  for (; size >= 0x80; size >>= 7) *to += static_cast<char>(size | 0x80);
+  *to += static_cast<char>(size);
+  *to += string;
+}
+
+std::string encode_index(const EntriesIndex& index) {
+  std::string bytes;
+  for (const uint64_t number : {index.entries, index.ranges, index.others, index.family}) {
+    put_fixed(number, &bytes);
+  }
+  for (const std::string* string : {&index.comparator, &index.smallest, &index.largest}) {
+    put_string(*string, &bytes);
+  }
+  const std::string head = bytes;
+  put_fixed(static_cast<uint32_t>(head.size()), &bytes);
+  put_fixed(crc32c(head), &bytes);
+  bytes += kEntriesTail;
+  return bytes;
+}
+
+S EntriesReader::open(const std::string& path) {
+  path_ = path;
+  if (S s = file_.open(path); !s.ok()) return s;
+  const uint64_t bytes = file_.bytes();
+  std::string head;
+  std::string tail;
+  if (bytes < kEntriesMagic.size() + kTailBytes) return corrupt("is no file of SstFileWriter's");
+  if (S s = file_.read(0, kEntriesMagic.size(), &head); !s.ok()) return s;
+  if (head != kEntriesMagic) return corrupt("is no file of SstFileWriter's");
+  if (S s = file_.read(bytes - kTailBytes, kTailBytes, &tail); !s.ok()) return s;
+  if (std::string_view(tail).substr(kFrameBytes) != kEntriesTail) {
+    return corrupt("is cut off, or was not finished");
+  }
+  const auto size = fixed_at<uint32_t>(tail, 0);
+  if (size > bytes - kTailBytes - kEntriesMagic.size()) return corrupt("has a damaged tail");
+  blocks_end_ = bytes - kTailBytes - size;
+  if (S s = file_.read(blocks_end_, size, &head); !s.ok()) return s;
+  if (crc32c(head) != fixed_at<uint32_t>(tail, sizeof(uint32_t)) || !decode_index(head, &index_)) {
+    return corrupt("has a damaged index");
+  }
+  rewind();
+  return S::OK();
+}
+
+S EntriesReader::next(BatchRecord* record, bool* found) {
+  *found = false;
+  if (in_block_ == block_.size()) {
+    if (at_ == blocks_end_) return seen_ == index_.entries ? S::OK() : corrupt("lacks entries");
+    std::string frame;
+    if (blocks_end_ - at_ < kFrameBytes) return corrupt("has a damaged block");
+    if (S s = file_.read(at_, kFrameBytes, &frame); !s.ok()) return s;
+    const auto size = fixed_at<uint32_t>(frame, 0);
+    if (size == 0 || size > blocks_end_ - at_ - kFrameBytes) return corrupt("has a damaged block");
+    if (S s = file_.read(at_ + kFrameBytes, size, &block_); !s.ok()) return s;
+    if (crc32c(block_) != fixed_at<uint32_t>(frame, sizeof(uint32_t))) {
+      return corrupt("has a damaged block");
+    }
+    at_ += kFrameBytes + size;
+    in_block_ = 0;
+  }
+  const char* const end = block_.data() + block_.size();
+  const char* const behind = read_record(block_.data() + in_block_, end, record);
+  if (behind == nullptr || record->family != 0) return corrupt("has a record that is none");
+  switch (record->tag) {
+    case BatchTag::kPut:
+    case BatchTag::kMerge:
+    case BatchTag::kDelete:
+    case BatchTag::kDeleteRange:
+      break;
+    default:
+      return corrupt("has a record that is none");
+  }
+  in_block_ = static_cast<size_t>(behind - block_.data());
+  *found = true;
+  ++seen_;
+  return S::OK();
+}
+
+}  // namespace hawthorn::rocks
