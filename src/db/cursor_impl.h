@@ -8,6 +8,7 @@
 //    asks. In between, moves in one direction cost nothing.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -117,6 +118,14 @@ class Cursor::Impl : public txn::OpenWalk {
 // What the tree stores for the ends of a cursor. Errors: kInvalidArgument.
 Result<CursorOptions> stored_options(const tree::TreeState& tree, const CursorOptions& options,
                                      format::TreeShape::Use use);
+
+namespace db {
+// The cursor's next batch, as the caller knows its entries: *entries is the room for it, and what
+// of that was filled; nothing at the end, and where the cursor's status tells an error. What was
+// decoded is in *loaded. Errors: kCorruption.
+Status next_entries(tree::TreeCursor& cursor, const tree::TreeState& tree, uint64_t now_ms,
+                    bool key_only, std::string* loaded, std::span<Entry>* entries);
+}  // namespace db
 
 // How many entries a range has for a registered view.
 Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,

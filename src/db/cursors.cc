@@ -109,20 +109,24 @@ bool Cursor::Impl::seek_random(uint64_t random) {
   return settle(found, true) || (expires_ && cursor_.status().ok() && first());
 }
 
+Status db::next_entries(tree::TreeCursor& cursor, const tree::TreeState& tree, uint64_t now_ms,
+                        bool key_only, std::string* loaded, std::span<Entry>* entries) {
+  const std::span<Entry> room = *entries;
+  do {
+    *entries = room.first(cursor.next_batch(room));
+    if (entries->empty() || tree.shape() == nullptr) return {};
+    if (Status s = load_entries(tree, now_ms, entries, loaded); !s.ok()) return s;
+  } while (entries->empty());
+  if (key_only && !tree.shape()->multi_value()) {
+    for (Entry& entry : *entries) entry.value = {};
+  }
+  return {};
+}
+
 size_t Cursor::Impl::next_batch(std::span<Entry> out, bool stands) {
   if (reads_ != nullptr) return next_alone(out.data(), stands);
-  if (!wrong_.ok()) wrong_ = Status();
-  for (;;) {
-    std::span<Entry> some = out.first(cursor_.next_batch(out));
-    if (some.empty() || shape() == nullptr) return some.size();
-    wrong_ = db::load_entries(*tree_, now_ms_, &some, &loaded_);
-    if (!wrong_.ok()) return 0;
-    if (some.empty()) continue;
-    if (key_only_ && !shape()->multi_value()) {
-      for (Entry& entry : some) entry.value = {};
-    }
-    return some.size();
-  }
+  wrong_ = db::next_entries(cursor_, *tree_, now_ms_, key_only_, &loaded_, &out);
+  return wrong_.ok() ? out.size() : 0;
 }
 
 // What was read is a walk from entry to entry (1).

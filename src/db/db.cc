@@ -120,17 +120,10 @@ Status Db::scan(const Tree& tree, std::string_view lo, std::optional<std::string
   std::vector<Entry> entries(512);
   std::string loaded;  // of a tree with a shape
   for (;;) {
-    const size_t count = cursor.next_batch(entries);
-    if (count == 0) return cursor.status();
-    std::span<Entry> some(entries.data(), count);
-    if (state->shape() != nullptr) {
-      status = db::load_entries(*state, snapshot->now_ms(), &some, &loaded);
-      if (!status.ok()) return status;
-      if (some.empty()) continue;
-      if (options.key_only && !state->shape()->multi_value()) {
-        for (Entry& entry : some) entry.value = {};
-      }
-    }
+    std::span<Entry> some(entries);
+    status = db::next_entries(cursor, *state, snapshot->now_ms(), options.key_only, &loaded, &some);
+    if (!status.ok()) return status;
+    if (some.empty()) return cursor.status();
     if (!callback(some)) return {};
   }
 }
