@@ -2,20 +2,18 @@
 // `rocksdb-tuned` what its tuning guide advises for two cores; both have the memory figure M as
 // block cache and write buffers. `rocksdb-level` and `rocksdb-universal` take what two published
 // comparisons with larger-than-memory data chose for it. For transactions it is opened as its
-// TransactionDB, with the default options of that. Over hawthorn-rocksdb, which has no
-// TransactionDB yet, this is the engine `hawthorn-rocksdb`.
+// TransactionDB, with the default options of that. Over hawthorn-rocksdb this is the engine
+// `hawthorn-rocksdb`.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
-#include <rocksdb/version.h>
-#include <rocksdb/write_batch.h>
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
 #include <rocksdb/utilities/transaction.h>
 #include <rocksdb/utilities/transaction_db.h>
-#endif
+#include <rocksdb/version.h>
+#include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <chrono>
@@ -98,7 +96,6 @@ class RocksWriter : public Writer {
   bool reads_ = false;
 };
 
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
 // Without a snapshot of its own, so that a key that it has locked shows its newest value.
 class RocksTxnClient : public TxnClient {
  public:
@@ -151,8 +148,6 @@ class RocksTxnClient : public TxnClient {
   std::unique_ptr<rocksdb::Transaction> transaction_;
   rocksdb::PinnableSlice value_;
 };
-
-#endif
 
 class RocksReader : public ReaderOf<RocksReader> {
  public:
@@ -284,9 +279,7 @@ class RocksEngine : public Engine {
 
   void close() override {
     check(db_->Close());
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
     transaction_db_ = nullptr;
-#endif
     db_.reset();
   }
 
@@ -340,13 +333,11 @@ class RocksEngine : public Engine {
     return tables + memory;
   }
 
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
   bool offers(TxnKind kind) const override { return kind == TxnKind::kRowLocks; }
   std::unique_ptr<TxnClient> transactions(TxnKind kind) override {
     if (!offers(kind) || transaction_db_ == nullptr) return Engine::transactions(kind);
     return std::make_unique<RocksTxnClient>(*transaction_db_, config_.sync);
   }
-#endif
 
   bool holds_snapshots() const override { return true; }
 
@@ -451,14 +442,12 @@ class RocksEngine : public Engine {
   }
 
   void open_db(const rocksdb::Options& options) {
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
     if (config_.transactions) {
       check(rocksdb::TransactionDB::Open(options, rocksdb::TransactionDBOptions(), config_.path,
                                          &transaction_db_));
       db_.reset(transaction_db_);
       return;
     }
-#endif
 #if ROCKSDB_MAJOR >= 11
     check(rocksdb::DB::Open(options, config_.path, &db_));
 #else
@@ -479,9 +468,7 @@ class RocksEngine : public Engine {
   const RocksProfile profile_;
   EngineConfig config_;
   std::unique_ptr<rocksdb::DB> db_;
-#ifndef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
   rocksdb::TransactionDB* transaction_db_ = nullptr;  // db_, where it was opened for transactions
-#endif
   std::string settings_;
 };
 
