@@ -1,16 +1,10 @@
 // A process that writes through the shim is killed in the middle: what was acknowledged is there,
 // with sync and without, and of a batch all or nothing.
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <chrono>
 #include <random>
-#include <thread>
 
+#include "shims/rocksdb/src/kill_test_support.h"
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
 namespace hawthorn::rocks {
@@ -25,11 +19,7 @@ class Kills : public RocksTest, public testing::WithParamInterface<bool> {
   Kills() {
     options_.create_missing_column_families = true;
     options_.merge_operator = std::make_shared<Append>();
-    void* const shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    acknowledged_ = new (shared) std::atomic<int>(0);
   }
-  ~Kills() override { munmap(acknowledged_, sizeof(*acknowledged_)); }
 
   static constexpr int kMergedEach = 50;
 
@@ -75,7 +65,7 @@ class Kills : public RocksTest, public testing::WithParamInterface<bool> {
     return last;
   }
 
-  std::atomic<int>* acknowledged_ = nullptr;
+  SharedWithChildren<std::atomic<int>> acknowledged_;
 };
 
 TEST_P(Kills, LoseNothingThatWasAcknowledged) {
@@ -83,14 +73,7 @@ TEST_P(Kills, LoseNothingThatWasAcknowledged) {
   constexpr int kRounds = 8;
   int written = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) write_for_ever();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 150));
-    ASSERT_EQ(kill(child, SIGKILL), 0);
-    int how = 0;
-    ASSERT_EQ(waitpid(child, &how, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(how)) << "the child ended with " << WEXITSTATUS(how);
+    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { write_for_ever(); }));
     const int last = check(acknowledged_->load());
     acknowledged_->store(last);
     EXPECT_GE(last, written);

@@ -1,17 +1,11 @@
 // A process that prepares and ends transactions is killed in the middle: each one that was said to
 // be prepared is, or has the outcome that was asked for, and all of it or nothing is there.
 
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <chrono>
 #include <random>
 #include <set>
-#include <thread>
 
+#include "shims/rocksdb/src/kill_test_support.h"
 #include "shims/rocksdb/src/transactions_test_fixture.h"
 
 namespace hawthorn::rocks {
@@ -28,13 +22,6 @@ class PreparedKills : public TransactionsTest, public testing::WithParamInterfac
     std::atomic<int> ending{0};
     std::atomic<int> ended{0};
   };
-
-  PreparedKills() {
-    void* const shared =
-        mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    progress_ = new (shared) Progress;
-  }
-  ~PreparedKills() override { munmap(progress_, sizeof(*progress_)); }
 
   static std::string name_of(int number) { return "t" + std::to_string(number); }
   static std::string key_of(int number) { return std::to_string(1'000'000 + number); }
@@ -89,7 +76,7 @@ class PreparedKills : public TransactionsTest, public testing::WithParamInterfac
     settled_ = last;
   }
 
-  Progress* progress_ = nullptr;
+  SharedWithChildren<Progress> progress_;
   std::set<int> never_;  // were not prepared when it was killed
   int settled_ = 0;
 };
@@ -98,14 +85,7 @@ TEST_P(PreparedKills, KeepWhatWasPrepared) {
   std::mt19937 random(GetParam() ? 1 : 2);
   constexpr int kRounds = 8;
   for (int round = 0; round < kRounds && !HasFatalFailure(); ++round) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) work_for_ever();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 150));
-    ASSERT_EQ(kill(child, SIGKILL), 0);
-    int how = 0;
-    ASSERT_EQ(waitpid(child, &how, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(how)) << "the child ended with " << WEXITSTATUS(how);
+    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { work_for_ever(); }));
     check();
     close();
   }
