@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -135,10 +134,8 @@ S Directory::read_metadata(const BackupInfo& backup, std::string* metadata) cons
   if (metadata->size() < kHeadBytes || !metadata->starts_with(kMagic)) {
     return S::Corruption(path, "holds no metadata of a backup");
   }
-  uint64_t created_us = 0;
-  uint32_t crc = 0;
-  std::memcpy(&created_us, metadata->data() + kMagic.size(), sizeof(created_us));
-  std::memcpy(&crc, metadata->data() + kMagic.size() + sizeof(created_us), sizeof(crc));
+  const auto created_us = fixed_at<uint64_t>(*metadata, kMagic.size());
+  const auto crc = fixed_at<uint32_t>(*metadata, kMagic.size() + sizeof(created_us));
   metadata->erase(0, kHeadBytes);
   if (crc != crc32c(*metadata)) return S::Corruption(path, "is damaged");
   if (created_us != backup.created_us) return S::Corruption(path, "is of another backup");
@@ -187,10 +184,9 @@ S Directory::create(hawthorn::Db& db, bool full, uint64_t bytes_per_second, Back
 }
 
 S Directory::show(const BackupInfo& made, const std::string& metadata) {
-  const uint32_t crc = crc32c(metadata);
   std::string bytes(kMagic);
-  bytes.append(reinterpret_cast<const char*>(&made.created_us), sizeof(made.created_us));
-  bytes.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
+  append_fixed(made.created_us, &bytes);
+  append_fixed(crc32c(metadata), &bytes);
   return replace_file(metadata_path(made.id), bytes + metadata);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "rocksdb/slice.h"
 
@@ -47,6 +48,22 @@ struct BatchRecord {
   rocksdb::Slice key;    // of marks: the id of the transaction; of log data: those
   rocksdb::Slice value;  // of ranges: their end
 };
+
+inline constexpr size_t kVarintBytesMax = 5;
+
+// Returns where it ends: there is room for kVarintBytesMax.
+inline char* put_varint32(char* to, uint32_t number) {
+  for (; number >= 0x80; number >>= 7) *to++ = static_cast<char>(number | 0x80);
+  *to++ = static_cast<char>(number);
+  return to;
+}
+
+// Bytes behind their length.
+inline void append_string(std::string_view bytes, std::string* to) {
+  char length[kVarintBytesMax];
+  to->append(length, put_varint32(length, static_cast<uint32_t>(bytes.size())));
+  to->append(bytes);
+}
 
 inline const char* read_varint32(const char* at, const char* end, uint32_t* number) {
   if (at < end && (static_cast<unsigned char>(*at) & 0x80) == 0) {

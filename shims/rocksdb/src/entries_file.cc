@@ -10,18 +10,6 @@ using S = rocksdb::Status;
 constexpr size_t kFrameBytes = 2 * sizeof(uint32_t);
 constexpr size_t kTailBytes = kFrameBytes + kEntriesTail.size();
 
-template <typename T>
-void put_fixed(T number, std::string* to) {
-  to->append(reinterpret_cast<const char*>(&number), sizeof(number));
-}
-
-template <typename T>
-T fixed_at(const std::string& bytes, size_t at) {
-  T number;
-  std::memcpy(&number, bytes.data() + at, sizeof(number));
-  return number;
-}
-
 bool decode_index(const std::string& bytes, EntriesIndex* index) {
   constexpr size_t kNumbers = 4;
   if (bytes.size() < kNumbers * sizeof(uint64_t)) return false;
@@ -42,24 +30,17 @@ bool decode_index(const std::string& bytes, EntriesIndex* index) {
 
 }  // namespace
 
-void put_string(std::string_view string, std::string* to) {
-  auto size = static_cast<uint32_t>(string.size());
-  for (; size >= 0x80; size >>= 7) *to += static_cast<char>(size | 0x80);
-  *to += static_cast<char>(size);
-  *to += string;
-}
-
 std::string encode_index(const EntriesIndex& index) {
   std::string bytes;
   for (const uint64_t number : {index.entries, index.ranges, index.others, index.family}) {
-    put_fixed(number, &bytes);
+    append_fixed(number, &bytes);
   }
   for (const std::string* string : {&index.comparator, &index.smallest, &index.largest}) {
-    put_string(*string, &bytes);
+    append_string(*string, &bytes);
   }
   const std::string head = bytes;
-  put_fixed(static_cast<uint32_t>(head.size()), &bytes);
-  put_fixed(crc32c(head), &bytes);
+  append_fixed(static_cast<uint32_t>(head.size()), &bytes);
+  append_fixed(crc32c(head), &bytes);
   bytes += kEntriesTail;
   return bytes;
 }

@@ -44,7 +44,6 @@ struct EntriesIndex {
   std::string largest;
 };
 
-void put_string(std::string_view string, std::string* to);
 std::string encode_index(const EntriesIndex& index);
 
 class EntriesReader {

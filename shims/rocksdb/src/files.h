@@ -5,12 +5,25 @@
 // one thread; functions from any. Errors: PathNotFound; NoSpace; IOError naming the file.
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "rocksdb/status.h"
 
 namespace hawthorn::rocks {
+
+// Numbers as they stand in such files: little-endian, of their size.
+template <typename T>
+void append_fixed(T number, std::string* to) {
+  to->append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+template <typename T>
+T fixed_at(std::string_view bytes, size_t at) {
+  T number;
+  std::memcpy(&number, bytes.data() + at, sizeof(number));
+  return number;
+}
 
 // A file that is written from its beginning to its end.
 class FileWriter {

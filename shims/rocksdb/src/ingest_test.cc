@@ -265,8 +265,8 @@ TEST_F(Files, MayHoldAnything) {
       static constexpr char kTags[] = {0x0, 0x1, 0x2, 0xF};
       const char tag = kTags[random() % sizeof(kTags)];
       block += tag;
-      put_string(std::string(1 + random() % 3, static_cast<char>('a' + i)), &block);
-      if (tag != 0) put_string(std::string(random() % 5, static_cast<char>('b' + i)), &block);
+      append_string(std::string(1 + random() % 3, static_cast<char>('a' + i)), &block);
+      if (tag != 0) append_string(std::string(random() % 5, static_cast<char>('b' + i)), &block);
     }
     for (unsigned n = random() % 3; n > 0; --n) {
       block[random() % block.size()] = static_cast<char>(random());

@@ -83,8 +83,7 @@ void IteratorImpl::next_of_cursor() {
 void IteratorImpl::prev_of_cursor() {
   if (count_ > 0) {
     const std::string key(batch_[at_].key);
-    count_ = 0;
-    at_ = 0;
+    leave_batch();
     if (!cursor_.seek(key)) return stand(false);
   }
   steps_ = 0;
@@ -93,8 +92,7 @@ void IteratorImpl::prev_of_cursor() {
 
 void IteratorImpl::prepare() {
   valid_ = false;
-  count_ = at_ = 0;
-  steps_ = 0;
+  leave_batch();
   prefix_.reset();
   if (tails_) {
     // The rest of what it returns cannot fail.
@@ -121,7 +119,7 @@ void IteratorImpl::next_of_now() {
 
 rocksdb::Status IteratorImpl::Refresh(const rocksdb::Snapshot* snapshot) {
   valid_ = false;
-  count_ = at_ = 0;
+  leave_batch();
   cursor_ = hawthorn::Cursor();  // before the view that it reads
   snapshot_ = HeldSnapshot(snapshot);
   if (bounded_ && snapshot == nullptr) {

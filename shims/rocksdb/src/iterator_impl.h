@@ -62,6 +62,8 @@ class IteratorImpl final : public rocksdb::Iterator {
     value_ = rocksdb::Slice(value.data(), value.size());
     if (!plain_) stand_specially();
   }
+  // It stands nowhere, or where the cursor does.
+  void leave_batch() { count_ = at_ = 0, steps_ = 0; }
   void next_of_cursor();
   void prev_of_cursor();
   void stand_specially();

@@ -34,11 +34,9 @@ Slots::Slots() {
 
 std::string keyed_operand(std::string_view key, std::string_view operand) {
   std::string keyed;
-  keyed.reserve(key.size() + operand.size() + 5);
-  size_t size = key.size();
-  for (; size >= 0x80; size >>= 7) keyed += static_cast<char>(size | 0x80);
-  keyed += static_cast<char>(size);
-  keyed.append(key).append(operand);
+  keyed.reserve(kVarintBytesMax + key.size() + operand.size());
+  append_string(key, &keyed);
+  keyed.append(operand);
   return keyed;
 }
 

@@ -57,17 +57,16 @@ Status SstFileWriter::Rep::add(BatchTag tag, const Slice& key, const Slice* valu
   if (tag != BatchTag::kPut) index.others = 1;
   ++index.entries;
   block += static_cast<char>(tag);
-  hawthorn::rocks::put_string(view(key), &block);
-  if (value != nullptr) hawthorn::rocks::put_string(view(*value), &block);
+  hawthorn::rocks::append_string(view(key), &block);
+  if (value != nullptr) hawthorn::rocks::append_string(view(*value), &block);
   return block.size() < kBlockBytes ? Status::OK() : write_block();
 }
 
 Status SstFileWriter::Rep::write_block() {
   if (block.empty()) return Status::OK();
-  const auto size = static_cast<uint32_t>(block.size());
-  const uint32_t crc = hawthorn::rocks::crc32c(block);
-  std::string frame(reinterpret_cast<const char*>(&size), sizeof(size));
-  frame.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
+  std::string frame;
+  hawthorn::rocks::append_fixed(static_cast<uint32_t>(block.size()), &frame);
+  hawthorn::rocks::append_fixed(hawthorn::rocks::crc32c(block), &frame);
   failure = file.append(frame + block);
   bytes += frame.size() + block.size();
   block.clear();

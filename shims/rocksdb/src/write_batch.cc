@@ -14,6 +14,8 @@ using hawthorn::rocks::BatchRecord;
 using hawthorn::rocks::BatchTag;
 using hawthorn::rocks::kBatchCountAt;
 using hawthorn::rocks::kBatchHeaderBytes;
+using hawthorn::rocks::kVarintBytesMax;
+using hawthorn::rocks::put_varint32;
 
 struct SavePoints {
   struct Mark {
@@ -26,14 +28,6 @@ struct SavePoints {
 namespace {
 
 constexpr auto tag(BatchTag of) { return static_cast<unsigned char>(of); }
-
-char* put_varint32(char* to, uint32_t number) {
-  for (; number >= 0x80; number >>= 7) *to++ = static_cast<char>(number | 0x80);
-  *to++ = static_cast<char>(number);
-  return to;
-}
-
-constexpr size_t kVarintBytesMax = 5;
 
 char* append_to(char* to, const Slice& bytes) {
   if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
