@@ -74,9 +74,13 @@ rocksdb::Status DBImpl::GetDbSessionId(std::string& session_id) const {
 
 // ---- Memory and limits
 
-size_t DBImpl::budget() const { return memory_budget(options_, family_options()); }
+size_t DBImpl::budget() const {
+  const std::shared_lock lock(families_mutex_);
+  return memory_budget(options_, family_options());
+}
 
 void DBImpl::memory_changed() {
+  const std::lock_guard lock(budget_mutex_);
   // Where what is pinned does not fit, the budget stays as it is.
   static_cast<void>(db_->set_memory_budget(budget()));
 }

@@ -35,7 +35,6 @@ std::shared_ptr<Family> DBImpl::find_family(uint32_t id) const {
 }
 
 std::vector<const rocksdb::ColumnFamilyOptions*> DBImpl::family_options() const {
-  const std::shared_lock lock(families_mutex_);
   std::vector<const rocksdb::ColumnFamilyOptions*> all;
   for (const std::shared_ptr<Family>& family : families_) all.push_back(&family->options);
   return all;

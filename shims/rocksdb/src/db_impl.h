@@ -221,7 +221,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status choose_merge_slot(uint32_t* slot);
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
-  // Lifetime: while admin_ is held, or the database is being opened.
+  // Under families_mutex_. Lifetime: while that is held.
   std::vector<const rocksdb::ColumnFamilyOptions*> family_options() const;
   void family_gone(uint32_t id);
 
@@ -266,6 +266,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   std::unique_ptr<hawthorn::Db> db_;
 
   std::mutex admin_;
+  std::mutex budget_mutex_;  // held while the budget is changed; families_mutex_ is taken behind it
   mutable std::shared_mutex families_mutex_;
   std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family, as it was opened
   std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it

@@ -311,7 +311,12 @@ rocksdb::Status DBImpl::set_compression(Family& family) {
 }
 
 void DBImpl::subscribe() {
-  for (const std::shared_ptr<rocksdb::Cache>& cache : caches_of(options_, family_options())) {
+  std::vector<std::shared_ptr<rocksdb::Cache>> caches;
+  {
+    const std::shared_lock lock(families_mutex_);
+    caches = caches_of(options_, family_options());
+  }
+  for (const std::shared_ptr<rocksdb::Cache>& cache : caches) {
     if (std::find(caches_.begin(), caches_.end(), cache) != caches_.end()) continue;
     if (CacheImpl* const impl = cache_impl(cache.get())) impl->subscribers().add(this);
     caches_.push_back(cache);
