@@ -231,8 +231,9 @@ TEST_F(Opening, ClosingFlushes) {
 }
 
 TEST_F(Opening, ComparatorsAreKept) {
-  const ByLength by_length;
-  const ByLength other("test.Other");
+  // They outlive the database, which closes behind the test.
+  static const ByLength by_length;
+  static const ByLength other("test.Other");
   options_.comparator = &by_length;
   open();
   for (const char* key : {"10", "9", "111", "8"}) ASSERT_OK(put(key, "1"));
