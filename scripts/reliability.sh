@@ -76,6 +76,7 @@ run_fuzz() {
         fail "${line#FAILED }"
         target=${line#FAILED fuzz }
         target=${target%%:*}
+        tail -n 60 "build/fuzz/$target.log"
         cp "build/fuzz/$target.log" "$logs/fuzz-$target-$(date +%Y%m%dT%H%M%S).log"
         ;;
     esac
