@@ -287,19 +287,7 @@ class Stderr final : public rocksdb::Logger {
   const std::string prefix_;
 };
 
-// So that Open, which refuses them, sees that there is one.
-template <typename Shown, typename Owner>
-std::shared_ptr<Shown> seen_as(std::shared_ptr<Owner> owner) {
-  return std::shared_ptr<Shown>(owner, reinterpret_cast<Shown*>(owner.get()));
-}
-
 }  // namespace
-
-// Of what a listener would be told there is nothing yet: a database with one is not opened.
-struct rocksdb_eventlistener_t {
-  rocksdb_eventlistener_t(void* state, void (*destructor)(void*)) : of(state, destructor) {}
-  const State of;
-};
 
 const rocksdb::Comparator* hawthorn::rocks::comparator_of(const rocksdb_comparator_t* comparator) {
   return comparator;
@@ -432,21 +420,5 @@ rocksdb_logger_t* rocksdb_logger_create_callback_logger(int log_level, LogOf cal
       std::make_shared<Callback>(static_cast<rocksdb::InfoLogLevel>(log_level), callback, state)};
 }
 void rocksdb_logger_destroy(rocksdb_logger_t* logger) { delete logger; }
-
-// ---- Listeners
-
-rocksdb_eventlistener_t* rocksdb_eventlistener_create(
-    void* state, void (*destructor)(void*), on_flush_begin_cb, on_flush_completed_cb,
-    on_compaction_begin_cb, on_compaction_completed_cb, on_subcompaction_begin_cb,
-    on_subcompaction_completed_cb, on_external_file_ingested_cb, on_background_error_cb,
-    on_stall_conditions_changed_cb, on_memtable_sealed_cb) {
-  return new rocksdb_eventlistener_t(state, destructor);
-}
-void rocksdb_eventlistener_destroy(rocksdb_eventlistener_t* listener) { delete listener; }
-void rocksdb_options_add_eventlistener(rocksdb_options_t* options,
-                                       rocksdb_eventlistener_t* listener) {
-  options->rep.listeners.push_back(
-      seen_as<rocksdb::EventListener>(std::shared_ptr<rocksdb_eventlistener_t>(listener)));
-}
 
 }  // extern "C"

@@ -1,4 +1,4 @@
-// The C API of figures: statistics, performance, memory; and of what a listener is told.
+// The C API of figures: statistics, performance, memory.
 
 #include <algorithm>
 #include <string>
@@ -24,7 +24,6 @@ struct rocksdb_statistics_histogram_data_t {
 namespace {
 
 using hawthorn::rocks::failed;
-using hawthorn::rocks::refuse;
 
 }  // namespace
 
@@ -144,114 +143,5 @@ void rocksdb_perfcontext_reset(rocksdb_perfcontext_t*) {}
 char* rocksdb_perfcontext_report(rocksdb_perfcontext_t*, unsigned char) { return strdup(""); }
 uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t*, int) { return 0; }
 void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t* context) { delete context; }
-
-// ---- What a listener is told: a database with one is not opened
-
-const char* rocksdb_flushjobinfo_cf_name(const rocksdb_flushjobinfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-const char* rocksdb_flushjobinfo_file_path(const rocksdb_flushjobinfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-unsigned char rocksdb_flushjobinfo_triggered_writes_slowdown(const rocksdb_flushjobinfo_t*) {
-  return 0;
-}
-unsigned char rocksdb_flushjobinfo_triggered_writes_stop(const rocksdb_flushjobinfo_t*) {
-  return 0;
-}
-uint64_t rocksdb_flushjobinfo_largest_seqno(const rocksdb_flushjobinfo_t*) { return 0; }
-uint64_t rocksdb_flushjobinfo_smallest_seqno(const rocksdb_flushjobinfo_t*) { return 0; }
-void rocksdb_reset_status(rocksdb_status_ptr_t*) {}
-void rocksdb_compactionjobinfo_status(const rocksdb_compactionjobinfo_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-const char* rocksdb_compactionjobinfo_cf_name(const rocksdb_compactionjobinfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-size_t rocksdb_compactionjobinfo_input_files_count(const rocksdb_compactionjobinfo_t*) { return 0; }
-const char* rocksdb_compactionjobinfo_input_file_at(const rocksdb_compactionjobinfo_t*, size_t,
-                                                    size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-size_t rocksdb_compactionjobinfo_output_files_count(const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-const char* rocksdb_compactionjobinfo_output_file_at(const rocksdb_compactionjobinfo_t*, size_t,
-                                                     size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-uint64_t rocksdb_compactionjobinfo_elapsed_micros(const rocksdb_compactionjobinfo_t*) { return 0; }
-uint64_t rocksdb_compactionjobinfo_num_corrupt_keys(const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-int rocksdb_compactionjobinfo_base_input_level(const rocksdb_compactionjobinfo_t*) { return 0; }
-int rocksdb_compactionjobinfo_output_level(const rocksdb_compactionjobinfo_t*) { return 0; }
-uint64_t rocksdb_compactionjobinfo_input_records(const rocksdb_compactionjobinfo_t*) { return 0; }
-uint64_t rocksdb_compactionjobinfo_output_records(const rocksdb_compactionjobinfo_t*) { return 0; }
-uint64_t rocksdb_compactionjobinfo_total_input_bytes(const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-uint64_t rocksdb_compactionjobinfo_total_output_bytes(const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-uint32_t rocksdb_compactionjobinfo_compaction_reason(const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-size_t rocksdb_compactionjobinfo_num_input_files(const rocksdb_compactionjobinfo_t*) { return 0; }
-size_t rocksdb_compactionjobinfo_num_input_files_at_output_level(
-    const rocksdb_compactionjobinfo_t*) {
-  return 0;
-}
-void rocksdb_subcompactionjobinfo_status(const rocksdb_subcompactionjobinfo_t*, char**) {}
-const char* rocksdb_subcompactionjobinfo_cf_name(const rocksdb_subcompactionjobinfo_t*,
-                                                 size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-uint64_t rocksdb_subcompactionjobinfo_thread_id(const rocksdb_subcompactionjobinfo_t*) { return 0; }
-int rocksdb_subcompactionjobinfo_base_input_level(const rocksdb_subcompactionjobinfo_t*) {
-  return 0;
-}
-int rocksdb_subcompactionjobinfo_output_level(const rocksdb_subcompactionjobinfo_t*) { return 0; }
-const char* rocksdb_externalfileingestioninfo_cf_name(const rocksdb_externalfileingestioninfo_t*,
-                                                      size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-const char* rocksdb_externalfileingestioninfo_internal_file_path(
-    const rocksdb_externalfileingestioninfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-const char* rocksdb_writestallinfo_cf_name(const rocksdb_writestallinfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-const rocksdb_writestallcondition_t* rocksdb_writestallinfo_cur(const rocksdb_writestallinfo_t*) {
-  return nullptr;
-}
-const rocksdb_writestallcondition_t* rocksdb_writestallinfo_prev(const rocksdb_writestallinfo_t*) {
-  return nullptr;
-}
-const char* rocksdb_memtableinfo_cf_name(const rocksdb_memtableinfo_t*, size_t* size) {
-  *size = 0;
-  return nullptr;
-}
-uint64_t rocksdb_memtableinfo_first_seqno(const rocksdb_memtableinfo_t*) { return 0; }
-uint64_t rocksdb_memtableinfo_earliest_seqno(const rocksdb_memtableinfo_t*) { return 0; }
-uint64_t rocksdb_memtableinfo_num_entries(const rocksdb_memtableinfo_t*) { return 0; }
-uint64_t rocksdb_memtableinfo_num_deletes(const rocksdb_memtableinfo_t*) { return 0; }
-uint32_t rocksdb_flushjobinfo_flush_reason(const rocksdb_flushjobinfo_t*) { return 0; }
-void rocksdb_status_ptr_get_error(rocksdb_status_ptr_t*, char** errptr) {
-  refuse(errptr, __func__);
-}
-uint32_t rocksdb_subcompactionjobinfo_compaction_reason(const rocksdb_subcompactionjobinfo_t*) {
-  return 0;
-}
 
 }  // extern "C"

@@ -29,10 +29,22 @@ const hawthorn::TreeStats* find(const hawthorn::Stats& stats, const Family& fami
 
 // ---- The engine's own work
 
-rocksdb::Status DBImpl::Flush(const rocksdb::FlushOptions&, Handle*) { return told(db_->flush()); }
+rocksdb::Status DBImpl::Flush(const rocksdb::FlushOptions& options, Handle* handle) {
+  return Flush(options, Handles{handle});
+}
 
 rocksdb::Status DBImpl::Flush(const rocksdb::FlushOptions&, const Handles& handles) {
-  return handles.empty() ? S::OK() : told(db_->flush());
+  if (handles.empty()) return S::OK();
+  if (!options_.listeners.empty() && !read_only_) {
+    std::vector<rocksdb::ManualFlushInfo> infos;
+    for (const Handle* handle : handles) {
+      infos.push_back({handle->GetID(), handle->GetName(), rocksdb::FlushReason::kManualFlush});
+    }
+    tell_listeners(options_, [&](rocksdb::EventListener& listener) {
+      listener.OnManualFlushScheduled(this, infos);
+    });
+  }
+  return told(db_->flush());
 }
 
 rocksdb::Status DBImpl::FlushWAL(bool sync) { return sync ? SyncWAL() : S::OK(); }
@@ -212,12 +224,7 @@ bool DBImpl::GetProperty(Handle* handle, const rocksdb::Slice& property, std::st
 
 bool DBImpl::GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) {
   *value = 0;
-  std::vector<std::shared_ptr<Family>> all;
-  {
-    const std::shared_lock lock(families_mutex_);
-    all = families_;
-  }
-  for (const std::shared_ptr<Family>& family : all) {
+  for (const std::shared_ptr<Family>& family : families()) {
     const std::optional<uint64_t> found = int_property(*family, view(property));
     if (!found.has_value()) return false;
     *value += *found;

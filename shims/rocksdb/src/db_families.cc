@@ -22,6 +22,11 @@ S filter_comes_late() {
 
 }  // namespace
 
+HandleImpl::~HandleImpl() {
+  if (listeners_ == nullptr) return;
+  for (const auto& listener : *listeners_) listener->OnColumnFamilyHandleDeletionStarted(this);
+}
+
 rocksdb::Status HandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
   *desc = rocksdb::ColumnFamilyDescriptor(family_->name, family_->options);
   return S::OK();
@@ -32,6 +37,11 @@ std::shared_ptr<Family> DBImpl::find_family(uint32_t id) const {
   const auto found = std::find_if(families_.begin(), families_.end(),
                                   [id](const auto& family) { return family->id == id; });
   return found == families_.end() ? nullptr : *found;
+}
+
+std::vector<std::shared_ptr<Family>> DBImpl::families() const {
+  const std::shared_lock lock(families_mutex_);
+  return families_;
 }
 
 std::vector<const rocksdb::ColumnFamilyOptions*> DBImpl::family_options() const {
@@ -128,7 +138,7 @@ rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& o
     subscribe();
   }
   memory_changed();
-  *handle = new HandleImpl(std::move(family));
+  *handle = new HandleImpl(std::move(family), &options_.listeners);
   return S::OK();
 }
 

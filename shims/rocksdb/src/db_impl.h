@@ -26,6 +26,7 @@
 
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/batch_format.h"
+#include "shims/rocksdb/src/engine_events.h"
 #include "shims/rocksdb/src/families.h"
 #include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/slots.h"
@@ -38,7 +39,11 @@ class EntriesReader;
 
 class HandleImpl final : public rocksdb::ColumnFamilyHandle {
  public:
-  explicit HandleImpl(std::shared_ptr<Family> family) : family_(std::move(family)) {}
+  using Listeners = std::vector<std::shared_ptr<rocksdb::EventListener>>;
+  // Listeners are told when it goes; without them it is of the shim's own.
+  explicit HandleImpl(std::shared_ptr<Family> family, const Listeners* listeners = nullptr)
+      : family_(std::move(family)), listeners_(listeners) {}
+  ~HandleImpl() override;
   const std::string& GetName() const override { return family_->name; }
   uint32_t GetID() const override { return family_->id; }
   rocksdb::Status GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) override;
@@ -48,6 +53,7 @@ class HandleImpl final : public rocksdb::ColumnFamilyHandle {
 
  private:
   const std::shared_ptr<Family> family_;
+  const Listeners* const listeners_;
 };
 
 // Of an operand and its key: the engine's limit of 64 KB, less the size of the key, which keyed
@@ -178,6 +184,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   uint64_t lock_timeout_ms() const { return lock_timeout_ms_; }
   // Null where there is none.
   std::shared_ptr<Family> find_family(uint32_t id) const;
+  std::vector<std::shared_ptr<Family>> families() const;
   // As to_status, but what a database that is opened read-only refuses is NotSupported.
   rocksdb::Status told(const hawthorn::Status& status) const;
   // All operations of a batch, which are those of this database's families.
@@ -239,6 +246,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // db_ingest.cc
   struct FilesOfFamily;
   rocksdb::Status open_files(const rocksdb::IngestExternalFileArg& arg, FilesOfFamily* files);
+  void tell_of_ingest(const FilesOfFamily& files);
   rocksdb::Status ingest_puts(FilesOfFamily& files);
   rocksdb::Status ingest_by_transaction(std::vector<FilesOfFamily>& all);
   rocksdb::Status apply_file(hawthorn::Transaction& in, EntriesReader& file, const Family& family,
@@ -263,6 +271,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   uint64_t lock_timeout_ms_ = hawthorn::Options().lock_timeout_ms;
   std::string registered_as_;  // in the list of open databases
   Slots slots_;
+  std::shared_ptr<EngineEvents> events_;  // null where nobody listens
   std::unique_ptr<hawthorn::Db> db_;
 
   std::mutex admin_;

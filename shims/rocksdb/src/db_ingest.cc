@@ -112,6 +112,24 @@ S DBImpl::ingest_by_transaction(std::vector<FilesOfFamily>& all) {
   return told(in->commit(hawthorn::Durability::kFull));
 }
 
+void DBImpl::tell_of_ingest(const FilesOfFamily& files) {
+  if (options_.listeners.empty()) return;
+  const Family& family = *files.family;
+  for (const auto& file : files.files) {
+    rocksdb::ExternalFileIngestionInfo info;
+    info.cf_name = family.name;
+    info.external_file_path = file->path();
+    info.table_properties.column_family_id = family.id;
+    info.table_properties.column_family_name = family.name;
+    info.table_properties.comparator_name = file->index().comparator;
+    info.table_properties.num_entries = file->index().entries;
+    info.table_properties.num_range_deletions = file->index().ranges;
+    tell_listeners(options_, [&](rocksdb::EventListener& listener) {
+      listener.OnExternalFileIngested(this, info);
+    });
+  }
+}
+
 S DBImpl::IngestExternalFile(Handle* handle, const std::vector<std::string>& files,
                              const rocksdb::IngestExternalFileOptions& options) {
   return IngestExternalFiles({{handle, files, options}});
@@ -131,6 +149,7 @@ S DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&
   S s = all.size() == 1 && !all[0].others ? ingest_puts(all[0]) : ingest_by_transaction(all);
   if (!s.ok()) return s;
   for (const FilesOfFamily& files : all) {
+    tell_of_ingest(files);
     if (!files.move) continue;
     // One that cannot be removed is in the database all the same.
     for (const auto& file : files.files) static_cast<void>(remove_file(file->path()));

@@ -88,6 +88,7 @@ rocksdb::Status DBImpl::Close() {
 }
 
 void DBImpl::let_go_of_engine() {
+  if (events_ != nullptr) events_->stop();
   unsubscribe();
   {
     OpenDatabases& databases = open_databases();
@@ -133,6 +134,7 @@ rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::strin
   if (lock_timeout_ms.has_value()) impl->lock_timeout_ms_ = *lock_timeout_ms;
   S s = impl->open_engine(families);
   if (s.ok()) s = impl->open_families(families, handles);
+  if (impl->events_ != nullptr) s.ok() ? impl->events_->start(impl.get()) : impl->events_->stop();
   if (!s.ok()) return s;
   impl->subscribe();
   {
@@ -167,6 +169,10 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
     if (!has_filter(family.options)) continue;
     filters_[family.name] = engine_filter(family.options);
     engine.flush_filters[tree_name(family.name)] = filters_[family.name];
+  }
+  if (EngineEvents::wanted(options_)) {
+    events_ = std::make_shared<EngineEvents>(options_);
+    engine.listeners.push_back(events_);
   }
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
@@ -226,10 +232,10 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
     opened.push_back(family);
     if (family->id == 0) default_family_ = family;
   }
-  default_handle_ = std::make_unique<HandleImpl>(default_family_);
+  default_handle_ = std::make_unique<HandleImpl>(default_family_, &options_.listeners);
   if (handles == nullptr) return S::OK();
   for (std::shared_ptr<Family>& family : opened) {
-    handles->push_back(new HandleImpl(std::move(family)));
+    handles->push_back(new HandleImpl(std::move(family), &options_.listeners));
   }
   return S::OK();
 }

@@ -50,7 +50,9 @@ void log_line(rocksdb::Logger& logger, rocksdb::InfoLogLevel level, const char* 
 rocksdb::Status check_options(const rocksdb::DBOptions& options) {
   if (options.env != rocksdb::Env::Default()) return refused("env");
   if (options.sst_file_manager != nullptr) return refused("sst_file_manager");
-  if (!options.listeners.empty()) return refused("listeners");
+  for (const auto& listener : options.listeners) {
+    if (listener == nullptr) return rocksdb::Status::InvalidArgument("a listener that is null");
+  }
   if (options.wal_filter != nullptr) return refused("wal_filter");
   if (options.file_checksum_gen_factory != nullptr) return refused("file_checksum_gen_factory");
   if (options.best_efforts_recovery) return refused("best_efforts_recovery");

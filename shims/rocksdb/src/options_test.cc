@@ -14,7 +14,6 @@
 namespace rocksdb {
 class CompactionService {};
 class ConcurrentTaskLimiter {};
-class EventListener {};
 class FlushBlockPolicyFactory {};
 class MemoryAllocator {};
 class PersistentCache {};
@@ -73,8 +72,6 @@ TEST_F(OptionsOf, ADatabaseThatAreRefused) {
   options_.env = &env;
   refused();
   options_.sst_file_manager = std::make_shared<rocksdb::SstFileManager>();
-  refused();
-  options_.listeners.push_back(std::make_shared<rocksdb::EventListener>());
   refused();
   rocksdb::WalFilter filter;
   options_.wal_filter = &filter;

@@ -22,9 +22,6 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// [accepted]
-enum class TableFileCreationReason { kFlush, kCompaction, kRecovery, kMisc };
-
 // [mapped]
 class CompactionFilter : public Customizable {
  public:

@@ -165,7 +165,7 @@ struct DBOptions {
   uint64_t bytes_per_sync = 0;
   uint64_t wal_bytes_per_sync = 0;
   bool strict_bytes_per_sync = false;
-  std::vector<std::shared_ptr<EventListener>> listeners;  // [refused]
+  std::vector<std::shared_ptr<EventListener>> listeners;  // [mapped] listener.h
   bool enable_thread_tracking = false;
   uint64_t delayed_write_rate = 0;
   bool enable_pipelined_write = false;

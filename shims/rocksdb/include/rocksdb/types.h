@@ -2,6 +2,9 @@
 // Numbers and kinds that several headers speak of.
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
 
 #include "rocksdb/rocksdb_namespace.h"
 #include "rocksdb/slice.h"
@@ -18,6 +21,33 @@ using SequenceNumber = uint64_t;
 
 // [mapped]
 const SequenceNumber kMinUnCommittedSeq = 1;
+
+struct TableProperties;
+// By the path of a file. [accepted]
+using TablePropertiesCollection =
+    std::unordered_map<std::string, std::shared_ptr<const TableProperties>>;
+
+// [accepted]
+enum class TableFileCreationReason {
+  kFlush,
+  kCompaction,
+  kRecovery,
+  kMisc,
+};
+
+// [accepted]
+enum class BlobFileCreationReason {
+  kFlush,
+  kCompaction,
+  kRecovery,
+};
+
+// The engine slows writers down, and does not stop them. [mapped]
+enum class WriteStallCondition {
+  kDelayed,
+  kStopped,
+  kNormal,
+};
 
 // [accepted]
 enum class Temperature : uint8_t {
