@@ -361,6 +361,10 @@ S EngineImpl::create(const rocksdb::CreateBackupOptions& options, rocksdb::DB* d
   BackupInfo made;
   const uint64_t limit = limit_of(options_.backup_rate_limit, options_.backup_rate_limiter.get());
   S s = directory_->create(impl->engine(), !options_.share_table_files, limit, &made);
+  if (rocksdb::Statistics* const to = impl->statistics(); to != nullptr && s.ok()) {
+    to->recordTick(rocksdb::BACKUP_READ_BYTES, made.bytes_read);
+    to->recordTick(rocksdb::BACKUP_WRITE_BYTES, made.bytes_stored);
+  }
   if (!s.ok()) return s;
   try {
     if (options.progress_callback) options.progress_callback();

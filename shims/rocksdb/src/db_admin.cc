@@ -5,6 +5,7 @@
 
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/measure.h"
 #include "shims/rocksdb/src/option_map.h"
 #include "shims/rocksdb/src/resources.h"
 
@@ -44,11 +45,16 @@ rocksdb::Status DBImpl::Flush(const rocksdb::FlushOptions&, const Handles& handl
       listener.OnManualFlushScheduled(this, infos);
     });
   }
-  return told(db_->flush());
+  const hawthorn::Status status = db_->flush();
+  figures_asked();
+  return told(status);
 }
 
 rocksdb::Status DBImpl::FlushWAL(bool sync) { return sync ? SyncWAL() : S::OK(); }
-rocksdb::Status DBImpl::SyncWAL() { return told(db_->sync()); }
+rocksdb::Status DBImpl::SyncWAL() {
+  const Measured call(statistics(), rocksdb::WAL_FILE_SYNC_MICROS);
+  return told(db_->sync());
+}
 
 rocksdb::Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options, Handle*,
                                      const rocksdb::Slice*, const rocksdb::Slice*) {
@@ -56,7 +62,9 @@ rocksdb::Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options
   if (manual_compaction_off_ > 0 || (options.canceled != nullptr && *options.canceled)) {
     return S(S::kIncomplete, S::kManualCompactionPaused, S::kNoError, "");
   }
-  return told(db_->compact());
+  const hawthorn::Status status = db_->compact();
+  figures_asked();
+  return told(status);
 }
 
 rocksdb::Status DBImpl::WaitForCompact(const rocksdb::WaitForCompactOptions& options) {
@@ -71,6 +79,9 @@ rocksdb::Status DBImpl::WaitForCompact(const rocksdb::WaitForCompactOptions& opt
 rocksdb::Status DBImpl::VerifyChecksum(const rocksdb::ReadOptions&) {
   const hawthorn::Result<hawthorn::CheckReport> report = db_->check();
   if (!report.ok()) return told(report.status());
+  if (options_.statistics != nullptr) {
+    options_.statistics->recordTick(rocksdb::VERIFY_CHECKSUM_READ_BYTES, report->bytes_verified);
+  }
   return report->ok() ? S::OK() : S::Corruption(report->errors.front());
 }
 
@@ -101,6 +112,10 @@ void DBImpl::rate_changed() {
   const int64_t bytes = options_.rate_limiter->GetBytesPerSecond();
   static_cast<void>(
       db_->set_background_io_limit(static_cast<uint64_t>(std::max<int64_t>(bytes, 0))));
+}
+
+void DBImpl::figures_asked() {
+  if (options_.statistics != nullptr) tickers_.report(db_->stats(), *options_.statistics);
 }
 
 size_t DBImpl::memory_used() { return data_in_memory(db_->stats()); }

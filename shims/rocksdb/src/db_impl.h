@@ -27,6 +27,7 @@
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/engine_events.h"
+#include "shims/rocksdb/src/engine_tickers.h"
 #include "shims/rocksdb/src/families.h"
 #include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/slots.h"
@@ -181,6 +182,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
 
   // For transactions over it.
   hawthorn::Db& engine() { return *db_; }
+  // Null where nobody counts.
+  rocksdb::Statistics* statistics() const { return options_.statistics.get(); }
   uint64_t lock_timeout_ms() const { return lock_timeout_ms_; }
   // Null where there is none.
   std::shared_ptr<Family> find_family(uint32_t id) const;
@@ -195,6 +198,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
 
   void memory_changed() override;
   void rate_changed() override;
+  void figures_asked() override;
   size_t memory_used() override;
   size_t memory_pinned() override;
 
@@ -253,6 +257,9 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                              bool ranges);
 
   // db_read.cc
+  rocksdb::Iterator* new_iterator(const std::shared_ptr<Family>& family,
+                                  const rocksdb::ReadOptions& options,
+                                  const rocksdb::Snapshot* snapshot);
   hawthorn::Status multi_get(const Family& family, const hawthorn::Snapshot* snapshot,
                              const rocksdb::ReadOptions& options, size_t count,
                              const size_t* places, const rocksdb::Slice* keys,
@@ -271,6 +278,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   uint64_t lock_timeout_ms_ = hawthorn::Options().lock_timeout_ms;
   std::string registered_as_;  // in the list of open databases
   Slots slots_;
+  EngineTickers tickers_;
   std::shared_ptr<EngineEvents> events_;  // null where nobody listens
   std::unique_ptr<hawthorn::Db> db_;
 

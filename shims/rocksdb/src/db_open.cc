@@ -11,6 +11,7 @@
 #include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/option_map.h"
 #include "shims/rocksdb/src/resources.h"
+#include "shims/rocksdb/src/statistics_impl.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -80,6 +81,7 @@ DBImpl::~DBImpl() {
 rocksdb::Status DBImpl::Close() {
   if (db_ == nullptr) return S::OK();
   if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
+  figures_asked();
   hawthorn::Status status;
   if (!read_only_ && !options_.avoid_flush_during_shutdown) status = db_->close();
   if (status.is(StatusCode::kBusy)) return S::Busy(slice(status.message()));  // it stays open
@@ -167,7 +169,7 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
     if (!has_filter(family.options)) continue;
-    filters_[family.name] = engine_filter(family.options);
+    filters_[family.name] = engine_filter(family.options, statistics());
     engine.flush_filters[tree_name(family.name)] = filters_[family.name];
   }
   if (EngineEvents::wanted(options_)) {
@@ -296,7 +298,7 @@ rocksdb::Status DBImpl::bind_merges(Family& family) {
     return S::Corruption("the row of family " + family.name + " names no merge slot");
   }
   MergeSlot& slot = *slots_.merges[*family.row.merge_slot];
-  slot.bind(with, !family.bytewise, options_.info_log.get());
+  slot.bind(with, !family.bytewise, options_.info_log.get(), statistics());
   family.merges = with.get();
   if (with == nullptr || read_only_) return S::OK();
   hawthorn::Status status = db_->set_merge_operator(family.tree, slot.name());
@@ -331,6 +333,9 @@ void DBImpl::subscribe() {
   if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
     limiter->subscribers().add(this);
   }
+  if (auto* const counts = dynamic_cast<StatisticsImpl*>(statistics())) {
+    counts->subscribers().add(this);
+  }
 }
 
 void DBImpl::unsubscribe() {
@@ -341,6 +346,9 @@ void DBImpl::unsubscribe() {
   caches_.clear();
   if (RateLimiterImpl* const limiter = rate_limiter_impl(options_.rate_limiter.get())) {
     limiter->subscribers().remove(this);
+  }
+  if (auto* const counts = dynamic_cast<StatisticsImpl*>(statistics())) {
+    counts->subscribers().remove(this);
   }
 }
 

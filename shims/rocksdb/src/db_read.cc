@@ -9,6 +9,7 @@
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/iterator_impl.h"
 #include "shims/rocksdb/src/measure.h"
+#include "shims/rocksdb/src/watched_iterator.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -208,23 +209,26 @@ void DBImpl::MultiGet(const rocksdb::ReadOptions& options, size_t num_keys, Hand
 
 rocksdb::Iterator* DBImpl::NewIterator(const rocksdb::ReadOptions& options, Handle* handle) {
   if (S s = check(options); !s.ok()) return rocksdb::NewErrorIterator(s);
-  if (options_.statistics) options_.statistics->recordTick(rocksdb::NO_ITERATOR_CREATED);
-  return new IteratorImpl(db_.get(), family_of(handle), options, HeldSnapshot(options.snapshot));
+  return new_iterator(family_of(handle), options, options.snapshot);
+}
+
+rocksdb::Iterator* DBImpl::new_iterator(const std::shared_ptr<Family>& family,
+                                        const rocksdb::ReadOptions& options,
+                                        const rocksdb::Snapshot* snapshot) {
+  auto made = std::make_unique<IteratorImpl>(db_.get(), family, options, HeldSnapshot(snapshot));
+  if (options_.statistics == nullptr) return made.release();
+  return new WatchedIterator(std::move(made), *options_.statistics);
 }
 
 rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const Handles& handles,
                                      std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
   if (S s = check(options); !s.ok()) return s;
-  if (options_.statistics) {
-    options_.statistics->recordTick(rocksdb::NO_ITERATOR_CREATED, handles.size());
-  }
   const SnapshotImpl* taken = nullptr;
   if (options.snapshot == nullptr) taken = new SnapshotImpl(db_->snapshot(), 0);
   const rocksdb::Snapshot* const shown = taken == nullptr ? options.snapshot : taken;
   for (Handle* handle : handles) {
-    iterators->push_back(
-        new IteratorImpl(db_.get(), family_of(handle), options, HeldSnapshot(shown)));
+    iterators->push_back(new_iterator(family_of(handle), options, shown));
   }
   if (taken != nullptr) taken->let_go();
   return S::OK();

@@ -40,16 +40,6 @@ void shrink(hawthorn::WriteBatch& batch) {
 // Of a batch with one operation.
 size_t batch_bytes(size_t bytes) { return kBatchHeaderBytes + 1 + bytes; }
 
-template <typename Status>
-void count_write(const Measured& call, const Status& status, uint64_t keys, uint64_t bytes) {
-  if (!status.ok()) return;
-  call.count(rocksdb::NUMBER_KEYS_WRITTEN, keys);
-  call.count(rocksdb::BYTES_WRITTEN, bytes);
-  call.count(rocksdb::WRITE_DONE_BY_SELF, 1);
-  call.count(rocksdb::WRITE_WITH_WAL, 1);
-  call.size(rocksdb::BYTES_PER_WRITE, bytes);
-}
-
 }  // namespace
 
 S check_options(const rocksdb::WriteOptions& options) {
@@ -70,7 +60,7 @@ rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
   const hawthorn::Status s = db_->put(family.tree, view(key), view(value), durability_of(options));
-  if (call) count_write(call, s, 1, batch_bytes(key.size() + value.size()));
+  count_write(call, s, 1, batch_bytes(key.size() + value.size()));
   return told(s);
 }
 
@@ -81,7 +71,7 @@ rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* han
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
   const hawthorn::Status s = db_->del(family.tree, view(key), durability_of(options));
-  if (call) count_write(call, s, 1, batch_bytes(key.size()));
+  count_write(call, s, 1, batch_bytes(key.size()));
   return told(s);
 }
 
@@ -111,7 +101,7 @@ rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* hand
   const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
   const hawthorn::Status s =
       db_->merge(family.tree, view(key), view(value), durability_of(options));
-  if (call) count_write(call, s, 1, batch_bytes(key.size() + value.size()));
+  count_write(call, s, 1, batch_bytes(key.size() + value.size()));
   return told(s);
 }
 
@@ -154,12 +144,12 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
   const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
   if (by_transaction) {
     S s = write_by_transaction(options, rep);
-    if (call) count_write(call, s, found, rep.size());
+    count_write(call, s, found, rep.size());
     return s;
   }
   if (batch.count() == 0) return options.sync ? told(db_->sync()) : S::OK();
   S s = told(commit(batch, durability_of(options)));
-  if (call) count_write(call, s, found, rep.size());
+  count_write(call, s, found, rep.size());
   shrink(batch);
   return s;
 }

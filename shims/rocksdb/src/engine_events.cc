@@ -1,7 +1,6 @@
 #include "shims/rocksdb/src/engine_events.h"
 
-#include <algorithm>
-
+#include "rocksdb/statistics.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 
@@ -45,21 +44,26 @@ CompactionJobInfo EngineEvents::compaction_info(const Job& job) {
   return info;
 }
 
+EngineEvents::Job EngineEvents::job_of(const FlushBegun& event) {
+  Job job;
+  job.id = ++jobs_;
+  job.rewrite = event.rewrite;
+  for (const std::shared_ptr<Family>& family : db_->families()) {
+    if (family->tree.id() != event.tree) continue;
+    job.of_family = true;
+    job.family_id = family->id;
+    job.family = family->name;
+    job.comparator = family->options.comparator->Name();
+    job.compression = family->options.compression;
+  }
+  return job;
+}
+
 void EngineEvents::on_flush_begun(const FlushBegun& event) {
   when_open([&] {
-    const std::vector<std::shared_ptr<Family>> families = db_->families();
-    const auto family = std::find_if(families.begin(), families.end(), [&event](const auto& each) {
-      return each->tree.id() == event.tree;
-    });
-    if (family == families.end()) return;
-    const rocksdb::ColumnFamilyOptions& options = (*family)->options;
-    const Job job{++jobs_,
-                  event.rewrite,
-                  (*family)->id,
-                  (*family)->name,
-                  options.comparator->Name(),
-                  options.compression};
+    const Job job = job_of(event);
     under_way_.emplace(Place(event.tree, event.low_key), job);
+    if (!job.of_family) return;
     tell_listeners(options_, [&](rocksdb::EventListener& listener) {
       if (event.rewrite) {
         listener.OnCompactionBegin(db_, compaction_info(job));
@@ -78,8 +82,21 @@ void EngineEvents::on_flush_completed(const FlushCompleted& event) {
     if (found == under_way_.begin() || (--found)->first != place) return;
     const Job job = std::move(found->second);
     under_way_.erase(found);
+    count(job, event);
+    if (!job.of_family) return;
     job.rewrite ? rewrite_ended(job, event) : flush_ended(job, event);
   });
+}
+
+void EngineEvents::count(const Job& job, const FlushCompleted& event) {
+  rocksdb::Statistics* const to = options_.statistics.get();
+  if (to == nullptr || !event.status.ok()) return;
+  to->recordTick(job.rewrite ? rocksdb::COMPACT_WRITE_BYTES : rocksdb::FLUSH_WRITE_BYTES,
+                 event.bytes_written);
+  to->reportTimeToHistogram(job.rewrite ? rocksdb::COMPACTION_TIME : rocksdb::FLUSH_TIME,
+                            event.duration_us);
+  if (!job.rewrite) return;
+  to->recordInHistogram(rocksdb::NUM_FILES_IN_SINGLE_COMPACTION, event.containers_in);
 }
 
 void EngineEvents::flush_ended(const Job& job, const FlushCompleted& event) {
@@ -121,8 +138,13 @@ void EngineEvents::on_write_stall_begun(const WriteStallBegun&) {
   when_open([&] { stall_turned(true); });
 }
 
-void EngineEvents::on_write_stall_ended(const WriteStallEnded&) {
-  when_open([&] { stall_turned(false); });
+void EngineEvents::on_write_stall_ended(const WriteStallEnded& event) {
+  when_open([&] {
+    if (const auto& to = options_.statistics) {
+      to->reportTimeToHistogram(rocksdb::WRITE_STALL, event.duration_us);
+    }
+    stall_turned(false);
+  });
 }
 
 void EngineEvents::on_background_error(const BackgroundError& event) {
@@ -130,6 +152,10 @@ void EngineEvents::on_background_error(const BackgroundError& event) {
     const auto severity =
         event.read_only ? rocksdb::Status::kFatalError : rocksdb::Status::kSoftError;
     const rocksdb::Status status(to_status(event.status), severity);
+    if (const auto& to = options_.statistics) {
+      to->recordTick(rocksdb::ERROR_HANDLER_BG_ERROR_COUNT);
+      if (status.IsIOError()) to->recordTick(rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT);
+    }
     tell_listeners(options_, [&status](rocksdb::EventListener& listener) {
       rocksdb::Status own = status;
       listener.OnBackgroundError(rocksdb::BackgroundErrorReason::kFlush, &own);

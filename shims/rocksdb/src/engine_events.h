@@ -1,5 +1,5 @@
 #pragma once
-// What the engine tells, for a program's listeners (rocksdb/listener.h).
+// What the engine tells, for a program's listeners (rocksdb/listener.h) and statistics.
 //
 // Not here: what the shim tells by itself, on the thread of the call (DBImpl, HandleImpl).
 // Used by DBImpl. Threads: one of the engine calls on_...; start and stop, who opens and closes.
@@ -34,7 +34,9 @@ class EngineEvents final : public hawthorn::EventListener {
   // Lifetime: the options outlive it.
   explicit EngineEvents(const rocksdb::DBOptions& options) : options_(options) {}
 
-  static bool wanted(const rocksdb::DBOptions& options) { return !options.listeners.empty(); }
+  static bool wanted(const rocksdb::DBOptions& options) {
+    return !options.listeners.empty() || options.statistics != nullptr;
+  }
 
   void start(DBImpl* db) { turn(db); }
   void stop() { turn(nullptr); }
@@ -50,6 +52,7 @@ class EngineEvents final : public hawthorn::EventListener {
   struct Job {
     int id = 0;
     bool rewrite = false;
+    bool of_family = false;  // listeners are told of no other
     uint32_t family_id = 0;
     std::string family;
     std::string comparator;
@@ -61,9 +64,11 @@ class EngineEvents final : public hawthorn::EventListener {
   void turn(DBImpl* db);
   template <typename Call>
   void when_open(const Call& call);
+  Job job_of(const FlushBegun& event);
   void stall_turned(bool stalls);
   rocksdb::FlushJobInfo flush_info(const Job& job) const;
   static rocksdb::CompactionJobInfo compaction_info(const Job& job);
+  void count(const Job& job, const FlushCompleted& event);
   void flush_ended(const Job& job, const FlushCompleted& event);
   void rewrite_ended(const Job& job, const FlushCompleted& event);
 

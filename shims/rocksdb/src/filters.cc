@@ -6,6 +6,7 @@
 
 #include "rocksdb/compaction_filter.h"
 #include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -16,8 +17,9 @@ constexpr size_t kEntriesOfPass = 4096;
 
 class Filter final : public FamilyFilter {
  public:
-  explicit Filter(const rocksdb::ColumnFamilyOptions& options)
-      : comparator_(options.comparator),
+  Filter(const rocksdb::ColumnFamilyOptions& options, rocksdb::Statistics* statistics)
+      : statistics_(statistics),
+        comparator_(options.comparator),
         one_(options.compaction_filter),
         factory_(options.compaction_filter_factory) {}
 
@@ -27,6 +29,8 @@ class Filter final : public FamilyFilter {
 
   Decision filter(std::string_view key, std::string_view value, std::string* changed) override {
     if (stopped_) return Decision::kKeep;
+    const TimedTick timed(statistics_, rocksdb::FILTER_OPERATION_TOTAL_TIME,
+                          rocksdb::kExceptDetailedTimers);
     const rocksdb::CompactionFilter* const filter = filter_for(key);
     last_key_ = key;
     if (skip_until_.has_value() && comparator_->Compare(slice(key), *skip_until_) < 0) {
@@ -66,6 +70,7 @@ class Filter final : public FamilyFilter {
     return made_.get();
   }
 
+  rocksdb::Statistics* const statistics_;
   const rocksdb::Comparator* const comparator_;
   const rocksdb::CompactionFilter* const one_;
   const std::shared_ptr<rocksdb::CompactionFilterFactory> factory_;
@@ -77,8 +82,9 @@ class Filter final : public FamilyFilter {
 
 }  // namespace
 
-std::shared_ptr<FamilyFilter> engine_filter(const rocksdb::ColumnFamilyOptions& options) {
-  return std::make_shared<Filter>(options);
+std::shared_ptr<FamilyFilter> engine_filter(const rocksdb::ColumnFamilyOptions& options,
+                                            rocksdb::Statistics* statistics) {
+  return std::make_shared<Filter>(options, statistics);
 }
 
 }  // namespace hawthorn::rocks

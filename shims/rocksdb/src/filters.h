@@ -27,7 +27,9 @@ inline bool has_filter(const rocksdb::ColumnFamilyOptions& options) {
   return options.compaction_filter != nullptr || options.compaction_filter_factory != nullptr;
 }
 
-// Of options that have one. Lifetime: options' comparator and filter outlive it.
-std::shared_ptr<FamilyFilter> engine_filter(const rocksdb::ColumnFamilyOptions& options);
+// Of options that have one. Lifetime: options' comparator and filter, and statistics, which may be
+// null, outlive it.
+std::shared_ptr<FamilyFilter> engine_filter(const rocksdb::ColumnFamilyOptions& options,
+                                            rocksdb::Statistics* statistics);
 
 }  // namespace hawthorn::rocks

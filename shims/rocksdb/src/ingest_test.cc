@@ -2,9 +2,7 @@
 
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/utilities/transaction_db.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -193,19 +191,13 @@ TEST_F(Files, RefuseWhatIsOutOfOrder) {
 }
 
 TEST_F(Files, ThatLackABlockAreNotFinished) {
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  rlimit small = limit;
-  small.rlim_cur = 100000;
   ASSERT_OK(writer_->Open(path("file")));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  FileSizeLimit limit(100000);
   rocksdb::Status s;
   for (int i = 100; s.ok() && i < 200; ++i) {
     s = writer_->Put("k" + std::to_string(i), std::string(3000, 'v'));
   }
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  std::signal(SIGXFSZ, before);
+  limit.lift();
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_TRUE(writer_->Put("z", "1").IsIOError());
   EXPECT_TRUE(writer_->Finish().IsIOError());

@@ -2,11 +2,9 @@
 
 #include <rocksdb/listener.h>
 #include <rocksdb/sst_file_writer.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
@@ -219,15 +217,9 @@ TEST_F(Listeners, AreToldOfIngests) {
 TEST_F(Listeners, AreToldOfErrors) {
   open();
   ASSERT_OK(put("a", "1"));
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = {};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  rlimit small = limit;
-  small.rlim_cur = 1;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  FileSizeLimit limit(1);
   const Status flushed = db_->Flush({});
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  std::signal(SIGXFSZ, before);
+  limit.lift();
   EXPECT_FALSE(flushed.ok());
   watch_->wait_for("error for good");
   EXPECT_FALSE(put("b", "2").ok());

@@ -4,7 +4,7 @@
 //   Measured call(statistics, rocksdb::DB_WRITE);   measures until it goes
 //   call.count(rocksdb::BYTES_WRITTEN, bytes);
 //
-// Not here: the figures (rocksdb/statistics.h). Used by DBImpl. Threads: one.
+// Not here: the figures (rocksdb/statistics.h). Used by DBImpl and transactions. Threads: one.
 
 #include <chrono>
 
@@ -41,5 +41,37 @@ class Measured {
   bool timed_ = false;
   std::chrono::steady_clock::time_point began_;
 };
+
+// Adds the nanoseconds until it goes to a ticker, where times of that level are wanted.
+class TimedTick {
+ public:
+  TimedTick(rocksdb::Statistics* to, uint32_t ticker, rocksdb::StatsLevel above)
+      : to_(to != nullptr && to->get_stats_level() > above ? to : nullptr), ticker_(ticker) {
+    if (to_ != nullptr) began_ = std::chrono::steady_clock::now();
+  }
+  ~TimedTick() {
+    if (to_ == nullptr) return;
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - began_;
+    to_->recordTick(ticker_, static_cast<uint64_t>(took.count()));
+  }
+  TimedTick(const TimedTick&) = delete;
+  TimedTick& operator=(const TimedTick&) = delete;
+
+ private:
+  rocksdb::Statistics* const to_;
+  const uint32_t ticker_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+// Of a status of the engine's or of RocksDB's.
+template <typename Status>
+void count_write(const Measured& call, const Status& status, uint64_t keys, uint64_t bytes) {
+  if (!call || !status.ok()) return;
+  call.count(rocksdb::NUMBER_KEYS_WRITTEN, keys);
+  call.count(rocksdb::BYTES_WRITTEN, bytes);
+  call.count(rocksdb::WRITE_DONE_BY_SELF, 1);
+  call.count(rocksdb::WRITE_WITH_WAL, 1);
+  call.size(rocksdb::BYTES_PER_WRITE, bytes);
+}
 
 }  // namespace hawthorn::rocks

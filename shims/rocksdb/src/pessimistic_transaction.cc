@@ -367,8 +367,10 @@ S PessimisticTransaction::write_out(const rocksdb::WriteBatch& what) {
   }
   const std::lock_guard lock(engine_mutex_);
   if (S s = begin_engine(); !s.ok()) return s;
+  const Measured call(db_->statistics(), rocksdb::DB_WRITE);
   S s = db_->apply_all(engine_, write_options_, what.Data());
   if (s.ok()) s = db_->told(engine_.commit(durability_of(write_options_)));
+  count_commit(call, s, what);
   end_engine();
   return s;
 }
@@ -379,6 +381,7 @@ S PessimisticTransaction::commit_prepared() {
   }
   txn_state_ = AWAITING_COMMIT;
   const hawthorn::Durability durability = durability_of(write_options_);
+  const Measured call(db_->statistics(), rocksdb::DB_WRITE);
   hawthorn::Status status;
   {
     const std::lock_guard lock(engine_mutex_);
@@ -388,6 +391,7 @@ S PessimisticTransaction::commit_prepared() {
     txn_state_ = PREPARED;
     return db_->told(status);
   }
+  count_commit(call, status, batch());
   unregister();
   clear_all();
   txn_state_ = COMMITTED;

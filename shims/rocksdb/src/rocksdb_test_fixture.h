@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 #include <rocksdb/merge_operator.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -37,6 +39,26 @@ class Append final : public rocksdb::AssociativeMergeOperator {
         existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
     return true;
   }
+};
+
+// Of files that this process writes, until it is lifted; beyond it they fail.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    rlimit small = before_;
+    small.rlim_cur = bytes;
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~FileSizeLimit() { lift(); }
+  void lift() {
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*const handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before_ = {};
 };
 
 class RocksTest : public testing::Test {

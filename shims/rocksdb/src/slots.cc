@@ -4,6 +4,7 @@
 
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
 
@@ -57,10 +58,11 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
 }
 
 void MergeSlot::bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed,
-                     rocksdb::Logger* logger) {
+                     rocksdb::Logger* logger, rocksdb::Statistics* statistics) {
   operator_.store(nullptr, std::memory_order_release);
   keyed_ = keyed;
   logger_ = logger;
+  statistics_ = statistics;
   owner_ = std::move(to);
   operator_.store(owner_.get(), std::memory_order_release);
 }
@@ -77,7 +79,10 @@ bool MergeSlot::merge(std::string_view key, std::optional<std::string_view> exis
     if (keyed_ && !split(operand, &user_key, &rest)) return false;
     list.push_back(rest);
   }
-  return full_merge(*with, view(user_key), existing, list, logger_, result);
+  const TimedTick timed(statistics_, rocksdb::MERGE_OPERATION_TOTAL_TIME, rocksdb::kExceptTimers);
+  if (full_merge(*with, view(user_key), existing, list, logger_, result)) return true;
+  if (statistics_ != nullptr) statistics_->recordTick(rocksdb::NUMBER_MERGE_FAILURES);
+  return false;
 }
 
 bool MergeSlot::combine(std::string_view key, std::string_view left, std::string_view right,

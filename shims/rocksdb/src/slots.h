@@ -25,6 +25,7 @@
 
 #include "rocksdb/comparator.h"
 #include "rocksdb/merge_operator.h"
+#include "rocksdb/statistics.h"
 
 namespace hawthorn::rocks {
 
@@ -32,7 +33,9 @@ class MergeSlot final : public hawthorn::MergeOperator {
  public:
   explicit MergeSlot(std::string name) : name_(std::move(name)) {}
 
-  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, rocksdb::Logger* logger);
+  // Lifetime: logger and statistics outlive it; they may be null.
+  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, rocksdb::Logger* logger,
+            rocksdb::Statistics* statistics);
 
   std::string_view name() const override { return name_; }
   bool merge(std::string_view key, std::optional<std::string_view> existing,
@@ -46,6 +49,7 @@ class MergeSlot final : public hawthorn::MergeOperator {
   std::atomic<const rocksdb::MergeOperator*> operator_{nullptr};
   bool keyed_ = false;
   rocksdb::Logger* logger_ = nullptr;
+  rocksdb::Statistics* statistics_ = nullptr;
 };
 
 // Folds operands that are not keyed.

@@ -17,6 +17,8 @@ class Subscriber {
  public:
   virtual void memory_changed() = 0;
   virtual void rate_changed() = 0;
+  // Statistics are about to be read: tickers that are figures of the engine are due.
+  virtual void figures_asked() = 0;
   // Bytes of data in memory, and of those that cannot leave it.
   virtual size_t memory_used() = 0;
   virtual size_t memory_pinned() = 0;

@@ -20,8 +20,17 @@
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
+
+// What the commit of a transaction adds to statistics.
+template <typename Status>
+void count_commit(const Measured& call, const Status& status, const rocksdb::WriteBatch& batch) {
+  if (!call || !status.ok()) return;
+  count_write(call, status, batch.Count(), batch.GetDataSize());
+  call.size(rocksdb::NUM_OP_PER_TRANSACTION, batch.Count());
+}
 
 using SharedSnapshot = std::shared_ptr<const rocksdb::Snapshot>;
 

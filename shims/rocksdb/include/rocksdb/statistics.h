@@ -1,15 +1,23 @@
 #pragma once
 // Counters and histograms of what a database does, which a program may ask for.
 //
-// Those that are marked are counted; of the others there is nothing to count here, and they stay
-// 0. Their numbers are those of RocksDB 10.4. Without DBOptions::statistics nothing is counted, and
-// nothing is measured. Threads: any.
+// Those that are marked are counted; of the others there is nothing to count here, or the engine
+// does not say, and they stay 0, but for what a program records itself. Their numbers are those of
+// RocksDB 10.4. Without DBOptions::statistics nothing is counted, and nothing is measured.
+//
+// Figures of the engine (blocks, log, stalls, filters, files) are up to date where statistics of
+// CreateDBStatistics are read; a program's own are told of them behind Flush and CompactRange, and
+// by Close, but for what that flushes. Those of flushes, compactions, stalls and errors come some
+// moments behind them. Iterators tell of their steps with the next seek, and when they go.
+// Threads: any.
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rocksdb/customizable.h"
 #include "rocksdb/status.h"
@@ -18,9 +26,9 @@ namespace ROCKSDB_NAMESPACE {
 
 // Bytes written are those of batches; bytes read, of values. [accepted]
 enum Tickers : uint32_t {
-  BLOCK_CACHE_MISS = 0,
-  BLOCK_CACHE_HIT,
-  BLOCK_CACHE_ADD,
+  BLOCK_CACHE_MISS = 0,  // [mapped] blocks read into memory for single reads
+  BLOCK_CACHE_HIT,       // [mapped] blocks found there
+  BLOCK_CACHE_ADD,       // [mapped] as BLOCK_CACHE_MISS
   BLOCK_CACHE_ADD_FAILURES,
   BLOCK_CACHE_INDEX_MISS,
   BLOCK_CACHE_INDEX_HIT,
@@ -71,44 +79,44 @@ enum Tickers : uint32_t {
   COMPACTION_KEY_DROP_NEWER_ENTRY,
   COMPACTION_KEY_DROP_OBSOLETE,
   COMPACTION_KEY_DROP_RANGE_DEL,
-  COMPACTION_KEY_DROP_USER,
+  COMPACTION_KEY_DROP_USER,  // [mapped] entries that compaction filters have removed
   COMPACTION_RANGE_DEL_DROP_OBSOLETE,
   COMPACTION_OPTIMIZED_DEL_DROP_OBSOLETE,
   COMPACTION_CANCELLED,
   NUMBER_KEYS_WRITTEN,  // [mapped]
   NUMBER_KEYS_READ,     // [mapped]
   NUMBER_KEYS_UPDATED,
-  BYTES_WRITTEN,  // [mapped]
-  BYTES_READ,     // [mapped]
-  NUMBER_DB_SEEK,
-  NUMBER_DB_NEXT,
-  NUMBER_DB_PREV,
-  NUMBER_DB_SEEK_FOUND,
-  NUMBER_DB_NEXT_FOUND,
-  NUMBER_DB_PREV_FOUND,
-  ITER_BYTES_READ,
+  BYTES_WRITTEN,         // [mapped]
+  BYTES_READ,            // [mapped]
+  NUMBER_DB_SEEK,        // [mapped]
+  NUMBER_DB_NEXT,        // [mapped]
+  NUMBER_DB_PREV,        // [mapped]
+  NUMBER_DB_SEEK_FOUND,  // [mapped]
+  NUMBER_DB_NEXT_FOUND,  // [mapped]
+  NUMBER_DB_PREV_FOUND,  // [mapped]
+  ITER_BYTES_READ,       // [mapped] keys and values
   NUMBER_ITER_SKIP,
   NUMBER_OF_RESEEKS_IN_ITERATION,
   NO_ITERATOR_CREATED,  // [mapped]
-  NO_ITERATOR_DELETED,
+  NO_ITERATOR_DELETED,  // [mapped]
   NO_FILE_OPENS,
   NO_FILE_ERRORS,
-  STALL_MICROS,
+  STALL_MICROS,  // [mapped] of all writers
   DB_MUTEX_WAIT_MICROS,
   NUMBER_MULTIGET_CALLS,       // [mapped]
   NUMBER_MULTIGET_KEYS_READ,   // [mapped]
   NUMBER_MULTIGET_BYTES_READ,  // [mapped]
   NUMBER_MULTIGET_KEYS_FOUND,  // [mapped]
-  NUMBER_MERGE_FAILURES,
+  NUMBER_MERGE_FAILURES,       // [mapped]
   GET_UPDATES_SINCE_CALLS,
-  WAL_FILE_SYNCED,
-  WAL_FILE_BYTES,
+  WAL_FILE_SYNCED,     // [mapped]
+  WAL_FILE_BYTES,      // [mapped] as far as they have left the process
   WRITE_DONE_BY_SELF,  // [mapped]
   WRITE_DONE_BY_OTHER,
   WRITE_WITH_WAL,  // [mapped]
   COMPACT_READ_BYTES,
-  COMPACT_WRITE_BYTES,
-  FLUSH_WRITE_BYTES,
+  COMPACT_WRITE_BYTES,  // [mapped] of containers rewritten for their own sake
+  FLUSH_WRITE_BYTES,    // [mapped]
   COMPACT_READ_BYTES_MARKED,
   COMPACT_READ_BYTES_PERIODIC,
   COMPACT_READ_BYTES_TTL,
@@ -129,8 +137,8 @@ enum Tickers : uint32_t {
   NUMBER_BLOCK_COMPRESSION_REJECTED,
   BYTES_DECOMPRESSED_FROM,
   BYTES_DECOMPRESSED_TO,
-  MERGE_OPERATION_TOTAL_TIME,
-  FILTER_OPERATION_TOTAL_TIME,
+  MERGE_OPERATION_TOTAL_TIME,   // [mapped] of reads and flushes, in nanoseconds
+  FILTER_OPERATION_TOTAL_TIME,  // [mapped] nanoseconds, from kExceptTimeForMutex on
   COMPACTION_CPU_TOTAL_TIME,
   ROW_CACHE_HIT,
   ROW_CACHE_MISS,
@@ -180,18 +188,18 @@ enum Tickers : uint32_t {
   TXN_GET_TRY_AGAIN,
   FILES_MARKED_TRASH,
   FILES_DELETED_FROM_TRASH_QUEUE,
-  FILES_DELETED_IMMEDIATELY,
-  ERROR_HANDLER_BG_ERROR_COUNT,
-  ERROR_HANDLER_BG_IO_ERROR_COUNT,
+  FILES_DELETED_IMMEDIATELY,        // [mapped] data files that were given back
+  ERROR_HANDLER_BG_ERROR_COUNT,     // [mapped]
+  ERROR_HANDLER_BG_IO_ERROR_COUNT,  // [mapped]
   ERROR_HANDLER_BG_RETRYABLE_IO_ERROR_COUNT,
   ERROR_HANDLER_AUTORESUME_COUNT,
   ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT,
   ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT,
   MEMTABLE_PAYLOAD_BYTES_AT_FLUSH,
   MEMTABLE_GARBAGE_BYTES_AT_FLUSH,
-  VERIFY_CHECKSUM_READ_BYTES,
-  BACKUP_READ_BYTES,
-  BACKUP_WRITE_BYTES,
+  VERIFY_CHECKSUM_READ_BYTES,  // [mapped] of VerifyChecksum
+  BACKUP_READ_BYTES,           // [mapped]
+  BACKUP_WRITE_BYTES,          // [mapped]
   REMOTE_COMPACT_READ_BYTES,
   REMOTE_COMPACT_WRITE_BYTES,
   HOT_FILE_READ_BYTES,
@@ -236,26 +244,28 @@ enum Tickers : uint32_t {
   NUMBER_WBWI_INGEST,
   TICKER_ENUM_MAX,
 };
+// Of all, in their order. [mapped]
+extern const std::vector<std::pair<Tickers, std::string>> TickersNameMap;
 
 // Times are microseconds. [accepted]
 enum Histograms : uint32_t {
-  DB_GET = 0,  // [mapped]
-  DB_WRITE,    // [mapped]
-  COMPACTION_TIME,
+  DB_GET = 0,       // [mapped]
+  DB_WRITE,         // [mapped]
+  COMPACTION_TIME,  // [mapped] of a container
   COMPACTION_CPU_TIME,
   SUBCOMPACTION_SETUP_TIME,
   TABLE_SYNC_MICROS,
   COMPACTION_OUTFILE_SYNC_MICROS,
-  WAL_FILE_SYNC_MICROS,
+  WAL_FILE_SYNC_MICROS,  // [mapped] of SyncWAL and FlushWAL(true)
   MANIFEST_FILE_SYNC_MICROS,
   TABLE_OPEN_IO_MICROS,
   DB_MULTIGET,  // [mapped]
   READ_BLOCK_COMPACTION_MICROS,
   READ_BLOCK_GET_MICROS,
   WRITE_RAW_BLOCK_MICROS,
-  NUM_FILES_IN_SINGLE_COMPACTION,
-  DB_SEEK,
-  WRITE_STALL,
+  NUM_FILES_IN_SINGLE_COMPACTION,  // [mapped] containers
+  DB_SEEK,                         // [mapped] of Seek and SeekForPrev
+  WRITE_STALL,                     // [mapped] one for each time in which writers waited
   SST_READ_MICROS,
   FILE_READ_FLUSH_MICROS,
   FILE_READ_COMPACTION_MICROS,
@@ -289,7 +299,7 @@ enum Histograms : uint32_t {
   BLOB_DB_BLOB_FILE_SYNC_MICROS,
   BLOB_DB_COMPRESSION_MICROS,
   BLOB_DB_DECOMPRESSION_MICROS,
-  FLUSH_TIME,
+  FLUSH_TIME,  // [mapped] of a container
   SST_BATCH_SIZE,
   MULTIGET_IO_BATCH_SIZE,
   NUM_INDEX_AND_FILTER_BLOCKS_READ_PER_LEVEL,
@@ -302,9 +312,11 @@ enum Histograms : uint32_t {
   PREFETCHED_BYTES_DISCARDED,
   ASYNC_PREFETCH_ABORT_MICROS,
   TABLE_OPEN_PREFETCH_TAIL_READ_BYTES,
-  NUM_OP_PER_TRANSACTION,
+  NUM_OP_PER_TRANSACTION,  // [mapped]
   HISTOGRAM_ENUM_MAX,
 };
+// Of all, in their order. [mapped]
+extern const std::vector<std::pair<Histograms, std::string>> HistogramsNameMap;
 
 // Percentiles are within an eighth of what they were. [mapped]
 struct HistogramData {
@@ -348,7 +360,7 @@ class Statistics : public Customizable {
   }
   virtual void recordInHistogram(uint32_t /*histogramType*/, uint64_t /*time*/) {}
   virtual Status Reset() { return Status::NotSupported("Not implemented"); }
-  // Of what is counted, a line for each.
+  // A line for each.
   virtual std::string ToString() const { return ""; }
   virtual bool getTickerMap(std::map<std::string, uint64_t>* /*tickers*/) const { return false; }
   virtual bool HistEnabledForType(uint32_t type) const { return type < HISTOGRAM_ENUM_MAX; }
