@@ -38,7 +38,8 @@ class Watch final : public rocksdb::EventListener {
   void OnCompactionCompleted(DB* db, const CompactionJobInfo& info) override {
     note("compaction ends " + info.cf_name, db, info.job_id);
     const std::lock_guard lock(mutex_);
-    compacted_ = info;
+    // One may find that there is nothing to do.
+    if (info.stats.total_output_bytes > compacted_.stats.total_output_bytes) compacted_ = info;
   }
   void OnManualFlushScheduled(DB* db, const std::vector<rocksdb::ManualFlushInfo>& all) override {
     for (const rocksdb::ManualFlushInfo& info : all) {
