@@ -82,9 +82,14 @@ rocksdb::Status DBImpl::Close() {
   if (db_ == nullptr) return S::OK();
   if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
   figures_asked();
+  // Nobody else may call the engine while it closes.
+  unsubscribe();
   hawthorn::Status status;
   if (!read_only_ && !options_.avoid_flush_during_shutdown) status = db_->close();
-  if (status.is(StatusCode::kBusy)) return S::Busy(slice(status.message()));  // it stays open
+  if (status.is(StatusCode::kBusy)) {
+    subscribe();  // it stays open
+    return S::Busy(slice(status.message()));
+  }
   let_go_of_engine();
   return told(status);
 }

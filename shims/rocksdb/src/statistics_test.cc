@@ -142,6 +142,19 @@ TEST_F(Counted, TheEnginesFigures) {
   EXPECT_GE(ticks(rocksdb::WAL_FILE_SYNCED), 1U);
 }
 
+TEST_F(Counted, AfterAClosingThatFailed) {
+  open();
+  std::unique_ptr<rocksdb::Iterator> iterator(db_->NewIterator({}));
+  EXPECT_TRUE(db_->Close().IsBusy());
+  rocksdb::WriteOptions sync;
+  sync.sync = true;
+  ASSERT_OK(db_->Put(sync, "a", std::string(10000, 'v')));
+  EXPECT_GT(ticks(rocksdb::WAL_FILE_BYTES), 10000U);
+  iterator.reset();
+  ASSERT_OK(db_->Close());
+  EXPECT_GT(ticks(rocksdb::WAL_FILE_BYTES), 10000U);
+}
+
 TEST_F(Counted, BlocksOfReads) {
   options_.write_buffer_size = 1;
   options_.row_cache = rocksdb::NewLRUCache(size_t{16} << 20);
