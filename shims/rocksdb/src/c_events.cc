@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "rocksdb/perf_context.h"
 #include "rocksdb/statistics.h"
 #include "shims/rocksdb/src/c_types.h"
 
@@ -15,8 +16,9 @@ struct rocksdb_memory_usage_t {
   uint64_t tables = 0;
   uint64_t caches = 0;
 };
-// Nothing is counted, yet.
-struct rocksdb_perfcontext_t {};
+struct rocksdb_perfcontext_t {
+  rocksdb::PerfContext* rep;  // of the thread that has made it
+};
 struct rocksdb_statistics_histogram_data_t {
   rocksdb::HistogramData rep;
 };
@@ -24,6 +26,89 @@ struct rocksdb_statistics_histogram_data_t {
 namespace {
 
 using hawthorn::rocks::failed;
+
+// By the number of the metric (c.h).
+using Perf = rocksdb::PerfContextBase;
+constexpr uint64_t Perf::* kMetrics[] = {
+    &Perf::user_key_comparison_count,
+    &Perf::block_cache_hit_count,
+    &Perf::block_read_count,
+    &Perf::block_read_byte,
+    &Perf::block_read_time,
+    &Perf::block_checksum_time,
+    &Perf::block_decompress_time,
+    &Perf::get_read_bytes,
+    &Perf::multiget_read_bytes,
+    &Perf::iter_read_bytes,
+    &Perf::internal_key_skipped_count,
+    &Perf::internal_delete_skipped_count,
+    &Perf::internal_recent_skipped_count,
+    &Perf::internal_merge_count,
+    &Perf::get_snapshot_time,
+    &Perf::get_from_memtable_time,
+    &Perf::get_from_memtable_count,
+    &Perf::get_post_process_time,
+    &Perf::get_from_output_files_time,
+    &Perf::seek_on_memtable_time,
+    &Perf::seek_on_memtable_count,
+    &Perf::next_on_memtable_count,
+    &Perf::prev_on_memtable_count,
+    &Perf::seek_child_seek_time,
+    &Perf::seek_child_seek_count,
+    &Perf::seek_min_heap_time,
+    &Perf::seek_max_heap_time,
+    &Perf::seek_internal_seek_time,
+    &Perf::find_next_user_entry_time,
+    &Perf::write_wal_time,
+    &Perf::write_memtable_time,
+    &Perf::write_delay_time,
+    &Perf::write_pre_and_post_process_time,
+    &Perf::db_mutex_lock_nanos,
+    &Perf::db_condition_wait_nanos,
+    &Perf::merge_operator_time_nanos,
+    &Perf::read_index_block_nanos,
+    &Perf::read_filter_block_nanos,
+    &Perf::new_table_block_iter_nanos,
+    &Perf::new_table_iterator_nanos,
+    &Perf::block_seek_nanos,
+    &Perf::find_table_nanos,
+    &Perf::bloom_memtable_hit_count,
+    &Perf::bloom_memtable_miss_count,
+    &Perf::bloom_sst_hit_count,
+    &Perf::bloom_sst_miss_count,
+    &Perf::key_lock_wait_time,
+    &Perf::key_lock_wait_count,
+    &Perf::env_new_sequential_file_nanos,
+    &Perf::env_new_random_access_file_nanos,
+    &Perf::env_new_writable_file_nanos,
+    &Perf::env_reuse_writable_file_nanos,
+    &Perf::env_new_random_rw_file_nanos,
+    &Perf::env_new_directory_nanos,
+    &Perf::env_file_exists_nanos,
+    &Perf::env_get_children_nanos,
+    &Perf::env_get_children_file_attributes_nanos,
+    &Perf::env_delete_file_nanos,
+    &Perf::env_create_dir_nanos,
+    &Perf::env_create_dir_if_missing_nanos,
+    &Perf::env_delete_dir_nanos,
+    &Perf::env_get_file_size_nanos,
+    &Perf::env_get_file_modification_time_nanos,
+    &Perf::env_rename_file_nanos,
+    &Perf::env_link_file_nanos,
+    &Perf::env_lock_file_nanos,
+    &Perf::env_unlock_file_nanos,
+    &Perf::env_new_logger_nanos,
+    &Perf::number_async_seek,
+    &Perf::blob_cache_hit_count,
+    &Perf::blob_read_count,
+    &Perf::blob_read_byte,
+    &Perf::blob_read_time,
+    &Perf::blob_checksum_time,
+    &Perf::blob_decompress_time,
+    &Perf::internal_range_del_reseek_count,
+    &Perf::block_read_cpu_time,
+    &Perf::internal_merge_point_lookup_count,
+};
 
 }  // namespace
 
@@ -137,11 +222,21 @@ double rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_da
   return data->rep.min;
 }
 
-void rocksdb_set_perf_level(int) {}
-rocksdb_perfcontext_t* rocksdb_perfcontext_create() { return new rocksdb_perfcontext_t; }
-void rocksdb_perfcontext_reset(rocksdb_perfcontext_t*) {}
-char* rocksdb_perfcontext_report(rocksdb_perfcontext_t*, unsigned char) { return strdup(""); }
-uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t*, int) { return 0; }
+void rocksdb_set_perf_level(int value) {
+  rocksdb::SetPerfLevel(static_cast<rocksdb::PerfLevel>(value));
+}
+rocksdb_perfcontext_t* rocksdb_perfcontext_create() {
+  return new rocksdb_perfcontext_t{rocksdb::get_perf_context()};
+}
+void rocksdb_perfcontext_reset(rocksdb_perfcontext_t* context) { context->rep->Reset(); }
+char* rocksdb_perfcontext_report(rocksdb_perfcontext_t* context,
+                                 unsigned char exclude_zero_counters) {
+  return strdup(context->rep->ToString(exclude_zero_counters != 0).c_str());
+}
+uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric) {
+  if (metric < 0 || static_cast<size_t>(metric) >= std::size(kMetrics)) return 0;
+  return context->rep->*kMetrics[metric];
+}
 void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t* context) { delete context; }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/entries_file.h"
+#include "shims/rocksdb/src/perf.h"
 
 namespace hawthorn::rocks {
 
@@ -137,6 +138,7 @@ S DBImpl::IngestExternalFile(Handle* handle, const std::vector<std::string>& fil
 
 S DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) {
   if (args.empty()) return S::InvalidArgument("ingestion arg list is empty");
+  const PerfTimer timer(&rocksdb::PerfContextBase::file_ingestion_nanos);
   std::vector<FilesOfFamily> all(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     if (S s = open_files(args[i], &all[i]); !s.ok()) return s;

@@ -93,13 +93,15 @@ rocksdb::Status DBImpl::Get(const rocksdb::ReadOptions& options, Handle* handle,
                             std::string* timestamp) {
   if (timestamp != nullptr) return S::NotSupported("user timestamps");
   if (S s = check(options); !s.ok()) return s;
-  const Measured call(options_.statistics.get(), rocksdb::DB_GET);
+  const Measured call(statistics(), rocksdb::DB_GET, nullptr,
+                      &rocksdb::PerfContextBase::get_cpu_nanos);
   if (call) call.count(rocksdb::NUMBER_KEYS_READ, 1);
   hawthorn::Value& read = value_of_thread();
   const hawthorn::Status status =
       db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
   if (!status.ok()) return told(status);
   hand_over(read, value);
+  perf_count(&rocksdb::PerfContextBase::get_read_bytes, value->size());
   if (call) {
     call.count(rocksdb::BYTES_READ, value->size());
     call.size(rocksdb::BYTES_PER_READ, value->size());
@@ -152,6 +154,7 @@ hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapsho
     }
   }
   batch.answers.reset();
+  perf_count(&rocksdb::PerfContextBase::multiget_read_bytes, *bytes - bytes_before);
   if (call) {
     call.count(rocksdb::NUMBER_MULTIGET_CALLS, 1);
     call.count(rocksdb::NUMBER_MULTIGET_KEYS_READ, count);
@@ -216,8 +219,8 @@ rocksdb::Iterator* DBImpl::new_iterator(const std::shared_ptr<Family>& family,
                                         const rocksdb::ReadOptions& options,
                                         const rocksdb::Snapshot* snapshot) {
   auto made = std::make_unique<IteratorImpl>(db_.get(), family, options, HeldSnapshot(snapshot));
-  if (options_.statistics == nullptr) return made.release();
-  return new WatchedIterator(std::move(made), *options_.statistics);
+  if (statistics() == nullptr && perf_of_thread.counts == nullptr) return made.release();
+  return new WatchedIterator(std::move(made), statistics());
 }
 
 rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const Handles& handles,

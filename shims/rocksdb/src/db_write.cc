@@ -37,6 +37,8 @@ void shrink(hawthorn::WriteBatch& batch) {
   if (batch.bytes() > kBatchBytesKept) batch = hawthorn::WriteBatch();
 }
 
+constexpr PerfFigure kCommitTime = &rocksdb::PerfContextBase::write_wal_time;
+
 // Of a batch with one operation.
 size_t batch_bytes(size_t bytes) { return kBatchHeaderBytes + 1 + bytes; }
 
@@ -58,7 +60,7 @@ rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle
   const Family& family = *family_of(handle);
   if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
-  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const Measured call(statistics(), rocksdb::DB_WRITE, kCommitTime);
   const hawthorn::Status s = db_->put(family.tree, view(key), view(value), durability_of(options));
   count_write(call, s, 1, batch_bytes(key.size() + value.size()));
   return told(s);
@@ -69,7 +71,7 @@ rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* han
   const Family& family = *family_of(handle);
   if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
-  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const Measured call(statistics(), rocksdb::DB_WRITE, kCommitTime);
   const hawthorn::Status s = db_->del(family.tree, view(key), durability_of(options));
   count_write(call, s, 1, batch_bytes(key.size()));
   return told(s);
@@ -98,7 +100,7 @@ rocksdb::Status DBImpl::Merge(const rocksdb::WriteOptions& options, Handle* hand
     S s = batch.Merge(handle, key, value);
     return s.ok() ? Write(options, &batch) : s;
   }
-  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const Measured call(statistics(), rocksdb::DB_WRITE, kCommitTime);
   const hawthorn::Status s =
       db_->merge(family.tree, view(key), view(value), durability_of(options));
   count_write(call, s, 1, batch_bytes(key.size() + value.size()));
@@ -141,7 +143,7 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
     }
   }
   if (found != batch_count(rep)) return S::Corruption("WriteBatch has wrong count");
-  const Measured call(options_.statistics.get(), rocksdb::DB_WRITE);
+  const Measured call(statistics(), rocksdb::DB_WRITE, kCommitTime);
   if (by_transaction) {
     S s = write_by_transaction(options, rep);
     count_write(call, s, found, rep.size());

@@ -4,17 +4,22 @@
 //   Measured call(statistics, rocksdb::DB_WRITE);   measures until it goes
 //   call.count(rocksdb::BYTES_WRITTEN, bytes);
 //
+// A figure of the thread's context takes the same time, where it is wanted (perf.h).
+//
 // Not here: the figures (rocksdb/statistics.h). Used by DBImpl and transactions. Threads: one.
 
 #include <chrono>
 
 #include "rocksdb/statistics.h"
+#include "shims/rocksdb/src/perf.h"
 
 namespace hawthorn::rocks {
 
 class Measured {
  public:
-  Measured(rocksdb::Statistics* to, uint32_t histogram) : to_(to), histogram_(histogram) {
+  Measured(rocksdb::Statistics* to, uint32_t histogram, PerfFigure figure = nullptr,
+           PerfFigure cpu_figure = nullptr)
+      : to_(to), histogram_(histogram), timer_(figure, cpu_figure) {
     if (to_ == nullptr) [[likely]] {
       return;
     }
@@ -38,6 +43,7 @@ class Measured {
  private:
   rocksdb::Statistics* const to_;
   const uint32_t histogram_;
+  const PerfTimer timer_;
   bool timed_ = false;
   std::chrono::steady_clock::time_point began_;
 };

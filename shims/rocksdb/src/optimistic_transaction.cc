@@ -83,7 +83,8 @@ S OptimisticTransaction::Commit() {
   if (!in.ok()) return db_->told(in.status());
   if (S s = validate(*in); !s.ok()) return s;
   if (S s = db_->apply_all(*in, write_options_, batch().Data()); !s.ok()) return s;
-  const Measured call(db_->statistics(), rocksdb::DB_WRITE);
+  const Measured call(db_->statistics(), rocksdb::DB_WRITE,
+                      &rocksdb::PerfContextBase::write_wal_time);
   S s = db_->told(in->commit(durability_of(write_options_)));
   count_commit(call, s, batch());
   return s.ok() ? Rollback() : s;

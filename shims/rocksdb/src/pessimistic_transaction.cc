@@ -130,7 +130,11 @@ hawthorn::Status PessimisticTransaction::take_row(const Family& family, const Sl
     const std::lock_guard lock(keys_mutex_);
     wait_ = Wait{family.id, key.ToString(), mode == hawthorn::RowLock::kExclusive};
   }
-  status = wait_for_row(family, key, mode);
+  perf_count(&rocksdb::PerfContextBase::key_lock_wait_count);
+  {
+    const PerfTimer timer(&rocksdb::PerfContextBase::key_lock_wait_time);
+    status = wait_for_row(family, key, mode);
+  }
   if (status.is(StatusCode::kDeadlock)) transactions_->note_deadlock(*this);
   const std::lock_guard lock(keys_mutex_);
   wait_.reset();
@@ -367,7 +371,8 @@ S PessimisticTransaction::write_out(const rocksdb::WriteBatch& what) {
   }
   const std::lock_guard lock(engine_mutex_);
   if (S s = begin_engine(); !s.ok()) return s;
-  const Measured call(db_->statistics(), rocksdb::DB_WRITE);
+  const Measured call(db_->statistics(), rocksdb::DB_WRITE,
+                      &rocksdb::PerfContextBase::write_wal_time);
   S s = db_->apply_all(engine_, write_options_, what.Data());
   if (s.ok()) s = db_->told(engine_.commit(durability_of(write_options_)));
   count_commit(call, s, what);
@@ -381,7 +386,8 @@ S PessimisticTransaction::commit_prepared() {
   }
   txn_state_ = AWAITING_COMMIT;
   const hawthorn::Durability durability = durability_of(write_options_);
-  const Measured call(db_->statistics(), rocksdb::DB_WRITE);
+  const Measured call(db_->statistics(), rocksdb::DB_WRITE,
+                      &rocksdb::PerfContextBase::write_wal_time);
   hawthorn::Status status;
   {
     const std::lock_guard lock(engine_mutex_);

@@ -79,6 +79,8 @@ bool MergeSlot::merge(std::string_view key, std::optional<std::string_view> exis
     if (keyed_ && !split(operand, &user_key, &rest)) return false;
     list.push_back(rest);
   }
+  perf_count(&rocksdb::PerfContextBase::internal_merge_count, list.size());
+  const PerfTimer timer(&rocksdb::PerfContextBase::merge_operator_time_nanos);
   const TimedTick timed(statistics_, rocksdb::MERGE_OPERATION_TOTAL_TIME, rocksdb::kExceptTimers);
   if (full_merge(*with, view(user_key), existing, list, logger_, result)) return true;
   if (statistics_ != nullptr) statistics_->recordTick(rocksdb::NUMBER_MERGE_FAILURES);
