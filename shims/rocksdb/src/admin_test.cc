@@ -1,6 +1,10 @@
 // Care and figures of a database.
 
+#include <rocksdb/cache.h>
+#include <rocksdb/statistics.h>
+
 #include <atomic>
+#include <thread>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
@@ -63,28 +67,113 @@ TEST_F(Care, Properties) {
   EXPECT_EQ(number(Names::kNumSnapshots), 0U);
   EXPECT_EQ(number(Names::kOldestSnapshotTime), 0U);
   EXPECT_EQ(number(Names::kOldestSnapshotSequence), 0U);
-  for (const std::string& zero :
-       {Names::kNumImmutableMemTable, Names::kNumImmutableMemTableFlushed,
-        Names::kMemTableFlushPending, Names::kNumRunningFlushes, Names::kCompactionPending,
-        Names::kNumRunningCompactions, Names::kBackgroundErrors, Names::kNumEntriesImmMemTables,
-        Names::kEstimateTableReadersMem, Names::kCurrentSuperVersionNumber, Names::kBaseLevel,
-        Names::kEstimatePendingCompactionBytes, Names::kActualDelayedWriteRate,
-        Names::kIsWriteStopped}) {
+  for (const std::string& zero : {Names::kNumImmutableMemTable,
+                                  Names::kNumImmutableMemTableFlushed,
+                                  Names::kMemTableFlushPending,
+                                  Names::kNumRunningFlushes,
+                                  Names::kCompactionPending,
+                                  Names::kNumRunningCompactions,
+                                  Names::kBackgroundErrors,
+                                  Names::kNumEntriesImmMemTables,
+                                  Names::kEstimateTableReadersMem,
+                                  Names::kCurrentSuperVersionNumber,
+                                  Names::kBaseLevel,
+                                  Names::kEstimatePendingCompactionBytes,
+                                  Names::kActualDelayedWriteRate,
+                                  Names::kIsWriteStopped,
+                                  Names::kNumRunningCompactionSortedRuns,
+                                  Names::kNumDeletesImmMemTables,
+                                  Names::kNumBlobFiles,
+                                  Names::kTotalBlobFileSize,
+                                  Names::kLiveBlobFileSize,
+                                  Names::kLiveBlobFileGarbageSize,
+                                  Names::kObsoleteSstFilesSize}) {
     EXPECT_EQ(number(zero), 0U) << zero;
   }
+  EXPECT_EQ(number(Names::kMinObsoleteSstNumberToKeep), UINT64_MAX);
   EXPECT_EQ(text(Names::kNumFilesAtLevelPrefix + "0"), "1");
   EXPECT_EQ(text(Names::kNumFilesAtLevelPrefix + "6"), "0");
   EXPECT_NE(text(Names::kStats).find("commits"), std::string::npos);
   EXPECT_NE(text(Names::kDBStats).find("commits"), std::string::npos);
   EXPECT_NE(text(Names::kCFStats).find("entries on disk: 1000"), std::string::npos);
+  EXPECT_EQ(text(Names::kCFStatsNoFileHistogram), text(Names::kCFStats));
+  EXPECT_EQ(text(Names::kStats).find(text(Names::kCFStats)), 0U);
   EXPECT_NE(text(Names::kLevelStats).find("0 1 "), std::string::npos);
+  EXPECT_EQ(text(Names::kLiveSstFilesSizeAtTemperature + "0"),
+            std::to_string(number(Names::kLiveSstFilesSize)));
+  EXPECT_EQ(text(Names::kLiveSstFilesSizeAtTemperature + "4"), "0");
+  EXPECT_EQ(text(Names::kBlobStats).find("Number of blob files: 0"), 0U);
   std::string value;
-  for (const char* unknown : {"rocksdb.num-files-at-level7", "rocksdb.num-files-at-level",
-                              "rocksdb.num-files-at-levelx", "rocksdb.nothing", ""}) {
+  for (const char* unknown :
+       {"rocksdb.num-files-at-level7", "rocksdb.num-files-at-level", "rocksdb.num-files-at-levelx",
+        "rocksdb.nothing", "", Names::kSSTables.c_str(), Names::kCFFileHistogram.c_str(),
+        Names::kBlockCacheEntryStats.c_str(), Names::kFastBlockCacheEntryStats.c_str(),
+        Names::kNumDeletesActiveMemTable.c_str(), Names::kMinLogNumberToKeep.c_str(),
+        Names::kAggregatedTablePropertiesAtLevel.c_str(), Names::kEstimateOldestKeyTime.c_str(),
+        Names::kOptionsStatistics.c_str(), Names::kBlobCacheCapacity.c_str()}) {
     EXPECT_FALSE(db_->GetProperty(unknown, &value)) << unknown;
+    std::map<std::string, std::string> map;
+    EXPECT_FALSE(db_->GetMapProperty(unknown, &map)) << unknown;
     uint64_t none = 0;
     EXPECT_FALSE(db_->GetAggregatedIntProperty(unknown, &none)) << unknown;
   }
+}
+
+TEST_F(Care, PropertiesOfCompression) {
+  options_.compression = rocksdb::kLZ4Compression;
+  open();
+  EXPECT_EQ(text(Names::kCompressionRatioAtLevelPrefix + "0"), "-1.000000");
+  fill(1000);
+  ASSERT_OK(db_->Flush({}));
+  EXPECT_GT(std::stod(text(Names::kCompressionRatioAtLevelPrefix + "0")), 1.5);
+  EXPECT_EQ(text(Names::kCompressionRatioAtLevelPrefix + "6"), "-1.000000");
+}
+
+TEST_F(Care, PropertiesOfOptions) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.blob_cache = rocksdb::NewLRUCache(size_t{9} << 20);
+  open();
+  fill(10);
+  EXPECT_NE(text(Names::kOptionsStatistics).find("rocksdb.number.keys.written COUNT : 10\n"),
+            std::string::npos);
+  EXPECT_EQ(number(Names::kBlobCacheCapacity), uint64_t{9} << 20);
+  EXPECT_LE(number(Names::kBlobCacheUsage), number(Names::kBlockCacheCapacity));
+  EXPECT_EQ(number(Names::kBlobCachePinnedUsage), 0U);
+  EXPECT_EQ(number(Names::kBackgroundErrors), 0U);
+  FileSizeLimit limit(1);
+  EXPECT_FALSE(db_->Flush({}).ok());
+  limit.lift();
+  // It is told by another thread.
+  while (number(Names::kBackgroundErrors) == 0) std::this_thread::yield();
+}
+
+TEST_F(Care, PropertiesThatAreMaps) {
+  open();
+  fill(1000);
+  ASSERT_OK(db_->Flush({}));
+  const auto map = [this](const std::string& name) {
+    std::map<std::string, std::string> figures = {{"before", ""}};
+    EXPECT_TRUE(db_->GetMapProperty(name, &figures)) << name;
+    EXPECT_FALSE(figures.contains("before"));
+    return figures;
+  };
+  EXPECT_EQ(map(Names::kCFStats)["compaction.L0.NumFiles"], "1");
+  EXPECT_EQ(map(Names::kCFStatsNoFileHistogram)["compaction.Sum.SizeBytes"],
+            std::to_string(number(Names::kLiveSstFilesSize)));
+  EXPECT_EQ(map(Names::kAggregatedTableProperties)["num_entries"], "1000");
+  EXPECT_EQ(text(Names::kAggregatedTableProperties).find("data_size: "), 0U);
+  EXPECT_EQ(map(Names::kCFWriteStallStats)["total-stops"], "0");
+  EXPECT_EQ(map(Names::kDBWriteStallStats)["write-buffer-manager-limit-stops"], "0");
+  EXPECT_GE(std::stoull(map(Names::kDBStats)["db.user_keys_written"]), 1000U);
+  EXPECT_GT(std::stoull(map(Names::kDBStats)["db.wal_bytes_written"]), 100000U);
+  EXPECT_LT(std::stoull(map(Names::kDBStats)["db.uptime"]), 100000U);
+  // What was counted before is not shown any more.
+  ASSERT_OK(db_->ResetStats());
+  EXPECT_EQ(map(Names::kDBStats)["db.user_keys_written"], "0");
+  EXPECT_NE(text(Names::kDBStats).find("operations: 0\n"), std::string::npos);
+  fill(7);
+  EXPECT_EQ(map(Names::kDBStats)["db.user_keys_written"], "7");
+  EXPECT_EQ(map(Names::kDBStats)["db.user_writes_by_self"], "7");
 }
 
 TEST_F(Care, SizesOfRanges) {
@@ -198,7 +287,6 @@ TEST_F(Care, WhatIsRefused) {
   EXPECT_TRUE(db_->UnlockWAL().IsNotSupported());
   EXPECT_TRUE(db_->DisableFileDeletions().IsNotSupported());
   EXPECT_TRUE(db_->EnableFileDeletions().IsNotSupported());
-  EXPECT_TRUE(db_->ResetStats().IsNotSupported());
   EXPECT_OK(db_->SuggestCompactRange(db_->DefaultColumnFamily(), nullptr, nullptr));
   EXPECT_TRUE(db_->PromoteL0(db_->DefaultColumnFamily(), 1).IsNotSupported());
   EXPECT_TRUE(db_->TryCatchUpWithPrimary().IsNotSupported());

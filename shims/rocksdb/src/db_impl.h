@@ -15,6 +15,7 @@
 #include <hawthorn/db.h>
 
 #include <atomic>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -64,6 +65,9 @@ inline constexpr size_t kOperandBytesMax = (size_t{64} << 10) - 3;
 rocksdb::Status check_options(const rocksdb::WriteOptions& options);
 hawthorn::Durability durability_of(const rocksdb::WriteOptions& options);
 
+// Of what is on disk, too.
+uint64_t data_in_memory(const hawthorn::Stats& stats);
+
 class DBImpl final : public rocksdb::DB, public Subscriber {
  public:
   using rocksdb::DB::CompactRange;
@@ -73,6 +77,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using rocksdb::DB::Get;
   using rocksdb::DB::GetApproximateSizes;
   using rocksdb::DB::GetIntProperty;
+  using rocksdb::DB::GetMapProperty;
   using rocksdb::DB::GetOptions;
   using rocksdb::DB::GetProperty;
   using rocksdb::DB::IngestExternalFile;
@@ -149,10 +154,15 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
   rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
 
-  // db_admin.cc
+  // db_properties.cc
   bool GetProperty(Handle* handle, const rocksdb::Slice& property, std::string* value) override;
+  bool GetMapProperty(Handle* handle, const rocksdb::Slice& property,
+                      std::map<std::string, std::string>* value) override;
   bool GetIntProperty(Handle* handle, const rocksdb::Slice& property, uint64_t* value) override;
   bool GetAggregatedIntProperty(const rocksdb::Slice& property, uint64_t* value) override;
+  rocksdb::Status ResetStats() override;
+
+  // db_admin.cc
   rocksdb::Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
                                       Handle* handle, const rocksdb::Range* ranges, int n,
                                       uint64_t* sizes) override;
@@ -266,9 +276,16 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                              rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
                              uint64_t* bytes);
 
-  // db_admin.cc
+  // db_properties.cc
   std::optional<uint64_t> int_property(const Family& family, std::string_view name);
   std::optional<std::string> text_property(const Family& family, std::string_view name);
+  std::optional<std::map<std::string, std::string>> map_property(const Family& family,
+                                                                 std::string_view name);
+  static std::optional<std::string> level_property(const Family& family,
+                                                   const hawthorn::TreeStats& tree,
+                                                   std::string_view name);
+  std::string database_text(const hawthorn::Stats& stats);
+  // db_admin.cc
   size_t budget() const;
 
   const rocksdb::DBOptions options_;
@@ -279,6 +296,9 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   std::string registered_as_;  // in the list of open databases
   Slots slots_;
   EngineTickers tickers_;
+  const int64_t opened_ = std::time(nullptr);
+  std::mutex reset_mutex_;
+  hawthorn::Stats reset_;                 // of the last ResetStats, guarded by it
   std::shared_ptr<EngineEvents> events_;  // null where nobody listens
   std::unique_ptr<hawthorn::Db> db_;
 

@@ -149,6 +149,7 @@ void EngineEvents::on_write_stall_ended(const WriteStallEnded& event) {
 
 void EngineEvents::on_background_error(const BackgroundError& event) {
   when_open([&] {
+    ++errors_;
     const auto severity =
         event.read_only ? rocksdb::Status::kFatalError : rocksdb::Status::kSoftError;
     const rocksdb::Status status(to_status(event.status), severity);

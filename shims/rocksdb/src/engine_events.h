@@ -10,6 +10,7 @@
 
 #include <hawthorn/events.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -40,6 +41,9 @@ class EngineEvents final : public hawthorn::EventListener {
 
   void start(DBImpl* db) { turn(db); }
   void stop() { turn(nullptr); }
+
+  // Background errors so far.
+  uint64_t errors() const { return errors_; }
 
   void on_flush_begun(const FlushBegun& event) override;
   void on_flush_completed(const FlushCompleted& event) override;
@@ -77,6 +81,7 @@ class EngineEvents final : public hawthorn::EventListener {
   std::condition_variable turned_;
   bool open_or_gone_ = false;
   DBImpl* db_ = nullptr;
+  std::atomic<uint64_t> errors_{0};
   int jobs_ = 0;
   bool stalls_ = false;
   std::multimap<Place, Job> under_way_;

@@ -196,25 +196,37 @@ class DB {
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
 
   // Names of what GetProperty answers. Those of files, levels and memtables are answered as by a
-  // database that has one level of files and one memtable.
+  // database that has one level of files and one memtable. Background errors are containers that
+  // are damaged, and where there are listeners or statistics, work that has failed.
   struct Properties {
     static const std::string kNumFilesAtLevelPrefix;
+    static const std::string kCompressionRatioAtLevelPrefix;
     static const std::string kStats;
-    static const std::string kDBStats;
+    static const std::string kSSTables;  // [refused] returns false
     static const std::string kCFStats;
+    static const std::string kCFStatsNoFileHistogram;
+    static const std::string kCFFileHistogram;  // [refused] returns false
+    static const std::string kCFWriteStallStats;
+    static const std::string kDBWriteStallStats;
+    static const std::string kDBStats;
     static const std::string kLevelStats;
+    static const std::string kBlockCacheEntryStats;      // [refused] returns false
+    static const std::string kFastBlockCacheEntryStats;  // [refused] returns false
     static const std::string kNumImmutableMemTable;
     static const std::string kNumImmutableMemTableFlushed;
     static const std::string kMemTableFlushPending;
     static const std::string kNumRunningFlushes;
     static const std::string kCompactionPending;
     static const std::string kNumRunningCompactions;
+    static const std::string kNumRunningCompactionSortedRuns;
     static const std::string kBackgroundErrors;
     static const std::string kCurSizeActiveMemTable;
     static const std::string kCurSizeAllMemTables;
     static const std::string kSizeAllMemTables;
     static const std::string kNumEntriesActiveMemTable;
     static const std::string kNumEntriesImmMemTables;
+    static const std::string kNumDeletesActiveMemTable;  // [refused] returns false
+    static const std::string kNumDeletesImmMemTables;
     static const std::string kEstimateNumKeys;
     static const std::string kEstimateTableReadersMem;
     static const std::string kIsFileDeletionsEnabled;
@@ -224,15 +236,31 @@ class DB {
     static const std::string kNumLiveVersions;
     static const std::string kCurrentSuperVersionNumber;
     static const std::string kEstimateLiveDataSize;
+    static const std::string kMinLogNumberToKeep;  // [refused] returns false
+    static const std::string kMinObsoleteSstNumberToKeep;
     static const std::string kTotalSstFilesSize;
     static const std::string kLiveSstFilesSize;
+    static const std::string kObsoleteSstFilesSize;
+    static const std::string kLiveSstFilesSizeAtTemperature;
     static const std::string kBaseLevel;
     static const std::string kEstimatePendingCompactionBytes;
+    static const std::string kAggregatedTableProperties;
+    static const std::string kAggregatedTablePropertiesAtLevel;  // [refused] returns false
     static const std::string kActualDelayedWriteRate;
     static const std::string kIsWriteStopped;
+    static const std::string kEstimateOldestKeyTime;  // [refused] returns false
     static const std::string kBlockCacheCapacity;
     static const std::string kBlockCacheUsage;
     static const std::string kBlockCachePinnedUsage;
+    static const std::string kOptionsStatistics;
+    static const std::string kNumBlobFiles;
+    static const std::string kBlobStats;
+    static const std::string kTotalBlobFileSize;
+    static const std::string kLiveBlobFileSize;
+    static const std::string kLiveBlobFileGarbageSize;
+    static const std::string kBlobCacheCapacity;
+    static const std::string kBlobCacheUsage;
+    static const std::string kBlobCachePinnedUsage;
   };
   virtual bool GetProperty(ColumnFamilyHandle* column_family, const Slice& property,
                            std::string* value) = 0;
@@ -243,6 +271,14 @@ class DB {
                               uint64_t* value) = 0;
   virtual bool GetIntProperty(const Slice& property, uint64_t* value) {
     return GetIntProperty(DefaultColumnFamily(), property, value);
+  }
+  // "rocksdb.cfstats" and "rocksdb.cfstats-no-file-histogram" (files and bytes), "rocksdb.dbstats",
+  // "rocksdb.cf-write-stall-stats", "rocksdb.db-write-stall-stats" and
+  // "rocksdb.aggregated-table-properties", with what there is of RocksDB's names.
+  virtual bool GetMapProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                              std::map<std::string, std::string>* value) = 0;
+  virtual bool GetMapProperty(const Slice& property, std::map<std::string, std::string>* value) {
+    return GetMapProperty(DefaultColumnFamily(), property, value);
   }
   virtual bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) = 0;
 
@@ -342,7 +378,7 @@ class DB {
   virtual Status GetDbIdentity(std::string& identity) const = 0;
   virtual Status GetDbSessionId(std::string& session_id) const = 0;
   virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
-  // [refused]
+  // Of "rocksdb.dbstats", "rocksdb.stats" and "rocksdb.cf-write-stall-stats".
   virtual Status ResetStats() { return NotThere("ResetStats"); }
   // The engine does such work when it is due. [accepted]
   virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,

@@ -122,6 +122,11 @@ class StackableDB : public DB {
                    std::string* value) override {
     return db_->GetProperty(column_family, property, value);
   }
+  using DB::GetMapProperty;
+  bool GetMapProperty(ColumnFamilyHandle* column_family, const Slice& property,
+                      std::map<std::string, std::string>* value) override {
+    return db_->GetMapProperty(column_family, property, value);
+  }
   using DB::GetIntProperty;
   bool GetIntProperty(ColumnFamilyHandle* column_family, const Slice& property,
                       uint64_t* value) override {
@@ -214,7 +219,6 @@ class StackableDB : public DB {
     return db_->GetDbSessionId(session_id);
   }
   ColumnFamilyHandle* DefaultColumnFamily() const override { return db_->DefaultColumnFamily(); }
-  // As below it. [refused]
   Status ResetStats() override { return db_->ResetStats(); }
   // As below it. [accepted]
   Status SuggestCompactRange(ColumnFamilyHandle* column_family, const Slice* begin,
