@@ -104,9 +104,6 @@ void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) {
   if (is_a_flag(errptr)) return;
   failed(errptr, db->rep->EnableFileDeletions());
 }
-void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) {
-  failed(errptr, db->rep->TryCatchUpWithPrimary());
-}
 
 // Open refuses it, whatever it is.
 void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_sst_file_manager_t*) {
@@ -118,11 +115,6 @@ void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_ss
 // ---- What there is none of
 
 rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t*, const char*, int, char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t*, const char*, const char*,
-                                     char** errptr) {
   refuse(errptr, __func__);
   return nullptr;
 }
@@ -138,14 +130,6 @@ rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t*, const
                                                  const rocksdb_options_t* const*,
                                                  rocksdb_column_family_handle_t**, const int*,
                                                  char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_as_secondary_column_families(const rocksdb_options_t*, const char*,
-                                                     const char*, int, const char* const*,
-                                                     const rocksdb_options_t* const*,
-                                                     rocksdb_column_family_handle_t**,
-                                                     char** errptr) {
   refuse(errptr, __func__);
   return nullptr;
 }

@@ -106,6 +106,13 @@ rocksdb::Options DBImpl::GetOptions(Handle* handle) const {
 
 // ---- Properties
 
+std::optional<uint64_t> SnapshotList::property(std::string_view name) const {
+  if (name == Names::kNumSnapshots) return size();
+  if (name == Names::kOldestSnapshotTime) return static_cast<uint64_t>(oldest_time());
+  if (name == Names::kOldestSnapshotSequence) return oldest_sequence();
+  return std::nullopt;
+}
+
 std::optional<uint64_t> DBImpl::int_property(const Family& family, std::string_view name) {
   // Files, levels, memtables and versions that there are none of.
   for (const std::string* zero :
@@ -118,9 +125,7 @@ std::optional<uint64_t> DBImpl::int_property(const Family& family, std::string_v
     if (name == *zero) return 0;
   }
   if (name == Names::kNumLiveVersions || name == Names::kIsFileDeletionsEnabled) return 1;
-  if (name == Names::kNumSnapshots) return snapshots_.size();
-  if (name == Names::kOldestSnapshotTime) return static_cast<uint64_t>(snapshots_.oldest_time());
-  if (name == Names::kOldestSnapshotSequence) return snapshots_.oldest_sequence();
+  if (const std::optional<uint64_t> figure = snapshots_.property(name)) return figure;
   if (name == Names::kEstimateNumKeys) {
     const auto estimate = db_->estimate(family.tree, {}, std::nullopt);
     if (!estimate.ok()) return std::nullopt;

@@ -87,6 +87,14 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                               const Descriptors& families, Handles* handles, bool read_only,
                               std::unique_ptr<rocksdb::DB>* db,
                               std::optional<uint64_t> lock_timeout_ms = std::nullopt);
+  // Over a view of a follower, which was told of these slots.
+  static rocksdb::Status open_view(const rocksdb::DBOptions& options, const std::string& name,
+                                   const Descriptors& families, const Slots& slots,
+                                   std::shared_ptr<hawthorn::Db> view, Handles* handles,
+                                   std::unique_ptr<DBImpl>* db);
+  // Whether these options, families and directory can be opened at all.
+  static rocksdb::Status check_open(const rocksdb::DBOptions& options, const std::string& name,
+                                    const Descriptors& families);
   // Of a database that this process has open; nothing where it has not.
   static std::optional<rocksdb::Status> list_families_of_open(const std::string& name,
                                                               std::vector<std::string>* names);
@@ -263,7 +271,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   uint64_t lock_timeout_ms_ = hawthorn::Options().lock_timeout_ms;
   std::string registered_as_;  // in the list of open databases
   Slots slots_;
-  std::unique_ptr<hawthorn::Db> db_;
+  std::shared_ptr<hawthorn::Db> db_;
 
   std::mutex admin_;
   std::mutex budget_mutex_;  // held while the budget is changed; families_mutex_ is taken behind it

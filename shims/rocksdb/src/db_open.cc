@@ -113,12 +113,8 @@ rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {
   return to_status(status);
 }
 
-rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
-                             const Descriptors& families, Handles* handles, bool read_only,
-                             std::unique_ptr<rocksdb::DB>* db,
-                             std::optional<uint64_t> lock_timeout_ms) {
-  db->reset();
-  if (handles != nullptr) handles->clear();
+rocksdb::Status DBImpl::check_open(const rocksdb::DBOptions& options, const std::string& name,
+                                   const Descriptors& families) {
   if (S s = check_options(options); !s.ok()) return s;
   bool has_default = false;
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
@@ -129,6 +125,30 @@ rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::strin
   if (is_of_rocksdb(name)) {
     return S::NotSupported(name, "was written by RocksDB, whose files are not read");
   }
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::open_view(const rocksdb::DBOptions& options, const std::string& name,
+                                  const Descriptors& families, const Slots& slots,
+                                  std::shared_ptr<hawthorn::Db> view, Handles* handles,
+                                  std::unique_ptr<DBImpl>* db) {
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, true));
+  impl->slots_ = slots;
+  impl->db_ = std::move(view);
+  S s = impl->open_families(families, handles);
+  if (!s.ok()) return s;
+  impl->subscribe();
+  *db = std::move(impl);
+  return s;
+}
+
+rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
+                             const Descriptors& families, Handles* handles, bool read_only,
+                             std::unique_ptr<rocksdb::DB>* db,
+                             std::optional<uint64_t> lock_timeout_ms) {
+  db->reset();
+  if (handles != nullptr) handles->clear();
+  if (S s = check_open(options, name, families); !s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, read_only));
   if (lock_timeout_ms.has_value()) impl->lock_timeout_ms_ = *lock_timeout_ms;
   S s = impl->open_engine(families);

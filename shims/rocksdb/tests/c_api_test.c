@@ -521,6 +521,7 @@ int main(int argc, char** argv) {
   test_indexed_batches();
   test_transactions();
   test_files();
+  test_openings();
   test_refusals();
   puts("ok");
   return 0;

@@ -87,8 +87,6 @@ static void test_opening(void) {
   char* error = NULL;
   CHECK(rocksdb_open_with_ttl(of.options, of.path, 1, &error) == NULL);
   CHECK_REFUSED(error);
-  CHECK(rocksdb_open_as_secondary(of.options, of.path, "other", &error) == NULL);
-  CHECK_REFUSED(error);
   end_database(&of);
 }
 
