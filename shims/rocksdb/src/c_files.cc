@@ -114,29 +114,10 @@ void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_ss
 
 // ---- What there is none of
 
-rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t*, const char*, int, char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
 rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, int,
                                          const char* const*, const rocksdb_options_t* const*,
                                          rocksdb_column_family_handle_t**, char*, size_t,
                                          char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t*, const char*, int,
-                                                 const char* const*,
-                                                 const rocksdb_options_t* const*,
-                                                 rocksdb_column_family_handle_t**, const int*,
-                                                 char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(rocksdb_t*,
-                                                                      const rocksdb_options_t*,
-                                                                      const char*, int,
-                                                                      char** errptr) {
   refuse(errptr, __func__);
   return nullptr;
 }

@@ -19,7 +19,8 @@ uint64_t data_in_memory(const hawthorn::Stats& stats) {
 }
 
 const hawthorn::TreeStats* find(const hawthorn::Stats& stats, const Family& family) {
-  const std::string name = family.dropped ? dropped_tree_name(family.id) : tree_name(family.name);
+  const std::string name =
+      family.dropped ? dropped_tree_name(family.id) : tree_name(family.name, family.row);
   const auto found = std::find_if(stats.trees.begin(), stats.trees.end(),
                                   [&name](const auto& tree) { return tree.name == name; });
   return found == stats.trees.end() ? nullptr : &*found;

@@ -227,6 +227,10 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // db_families.cc, under admin_
   rocksdb::Status choose_order(const rocksdb::Comparator& comparator, std::string* order);
   rocksdb::Status choose_merge_slot(uint32_t* slot);
+  // For the filter of a family that comes later.
+  rocksdb::Status choose_filter_slot(const FamilyRows& rows,
+                                     const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                     FamilyRow* row);
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
   // Under families_mutex_. Lifetime: while that is held.
@@ -276,7 +280,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   std::mutex admin_;
   std::mutex budget_mutex_;  // held while the budget is changed; families_mutex_ is taken behind it
   mutable std::shared_mutex families_mutex_;
-  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family, as it was opened
+  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family; under admin_
+  std::vector<std::shared_ptr<FilterSlot>> filter_slots_;         // none without filters
   std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it
   std::unique_ptr<HandleImpl> default_handle_;
   std::shared_ptr<Family> default_family_;

@@ -186,7 +186,12 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
     if (!has_filter(family.options)) continue;
     filters_[family.name] = engine_filter(family.options);
-    engine.flush_filters[tree_name(family.name)] = filters_[family.name];
+    engine.flush_filters[tree_name(family.name, {})] = filters_[family.name];
+  }
+  while (!filters_.empty() && filter_slots_.size() < FilterSlot::kSlots) {
+    const auto slot = std::make_shared<FilterSlot>();
+    engine.flush_filters[filtered_tree_name(static_cast<uint32_t>(filter_slots_.size()))] = slot;
+    filter_slots_.push_back(slot);
   }
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
@@ -269,8 +274,12 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
     return S::InvalidArgument(comparator.Name(),
                               "does not match existing comparator " + row.comparator);
   }
-  const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name));
+  const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name, row));
   if (!tree.ok()) return told(tree.status());
+  if (const auto filter = filters_.find(descriptor.name);
+      filter != filters_.end() && row.filter_slot && *row.filter_slot < filter_slots_.size()) {
+    filter_slots_[*row.filter_slot]->bind(filter->second);
+  }
   for (const auto& slot : slots_.orders) {
     if (slot->name() == row.order) slot->bind(&comparator);
   }

@@ -82,14 +82,6 @@ static void test_care(Database* of) {
   rocksdb_options_destroy(options);
 }
 
-static void test_opening(void) {
-  Database of = new_database();
-  char* error = NULL;
-  CHECK(rocksdb_open_with_ttl(of.options, of.path, 1, &error) == NULL);
-  CHECK_REFUSED(error);
-  end_database(&of);
-}
-
 static void test_file_writers(Database* of) {
   char* error = NULL;
   rocksdb_envoptions_t* const env = rocksdb_envoptions_create();
@@ -150,6 +142,5 @@ void test_refusals(void) {
   test_file_writers(&of);
   check_get(&of, "a", NULL);
   end_database(&of);
-  test_opening();
   test_objects();
 }
