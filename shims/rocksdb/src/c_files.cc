@@ -128,9 +128,6 @@ rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_nu
   return nullptr;
 }
 const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
-void rocksdb_repair_db(const rocksdb_options_t*, const char*, char** errptr) {
-  refuse(errptr, __func__);
-}
 void rocksdb_wal_iter_next(rocksdb_wal_iterator_t*) {}
 unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t*) { return 0; }
 void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t*, char** errptr) {

@@ -1,4 +1,4 @@
-// The C API of databases that are opened in special ways.
+// The C API of databases that are opened in special ways, and of what is to be opened again.
 
 #include <memory>
 #include <string>
@@ -80,6 +80,10 @@ Handle* rocksdb_create_column_family_with_ttl(rocksdb_t* db,
           ? rocksdb::Status::InvalidArgument("the database was not opened with a ttl")
           : with_ttl->CreateColumnFamilyWithTtl(family_options->rep, name, &family, ttl);
   return failed(errptr, status) ? nullptr : new Handle{family};
+}
+
+void rocksdb_repair_db(const rocksdb_options_t* options, const char* name, char** errptr) {
+  failed(errptr, rocksdb::RepairDB(name, options->rep));
 }
 
 }  // extern "C"

@@ -3,6 +3,9 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include <atomic>
+#include <thread>
+
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
 namespace hawthorn::rocks {
@@ -234,6 +237,49 @@ TEST_F(Secondary, FamiliesThatAreDroppedAndGoneAreReadAsTheyWere) {
   catch_up();
   EXPECT_EQ(all(handles_[1]), "a=1 ");
   EXPECT_EQ(get("a", handles_[1]), "1");
+}
+
+TEST_F(Secondary, CatchesUpBesideReaders) {
+  open_primary();
+  write("a", "1", 1);
+  open_secondary();
+  std::atomic<bool> ends{false};
+  const auto read = [&] {
+    uint64_t newest = 0;
+    while (!ends) {
+      EXPECT_EQ(get("a", handles_[1]), "1");
+      std::vector<std::string> values;
+      db_->MultiGet(ReadOptions(), {"a", "b"}, &values);
+      EXPECT_EQ(values[0], values[1]);
+      const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(ReadOptions()));
+      at->Seek("a");
+      const uint64_t number = at->Valid() ? std::stoull(at->value().ToString()) : 0;
+      EXPECT_GE(number, newest);
+      newest = number;
+      EXPECT_EQ(all(handles_[1]), "a=1 ");
+    }
+  };
+  std::thread first(read);
+  std::thread second(read);
+  constexpr int kRounds = 200;
+  for (int i = 1; i <= kRounds; ++i) {
+    rocksdb::WriteBatch batch;
+    const std::string number = std::to_string(i);
+    EXPECT_OK(batch.Put("a", number));
+    EXPECT_OK(batch.Put("b", number));
+    EXPECT_OK(primary_->Write(WriteOptions(), &batch));
+    if (i % 50 == 0) write("large", std::string(size_t{1} << 20, 'x'));
+    if (i == kRounds / 4) {
+      EXPECT_OK(primary_->DropColumnFamily(families_[1]));
+      delete families_[1];
+      families_.pop_back();
+    }
+    catch_up();
+  }
+  ends = true;
+  first.join();
+  second.join();
+  EXPECT_EQ(get("a"), std::to_string(kRounds));
 }
 
 TEST_F(Secondary, FamiliesThatAreNotNamedAreNotSeen) {

@@ -98,7 +98,26 @@ static void test_ttls(void) {
   end_database(&of);
 }
 
+static void test_repair(void) {
+  char* error = NULL;
+  Database of = new_database();
+  rocksdb_repair_db(of.options, of.path, &error);
+  CHECK_FAILED(error, "Corruption: ");
+  open_database(&of);
+  put(&of, "a", "1");
+  rocksdb_repair_db(of.options, of.path, &error);
+  CHECK_FAILED(error, "IO error: ");
+  close_database(&of);
+  rocksdb_repair_db(of.options, of.path, &error);
+  CHECK_OK(error);
+  open_database(&of);
+  check_get(&of, "a", "1");
+  close_database(&of);
+  end_database(&of);
+}
+
 void test_openings(void) {
   test_secondaries();
   test_ttls();
+  test_repair();
 }

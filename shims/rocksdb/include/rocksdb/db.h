@@ -432,4 +432,21 @@ Status DestroyDB(const std::string& name, const Options& options,
                  const std::vector<ColumnFamilyDescriptor>& column_families =
                      std::vector<ColumnFamilyDescriptor>());
 
+// Makes of a database that is damaged, and not open, one that opens, with all that can still be
+// read; OK also where something is lost, which options.info_log is told. It needs as much disk
+// space again, beside the database: NAME.repair is made there, and then changes places with it in
+// one step, so that after a crash NAME is the one or the other. The damaged one is kept as
+// NAME.lost (NAME.lost.1, and so on), unless nothing of it was missing; what else was in its
+// directory stays there. Families that are not named are dropped by the first form, and kept by the
+// others, as which unknown_cf_opts has no meaning. Errors: InvalidArgument without a default
+// family; IOError while it is open; Corruption where there is no database, or none can be made of
+// it; NotSupported where the file system cannot exchange directories; NoSpace. Then NAME is as it
+// was. [mapped]
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families);
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families,
+                const ColumnFamilyOptions& unknown_cf_opts);
+Status RepairDB(const std::string& dbname, const Options& options);
+
 }  // namespace ROCKSDB_NAMESPACE
