@@ -104,9 +104,6 @@ void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr) {
   if (is_a_flag(errptr)) return;
   failed(errptr, db->rep->EnableFileDeletions());
 }
-void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr) {
-  failed(errptr, db->rep->TryCatchUpWithPrimary());
-}
 
 // Open refuses it, whatever it is.
 void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_sst_file_manager_t*) {
@@ -117,42 +114,10 @@ void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options, rocksdb_ss
 
 // ---- What there is none of
 
-rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t*, const char*, int, char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t*, const char*, const char*,
-                                     char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
 rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, int,
                                          const char* const*, const rocksdb_options_t* const*,
                                          rocksdb_column_family_handle_t**, char*, size_t,
                                          char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t*, const char*, int,
-                                                 const char* const*,
-                                                 const rocksdb_options_t* const*,
-                                                 rocksdb_column_family_handle_t**, const int*,
-                                                 char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_t* rocksdb_open_as_secondary_column_families(const rocksdb_options_t*, const char*,
-                                                     const char*, int, const char* const*,
-                                                     const rocksdb_options_t* const*,
-                                                     rocksdb_column_family_handle_t**,
-                                                     char** errptr) {
-  refuse(errptr, __func__);
-  return nullptr;
-}
-rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(rocksdb_t*,
-                                                                      const rocksdb_options_t*,
-                                                                      const char*, int,
-                                                                      char** errptr) {
   refuse(errptr, __func__);
   return nullptr;
 }
@@ -163,9 +128,6 @@ rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_nu
   return nullptr;
 }
 const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
-void rocksdb_repair_db(const rocksdb_options_t*, const char*, char** errptr) {
-  refuse(errptr, __func__);
-}
 void rocksdb_wal_iter_next(rocksdb_wal_iterator_t*) {}
 unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t*) { return 0; }
 void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t*, char** errptr) {

@@ -7,11 +7,13 @@
 
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/secondary.h"
 
 namespace rocksdb {
 
 using hawthorn::rocks::DBImpl;
 using hawthorn::rocks::FamilyRows;
+using hawthorn::rocks::SecondaryDB;
 using hawthorn::rocks::to_status;
 
 const std::string kDefaultColumnFamilyName("default");
@@ -96,6 +98,32 @@ Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
   std::unique_ptr<DB> opened;
   return given(OpenForReadOnly(db_options, name, column_families, handles, &opened,
                                error_if_wal_file_exists),
+               opened, dbptr);
+}
+
+Status DB::OpenAsSecondary(const Options& options, const std::string& name, const std::string&,
+                           std::unique_ptr<DB>* dbptr) {
+  return SecondaryDB::open(options, name, only_default(options), nullptr, dbptr);
+}
+
+Status DB::OpenAsSecondary(const Options& options, const std::string& name,
+                           const std::string& secondary_path, DB** dbptr) {
+  std::unique_ptr<DB> opened;
+  return given(OpenAsSecondary(options, name, secondary_path, &opened), opened, dbptr);
+}
+
+Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name, const std::string&,
+                           const std::vector<ColumnFamilyDescriptor>& column_families,
+                           std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
+  return SecondaryDB::open(db_options, name, column_families, handles, dbptr);
+}
+
+Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                           const std::string& secondary_path,
+                           const std::vector<ColumnFamilyDescriptor>& column_families,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+  std::unique_ptr<DB> opened;
+  return given(OpenAsSecondary(db_options, name, secondary_path, column_families, handles, &opened),
                opened, dbptr);
 }
 

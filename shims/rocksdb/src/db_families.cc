@@ -17,7 +17,7 @@ constexpr size_t kNameBytesMax = 250;
 
 // The engine is told of filters when it is opened.
 S filter_comes_late() {
-  return S::NotSupported("a compaction filter", "open the database with it");
+  return S::NotSupported("a compaction filter", "open the database with one");
 }
 
 }  // namespace
@@ -98,6 +98,22 @@ rocksdb::Status DBImpl::choose_merge_slot(uint32_t* slot) {
                          " column families with a merge operator");
 }
 
+rocksdb::Status DBImpl::choose_filter_slot(const FamilyRows& rows,
+                                           const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                           FamilyRow* row) {
+  std::set<uint32_t> taken;
+  for (const auto& [name, other] : rows.families()) {
+    if (other.filter_slot.has_value()) taken.insert(*other.filter_slot);
+  }
+  for (uint32_t i = 0; i < filter_slots_.size(); ++i) {
+    if (taken.contains(i)) continue;
+    row->filter_slot = i;
+    filters_[descriptor.name] = engine_filter(descriptor.options, statistics());
+    return S::OK();
+  }
+  return filter_comes_late();
+}
+
 // The row is made without a merge slot and without compression, which open_family adds.
 rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                       std::shared_ptr<Family>* family) {
@@ -116,6 +132,10 @@ rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& des
   row.id = rows->next_id();
   row.comparator = descriptor.options.comparator->Name();
   if (S s = choose_order(*descriptor.options.comparator, &row.order); !s.ok()) return s;
+  // While the database is opened, its filter waits for its tree's name.
+  if (default_handle_ != nullptr && has_filter(descriptor.options)) {
+    if (S s = choose_filter_slot(*rows, descriptor, &row); !s.ok()) return s;
+  }
   hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kOptimistic);
   if (!in.ok()) return told(in.status());
   hawthorn::Status status = make_family(*in, descriptor.name, row);
@@ -130,7 +150,6 @@ rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& des
 rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
                                            const std::string& name, Handle** handle) {
   *handle = nullptr;
-  if (has_filter(options)) return filter_comes_late();
   std::shared_ptr<Family> family;
   {
     const std::lock_guard lock(admin_);

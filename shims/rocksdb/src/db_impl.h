@@ -99,6 +99,14 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                               const Descriptors& families, Handles* handles, bool read_only,
                               std::unique_ptr<rocksdb::DB>* db,
                               std::optional<uint64_t> lock_timeout_ms = std::nullopt);
+  // Over a view of a follower, which was told of these slots.
+  static rocksdb::Status open_view(const rocksdb::DBOptions& options, const std::string& name,
+                                   const Descriptors& families, const Slots& slots,
+                                   std::shared_ptr<hawthorn::Db> view, Handles* handles,
+                                   std::unique_ptr<DBImpl>* db);
+  // Whether these options, families and directory can be opened at all.
+  static rocksdb::Status check_open(const rocksdb::DBOptions& options, const std::string& name,
+                                    const Descriptors& families);
   // Of a database that this process has open; nothing where it has not.
   static std::optional<rocksdb::Status> list_families_of_open(const std::string& name,
                                                               std::vector<std::string>* names);
@@ -240,6 +248,10 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // db_families.cc, under admin_
   rocksdb::Status choose_order(const rocksdb::Comparator& comparator, std::string* order);
   rocksdb::Status choose_merge_slot(uint32_t* slot);
+  // For the filter of a family that comes later.
+  rocksdb::Status choose_filter_slot(const FamilyRows& rows,
+                                     const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                     FamilyRow* row);
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
   // Under families_mutex_. Lifetime: while that is held.
@@ -300,12 +312,13 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   std::mutex reset_mutex_;
   hawthorn::Stats reset_;                 // of the last ResetStats, guarded by it
   std::shared_ptr<EngineEvents> events_;  // null where nobody listens
-  std::unique_ptr<hawthorn::Db> db_;
+  std::shared_ptr<hawthorn::Db> db_;
 
   std::mutex admin_;
   std::mutex budget_mutex_;  // held while the budget is changed; families_mutex_ is taken behind it
   mutable std::shared_mutex families_mutex_;
-  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family, as it was opened
+  std::map<std::string, std::shared_ptr<FamilyFilter>> filters_;  // by family; under admin_
+  std::vector<std::shared_ptr<FilterSlot>> filter_slots_;         // none without filters
   std::vector<std::shared_ptr<Family>> families_;  // those that are there, guarded by it
   std::unique_ptr<HandleImpl> default_handle_;
   std::shared_ptr<Family> default_family_;

@@ -121,12 +121,8 @@ rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {
   return to_status(status);
 }
 
-rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
-                             const Descriptors& families, Handles* handles, bool read_only,
-                             std::unique_ptr<rocksdb::DB>* db,
-                             std::optional<uint64_t> lock_timeout_ms) {
-  db->reset();
-  if (handles != nullptr) handles->clear();
+rocksdb::Status DBImpl::check_open(const rocksdb::DBOptions& options, const std::string& name,
+                                   const Descriptors& families) {
   if (S s = check_options(options); !s.ok()) return s;
   bool has_default = false;
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
@@ -137,6 +133,30 @@ rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::strin
   if (is_of_rocksdb(name)) {
     return S::NotSupported(name, "was written by RocksDB, whose files are not read");
   }
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::open_view(const rocksdb::DBOptions& options, const std::string& name,
+                                  const Descriptors& families, const Slots& slots,
+                                  std::shared_ptr<hawthorn::Db> view, Handles* handles,
+                                  std::unique_ptr<DBImpl>* db) {
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, true));
+  impl->slots_ = slots;
+  impl->db_ = std::move(view);
+  S s = impl->open_families(families, handles);
+  if (!s.ok()) return s;
+  impl->subscribe();
+  *db = std::move(impl);
+  return s;
+}
+
+rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::string& name,
+                             const Descriptors& families, Handles* handles, bool read_only,
+                             std::unique_ptr<rocksdb::DB>* db,
+                             std::optional<uint64_t> lock_timeout_ms) {
+  db->reset();
+  if (handles != nullptr) handles->clear();
+  if (S s = check_open(options, name, families); !s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, read_only));
   if (lock_timeout_ms.has_value()) impl->lock_timeout_ms_ = *lock_timeout_ms;
   S s = impl->open_engine(families);
@@ -175,7 +195,12 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
     if (!has_filter(family.options)) continue;
     filters_[family.name] = engine_filter(family.options, statistics());
-    engine.flush_filters[tree_name(family.name)] = filters_[family.name];
+    engine.flush_filters[tree_name(family.name, {})] = filters_[family.name];
+  }
+  while (!filters_.empty() && filter_slots_.size() < FilterSlot::kSlots) {
+    const auto slot = std::make_shared<FilterSlot>();
+    engine.flush_filters[filtered_tree_name(static_cast<uint32_t>(filter_slots_.size()))] = slot;
+    filter_slots_.push_back(slot);
   }
   if (EngineEvents::wanted(options_)) {
     events_ = std::make_shared<EngineEvents>(options_);
@@ -262,8 +287,12 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
     return S::InvalidArgument(comparator.Name(),
                               "does not match existing comparator " + row.comparator);
   }
-  const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name));
+  const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name, row));
   if (!tree.ok()) return told(tree.status());
+  if (const auto filter = filters_.find(descriptor.name);
+      filter != filters_.end() && row.filter_slot && *row.filter_slot < filter_slots_.size()) {
+    filter_slots_[*row.filter_slot]->bind(filter->second);
+  }
   for (const auto& slot : slots_.orders) {
     if (slot->name() == row.order) slot->bind(&comparator);
   }

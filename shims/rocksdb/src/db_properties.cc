@@ -14,7 +14,8 @@ using Names = rocksdb::DB::Properties;
 using Map = std::map<std::string, std::string>;
 
 const hawthorn::TreeStats* find(const hawthorn::Stats& stats, const Family& family) {
-  const std::string name = family.dropped ? dropped_tree_name(family.id) : tree_name(family.name);
+  const std::string name =
+      family.dropped ? dropped_tree_name(family.id) : tree_name(family.name, family.row);
   const auto found = std::find_if(stats.trees.begin(), stats.trees.end(),
                                   [&name](const auto& tree) { return tree.name == name; });
   return found == stats.trees.end() ? nullptr : &*found;
@@ -78,13 +79,18 @@ uint64_t data_in_memory(const hawthorn::Stats& stats) {
   return stats.memory_index_bytes + stats.memory_value_bytes + stats.memory_frame_bytes;
 }
 
+std::optional<uint64_t> SnapshotList::property(std::string_view name) const {
+  if (name == Names::kNumSnapshots) return size();
+  if (name == Names::kOldestSnapshotTime) return static_cast<uint64_t>(oldest_time());
+  if (name == Names::kOldestSnapshotSequence) return oldest_sequence();
+  return std::nullopt;
+}
+
 std::optional<uint64_t> DBImpl::int_property(const Family& family, std::string_view name) {
   if (is_zero(name)) return 0;
   if (name == Names::kNumLiveVersions || name == Names::kIsFileDeletionsEnabled) return 1;
   if (name == Names::kMinObsoleteSstNumberToKeep) return UINT64_MAX;
-  if (name == Names::kNumSnapshots) return snapshots_.size();
-  if (name == Names::kOldestSnapshotTime) return static_cast<uint64_t>(snapshots_.oldest_time());
-  if (name == Names::kOldestSnapshotSequence) return snapshots_.oldest_sequence();
+  if (const std::optional<uint64_t> figure = snapshots_.property(name)) return figure;
   if (const auto figure = of_blob_cache(family, name)) return figure;
   if (name == Names::kEstimateNumKeys) {
     const auto estimate = db_->estimate(family.tree, {}, std::nullopt);

@@ -33,6 +33,7 @@ std::string encode(const FamilyRow& row) {
   add(row.order);
   add(row.merge_slot ? std::to_string(*row.merge_slot) : std::string());
   add(std::to_string(row.compression));
+  if (row.filter_slot) add(std::to_string(*row.filter_slot));
   return text;
 }
 
@@ -41,13 +42,17 @@ bool decode(std::string_view text, FamilyRow* row) {
   for (size_t end; (end = text.find('\0')) != std::string_view::npos; text.remove_prefix(end + 1)) {
     fields.push_back(text.substr(0, end));
   }
-  if (fields.size() != 5 || !text.empty()) return false;
+  if (fields.size() < 5 || fields.size() > 6 || !text.empty()) return false;
   row->comparator = fields[1];
   row->order = fields[2];
   uint32_t slot = 0;
   if (!fields[3].empty()) {
     if (!parse(fields[3], &slot)) return false;
     row->merge_slot = slot;
+  }
+  if (fields.size() == 6) {
+    if (!parse(fields[5], &slot)) return false;
+    row->filter_slot = slot;
   }
   return parse(fields[0], &row->id) && parse(fields[4], &row->compression);
 }
@@ -61,7 +66,10 @@ hawthorn::Status put_next_id(hawthorn::Transaction& in, const hawthorn::Tree& ro
 
 }  // namespace
 
-std::string tree_name(const std::string& family) { return "cf/" + family; }
+std::string tree_name(const std::string& family, const FamilyRow& row) {
+  return row.filter_slot ? filtered_tree_name(*row.filter_slot) : "cf/" + family;
+}
+std::string filtered_tree_name(uint32_t slot) { return "filtered/" + std::to_string(slot); }
 std::string dropped_tree_name(uint32_t id) { return "dropped/" + std::to_string(id); }
 
 hawthorn::Result<FamilyRows> FamilyRows::read(hawthorn::Db& db) {
@@ -111,7 +119,7 @@ hawthorn::Status make_family(hawthorn::Transaction& in, const std::string& name,
   const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRows);
   if (!rows.ok()) return rows.status();
   const hawthorn::Result<hawthorn::Tree> tree =
-      in.tree(tree_name(name), hawthorn::TreeOptions{.order = row.order});
+      in.tree(tree_name(name, row), hawthorn::TreeOptions{.order = row.order});
   if (!tree.ok()) return tree.status();
   hawthorn::Status status = in.put(*rows, family_key(name), encode(row));
   return status.ok() ? put_next_id(in, *rows, row.id + 1) : status;
@@ -121,7 +129,7 @@ hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
                              const FamilyRow& row) {
   const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRows);
   if (!rows.ok()) return rows.status();
-  hawthorn::Status status = in.rename_tree(tree_name(name), dropped_tree_name(row.id));
+  hawthorn::Status status = in.rename_tree(tree_name(name, row), dropped_tree_name(row.id));
   if (status.ok()) status = in.del(*rows, family_key(name));
   return status.ok() ? in.put(*rows, dropped_key(row.id), encode(row)) : status;
 }

@@ -1,10 +1,12 @@
 #pragma once
 // Column families: which there are, and what is kept of each.
 //
-// A family is a tree of the engine, "cf/" and its name. What the engine does not know of it stands
-// in the tree "rocksdb", in a row for each:
+// A family is a tree of the engine, "cf/" and its name, or "filtered/" and the number of a filter
+// slot (filters.h). What the engine does not know of it stands in the tree "rocksdb", in a row for
+// each:
 //
-//   family/NAME   id, name of the comparator, engine's order, merge slot, compression
+//   family/NAME   id, name of the comparator, engine's order, merge slot, compression; filter slot,
+//                 where it has one
 //   dropped/ID    the same of a family that is dropped, and still read by who has a handle; its
 //                 tree is "dropped/ID", and goes with the last handle, or with the next open
 //   next_family   the id that the next one gets
@@ -36,6 +38,7 @@ struct FamilyRow {
   std::string order;                        // TreeOptions::order
   std::optional<uint32_t> merge_slot = {};  // nothing: it never had an operator
   uint32_t compression = 0;                 // hawthorn::Compression
+  std::optional<uint32_t> filter_slot = {};
 };
 
 struct Family {
@@ -50,7 +53,8 @@ struct Family {
   std::atomic<bool> dropped{false};
 };
 
-std::string tree_name(const std::string& family);
+std::string tree_name(const std::string& family, const FamilyRow& row);
+std::string filtered_tree_name(uint32_t slot);
 std::string dropped_tree_name(uint32_t id);
 
 // All rows, as they are read at once.

@@ -139,7 +139,6 @@ TEST_F(Filters, GoWithTheFamiliesThatAreOpened) {
   options_.compaction_filter = &filter_;
   ASSERT_OK(try_open({"default", "one"}));
   rocksdb::ColumnFamilyHandle* late = nullptr;
-  EXPECT_TRUE(db_->CreateColumnFamily(options_, "late", &late).IsNotSupported());
   ASSERT_OK(put("a", "remove", handles_[1]));
   compact();
   EXPECT_EQ(all(handles_[1]), "");
@@ -153,6 +152,60 @@ TEST_F(Filters, GoWithTheFamiliesThatAreOpened) {
   ASSERT_OK(put("a", "remove", late));
   compact();
   EXPECT_EQ(all(late), "a=remove ");
+}
+
+TEST_F(Filters, OfFamiliesThatComeLater) {
+  open();
+  rocksdb::ColumnFamilyHandle* late = nullptr;
+  options_.compaction_filter = &filter_;
+  EXPECT_TRUE(db_->CreateColumnFamily(options_, "late", &late).IsNotSupported());
+  reopen();
+  ASSERT_OK(db_->CreateColumnFamily(options_, "late", &late));
+  handles_.push_back(late);
+  ASSERT_OK(put("a", "remove", late));
+  ASSERT_OK(put("b", "change", late));
+  compact();
+  EXPECT_EQ(all(late), "b=changed ");
+  std::string files;
+  EXPECT_TRUE(db_->GetProperty(late, rocksdb::DB::Properties::kEstimateNumKeys, &files));
+  EXPECT_TRUE(db_->GetProperty(late, rocksdb::DB::Properties::kCFStats, &files));
+  ASSERT_OK(put("c", "remove", late));
+  close();
+  ASSERT_OK(try_open({"default", "late"}));
+  compact();
+  EXPECT_EQ(all(handles_[1]), "b=changed ");
+  // A dropped one's stops, and its slot serves the next.
+  ASSERT_OK(put("c", "remove", handles_[1]));
+  ASSERT_OK(db_->DropColumnFamily(handles_[1]));
+  ASSERT_OK(db_->CreateColumnFamily(options_, "later", &late));
+  handles_.push_back(late);
+  ASSERT_OK(put("c", "remove", late));
+  compact();
+  EXPECT_EQ(all(handles_[1]), "b=changed c=remove ");
+  EXPECT_EQ(all(late), "");
+  // Without its filter it is a family like others.
+  delete handles_[1];
+  handles_.erase(handles_.begin() + 1);
+  close();
+  options_.compaction_filter = nullptr;
+  ASSERT_OK(try_open({"default", "later"}));
+  ASSERT_OK(put("c", "remove", handles_[1]));
+  compact();
+  EXPECT_EQ(all(handles_[1]), "c=remove ");
+}
+
+TEST_F(Filters, ThereIsAnEndOfFiltersThatComeLater) {
+  options_.compaction_filter = &filter_;
+  open();
+  rocksdb::ColumnFamilyHandle* late = nullptr;
+  for (uint32_t i = 0; i < FilterSlot::kSlots; ++i) {
+    ASSERT_OK(db_->CreateColumnFamily(options_, std::to_string(i), &late));
+    handles_.push_back(late);
+  }
+  EXPECT_TRUE(db_->CreateColumnFamily(options_, "more", &late).IsNotSupported());
+  ASSERT_OK(db_->DropColumnFamily(handles_[5]));
+  ASSERT_OK(db_->CreateColumnFamily(options_, "more", &late));
+  handles_.push_back(late);
 }
 
 TEST_F(Filters, CheckpointsAreDatabases) {

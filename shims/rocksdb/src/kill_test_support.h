@@ -6,13 +6,17 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <new>
 #include <random>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace hawthorn::rocks {
 
@@ -45,5 +49,40 @@ void kill_in_the_middle(std::mt19937& random, const Work& work) {
   ASSERT_EQ(waitpid(child, &how, 0), child);
   ASSERT_TRUE(WIFSIGNALED(how)) << "the child ended with " << WEXITSTATUS(how);
 }
+
+// This program again, with one of its tests alone, which finds the directory in its environment;
+// it is killed in the end. A mere child of fork has none of the engine's threads, where its parent
+// has ever opened a database.
+class Rerun {
+ public:
+  Rerun(const std::string& test, const std::string& directory) : id_(fork()) {
+    if (id_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv(kVariable, directory.c_str(), 1);
+    execl("/proc/self/exe", "rerun", ("--gtest_filter=" + test).c_str(), "--gtest_brief=1",
+          static_cast<char*>(nullptr));
+    _exit(1);
+  }
+  ~Rerun() { end(); }
+  Rerun(const Rerun&) = delete;
+  Rerun& operator=(const Rerun&) = delete;
+
+  // In the test that is run again; null elsewhere.
+  static const char* directory() { return getenv(kVariable); }
+  bool lives() const {
+    int how = 0;
+    return id_ > 0 && waitpid(id_, &how, WNOHANG) == 0;
+  }
+  void end() {
+    if (id_ <= 0) return;
+    int how = 0;
+    kill(id_, SIGKILL);
+    waitpid(std::exchange(id_, -1), &how, 0);
+  }
+
+ private:
+  static constexpr char kVariable[] = "HAWTHORN_ROCKS_RERUN";
+  pid_t id_;
+};
 
 }  // namespace hawthorn::rocks

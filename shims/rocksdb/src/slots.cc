@@ -59,6 +59,8 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
 
 void MergeSlot::bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed,
                      rocksdb::Logger* logger, rocksdb::Statistics* statistics) {
+  // Who folds beside this must not find it without an operator.
+  if (owner_ == to && keyed_ == keyed && logger_ == logger && statistics_ == statistics) return;
   operator_.store(nullptr, std::memory_order_release);
   keyed_ = keyed;
   logger_ = logger;

@@ -9,7 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "rocksdb/snapshot.h"
 
@@ -17,14 +21,16 @@ namespace hawthorn::rocks {
 
 class SnapshotImpl final : public rocksdb::Snapshot {
  public:
-  SnapshotImpl(hawthorn::Snapshot taken, int64_t unix_time)
-      : view_(std::move(taken)), unix_time_(unix_time) {}
+  // of: what has to stay as long as the snapshot does.
+  SnapshotImpl(hawthorn::Snapshot taken, int64_t unix_time, std::shared_ptr<void> of = nullptr)
+      : of_(std::move(of)), view_(std::move(taken)), unix_time_(unix_time) {}
 
   rocksdb::SequenceNumber GetSequenceNumber() const override { return view_.timestamp(); }
   int64_t GetUnixTime() const override { return unix_time_; }
   uint64_t GetTimestamp() const override { return UINT64_MAX; }
 
   const hawthorn::Snapshot& view() const { return view_; }
+  const std::shared_ptr<void>& of() const { return of_; }
   void hold() const { holders_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() const {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -33,6 +39,7 @@ class SnapshotImpl final : public rocksdb::Snapshot {
  private:
   ~SnapshotImpl() override = default;
 
+  const std::shared_ptr<void> of_;  // goes behind view_
   const hawthorn::Snapshot view_;
   const int64_t unix_time_;
   mutable std::atomic<uint32_t> holders_{1};
@@ -58,6 +65,7 @@ class HeldSnapshot {
     if (held_ != nullptr) std::exchange(held_, nullptr)->let_go();
   }
   const hawthorn::Snapshot* view() const { return held_ == nullptr ? nullptr : &held_->view(); }
+  const SnapshotImpl* get() const { return held_; }
 
  private:
   const SnapshotImpl* held_ = nullptr;
@@ -86,6 +94,8 @@ class SnapshotList {
     const std::lock_guard lock(mutex_);
     return list_.empty() ? 0 : list_.front()->GetSequenceNumber();
   }
+  // What it says to the names of properties that are about snapshots.
+  std::optional<uint64_t> property(std::string_view name) const;
   // Where the database goes before those who hold them.
   void let_go_of_all() {
     const std::lock_guard lock(mutex_);

@@ -522,6 +522,7 @@ int main(int argc, char** argv) {
   test_transactions();
   test_files();
   test_listeners();
+  test_openings();
   test_refusals();
   puts("ok");
   return 0;

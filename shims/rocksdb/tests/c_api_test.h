@@ -95,4 +95,5 @@ void test_indexed_batches(void);
 void test_transactions(void);
 void test_files(void);
 void test_listeners(void);
+void test_openings(void);
 void test_refusals(void);

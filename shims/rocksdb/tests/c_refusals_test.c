@@ -58,8 +58,6 @@ static void test_care(Database* of) {
   CHECK_REFUSED(error);
   CHECK(rocksdb_get_updates_since(of->db, 0, NULL, &error) == NULL);
   CHECK_REFUSED(error);
-  rocksdb_repair_db(of->options, of->path, &error);
-  CHECK_REFUSED(error);
   rocksdb_get_options_from_string(of->options, "", of->options, &error);
   CHECK_REFUSED(error);
   CHECK(rocksdb_jemalloc_nodump_allocator_create(&error) == NULL);
@@ -80,16 +78,6 @@ static void test_care(Database* of) {
   CHECK(rocksdb_open(options, new_path(), &error) == NULL);
   CHECK_REFUSED(error);
   rocksdb_options_destroy(options);
-}
-
-static void test_opening(void) {
-  Database of = new_database();
-  char* error = NULL;
-  CHECK(rocksdb_open_with_ttl(of.options, of.path, 1, &error) == NULL);
-  CHECK_REFUSED(error);
-  CHECK(rocksdb_open_as_secondary(of.options, of.path, "other", &error) == NULL);
-  CHECK_REFUSED(error);
-  end_database(&of);
 }
 
 static void test_file_writers(Database* of) {
@@ -140,6 +128,5 @@ void test_refusals(void) {
   test_file_writers(&of);
   check_get(&of, "a", NULL);
   end_database(&of);
-  test_opening();
   test_objects();
 }

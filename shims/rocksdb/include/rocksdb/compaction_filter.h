@@ -6,8 +6,9 @@
 // What it decides is done by transactions, unless the entry has changed since; so snapshots and
 // iterators that are older still have the entry. Families of merged values are shown the values.
 //
-// Only families that are named when the database is opened have filters: one that is made with a
-// filter is refused, until it is opened with it. Not here: wide columns, blob indexes.
+// A family that is made later has its filter where the database was opened with one, of any family
+// (and up to 32 of them are there); otherwise it is refused, until it is opened with it. Not here:
+// wide columns, blob indexes.
 //
 // Threads: a filter is called by one thread at a time. It may read and write the database, but not
 // close or compact it. Lifetime: as long as databases that use it are open.

@@ -83,6 +83,27 @@ class DB {
                                 const std::vector<ColumnFamilyDescriptor>& column_families,
                                 std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
                                 bool error_if_wal_file_exists = false);
+  // Reads while another process writes (or this one), which neither waits for the other: what was
+  // committed when it was opened, and from then on when it last caught up. Only some of the
+  // families need to be named, and those that come later are not seen; those that are dropped stay
+  // as they were last seen, as long as there are handles. Writes and all that changes something are
+  // NotSupported, and iterators with ReadOptions::tailing; snapshots are there. Nothing is written
+  // to secondary_path, and no number of open files is asked for. Takes the memory of a database
+  // with these options, and more where what the other has not flushed needs it. Errors: those of
+  // OpenForReadOnly, but PathNotFound where there is no database; Busy for more than 128 at once.
+  static Status OpenAsSecondary(const Options& options, const std::string& name,
+                                const std::string& secondary_path, std::unique_ptr<DB>* dbptr);
+  static Status OpenAsSecondary(const Options& options, const std::string& name,
+                                const std::string& secondary_path, DB** dbptr);
+  static Status OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                                const std::string& secondary_path,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles,
+                                std::unique_ptr<DB>* dbptr);
+  static Status OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                                const std::string& secondary_path,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
   // In the order of their ids; also of a database that is open.
   static Status ListColumnFamilies(const DBOptions& db_options, const std::string& name,
                                    std::vector<std::string>* column_families);
@@ -415,8 +436,13 @@ class DB {
                                 "a commit has one sequence number, not one for each operation");
   }
   virtual DB* GetRootDB() { return this; }
-  // [refused]
-  virtual Status TryCatchUpWithPrimary() { return NotThere("TryCatchUpWithPrimary"); }
+  // When it returns, reads of a secondary show at least what was committed before the call, all of
+  // one moment; snapshots and iterators stay as they are. Others: NotSupported. Where the primary
+  // has a full disk it takes back what readers of old views need: these get TryAgain, and this
+  // makes a new view.
+  virtual Status TryCatchUpWithPrimary() {
+    return Status::NotSupported("TryCatchUpWithPrimary", "it is not a secondary");
+  }
 
  private:
   static Status NotThere(const char* function) {
@@ -441,5 +467,22 @@ inline DB::SizeApproximationFlags operator|(DB::SizeApproximationFlags lhs,
 Status DestroyDB(const std::string& name, const Options& options,
                  const std::vector<ColumnFamilyDescriptor>& column_families =
                      std::vector<ColumnFamilyDescriptor>());
+
+// Makes of a database that is damaged, and not open, one that opens, with all that can still be
+// read; OK also where something is lost, which options.info_log is told. It needs as much disk
+// space again, beside the database: NAME.repair is made there, and then changes places with it in
+// one step, so that after a crash NAME is the one or the other. The damaged one is kept as
+// NAME.lost (NAME.lost.1, and so on), unless nothing of it was missing; what else was in its
+// directory stays there. Families that are not named are dropped by the first form, and kept by the
+// others, as which unknown_cf_opts has no meaning. Errors: InvalidArgument without a default
+// family; IOError while it is open; Corruption where there is no database, or none can be made of
+// it; NotSupported where the file system cannot exchange directories; NoSpace. Then NAME is as it
+// was. [mapped]
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families);
+Status RepairDB(const std::string& dbname, const DBOptions& db_options,
+                const std::vector<ColumnFamilyDescriptor>& column_families,
+                const ColumnFamilyOptions& unknown_cf_opts);
+Status RepairDB(const std::string& dbname, const Options& options);
 
 }  // namespace ROCKSDB_NAMESPACE

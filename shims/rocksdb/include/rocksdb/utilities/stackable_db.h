@@ -245,7 +245,6 @@ class StackableDB : public DB {
   Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override {
     return db_->IngestExternalFiles(args);
   }
-  // As below it. [refused]
   Status TryCatchUpWithPrimary() override { return db_->TryCatchUpWithPrimary(); }
 
  protected:
