@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "rocksdb/convenience.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "shims/rocksdb/src/c_types.h"
 
@@ -230,9 +231,9 @@ const char* rocksdb_livefiles_largestkey(const rocksdb_livefiles_t*, int, size_t
 uint64_t rocksdb_livefiles_entries(const rocksdb_livefiles_t*, int) { return 0; }
 uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t*, int) { return 0; }
 void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files) { delete files; }
-void rocksdb_get_options_from_string(const rocksdb_options_t*, const char*, rocksdb_options_t*,
-                                     char** errptr) {
-  refuse(errptr, __func__);
+void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* text,
+                                     rocksdb_options_t* new_options, char** errptr) {
+  failed(errptr, rocksdb::GetOptionsFromString(base_options->rep, text, &new_options->rep));
 }
 void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t*) {}
 int rocksdb_level_metadata_get_level(rocksdb_level_metadata_t*) { return 0; }

@@ -155,6 +155,25 @@ static void test_fields(void) {
   rocksdb_options_destroy(copy);
 }
 
+static void test_text(void) {
+  char* error = NULL;
+  rocksdb_options_t* const base = rocksdb_options_create();
+  rocksdb_options_t* const options = rocksdb_options_create();
+  rocksdb_options_set_max_open_files(base, 17);
+  rocksdb_get_options_from_string(
+      base, "write_buffer_size=2M;compression=kZSTD;block_based_table_factory={block_size=8k}",
+      options, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_options_get_write_buffer_size(options) == 2 << 20);
+  CHECK(rocksdb_options_get_compression(options) == rocksdb_zstd_compression);
+  CHECK(rocksdb_options_get_max_open_files(options) == 17);
+  rocksdb_get_options_from_string(base, "write_buffer_size=1;no_such_option=1", options, &error);
+  CHECK_FAILED(error, "Invalid argument: ");
+  CHECK(rocksdb_options_get_write_buffer_size(options) == 64 << 20);
+  rocksdb_options_destroy(base);
+  rocksdb_options_destroy(options);
+}
+
 static void test_calls(void) {
   {
     rocksdb_readoptions_t* const options = rocksdb_readoptions_create();
@@ -392,6 +411,7 @@ static void test_mapped(void) {
 
 void test_options(void) {
   test_fields();
+  test_text();
   test_calls();
   test_accepted();
   test_statistics();

@@ -60,8 +60,6 @@ static void test_care(Database* of) {
   CHECK_REFUSED(error);
   rocksdb_repair_db(of->options, of->path, &error);
   CHECK_REFUSED(error);
-  rocksdb_get_options_from_string(of->options, "", of->options, &error);
-  CHECK_REFUSED(error);
   CHECK(rocksdb_jemalloc_nodump_allocator_create(&error) == NULL);
   CHECK_REFUSED(error);
   rocksdb_memory_allocator_destroy(NULL);
