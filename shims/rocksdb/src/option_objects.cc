@@ -67,29 +67,6 @@ S make_table(const std::string& kind, Shared<rocksdb::TableFactory>* value) {
   return S::OK();
 }
 
-// Databases share factories, so that one is changed by taking another one with its options.
-S change_table(const Config& config, const OptionMap& options,
-               Shared<rocksdb::TableFactory>* value) {
-  using rocksdb::BlockBasedTableOptions;
-  const auto changed = [&](const auto* had, OptionTable table, auto* make) {
-    auto fresh = *had;
-    S s = parse_options(table, config, options, &fresh);
-    if (s.ok()) value->reset(make(fresh));
-    return s;
-  };
-  const rocksdb::TableFactory& factory = **value;
-  if (const auto* had = factory.GetOptions<BlockBasedTableOptions>()) {
-    return changed(had, block_based_table(), &rocksdb::NewBlockBasedTableFactory);
-  }
-  if (const auto* had = factory.GetOptions<rocksdb::PlainTableOptions>()) {
-    return changed(had, plain_table(), &rocksdb::NewPlainTableFactory);
-  }
-  if (const auto* had = factory.GetOptions<rocksdb::CuckooTableOptions>()) {
-    return changed(had, cuckoo_table(), &rocksdb::NewCuckooTableFactory);
-  }
-  return options.empty() ? S::OK() : S::InvalidArgument("a factory without options");
-}
-
 }  // namespace
 
 S parse_value(const Config&, const std::string& text, const rocksdb::Comparator** value) {
@@ -235,11 +212,33 @@ S parse_value(const Config& config, const std::string& text, Shared<rocksdb::Rat
   return S::OK();
 }
 
+S parse_table_options(const Config& config, const OptionMap& options,
+                      Shared<rocksdb::TableFactory>* value) {
+  using rocksdb::BlockBasedTableOptions;
+  const auto changed = [&](const auto* had, OptionTable table, auto* make) {
+    auto fresh = *had;
+    S s = parse_options(table, config, options, &fresh);
+    if (s.ok()) value->reset(make(fresh));
+    return s;
+  };
+  const rocksdb::TableFactory& factory = **value;
+  if (const auto* had = factory.GetOptions<BlockBasedTableOptions>()) {
+    return changed(had, block_based_table(), &rocksdb::NewBlockBasedTableFactory);
+  }
+  if (const auto* had = factory.GetOptions<rocksdb::PlainTableOptions>()) {
+    return changed(had, plain_table(), &rocksdb::NewPlainTableFactory);
+  }
+  if (const auto* had = factory.GetOptions<rocksdb::CuckooTableOptions>()) {
+    return changed(had, cuckoo_table(), &rocksdb::NewCuckooTableFactory);
+  }
+  return options.empty() ? S::OK() : S::InvalidArgument("a factory without options");
+}
+
 S parse_table_factory(const Config& config, std::string_view part, const std::string& text,
                       Shared<rocksdb::TableFactory>* value) {
   if (!part.empty()) {
     if (*value == nullptr) return S::InvalidArgument("there is no table factory");
-    return change_table(config, {{std::string(part), text}}, value);
+    return parse_table_options(config, {{std::string(part), text}}, value);
   }
   if (is_none(text)) {
     value->reset();
@@ -252,7 +251,7 @@ S parse_table_factory(const Config& config, std::string_view part, const std::st
     if (S s = make_table(id.name, &made); !s.ok()) return s;
   }
   if (made == nullptr) return cannot_make(text);
-  S s = change_table(config, id.options, &made);
+  S s = parse_table_options(config, id.options, &made);
   if (s.ok()) *value = std::move(made);
   return s;
 }
@@ -271,9 +270,18 @@ S parse_options_of_table(const Config& config, const char* kind, std::string_vie
   } else if (S s = rocksdb::StringToMap(text, &options); !s.ok()) {
     return s;
   }
-  S s = change_table(config, options, &made);
+  S s = parse_table_options(config, options, &made);
   if (s.ok()) *value = std::move(made);
   return s;
+}
+
+std::string line_of_id(const std::string& id) {
+  std::string line;
+  for (const char c : id) {
+    if (std::string_view("\\#\r\n").find(c) != std::string_view::npos) line += '\\';
+    line += c == '\n' ? 'n' : c == '\r' ? 'r' : c;
+  }
+  return line;
 }
 
 TableOptionsOf options_of_table(const rocksdb::TableFactory* factory) {

@@ -64,6 +64,9 @@ rocksdb::Status parse_table_factory(const rocksdb::ConfigOptions& config, std::s
 rocksdb::Status parse_options_of_table(const rocksdb::ConfigOptions& config, const char* kind,
                                        std::string_view part, const std::string& text,
                                        Shared<rocksdb::TableFactory>* value);
+// Those that the map names. A factory may be another one's, too, so that it is replaced.
+rocksdb::Status parse_table_options(const rocksdb::ConfigOptions& config, const OptionMap& options,
+                                    Shared<rocksdb::TableFactory>* value);
 // The table of a factory's options, and these; empty where it has none.
 struct TableOptionsOf {
   OptionTable table;
@@ -82,11 +85,12 @@ std::optional<std::string> show_value(const rocksdb::ConfigOptions& config,
                                       const Shared<rocksdb::RateLimiter>& value);
 std::optional<std::string> show_value(const rocksdb::ConfigOptions& config,
                                       const Shared<rocksdb::Statistics>& value);
-// Others are shown by their id.
+// Others are shown by their id, in one line and without what begins a comment.
+std::string line_of_id(const std::string& id);
 template <typename Pointer>
   requires requires(const Pointer& pointer) { pointer->GetId(); }
 std::optional<std::string> show_value(const rocksdb::ConfigOptions&, const Pointer& value) {
-  return value == nullptr ? "nullptr" : value->GetId();
+  return value == nullptr ? "nullptr" : line_of_id(value->GetId());
 }
 
 }  // namespace hawthorn::rocks

@@ -136,9 +136,12 @@ template <typename T>
 rocksdb::Status parse_value(const rocksdb::ConfigOptions& config, const std::string& text,
                             std::vector<T>* value) {
   std::vector<T> elements;
-  for (size_t at = 0; at < text.size();) {
+  std::string_view all = text;
+  // Of structures in a file, where nothing has taken the outermost braces away.
+  if (all.starts_with("{{") && all.ends_with("}}")) all = all.substr(1, all.size() - 2);
+  for (size_t at = 0; at < all.size();) {
     std::string one;
-    rocksdb::Status s = next_value(text, ':', &at, &one);
+    rocksdb::Status s = next_value(all, ':', &at, &one);
     if (s.ok()) s = parse_value(config, one, &elements.emplace_back());
     if (!s.ok()) return s;
   }

@@ -44,10 +44,6 @@ static void test_timestamps(Database* of) {
 
 static void test_care(Database* of) {
   char* error = NULL;
-  const char* const key = "write_buffer_size";
-  const char* const value = "1";
-  rocksdb_set_options(of->db, 1, &key, &value, &error);
-  CHECK_REFUSED(error);
   rocksdb_disable_file_deletions(of->db, &error);
   CHECK_REFUSED(error);
   rocksdb_enable_file_deletions(of->db, &error);
