@@ -12,7 +12,8 @@ The C API has its marks in c_api.tsv.
   supported.py           writes SUPPORTED.md
   supported.py --check   fails when SUPPORTED.md is not what it would write, when a declaration has
                          no mark, or when a test names neither it nor its class; of the C API, what
-                         is mapped needs a test
+                         is mapped needs a test; or when a member of options is in no table of
+                         src/option_tables.cc
 """
 
 import pathlib
@@ -247,6 +248,27 @@ def untested(all_rows):
                 yield f"{header}: {declaration.name} is in no test"
 
 
+def without_text(all_rows):
+    """Members of options that neither have a text nor are said to have none."""
+    source = (HERE / "src/option_tables.cc").read_text("utf-8")
+    tables = {}
+    for table in re.split(r"using Of = rocksdb::", source)[1:]:
+        of = re.match(r"\w+", table).group(0)
+        words = re.findall(r"\w+", re.sub(r'"[^"]*"', "", table))
+        tables.setdefault(of, set()).update(words)
+    tables["AdvancedColumnFamilyOptions"] = tables["ColumnFamilyOptions"]
+    tables["ShardedCacheOptions"] = tables["LRUCacheOptions"]
+    for header, declarations in all_rows.items():
+        text = (HEADERS / header).read_text("utf-8")
+        for declaration in declarations:
+            of, _, name = declaration.name.partition("::")
+            if of not in tables or declaration.kind != "member" or re.match(r"k[A-Z]", name) or \
+                    re.search(rf"\b{name}\(|using {name}\b", text):
+                continue
+            if name not in tables[of]:
+                yield f"{header}: {declaration.name} is in no table of options"
+
+
 def main():
     all_rows, unmarked = rows()
     written = page(all_rows)
@@ -257,6 +279,7 @@ def main():
     if not PAGE.exists() or PAGE.read_text("utf-8") != written:
         problems.append("SUPPORTED.md is not what supported.py writes: run it")
     problems += list(untested(all_rows))
+    problems += list(without_text(all_rows))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -279,8 +279,6 @@ TEST_F(Care, WhatADatabaseSaysOfItself) {
 TEST_F(Care, WhatIsRefused) {
   open();
   EXPECT_TRUE(db_->Resume().IsNotSupported());
-  EXPECT_TRUE(db_->SetOptions({{"write_buffer_size", "1"}}).IsNotSupported());
-  EXPECT_TRUE(db_->SetDBOptions({{"max_open_files", "1"}}).IsNotSupported());
   EXPECT_TRUE(db_->PauseBackgroundWork().IsNotSupported());
   EXPECT_TRUE(db_->ContinueBackgroundWork().IsNotSupported());
   EXPECT_TRUE(db_->LockWAL().IsNotSupported());

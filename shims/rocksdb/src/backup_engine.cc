@@ -1,6 +1,7 @@
 // Backups: the engine's, and a file of metadata for each.
 //
 //   backup_dir/repository/    hawthorn::BackupRepository
+//   backup_dir/metadata/ID.options  the file of options that the database had; may be missing
 //   backup_dir/metadata/ID    "hawthorn-rocksdb backup 1\n", then little-endian: the moment of the
 //                             backup (8 bytes, as the repository has it), the CRC-32C of the rest
 //                             (4), and the rest: what the program has given
@@ -26,6 +27,7 @@
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/files.h"
+#include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -38,6 +40,7 @@ using S = rocksdb::Status;
 
 constexpr std::string_view kMagic = "hawthorn-rocksdb backup 1\n";
 constexpr size_t kHeadBytes = kMagic.size() + sizeof(uint64_t) + sizeof(uint32_t);
+constexpr const char* kOptions = ".options";
 constexpr uint64_t kMicrosPerSecond = 1000000;
 
 IOStatus io(S status) { return rocksdb::status_to_io_status(std::move(status)); }
@@ -70,6 +73,8 @@ class Directory {
   S list(Listed* listed);
   S find(BackupID id, Shown* shown);
   S create(hawthorn::Db& db, bool full, uint64_t bytes_per_second, BackupInfo* made);
+  S keep_options(uint64_t id, const std::string& text);
+  S restore_options(uint64_t id, const std::string& db_dir) const;
   S show(const BackupInfo& made, const std::string& metadata);
   S hide_and_remove(uint64_t id);
   S remove_interrupted();
@@ -78,6 +83,7 @@ class Directory {
   std::mutex mutex;
 
  private:
+  S remove(uint64_t id);
   S read_metadata(const BackupInfo& backup, std::string* metadata) const;
   std::string metadata_path(uint64_t id) const { return metadata_ + "/" + std::to_string(id); }
 
@@ -190,16 +196,34 @@ S Directory::show(const BackupInfo& made, const std::string& metadata) {
   return replace_file(metadata_path(made.id), bytes + metadata);
 }
 
+S Directory::keep_options(uint64_t id, const std::string& text) {
+  return replace_file(metadata_path(id) + kOptions, text);
+}
+
+S Directory::restore_options(uint64_t id, const std::string& db_dir) const {
+  FileReader file;
+  std::string text;
+  S s = file.open(metadata_path(id) + kOptions);
+  if (s.IsPathNotFound()) return S::OK();
+  if (s.ok()) s = file.read(0, file.bytes(), &text);
+  return s.ok() ? write_options_file(db_dir, text) : s;
+}
+
 S Directory::hide_and_remove(uint64_t id) {
-  if (S s = remove_file(metadata_path(id)); !s.ok()) return s;
-  return to_status(repository_->remove(id));
+  S s = remove_file(metadata_path(id));
+  return s.ok() ? remove(id) : s;
+}
+
+S Directory::remove(uint64_t id) {
+  S s = remove_file(metadata_path(id) + kOptions);
+  return s.ok() ? to_status(repository_->remove(id)) : s;
 }
 
 S Directory::remove_interrupted() {
   Listed listed;
   S s = list(&listed);
   for (size_t i = 0; s.ok() && i < listed.interrupted.size(); ++i) {
-    s = to_status(repository_->remove(listed.interrupted[i]));
+    s = remove(listed.interrupted[i]);
   }
   return s;
 }
@@ -321,11 +345,13 @@ S EngineImpl::restore(const rocksdb::RestoreOptions& options, std::optional<Back
   if (!fs::exists(db_dir + "/copy.incomplete", error)) {
     status = hawthorn::Db::destroy(db_dir);
     if (!status.ok() && !status.is_not_found()) return to_status(status);
+    if (S s = remove_options_files(db_dir); !s.ok()) return s;
   }
   hawthorn::RestoreOptions with;
   with.bytes_per_second =
       limit_of(options_.restore_rate_limit, options_.restore_rate_limiter.get());
-  return to_status(directory_->repository().restore(*id, db_dir, with));
+  status = directory_->repository().restore(*id, db_dir, with);
+  return status.ok() ? directory_->restore_options(*id, db_dir) : to_status(status);
 }
 
 IOStatus EngineImpl::RestoreDBFromBackup(const rocksdb::RestoreOptions& options, BackupID id,
@@ -372,6 +398,9 @@ S EngineImpl::create(const rocksdb::CreateBackupOptions& options, rocksdb::DB* d
     s = S::Aborted("the callback of the backup has thrown");
   }
   if (s.ok() && stopped_) s = S::Incomplete("Backup stopped");
+  std::string options_text;
+  if (s.ok()) s = impl->options_text(&options_text);
+  if (s.ok()) s = directory_->keep_options(made.id, options_text);
   if (s.ok()) s = directory_->show(made, app_metadata);
   if (s.ok()) {
     if (id != nullptr) *id = static_cast<BackupID>(made.id);

@@ -9,6 +9,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice_transform.h"
+#include "shims/rocksdb/src/builtin_merges.h"
 #include "shims/rocksdb/src/c_types.h"
 
 namespace {
@@ -137,6 +138,7 @@ struct rocksdb_slicetransform_t : rocksdb::SliceTransform {};
 struct rocksdb_filterpolicy_t final : rocksdb::FilterPolicy {
   explicit rocksdb_filterpolicy_t(const rocksdb::FilterPolicy* of) : rep(of) {}
   const char* Name() const override { return rep->Name(); }
+  std::string GetId() const override { return rep->GetId(); }
   const char* CompatibilityName() const override { return rep->CompatibilityName(); }
   const std::unique_ptr<const rocksdb::FilterPolicy> rep;
 };
@@ -224,31 +226,6 @@ struct LibraryTransform final : rocksdb_slicetransform_t {
   const std::unique_ptr<const rocksdb::SliceTransform> rep;
 };
 
-// Adds numbers of eight bytes, little-endian; what has another size counts as 0.
-class AddNumbers final : public rocksdb::AssociativeMergeOperator {
- public:
-  const char* Name() const override { return "UInt64AddOperator"; }
-  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
-             rocksdb::Logger*) const override {
-    const uint64_t sum = (existing == nullptr ? 0 : number(*existing)) + number(value);
-    result->clear();
-    for (int shift = 0; shift < 64; shift += 8) {
-      result->push_back(static_cast<char>((sum >> shift) & 0xff));
-    }
-    return true;
-  }
-
- private:
-  static uint64_t number(const Slice& bytes) {
-    uint64_t result = 0;
-    if (bytes.size() != sizeof(result)) return 0;
-    for (size_t i = sizeof(result); i-- > 0;) {
-      result = result << 8 | static_cast<unsigned char>(bytes[i]);
-    }
-    return result;
-  }
-};
-
 class Callback final : public rocksdb::Logger {
  public:
   Callback(rocksdb::InfoLogLevel level, LogOf log, void* state)
@@ -329,7 +306,7 @@ void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
   options->rep.merge_operator.reset(merge_operator);
 }
 void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options) {
-  options->rep.merge_operator = std::make_shared<AddNumbers>();
+  options->rep.merge_operator = hawthorn::rocks::builtin_merge("uint64add");
 }
 
 // ---- Compaction filters

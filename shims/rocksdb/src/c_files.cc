@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "rocksdb/convenience.h"
 #include "rocksdb/utilities/checkpoint.h"
+#include "rocksdb/utilities/options_util.h"
 #include "shims/rocksdb/src/c_types.h"
 
 struct rocksdb_checkpoint_t {
@@ -137,13 +139,46 @@ rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t*, 
   return nullptr;
 }
 void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t*) {}
-void rocksdb_load_latest_options(const char*, rocksdb_env_t*, bool, rocksdb_cache_t*,
-                                 rocksdb_options_t**, size_t* family_count, char***,
-                                 rocksdb_options_t***, char** errptr) {
+void rocksdb_load_latest_options(const char* path, rocksdb_env_t* env, bool ignore_unknown_options,
+                                 rocksdb_cache_t* cache, rocksdb_options_t** db_options,
+                                 size_t* family_count, char*** names,
+                                 rocksdb_options_t*** family_options, char** errptr) {
+  *db_options = nullptr;
   *family_count = 0;
-  refuse(errptr, __func__);
+  *names = nullptr;
+  *family_options = nullptr;
+  rocksdb::ConfigOptions config;
+  config.ignore_unknown_options = ignore_unknown_options;
+  config.env = env->rep;
+  rocksdb::DBOptions database;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  if (failed(errptr, rocksdb::LoadLatestOptions(config, path, &database, &families,
+                                                cache == nullptr ? nullptr : &cache->rep))) {
+    return;
+  }
+  const size_t count = families.size();
+  *names = static_cast<char**>(std::malloc(count * sizeof(char*)));
+  *family_options =
+      static_cast<rocksdb_options_t**>(std::malloc(count * sizeof(rocksdb_options_t*)));
+  for (size_t i = 0; i < count; ++i) {
+    (*names)[i] = strdup(families[i].name.c_str());
+    (*family_options)[i] = rocksdb_options_create();
+    (*family_options)[i]->rep = rocksdb::Options(rocksdb::DBOptions(), families[i].options);
+  }
+  *family_count = count;
+  *db_options = rocksdb_options_create();
+  (*db_options)->rep = rocksdb::Options(database, rocksdb::ColumnFamilyOptions());
 }
-void rocksdb_load_latest_options_destroy(rocksdb_options_t*, char**, rocksdb_options_t**, size_t) {}
+void rocksdb_load_latest_options_destroy(rocksdb_options_t* db_options, char** names,
+                                         rocksdb_options_t** family_options, size_t size) {
+  if (db_options != nullptr) rocksdb_options_destroy(db_options);
+  for (size_t i = 0; i < size; ++i) {
+    std::free(names[i]);
+    rocksdb_options_destroy(family_options[i]);
+  }
+  std::free(names);
+  std::free(static_cast<void*>(family_options));
+}
 rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t*) {
   return new rocksdb_sst_file_manager_t;
 }
@@ -192,9 +227,9 @@ const char* rocksdb_livefiles_largestkey(const rocksdb_livefiles_t*, int, size_t
 uint64_t rocksdb_livefiles_entries(const rocksdb_livefiles_t*, int) { return 0; }
 uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t*, int) { return 0; }
 void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files) { delete files; }
-void rocksdb_get_options_from_string(const rocksdb_options_t*, const char*, rocksdb_options_t*,
-                                     char** errptr) {
-  refuse(errptr, __func__);
+void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* text,
+                                     rocksdb_options_t* new_options, char** errptr) {
+  failed(errptr, rocksdb::GetOptionsFromString(base_options->rep, text, &new_options->rep));
 }
 void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t*) {}
 int rocksdb_level_metadata_get_level(rocksdb_level_metadata_t*) { return 0; }

@@ -11,9 +11,16 @@ rocksdb::Status DBImpl::checkpoint(const std::string& directory, uint64_t* seque
     return rocksdb::Status::InvalidArgument("Directory exists");
   }
   const uint64_t before = GetLatestSequenceNumber();
-  const hawthorn::Status status = db_->checkpoint(directory);
-  if (status.ok() && sequence != nullptr) *sequence = before;
-  return told(status);
+  if (const hawthorn::Status status = db_->checkpoint(directory); !status.ok()) {
+    return told(status);
+  }
+  rocksdb::Status kept = keep_options(directory);
+  if (!kept.ok()) {
+    static_cast<void>(hawthorn::Db::destroy(directory));
+    return kept;
+  }
+  if (sequence != nullptr) *sequence = before;
+  return kept;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/options_file.h"
 #include "shims/rocksdb/src/secondary.h"
 
 namespace rocksdb {
@@ -206,7 +207,7 @@ Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const Range* r
 Status DestroyDB(const std::string& name, const Options&,
                  const std::vector<ColumnFamilyDescriptor>&) {
   const hawthorn::Status status = hawthorn::Db::destroy(name);
-  if (status.is_not_found()) return Status::OK();
+  if (status.ok() || status.is_not_found()) return hawthorn::rocks::remove_options_files(name);
   if (status.is(hawthorn::StatusCode::kBusy)) {
     return Status::IOError("lock " + name + "/LOCK", hawthorn::rocks::slice(status.message()));
   }

@@ -108,16 +108,6 @@ void DBImpl::figures_asked() {
 size_t DBImpl::memory_used() { return data_in_memory(db_->stats()); }
 size_t DBImpl::memory_pinned() { return db_->stats().memory_pinned_bytes; }
 
-// ---- Options
-
-int DBImpl::NumberLevels(Handle* handle) { return family_of(handle)->options.num_levels; }
-int DBImpl::Level0StopWriteTrigger(Handle* handle) {
-  return family_of(handle)->options.level0_stop_writes_trigger;
-}
-rocksdb::Options DBImpl::GetOptions(Handle* handle) const {
-  return {options_, family_of(handle)->options};
-}
-
 rocksdb::Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
                                             Handle* handle, const rocksdb::Range* ranges, int n,
                                             uint64_t* sizes) {

@@ -28,7 +28,7 @@ HandleImpl::~HandleImpl() {
 }
 
 rocksdb::Status HandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {
-  *desc = rocksdb::ColumnFamilyDescriptor(family_->name, family_->options);
+  *desc = rocksdb::ColumnFamilyDescriptor(family_->name, family_->options_now());
   return S::OK();
 }
 
@@ -147,18 +147,25 @@ rocksdb::Status DBImpl::create_family(const rocksdb::ColumnFamilyDescriptor& des
   return S::OK();
 }
 
-rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
-                                           const std::string& name, Handle** handle) {
-  *handle = nullptr;
+rocksdb::Status DBImpl::create_and_open(const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                        Handle** handle) {
   std::shared_ptr<Family> family;
   {
     const std::lock_guard lock(admin_);
-    if (S s = create_family({name, options}, &family); !s.ok()) return s;
+    if (S s = create_family(descriptor, &family); !s.ok()) return s;
     subscribe();
   }
   memory_changed();
   *handle = new HandleImpl(std::move(family), &options_.listeners);
   return S::OK();
+}
+
+rocksdb::Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options,
+                                           const std::string& name, Handle** handle) {
+  Handles made;
+  S s = CreateColumnFamilies({{name, options}}, &made);
+  *handle = made.empty() ? nullptr : made.front();
+  return s;
 }
 
 rocksdb::Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
@@ -171,15 +178,19 @@ rocksdb::Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions&
 
 rocksdb::Status DBImpl::CreateColumnFamilies(const Descriptors& families, Handles* handles) {
   handles->clear();
-  for (const rocksdb::ColumnFamilyDescriptor& family : families) {
+  S s;
+  for (size_t i = 0; s.ok() && i < families.size(); ++i) {
     Handle* handle = nullptr;
-    if (S s = CreateColumnFamily(family.options, family.name, &handle); !s.ok()) return s;
-    handles->push_back(handle);
+    s = create_and_open(families[i], &handle);
+    if (s.ok()) handles->push_back(handle);
   }
-  return S::OK();
+  if (handles->empty()) return s;
+  // The families are there in any case.
+  S kept = keep_options_now();
+  return s.ok() ? kept : s;
 }
 
-rocksdb::Status DBImpl::DropColumnFamily(Handle* handle) {
+rocksdb::Status DBImpl::drop(Handle* handle) {
   if (read_only_) return S::NotSupported("Not supported operation in read only mode.");
   const std::shared_ptr<Family>& family = family_of(handle);
   if (family->id == 0) return S::InvalidArgument("Can't drop default column family");
@@ -202,11 +213,15 @@ rocksdb::Status DBImpl::DropColumnFamily(Handle* handle) {
   return S::OK();
 }
 
+rocksdb::Status DBImpl::DropColumnFamily(Handle* handle) { return DropColumnFamilies({handle}); }
+
 rocksdb::Status DBImpl::DropColumnFamilies(const Handles& handles) {
-  for (Handle* handle : handles) {
-    if (S s = DropColumnFamily(handle); !s.ok()) return s;
-  }
-  return S::OK();
+  S s;
+  size_t dropped = 0;
+  for (; s.ok() && dropped < handles.size(); ++dropped) s = drop(handles[dropped]);
+  if (!s.ok() && dropped == 1) return s;
+  S kept = handles.empty() ? s : keep_options_now();
+  return s.ok() ? kept : s;
 }
 
 rocksdb::Status DBImpl::DestroyColumnFamilyHandle(Handle* handle) {

@@ -8,7 +8,8 @@
 // Not here: rows of families (families.h), mapping of options (option_map.h).
 // Used by programs through rocksdb::DB. Threads: as rocksdb::DB says.
 //
-// 1. `admin_` is held while families are made, dropped or erased; `families_mutex_` is taken behind
+// 1. `admin_` is held while families are made, dropped or erased, and options set;
+// `families_mutex_` is taken behind
 //    it, and alone by who looks for a family by its id.
 // 2. Before the engine's Db goes, all families, snapshots and the default handle have gone.
 
@@ -88,6 +89,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using rocksdb::DB::NewIterator;
   using rocksdb::DB::NumberLevels;
   using rocksdb::DB::Put;
+  using rocksdb::DB::SetOptions;
   using rocksdb::DB::SingleDelete;
   using rocksdb::DB::VerifyChecksum;
   using Descriptors = std::vector<rocksdb::ColumnFamilyDescriptor>;
@@ -179,11 +181,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   void DisableManualCompaction() override { manual_compaction_off_.fetch_add(1); }
   void EnableManualCompaction() override { manual_compaction_off_.fetch_sub(1); }
   rocksdb::Status WaitForCompact(const rocksdb::WaitForCompactOptions& options) override;
-  int NumberLevels(Handle* handle) override;
-  int Level0StopWriteTrigger(Handle* handle) override;
   const std::string& GetName() const override { return name_; }
-  rocksdb::Options GetOptions(Handle* handle) const override;
-  rocksdb::DBOptions GetDBOptions() const override { return options_; }
   rocksdb::Status Flush(const rocksdb::FlushOptions& options, Handle* handle) override;
   rocksdb::Status Flush(const rocksdb::FlushOptions& options, const Handles& handles) override;
   rocksdb::Status FlushWAL(bool sync) override;
@@ -191,6 +189,16 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status VerifyChecksum(const rocksdb::ReadOptions& read_options) override;
   rocksdb::Status GetDbIdentity(std::string& identity) const override;
   rocksdb::Status GetDbSessionId(std::string& session_id) const override;
+
+  // db_options.cc
+  int NumberLevels(Handle* handle) override;
+  int Level0StopWriteTrigger(Handle* handle) override;
+  rocksdb::Options GetOptions(Handle* handle) const override;
+  rocksdb::DBOptions GetDBOptions() const override;
+  rocksdb::Status SetOptions(Handle* handle,
+                             const std::unordered_map<std::string, std::string>& changes) override;
+  rocksdb::Status SetDBOptions(
+      const std::unordered_map<std::string, std::string>& changes) override;
 
   // db_ingest.cc
   rocksdb::Status IngestExternalFile(Handle* handle, const std::vector<std::string>& files,
@@ -211,6 +219,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // All operations of a batch, which are those of this database's families.
   rocksdb::Status apply_all(hawthorn::Transaction& in, const rocksdb::WriteOptions& options,
                             const std::string& rep);
+  // db_options.cc: what a file of options has now.
+  rocksdb::Status options_text(std::string* text) const;
   // checkpoint.cc: into a directory that is not there; all up to *sequence is in it.
   rocksdb::Status checkpoint(const std::string& directory, uint64_t* sequence);
 
@@ -239,7 +249,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status open_family(const rocksdb::ColumnFamilyDescriptor& descriptor, FamilyRow row,
                               std::shared_ptr<Family>* family);
   rocksdb::Status bind_merges(Family& family);
-  rocksdb::Status set_compression(Family& family);
+  rocksdb::Status set_compression(Family& family, hawthorn::Compression wanted);
   rocksdb::Status write_row(const Family& family);
   // To caches and limits of the options; also of families that have come since.
   void subscribe();
@@ -254,9 +264,20 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                                      FamilyRow* row);
   rocksdb::Status create_family(const rocksdb::ColumnFamilyDescriptor& descriptor,
                                 std::shared_ptr<Family>* family);
+  // These take admin_.
+  rocksdb::Status create_and_open(const rocksdb::ColumnFamilyDescriptor& descriptor,
+                                  Handle** handle);
+  rocksdb::Status drop(Handle* handle);
+  rocksdb::Status keep_options_now();
   // Under families_mutex_. Lifetime: while that is held.
   std::vector<const rocksdb::ColumnFamilyOptions*> family_options() const;
   void family_gone(uint32_t id);
+
+  // db_options.cc, under admin_
+  rocksdb::Status set_budget_with(const Family& changed,
+                                  const rocksdb::ColumnFamilyOptions& options);
+  // As they are now, in a file of the directory (options_file.h).
+  rocksdb::Status keep_options(const std::string& directory) const;
 
   // db_write.cc
   rocksdb::Status add_record(const BatchRecord& record, const Family& family,
@@ -300,7 +321,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // db_admin.cc
   size_t budget() const;
 
-  const rocksdb::DBOptions options_;
+  // What SetDBOptions changes of it is guarded by families_mutex_.
+  rocksdb::DBOptions options_;
   const std::string name_;
   const std::string session_id_;
   const bool read_only_;

@@ -85,7 +85,7 @@ rocksdb::Status DBImpl::Close() {
   // Nobody else may call the engine while it closes.
   unsubscribe();
   hawthorn::Status status;
-  if (!read_only_ && !options_.avoid_flush_during_shutdown) status = db_->close();
+  if (!read_only_ && !GetDBOptions().avoid_flush_during_shutdown) status = db_->close();
   if (status.is(StatusCode::kBusy)) {
     subscribe();  // it stays open
     return S::Busy(slice(status.message()));
@@ -265,6 +265,9 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
     if (family->id == 0) default_family_ = family;
   }
   default_handle_ = std::make_unique<HandleImpl>(default_family_, &options_.listeners);
+  if (!read_only_) {
+    if (S s = keep_options(name_); !s.ok()) return s;
+  }
   if (handles == nullptr) return S::OK();
   for (std::shared_ptr<Family>& family : opened) {
     handles->push_back(new HandleImpl(std::move(family), &options_.listeners));
@@ -304,7 +307,7 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
   made->row = std::move(row);
   made->bytewise = made->row.order.empty();
   if (S s = bind_merges(*made); !s.ok()) return s;
-  if (S s = set_compression(*made); !s.ok()) return s;
+  if (S s = set_compression(*made, compression_of(made->options)); !s.ok()) return s;
   *family = std::move(made);
   return S::OK();
 }
@@ -344,12 +347,16 @@ rocksdb::Status DBImpl::bind_merges(Family& family) {
   return told(status);
 }
 
-rocksdb::Status DBImpl::set_compression(Family& family) {
-  const hawthorn::Compression wanted = compression_of(family.options);
-  if (read_only_ || family.row.compression == static_cast<uint32_t>(wanted)) return S::OK();
+rocksdb::Status DBImpl::set_compression(Family& family, hawthorn::Compression wanted) {
+  const uint32_t before = family.row.compression;
+  if (read_only_ || before == static_cast<uint32_t>(wanted)) return S::OK();
   if (hawthorn::Status s = db_->set_compression(family.tree, wanted); !s.ok()) return told(s);
   family.row.compression = static_cast<uint32_t>(wanted);
-  return write_row(family);
+  S s = write_row(family);
+  if (s.ok()) return s;
+  family.row.compression = before;
+  static_cast<void>(db_->set_compression(family.tree, static_cast<hawthorn::Compression>(before)));
+  return s;
 }
 
 void DBImpl::subscribe() {

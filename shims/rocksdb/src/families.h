@@ -12,10 +12,13 @@
 //   next_family   the id that the next one gets
 //
 // Not here: handles, and who waits for whom (db_impl.h).
-// Threads: FamilyRows as the engine; a Family's constant members from any thread.
+// Threads: FamilyRows as the engine; a Family's members that do not change from any thread, options
+// that SetOptions changes as (3) says.
 //
 // 1. A family's rows and its tree are made, renamed and dropped in one commit.
 // 2. An id is never given twice.
+// 3. Options that SetOptions changes are changed under DBImpl's families_mutex_ and the family's
+//    options_mutex, and read under one of them.
 
 #include <hawthorn/db.h>
 
@@ -23,6 +26,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,11 +50,21 @@ struct Family {
   std::string name;
   hawthorn::Tree tree;
   rocksdb::ColumnFamilyOptions options;
+  mutable std::mutex options_mutex;
   FamilyRow row;
   bool bytewise = true;                            // keys are stored as they are
   const rocksdb::MergeOperator* merges = nullptr;  // that it has now
   bool has_slot = false;                           // the engine folds operands in its tree
   std::atomic<bool> dropped{false};
+
+  rocksdb::ColumnFamilyOptions options_now() const {
+    const std::lock_guard lock(options_mutex);
+    return options;
+  }
+  std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor() const {
+    const std::lock_guard lock(options_mutex);
+    return options.prefix_extractor;
+  }
 };
 
 std::string tree_name(const std::string& family, const FamilyRow& row);

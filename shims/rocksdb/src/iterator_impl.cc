@@ -37,6 +37,7 @@ IteratorImpl::IteratorImpl(hawthorn::Db* db, std::shared_ptr<Family> family,
       plain_(!options.pin_data && !options.prefix_same_as_start),
       bounded_(options.iterate_lower_bound != nullptr || options.iterate_upper_bound != nullptr),
       tails_(options.tailing && options.snapshot == nullptr),
+      extractor_(options.prefix_same_as_start ? family_->prefix_extractor() : nullptr),
       snapshot_(std::move(snapshot)) {
   if (bounded_ && snapshot_.view() == nullptr) {
     // The same view for all cursors.
@@ -158,15 +159,14 @@ void IteratorImpl::SeekForPrev(const rocksdb::Slice& target) {
 }
 
 void IteratorImpl::take_prefix(const rocksdb::Slice& target) {
-  const rocksdb::SliceTransform* const extractor = family_->options.prefix_extractor.get();
-  if (!options_.prefix_same_as_start || extractor == nullptr) return;
-  if (extractor->InDomain(target)) prefix_ = extractor->Transform(target).ToString();
+  if (extractor_ != nullptr && extractor_->InDomain(target)) {
+    prefix_ = extractor_->Transform(target).ToString();
+  }
 }
 
 void IteratorImpl::stand_specially() {
   if (prefix_.has_value()) {
-    const rocksdb::SliceTransform& extractor = *family_->options.prefix_extractor;
-    if (!extractor.InDomain(key_) || view(extractor.Transform(key_)) != *prefix_) {
+    if (!extractor_->InDomain(key_) || view(extractor_->Transform(key_)) != *prefix_) {
       valid_ = false;
       return;
     }

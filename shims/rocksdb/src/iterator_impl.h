@@ -83,6 +83,8 @@ class IteratorImpl final : public rocksdb::Iterator {
   const bool bounded_;
   const bool tails_;
   std::string last_;  // of a tailing one: the key before the move
+  // Null where it may leave prefixes. One that SetOptions sets is for later iterators.
+  const std::shared_ptr<const rocksdb::SliceTransform> extractor_;
   HeldSnapshot snapshot_;
   std::optional<std::string> lower_;  // that the cursor has
   std::optional<std::string> upper_;

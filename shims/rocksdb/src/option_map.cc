@@ -73,6 +73,7 @@ rocksdb::Status check_options(const rocksdb::ColumnFamilyOptions& options) {
   if (!options.table_properties_collector_factories.empty()) {
     return refused("table_properties_collector_factories");
   }
+  if (options.compression_manager != nullptr) return refused("compression_manager");
   if (options.disallow_memtable_writes) return refused("disallow_memtable_writes");
   if (options.compaction_style == rocksdb::kCompactionStyleFIFO) return refused("FIFO compaction");
   std::vector<rocksdb::CompressionType> types = options.compression_per_level;

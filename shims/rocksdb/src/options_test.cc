@@ -13,6 +13,7 @@
 // What the API declares without a definition; tests need objects of them, by address alone.
 namespace rocksdb {
 class CompactionService {};
+class CompressionManager {};
 class ConcurrentTaskLimiter {};
 class FlushBlockPolicyFactory {};
 class MemoryAllocator {};
@@ -96,6 +97,8 @@ TEST_F(OptionsOf, AFamilyThatAreRefused) {
   Options::TablePropertiesCollectorFactories& collectors =
       options_.table_properties_collector_factories;
   collectors.push_back(std::make_shared<rocksdb::TablePropertiesCollectorFactory>());
+  refused();
+  options_.compression_manager = std::make_shared<rocksdb::CompressionManager>();
   refused();
   options_.disallow_memtable_writes = true;
   refused();

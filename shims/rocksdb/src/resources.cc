@@ -2,6 +2,9 @@
 
 #include "shims/rocksdb/src/resources.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "rocksdb/memtablerep.h"
 
 namespace hawthorn::rocks {
@@ -48,12 +51,25 @@ class Factory final : public rocksdb::TableFactory {
 
 class Filter final : public rocksdb::FilterPolicy {
  public:
-  explicit Filter(const char* name) : name_(name) {}
+  Filter(const char* name, double bits_per_key, const std::string& rest)
+      : name_(name), id_(name + (":" + figure(bits_per_key)) + ":" + rest) {}
   const char* Name() const override { return name_; }
+  std::string GetId() const override { return id_; }
   const char* CompatibilityName() const override { return "rocksdb.BuiltinBloomFilter"; }
 
  private:
+  // With up to three digits behind the point, as RocksDB has it.
+  static std::string figure(double bits) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.3f", std::clamp(bits, 0.0, 100.0));
+    std::string result = text;
+    result.erase(result.find_last_not_of('0') + 1);
+    if (result.back() == '.') result.pop_back();
+    return result;
+  }
+
   const char* const name_;
+  const std::string id_;
 };
 
 class MemTables final : public rocksdb::MemTableRepFactory {
@@ -100,11 +116,12 @@ TableFactory* NewCuckooTableFactory(const CuckooTableOptions& table_options) {
   return new hawthorn::rocks::Factory(TableFactory::kCuckooTableName(), table_options);
 }
 
-const FilterPolicy* NewBloomFilterPolicy(double, bool) {
-  return new hawthorn::rocks::Filter("bloomfilter");
+const FilterPolicy* NewBloomFilterPolicy(double bits_per_key, bool) {
+  return new hawthorn::rocks::Filter("bloomfilter", bits_per_key, "false");
 }
-FilterPolicy* NewRibbonFilterPolicy(double, int) {
-  return new hawthorn::rocks::Filter("ribbonfilter");
+FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key, int bloom_before_level) {
+  return new hawthorn::rocks::Filter("ribbonfilter", bloom_equivalent_bits_per_key,
+                                     std::to_string(bloom_before_level));
 }
 
 MemTableRepFactory* NewHashSkipListRepFactory(size_t, int32_t, int32_t) {

@@ -135,14 +135,16 @@ TEST_F(Stackable, FamiliesAndTheRest) {
   EXPECT_OK(below_->GetDbSessionId(text));
   EXPECT_EQ(identity, text);
   EXPECT_EQ(db_->GetRootDB(), below_);
+  EXPECT_OK(db_->SetOptions(db_->DefaultColumnFamily(), {{"ttl", "17"}}));
+  EXPECT_EQ(below_->GetOptions().ttl, 17U);
+  EXPECT_OK(db_->SetDBOptions({{"max_open_files", "17"}}));
+  EXPECT_EQ(below_->GetDBOptions().max_open_files, 17);
 }
 
 TEST_F(Stackable, RefusesWhatIsRefusedBelow) {
   open_stacked();
   rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
   EXPECT_TRUE(db_->Resume().IsNotSupported());
-  EXPECT_TRUE(db_->SetOptions(family, {}).IsNotSupported());
-  EXPECT_TRUE(db_->SetDBOptions({}).IsNotSupported());
   EXPECT_TRUE(db_->PauseBackgroundWork().IsNotSupported());
   EXPECT_TRUE(db_->ContinueBackgroundWork().IsNotSupported());
   EXPECT_TRUE(db_->LockWAL().IsNotSupported());

@@ -155,6 +155,25 @@ static void test_fields(void) {
   rocksdb_options_destroy(copy);
 }
 
+static void test_text(void) {
+  char* error = NULL;
+  rocksdb_options_t* const base = rocksdb_options_create();
+  rocksdb_options_t* const options = rocksdb_options_create();
+  rocksdb_options_set_max_open_files(base, 17);
+  rocksdb_get_options_from_string(
+      base, "write_buffer_size=2M;compression=kZSTD;block_based_table_factory={block_size=8k}",
+      options, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_options_get_write_buffer_size(options) == 2 << 20);
+  CHECK(rocksdb_options_get_compression(options) == rocksdb_zstd_compression);
+  CHECK(rocksdb_options_get_max_open_files(options) == 17);
+  rocksdb_get_options_from_string(base, "write_buffer_size=1;no_such_option=1", options, &error);
+  CHECK_FAILED(error, "Invalid argument: ");
+  CHECK(rocksdb_options_get_write_buffer_size(options) == 64 << 20);
+  rocksdb_options_destroy(base);
+  rocksdb_options_destroy(options);
+}
+
 static void test_calls(void) {
   {
     rocksdb_readoptions_t* const options = rocksdb_readoptions_create();
@@ -399,8 +418,58 @@ static void test_mapped(void) {
   end_database(&of);
 }
 
+static void test_changes(void) {
+  Database of = new_database();
+  open_database(&of);
+  char* error = NULL;
+  uint64_t before = 0, after = 0;
+  CHECK(rocksdb_property_int(of.db, "rocksdb.block-cache-capacity", &before) == 0);
+  const char* const names[] = {"write_buffer_size", "disable_auto_compactions"};
+  const char* const values[] = {"96M", "true"};
+  rocksdb_set_options(of.db, 2, names, values, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_property_int(of.db, "rocksdb.block-cache-capacity", &after) == 0);
+  const size_t had = rocksdb_options_get_write_buffer_size(of.options);
+  CHECK(after - before == 2 * ((96 << 20) - had));
+  rocksdb_column_family_handle_t* const family =
+      rocksdb_create_column_family(of.db, of.options, "other", &error);
+  CHECK_OK(error);
+  rocksdb_set_options_cf(of.db, family, 2, names, values, &error);
+  CHECK_OK(error);
+  const char* const fixed[] = {"write_buffer_size", "num_levels"};
+  rocksdb_set_options_cf(of.db, family, 2, fixed, values, &error);
+  CHECK_FAILED(error, "Invalid argument: ");
+  rocksdb_column_family_handle_destroy(family);
+  // Also of a database that is open.
+  rocksdb_env_t* const env = rocksdb_create_default_env();
+  rocksdb_cache_t* const cache = rocksdb_cache_create_lru(1 << 20);
+  rocksdb_options_t* database = NULL;
+  rocksdb_options_t** families = NULL;
+  char** family_names = NULL;
+  size_t count = 0;
+  rocksdb_load_latest_options(of.path, env, false, cache, &database, &count, &family_names,
+                              &families, &error);
+  CHECK_OK(error);
+  CHECK(count == 2);
+  CHECK(strcmp(family_names[0], "default") == 0 && strcmp(family_names[1], "other") == 0);
+  CHECK(rocksdb_options_get_create_if_missing(database) == 1);
+  CHECK(rocksdb_options_get_write_buffer_size(families[1]) == 96 << 20);
+  CHECK(rocksdb_options_get_disable_auto_compactions(families[0]) == 1);
+  rocksdb_load_latest_options_destroy(database, family_names, families, count);
+  rocksdb_load_latest_options(new_path(), env, false, NULL, &database, &count, &family_names,
+                              &families, &error);
+  CHECK_FAILED(error, "NotFound: ");
+  CHECK(count == 0 && database == NULL && families == NULL && family_names == NULL);
+  rocksdb_load_latest_options_destroy(database, family_names, families, count);
+  rocksdb_cache_destroy(cache);
+  rocksdb_env_destroy(env);
+  end_database(&of);
+}
+
 void test_options(void) {
   test_fields();
+  test_text();
+  test_changes();
   test_calls();
   test_accepted();
   test_statistics();

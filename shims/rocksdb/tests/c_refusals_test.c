@@ -44,10 +44,6 @@ static void test_timestamps(Database* of) {
 
 static void test_care(Database* of) {
   char* error = NULL;
-  const char* const key = "write_buffer_size";
-  const char* const value = "1";
-  rocksdb_set_options(of->db, 1, &key, &value, &error);
-  CHECK_REFUSED(error);
   rocksdb_disable_file_deletions(of->db, &error);
   CHECK_REFUSED(error);
   rocksdb_enable_file_deletions(of->db, &error);
@@ -58,7 +54,6 @@ static void test_care(Database* of) {
   CHECK_REFUSED(error);
   CHECK(rocksdb_get_updates_since(of->db, 0, NULL, &error) == NULL);
   CHECK_REFUSED(error);
-  rocksdb_get_options_from_string(of->options, "", of->options, &error);
   CHECK_REFUSED(error);
   CHECK(rocksdb_jemalloc_nodump_allocator_create(&error) == NULL);
   CHECK_REFUSED(error);

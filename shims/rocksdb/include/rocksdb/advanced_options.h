@@ -38,10 +38,23 @@ enum CompactionPri : char {
 };
 
 // [accepted]
+struct FileTemperatureAge {
+  Temperature temperature = Temperature::kUnknown;
+  uint64_t age = 0;
+};
+
+// [accepted]
 struct CompactionOptionsFIFO {
+  CompactionOptionsFIFO() = default;
+  CompactionOptionsFIFO(uint64_t _max_table_files_size, bool _allow_compaction)
+      : max_table_files_size(_max_table_files_size), allow_compaction(_allow_compaction) {}
+
   uint64_t max_table_files_size = 1024 * 1024 * 1024;
   bool allow_compaction = false;
   uint64_t age_for_warm = 0;
+  std::vector<FileTemperatureAge> file_temperature_age_thresholds;
+  bool allow_trivial_copy_when_change_temperature = false;
+  uint64_t trivial_copy_buffer_size = 4096;
 };
 
 // [accepted]

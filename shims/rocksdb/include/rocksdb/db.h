@@ -329,16 +329,19 @@ class DB {
                               const Slice* end) {
     return CompactRange(options, DefaultColumnFamily(), begin, end);
   }
-  // [refused]
+  // Options that RocksDB can change while it is open (names and values: convenience.h); GetOptions
+  // shows them, also those that mean nothing. Write buffers and caches of the table factory change
+  // the memory budget, compression what is written from then on, the prefix new iterators. With one
+  // that cannot be changed or read, InvalidArgument, or be kept, Aborted(MemoryLimit) and others,
+  // nothing is changed.
   virtual Status SetOptions(ColumnFamilyHandle* /*column_family*/,
                             const std::unordered_map<std::string, std::string>& /*opts_map*/) {
     return NotThere("SetOptions");
   }
-  // [refused]
   virtual Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {
     return SetOptions(DefaultColumnFamily(), new_options);
   }
-  // [refused]
+  // Likewise. avoid_flush_during_shutdown does what it says; the others mean nothing.
   virtual Status SetDBOptions(const std::unordered_map<std::string, std::string>& /*new_options*/) {
     return NotThere("SetDBOptions");
   }

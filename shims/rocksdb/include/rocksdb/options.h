@@ -31,6 +31,7 @@ class ColumnFamilyHandle;
 class CompactionFilter;
 class CompactionFilterFactory;
 class CompactionService;
+class CompressionManager;
 class ConcurrentTaskLimiter;
 class EventListener;
 class FileChecksumGenFactory;
@@ -79,6 +80,7 @@ struct ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   CompressionType bottommost_compression = kDisableCompressionOption;  // [mapped] goes first
   CompressionOptions bottommost_compression_opts;
   CompressionOptions compression_opts;
+  std::shared_ptr<CompressionManager> compression_manager = nullptr;  // [refused]
   int level0_file_num_compaction_trigger = 4;
   std::shared_ptr<const SliceTransform> prefix_extractor = nullptr;  // [mapped]
   uint64_t max_bytes_for_level_base = 256 * 1048576;

@@ -147,12 +147,10 @@ class StackableDB : public DB {
     return db_->CompactRange(options, column_family, begin, end);
   }
   using DB::SetOptions;
-  // As below it. [refused]
   Status SetOptions(ColumnFamilyHandle* column_family,
                     const std::unordered_map<std::string, std::string>& opts_map) override {
     return db_->SetOptions(column_family, opts_map);
   }
-  // As below it. [refused]
   Status SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) override {
     return db_->SetDBOptions(new_options);
   }
