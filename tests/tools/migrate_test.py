@@ -73,6 +73,16 @@ class Import(MigrateCase):
         self.assertEqual({family["name"] for family in answer["families"]
                           if family["entries"] == 0}, {"empty"})
 
+    def test_what_was_imported_is_written_to(self):
+        self.write()
+        self.hawthorn("import-rocksdb", self.source, self.target)
+        ldb = ("ldb", f"--db={self.target}")
+        self.hawthorn(*ldb, "create_column_family", "new")
+        self.hawthorn(*ldb, "put", "key", "value", "--column_family=new")
+        families = self.hawthorn(*ldb, "list_column_families")
+        self.assertIn(b"reverse counters", families)
+        self.assertIn(b", new}", families)
+
     def test_a_budget_that_is_smaller_than_the_data(self):
         entries_program(ROCKSDB, "load", self.source, "60000")
         self.hawthorn("import-rocksdb", self.source, self.target, "--verify", "--memory", "16MB")
