@@ -181,6 +181,22 @@ class Commands(LdbCase):
         self.ldb("scan", "--column_family=counters", code=1)
         self.assertIn("Failed: ", self.stderr)
 
+    def test_other_commands_take_families_with_merge_operators(self):
+        subprocess.run([SHIM, "write", self.db, "4"], check=True, timeout=240)
+        printed = subprocess.run([SHIM, "print", self.db], check=True, capture_output=True,
+                                 timeout=240).stdout
+        self.assertIn(b" 0 errors", self.hawthorn("check", self.db))
+        self.hawthorn("backup", self.db, self.scratch / "backups")
+        restored = self.scratch / "restored"
+        self.hawthorn("restore", self.scratch / "backups", restored)
+        for directory in (self.db, restored):
+            self.assertEqual(subprocess.run([SHIM, "print", directory], check=True,
+                                            capture_output=True, timeout=240).stdout, printed)
+        # Its operands are not folded here, and are still there for who can.
+        self.assertEqual(self.hawthorn("count", self.db, "--tree", "cf/counters"), b"200\n")
+        self.hawthorn("get", self.db, "--tree", "cf/counters", "counter 1",
+                      code=command_case.CORRUPTION)
+
     def test_a_comparator_of_a_program(self):
         subprocess.run([SHIM, "foreign", self.db, "comparator"], check=True, timeout=240)
         self.assertEqual(self.ldb("put", "a", "b"), b"OK\n")
