@@ -11,7 +11,8 @@ packages=(
   liburing-dev
   # Tests: the second compiler and its sanitizers, the formatter, the test scripts, cpack.
   libgtest-dev clang-19 libclang-rt-19-dev llvm-19 clang-format-19 python3 dpkg-dev file
-  # Benchmarks: the peers, the word list of the account names, the charts.
+  # Benchmarks: the peers, the word list of the account names, the charts. RocksDB's library is that
+  # of import-rocksdb, too, which is left out without it.
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev
   wamerican python3-matplotlib
 )

@@ -1,14 +1,36 @@
 #include "tools/command.h"
 
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "hawthorn/follower.h"
+#include "hawthorn/merge_operator.h"
 #include "tools/keys.h"
 #include "tools/stream.h"
 
 namespace hawthorn::tools {
 namespace {
+
+// hawthorn-rocksdb gives its trees operators of such names, in which those of programs are put
+// (shims/rocksdb/src/slots.h). Here they refuse, so that what was merged stays as it is: such
+// databases are checked, copied and counted, and read where nothing is left to merge.
+class ProgramsOperator final : public MergeOperator {
+ public:
+  static constexpr size_t kCount = 256;
+  explicit ProgramsOperator(size_t number) : name_("rocksdb.merge." + std::to_string(number)) {}
+  std::string_view name() const override { return name_; }
+  bool merge(std::string_view, std::optional<std::string_view>, std::span<const std::string_view>,
+             std::string*) const override {
+    return false;
+  }
+
+ private:
+  const std::string name_;
+};
 
 // The first key after all keys with this prefix; nothing when there is none (only 0xff bytes).
 std::optional<std::string> after_prefix(std::string prefix) {
@@ -81,6 +103,9 @@ Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access ac
   // Of trees with others the command can read nothing.
   options.merge_operators = {uint64_add(), append_with(""), append_with(","), append_with("\n"),
                              bytewise_max()};
+  for (size_t i = 0; i < ProgramsOperator::kCount; ++i) {
+    options.merge_operators.push_back(std::make_shared<ProgramsOperator>(i));
+  }
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };

@@ -139,8 +139,9 @@ Status run_backups(const CommonOptions& common, const BackupsCommandOptions& opt
 Status run_verify(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options);
 Status run_repair(const CommonOptions& common, const RepairCommandOptions& options);
-// Becomes hawthorn-bench, which lies next to this program or in PATH. Returns only with an error.
-Status exec_bench(char** arguments);
+// Where the first argument is the command of another program, such as hawthorn-bench, becomes that
+// one, which lies next to this program or in PATH; then it returns only with an error.
+std::optional<Status> exec_program(char** arguments);
 
 enum class Access : uint8_t { kRead, kWrite, kCreate };
 // Warnings of the engine go to standard error; --verbose shows its other messages too.

@@ -2,11 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "hawthorn/version.h"
 #include "tools/command.h"
@@ -293,8 +294,13 @@ class CommandLine {
                     "Look for containers in the data files, though a manifest can be read");
     add_progress(repair);
 
-    // Only for the list of commands: main() hands it over before anything is parsed.
-    app_.add_subcommand("bench", "Run hawthorn-bench, with its arguments")->prefix_command();
+    // Only for the list of commands: main() hands them over before anything is parsed.
+    const std::pair<const char*, const char*> programs[] = {
+        {"bench", "Run hawthorn-bench, with its arguments"},
+        {"import-rocksdb", "Make a database for hawthorn-rocksdb of one of RocksDB's"},
+        {"export-rocksdb", "Make a database of RocksDB's of one for hawthorn-rocksdb"},
+        {"ldb", "As RocksDB's ldb, on databases of hawthorn-rocksdb"}};
+    for (const auto& [name, what] : programs) app_.add_subcommand(name, what)->prefix_command();
   }
 
   CLI::App app_;
@@ -315,9 +321,8 @@ class CommandLine {
 };
 
 int run(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "bench") == 0) {
-    const Status status = exec_bench(argv + 1);
-    std::fprintf(stderr, "hawthorn: %s\n", status.to_string().c_str());
+  if (const std::optional<Status> status = exec_program(argv); status.has_value()) {
+    std::fprintf(stderr, "hawthorn: %s\n", status->to_string().c_str());
     return kExitError;
   }
   CommandLine command_line;

@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "shims": {PUBLIC},
     "bindings": {PUBLIC},
     "tools": {PUBLIC},
+    "tools/rocksdb": {PUBLIC, "tools", "shims"},
     "bench": {PUBLIC},
     "examples": {PUBLIC},
     "testing": {PUBLIC} | src(*SRC),
