@@ -11,6 +11,7 @@
 #include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/option_map.h"
 #include "shims/rocksdb/src/resources.h"
+#include "shims/rocksdb/src/updates.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -69,7 +70,12 @@ std::vector<const rocksdb::ColumnFamilyOptions*> options_of(
 }  // namespace
 
 DBImpl::DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_only)
-    : options_(options), name_(std::move(name)), session_id_(random_id()), read_only_(read_only) {}
+    : options_(options),
+      name_(std::move(name)),
+      session_id_(random_id()),
+      read_only_(read_only),
+      wal_keeper_(std::make_shared<WalKeeper>(options.WAL_ttl_seconds, options.WAL_size_limit_MB)) {
+}
 
 DBImpl::~DBImpl() {
   snapshots_.let_go_of_all();
@@ -81,6 +87,7 @@ rocksdb::Status DBImpl::Close() {
   if (db_ == nullptr) return S::OK();
   if (snapshots_.size() > 0) return S::Aborted("Cannot close DB with unreleased snapshot.");
   hawthorn::Status status;
+  if (updates_ != nullptr) updates_->let_go_of_readers();
   if (!read_only_ && !options_.avoid_flush_during_shutdown) status = db_->close();
   if (status.is(StatusCode::kBusy)) return S::Busy(slice(status.message()));  // it stays open
   let_go_of_engine();
@@ -89,6 +96,7 @@ rocksdb::Status DBImpl::Close() {
 
 void DBImpl::let_go_of_engine() {
   unsubscribe();
+  if (updates_ != nullptr) updates_->let_go_of_readers();
   {
     OpenDatabases& databases = open_databases();
     const std::lock_guard lock(databases.mutex);
@@ -168,9 +176,13 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
     filters_[family.name] = engine_filter(family.options);
     engine.flush_filters[tree_name(family.name)] = filters_[family.name];
   }
+  const auto listener = std::make_shared<WalListener>(wal_keeper_);
+  if (!wal_keeper_->on_demand() && !read_only_) engine.listeners.push_back(listener);
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
   db_ = std::move(opened).value();
+  updates_ = std::make_unique<Updates>(db_.get(), wal_keeper_);
+  listener->start(db_.get());
   return S::OK();
 }
 
@@ -193,6 +205,7 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
   }
   if (!rows.ok()) return told(rows.status());
   if (!read_only_) {
+    if (S s = updates_->start(); !s.ok()) return s;
     for (const FamilyRow& row : rows->dropped()) {
       // What a prepared transaction has written to stays until it has ended, and the next open.
       const hawthorn::Status s = erase_dropped(*db_, row.id);
@@ -224,6 +237,9 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
     }
     if (!s.ok()) return s;
     opened.push_back(family);
+    if (const auto filter = filters_.find(family->name); filter != filters_.end()) {
+      filter->second->start(family->mark);
+    }
     if (family->id == 0) default_family_ = family;
   }
   default_handle_ = std::make_unique<HandleImpl>(default_family_);
@@ -261,6 +277,7 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
   made->options = descriptor.options;
   made->row = std::move(row);
   made->bytewise = made->row.order.empty();
+  if (!made->row.mark.empty()) made->mark->set(made->row.mark);
   if (S s = bind_merges(*made); !s.ok()) return s;
   if (S s = set_compression(*made); !s.ok()) return s;
   *family = std::move(made);
@@ -290,7 +307,7 @@ rocksdb::Status DBImpl::bind_merges(Family& family) {
     return S::Corruption("the row of family " + family.name + " names no merge slot");
   }
   MergeSlot& slot = *slots_.merges[*family.row.merge_slot];
-  slot.bind(with, !family.bytewise, options_.info_log.get());
+  slot.bind(with, !family.bytewise, options_.info_log.get(), family.mark);
   family.merges = with.get();
   if (with == nullptr || read_only_) return S::OK();
   hawthorn::Status status = db_->set_merge_operator(family.tree, slot.name());

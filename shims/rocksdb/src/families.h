@@ -4,10 +4,14 @@
 // A family is a tree of the engine, "cf/" and its name. What the engine does not know of it stands
 // in the tree "rocksdb", in a row for each:
 //
-//   family/NAME   id, name of the comparator, engine's order, merge slot, compression
+//   family/NAME   id, name of the comparator, engine's order, merge slot, compression; of families
+//                 that have had entities, their mark in hexadecimal (entities.h)
 //   dropped/ID    the same of a family that is dropped, and still read by who has a handle; its
 //                 tree is "dropped/ID", and goes with the last handle, or with the next open
 //   next_family   the id that the next one gets
+//
+// and in the tree "rocksdb_erased" by the number of its tree the row of each that is gone: the log
+// may tell of it for some time (updates.h).
 //
 // Not here: handles, and who waits for whom (db_impl.h).
 // Threads: FamilyRows as the engine; a Family's constant members from any thread.
@@ -19,6 +23,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +31,7 @@
 #include <vector>
 
 #include "rocksdb/options.h"
+#include "shims/rocksdb/src/entities.h"
 #include "shims/rocksdb/src/slots.h"
 
 namespace hawthorn::rocks {
@@ -36,6 +42,7 @@ struct FamilyRow {
   std::string order;                        // TreeOptions::order
   std::optional<uint32_t> merge_slot = {};  // nothing: it never had an operator
   uint32_t compression = 0;                 // hawthorn::Compression
+  std::string mark = {};                    // bytes; empty: it never had entities
 };
 
 struct Family {
@@ -48,7 +55,13 @@ struct Family {
   const rocksdb::MergeOperator* merges = nullptr;  // that it has now
   bool has_slot = false;                           // the engine folds operands in its tree
   std::atomic<bool> dropped{false};
+  // Shared with its merge slot and its filter.
+  std::shared_ptr<EntityMark> mark = std::make_shared<EntityMark>();
 };
+
+inline constexpr std::string_view kRowsTree = "rocksdb";
+inline constexpr std::string_view kFamilyTree = "cf/";
+inline constexpr std::string_view kDroppedTree = "dropped/";
 
 std::string tree_name(const std::string& family);
 std::string dropped_tree_name(uint32_t id);
@@ -82,6 +95,9 @@ hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
                              const FamilyRow& row);
 // Removes what drop_family has left.
 hawthorn::Status erase_dropped(hawthorn::Db& db, uint32_t id);
+// Those that were erased, by the ids of their trees.
+hawthorn::Status each_erased_family(
+    hawthorn::Db& db, const std::function<void(uint32_t tree, const FamilyRow& row)>& show);
 // The first commit of a new database.
 hawthorn::Status make_rows(hawthorn::Db& db, const FamilyRow& default_family);
 

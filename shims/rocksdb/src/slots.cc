@@ -7,19 +7,6 @@
 
 namespace hawthorn::rocks {
 
-namespace {
-
-// Takes the key off a keyed operand.
-bool split(std::string_view operand, rocksdb::Slice* key, rocksdb::Slice* rest) {
-  const char* const end = operand.data() + operand.size();
-  const char* const behind = read_string(operand.data(), end, key);
-  if (behind == nullptr) return false;
-  *rest = rocksdb::Slice(behind, static_cast<size_t>(end - behind));
-  return true;
-}
-
-}  // namespace
-
 std::string merge_slot_name(size_t number) { return "rocksdb.merge." + std::to_string(number); }
 std::string order_slot_name(size_t number) { return "rocksdb.order." + std::to_string(number); }
 
@@ -40,6 +27,14 @@ std::string keyed_operand(std::string_view key, std::string_view operand) {
   return keyed;
 }
 
+bool split_keyed(std::string_view keyed, rocksdb::Slice* key, rocksdb::Slice* operand) {
+  const char* const end = keyed.data() + keyed.size();
+  const char* const behind = read_string(keyed.data(), end, key);
+  if (behind == nullptr) return false;
+  *operand = rocksdb::Slice(behind, static_cast<size_t>(end - behind));
+  return true;
+}
+
 bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
                 std::optional<std::string_view> existing,
                 const std::vector<rocksdb::Slice>& operands, rocksdb::Logger* logger,
@@ -57,10 +52,11 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
 }
 
 void MergeSlot::bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed,
-                     rocksdb::Logger* logger) {
+                     rocksdb::Logger* logger, std::shared_ptr<const EntityMark> mark) {
   operator_.store(nullptr, std::memory_order_release);
   keyed_ = keyed;
   logger_ = logger;
+  mark_ = std::move(mark);
   owner_ = std::move(to);
   operator_.store(owner_.get(), std::memory_order_release);
 }
@@ -74,10 +70,10 @@ bool MergeSlot::merge(std::string_view key, std::optional<std::string_view> exis
   rocksdb::Slice user_key = slice(key);
   for (const std::string_view operand : operands) {
     rocksdb::Slice rest = slice(operand);
-    if (keyed_ && !split(operand, &user_key, &rest)) return false;
+    if (keyed_ && !split_keyed(operand, &user_key, &rest)) return false;
     list.push_back(rest);
   }
-  return full_merge(*with, view(user_key), existing, list, logger_, result);
+  return full_merge_stored(*mark_, *with, view(user_key), existing, list, logger_, result);
 }
 
 bool MergeSlot::combine(std::string_view key, std::string_view left, std::string_view right,
@@ -87,7 +83,8 @@ bool MergeSlot::combine(std::string_view key, std::string_view left, std::string
   rocksdb::Slice user_key = slice(key);
   rocksdb::Slice first = slice(left);
   rocksdb::Slice second = slice(right);
-  if (keyed_ && (!split(left, &user_key, &first) || !split(right, &user_key, &second))) {
+  if (keyed_ &&
+      (!split_keyed(left, &user_key, &first) || !split_keyed(right, &user_key, &second))) {
     return false;
   }
   std::string combined;

@@ -25,6 +25,7 @@
 
 #include "rocksdb/comparator.h"
 #include "rocksdb/merge_operator.h"
+#include "shims/rocksdb/src/entities.h"
 
 namespace hawthorn::rocks {
 
@@ -32,7 +33,8 @@ class MergeSlot final : public hawthorn::MergeOperator {
  public:
   explicit MergeSlot(std::string name) : name_(std::move(name)) {}
 
-  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, rocksdb::Logger* logger);
+  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, rocksdb::Logger* logger,
+            std::shared_ptr<const EntityMark> mark);
 
   std::string_view name() const override { return name_; }
   bool merge(std::string_view key, std::optional<std::string_view> existing,
@@ -46,6 +48,7 @@ class MergeSlot final : public hawthorn::MergeOperator {
   std::atomic<const rocksdb::MergeOperator*> operator_{nullptr};
   bool keyed_ = false;
   rocksdb::Logger* logger_ = nullptr;
+  std::shared_ptr<const EntityMark> mark_;
 };
 
 // Folds operands that are not keyed.
@@ -54,8 +57,9 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
                 const std::vector<rocksdb::Slice>& operands, rocksdb::Logger* logger,
                 std::string* result);
 
-// The operand as a keyed family stores it.
+// The operand as a keyed family stores it, and its parts.
 std::string keyed_operand(std::string_view key, std::string_view operand);
+bool split_keyed(std::string_view keyed, rocksdb::Slice* key, rocksdb::Slice* operand);
 
 class OrderSlot final : public hawthorn::KeyComparator {
  public:
