@@ -172,9 +172,7 @@ TEST_F(UpdatesTest, AreKeptOverRestartsWhereThatIsAskedFor) {
   options_.WAL_ttl_seconds = 1000;
   open_both();
   EXPECT_EQ(since(lost), "(not found)");
-  next_ = lost + 1;
   EXPECT_OK(put("a", "2"));
-  EXPECT_EQ(since(next_), "put 0 a=2; | ");
   const uint64_t begin = latest();
   EXPECT_OK(db_->Flush(rocksdb::FlushOptions()));
   for (int round = 0; round < 2; ++round) {
@@ -293,7 +291,7 @@ TEST_F(UpdatesTest, AreKeptByAnchors) {
   EXPECT_EQ(numbers(), "0 ");
   EXPECT_EQ(at(4), "0 ");
   EXPECT_EQ(at(5), "0 1 ");  // made now, whatever the keeper was told
-  EXPECT_EQ(at(11), "1 2 ");
+  EXPECT_EQ(at(11), "2 ");
 }
 
 // A copy that is made by a loop over the updates.
@@ -397,43 +395,71 @@ TEST_F(Copies, AreWholeBehindBatchesOfManyOperations) {
   compare();
 }
 
+// The parent opens nothing: a child has not the threads that the engine keeps for the process.
 class KilledCopies : public Copies {
  protected:
+  struct Progress {
+    std::atomic<int> written{0};
+    std::atomic<uint64_t> next{0};
+  };
+
   void write_for_ever() {
     if (!try_open({"default", "other"}).ok()) _exit(1);
-    for (int i = written_->load() + 1;; ++i) {
+    for (int i = progress_->written + 1;; ++i) {
       WriteBatch batch;
       batch.Put("n", std::to_string(i)).PermitUncheckedError();
       batch.Merge(handles_[1], std::to_string(i % 100), std::to_string(i)).PermitUncheckedError();
       if (!db_->Write(WriteOptions(), &batch).ok()) _exit(1);
       if (i % 500 == 0 && !db_->Flush(rocksdb::FlushOptions()).ok()) _exit(1);
-      written_->store(i);
+      progress_->written = i;
     }
   }
-  SharedWithChildren<std::atomic<int>> written_;
-};
-
-TEST_F(KilledCopies, AreWholeBehindCrashes) {
-  options_.WAL_ttl_seconds = 1000;
-  open_both();
-  next_ = latest() + 1;
-  close();
-  std::mt19937 random(1);
-  constexpr int kRounds = 6;
-  for (int round = 0; round < kRounds; ++round) {
-    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { write_for_ever(); }));
+  void begin() {
+    open_both();
+    progress_->next = latest() + 1;
+    close();
+  }
+  void check() {
     open_copy();
     open_both();
-    const std::string last = get("n");
-    written_->store(last == "(missing)" ? 0 : std::stoi(last));
+    next_ = progress_->next;
     ASSERT_NO_FATAL_FAILURE(catch_up());
-    compare();
+    const std::string last = get("n");
+    ASSERT_GE(last == "(missing)" ? 0 : std::stoi(last), progress_->written);
+    if (progress_->written > 0) compare();
+    progress_->written = last == "(missing)" ? 0 : std::stoi(last);
+    progress_->next = next_;
     close();
-    // No thread of this process may be there when it forks.
     for (rocksdb::ColumnFamilyHandle* handle : copy_handles_) delete handle;
     copy_handles_.clear();
     copy_.reset();
   }
+  template <typename Work>
+  static void in_a_child(const Work& work) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      work();
+      std::fflush(nullptr);
+      _exit(HasFailure() ? 1 : 0);
+    }
+    int how = 0;
+    ASSERT_EQ(waitpid(child, &how, 0), child);
+    ASSERT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+  }
+  SharedWithChildren<Progress> progress_;
+};
+
+TEST_F(KilledCopies, AreWholeBehindCrashes) {
+  options_.WAL_ttl_seconds = 1000;
+  ASSERT_NO_FATAL_FAILURE(in_a_child([this] { begin(); }));
+  std::mt19937 random(1);
+  constexpr int kRounds = 6;
+  for (int round = 0; round < kRounds; ++round) {
+    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { write_for_ever(); }));
+    ASSERT_NO_FATAL_FAILURE(in_a_child([this] { check(); }));
+  }
+  EXPECT_GT(progress_->written, 0);
 }
 
 }  // namespace
