@@ -16,9 +16,9 @@ using rocksdb::SstFileReader;
 using rocksdb::SstFileWriter;
 using rocksdb::Status;
 
-class Files : public RocksTest {
+class FileReaders : public RocksTest {
  protected:
-  Files() { options_.merge_operator = std::make_shared<Append>(); }
+  FileReaders() { options_.merge_operator = std::make_shared<Append>(); }
   static std::string key(int i) { return std::to_string(100'000 + i); }
 
   // Of so many puts, each third one an entity.
@@ -46,7 +46,7 @@ class Files : public RocksTest {
   const std::string file_ = directory_ + "/entries";
 };
 
-TEST_F(Files, AreWalkedInBothDirections) {
+TEST_F(FileReaders, AreWalkedInBothDirections) {
   constexpr int kCount = 2000;
   ASSERT_NO_FATAL_FAILURE(write(kCount, 200));
   SstFileReader reader(options_);
@@ -86,7 +86,7 @@ TEST_F(Files, AreWalkedInBothDirections) {
   EXPECT_FALSE(at->Valid());
 }
 
-TEST_F(Files, ShowWhatTheyHold) {
+TEST_F(FileReaders, ShowWhatTheyHold) {
   SstFileWriter writer(rocksdb::EnvOptions(), options_);
   ASSERT_OK(writer.Open(file_));
   ASSERT_OK(writer.Delete("a"));
@@ -143,7 +143,7 @@ TEST_F(Files, ShowWhatTheyHold) {
   EXPECT_TRUE(stops->Valid());
 }
 
-TEST_F(Files, LeaveAloneWhatHasNoMeaning) {
+TEST_F(FileReaders, LeaveAloneWhatHasNoMeaning) {
   ASSERT_NO_FATAL_FAILURE(write(1, 1));
   SstFileReader reader(options_);
   ASSERT_OK(reader.Open(file_));
@@ -167,7 +167,7 @@ TEST_F(Files, LeaveAloneWhatHasNoMeaning) {
   EXPECT_TRUE(of.readable_properties.empty());
 }
 
-TEST_F(Files, OfRangesAloneAreEmpty) {
+TEST_F(FileReaders, OfRangesAloneAreEmpty) {
   SstFileWriter writer(rocksdb::EnvOptions(), options_);
   ASSERT_OK(writer.Open(file_));
   ASSERT_OK(writer.DeleteRange("a", "b"));
@@ -181,7 +181,7 @@ TEST_F(Files, OfRangesAloneAreEmpty) {
   EXPECT_FALSE(at->Valid());
 }
 
-TEST_F(Files, OfOthersAreRefused) {
+TEST_F(FileReaders, OfOthersAreRefused) {
   SstFileReader reader(options_);
   EXPECT_TRUE(reader.VerifyChecksum().IsInvalidArgument());
   EXPECT_EQ(reader.GetTableProperties(), nullptr);
@@ -195,7 +195,7 @@ TEST_F(Files, OfOthersAreRefused) {
 }
 
 // Each byte that is another one is found.
-TEST_F(Files, ThatAreDamagedAreTold) {
+TEST_F(FileReaders, ThatAreDamagedAreTold) {
   ASSERT_NO_FATAL_FAILURE(write(20, 10));
   const std::string whole = bytes();
   for (size_t i = 0; i < whole.size(); ++i) {
