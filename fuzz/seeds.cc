@@ -216,6 +216,43 @@ void of_sequences(Seeds& seeds) {
   }
 }
 
+// Blocks of records as the shim's files of entries have them; see entries_fuzz.cc.
+void of_entries(Seeds& seeds) {
+  using namespace std::string_view_literals;
+  constexpr char kPut = 0x1;
+  constexpr char kMerge = 0x2;
+  constexpr char kDelete = 0x0;
+  constexpr char kRange = 0xF;
+  constexpr char kEntity = 0x16;
+  const auto record = [](char tag, std::string_view key, std::string_view value) {
+    std::string bytes(1, tag);
+    bytes += static_cast<char>(key.size());
+    bytes += key;
+    if (tag == kDelete) return bytes;
+    bytes += static_cast<char>(value.size());
+    return bytes += value;
+  };
+  const auto file = [](char entries, char ranges, char others, const std::string& blocks) {
+    return std::string{'\1', entries, ranges, others} + blocks;
+  };
+  const auto block = [](const std::string& records) {
+    return static_cast<char>(records.size() - 1) + records;
+  };
+  const std::string columns = record(kEntity, "c",
+                                     "\1\2\0\1\1x\1"
+                                     "12"sv);
+  seeds.add(
+      "entries", "puts",
+      file(3, 0, 0,
+           block(record(kPut, "a", "1") + record(kPut, "b", "2")) + block(record(kPut, "c", "3"))));
+  seeds.add("entries", "all",
+            file(5, 1, 3,
+                 block(record(kDelete, "a", "") + record(kMerge, "b", "2")) +
+                     block(record(kRange, "a", "z")) + block(columns + record(kPut, "d", "4"))));
+  seeds.add("entries", "disorder",
+            file(2, 0, 0, block(record(kPut, "b", "1") + record(kPut, "a", "2"))));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -241,5 +278,6 @@ int main(int argc, char** argv) {
   of_operations_target(seeds);
   of_backups(seeds);
   of_sequences(seeds);
+  of_entries(seeds);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "os/fork.h"
 #include "os/posix_file.h"
 #include "os/schedule.h"
 
@@ -54,6 +55,18 @@ class RealRandom : public Random {
   }
 };
 
+const Machine* make_real_machine() {
+  Io* const io = make_pool_io(kIoThreads).release();
+  return new Machine{
+      .files = &posix_file_system(),
+      .io = io,
+      .queues = make_io_queues(io).release(),
+      .clock = new RealClock,
+      .random = new RealRandom,
+      .background_threads = true,
+  };
+}
+
 }  // namespace
 
 uint32_t processors() {
@@ -63,18 +76,21 @@ uint32_t processors() {
   return static_cast<uint32_t>(std::max(1, CPU_COUNT(&allowed)));
 }
 
+// Never destroyed: databases in static variables may outlive anything that is. A child of fork,
+// which has none of its parent's threads, gets another one.
 const Machine& real_machine() {
-  // Never destroyed: databases in static variables may outlive anything that is.
-  static Io* const io = make_pool_io(kIoThreads).release();
-  static const Machine* const machine = new Machine{
-      .files = &posix_file_system(),
-      .io = io,
-      .queues = make_io_queues(io).release(),
-      .clock = new RealClock,
-      .random = new RealRandom,
-      .background_threads = true,
+  struct Made {
+    Mutex mutex;
+    const Machine* machine GUARDED_BY(mutex) = nullptr;
+    uint64_t generation GUARDED_BY(mutex) = 0;
   };
-  return *machine;
+  static Made& made = *new Made;
+  MutexLock lock(made.mutex);
+  if (made.machine == nullptr || made.generation != fork_generation()) {
+    made.machine = make_real_machine();
+    made.generation = fork_generation();
+  }
+  return *made.machine;
 }
 
 }  // namespace hawthorn::os

@@ -581,6 +581,29 @@ TEST_F(Api, a_child_of_fork_is_refused) {
   ASSERT_OK(db_->close());
 }
 
+// What the process keeps for all databases has threads, too, which a child has not.
+TEST_F(Api, a_child_of_fork_opens_what_is_closed) {
+#if defined(HAWTHORN_TSAN)
+  GTEST_SKIP() << "ThreadSanitizer does not like forks of programs with threads";
+#endif
+  ASSERT_OK(db_->put(tree_, "k", "v"));
+  db_.reset();  // without a flush, so that there is a log to read
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    open();
+    const bool written = get("k") == "v" && db_->put(tree_, "k", "child").ok() &&
+                         db_->flush().ok() && db_->close().ok();
+    _exit(written && !HasFailure() ? 0 : 1);
+  }
+  int result = 0;
+  ASSERT_EQ(waitpid(child, &result, 0), child);
+  EXPECT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << result;
+  open();
+  EXPECT_EQ(get("k"), "child");
+}
+
 TEST(Memory, is_resident_from_open_where_asked) {
   const auto resident_pages = [] {
     size_t size = 0;

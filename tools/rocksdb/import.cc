@@ -74,7 +74,7 @@ class Import {
   }
 
   Status ingest(const SourceFamily& family) {
-    const Result<Tree> tree = db_->find_tree(rocks::tree_name(family.name));
+    const Result<Tree> tree = db_->find_tree(rocks::tree_name(family.name, {}));
     if (!tree.ok()) return in_family(family.name, tree.status());
     Status status = db_->set_compression(*tree, rocks::compression_of(family.options));
     if (!status.ok()) return in_family(family.name, status);
@@ -98,7 +98,7 @@ class Import {
   Status verify() {
     for (size_t i = 0; i < source_.families().size(); ++i) {
       const SourceFamily& family = source_.families()[i];
-      const Result<Tree> tree = db_->find_tree(rocks::tree_name(family.name));
+      const Result<Tree> tree = db_->find_tree(rocks::tree_name(family.name, {}));
       if (!tree.ok()) return in_family(family.name, tree.status());
       const Result<uint64_t> count = db_->count(*tree, "", std::nullopt);
       if (!count.ok()) return in_family(family.name, count.status());

@@ -43,6 +43,12 @@ Result<std::map<std::string, std::string>> by_family(const std::vector<std::stri
   return names;
 }
 
+bool fold(const rocksdb::MergeOperator& with, std::string_view key,
+          std::optional<std::string_view> stored, const std::vector<rocksdb::Slice>& operands,
+          std::string* result) {
+  return rocks::full_merge(with, key, stored, operands, nullptr, result);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TreeSource>> TreeSource::open(const MigrateOptions& options) {
@@ -118,6 +124,7 @@ Status TreeSource::find_families(const std::vector<std::string>& merge_operators
 // Takes the operator that it uses out of the list.
 Status TreeSource::add_family(const std::string& name, const rocks::FamilyRow& row,
                               std::map<std::string, std::string>& merge_operators) {
+  if (!row.mark.empty()) return not_supported(name, "it has entities of wide columns");
   TreeFamily family;
   family.name = name;
   family.options.compression = compression_of(row.compression);
@@ -145,11 +152,11 @@ Status TreeSource::add_family(const std::string& name, const rocks::FamilyRow& r
     if (*row.merge_slot >= slots_.merges.size()) {
       return in_family(name, Status(StatusCode::kCorruption, "its row names no merge slot"));
     }
-    slots_.merges[*row.merge_slot]->bind(family.options.merge_operator, !row.order.empty(),
-                                         nullptr);
+    slots_.merges[*row.merge_slot]->bind(family.options.merge_operator, !row.order.empty(), nullptr,
+                                         nullptr, fold);
   }
   if (named != merge_operators.end()) merge_operators.erase(named);
-  const Result<Tree> tree = db_->find_tree(rocks::tree_name(name));
+  const Result<Tree> tree = db_->find_tree(rocks::tree_name(name, row));
   if (!tree.ok()) return in_family(name, tree.status());
   family.tree = *tree;
   families_.push_back(std::move(family));

@@ -290,20 +290,5 @@ TEST_F(Care, WhatIsRefused) {
   EXPECT_TRUE(db_->TryCatchUpWithPrimary().IsNotSupported());
 }
 
-// A program's loop over what was committed gets nothing, and not some of it.
-TEST_F(Care, TheLogIsNotRead) {
-  open();
-  ASSERT_OK(put("a", "1"));
-  std::unique_ptr<rocksdb::TransactionLogIterator> iterator;
-  const rocksdb::TransactionLogIterator::ReadOptions options(false);
-  EXPECT_FALSE(options.verify_checksums_);
-  EXPECT_TRUE(db_->GetUpdatesSince(0, &iterator, options).IsNotSupported());
-  EXPECT_TRUE(db_->GetUpdatesSince(0, &iterator).IsNotSupported());
-  for (; iterator != nullptr && iterator->Valid(); iterator->Next()) {
-    const rocksdb::BatchResult result = iterator->GetBatch();
-    ADD_FAILURE() << result.sequence << " " << result.writeBatchPtr->Count();
-  }
-}
-
 }  // namespace
 }  // namespace hawthorn::rocks

@@ -1,6 +1,7 @@
 #include "shims/rocksdb/src/base_delta_iterator.h"
 
 #include "rocksdb/options.h"
+#include "shims/rocksdb/src/entities.h"
 
 namespace hawthorn::rocks {
 
@@ -120,7 +121,6 @@ void BaseDeltaIterator::renew_delta() {
 
 void BaseDeltaIterator::settle() {
   valid_ = false;
-  merged_ = false;
   entries_ = delta_.entries().size();
   status_ = rocksdb::Status::OK();
   for (;; step()) {
@@ -139,12 +139,12 @@ void BaseDeltaIterator::settle() {
     const BatchRead read = BatchIndex::read(delta_, at_);
     if (read.found == BatchRead::Found::kDeleted) continue;
     if (read.found == BatchRead::Found::kMerges) {
-      std::optional<Slice> below;
-      if (both_) below = base_->value();
-      status_ = fold(handle_, delta_.key_of(*at_), read, below, &value_);
-      if (!status_.ok()) return;
-      merged_ = true;
+      const rocksdb::WideColumns* const below = both_ ? &base_->columns() : nullptr;
+      status_ = fold(handle_, delta_.key_of(*at_), read, below, &shown_);
+    } else {
+      status_ = show(read, &shown_);
     }
+    if (!status_.ok()) return;
     break;
   }
   valid_ = true;
@@ -153,8 +153,11 @@ void BaseDeltaIterator::settle() {
 Slice BaseDeltaIterator::key() const { return shows_base_ ? base_->key() : delta_.key_of(*at_); }
 
 Slice BaseDeltaIterator::value() const {
-  if (shows_base_) return base_->value();
-  return merged_ ? Slice(value_) : delta_.record_of(*at_).value;
+  return shows_base_ ? base_->value() : default_of(shown_.columns());
+}
+
+const rocksdb::WideColumns& BaseDeltaIterator::columns() const {
+  return shows_base_ ? base_->columns() : shown_.columns();
 }
 
 rocksdb::Status BaseDeltaIterator::status() const {

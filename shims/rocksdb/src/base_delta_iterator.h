@@ -35,6 +35,7 @@ class BaseDeltaIterator final : public rocksdb::Iterator {
   void Prev() override { move(false); }
   rocksdb::Slice key() const override;
   rocksdb::Slice value() const override;
+  const rocksdb::WideColumns& columns() const override;
   rocksdb::Status status() const override;
 
  private:
@@ -65,8 +66,7 @@ class BaseDeltaIterator final : public rocksdb::Iterator {
   bool valid_ = false;
   bool shows_base_ = false;
   bool both_ = false;
-  bool merged_ = false;  // value_ is shown
-  std::string value_;
+  rocksdb::PinnableWideColumns shown_;  // where it is not the base
   rocksdb::Status status_;
 };
 

@@ -40,13 +40,15 @@ enum class BatchTag : unsigned char {
   kDeleteRange = 0xF,
   kBeginPersistedPrepare = 0x12,
   kBeginUnprepare = 0x13,
+  kPutEntity = 0x16,
+  kFamilyPutEntity = 0x17,
 };
 
 struct BatchRecord {
   BatchTag tag = BatchTag::kNoop;  // that without a family, whatever was there
   uint32_t family = 0;
   rocksdb::Slice key;    // of marks: the id of the transaction; of log data: those
-  rocksdb::Slice value;  // of ranges: their end
+  rocksdb::Slice value;  // of ranges: their end; of entities: columns (entities.h)
 };
 
 inline constexpr size_t kVarintBytesMax = 5;
@@ -116,6 +118,10 @@ inline const char* read_record(const char* at, const char* end, BatchRecord* rec
       tag = BatchTag::kDeleteRange;
       at = read_varint32(at, end, &record->family);
       break;
+    case BatchTag::kFamilyPutEntity:
+      tag = BatchTag::kPutEntity;
+      at = read_varint32(at, end, &record->family);
+      break;
     default:
       break;
   }
@@ -125,6 +131,7 @@ inline const char* read_record(const char* at, const char* end, BatchRecord* rec
     case BatchTag::kPut:
     case BatchTag::kMerge:
     case BatchTag::kDeleteRange:
+    case BatchTag::kPutEntity:
       at = read_string(at, end, &record->key);
       return at == nullptr ? nullptr : read_string(at, end, &record->value);
     case BatchTag::kDelete:
@@ -142,6 +149,12 @@ inline const char* read_record(const char* at, const char* end, BatchRecord* rec
     default:
       return nullptr;
   }
+}
+
+// What counts as an operation.
+inline bool is_write(BatchTag tag) {
+  return tag == BatchTag::kPut || tag == BatchTag::kPutEntity || tag == BatchTag::kDelete ||
+         tag == BatchTag::kSingleDelete || tag == BatchTag::kDeleteRange || tag == BatchTag::kMerge;
 }
 
 inline uint32_t batch_count(const std::string& rep) {

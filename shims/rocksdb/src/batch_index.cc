@@ -4,6 +4,7 @@
 
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/entities.h"
 
 namespace hawthorn::rocks {
 
@@ -74,7 +75,8 @@ rocksdb::Status BatchIndex::rebuild() {
     at = read_record(at, end, &record);
     if (at == nullptr) return S::Corruption("bad record in a WriteBatch");
     const bool indexed = record.tag == BatchTag::kPut || record.tag == BatchTag::kMerge ||
-                         record.tag == BatchTag::kDelete || record.tag == BatchTag::kSingleDelete;
+                         record.tag == BatchTag::kDelete || record.tag == BatchTag::kSingleDelete ||
+                         record.tag == BatchTag::kPutEntity;
     if (indexed) add(family(record.family), record.family, record_at);
   }
   return S::OK();
@@ -99,7 +101,8 @@ BatchRead BatchIndex::read(const FamilyIndex& family, FamilyIndex::Entries::cons
       result.operands.push_back(record.value);
       continue;
     }
-    const bool is_put = record.tag == BatchTag::kPut;
+    result.entity = record.tag == BatchTag::kPutEntity;
+    const bool is_put = record.tag == BatchTag::kPut || result.entity;
     if (is_put) result.value = record.value;
     if (result.found == BatchRead::Found::kMerges) {
       result.based = true;
@@ -122,14 +125,52 @@ rocksdb::Status fold(rocksdb::ColumnFamilyHandle* handle, const Slice& key, cons
     return S::InvalidArgument("Merge_operator must be set for column_family");
   }
   std::optional<std::string_view> existing;
-  if (merges.based && !merges.deleted) existing = view(merges.value);
   if (!merges.based && below.has_value()) existing = view(*below);
+  if (merges.based && !merges.deleted) {
+    existing = view(merges.value);
+    if (merges.entity) {
+      if (S s = default_column(*existing, &*existing); !s.ok()) return s;
+    }
+  }
   std::string folded;
   if (!full_merge(*with, view(key), existing, merges.operands, nullptr, &folded)) {
     return S(S::kCorruption, S::kMergeOperatorFailed, S::kNoError,
              "the merge operator has refused an operand");
   }
   *value = std::move(folded);
+  return S::OK();
+}
+
+rocksdb::Status fold(rocksdb::ColumnFamilyHandle* handle, const Slice& key, const BatchRead& merges,
+                     const rocksdb::WideColumns* below, rocksdb::PinnableWideColumns* columns) {
+  rocksdb::WideColumns own;
+  if (merges.based) {
+    below = merges.entity ? &own : nullptr;
+    if (merges.entity) {
+      if (S s = decode_columns(view(merges.value), &own); !s.ok()) return s;
+    }
+  }
+  std::optional<Slice> existing;
+  if (below != nullptr) existing = default_of(*below);
+  std::string folded;
+  if (S s = fold(handle, key, merges, existing, &folded); !s.ok()) return s;
+  if (below != nullptr) return columns->SetWideColumnValue(with_default(*below, folded));
+  columns->SetPlainValue(std::move(folded));
+  return S::OK();
+}
+
+rocksdb::Status show(const BatchRead& read, rocksdb::PinnableSlice* value) {
+  std::string_view shown = view(read.value);
+  if (read.entity) {
+    if (S s = default_column(shown, &shown); !s.ok()) return s;
+  }
+  value->PinSelf(slice(shown));
+  return S::OK();
+}
+
+rocksdb::Status show(const BatchRead& read, rocksdb::PinnableWideColumns* columns) {
+  if (read.entity) return columns->SetWideColumnValue(read.value);
+  columns->SetPlainValue(read.value);
   return S::OK();
 }
 

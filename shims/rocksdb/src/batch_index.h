@@ -80,6 +80,7 @@ struct BatchRead {
   Found found = Found::kNothing;
   // Of kValue; of kMerges with `based` what they are upon. Lifetime: until the batch changes.
   rocksdb::Slice value;
+  bool entity = false;  // `value` are columns
   // Of kMerges: whether the batch says what they are upon: `value`, or nothing where `deleted`.
   bool based = false;
   bool deleted = false;
@@ -124,5 +125,12 @@ class BatchIndex {
 rocksdb::Status fold(rocksdb::ColumnFamilyHandle* handle, const rocksdb::Slice& key,
                      const BatchRead& merges, std::optional<rocksdb::Slice> below,
                      std::string* value);
+// The same over an entity, or a plain value as one; null: the database has nothing.
+rocksdb::Status fold(rocksdb::ColumnFamilyHandle* handle, const rocksdb::Slice& key,
+                     const BatchRead& merges, const rocksdb::WideColumns* below,
+                     rocksdb::PinnableWideColumns* columns);
+// What `read` has found: a value.
+rocksdb::Status show(const BatchRead& read, rocksdb::PinnableSlice* value);
+rocksdb::Status show(const BatchRead& read, rocksdb::PinnableWideColumns* columns);
 
 }  // namespace hawthorn::rocks

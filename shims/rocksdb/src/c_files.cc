@@ -125,20 +125,25 @@ rocksdb_t* rocksdb_open_and_trim_history(const rocksdb_options_t*, const char*, 
 }
 rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_number,
                                                   const rocksdb_wal_readoptions_t*, char** errptr) {
-  std::unique_ptr<rocksdb::TransactionLogIterator> none;
-  failed(errptr, db->rep->GetUpdatesSince(seq_number, &none));
-  return nullptr;
+  std::unique_ptr<rocksdb::TransactionLogIterator> found;
+  if (failed(errptr, db->rep->GetUpdatesSince(seq_number, &found))) return nullptr;
+  return new rocksdb_wal_iterator_t{std::move(found)};
 }
 const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t*) { return new rocksdb_livefiles_t; }
-void rocksdb_wal_iter_next(rocksdb_wal_iterator_t*) {}
-unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t*) { return 0; }
-void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t*, char** errptr) {
-  refuse(errptr, __func__);
+void rocksdb_wal_iter_next(rocksdb_wal_iterator_t* iterator) { iterator->rep->Next(); }
+unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* iterator) {
+  return iterator->rep->Valid() ? 1 : 0;
 }
-rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t*, uint64_t*) {
-  return nullptr;
+void rocksdb_wal_iter_status(const rocksdb_wal_iterator_t* iterator, char** errptr) {
+  failed(errptr, iterator->rep->status());
 }
-void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t*) {}
+rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* iterator,
+                                                 uint64_t* seq) {
+  rocksdb::BatchResult batch = iterator->rep->GetBatch();
+  if (seq != nullptr) *seq = batch.sequence;
+  return new rocksdb_writebatch_t{std::move(*batch.writeBatchPtr)};
+}
+void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iterator) { delete iterator; }
 void rocksdb_load_latest_options(const char* path, rocksdb_env_t* env, bool ignore_unknown_options,
                                  rocksdb_cache_t* cache, rocksdb_options_t** db_options,
                                  size_t* family_count, char*** names,

@@ -37,6 +37,10 @@ struct rocksdb_pinnableslice_t {
 struct rocksdb_pinnable_handle_t {
   rocksdb::PinnableSlice rep;
 };
+struct rocksdb_wal_iterator_t {
+  std::unique_ptr<rocksdb::TransactionLogIterator> rep;
+};
+
 struct rocksdb_writebatch_t {
   rocksdb::WriteBatch rep;
 };

@@ -232,6 +232,21 @@ rocksdb::Status DBImpl::DestroyColumnFamilyHandle(Handle* handle) {
   return S::OK();
 }
 
+rocksdb::Status DBImpl::mark_entities(Family& family) {
+  if (family.mark->get() != nullptr) return S::OK();
+  const std::lock_guard lock(admin_);
+  if (family.mark->get() != nullptr) return S::OK();
+  if (family.dropped) return S::InvalidArgument("the column family is dropped");
+  family.row.mark = EntityMark::make();
+  S s = write_row(family);
+  if (s.ok()) {
+    family.mark->set(family.row.mark);
+  } else {
+    family.row.mark.clear();
+  }
+  return s;
+}
+
 void DBImpl::family_gone(uint32_t id) {
   const std::lock_guard lock(admin_);
   // What fails here, the next open does.

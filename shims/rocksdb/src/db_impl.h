@@ -39,6 +39,8 @@
 namespace hawthorn::rocks {
 
 class EntriesReader;
+class Updates;
+class WalKeeper;
 
 class HandleImpl final : public rocksdb::ColumnFamilyHandle {
  public:
@@ -77,6 +79,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using rocksdb::DB::Flush;
   using rocksdb::DB::Get;
   using rocksdb::DB::GetApproximateSizes;
+  using rocksdb::DB::GetEntity;
   using rocksdb::DB::GetIntProperty;
   using rocksdb::DB::GetMapProperty;
   using rocksdb::DB::GetOptions;
@@ -86,9 +89,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   using rocksdb::DB::Level0StopWriteTrigger;
   using rocksdb::DB::Merge;
   using rocksdb::DB::MultiGet;
+  using rocksdb::DB::MultiGetEntity;
   using rocksdb::DB::NewIterator;
   using rocksdb::DB::NumberLevels;
   using rocksdb::DB::Put;
+  using rocksdb::DB::PutEntity;
   using rocksdb::DB::SetOptions;
   using rocksdb::DB::SingleDelete;
   using rocksdb::DB::VerifyChecksum;
@@ -133,6 +138,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   // db_write.cc
   rocksdb::Status Put(const rocksdb::WriteOptions& options, Handle* handle,
                       const rocksdb::Slice& key, const rocksdb::Slice& value) override;
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions& options, Handle* handle,
+                            const rocksdb::Slice& key,
+                            const rocksdb::WideColumns& columns) override;
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions& options, const rocksdb::Slice& key,
+                            const rocksdb::AttributeGroups& groups) override;
   rocksdb::Status Delete(const rocksdb::WriteOptions& options, Handle* handle,
                          const rocksdb::Slice& key) override;
   rocksdb::Status SingleDelete(const rocksdb::WriteOptions& options, Handle* handle,
@@ -155,6 +165,20 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   void MultiGet(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
                 rocksdb::Status* statuses, bool sorted_input) override;
+  rocksdb::Status GetEntity(const rocksdb::ReadOptions& options, Handle* handle,
+                            const rocksdb::Slice& key,
+                            rocksdb::PinnableWideColumns* columns) override;
+  rocksdb::Status GetEntity(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
+                            rocksdb::PinnableAttributeGroups* result) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
+                      const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                      rocksdb::Status* statuses, bool sorted_input) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                      const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                      rocksdb::Status* statuses, bool sorted_input) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
+                      const rocksdb::Slice* keys,
+                      rocksdb::PinnableAttributeGroups* results) override;
   bool KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle, const rocksdb::Slice& key,
                    std::string* value, bool* value_found) override;
   rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options, Handle* handle) override;
@@ -163,6 +187,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   const rocksdb::Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
   rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
+
+  // updates.cc
+  rocksdb::Status GetUpdatesSince(
+      rocksdb::SequenceNumber sequence, std::unique_ptr<rocksdb::TransactionLogIterator>* iter,
+      const rocksdb::TransactionLogIterator::ReadOptions& options) override;
 
   // db_properties.cc
   bool GetProperty(Handle* handle, const rocksdb::Slice& property, std::string* value) override;
@@ -221,6 +250,10 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                             const std::string& rep);
   // db_options.cc: what a file of options has now.
   rocksdb::Status options_text(std::string* text) const;
+  // db_families.cc: before the first entity of a family.
+  rocksdb::Status mark_entities(Family& family);
+  // updates.h: in a transaction that is to be prepared, or may have been logged in parts.
+  hawthorn::Status note_prepared(hawthorn::Transaction& in, uint32_t operations);
   // checkpoint.cc: into a directory that is not there; all up to *sequence is in it.
   rocksdb::Status checkpoint(const std::string& directory, uint64_t* sequence);
 
@@ -246,6 +279,7 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   void let_go_of_engine();
   rocksdb::Status open_engine(const Descriptors& families);
   rocksdb::Status open_families(const Descriptors& families, Handles* handles);
+  void start_filter(const Family& family);
   rocksdb::Status open_family(const rocksdb::ColumnFamilyDescriptor& descriptor, FamilyRow row,
                               std::shared_ptr<Family>* family);
   rocksdb::Status bind_merges(Family& family);
@@ -280,8 +314,10 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status keep_options(const std::string& directory) const;
 
   // db_write.cc
-  rocksdb::Status add_record(const BatchRecord& record, const Family& family,
-                             hawthorn::WriteBatch& batch, bool* by_transaction);
+  // Whether the columns are some, and the family may have entities.
+  rocksdb::Status expect_entity(const BatchRecord& record, Family& family);
+  rocksdb::Status add_record(const BatchRecord& record, Family& family, hawthorn::WriteBatch& batch,
+                             bool* by_transaction);
   rocksdb::Status write_by_transaction(const rocksdb::WriteOptions& options,
                                        const std::string& rep);
   hawthorn::Status apply(hawthorn::Transaction& in, const BatchRecord& record,
@@ -299,15 +335,18 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status apply_file(hawthorn::Transaction& in, EntriesReader& file, const Family& family,
                              bool ranges);
 
-  // db_read.cc
+  // db_read.cc. Values are PinnableSlices, or PinnableWideColumns.
   rocksdb::Iterator* new_iterator(const std::shared_ptr<Family>& family,
                                   const rocksdb::ReadOptions& options,
                                   const rocksdb::Snapshot* snapshot);
+  template <typename Value>
   hawthorn::Status multi_get(const Family& family, const hawthorn::Snapshot* snapshot,
                              const rocksdb::ReadOptions& options, size_t count,
-                             const size_t* places, const rocksdb::Slice* keys,
-                             rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
-                             uint64_t* bytes);
+                             const size_t* places, const rocksdb::Slice* keys, Value* values,
+                             rocksdb::Status* statuses, uint64_t* bytes);
+  template <typename Value>
+  void multi_get_of_families(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                             const rocksdb::Slice* keys, Value* values, rocksdb::Status* statuses);
 
   // db_properties.cc
   std::optional<uint64_t> int_property(const Family& family, std::string_view name);
@@ -334,6 +373,9 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   std::mutex reset_mutex_;
   hawthorn::Stats reset_;                 // of the last ResetStats, guarded by it
   std::shared_ptr<EngineEvents> events_;  // null where nobody listens
+  std::shared_ptr<WalKeeper> wal_keeper_;
+  std::unique_ptr<Updates> updates_;
+  std::atomic<uint64_t> prepared_notes_{0};
   std::shared_ptr<hawthorn::Db> db_;
 
   std::mutex admin_;

@@ -14,10 +14,24 @@ namespace hawthorn::rocks {
 
 using S = rocksdb::Status;
 
+namespace {
+
+// `fits`: whether records that are no entities are expected.
+S check_entry(const EntriesReader& file, const BatchRecord& record, bool fits) {
+  rocksdb::WideColumns columns;
+  if (record.tag == BatchTag::kPutEntity) {
+    fits = (file.index().others & kOthersEntities) != 0 &&
+           decode_columns(view(record.value), &columns).ok();
+  }
+  return fits ? S::OK() : S::Corruption(file.path(), "has other entries than its index says");
+}
+
+}  // namespace
+
 struct DBImpl::FilesOfFamily {
   std::shared_ptr<Family> family;
   std::vector<std::unique_ptr<EntriesReader>> files;
-  bool others = false;  // than puts
+  bool applied = false;  // there are others than puts
   bool move = false;
 };
 
@@ -44,7 +58,10 @@ S DBImpl::open_files(const rocksdb::IngestExternalFileArg& arg, FilesOfFamily* f
     if (file.index().family != kAnyFamily && file.index().family != family.id) {
       return S::InvalidArgument(path, "External file column family id don't match");
     }
-    files->others = files->others || file.index().others != 0;
+    files->applied = files->applied || (file.index().others & kOthersApplied) != 0;
+    if ((file.index().others & kOthersEntities) != 0) {
+      if (S s = mark_entities(*files->family); !s.ok()) return s;
+    }
   }
   return S::OK();
 }
@@ -74,10 +91,13 @@ S DBImpl::ingest_puts(FilesOfFamily& files) {
     for (bool found = true;;) {
       if (S s = file->next(&record, &found); !s.ok()) return s;
       if (!found) break;
-      if (record.tag != BatchTag::kPut) {
-        return S::Corruption(file->path(), "has other entries than its index says");
-      }
-      const hawthorn::Status status = ingest->add(view(record.key), view(record.value));
+      if (S s = check_entry(*file, record, record.tag == BatchTag::kPut); !s.ok()) return s;
+      const EntityMark& mark = *files.family->mark;
+      std::string kept;
+      const std::string_view value = record.tag == BatchTag::kPut
+                                         ? mark.plain(view(record.value), &kept)
+                                         : std::string_view(kept = mark.entity(view(record.value)));
+      const hawthorn::Status status = ingest->add(view(record.key), value);
       if (!status.ok()) return told(status);
     }
   }
@@ -91,6 +111,7 @@ S DBImpl::apply_file(hawthorn::Transaction& in, EntriesReader& file, const Famil
   for (bool found = true;;) {
     if (S s = file.next(&record, &found); !s.ok() || !found) return s;
     if ((record.tag == BatchTag::kDeleteRange) != ranges) continue;
+    if (S s = check_entry(file, record, true); !s.ok()) return s;
     if (record.tag == BatchTag::kMerge && family.merges == nullptr) {
       return S::NotSupported("Provide a merge_operator when opening DB");
     }
@@ -148,7 +169,7 @@ S DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>&
       }
     }
   }
-  S s = all.size() == 1 && !all[0].others ? ingest_puts(all[0]) : ingest_by_transaction(all);
+  S s = all.size() == 1 && !all[0].applied ? ingest_puts(all[0]) : ingest_by_transaction(all);
   if (!s.ok()) return s;
   for (const FilesOfFamily& files : all) {
     tell_of_ingest(files);

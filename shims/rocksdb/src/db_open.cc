@@ -9,9 +9,11 @@
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/filters.h"
+#include "shims/rocksdb/src/measure.h"
 #include "shims/rocksdb/src/option_map.h"
 #include "shims/rocksdb/src/resources.h"
 #include "shims/rocksdb/src/statistics_impl.h"
+#include "shims/rocksdb/src/updates.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -70,7 +72,12 @@ std::vector<const rocksdb::ColumnFamilyOptions*> options_of(
 }  // namespace
 
 DBImpl::DBImpl(const rocksdb::DBOptions& options, std::string name, bool read_only)
-    : options_(options), name_(std::move(name)), session_id_(random_id()), read_only_(read_only) {}
+    : options_(options),
+      name_(std::move(name)),
+      session_id_(random_id()),
+      read_only_(read_only),
+      wal_keeper_(std::make_shared<WalKeeper>(options.WAL_ttl_seconds, options.WAL_size_limit_MB)) {
+}
 
 DBImpl::~DBImpl() {
   snapshots_.let_go_of_all();
@@ -85,6 +92,7 @@ rocksdb::Status DBImpl::Close() {
   // Nobody else may call the engine while it closes.
   unsubscribe();
   hawthorn::Status status;
+  if (updates_ != nullptr) updates_->let_go_of_readers();
   if (!read_only_ && !GetDBOptions().avoid_flush_during_shutdown) status = db_->close();
   if (status.is(StatusCode::kBusy)) {
     subscribe();  // it stays open
@@ -95,8 +103,8 @@ rocksdb::Status DBImpl::Close() {
 }
 
 void DBImpl::let_go_of_engine() {
-  if (events_ != nullptr) events_->stop();
   unsubscribe();
+  if (updates_ != nullptr) updates_->let_go_of_readers();
   {
     OpenDatabases& databases = open_databases();
     const std::lock_guard lock(databases.mutex);
@@ -110,7 +118,9 @@ void DBImpl::let_go_of_engine() {
     gone.swap(families_);
   }
   gone.clear();
+  // It brings what is still to be told, of no family any more: errors are.
   db_.reset();
+  if (events_ != nullptr) events_->stop();
 }
 
 rocksdb::Status DBImpl::told(const hawthorn::Status& status) const {
@@ -206,9 +216,13 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
     events_ = std::make_shared<EngineEvents>(options_);
     engine.listeners.push_back(events_);
   }
+  const auto listener = std::make_shared<WalListener>(wal_keeper_);
+  if (!wal_keeper_->on_demand() && !read_only_) engine.listeners.push_back(listener);
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
   db_ = std::move(opened).value();
+  updates_ = std::make_unique<Updates>(db_.get(), wal_keeper_);
+  listener->start(db_.get());
   return S::OK();
 }
 
@@ -231,6 +245,7 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
   }
   if (!rows.ok()) return told(rows.status());
   if (!read_only_) {
+    if (S s = updates_->start(); !s.ok()) return s;
     for (const FamilyRow& row : rows->dropped()) {
       // What a prepared transaction has written to stays until it has ended, and the next open.
       const hawthorn::Status s = erase_dropped(*db_, row.id);
@@ -292,10 +307,6 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
   }
   const hawthorn::Result<hawthorn::Tree> tree = db_->find_tree(tree_name(descriptor.name, row));
   if (!tree.ok()) return told(tree.status());
-  if (const auto filter = filters_.find(descriptor.name);
-      filter != filters_.end() && row.filter_slot && *row.filter_slot < filter_slots_.size()) {
-    filter_slots_[*row.filter_slot]->bind(filter->second);
-  }
   for (const auto& slot : slots_.orders) {
     if (slot->name() == row.order) slot->bind(&comparator);
   }
@@ -306,10 +317,23 @@ rocksdb::Status DBImpl::open_family(const rocksdb::ColumnFamilyDescriptor& descr
   made->options = descriptor.options;
   made->row = std::move(row);
   made->bytewise = made->row.order.empty();
+  std::shared_ptr<EntityMark>& mark = (*slots_.marks)[made->id];
+  if (mark == nullptr) mark = std::make_shared<EntityMark>();
+  made->mark = mark;
+  if (!made->row.mark.empty() && mark->get() == nullptr) mark->set(made->row.mark);
   if (S s = bind_merges(*made); !s.ok()) return s;
   if (S s = set_compression(*made, compression_of(made->options)); !s.ok()) return s;
+  start_filter(*made);
   *family = std::move(made);
   return S::OK();
+}
+
+void DBImpl::start_filter(const Family& family) {
+  const auto filter = filters_.find(family.name);
+  if (filter == filters_.end() || !has_filter(family.options)) return;
+  filter->second->start(family.mark);
+  const std::optional<uint32_t> slot = family.row.filter_slot;
+  if (slot && *slot < filter_slots_.size()) filter_slots_[*slot]->bind(filter->second);
 }
 
 rocksdb::Status DBImpl::write_row(const Family& family) {
@@ -335,7 +359,18 @@ rocksdb::Status DBImpl::bind_merges(Family& family) {
     return S::Corruption("the row of family " + family.name + " names no merge slot");
   }
   MergeSlot& slot = *slots_.merges[*family.row.merge_slot];
-  slot.bind(with, !family.bytewise, options_.info_log.get(), statistics());
+  const auto fold = [mark = family.mark, logger = options_.info_log.get(), to = statistics()](
+                        const rocksdb::MergeOperator& op, std::string_view key,
+                        std::optional<std::string_view> stored,
+                        const std::vector<rocksdb::Slice>& operands, std::string* result) {
+    perf_count(&rocksdb::PerfContextBase::internal_merge_count, operands.size());
+    const PerfTimer timer(&rocksdb::PerfContextBase::merge_operator_time_nanos);
+    const TimedTick timed(to, rocksdb::MERGE_OPERATION_TOTAL_TIME, rocksdb::kExceptTimers);
+    if (full_merge_stored(*mark, op, key, stored, operands, logger, result)) return true;
+    if (to != nullptr) to->recordTick(rocksdb::NUMBER_MERGE_FAILURES);
+    return false;
+  };
+  slot.bind(with, !family.bytewise, family.mark.get(), options_.info_log.get(), fold);
   family.merges = with.get();
   if (with == nullptr || read_only_) return S::OK();
   hawthorn::Status status = db_->set_merge_operator(family.tree, slot.name());

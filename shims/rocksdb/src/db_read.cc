@@ -75,15 +75,42 @@ Batch& batch_of_thread() {
 
 void delete_value(void* value, void*) { delete static_cast<hawthorn::Value*>(value); }
 
-void hand_over(hawthorn::Value& read, rocksdb::PinnableSlice* to) {
+// `part` of what was read.
+void hand_over(hawthorn::Value& read, std::string_view part, rocksdb::PinnableSlice* to) {
   to->Reset();
-  if (read.size() <= kCopiedBytesMax) {
-    to->PinSelf(slice(read.view()));
+  if (part.size() <= kCopiedBytesMax) {
+    to->PinSelf(slice(part));
     read.reset();
     return;
   }
+  const auto at = static_cast<size_t>(part.data() - read.view().data());
   auto* const kept = new hawthorn::Value(std::move(read));
-  to->PinSlice(slice(kept->view()), delete_value, kept, nullptr);
+  to->PinSlice(slice(kept->view().substr(at, part.size())), delete_value, kept, nullptr);
+}
+
+// A copy of what one of many keys has.
+S show(const EntityMark& mark, std::string_view stored, rocksdb::PinnableSlice* to) {
+  to->Reset();
+  std::string_view value;
+  S s = plain_of(mark, stored, &value);
+  if (s.ok()) to->PinSelf(slice(value));
+  return s;
+}
+
+S show(const EntityMark& mark, std::string_view stored, rocksdb::PinnableWideColumns* to) {
+  const Content content = mark.content(stored);
+  if (content.entity) return to->SetWideColumnValue(slice(content.bytes));
+  to->SetPlainValue(slice(content.bytes));
+  return S::OK();
+}
+
+void count_read(const Measured& call, size_t bytes) {
+  call.count(rocksdb::BYTES_READ, bytes);
+  call.size(rocksdb::BYTES_PER_READ, bytes);
+}
+
+S no_place(const char* what) {
+  return S::InvalidArgument("an entity cannot be read without", what);
 }
 
 }  // namespace
@@ -100,13 +127,52 @@ rocksdb::Status DBImpl::Get(const rocksdb::ReadOptions& options, Handle* handle,
   const hawthorn::Status status =
       db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
   if (!status.ok()) return told(status);
-  hand_over(read, value);
+  std::string_view part;
+  if (S s = plain_of(*family_of(handle)->mark, read.view(), &part); !s.ok()) return s;
+  hand_over(read, part, value);
   perf_count(&rocksdb::PerfContextBase::get_read_bytes, value->size());
-  if (call) {
-    call.count(rocksdb::BYTES_READ, value->size());
-    call.size(rocksdb::BYTES_PER_READ, value->size());
-  }
+  if (call) count_read(call, value->size());
   return S::OK();
+}
+
+rocksdb::Status DBImpl::GetEntity(const rocksdb::ReadOptions& options, Handle* handle,
+                                  const rocksdb::Slice& key,
+                                  rocksdb::PinnableWideColumns* columns) {
+  if (handle == nullptr) return no_place("a column family handle");
+  if (columns == nullptr) return no_place("a PinnableWideColumns object");
+  columns->Reset();
+  if (S s = check(options); !s.ok()) return s;
+  const Measured call(options_.statistics.get(), rocksdb::DB_GET);
+  if (call) call.count(rocksdb::NUMBER_KEYS_READ, 1);
+  hawthorn::Value& read = value_of_thread();
+  const hawthorn::Status status =
+      db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
+  if (!status.ok()) return told(status);
+  const Content content = family_of(handle)->mark->content(read.view());
+  rocksdb::PinnableSlice kept;
+  hand_over(read, content.bytes, &kept);
+  if (call) count_read(call, kept.size());
+  if (content.entity) return columns->SetWideColumnValue(std::move(kept));
+  columns->SetPlainValue(std::move(kept));
+  return S::OK();
+}
+
+rocksdb::Status DBImpl::GetEntity(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
+                                  rocksdb::PinnableAttributeGroups* result) {
+  if (result == nullptr) return no_place("a PinnableAttributeGroups object");
+  const bool whole = std::all_of(result->begin(), result->end(), [](const auto& group) {
+    return group.column_family() != nullptr;
+  });
+  if (whole) {
+    MultiGetEntity(options, 1, &key, result);
+    return S::OK();
+  }
+  for (rocksdb::PinnableAttributeGroup& group : *result) {
+    group.SetStatus(group.column_family() == nullptr
+                        ? no_place("a column family handle")
+                        : S::Incomplete("another group has no column family handle"));
+  }
+  return no_place("a column family handle of each group");
 }
 
 bool DBImpl::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle,
@@ -120,11 +186,11 @@ bool DBImpl::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle,
   return true;
 }
 
+template <typename Value>
 hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapshot* snapshot,
                                    const rocksdb::ReadOptions& options, size_t count,
-                                   const size_t* places, const rocksdb::Slice* keys,
-                                   rocksdb::PinnableSlice* values, rocksdb::Status* statuses,
-                                   uint64_t* bytes) {
+                                   const size_t* places, const rocksdb::Slice* keys, Value* values,
+                                   rocksdb::Status* statuses, uint64_t* bytes) {
   const Measured call(options_.statistics.get(), rocksdb::DB_MULTIGET);
   const uint64_t bytes_before = *bytes;
   uint64_t found = 0;
@@ -148,9 +214,7 @@ hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapsho
     } else {
       *bytes += item.value.size();
       ++found;
-      values[at].Reset();
-      values[at].PinSelf(slice(item.value));
-      statuses[at] = S::OK();
+      statuses[at] = show(*family.mark, item.value, &values[at]);
     }
   }
   batch.answers.reset();
@@ -186,6 +250,65 @@ void DBImpl::MultiGet(const rocksdb::ReadOptions& options, size_t num_keys, Hand
     std::fill_n(statuses, num_keys, s);
     return;
   }
+  multi_get_of_families(options, num_keys, handles, keys, values, statuses);
+}
+
+void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
+                            const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                            rocksdb::Status* statuses, bool /*sorted_input*/) {
+  S s = check(options);
+  if (handle == nullptr) s = no_place("a column family handle");
+  if (keys == nullptr || results == nullptr) s = no_place("keys and PinnableWideColumns objects");
+  if (!s.ok()) {
+    std::fill_n(statuses, num_keys, s);
+    return;
+  }
+  uint64_t bytes = 0;
+  static_cast<void>(multi_get(*family_of(handle), view_of(options), options, num_keys, nullptr,
+                              keys, results, statuses, &bytes));
+}
+
+void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                            const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                            rocksdb::Status* statuses, bool /*sorted_input*/) {
+  S s = check(options);
+  if (handles == nullptr) s = no_place("column family handles");
+  if (keys == nullptr || results == nullptr) s = no_place("keys and PinnableWideColumns objects");
+  if (!s.ok()) {
+    std::fill_n(statuses, num_keys, s);
+    return;
+  }
+  multi_get_of_families(options, num_keys, handles, keys, results, statuses);
+}
+
+void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
+                            const rocksdb::Slice* keys, rocksdb::PinnableAttributeGroups* results) {
+  std::vector<Handle*> handles;
+  std::vector<rocksdb::Slice> all_keys;
+  for (size_t i = 0; i < num_keys; ++i) {
+    for (const rocksdb::PinnableAttributeGroup& group : results[i]) {
+      handles.push_back(group.column_family());
+      all_keys.push_back(keys[i]);
+    }
+  }
+  std::vector<rocksdb::PinnableWideColumns> columns(handles.size());
+  std::vector<S> statuses(handles.size());
+  MultiGetEntity(options, handles.size(), handles.data(), all_keys.data(), columns.data(),
+                 statuses.data(), false);
+  size_t at = 0;
+  for (size_t i = 0; i < num_keys; ++i) {
+    for (rocksdb::PinnableAttributeGroup& group : results[i]) {
+      group.Reset();
+      group.SetStatus(statuses[at]);
+      group.SetColumns(std::move(columns[at++]));
+    }
+  }
+}
+
+template <typename Value>
+void DBImpl::multi_get_of_families(const rocksdb::ReadOptions& options, size_t num_keys,
+                                   Handle** handles, const rocksdb::Slice* keys, Value* values,
+                                   rocksdb::Status* statuses) {
   // Families one after another, all of one moment.
   std::vector<size_t> order(num_keys);
   for (size_t i = 0; i < num_keys; ++i) order[i] = i;

@@ -22,11 +22,6 @@ S dropped_family() { return S::InvalidArgument("the column family is dropped"); 
 S unknown_family() { return S::InvalidArgument("Invalid column family specified in write batch"); }
 S no_operator() { return S::NotSupported("Provide a merge_operator when opening DB"); }
 
-bool is_write(BatchTag tag) {
-  return tag == BatchTag::kPut || tag == BatchTag::kDelete || tag == BatchTag::kSingleDelete ||
-         tag == BatchTag::kDeleteRange || tag == BatchTag::kMerge;
-}
-
 hawthorn::WriteBatch& batch_of_thread() {
   thread_local hawthorn::WriteBatch batch;
   batch.clear();
@@ -61,9 +56,25 @@ rocksdb::Status DBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle
   if (S s = check_options(options); !s.ok()) return s;
   if (family.dropped.load(std::memory_order_relaxed)) return dropped_family();
   const Measured call(statistics(), rocksdb::DB_WRITE, kCommitTime);
-  const hawthorn::Status s = db_->put(family.tree, view(key), view(value), durability_of(options));
+  std::string kept;
+  const hawthorn::Status s = db_->put(
+      family.tree, view(key), family.mark->plain(view(value), &kept), durability_of(options));
   count_write(call, s, 1, batch_bytes(key.size() + value.size()));
   return told(s);
+}
+
+rocksdb::Status DBImpl::PutEntity(const rocksdb::WriteOptions& options, Handle* handle,
+                                  const Slice& key, const rocksdb::WideColumns& columns) {
+  rocksdb::WriteBatch batch;
+  S s = batch.PutEntity(handle, key, columns);
+  return s.ok() ? Write(options, &batch) : s;
+}
+
+rocksdb::Status DBImpl::PutEntity(const rocksdb::WriteOptions& options, const Slice& key,
+                                  const rocksdb::AttributeGroups& groups) {
+  rocksdb::WriteBatch batch;
+  S s = batch.PutEntity(key, groups);
+  return s.ok() ? Write(options, &batch) : s;
 }
 
 rocksdb::Status DBImpl::Delete(const rocksdb::WriteOptions& options, Handle* handle,
@@ -116,7 +127,8 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
   hawthorn::WriteBatch& batch = batch_of_thread();
   const char* const end = rep.data() + rep.size();
   std::shared_ptr<Family> other;
-  const Family* family = default_family_.get();
+  Family* family = default_family_.get();
+  std::string kept;
   BatchRecord record;
   uint32_t found = 0;
   bool by_transaction = false;
@@ -137,7 +149,7 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
       return unknown_family();
     }
     if (record.tag == BatchTag::kPut) {
-      batch.put(family->tree, view(record.key), view(record.value));
+      batch.put(family->tree, view(record.key), family->mark->plain(view(record.value), &kept));
     } else if (S s = add_record(record, *family, batch, &by_transaction); !s.ok()) {
       return s;
     }
@@ -156,9 +168,19 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
   return s;
 }
 
-rocksdb::Status DBImpl::add_record(const BatchRecord& record, const Family& family,
+rocksdb::Status DBImpl::expect_entity(const BatchRecord& record, Family& family) {
+  rocksdb::WideColumns columns;
+  S s = decode_columns(view(record.value), &columns);
+  return s.ok() ? mark_entities(family) : s;
+}
+
+rocksdb::Status DBImpl::add_record(const BatchRecord& record, Family& family,
                                    hawthorn::WriteBatch& batch, bool* by_transaction) {
   switch (record.tag) {
+    case BatchTag::kPutEntity:
+      if (S s = expect_entity(record, family); !s.ok()) return s;
+      batch.put(family.tree, view(record.key), family.mark->entity(view(record.value)));
+      return S::OK();
     case BatchTag::kDeleteRange: {
       const int order = family.options.comparator->Compare(record.key, record.value);
       if (order > 0) return S::InvalidArgument("end key comes before start key");
@@ -222,6 +244,9 @@ rocksdb::Status DBImpl::apply_all(hawthorn::Transaction& in, const rocksdb::Writ
       return unknown_family();
     }
     if (record.tag == BatchTag::kMerge && family->merges == nullptr) return no_operator();
+    if (record.tag == BatchTag::kPutEntity) {
+      if (S s = expect_entity(record, *family); !s.ok()) return s;
+    }
     if (hawthorn::Status status = apply(in, record, *family); !status.ok()) return told(status);
   }
   return S::OK();
@@ -230,9 +255,12 @@ rocksdb::Status DBImpl::apply_all(hawthorn::Transaction& in, const rocksdb::Writ
 hawthorn::Status DBImpl::apply(hawthorn::Transaction& in, const BatchRecord& record,
                                const Family& family) {
   const std::string_view key = view(record.key);
+  std::string kept;
   switch (record.tag) {
     case BatchTag::kPut:
-      return in.put(family.tree, key, view(record.value));
+      return in.put(family.tree, key, family.mark->plain(view(record.value), &kept));
+    case BatchTag::kPutEntity:
+      return in.put(family.tree, key, family.mark->entity(view(record.value)));
     case BatchTag::kDeleteRange:
       if (family.options.comparator->Compare(record.key, record.value) >= 0) return {};
       return in.delete_range(family.tree, key, view(record.value));
@@ -255,8 +283,8 @@ hawthorn::Status DBImpl::merge_now(hawthorn::Transaction& in, const BatchRecord&
   std::optional<std::string_view> existing;
   if (read.ok()) existing = before.view();
   std::string merged;
-  if (!full_merge(*family.merges, view(record.key), existing, {record.value},
-                  options_.info_log.get(), &merged)) {
+  if (!full_merge_stored(*family.mark, *family.merges, view(record.key), existing, {record.value},
+                         options_.info_log.get(), &merged)) {
     return {StatusCode::kCorruption, "the merge operator has refused an operand"};
   }
   return in.put(family.tree, view(record.key), merged);

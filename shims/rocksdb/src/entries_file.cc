@@ -69,27 +69,27 @@ S EntriesReader::open(const std::string& path) {
   return S::OK();
 }
 
-S EntriesReader::next(BatchRecord* record, bool* found) {
-  *found = false;
-  if (in_block_ == block_.size()) {
-    if (at_ == blocks_end_) return seen_ == index_.entries ? S::OK() : corrupt("lacks entries");
-    std::string frame;
-    if (blocks_end_ - at_ < kFrameBytes) return corrupt("has a damaged block");
-    if (S s = file_.read(at_, kFrameBytes, &frame); !s.ok()) return s;
-    const auto size = fixed_at<uint32_t>(frame, 0);
-    if (size == 0 || size > blocks_end_ - at_ - kFrameBytes) return corrupt("has a damaged block");
-    if (S s = file_.read(at_ + kFrameBytes, size, &block_); !s.ok()) return s;
-    if (crc32c(block_) != fixed_at<uint32_t>(frame, sizeof(uint32_t))) {
-      return corrupt("has a damaged block");
-    }
-    at_ += kFrameBytes + size;
-    in_block_ = 0;
+S EntriesReader::read_block(uint64_t at, std::string* block, uint64_t* behind) const {
+  std::string frame;
+  if (blocks_end_ - at < kFrameBytes) return corrupt("has a damaged block");
+  if (S s = file_.read(at, kFrameBytes, &frame); !s.ok()) return s;
+  const auto size = fixed_at<uint32_t>(frame, 0);
+  if (size == 0 || size > blocks_end_ - at - kFrameBytes) return corrupt("has a damaged block");
+  if (S s = file_.read(at + kFrameBytes, size, block); !s.ok()) return s;
+  if (crc32c(*block) != fixed_at<uint32_t>(frame, sizeof(uint32_t))) {
+    return corrupt("has a damaged block");
   }
-  const char* const end = block_.data() + block_.size();
-  const char* const behind = read_record(block_.data() + in_block_, end, record);
+  *behind = at + kFrameBytes + size;
+  return S::OK();
+}
+
+S EntriesReader::record_at(const std::string& block, size_t* in_block, BatchRecord* record) const {
+  const char* const end = block.data() + block.size();
+  const char* const behind = read_record(block.data() + *in_block, end, record);
   if (behind == nullptr || record->family != 0) return corrupt("has a record that is none");
   switch (record->tag) {
     case BatchTag::kPut:
+    case BatchTag::kPutEntity:
     case BatchTag::kMerge:
     case BatchTag::kDelete:
     case BatchTag::kDeleteRange:
@@ -97,7 +97,18 @@ S EntriesReader::next(BatchRecord* record, bool* found) {
     default:
       return corrupt("has a record that is none");
   }
-  in_block_ = static_cast<size_t>(behind - block_.data());
+  *in_block = static_cast<size_t>(behind - block.data());
+  return S::OK();
+}
+
+S EntriesReader::next(BatchRecord* record, bool* found) {
+  *found = false;
+  if (in_block_ == block_.size()) {
+    if (at_ == blocks_end_) return seen_ == index_.entries ? S::OK() : corrupt("lacks entries");
+    if (S s = read_block(at_, &block_, &at_); !s.ok()) return s;
+    in_block_ = 0;
+  }
+  if (S s = record_at(block_, &in_block_, record); !s.ok()) return s;
   *found = true;
   ++seen_;
   return S::OK();

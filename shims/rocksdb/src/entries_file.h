@@ -7,7 +7,7 @@
 //   index     of the file: as below; its CRC and size are in the tail
 //   tail      size of the index (4), its CRC-32C (4), kEntriesTail
 //
-//   index     4 x 8 bytes: entries, ranges among them, whether there are others than puts, the
+//   index     4 x 8 bytes: entries, ranges among them, what there is beside puts (kOthers), the
 //             family (or kAnyFamily); strings, each behind its length (varint): the comparator's
 //             name, the smallest and the largest key
 //
@@ -33,11 +33,14 @@ inline constexpr std::string_view kEntriesMagic = "hawthorn-rocksdb entries 1\n"
 inline constexpr std::string_view kEntriesTail = "entries end\n";
 inline constexpr int32_t kEntriesVersion = 1;
 inline constexpr uint64_t kAnyFamily = UINT64_MAX;
+// Merges, deletes or ranges, which depend on what the database holds.
+inline constexpr uint64_t kOthersApplied = 1;
+inline constexpr uint64_t kOthersEntities = 2;
 
 struct EntriesIndex {
   uint64_t entries = 0;
   uint64_t ranges = 0;
-  uint64_t others = 0;  // than puts: 0 or 1
+  uint64_t others = 0;  // than puts of plain values
   uint64_t family = kAnyFamily;
   std::string comparator;
   std::string smallest;  // of all but ranges
@@ -55,6 +58,15 @@ class EntriesReader {
   void rewind() { at_ = kEntriesMagic.size(), block_.clear(), in_block_ = 0, seen_ = 0; }
   // The next record, whose bytes are valid until the next call; false in *found at the end.
   rocksdb::Status next(BatchRecord* record, bool* found);
+
+  // Blocks stand from here up to there, each behind the one before.
+  static uint64_t blocks_begin() { return kEntriesMagic.size(); }
+  uint64_t blocks_end() const { return blocks_end_; }
+  uint64_t bytes() const { return file_.bytes(); }
+  // The bytes of the one at `at`, and where it ends.
+  rocksdb::Status read_block(uint64_t at, std::string* block, uint64_t* behind) const;
+  // The record at *in_block, which is below the block's size, and where the next one is.
+  rocksdb::Status record_at(const std::string& block, size_t* in_block, BatchRecord* record) const;
 
  private:
   rocksdb::Status corrupt(const char* what) const {

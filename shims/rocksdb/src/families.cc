@@ -8,14 +8,14 @@
 namespace hawthorn::rocks {
 namespace {
 
-constexpr std::string_view kRows = "rocksdb";
+constexpr std::string_view kErased = "rocksdb_erased";
 constexpr std::string_view kFamily = "family/";
 constexpr std::string_view kDropped = "dropped/";
 constexpr std::string_view kNextFamily = "next_family";
 
 hawthorn::Status damaged(std::string_view row) {
   return {StatusCode::kCorruption, "the row \"" + std::string(row) + "\" of the tree \"" +
-                                       std::string(kRows) + "\" cannot be read"};
+                                       std::string(kRowsTree) + "\" cannot be read"};
 }
 
 template <typename Number>
@@ -33,8 +33,22 @@ std::string encode(const FamilyRow& row) {
   add(row.order);
   add(row.merge_slot ? std::to_string(*row.merge_slot) : std::string());
   add(std::to_string(row.compression));
-  if (row.filter_slot) add(std::to_string(*row.filter_slot));
+  // Those that few have are told apart by their first letter.
+  if (row.filter_slot) add("f" + std::to_string(*row.filter_slot));
+  if (!row.mark.empty()) add("m" + rocksdb::Slice(row.mark).ToString(true));
   return text;
+}
+
+bool decode_more(std::string_view field, FamilyRow* row) {
+  const std::string_view rest = field.substr(std::min<size_t>(field.size(), 1));
+  if (field.starts_with('f')) {
+    uint32_t slot = 0;
+    if (!parse(rest, &slot)) return false;
+    row->filter_slot = slot;
+    return true;
+  }
+  return field.starts_with('m') && rocksdb::Slice(rest).DecodeHex(&row->mark) &&
+         row->mark.size() == EntityMark::kBytes;
 }
 
 bool decode(std::string_view text, FamilyRow* row) {
@@ -42,7 +56,7 @@ bool decode(std::string_view text, FamilyRow* row) {
   for (size_t end; (end = text.find('\0')) != std::string_view::npos; text.remove_prefix(end + 1)) {
     fields.push_back(text.substr(0, end));
   }
-  if (fields.size() < 5 || fields.size() > 6 || !text.empty()) return false;
+  if (fields.size() < 5 || fields.size() > 7 || !text.empty()) return false;
   row->comparator = fields[1];
   row->order = fields[2];
   uint32_t slot = 0;
@@ -50,9 +64,8 @@ bool decode(std::string_view text, FamilyRow* row) {
     if (!parse(fields[3], &slot)) return false;
     row->merge_slot = slot;
   }
-  if (fields.size() == 6) {
-    if (!parse(fields[5], &slot)) return false;
-    row->filter_slot = slot;
+  for (size_t i = 5; i < fields.size(); ++i) {
+    if (!decode_more(fields[i], row)) return false;
   }
   return parse(fields[0], &row->id) && parse(fields[4], &row->compression);
 }
@@ -67,13 +80,17 @@ hawthorn::Status put_next_id(hawthorn::Transaction& in, const hawthorn::Tree& ro
 }  // namespace
 
 std::string tree_name(const std::string& family, const FamilyRow& row) {
-  return row.filter_slot ? filtered_tree_name(*row.filter_slot) : "cf/" + family;
+  return row.filter_slot ? filtered_tree_name(*row.filter_slot) : std::string(kFamilyTree) + family;
 }
-std::string filtered_tree_name(uint32_t slot) { return "filtered/" + std::to_string(slot); }
-std::string dropped_tree_name(uint32_t id) { return "dropped/" + std::to_string(id); }
+std::string filtered_tree_name(uint32_t slot) {
+  return std::string(kFilteredTree) + std::to_string(slot);
+}
+std::string dropped_tree_name(uint32_t id) {
+  return std::string(kDroppedTree) + std::to_string(id);
+}
 
 hawthorn::Result<FamilyRows> FamilyRows::read(hawthorn::Db& db) {
-  const hawthorn::Result<hawthorn::Tree> rows = db.find_tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = db.find_tree(kRowsTree);
   if (!rows.ok()) return rows.status();
   FamilyRows result;
   hawthorn::Cursor cursor = db.cursor(*rows);
@@ -110,13 +127,13 @@ std::vector<std::string> FamilyRows::names_by_id() const {
 
 hawthorn::Status put_family_row(hawthorn::Transaction& in, const std::string& name,
                                 const FamilyRow& row) {
-  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRowsTree);
   return rows.ok() ? in.put(*rows, family_key(name), encode(row)) : rows.status();
 }
 
 hawthorn::Status make_family(hawthorn::Transaction& in, const std::string& name,
                              const FamilyRow& row) {
-  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRowsTree);
   if (!rows.ok()) return rows.status();
   const hawthorn::Result<hawthorn::Tree> tree =
       in.tree(tree_name(name, row), hawthorn::TreeOptions{.order = row.order});
@@ -127,7 +144,7 @@ hawthorn::Status make_family(hawthorn::Transaction& in, const std::string& name,
 
 hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
                              const FamilyRow& row) {
-  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = in.find_tree(kRowsTree);
   if (!rows.ok()) return rows.status();
   hawthorn::Status status = in.rename_tree(tree_name(name, row), dropped_tree_name(row.id));
   if (status.ok()) status = in.del(*rows, family_key(name));
@@ -137,17 +154,41 @@ hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
 hawthorn::Status erase_dropped(hawthorn::Db& db, uint32_t id) {
   hawthorn::Result<hawthorn::Transaction> in = db.begin(hawthorn::TxnMode::kOptimistic);
   if (!in.ok()) return in.status();
-  const hawthorn::Result<hawthorn::Tree> rows = in->find_tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = in->find_tree(kRowsTree);
   if (!rows.ok()) return rows.status();
-  hawthorn::Status status = in->drop_tree(dropped_tree_name(id));
+  const hawthorn::Result<hawthorn::Tree> tree = in->find_tree(dropped_tree_name(id));
+  if (!tree.ok()) return tree.status();
+  const hawthorn::Result<hawthorn::Tree> erased = in->tree(kErased);
+  if (!erased.ok()) return erased.status();
+  hawthorn::Value row;
+  hawthorn::Status status = in->get(*rows, dropped_key(id), row);
+  if (status.ok()) status = in->put(*erased, std::to_string(tree->id()), row.view());
+  row.reset();
+  if (status.ok()) status = in->drop_tree(dropped_tree_name(id));
   if (status.ok()) status = in->del(*rows, dropped_key(id));
   return status.ok() ? in->commit(hawthorn::Durability::kFull) : status;
+}
+
+hawthorn::Status each_erased_family(
+    hawthorn::Db& db, const std::function<void(uint32_t tree, const FamilyRow& row)>& show) {
+  const hawthorn::Result<hawthorn::Tree> erased = db.find_tree(kErased);
+  if (!erased.ok()) {
+    return erased.status().is_not_found() ? hawthorn::Status() : erased.status();
+  }
+  hawthorn::Cursor cursor = db.cursor(*erased);
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    uint32_t tree = 0;
+    FamilyRow row;
+    if (!parse(cursor.key(), &tree) || !decode(cursor.value(), &row)) return damaged(cursor.key());
+    show(tree, row);
+  }
+  return cursor.status();
 }
 
 hawthorn::Status make_rows(hawthorn::Db& db, const FamilyRow& default_family) {
   hawthorn::Result<hawthorn::Transaction> in = db.begin(hawthorn::TxnMode::kOptimistic);
   if (!in.ok()) return in.status();
-  const hawthorn::Result<hawthorn::Tree> rows = in->tree(kRows);
+  const hawthorn::Result<hawthorn::Tree> rows = in->tree(kRowsTree);
   if (!rows.ok()) return rows.status();
   hawthorn::Status status = make_family(*in, rocksdb::kDefaultColumnFamilyName, default_family);
   return status.ok() ? in->commit(hawthorn::Durability::kFull) : status;

@@ -5,11 +5,15 @@
 // slot (filters.h). What the engine does not know of it stands in the tree "rocksdb", in a row for
 // each:
 //
-//   family/NAME   id, name of the comparator, engine's order, merge slot, compression; filter slot,
-//                 where it has one
+//   family/NAME   id, name of the comparator, engine's order, merge slot, compression; where it has
+//                 one, "f" and its filter slot; of families that have had entities, "m" and their
+//                 mark in hexadecimal (entities.h)
 //   dropped/ID    the same of a family that is dropped, and still read by who has a handle; its
 //                 tree is "dropped/ID", and goes with the last handle, or with the next open
 //   next_family   the id that the next one gets
+//
+// and in the tree "rocksdb_erased" by the number of its tree the row of each that is gone: the log
+// may tell of it for some time (updates.h).
 //
 // Not here: handles, and who waits for whom (db_impl.h).
 // Threads: FamilyRows as the engine; a Family's members that do not change from any thread, options
@@ -24,6 +28,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +37,7 @@
 #include <vector>
 
 #include "rocksdb/options.h"
+#include "shims/rocksdb/src/entities.h"
 #include "shims/rocksdb/src/slots.h"
 
 namespace hawthorn::rocks {
@@ -43,6 +49,7 @@ struct FamilyRow {
   std::optional<uint32_t> merge_slot = {};  // nothing: it never had an operator
   uint32_t compression = 0;                 // hawthorn::Compression
   std::optional<uint32_t> filter_slot = {};
+  std::string mark = {};  // bytes; empty: it never had entities
 };
 
 struct Family {
@@ -56,6 +63,8 @@ struct Family {
   const rocksdb::MergeOperator* merges = nullptr;  // that it has now
   bool has_slot = false;                           // the engine folds operands in its tree
   std::atomic<bool> dropped{false};
+  // Shared with its merge slot and its filter.
+  std::shared_ptr<EntityMark> mark;
 
   rocksdb::ColumnFamilyOptions options_now() const {
     const std::lock_guard lock(options_mutex);
@@ -66,6 +75,11 @@ struct Family {
     return options.prefix_extractor;
   }
 };
+
+inline constexpr std::string_view kRowsTree = "rocksdb";
+inline constexpr std::string_view kFamilyTree = "cf/";
+inline constexpr std::string_view kFilteredTree = "filtered/";
+inline constexpr std::string_view kDroppedTree = "dropped/";
 
 std::string tree_name(const std::string& family, const FamilyRow& row);
 std::string filtered_tree_name(uint32_t slot);
@@ -100,6 +114,9 @@ hawthorn::Status drop_family(hawthorn::Transaction& in, const std::string& name,
                              const FamilyRow& row);
 // Removes what drop_family has left.
 hawthorn::Status erase_dropped(hawthorn::Db& db, uint32_t id);
+// Those that were erased, by the ids of their trees.
+hawthorn::Status each_erased_family(
+    hawthorn::Db& db, const std::function<void(uint32_t tree, const FamilyRow& row)>& show);
 // The first commit of a new database.
 hawthorn::Status make_rows(hawthorn::Db& db, const FamilyRow& default_family);
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "rocksdb/options.h"
+#include "shims/rocksdb/src/entities.h"
 
 namespace hawthorn::rocks {
 
@@ -24,10 +25,16 @@ class FamilyFilter : public hawthorn::FlushFilter {
  public:
   // From now on it keeps all: the engine's filters go with names, and another family may get this
   // one.
-  void stop() { stopped_ = true; }
+  void stop() { works_ = false; }
+  // Until then it keeps all: what the family's entities look like is not known.
+  void start(std::shared_ptr<const EntityMark> mark) {
+    mark_ = std::move(mark);
+    works_ = true;
+  }
 
  protected:
-  std::atomic<bool> stopped_{false};
+  std::shared_ptr<const EntityMark> mark_;
+  std::atomic<bool> works_{false};
 };
 
 class FilterSlot final : public hawthorn::FlushFilter {

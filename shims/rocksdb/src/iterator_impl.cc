@@ -93,6 +93,7 @@ void IteratorImpl::prev_of_cursor() {
 
 void IteratorImpl::prepare() {
   valid_ = false;
+  damaged_ = rocksdb::Status::OK();
   leave_batch();
   prefix_.reset();
   if (tails_) {
@@ -120,6 +121,7 @@ void IteratorImpl::next_of_now() {
 
 rocksdb::Status IteratorImpl::Refresh(const rocksdb::Snapshot* snapshot) {
   valid_ = false;
+  damaged_ = rocksdb::Status::OK();
   leave_batch();
   cursor_ = hawthorn::Cursor();  // before the view that it reads
   snapshot_ = HeldSnapshot(snapshot);
@@ -176,6 +178,21 @@ void IteratorImpl::stand_specially() {
   value_ = slice(pinned(view(value_)));
 }
 
+void IteratorImpl::take_content() {
+  const Content content = family_->mark->content(view(value_));
+  value_ = slice(content.bytes);
+  is_entity_ = content.entity;
+  if (!is_entity_ || !valid_) return;
+  damaged_ = decode_columns(content.bytes, &columns_);
+  valid_ = damaged_.ok();
+  if (valid_) value_ = default_of(columns_);
+}
+
+const rocksdb::WideColumns& IteratorImpl::columns() const {
+  if (!is_entity_) columns_.assign(1, {rocksdb::kDefaultWideColumnName, value_});
+  return columns_;
+}
+
 std::string_view IteratorImpl::pinned(std::string_view bytes) {
   if (bytes.empty()) return {"", 0};
   if (bytes.size() > block_left_) {
@@ -190,7 +207,8 @@ std::string_view IteratorImpl::pinned(std::string_view bytes) {
 }
 
 rocksdb::Status IteratorImpl::status() const {
-  return valid_ ? rocksdb::Status::OK() : to_status(cursor_.status());
+  if (valid_) return rocksdb::Status::OK();
+  return damaged_.ok() ? to_status(cursor_.status()) : damaged_;
 }
 
 rocksdb::Status IteratorImpl::GetProperty(std::string prop_name, std::string* prop) {

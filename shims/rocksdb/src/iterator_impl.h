@@ -49,6 +49,7 @@ class IteratorImpl final : public rocksdb::Iterator {
   rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override;
   rocksdb::Slice key() const override { return key_; }
   rocksdb::Slice value() const override { return value_; }
+  const rocksdb::WideColumns& columns() const override;
   rocksdb::Status status() const override;
   rocksdb::Status GetProperty(std::string prop_name, std::string* prop) override;
 
@@ -61,12 +62,15 @@ class IteratorImpl final : public rocksdb::Iterator {
     key_ = rocksdb::Slice(key.data(), key.size());
     value_ = rocksdb::Slice(value.data(), value.size());
     if (!plain_) stand_specially();
+    if (family_->mark->get() != nullptr) take_content();
   }
   // It stands nowhere, or where the cursor does.
   void leave_batch() { count_ = at_ = 0, steps_ = 0; }
   void next_of_cursor();
   void prev_of_cursor();
   void stand_specially();
+  // Of a family with entities: value_ is what its tree has.
+  void take_content();
   void open();
   // Before a seek: a view and bounds of now.
   void prepare();
@@ -96,6 +100,9 @@ class IteratorImpl final : public rocksdb::Iterator {
   bool valid_ = false;
   rocksdb::Slice key_;
   rocksdb::Slice value_;
+  bool is_entity_ = false;                       // columns_ are those of the entry
+  mutable rocksdb::WideColumns columns_;         // of a plain value, where they were asked for
+  rocksdb::Status damaged_;                      // an entity that cannot be read, on which it ended
   std::optional<std::string> prefix_;            // that it must not leave
   std::vector<std::unique_ptr<char[]>> blocks_;  // of pinned data
   size_t block_left_ = 0;

@@ -51,8 +51,8 @@ void kill_in_the_middle(std::mt19937& random, const Work& work) {
 }
 
 // This program again, with one of its tests alone, which finds the directory in its environment;
-// it is killed in the end. A mere child of fork has none of the engine's threads, where its parent
-// has ever opened a database.
+// it is killed in the end. Beside threads of its parent that are in the middle of something a mere
+// child of fork may wait for ever.
 class Rerun {
  public:
   Rerun(const std::string& test, const std::string& directory) : id_(fork()) {

@@ -153,7 +153,8 @@ TEST_F(Opening, WhatIsDroppedGoesWithItsLastHandle) {
   for (ColumnFamilyHandle* handle : made) delete handle;
   delete more[0];
   close();
-  EXPECT_EQ(trees_of(path_), (std::vector<std::string>{"cf/default", "cf/three", "rocksdb"}));
+  EXPECT_EQ(trees_of(path_),
+            (std::vector<std::string>{"cf/default", "cf/three", "rocksdb", "rocksdb_erased"}));
 }
 
 TEST_F(Opening, WhatACrashHasLeftOfADropGoesWithTheNextOpen) {
@@ -169,7 +170,7 @@ TEST_F(Opening, WhatACrashHasLeftOfADropGoesWithTheNextOpen) {
   close();
   ASSERT_OK(DB::Open(options_, copy, &db_));
   close();
-  EXPECT_EQ(trees_of(copy), (std::vector<std::string>{"cf/default", "rocksdb"}));
+  EXPECT_EQ(trees_of(copy), (std::vector<std::string>{"cf/default", "rocksdb", "rocksdb_erased"}));
 }
 
 TEST_F(Opening, NamesOfFamilies) {

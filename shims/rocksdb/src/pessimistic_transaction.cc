@@ -104,6 +104,7 @@ S PessimisticTransaction::begin_engine() {
 void PessimisticTransaction::end_engine() {
   engine_ = hawthorn::Transaction();
   begun_ = false;
+  may_be_in_parts_ = false;
   last_lock_.reset();
   for (std::optional<hawthorn::Savepoint>& mark : marks_) mark.reset();
 }
@@ -336,13 +337,20 @@ S PessimisticTransaction::prepare_now() {
   forget_last_lock();
   const hawthorn::Result<hawthorn::Savepoint> before = engine_.savepoint();
   if (!before.ok()) return db_->told(before.status());
-  S s = db_->apply_all(engine_, write_options_, batch().Data());
+  may_be_in_parts_ = true;
+  S s = apply(batch());
   if (s.ok()) s = db_->told(engine_.prepare(name_));
   if (!s.ok()) {
     static_cast<void>(engine_.rollback_to(*before));
     static_cast<void>(engine_.release(*before));
   }
   return s;
+}
+
+S PessimisticTransaction::apply(const rocksdb::WriteBatch& what) {
+  S s = db_->apply_all(engine_, write_options_, what.Data());
+  if (!s.ok() || !may_be_in_parts_) return s;
+  return db_->told(db_->note_prepared(engine_, what.Count()));
 }
 
 S PessimisticTransaction::Commit() {
@@ -373,7 +381,7 @@ S PessimisticTransaction::write_out(const rocksdb::WriteBatch& what) {
   if (S s = begin_engine(); !s.ok()) return s;
   const Measured call(db_->statistics(), rocksdb::DB_WRITE,
                       &rocksdb::PerfContextBase::write_wal_time);
-  S s = db_->apply_all(engine_, write_options_, what.Data());
+  S s = apply(what);
   if (s.ok()) s = db_->told(engine_.commit(durability_of(write_options_)));
   count_commit(call, s, what);
   end_engine();
@@ -436,6 +444,9 @@ namespace {
 class BatchKeys final : public rocksdb::WriteBatch::Handler {
  public:
   S PutCF(uint32_t family, const Slice& key, const Slice&) override { return add(family, key); }
+  S PutEntityCF(uint32_t family, const Slice& key, const Slice&) override {
+    return add(family, key);
+  }
   S DeleteCF(uint32_t family, const Slice& key) override { return add(family, key); }
   S SingleDeleteCF(uint32_t family, const Slice& key) override { return add(family, key); }
   S MergeCF(uint32_t family, const Slice& key, const Slice&) override { return add(family, key); }

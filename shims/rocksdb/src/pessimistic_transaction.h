@@ -100,6 +100,8 @@ class PessimisticTransaction final : public TransactionBase {
   Status commit_unprepared();
   Status commit_prepared();
   Status prepare_now();
+  // What was written, to the engine's transaction.
+  Status apply(const rocksdb::WriteBatch& what);
   Status write_out(const rocksdb::WriteBatch& what);
   void set_expiry(Clock::rep at);
   void clear_all();
@@ -120,6 +122,7 @@ class PessimisticTransaction final : public TransactionBase {
   std::mutex engine_mutex_;
   hawthorn::Transaction engine_;
   std::atomic<bool> begun_{false};                         // engine_ is one
+  bool may_be_in_parts_ = false;                           // in the log: it was to be prepared
   std::vector<std::optional<hawthorn::Savepoint>> marks_;  // of savepoints; none: not begun then
   std::optional<hawthorn::Savepoint> last_lock_;           // before the newest lock
   TrackedKeys::Name last_locked_;

@@ -21,6 +21,7 @@
 #include "shims/rocksdb/src/db_impl.h"
 #include "shims/rocksdb/src/files.h"
 #include "shims/rocksdb/src/option_map.h"
+#include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -87,6 +88,17 @@ S settle_families(const std::string& path, const hawthorn::Options& options,
   return to_status((*opened)->close());
 }
 
+// The options are as readable as they were.
+S keep_newest_options(const std::string& from, const std::string& to) {
+  std::vector<std::string> names;
+  if (!list_options_files(from, &names).ok()) return S::OK();
+  FileReader reader;
+  std::string text;
+  S s = reader.open(from + "/" + names.front());
+  if (s.ok()) s = reader.read(0, reader.bytes(), &text);
+  return s.ok() ? write_options_file(to, text) : s;
+}
+
 S exchange(const std::string& made, const std::string& name) {
   if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) != 0) {
     const std::error_code error(errno, std::generic_category());
@@ -130,6 +142,7 @@ S repair(const std::string& path, const rocksdb::DBOptions& options, const Descr
   bool dropped = false;
   S s = report->opened ? settle_families(made, repairing.database, kept, &dropped)
                        : S::Corruption(name, report->open_error);
+  if (s.ok()) s = keep_newest_options(name, made);
   if (s.ok()) s = exchange(made, name);
   if (!s.ok()) {
     remove_all(made).PermitUncheckedError();
@@ -137,7 +150,10 @@ S repair(const std::string& path, const rocksdb::DBOptions& options, const Descr
   }
   if (s = sync_directory(directory_of(name)); !s.ok()) return s;
   // A database of which nothing is missing leaves nothing, but for what else was in its directory.
-  if (report->ok() && !dropped) s = to_status(hawthorn::Db::destroy(made));
+  if (report->ok() && !dropped) {
+    s = to_status(hawthorn::Db::destroy(made));
+    if (s.ok()) s = remove_options_files(made);
+  }
   return exists(made) ? keep_as_lost(made, name) : s;
 }
 

@@ -37,6 +37,7 @@ class SecondaryIterator final : public rocksdb::Iterator {
   void Prev() override { at_->Prev(); }
   Slice key() const override { return at_->key(); }
   Slice value() const override { return at_->value(); }
+  const rocksdb::WideColumns& columns() const override { return at_->columns(); }
   rocksdb::Status status() const override { return at_->status(); }
   rocksdb::Status GetProperty(std::string prop_name, std::string* prop) override {
     return at_->GetProperty(std::move(prop_name), prop);
@@ -259,6 +260,66 @@ void SecondaryDB::MultiGet(const rocksdb::ReadOptions& options, Handle* handle, 
                            rocksdb::Status* statuses, bool sorted_input) {
   std::vector<Handle*> handles(num_keys, handle);
   MultiGet(options, num_keys, handles.data(), keys, values, nullptr, statuses, sorted_input);
+}
+
+rocksdb::Status SecondaryDB::GetEntity(const rocksdb::ReadOptions& options, Handle* handle,
+                                       const Slice& key, rocksdb::PinnableWideColumns* columns) {
+  if (handle == nullptr) return S::InvalidArgument("GetEntity without a column family handle");
+  return read(options, handle, [&](const auto& from, const auto& with, Handle* in) {
+    return from->db->GetEntity(with, in, key, columns);
+  });
+}
+
+// What several reads show is of one moment.
+template <typename Read>
+void SecondaryDB::read_at_once(const rocksdb::ReadOptions& options, const Read& reads) {
+  rocksdb::ReadOptions with = options;
+  if (with.snapshot == nullptr) with.snapshot = GetSnapshot();
+  reads(with);
+  if (options.snapshot == nullptr) ReleaseSnapshot(with.snapshot);
+}
+
+rocksdb::Status SecondaryDB::GetEntity(const rocksdb::ReadOptions& options, const Slice& key,
+                                       rocksdb::PinnableAttributeGroups* result) {
+  if (result == nullptr) return S::InvalidArgument("GetEntity without PinnableAttributeGroups");
+  read_at_once(options, [&](const rocksdb::ReadOptions& with) { get_groups(with, key, result); });
+  return S::OK();
+}
+
+void SecondaryDB::get_groups(const rocksdb::ReadOptions& options, const Slice& key,
+                             rocksdb::PinnableAttributeGroups* result) {
+  for (rocksdb::PinnableAttributeGroup& group : *result) {
+    rocksdb::PinnableWideColumns columns;
+    const S s = GetEntity(options, group.column_family(), key, &columns);
+    group.SetStatus(s);
+    if (s.ok()) group.SetColumns(std::move(columns));
+  }
+}
+
+void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, Handle* handle,
+                                 size_t num_keys, const Slice* keys,
+                                 rocksdb::PinnableWideColumns* results, rocksdb::Status* statuses,
+                                 bool sorted_input) {
+  std::vector<Handle*> handles(num_keys, handle);
+  MultiGetEntity(options, num_keys, handles.data(), keys, results, statuses, sorted_input);
+}
+
+void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
+                                 Handle** handles, const Slice* keys,
+                                 rocksdb::PinnableWideColumns* results, rocksdb::Status* statuses,
+                                 bool) {
+  read_at_once(options, [&](const rocksdb::ReadOptions& with) {
+    for (size_t i = 0; i < num_keys; ++i) {
+      statuses[i] = GetEntity(with, handles[i], keys[i], &results[i]);
+    }
+  });
+}
+
+void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
+                                 const Slice* keys, rocksdb::PinnableAttributeGroups* results) {
+  read_at_once(options, [&](const rocksdb::ReadOptions& with) {
+    for (size_t i = 0; i < num_keys; ++i) get_groups(with, keys[i], &results[i]);
+  });
 }
 
 bool SecondaryDB::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle, const Slice& key,

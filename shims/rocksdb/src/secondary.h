@@ -48,6 +48,7 @@ class SecondaryDB final : public rocksdb::DB {
   using rocksdb::DB::Flush;
   using rocksdb::DB::Get;
   using rocksdb::DB::GetApproximateSizes;
+  using rocksdb::DB::GetEntity;
   using rocksdb::DB::GetIntProperty;
   using rocksdb::DB::GetMapProperty;
   using rocksdb::DB::GetOptions;
@@ -57,9 +58,11 @@ class SecondaryDB final : public rocksdb::DB {
   using rocksdb::DB::Level0StopWriteTrigger;
   using rocksdb::DB::Merge;
   using rocksdb::DB::MultiGet;
+  using rocksdb::DB::MultiGetEntity;
   using rocksdb::DB::NewIterator;
   using rocksdb::DB::NumberLevels;
   using rocksdb::DB::Put;
+  using rocksdb::DB::PutEntity;
   using rocksdb::DB::SingleDelete;
   using rocksdb::DB::VerifyChecksum;
   using Descriptors = DBImpl::Descriptors;
@@ -83,6 +86,20 @@ class SecondaryDB final : public rocksdb::DB {
   void MultiGet(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
                 const rocksdb::Slice* keys, rocksdb::PinnableSlice* values,
                 rocksdb::Status* statuses, bool sorted_input) override;
+  rocksdb::Status GetEntity(const rocksdb::ReadOptions& options, Handle* handle,
+                            const rocksdb::Slice& key,
+                            rocksdb::PinnableWideColumns* columns) override;
+  rocksdb::Status GetEntity(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
+                            rocksdb::PinnableAttributeGroups* result) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, Handle* handle, size_t num_keys,
+                      const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                      rocksdb::Status* statuses, bool sorted_input) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys, Handle** handles,
+                      const rocksdb::Slice* keys, rocksdb::PinnableWideColumns* results,
+                      rocksdb::Status* statuses, bool sorted_input) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
+                      const rocksdb::Slice* keys,
+                      rocksdb::PinnableAttributeGroups* results) override;
   bool KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle, const rocksdb::Slice& key,
                    std::string* value, bool* value_found) override;
   rocksdb::Iterator* NewIterator(const rocksdb::ReadOptions& options, Handle* handle) override;
@@ -128,6 +145,20 @@ class SecondaryDB final : public rocksdb::DB {
   rocksdb::Status DropColumnFamilies(const Handles&) override { return refused(); }
   rocksdb::Status Put(const rocksdb::WriteOptions&, Handle*, const rocksdb::Slice&,
                       const rocksdb::Slice&) override {
+    return refused();
+  }
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions&, Handle*, const rocksdb::Slice&,
+                            const rocksdb::WideColumns&) override {
+    return refused();
+  }
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions&, const rocksdb::Slice&,
+                            const rocksdb::AttributeGroups&) override {
+    return refused();
+  }
+  rocksdb::Status GetUpdatesSince(rocksdb::SequenceNumber,
+                                  std::unique_ptr<rocksdb::TransactionLogIterator>* iter,
+                                  const rocksdb::TransactionLogIterator::ReadOptions&) override {
+    iter->reset();
     return refused();
   }
   rocksdb::Status Delete(const rocksdb::WriteOptions&, Handle*, const rocksdb::Slice&) override {
@@ -186,6 +217,10 @@ class SecondaryDB final : public rocksdb::DB {
 
   static rocksdb::Status refused();
   Place place_of(const rocksdb::Snapshot* snapshot, const Family& family) const;
+  template <typename Read>
+  void read_at_once(const rocksdb::ReadOptions& options, const Read& reads);
+  void get_groups(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
+                  rocksdb::PinnableAttributeGroups* result);
   // call(view, options, view's handle) returns a Status.
   template <typename Call>
   rocksdb::Status read(const rocksdb::ReadOptions& options, Handle* handle, const Call& call);

@@ -1,25 +1,9 @@
 #include "shims/rocksdb/src/slots.h"
 
-#include <deque>
-
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/convert.h"
-#include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
-
-namespace {
-
-// Takes the key off a keyed operand.
-bool split(std::string_view operand, rocksdb::Slice* key, rocksdb::Slice* rest) {
-  const char* const end = operand.data() + operand.size();
-  const char* const behind = read_string(operand.data(), end, key);
-  if (behind == nullptr) return false;
-  *rest = rocksdb::Slice(behind, static_cast<size_t>(end - behind));
-  return true;
-}
-
-}  // namespace
 
 std::string merge_slot_name(size_t number) { return "rocksdb.merge." + std::to_string(number); }
 std::string order_slot_name(size_t number) { return "rocksdb.order." + std::to_string(number); }
@@ -41,6 +25,14 @@ std::string keyed_operand(std::string_view key, std::string_view operand) {
   return keyed;
 }
 
+bool split_keyed(std::string_view keyed, rocksdb::Slice* key, rocksdb::Slice* operand) {
+  const char* const end = keyed.data() + keyed.size();
+  const char* const behind = read_string(keyed.data(), end, key);
+  if (behind == nullptr) return false;
+  *operand = rocksdb::Slice(behind, static_cast<size_t>(end - behind));
+  return true;
+}
+
 bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
                 std::optional<std::string_view> existing,
                 const std::vector<rocksdb::Slice>& operands, rocksdb::Logger* logger,
@@ -58,13 +50,13 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
 }
 
 void MergeSlot::bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed,
-                     rocksdb::Logger* logger, rocksdb::Statistics* statistics) {
-  // Who folds beside this must not find it without an operator.
-  if (owner_ == to && keyed_ == keyed && logger_ == logger && statistics_ == statistics) return;
+                     const void* family, rocksdb::Logger* logger, Fold fold) {
+  if (owner_ == to && keyed_ == keyed && family_ == family) return;
   operator_.store(nullptr, std::memory_order_release);
   keyed_ = keyed;
+  family_ = family;
   logger_ = logger;
-  statistics_ = statistics;
+  fold_ = std::move(fold);
   owner_ = std::move(to);
   operator_.store(owner_.get(), std::memory_order_release);
 }
@@ -78,15 +70,10 @@ bool MergeSlot::merge(std::string_view key, std::optional<std::string_view> exis
   rocksdb::Slice user_key = slice(key);
   for (const std::string_view operand : operands) {
     rocksdb::Slice rest = slice(operand);
-    if (keyed_ && !split(operand, &user_key, &rest)) return false;
+    if (keyed_ && !split_keyed(operand, &user_key, &rest)) return false;
     list.push_back(rest);
   }
-  perf_count(&rocksdb::PerfContextBase::internal_merge_count, list.size());
-  const PerfTimer timer(&rocksdb::PerfContextBase::merge_operator_time_nanos);
-  const TimedTick timed(statistics_, rocksdb::MERGE_OPERATION_TOTAL_TIME, rocksdb::kExceptTimers);
-  if (full_merge(*with, view(user_key), existing, list, logger_, result)) return true;
-  if (statistics_ != nullptr) statistics_->recordTick(rocksdb::NUMBER_MERGE_FAILURES);
-  return false;
+  return fold_(*with, view(user_key), existing, list, result);
 }
 
 bool MergeSlot::combine(std::string_view key, std::string_view left, std::string_view right,
@@ -96,7 +83,8 @@ bool MergeSlot::combine(std::string_view key, std::string_view left, std::string
   rocksdb::Slice user_key = slice(key);
   rocksdb::Slice first = slice(left);
   rocksdb::Slice second = slice(right);
-  if (keyed_ && (!split(left, &user_key, &first) || !split(right, &user_key, &second))) {
+  if (keyed_ &&
+      (!split_keyed(left, &user_key, &first) || !split_keyed(right, &user_key, &second))) {
     return false;
   }
   std::string combined;

@@ -18,6 +18,8 @@
 #include <hawthorn/merge_operator.h>
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,17 +27,25 @@
 
 #include "rocksdb/comparator.h"
 #include "rocksdb/merge_operator.h"
-#include "rocksdb/statistics.h"
 
 namespace hawthorn::rocks {
+
+class EntityMark;
 
 class MergeSlot final : public hawthorn::MergeOperator {
  public:
   explicit MergeSlot(std::string name) : name_(std::move(name)) {}
 
-  // Lifetime: logger and statistics outlive it; they may be null.
-  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, rocksdb::Logger* logger,
-            rocksdb::Statistics* statistics);
+  // Makes what a tree is to have of what it has and of operands that are not keyed. False: the
+  // operator refuses them.
+  using Fold =
+      std::function<bool(const rocksdb::MergeOperator& with, std::string_view key,
+                         std::optional<std::string_view> stored,
+                         const std::vector<rocksdb::Slice>& operands, std::string* result)>;
+  // Nothing happens where it has been bound to the same operator for the same family: who folds
+  // beside this must not find it without one. Lifetime: the logger, which may be null, outlives it.
+  void bind(std::shared_ptr<const rocksdb::MergeOperator> to, bool keyed, const void* family,
+            rocksdb::Logger* logger, Fold fold);
 
   std::string_view name() const override { return name_; }
   bool merge(std::string_view key, std::optional<std::string_view> existing,
@@ -48,8 +58,9 @@ class MergeSlot final : public hawthorn::MergeOperator {
   std::shared_ptr<const rocksdb::MergeOperator> owner_;  // of operator_
   std::atomic<const rocksdb::MergeOperator*> operator_{nullptr};
   bool keyed_ = false;
+  const void* family_ = nullptr;
   rocksdb::Logger* logger_ = nullptr;
-  rocksdb::Statistics* statistics_ = nullptr;
+  Fold fold_;
 };
 
 // Folds operands that are not keyed.
@@ -58,8 +69,9 @@ bool full_merge(const rocksdb::MergeOperator& with, std::string_view key,
                 const std::vector<rocksdb::Slice>& operands, rocksdb::Logger* logger,
                 std::string* result);
 
-// The operand as a keyed family stores it.
+// The operand as a keyed family stores it, and its parts.
 std::string keyed_operand(std::string_view key, std::string_view operand);
+bool split_keyed(std::string_view keyed, rocksdb::Slice* key, rocksdb::Slice* operand);
 
 class OrderSlot final : public hawthorn::KeyComparator {
  public:
@@ -81,6 +93,9 @@ struct Slots {
   Slots();
   std::vector<std::shared_ptr<MergeSlot>> merges;
   std::vector<std::shared_ptr<OrderSlot>> orders;
+  // Of families, by id; one that is opened again, in another view, has its mark again.
+  using Marks = std::map<uint32_t, std::shared_ptr<EntityMark>>;
+  std::shared_ptr<Marks> marks = std::make_shared<Marks>();
 };
 
 std::string merge_slot_name(size_t number);

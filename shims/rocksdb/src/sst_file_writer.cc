@@ -8,6 +8,7 @@
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/checksum.h"
 #include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/entities.h"
 #include "shims/rocksdb/src/entries_file.h"
 
 namespace rocksdb {
@@ -54,7 +55,11 @@ Status SstFileWriter::Rep::add(BatchTag tag, const Slice& key, const Slice* valu
     }
     index.largest.assign(key.data(), key.size());
   }
-  if (tag != BatchTag::kPut) index.others = 1;
+  if (tag == BatchTag::kPutEntity) {
+    index.others |= hawthorn::rocks::kOthersEntities;
+  } else if (tag != BatchTag::kPut) {
+    index.others |= hawthorn::rocks::kOthersApplied;
+  }
   ++index.entries;
   block += static_cast<char>(tag);
   hawthorn::rocks::append_string(view(key), &block);
@@ -138,6 +143,13 @@ Status SstFileWriter::Open(const std::string& file_path) {
 
 Status SstFileWriter::Put(const Slice& user_key, const Slice& value) {
   return rep_->add(BatchTag::kPut, user_key, &value);
+}
+Status SstFileWriter::PutEntity(const Slice& user_key, const WideColumns& columns) {
+  std::string bytes;
+  Status s = hawthorn::rocks::encode_columns(columns, &bytes);
+  if (!s.ok()) return s;
+  const Slice value(bytes);
+  return rep_->add(BatchTag::kPutEntity, user_key, &value);
 }
 Status SstFileWriter::Merge(const Slice& user_key, const Slice& value) {
   return rep_->add(BatchTag::kMerge, user_key, &value);

@@ -233,6 +233,26 @@ void TransactionBase::MultiGet(const ReadOptions& options, Handle* family, size_
                                 sorted_input);
 }
 
+S TransactionBase::GetEntity(const ReadOptions& options, Handle* family, const Slice& key,
+                             rocksdb::PinnableWideColumns* columns) {
+  return batch_.GetEntityFromBatchAndDB(db_, options, family, key, columns);
+}
+
+void TransactionBase::MultiGetEntity(const ReadOptions& options, Handle* family, size_t num_keys,
+                                     const Slice* keys, rocksdb::PinnableWideColumns* results,
+                                     S* statuses, bool sorted_input) {
+  batch_.MultiGetEntityFromBatchAndDB(db_, options, family, num_keys, keys, results, statuses,
+                                      sorted_input);
+}
+
+S TransactionBase::GetEntityForUpdate(const ReadOptions& options, Handle* family, const Slice& key,
+                                      rocksdb::PinnableWideColumns* columns, bool exclusive,
+                                      bool do_validate) {
+  S s = GetForUpdate(options, family, key, static_cast<PinnableSlice*>(nullptr), exclusive,
+                     do_validate);
+  return s.ok() ? GetEntity(options, family, key, columns) : s;
+}
+
 S TransactionBase::GetForUpdate(const ReadOptions& options, Handle* family, const Slice& key,
                                 std::string* value, bool exclusive, bool do_validate) {
   if (value == nullptr) {
@@ -287,6 +307,18 @@ S TransactionBase::Put(Handle* family, const Slice& key, const Slice& value, boo
 S TransactionBase::Put(Handle* family, const SliceParts& key, const SliceParts& value,
                        bool assume_tracked) {
   return Put(family, Joined(key).slice, Joined(value).slice, assume_tracked);
+}
+
+S TransactionBase::PutEntity(Handle* family, const Slice& key, const rocksdb::WideColumns& columns,
+                             bool assume_tracked) {
+  return write(family, key, !assume_tracked, assume_tracked, &counts_.puts,
+               [&](rocksdb::WriteBatchBase& to) { return to.PutEntity(family, key, columns); });
+}
+
+S TransactionBase::PutEntityUntracked(Handle* family, const Slice& key,
+                                      const rocksdb::WideColumns& columns) {
+  return write(family, key, false, false, &counts_.puts,
+               [&](rocksdb::WriteBatchBase& to) { return to.PutEntity(family, key, columns); });
 }
 
 S TransactionBase::Merge(Handle* family, const Slice& key, const Slice& value,
@@ -349,6 +381,12 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   Rebuilder(TransactionBase* to, DBImpl* db) : to_(to), db_(db) {}
   S PutCF(uint32_t family, const Slice& key, const Slice& value) override {
     return in(family, [&](HandleImpl* handle) { return to_->Put(handle, key, value, false); });
+  }
+  S PutEntityCF(uint32_t family, const Slice& key, const Slice& entity) override {
+    rocksdb::WideColumns columns;
+    if (S s = decode_columns(view(entity), &columns); !s.ok()) return s;
+    return in(family,
+              [&](HandleImpl* handle) { return to_->PutEntity(handle, key, columns, false); });
   }
   S DeleteCF(uint32_t family, const Slice& key) override {
     return in(family, [&](HandleImpl* handle) { return to_->Delete(handle, key, false); });

@@ -117,6 +117,14 @@ class TransactionBase : public rocksdb::Transaction {
   void MultiGet(const rocksdb::ReadOptions& options, Handle* family, size_t num_keys,
                 const Slice* keys, rocksdb::PinnableSlice* values, Status* statuses,
                 bool sorted_input) override;
+  Status GetEntity(const rocksdb::ReadOptions& options, Handle* family, const Slice& key,
+                   rocksdb::PinnableWideColumns* columns) override;
+  void MultiGetEntity(const rocksdb::ReadOptions& options, Handle* family, size_t num_keys,
+                      const Slice* keys, rocksdb::PinnableWideColumns* results, Status* statuses,
+                      bool sorted_input) override;
+  Status GetEntityForUpdate(const rocksdb::ReadOptions& options, Handle* family, const Slice& key,
+                            rocksdb::PinnableWideColumns* columns, bool exclusive,
+                            bool do_validate) override;
   Status GetForUpdate(const rocksdb::ReadOptions& options, Handle* family, const Slice& key,
                       std::string* value, bool exclusive, bool do_validate) override;
   Status GetForUpdate(const rocksdb::ReadOptions& options, Handle* family, const Slice& key,
@@ -149,6 +157,8 @@ class TransactionBase : public rocksdb::Transaction {
   Status Put(const SliceParts& key, const SliceParts& value) override {
     return Put(nullptr, key, value, false);
   }
+  Status PutEntity(Handle* family, const Slice& key, const rocksdb::WideColumns& columns,
+                   bool assume_tracked) override;
   Status Merge(Handle* family, const Slice& key, const Slice& value, bool assume_tracked) override;
   Status Merge(const Slice& key, const Slice& value) override {
     return Merge(nullptr, key, value, false);
@@ -169,6 +179,8 @@ class TransactionBase : public rocksdb::Transaction {
   Status PutUntracked(const SliceParts& key, const SliceParts& value) override {
     return PutUntracked(nullptr, key, value);
   }
+  Status PutEntityUntracked(Handle* family, const Slice& key,
+                            const rocksdb::WideColumns& columns) override;
   Status MergeUntracked(Handle* family, const Slice& key, const Slice& value) override;
   Status MergeUntracked(const Slice& key, const Slice& value) override {
     return MergeUntracked(nullptr, key, value);

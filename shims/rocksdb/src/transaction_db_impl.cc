@@ -80,6 +80,20 @@ S TransactionDBImpl::Put(const rocksdb::WriteOptions& options, Handle* handle, c
   return s.ok() ? write_locked(options, batch) : s;
 }
 
+S TransactionDBImpl::PutEntity(const rocksdb::WriteOptions& options, Handle* handle,
+                               const Slice& key, const rocksdb::WideColumns& columns) {
+  rocksdb::WriteBatch batch;
+  S s = batch.PutEntity(handle, key, columns);
+  return s.ok() ? Write(options, &batch) : s;
+}
+
+S TransactionDBImpl::PutEntity(const rocksdb::WriteOptions& options, const Slice& key,
+                               const rocksdb::AttributeGroups& groups) {
+  rocksdb::WriteBatch batch;
+  S s = batch.PutEntity(key, groups);
+  return s.ok() ? Write(options, &batch) : s;
+}
+
 S TransactionDBImpl::Delete(const rocksdb::WriteOptions& options, Handle* handle,
                             const Slice& key) {
   if (writes_plainly()) return db_->Delete(options, handle, key);

@@ -26,6 +26,7 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   using rocksdb::TransactionDB::Delete;
   using rocksdb::TransactionDB::Merge;
   using rocksdb::TransactionDB::Put;
+  using rocksdb::TransactionDB::PutEntity;
   using rocksdb::TransactionDB::SingleDelete;
 
   // Takes the database over where that succeeds.
@@ -35,6 +36,11 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
 
   rocksdb::Status Put(const rocksdb::WriteOptions& options, Handle* handle,
                       const rocksdb::Slice& key, const rocksdb::Slice& value) override;
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions& options, Handle* handle,
+                            const rocksdb::Slice& key,
+                            const rocksdb::WideColumns& columns) override;
+  rocksdb::Status PutEntity(const rocksdb::WriteOptions& options, const rocksdb::Slice& key,
+                            const rocksdb::AttributeGroups& groups) override;
   rocksdb::Status Delete(const rocksdb::WriteOptions& options, Handle* handle,
                          const rocksdb::Slice& key) override;
   rocksdb::Status SingleDelete(const rocksdb::WriteOptions& options, Handle* handle,

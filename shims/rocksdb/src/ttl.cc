@@ -28,6 +28,8 @@ std::string timed(const Slice& value) {
   return result;
 }
 
+S no_entities() { return S::NotSupported("a DBWithTTL has no wide columns"); }
+
 // The same batch, with the time behind what it puts and merges. A value ends its record.
 S timed_batch(const std::string& rep, std::string* to) {
   const uint32_t now = seconds_now();
@@ -39,6 +41,7 @@ S timed_batch(const std::string& rep, std::string* to) {
     const char* const begin = at;
     at = read_record(at, end, &record);
     if (at == nullptr) return S::Corruption("bad record in a WriteBatch");
+    if (record.tag == BatchTag::kPutEntity) return no_entities();
     if (record.tag != BatchTag::kPut && record.tag != BatchTag::kMerge) {
       to->append(begin, at);
       continue;
@@ -75,6 +78,10 @@ class TtlIterator final : public rocksdb::Iterator {
     value.remove_suffix(std::min(value.size(), kTimeBytes));
     return value;
   }
+  const rocksdb::WideColumns& columns() const override {
+    columns_ = {{rocksdb::kDefaultWideColumnName, value()}};
+    return columns_;
+  }
   S status() const override { return at_->Valid() ? check_time(at_->value()) : at_->status(); }
   S GetProperty(std::string prop_name, std::string* prop) override {
     return at_->GetProperty(std::move(prop_name), prop);
@@ -82,16 +89,20 @@ class TtlIterator final : public rocksdb::Iterator {
 
  private:
   const std::unique_ptr<rocksdb::Iterator> at_;
+  mutable rocksdb::WideColumns columns_;
 };
 
 class TtlDB final : public rocksdb::DBWithTTL {
  public:
   using rocksdb::StackableDB::Get;
+  using rocksdb::StackableDB::GetEntity;
   using rocksdb::StackableDB::KeyMayExist;
   using rocksdb::StackableDB::Merge;
   using rocksdb::StackableDB::MultiGet;
+  using rocksdb::StackableDB::MultiGetEntity;
   using rocksdb::StackableDB::NewIterator;
   using rocksdb::StackableDB::Put;
+  using rocksdb::StackableDB::PutEntity;
 
   explicit TtlDB(std::unique_ptr<rocksdb::DB> db) : DBWithTTL(db.release()) {}
 
@@ -122,6 +133,12 @@ class TtlDB final : public rocksdb::DBWithTTL {
         const Slice& value) override {
     return db_->Put(options, handle, key, timed(value));
   }
+  S PutEntity(const WriteOptions&, Handle*, const Slice&, const rocksdb::WideColumns&) override {
+    return no_entities();
+  }
+  S PutEntity(const WriteOptions&, const Slice&, const rocksdb::AttributeGroups&) override {
+    return no_entities();
+  }
   S Merge(const WriteOptions& options, Handle* handle, const Slice& key,
           const Slice& value) override {
     return db_->Merge(options, handle, key, timed(value));
@@ -149,6 +166,26 @@ class TtlDB final : public rocksdb::DBWithTTL {
                 PinnableSlice* values, S* statuses, bool sorted_input) override {
     db_->MultiGet(options, handle, num_keys, keys, values, statuses, sorted_input);
     take_off_all(num_keys, values, statuses);
+  }
+  S GetEntity(const ReadOptions&, Handle*, const Slice&, rocksdb::PinnableWideColumns*) override {
+    return no_entities();
+  }
+  S GetEntity(const ReadOptions&, const Slice&, rocksdb::PinnableAttributeGroups*) override {
+    return no_entities();
+  }
+  void MultiGetEntity(const ReadOptions&, Handle*, size_t num_keys, const Slice*,
+                      rocksdb::PinnableWideColumns*, S* statuses, bool) override {
+    std::fill_n(statuses, num_keys, no_entities());
+  }
+  void MultiGetEntity(const ReadOptions&, size_t num_keys, Handle**, const Slice*,
+                      rocksdb::PinnableWideColumns*, S* statuses, bool) override {
+    std::fill_n(statuses, num_keys, no_entities());
+  }
+  void MultiGetEntity(const ReadOptions&, size_t num_keys, const Slice*,
+                      rocksdb::PinnableAttributeGroups* results) override {
+    for (size_t i = 0; i < num_keys; ++i) {
+      for (rocksdb::PinnableAttributeGroup& group : results[i]) group.SetStatus(no_entities());
+    }
   }
   bool KeyMayExist(const ReadOptions& options, Handle* handle, const Slice& key, std::string* value,
                    bool* value_found) override {

@@ -64,6 +64,7 @@ class WatchedIterator final : public rocksdb::Iterator {
   bool PrepareValue() override { return of_->PrepareValue(); }
   rocksdb::Slice key() const override { return of_->key(); }
   rocksdb::Slice value() const override { return of_->value(); }
+  const rocksdb::WideColumns& columns() const override { return of_->columns(); }
   rocksdb::Status status() const override { return of_->status(); }
   rocksdb::Status GetProperty(std::string prop_name, std::string* prop) override {
     return of_->GetProperty(std::move(prop_name), prop);

@@ -7,6 +7,7 @@
 
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/batch_format.h"
+#include "shims/rocksdb/src/entities.h"
 
 namespace rocksdb {
 
@@ -134,6 +135,31 @@ Status WriteBatch::Put(ColumnFamilyHandle* column_family, const Slice& key, cons
   return Add(tag(BatchTag::kPut), tag(BatchTag::kFamilyPut), column_family, key, &value);
 }
 
+Status WriteBatch::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                             const WideColumns& columns) {
+  if (column_family == nullptr) {
+    return Status::InvalidArgument("Cannot call this method without a column family handle");
+  }
+  std::string bytes;
+  Status s = hawthorn::rocks::encode_columns(columns, &bytes);
+  if (!s.ok()) return s;
+  const Slice value(bytes);
+  return Add(tag(BatchTag::kPutEntity), tag(BatchTag::kFamilyPutEntity), column_family, key,
+             &value);
+}
+
+Status WriteBatch::PutEntity(const Slice& key, const AttributeGroups& attribute_groups) {
+  if (attribute_groups.empty()) {
+    return Status::InvalidArgument("Cannot call this method with empty attribute groups");
+  }
+  Status s;
+  for (const AttributeGroup& group : attribute_groups) {
+    s = PutEntity(group.column_family(), key, group.columns());
+    if (!s.ok()) break;
+  }
+  return s;
+}
+
 Status WriteBatch::Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) {
   return Add(tag(BatchTag::kMerge), tag(BatchTag::kFamilyMerge), column_family, key, &value);
 }
@@ -216,6 +242,9 @@ bool WriteBatch::HasTag(unsigned char tag, unsigned char tag_of_family) const {
 }
 
 bool WriteBatch::HasPut() const { return HasTag(tag(BatchTag::kPut), tag(BatchTag::kFamilyPut)); }
+bool WriteBatch::HasPutEntity() const {
+  return HasTag(tag(BatchTag::kPutEntity), tag(BatchTag::kFamilyPutEntity));
+}
 bool WriteBatch::HasDelete() const {
   return HasTag(tag(BatchTag::kDelete), tag(BatchTag::kFamilyDelete));
 }
@@ -245,6 +274,10 @@ Status WriteBatch::Handler::PutCF(uint32_t column_family_id, const Slice& key, c
   if (column_family_id != 0) return refused("PutCF");
   Put(key, value);
   return Status::OK();
+}
+
+Status WriteBatch::Handler::PutEntityCF(uint32_t, const Slice&, const Slice&) {
+  return Status::NotSupported("PutEntityCF not implemented");
 }
 
 Status WriteBatch::Handler::DeleteCF(uint32_t column_family_id, const Slice& key) {
@@ -282,6 +315,8 @@ Status show(const BatchRecord& record, bool empty, WriteBatch::Handler* handler)
   switch (record.tag) {
     case BatchTag::kPut:
       return handler->PutCF(record.family, record.key, record.value);
+    case BatchTag::kPutEntity:
+      return handler->PutEntityCF(record.family, record.key, record.value);
     case BatchTag::kDelete:
       return handler->DeleteCF(record.family, record.key);
     case BatchTag::kSingleDelete:
@@ -309,11 +344,6 @@ Status show(const BatchRecord& record, bool empty, WriteBatch::Handler* handler)
   }
 }
 
-bool counts(BatchTag tag) {
-  return tag == BatchTag::kPut || tag == BatchTag::kDelete || tag == BatchTag::kSingleDelete ||
-         tag == BatchTag::kDeleteRange || tag == BatchTag::kMerge;
-}
-
 }  // namespace
 
 Status WriteBatch::Iterate(Handler* handler) const {
@@ -329,7 +359,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
     if (at == nullptr) return Status::Corruption("bad record in a WriteBatch");
     Status status = show(record, found == 0, handler);
     if (!status.ok()) return status;
-    found += counts(record.tag) ? 1 : 0;
+    found += hawthorn::rocks::is_write(record.tag) ? 1 : 0;
   }
   if (found != Count()) return Status::Corruption("WriteBatch has wrong count");
   return Status::OK();

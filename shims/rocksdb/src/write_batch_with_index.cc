@@ -2,6 +2,8 @@
 
 #include "rocksdb/utilities/write_batch_with_index.h"
 
+#include <algorithm>
+
 #include "rocksdb/db.h"
 #include "shims/rocksdb/src/base_delta_iterator.h"
 #include "shims/rocksdb/src/batch_index.h"
@@ -15,6 +17,7 @@ using hawthorn::rocks::BatchRecord;
 using hawthorn::rocks::BatchTag;
 using hawthorn::rocks::FamilyIndex;
 using hawthorn::rocks::fold;
+using hawthorn::rocks::show;
 
 struct WriteBatchWithIndex::Rep {
   Rep(const Comparator* backup, size_t reserved_bytes, bool overwrite, size_t max_bytes)
@@ -41,6 +44,8 @@ WriteType type_of(BatchTag tag) {
   switch (tag) {
     case BatchTag::kPut:
       return kPutRecord;
+    case BatchTag::kPutEntity:
+      return kPutEntityRecord;
     case BatchTag::kMerge:
       return kMergeRecord;
     case BatchTag::kDelete:
@@ -107,6 +112,16 @@ Status WriteBatchWithIndex::Put(ColumnFamilyHandle* column_family, const Slice& 
   return rep->add(column_family, [&] { return rep->batch.Put(column_family, key, value); });
 }
 
+Status WriteBatchWithIndex::PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                                      const WideColumns& columns) {
+  return rep->add(column_family, [&] { return rep->batch.PutEntity(column_family, key, columns); });
+}
+
+Status WriteBatchWithIndex::PutEntity(const Slice&, const AttributeGroups& attribute_groups) {
+  if (attribute_groups.empty()) return Status::InvalidArgument("no attribute groups");
+  return Status::NotSupported("PutEntity with AttributeGroups in a WriteBatchWithIndex");
+}
+
 Status WriteBatchWithIndex::Merge(ColumnFamilyHandle* column_family, const Slice& key,
                                   const Slice& value) {
   return rep->add(column_family, [&] { return rep->batch.Merge(column_family, key, value); });
@@ -148,12 +163,31 @@ Status WriteBatchWithIndex::GetFromBatch(ColumnFamilyHandle* column_family, cons
                                          const Slice& key, std::string* value) {
   const BatchRead read = BatchIndex::read(rep->index.family(column_family), key);
   switch (read.found) {
-    case BatchRead::Found::kValue:
-      value->assign(read.value.data(), read.value.size());
-      return Status::OK();
+    case BatchRead::Found::kValue: {
+      PinnableSlice shown(value);
+      return show(read, &shown);
+    }
     case BatchRead::Found::kMerges:
       if (!read.based) return Status::MergeInProgress();
       return fold(column_family, key, read, std::nullopt, value);
+    default:
+      return Status::NotFound();
+  }
+}
+
+Status WriteBatchWithIndex::GetEntityFromBatch(ColumnFamilyHandle* column_family, const Slice& key,
+                                               PinnableWideColumns* columns) {
+  if (column_family == nullptr || columns == nullptr) {
+    return Status::InvalidArgument("no column family handle, or no columns");
+  }
+  columns->Reset();
+  const BatchRead read = BatchIndex::read(rep->index.family(column_family), key);
+  switch (read.found) {
+    case BatchRead::Found::kValue:
+      return show(read, columns);
+    case BatchRead::Found::kMerges:
+      if (!read.based) return Status::MergeInProgress();
+      return fold(column_family, key, read, nullptr, columns);
     default:
       return Status::NotFound();
   }
@@ -186,11 +220,54 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_op
   return status;
 }
 
-void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read_options,
-                                                 ColumnFamilyHandle* column_family, size_t num_keys,
-                                                 const Slice* keys, PinnableSlice* values,
-                                                 Status* statuses, bool sorted_input) {
-  if (column_family == nullptr) column_family = db->DefaultColumnFamily();
+namespace {
+
+// Of the database.
+Status read_one(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                PinnableSlice* value) {
+  return db->Get(options, family, key, value);
+}
+Status read_one(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                PinnableWideColumns* columns) {
+  return db->GetEntity(options, family, key, columns);
+}
+void read_many(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
+               const std::vector<Slice>& keys, PinnableSlice* values, Status* statuses) {
+  db->MultiGet(options, family, keys.size(), keys.data(), values, statuses, false);
+}
+void read_many(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
+               const std::vector<Slice>& keys, PinnableWideColumns* values, Status* statuses) {
+  db->MultiGetEntity(options, family, keys.size(), keys.data(), values, statuses, false);
+}
+
+void hand_over(PinnableSlice& found, PinnableSlice* to) { to->PinSelf(found); }
+void hand_over(PinnableWideColumns& found, PinnableWideColumns* to) { *to = std::move(found); }
+
+// Merges of a batch over what the database has, where that counts and `exists`.
+Status fold_over(ColumnFamilyHandle* family, const Slice& key, const BatchRead& merges, bool exists,
+                 PinnableSlice* value) {
+  std::optional<Slice> below;
+  if (exists) below = *value;
+  std::string folded;
+  Status status = fold(family, key, merges, below, &folded);
+  value->Reset();
+  if (status.ok()) value->PinSelf(folded);
+  return status;
+}
+Status fold_over(ColumnFamilyHandle* family, const Slice& key, const BatchRead& merges, bool exists,
+                 PinnableWideColumns* columns) {
+  PinnableWideColumns folded;
+  Status status = fold(family, key, merges, exists ? &columns->columns() : nullptr, &folded);
+  *columns = std::move(folded);
+  return status;
+}
+
+}  // namespace
+
+template <typename Value>
+void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
+                                       ColumnFamilyHandle* column_family, size_t num_keys,
+                                       const Slice* keys, Value* values, Status* statuses) {
   const FamilyIndex& family = rep->index.family(column_family);
   // Those of which the batch does not have all, and what it has.
   std::vector<size_t> asked;
@@ -200,13 +277,11 @@ void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read
     values[i].Reset();
     BatchRead read = BatchIndex::read(family, keys[i]);
     if (read.found == BatchRead::Found::kValue) {
-      values[i].PinSelf(read.value);
-      statuses[i] = Status::OK();
+      statuses[i] = show(read, &values[i]);
     } else if (read.found == BatchRead::Found::kDeleted) {
       statuses[i] = Status::NotFound();
     } else if (read.based) {
-      statuses[i] = fold(column_family, keys[i], read, std::nullopt, values[i].GetSelf());
-      if (statuses[i].ok()) values[i].PinSelf();
+      statuses[i] = fold_over(column_family, keys[i], read, false, &values[i]);
     } else {
       asked.push_back(i);
       asked_keys.push_back(keys[i]);
@@ -216,32 +291,54 @@ void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read
   if (asked.empty()) return;
   if (asked.size() == 1) {
     const size_t at = asked.front();
-    statuses[at] = db->Get(read_options, column_family, keys[at], &values[at]);
+    statuses[at] = read_one(db, read_options, column_family, keys[at], &values[at]);
   } else {
-    std::vector<PinnableSlice> found(asked.size());
+    std::vector<Value> found(asked.size());
     std::vector<Status> answers(asked.size());
-    db->MultiGet(read_options, column_family, asked.size(), asked_keys.data(), found.data(),
-                 answers.data(), sorted_input);
+    read_many(db, read_options, column_family, asked_keys, found.data(), answers.data());
     for (size_t i = 0; i < asked.size(); ++i) {
       statuses[asked[i]] = std::move(answers[i]);
-      if (statuses[asked[i]].ok()) values[asked[i]].PinSelf(found[i]);
+      if (statuses[asked[i]].ok()) hand_over(found[i], &values[asked[i]]);
     }
   }
   for (size_t i = 0; i < asked.size(); ++i) {
     Status& status = statuses[asked[i]];
-    PinnableSlice& value = values[asked[i]];
     if (merges[i].found != BatchRead::Found::kMerges || !(status.ok() || status.IsNotFound())) {
       continue;
     }
-    std::optional<Slice> below;
-    if (status.ok()) below = value;
-    std::string folded;
-    status = fold(column_family, asked_keys[i], merges[i], below, &folded);
-    value.Reset();
-    if (!status.ok()) continue;
-    *value.GetSelf() = std::move(folded);
-    value.PinSelf();
+    status = fold_over(column_family, asked_keys[i], merges[i], status.ok(), &values[asked[i]]);
   }
+}
+
+void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                                 ColumnFamilyHandle* column_family, size_t num_keys,
+                                                 const Slice* keys, PinnableSlice* values,
+                                                 Status* statuses, bool) {
+  if (column_family == nullptr) column_family = db->DefaultColumnFamily();
+  MultiGetOver(db, read_options, column_family, num_keys, keys, values, statuses);
+}
+
+Status WriteBatchWithIndex::GetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                                    ColumnFamilyHandle* column_family,
+                                                    const Slice& key,
+                                                    PinnableWideColumns* columns) {
+  if (columns == nullptr) return Status::InvalidArgument("no PinnableWideColumns object");
+  Status status;
+  MultiGetEntityFromBatchAndDB(db, read_options, column_family, 1, &key, columns, &status, false);
+  return status;
+}
+
+void WriteBatchWithIndex::MultiGetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                                       ColumnFamilyHandle* column_family,
+                                                       size_t num_keys, const Slice* keys,
+                                                       PinnableWideColumns* results,
+                                                       Status* statuses, bool) {
+  if (db == nullptr || column_family == nullptr || keys == nullptr || results == nullptr) {
+    const Status s = Status::InvalidArgument("no database, family, keys or columns");
+    std::fill_n(statuses, num_keys, s);
+    return;
+  }
+  MultiGetOver(db, read_options, column_family, num_keys, keys, results, statuses);
 }
 
 void WriteBatchWithIndex::SetSavePoint() { rep->batch.SetSavePoint(); }

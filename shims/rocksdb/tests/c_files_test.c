@@ -164,8 +164,51 @@ static void test_taking_in(void) {
   end_database(&of);
 }
 
+// The next batch as "put a=1 " and so on, and where to go on.
+static void shown_put(void* state, const char* key, size_t key_size, const char* value,
+                      size_t value_size) {
+  char* const text = state;
+  snprintf(text + strlen(text), 100, "put %.*s=%.*s ", (int)key_size, key, (int)value_size, value);
+}
+static void shown_delete(void* state, const char* key, size_t key_size) {
+  char* const text = state;
+  snprintf(text + strlen(text), 100, "delete %.*s ", (int)key_size, key);
+}
+
+static void test_updates(void) {
+  char* error = NULL;
+  Database of = new_database();
+  open_database(&of);
+  const uint64_t begin = rocksdb_get_latest_sequence_number(of.db) + 1;
+  CHECK(rocksdb_get_updates_since(of.db, begin, NULL, &error) == NULL);
+  CHECK_FAILED(error, "NotFound: ");
+  put(&of, "a", "1");
+  put(&of, "b", "2");
+  rocksdb_delete(of.db, of.write, "a", 1, &error);
+  CHECK_OK(error);
+  rocksdb_wal_iterator_t* const at = rocksdb_get_updates_since(of.db, begin, NULL, &error);
+  CHECK_OK(error);
+  char text[400] = "";
+  uint64_t next = begin;
+  for (; rocksdb_wal_iter_valid(at); rocksdb_wal_iter_next(at)) {
+    uint64_t sequence = 0;
+    rocksdb_writebatch_t* const batch = rocksdb_wal_iter_get_batch(at, &sequence);
+    CHECK(sequence >= next);
+    next = sequence + (uint64_t)rocksdb_writebatch_count(batch);
+    rocksdb_writebatch_iterate(batch, text, shown_put, shown_delete);
+    rocksdb_writebatch_destroy(batch);
+  }
+  rocksdb_wal_iter_status(at, &error);
+  CHECK_OK(error);
+  rocksdb_wal_iter_destroy(at);
+  CHECK(strcmp(text, "put a=1 put b=2 delete a ") == 0);
+  CHECK(next == rocksdb_get_latest_sequence_number(of.db) + 1);
+  end_database(&of);
+}
+
 void test_files(void) {
   test_taking_in();
   test_backup_options();
   test_backups();
+  test_updates();
 }

@@ -52,9 +52,6 @@ static void test_care(Database* of) {
   rocksdb_enable_file_deletions(of->db, (char**)1);
   rocksdb_try_catch_up_with_primary(of->db, &error);
   CHECK_REFUSED(error);
-  CHECK(rocksdb_get_updates_since(of->db, 0, NULL, &error) == NULL);
-  CHECK_REFUSED(error);
-  CHECK_REFUSED(error);
   CHECK(rocksdb_jemalloc_nodump_allocator_create(&error) == NULL);
   CHECK_REFUSED(error);
   rocksdb_memory_allocator_destroy(NULL);

@@ -8,7 +8,7 @@
 //
 // A family that is made later has its filter where the database was opened with one, of any family
 // (and up to 32 of them are there); otherwise it is refused, until it is opened with it. Not here:
-// wide columns, blob indexes.
+// blob indexes.
 //
 // Threads: a filter is called by one thread at a time. It may read and write the database, but not
 // close or compact it. Lifetime: as long as databases that use it are open.
@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rocksdb/customizable.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/types.h"
+#include "rocksdb/wide_columns.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -71,6 +74,14 @@ class CompactionFilter : public Customizable {
   // *skip_until, which is not one of them, are removed without being shown.
   virtual Decision FilterV2(int level, const Slice& key, ValueType value_type,
                             const Slice& existing_value, std::string* new_value,
+                            std::string* skip_until) const;
+  // The same for entities, too, which are kept where it is not overridden: then existing_value is
+  // null, else existing_columns is. kChangeWideColumnEntity makes *new_columns of the entry, in
+  // families that have had an entity before.
+  virtual Decision FilterV3(int level, const Slice& key, ValueType value_type,
+                            const Slice* existing_value, const WideColumns* existing_columns,
+                            std::string* new_value,
+                            std::vector<std::pair<std::string, std::string>>* new_columns,
                             std::string* skip_until) const;
   // Snapshots keep what they show in any case. [accepted]
   virtual bool IgnoreSnapshots() const { return true; }

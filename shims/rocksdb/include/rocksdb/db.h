@@ -18,12 +18,14 @@
 #include <utility>
 #include <vector>
 
+#include "rocksdb/attribute_groups.h"
 #include "rocksdb/iterator.h"
 #include "rocksdb/options.h"
 #include "rocksdb/snapshot.h"
 #include "rocksdb/transaction_log.h"
 #include "rocksdb/types.h"
 #include "rocksdb/version.h"
+#include "rocksdb/wide_columns.h"
 #include "rocksdb/write_batch.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -137,6 +139,13 @@ class DB {
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) {
     return Put(options, DefaultColumnFamily(), key, value);
   }
+  // Replaces what is at the key, plain or not. A family's first entity writes a row of its own
+  // before, with a sync. Errors: as WriteBatch::PutEntity.
+  virtual Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                           const Slice& key, const WideColumns& columns) = 0;
+  // Each group into its family, as one write.
+  virtual Status PutEntity(const WriteOptions& options, const Slice& key,
+                           const AttributeGroups& attribute_groups) = 0;
   virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
                         const Slice& key) = 0;
   virtual Status Delete(const WriteOptions& options, const Slice& key) {
@@ -154,7 +163,7 @@ class DB {
                              const Slice& end_key) {
     return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key);
   }
-  // NotSupported where the family was opened without an operator.
+  // Of an entity, its default column. NotSupported where the family was opened without an operator.
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
                        const Slice& key, const Slice& value) = 0;
   virtual Status Merge(const WriteOptions& options, const Slice& key, const Slice& value) {
@@ -175,6 +184,14 @@ class DB {
     return Get(options, DefaultColumnFamily(), key, value);
   }
 
+  // A plain value is shown as the default column. Errors: as Get; InvalidArgument without a family
+  // or a place for the columns.
+  virtual Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                           const Slice& key, PinnableWideColumns* columns) = 0;
+  // Each group of the result from its family, all of one moment; what became of it is its status.
+  virtual Status GetEntity(const ReadOptions& options, const Slice& key,
+                           PinnableAttributeGroups* result) = 0;
+
   // All keys are read at one moment, also without a snapshot, within a family.
   virtual void MultiGet(const ReadOptions& options, size_t num_keys,
                         ColumnFamilyHandle** column_families, const Slice* keys,
@@ -193,6 +210,16 @@ class DB {
                                const std::vector<Slice>& keys, std::vector<std::string>* values);
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<std::string>* values);
+
+  virtual void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                              size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                              Status* statuses, bool sorted_input = false) = 0;
+  virtual void MultiGetEntity(const ReadOptions& options, size_t num_keys,
+                              ColumnFamilyHandle** column_families, const Slice* keys,
+                              PinnableWideColumns* results, Status* statuses,
+                              bool sorted_input = false) = 0;
+  virtual void MultiGetEntity(const ReadOptions& options, size_t num_keys, const Slice* keys,
+                              PinnableAttributeGroups* results) = 0;
 
   // Exact: it reads the key, also from the disk.
   virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family,
@@ -428,15 +455,32 @@ class DB {
   }
   // Into several families, each once.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
-  // A commit has one number here, however many operations it has, so that a program that counts
-  // operations to know where to go on would leave out commits. [refused]
-  virtual Status GetUpdatesSince(SequenceNumber /*seq_number*/,
+  // The batches that were committed, from the one that has this number or comes behind it. Who goes
+  // on at `sequence + writeBatchPtr->Count()` of the last one leaves out none and has none twice;
+  // between batches numbers are left out, and a batch that is large, or was prepared, may begin
+  // below the end of the one before, where that was committed at the same time.
+  //
+  // Kept is what is not flushed yet, and with DBOptions::WAL_ttl_seconds or WAL_size_limit_MB what
+  // these say; without them, from the first call on, also behind restarts, up to 64 MB of the log.
+  // Values of more than 64 KB that were written before are NotSupported, as are files that were
+  // taken in before. What is
+  // delivered is durable: the call, and Next at the end, sync the log. Batches are as they were
+  // applied: log data are left out, merges of long operands are puts, of a deleted range in a
+  // family with a merge operator each key is a delete, and what a compaction filter does comes,
+  // too. Errors: NotFound for what is not committed yet, and what is not kept any more.
+  virtual Status GetUpdatesSince(SequenceNumber seq_number,
                                  std::unique_ptr<TransactionLogIterator>* iter,
-                                 const TransactionLogIterator::ReadOptions& /*read_options*/ =
-                                     TransactionLogIterator::ReadOptions()) {
-    iter->reset();
-    return Status::NotSupported("GetUpdatesSince",
-                                "a commit has one sequence number, not one for each operation");
+                                 const TransactionLogIterator::ReadOptions& read_options =
+                                     TransactionLogIterator::ReadOptions()) = 0;
+  // The log has no files that could be told. [refused]
+  virtual Status GetSortedWalFiles(VectorWalPtr& files) {
+    files.clear();
+    return NotThere("GetSortedWalFiles");
+  }
+  // [refused]
+  virtual Status GetCurrentWalFile(std::unique_ptr<WalFile>* current_wal_file) {
+    current_wal_file->reset();
+    return NotThere("GetCurrentWalFile");
   }
   virtual DB* GetRootDB() { return this; }
   // When it returns, reads of a secondary show at least what was committed before the call, all of

@@ -7,6 +7,7 @@
 
 #include "rocksdb/iterator_base.h"
 #include "rocksdb/options.h"
+#include "rocksdb/wide_columns.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -16,8 +17,10 @@ class Iterator : public IteratorBase {
   Iterator() = default;
   Iterator(const Iterator&) = delete;
   void operator=(const Iterator&) = delete;
-  // Lifetime: as that of key().
+  // Of an entity its default column, or nothing. Lifetime: as that of key().
   virtual Slice value() const = 0;
+  // Lifetime: until the next move; of names and values as that of key().
+  virtual const WideColumns& columns() const { return kNoWideColumns; }
   // "rocksdb.iterator.is-key-pinned" and "rocksdb.iterator.is-value-pinned" ("1" with
   // ReadOptions::pin_data), "rocksdb.iterator.super-version-number" (always "0"),
   // "rocksdb.iterator.internal-key" (the key).

@@ -145,8 +145,11 @@ struct DBOptions {
   size_t recycle_log_file_num = 0;
   uint64_t max_manifest_file_size = 1024 * 1024 * 1024;
   int table_cache_numshardbits = 6;
+  // How long, or how much of it, the log is kept for DB::GetUpdatesSince: half as much again at
+  // most, and at least half of the size. While it is kept, bulk ingests write as transactions do,
+  // and large values take space. Both 0: as GetUpdatesSince says. [mapped]
   uint64_t WAL_ttl_seconds = 0;
-  uint64_t WAL_size_limit_MB = 0;
+  uint64_t WAL_size_limit_MB = 0;  // [mapped]
   size_t manifest_preallocation_size = 4 * 1024 * 1024;
   bool allow_mmap_reads = false;
   bool allow_mmap_writes = false;

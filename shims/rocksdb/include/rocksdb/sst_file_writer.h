@@ -2,7 +2,7 @@
 // Writes a file of entries in order, which DB::IngestExternalFile takes into a database.
 //
 // The file is of this library's own format; RocksDB's tables are neither written nor read.
-// Not here: timestamps, wide columns, reading such a file.
+// Not here: timestamps, reading such a file.
 // Used by programs. Threads: one object from one thread at a time.
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
 #include "rocksdb/types.h"
+#include "rocksdb/wide_columns.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -59,6 +60,7 @@ class SstFileWriter {
   Status Open(const std::string& file_path);
   // Keys come in the comparator's order, none twice. Errors: InvalidArgument; those of the disk.
   Status Put(const Slice& user_key, const Slice& value);
+  Status PutEntity(const Slice& user_key, const WideColumns& columns);
   Status Merge(const Slice& user_key, const Slice& value);
   Status Delete(const Slice& user_key);
   // As Put.

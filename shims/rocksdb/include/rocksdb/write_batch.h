@@ -37,6 +37,9 @@ class WriteBatch : public WriteBatchBase {
   using WriteBatchBase::Put;
   Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Put(const Slice& key, const Slice& value) override { return Put(nullptr, key, value); }
+  Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override;
+  Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) override;
   using WriteBatchBase::Merge;
   Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Merge(const Slice& key, const Slice& value) override { return Merge(nullptr, key, value); }
@@ -67,6 +70,8 @@ class WriteBatch : public WriteBatchBase {
     // Those with a family call those without for family 0, and refuse others.
     virtual Status PutCF(uint32_t column_family_id, const Slice& key, const Slice& value);
     virtual void Put(const Slice& /*key*/, const Slice& /*value*/) {}
+    // `entity` has the columns as bytes, for PinnableWideColumns::SetWideColumnValue.
+    virtual Status PutEntityCF(uint32_t column_family_id, const Slice& key, const Slice& entity);
     virtual Status DeleteCF(uint32_t column_family_id, const Slice& key);
     virtual void Delete(const Slice& /*key*/) {}
     virtual Status SingleDeleteCF(uint32_t column_family_id, const Slice& key);
@@ -95,6 +100,7 @@ class WriteBatch : public WriteBatchBase {
   size_t GetDataSize() const { return rep_.size(); }
   uint32_t Count() const;
   bool HasPut() const;
+  bool HasPutEntity() const;
   bool HasDelete() const;
   bool HasSingleDelete() const;
   bool HasDeleteRange() const;

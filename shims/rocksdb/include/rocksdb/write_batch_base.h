@@ -3,8 +3,10 @@
 
 #include <cstddef>
 
+#include "rocksdb/attribute_groups.h"
 #include "rocksdb/slice.h"
 #include "rocksdb/status.h"
+#include "rocksdb/wide_columns.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -21,6 +23,11 @@ class WriteBatchBase {
   virtual Status Put(ColumnFamilyHandle* column_family, const SliceParts& key,
                      const SliceParts& value);
   virtual Status Put(const SliceParts& key, const SliceParts& value);
+
+  // Errors: Corruption for a name that comes twice; InvalidArgument without a family, or groups.
+  virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                           const WideColumns& columns) = 0;
+  virtual Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) = 0;
 
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) = 0;
   virtual Status Merge(const Slice& key, const Slice& value) = 0;

@@ -59,6 +59,14 @@ class StackableDB : public DB {
              const Slice& value) override {
     return db_->Put(options, column_family, key, value);
   }
+  Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override {
+    return db_->PutEntity(options, column_family, key, columns);
+  }
+  Status PutEntity(const WriteOptions& options, const Slice& key,
+                   const AttributeGroups& attribute_groups) override {
+    return db_->PutEntity(options, key, attribute_groups);
+  }
   using DB::Delete;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
                 const Slice& key) override {
@@ -88,6 +96,14 @@ class StackableDB : public DB {
              PinnableSlice* value, std::string* timestamp) override {
     return db_->Get(options, column_family, key, value, timestamp);
   }
+  Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   PinnableWideColumns* columns) override {
+    return db_->GetEntity(options, column_family, key, columns);
+  }
+  Status GetEntity(const ReadOptions& options, const Slice& key,
+                   PinnableAttributeGroups* result) override {
+    return db_->GetEntity(options, key, result);
+  }
   using DB::MultiGet;
   void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** column_families,
                 const Slice* keys, PinnableSlice* values, std::string* timestamps, Status* statuses,
@@ -99,6 +115,20 @@ class StackableDB : public DB {
                 const Slice* keys, PinnableSlice* values, Status* statuses,
                 bool sorted_input) override {
     db_->MultiGet(options, column_family, num_keys, keys, values, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                      size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                      Status* statuses, bool sorted_input) override {
+    db_->MultiGetEntity(options, column_family, num_keys, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys,
+                      ColumnFamilyHandle** column_families, const Slice* keys,
+                      PinnableWideColumns* results, Status* statuses, bool sorted_input) override {
+    db_->MultiGetEntity(options, num_keys, column_families, keys, results, statuses, sorted_input);
+  }
+  void MultiGetEntity(const ReadOptions& options, size_t num_keys, const Slice* keys,
+                      PinnableAttributeGroups* results) override {
+    db_->MultiGetEntity(options, num_keys, keys, results);
   }
   using DB::KeyMayExist;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
@@ -227,7 +257,6 @@ class StackableDB : public DB {
   Status PromoteL0(ColumnFamilyHandle* column_family, int target_level) override {
     return db_->PromoteL0(column_family, target_level);
   }
-  // As below it. [refused]
   Status GetUpdatesSince(SequenceNumber seq_number, std::unique_ptr<TransactionLogIterator>* iter,
                          const TransactionLogIterator::ReadOptions& read_options =
                              TransactionLogIterator::ReadOptions()) override {

@@ -8,7 +8,7 @@
 // has read by GetForUpdate. Nobody else may commit to one since it was tracked, or since the
 // snapshot of the transaction (SetSnapshot) was taken, if there was one then.
 //
-// Not here: wide columns, user timestamps and snapshots that have some, iterators over several
+// Not here: user timestamps and snapshots that have some, iterators over several
 // families.
 // Threads: one object, with its iterators, from one thread at a time, GetState, GetID and
 // GetWaitingTxns excepted.
@@ -124,6 +124,13 @@ class Transaction {
                         size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
                         bool sorted_input = false) = 0;
 
+  // A plain value is shown as the default column.
+  virtual Status GetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                           const Slice& key, PinnableWideColumns* columns) = 0;
+  virtual void MultiGetEntity(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                              size_t num_keys, const Slice* keys, PinnableWideColumns* results,
+                              Status* statuses, bool sorted_input = false) = 0;
+
   // Tracks the key, there or not, and reads it; without `value` it reads nothing. Others may lock
   // it shared, too, where it is not `exclusive`. Errors: those of Put and Get; InvalidArgument for
   // a snapshot without do_validate.
@@ -138,6 +145,10 @@ class Transaction {
   virtual Status GetForUpdate(const ReadOptions& options, const Slice& key,
                               PinnableSlice* pinnable_val, bool exclusive = true,
                               bool do_validate = true) = 0;
+  virtual Status GetEntityForUpdate(const ReadOptions& read_options,
+                                    ColumnFamilyHandle* column_family, const Slice& key,
+                                    PinnableWideColumns* columns, bool exclusive = true,
+                                    bool do_validate = true) = 0;
   // [refused]
   virtual Status GetRangeLock(ColumnFamilyHandle* /*column_family*/, const Endpoint& /*start*/,
                               const Endpoint& /*end*/) {
@@ -165,6 +176,9 @@ class Transaction {
   virtual Status Put(ColumnFamilyHandle* column_family, const SliceParts& key,
                      const SliceParts& value, bool assume_tracked = false) = 0;
   virtual Status Put(const SliceParts& key, const SliceParts& value) = 0;
+  // Also the errors of WriteBatch::PutEntity.
+  virtual Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                           const WideColumns& columns, bool assume_tracked = false) = 0;
   virtual Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value,
                        bool assume_tracked = false) = 0;
   virtual Status Merge(const Slice& key, const Slice& value) = 0;
@@ -189,6 +203,8 @@ class Transaction {
   virtual Status PutUntracked(ColumnFamilyHandle* column_family, const SliceParts& key,
                               const SliceParts& value) = 0;
   virtual Status PutUntracked(const SliceParts& key, const SliceParts& value) = 0;
+  virtual Status PutEntityUntracked(ColumnFamilyHandle* column_family, const Slice& key,
+                                    const WideColumns& columns) = 0;
   virtual Status MergeUntracked(ColumnFamilyHandle* column_family, const Slice& key,
                                 const Slice& value) = 0;
   virtual Status MergeUntracked(const Slice& key, const Slice& value) = 0;

@@ -7,7 +7,7 @@
 //   batch.GetFromBatchAndDB(db, ReadOptions(), "a", &value);
 //   db->Write(WriteOptions(), batch.GetWriteBatch());
 //
-// Not here: wide columns, TimedPut, user timestamps.
+// Not here: TimedPut, user timestamps.
 // Threads: one object, with its iterators, from one thread at a time.
 // Lifetime: iterators go before their batch. What is added shows in them; in those with a base, not
 // up to the next key that the batch has had, nor behind its last one. Clear,
@@ -93,6 +93,10 @@ class WriteBatchWithIndex : public WriteBatchBase {
   using WriteBatchBase::Put;
   Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Put(const Slice& key, const Slice& value) override { return Put(nullptr, key, value); }
+  Status PutEntity(ColumnFamilyHandle* column_family, const Slice& key,
+                   const WideColumns& columns) override;
+  // As in RocksDB. [refused]
+  Status PutEntity(const Slice& key, const AttributeGroups& attribute_groups) override;
   using WriteBatchBase::Merge;
   Status Merge(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value) override;
   Status Merge(const Slice& key, const Slice& value) override { return Merge(nullptr, key, value); }
@@ -134,6 +138,9 @@ class WriteBatchWithIndex : public WriteBatchBase {
   Status GetFromBatch(const DBOptions& options, const Slice& key, std::string* value) {
     return GetFromBatch(nullptr, options, key, value);
   }
+  // A plain value is shown as the default column.
+  Status GetEntityFromBatch(ColumnFamilyHandle* column_family, const Slice& key,
+                            PinnableWideColumns* columns);
   // Of the batch, whatever the snapshot of the options, and of the database where that does not
   // tell.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& read_options, const Slice& key,
@@ -148,6 +155,14 @@ class WriteBatchWithIndex : public WriteBatchBase {
   void MultiGetFromBatchAndDB(DB* db, const ReadOptions& read_options,
                               ColumnFamilyHandle* column_family, size_t num_keys, const Slice* keys,
                               PinnableSlice* values, Status* statuses, bool sorted_input);
+
+  Status GetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                 ColumnFamilyHandle* column_family, const Slice& key,
+                                 PinnableWideColumns* columns);
+  void MultiGetEntityFromBatchAndDB(DB* db, const ReadOptions& read_options,
+                                    ColumnFamilyHandle* column_family, size_t num_keys,
+                                    const Slice* keys, PinnableWideColumns* results,
+                                    Status* statuses, bool sorted_input);
 
   void SetSavePoint() override;
   Status RollbackToSavePoint() override;
@@ -165,6 +180,10 @@ class WriteBatchWithIndex : public WriteBatchBase {
 
  private:
   struct Rep;
+  template <typename Value>
+  void MultiGetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
+                    size_t num_keys, const Slice* keys, Value* values, Status* statuses);
+
   std::unique_ptr<Rep> rep;
 };
 
