@@ -125,7 +125,8 @@ TEST(Infos, OfFlushes) {
 
 TEST(Infos, OfFiles) {
   const std::string path = "/a";
-  const FileOperationInfo operation(FileOperationType::kRead, path, FileOperationInfo::StartNow(),
+  const auto begun = FileOperationInfo::StartNow();
+  const FileOperationInfo operation(FileOperationType::kRead, path, begun,
                                     FileOperationInfo::FinishNow(), Status::OK());
   EXPECT_EQ(operation.type, FileOperationType::kRead);
   EXPECT_EQ(operation.path, path);

@@ -103,7 +103,9 @@ class Watch final : public rocksdb::EventListener {
  private:
   void note(const std::string& what, const DB* from, int job) {
     const std::lock_guard lock(mutex_);
-    if (from != nullptr && expected_ != nullptr) EXPECT_EQ(from, expected_);
+    if (from != nullptr && expected_ != nullptr) {
+      EXPECT_EQ(from, expected_);
+    }
     notes_.push_back(what);
     jobs_.push_back(job);
     noted_.notify_all();

@@ -186,7 +186,9 @@ Options of(const std::string& text, bool expected = true) {
   const rocksdb::Status s = rocksdb::GetOptionsFromString(base, text, &result);
   EXPECT_EQ(s.ok(), expected) << text << ": " << s.ToString();
   EXPECT_EQ(s.IsInvalidArgument(), !expected) << text;
-  if (!expected) EXPECT_EQ(result.write_buffer_size, 12345U) << text;
+  if (!expected) {
+    EXPECT_EQ(result.write_buffer_size, 12345U) << text;
+  }
   return result;
 }
 

@@ -14,8 +14,9 @@ typedef struct {
   atomic_int stalls;
 } Told;
 
-static int is_default(const char* name, size_t size) {
-  return size == 7 && memcmp(name, "default", size) == 0;
+// The size is read behind the call that tells it.
+static int is_default(const char* name, const size_t* size) {
+  return *size == 7 && memcmp(name, "default", *size) == 0;
 }
 
 static void go(void* state) { ++((Told*)state)->gone; }
@@ -23,7 +24,7 @@ static void go(void* state) { ++((Told*)state)->gone; }
 static void flush_begins(void* state, rocksdb_t* db, const rocksdb_flushjobinfo_t* info) {
   size_t size = 0;
   CHECK(db != NULL);
-  CHECK(is_default(rocksdb_flushjobinfo_cf_name(info, &size), size));
+  CHECK(is_default(rocksdb_flushjobinfo_cf_name(info, &size), &size));
   ++((Told*)state)->flushes_begun;
 }
 
@@ -44,7 +45,7 @@ static void flush_ends(void* state, rocksdb_t* db, const rocksdb_flushjobinfo_t*
 static void compaction_begins(void* state, rocksdb_t* db, const rocksdb_compactionjobinfo_t* info) {
   size_t size = 0;
   CHECK(db != NULL);
-  CHECK(is_default(rocksdb_compactionjobinfo_cf_name(info, &size), size));
+  CHECK(is_default(rocksdb_compactionjobinfo_cf_name(info, &size), &size));
   ++((Told*)state)->compactions_begun;
 }
 
@@ -76,7 +77,7 @@ static void compaction_ends(void* state, rocksdb_t* db, const rocksdb_compaction
 static void ingested(void* state, rocksdb_t* db, const rocksdb_externalfileingestioninfo_t* info) {
   size_t size = 0;
   CHECK(db != NULL);
-  CHECK(is_default(rocksdb_externalfileingestioninfo_cf_name(info, &size), size));
+  CHECK(is_default(rocksdb_externalfileingestioninfo_cf_name(info, &size), &size));
   rocksdb_externalfileingestioninfo_internal_file_path(info, &size);
   CHECK(size == 0);
   ++((Told*)state)->ingests;
@@ -98,7 +99,7 @@ static void has_failed(void* state, uint32_t reason, rocksdb_status_ptr_t* statu
 static void stall_changed(void* state, const rocksdb_writestallinfo_t* info) {
   enum { kDelayed = 0, kNormal = 2 };
   size_t size = 0;
-  CHECK(is_default(rocksdb_writestallinfo_cf_name(info, &size), size));
+  CHECK(is_default(rocksdb_writestallinfo_cf_name(info, &size), &size));
   const int now = *(const int*)rocksdb_writestallinfo_cur(info);
   const int before = *(const int*)rocksdb_writestallinfo_prev(info);
   CHECK(now == kDelayed ? before == kNormal : now == kNormal && before == kDelayed);
