@@ -194,6 +194,25 @@ TEST_F(Filters, OfFamiliesThatComeLater) {
   EXPECT_EQ(all(handles_[1]), "c=remove ");
 }
 
+// Its row has both, the slot of its filter and the mark of its entities.
+TEST_F(Filters, OfLateFamiliesWithEntities) {
+  options_.compaction_filter = &filter_;
+  open();
+  rocksdb::ColumnFamilyHandle* late = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily(options_, "late", &late));
+  handles_.push_back(late);
+  const rocksdb::WideColumns columns{{rocksdb::kDefaultWideColumnName, "d"}, {"x", "y"}};
+  ASSERT_OK(db_->PutEntity({}, late, "a", columns));
+  ASSERT_OK(put("b", "remove", late));
+  close();
+  ASSERT_OK(try_open({"default", "late"}));
+  compact();
+  EXPECT_EQ(all(handles_[1]), "a=d ");
+  rocksdb::PinnableWideColumns read;
+  ASSERT_OK(db_->GetEntity({}, handles_[1], "a", &read));
+  EXPECT_EQ(read.columns(), columns);
+}
+
 TEST_F(Filters, ThereIsAnEndOfFiltersThatComeLater) {
   options_.compaction_filter = &filter_;
   open();

@@ -1,6 +1,7 @@
 // Databases that are damaged, and what RepairDB makes of them.
 
 #include <fcntl.h>
+#include <rocksdb/utilities/options_util.h>
 
 #include <fstream>
 
@@ -68,6 +69,10 @@ TEST_F(Repairs, WhatIsWholeStays) {
   ASSERT_OK(RepairDB(path_, options_));
   EXPECT_FALSE(exists(".repair"));
   EXPECT_FALSE(exists(".lost"));
+  rocksdb::DBOptions kept;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  ASSERT_OK(rocksdb::LoadLatestOptions(rocksdb::ConfigOptions(), path_, &kept, &families));
+  EXPECT_EQ(families.size(), 2U);
   ASSERT_OK(try_open({"default", "other"}));
   EXPECT_EQ(count(), kEntries);
   EXPECT_EQ(all(handles_[1]), "a=1,2 ");

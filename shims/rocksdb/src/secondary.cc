@@ -158,7 +158,8 @@ rocksdb::Status SecondaryDB::TryCatchUpWithPrimary() {
   std::erase_if(families_, [&](const std::shared_ptr<FollowedFamily>& family) {
     const auto row = rows->families().find(family->name);
     if (row != rows->families().end() && row->second.id == family->id) {
-      same = same && row->second.merge_slot == family->row.merge_slot;
+      same = same && row->second.merge_slot == family->row.merge_slot &&
+             row->second.mark == family->row.mark;
       return false;
     }
     family->last = HeldSnapshot(last);

@@ -84,6 +84,43 @@ TEST_F(Secondary, SeesWhatItHasCaughtUpTo) {
   EXPECT_EQ(get("a"), "2");
 }
 
+// The family's mark comes while the secondary is open, and its operator stays bound.
+TEST_F(Secondary, ReadsEntities) {
+  using rocksdb::PinnableWideColumns;
+  using rocksdb::WideColumns;
+  open_primary();
+  write("a", "1");
+  open_secondary();
+  const WideColumns columns{{rocksdb::kDefaultWideColumnName, "d"}, {"x", "y"}};
+  const WideColumns plain{{rocksdb::kDefaultWideColumnName, "1"}};
+  ASSERT_OK(primary_->PutEntity(WriteOptions(), families_[0], "b", columns));
+  EXPECT_OK(primary_->Merge(WriteOptions(), families_[0], "b", "e"));
+  catch_up();
+  EXPECT_EQ(all(), "a=1 b=d,e ");
+  const WideColumns merged{{rocksdb::kDefaultWideColumnName, "d,e"}, {"x", "y"}};
+  PinnableWideColumns read;
+  EXPECT_OK(db_->GetEntity(ReadOptions(), handles_[0], "b", &read));
+  EXPECT_EQ(read.columns(), merged);
+  EXPECT_TRUE(db_->GetEntity(ReadOptions(), handles_[1], "b", &read).IsNotFound());
+  EXPECT_TRUE(db_->GetEntity(ReadOptions(), nullptr, "b", &read).IsInvalidArgument());
+  const Slice keys[] = {"a", "b"};
+  PinnableWideColumns several[2];
+  Status statuses[2];
+  db_->MultiGetEntity(ReadOptions(), handles_[0], 2, keys, several, statuses);
+  EXPECT_EQ(several[0].columns(), plain);
+  EXPECT_EQ(several[1].columns(), merged);
+  rocksdb::PinnableAttributeGroups groups;
+  for (rocksdb::ColumnFamilyHandle* handle : handles_) groups.emplace_back(handle);
+  EXPECT_OK(db_->GetEntity(ReadOptions(), "b", &groups));
+  EXPECT_EQ(groups[0].columns(), merged);
+  EXPECT_TRUE(groups[1].status().IsNotFound());
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(ReadOptions()));
+  at->Seek("b");
+  ASSERT_TRUE(at->Valid());
+  EXPECT_EQ(at->columns(), merged);
+  EXPECT_TRUE(db_->PutEntity(WriteOptions(), handles_[0], "c", columns).IsNotSupported());
+}
+
 TEST_F(Secondary, ReadsInAllWays) {
   open_primary();
   write("a", "1");

@@ -70,6 +70,25 @@ TEST_F(Ttls, WhatIsTooOldGoes) {
   EXPECT_EQ(get("old"), "(missing)");
 }
 
+TEST_F(Ttls, HaveNoWideColumns) {
+  open_ttl(kAge);
+  const rocksdb::WideColumns columns{{"x", "y"}};
+  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  EXPECT_TRUE(db_->PutEntity(WriteOptions(), family, "a", columns).IsNotSupported());
+  rocksdb::WriteBatch batch;
+  ASSERT_OK(batch.Put("b", "1"));
+  ASSERT_OK(batch.PutEntity(family, "a", columns));
+  EXPECT_TRUE(db_->Write(WriteOptions(), &batch).IsNotSupported());
+  EXPECT_EQ(all(), "");
+  ASSERT_OK(put("b", "1"));
+  rocksdb::PinnableWideColumns read;
+  EXPECT_TRUE(db_->GetEntity({}, family, "b", &read).IsNotSupported());
+  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator({}));
+  at->SeekToFirst();
+  ASSERT_TRUE(at->Valid());
+  EXPECT_EQ(at->columns(), (rocksdb::WideColumns{{rocksdb::kDefaultWideColumnName, "1"}}));
+}
+
 TEST_F(Ttls, GoesWithFlushesToo) {
   open_ttl(kAge / 2);
   put_old("old", "2");

@@ -70,7 +70,8 @@ compare() {
   local results=$work/$1.results
   sort > "$results"
   echo "$1: $(grep -c ^passed "$results") passed, $(grep -c ^failed "$results" || true) failed"
-  diff <(awk -F '\t' -v binding="$1" '$1 == binding { print $2 }' "$here/tests/bindings.tsv" | sort) \
+  diff \
+    <(awk -F '\t' -v binding="$1" '$1 == binding { print $2 }' "$here/tests/bindings.tsv" | sort) \
     <(sed -n 's/^failed //p' "$results")
 }
 
