@@ -7,7 +7,8 @@
 #             under AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which
 #             checks the lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
-#   fuzz      each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default (scripts/fuzz.sh)
+#   fuzz      when it is named: each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default
+#             (scripts/fuzz.sh); asan and release run changed inputs of each, the same ones always
 #   reliability  when it is named: the longer runs of scripts/reliability.sh, fuzz targets included
 #   debug     what asan runs, without the sanitizers: for development, only when it is named
 #   compat, compat-asan
@@ -22,7 +23,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(style release asan tsan fuzz)
+[ ${#stages[@]} -gt 0 ] || stages=(style release asan tsan)
 passed=0
 failed=0
 failures=()
