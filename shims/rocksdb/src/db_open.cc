@@ -103,6 +103,7 @@ rocksdb::Status DBImpl::Close() {
 }
 
 void DBImpl::let_go_of_engine() {
+  if (events_ != nullptr) events_->begin_to_close();
   unsubscribe();
   if (updates_ != nullptr) updates_->let_go_of_readers();
   {

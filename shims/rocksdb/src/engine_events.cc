@@ -9,6 +9,11 @@ namespace hawthorn::rocks {
 using rocksdb::CompactionJobInfo;
 using rocksdb::FlushJobInfo;
 
+void EngineEvents::begin_to_close() {
+  const std::lock_guard lock(mutex_);
+  closing_ = true;
+}
+
 void EngineEvents::turn(DBImpl* db) {
   const std::lock_guard lock(mutex_);
   db_ = db;
@@ -63,7 +68,7 @@ void EngineEvents::on_flush_begun(const FlushBegun& event) {
   when_open([&] {
     const Job job = job_of(event);
     under_way_.emplace(Place(event.tree, event.low_key), job);
-    if (!job.of_family) return;
+    if (!job.of_family || closing_) return;
     tell_listeners(options_, [&](rocksdb::EventListener& listener) {
       if (event.rewrite) {
         listener.OnCompactionBegin(db_, compaction_info(job));
@@ -83,7 +88,7 @@ void EngineEvents::on_flush_completed(const FlushCompleted& event) {
     const Job job = std::move(found->second);
     under_way_.erase(found);
     count(job, event);
-    if (!job.of_family) return;
+    if (!job.of_family || closing_) return;
     job.rewrite ? rewrite_ended(job, event) : flush_ended(job, event);
   });
 }

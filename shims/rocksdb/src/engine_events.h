@@ -4,8 +4,8 @@
 // Not here: what the shim tells by itself, on the thread of the call (DBImpl, HandleImpl).
 // Used by DBImpl. Threads: one of the engine calls on_...; start and stop, who opens and closes.
 //
-// 1. Nothing is told before start, which events wait for, nor behind stop, which waits for the
-//    callback that runs.
+// 1. Nothing is told before start, which events wait for, nor behind stop. Both begin_to_close and
+//    stop wait for the callback that runs.
 // 2. Of a flush or compaction whose beginning was not told the end is not told either.
 
 #include <hawthorn/events.h>
@@ -40,6 +40,8 @@ class EngineEvents final : public hawthorn::EventListener {
   }
 
   void start(DBImpl* db) { turn(db); }
+  // From now on no callback gets the database: only errors, stalls and figures are told.
+  void begin_to_close();
   void stop() { turn(nullptr); }
 
   // Background errors so far.
@@ -77,7 +79,8 @@ class EngineEvents final : public hawthorn::EventListener {
   void rewrite_ended(const Job& job, const FlushCompleted& event);
 
   const rocksdb::DBOptions& options_;
-  std::mutex mutex_;  // held while a callback runs
+  std::mutex mutex_;  // held while a callback runs; guards what follows
+  bool closing_ = false;
   std::condition_variable turned_;
   bool open_or_gone_ = false;
   DBImpl* db_ = nullptr;

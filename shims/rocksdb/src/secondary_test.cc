@@ -463,7 +463,8 @@ TEST_F(Secondary, OpensInAllForms) {
   EXPECT_OK(DB::OpenAsSecondary(options_, path_, "", descriptors({"default"}), &handles_, &raw));
   db_.reset(raw);
   EXPECT_EQ(get("a", handles_[0]), "1");
-  EXPECT_TRUE(DB::OpenAsSecondary(options_, path_, "", descriptors({"other"}), &families_, &raw)
+  std::vector<rocksdb::ColumnFamilyHandle*> none;
+  EXPECT_TRUE(DB::OpenAsSecondary(options_, path_, "", descriptors({"other"}), &none, &raw)
                   .IsInvalidArgument());
   EXPECT_EQ(raw, nullptr);
 }
