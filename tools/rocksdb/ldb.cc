@@ -62,8 +62,7 @@ Result<rocks::FamilyRows> read_rows(const std::string& path) {
   Options engine;
   engine.read_only = true;
   engine.create_if_missing = false;
-  engine.merge_operators.assign(slots.merges.begin(), slots.merges.end());
-  engine.key_comparators.assign(slots.orders.begin(), slots.orders.end());
+  slots.tell(engine);
   const Result<std::unique_ptr<Db>> db = Db::open(path, engine);
   if (!db.ok()) return db.status();
   return rocks::FamilyRows::read(**db);

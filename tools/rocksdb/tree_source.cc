@@ -71,9 +71,7 @@ Status TreeSource::open_engine(const MigrateOptions& options) {
   engine.create_if_missing = false;
   engine.merge_operators = {uint64_add(), append_with(""), append_with(","), append_with("\n"),
                             bytewise_max()};
-  engine.merge_operators.insert(engine.merge_operators.end(), slots_.merges.begin(),
-                                slots_.merges.end());
-  engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
+  slots_.tell(engine);
   Result<std::unique_ptr<Db>> opened = Db::open(options.source, engine);
   if (!opened.ok()) return opened.status();
   db_ = *std::move(opened);

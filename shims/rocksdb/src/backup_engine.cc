@@ -133,10 +133,7 @@ S Directory::open(const std::string& path, bool may_make, std::shared_ptr<Direct
 
 S Directory::read_metadata(const BackupInfo& backup, std::string* metadata) const {
   const std::string path = metadata_path(backup.id);
-  FileReader file;
-  S s = file.open(path);
-  if (s.ok()) s = file.read(0, file.bytes(), metadata);
-  if (!s.ok()) return s;
+  if (S s = read_whole_file(path, metadata); !s.ok()) return s;
   if (metadata->size() < kHeadBytes || !metadata->starts_with(kMagic)) {
     return S::Corruption(path, "holds no metadata of a backup");
   }
@@ -201,11 +198,9 @@ S Directory::keep_options(uint64_t id, const std::string& text) {
 }
 
 S Directory::restore_options(uint64_t id, const std::string& db_dir) const {
-  FileReader file;
   std::string text;
-  S s = file.open(metadata_path(id) + kOptions);
+  S s = read_whole_file(metadata_path(id) + kOptions, &text);
   if (s.IsPathNotFound()) return S::OK();
-  if (s.ok()) s = file.read(0, file.bytes(), &text);
   return s.ok() ? write_options_file(db_dir, text) : s;
 }
 

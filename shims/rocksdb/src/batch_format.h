@@ -60,10 +60,14 @@ inline char* put_varint32(char* to, uint32_t number) {
   return to;
 }
 
+inline void append_varint32(size_t number, std::string* to) {
+  char bytes[kVarintBytesMax];
+  to->append(bytes, put_varint32(bytes, static_cast<uint32_t>(number)));
+}
+
 // Bytes behind their length.
 inline void append_string(std::string_view bytes, std::string* to) {
-  char length[kVarintBytesMax];
-  to->append(length, put_varint32(length, static_cast<uint32_t>(bytes.size())));
+  append_varint32(bytes.size(), to);
   to->append(bytes);
 }
 

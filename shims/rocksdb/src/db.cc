@@ -136,8 +136,7 @@ Status DB::ListColumnFamilies(const DBOptions&, const std::string& name,
   hawthorn::Options options;
   options.read_only = true;
   options.memory_budget_bytes = hawthorn::Db::limits().memory_budget_bytes_min;
-  options.merge_operators.assign(slots.merges.begin(), slots.merges.end());
-  options.key_comparators.assign(slots.orders.begin(), slots.orders.end());
+  slots.tell(options);
   const auto list = [column_families](hawthorn::Db& db) {
     const hawthorn::Result<FamilyRows> rows = FamilyRows::read(db);
     if (rows.ok()) *column_families = rows->names_by_id();

@@ -71,6 +71,13 @@ hawthorn::Durability durability_of(const rocksdb::WriteOptions& options);
 // Of what is on disk, too.
 uint64_t data_in_memory(const hawthorn::Stats& stats);
 
+// Columns of several families, by MultiGetEntity of these families.
+rocksdb::Status get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& options,
+                                  const rocksdb::Slice& key,
+                                  rocksdb::PinnableAttributeGroups* result);
+void multi_get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& options, size_t num_keys,
+                             const rocksdb::Slice* keys, rocksdb::PinnableAttributeGroups* results);
+
 class DBImpl final : public rocksdb::DB, public Subscriber {
  public:
   using rocksdb::DB::CompactRange;

@@ -201,8 +201,7 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   hawthorn::Options engine = engine_options(options_, read_only_);
   engine.memory_budget_bytes = memory_budget(options_, options_of(families));
   engine.lock_timeout_ms = lock_timeout_ms_;
-  engine.merge_operators.assign(slots_.merges.begin(), slots_.merges.end());
-  engine.key_comparators.assign(slots_.orders.begin(), slots_.orders.end());
+  slots_.tell(engine);
   for (const rocksdb::ColumnFamilyDescriptor& family : families) {
     if (!has_filter(family.options)) continue;
     filters_[family.name] = engine_filter(family.options, statistics());

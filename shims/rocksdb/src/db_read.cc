@@ -159,12 +159,18 @@ rocksdb::Status DBImpl::GetEntity(const rocksdb::ReadOptions& options, Handle* h
 
 rocksdb::Status DBImpl::GetEntity(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
                                   rocksdb::PinnableAttributeGroups* result) {
+  return get_entity_groups(*this, options, key, result);
+}
+
+rocksdb::Status get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& options,
+                                  const rocksdb::Slice& key,
+                                  rocksdb::PinnableAttributeGroups* result) {
   if (result == nullptr) return no_place("a PinnableAttributeGroups object");
   const bool whole = std::all_of(result->begin(), result->end(), [](const auto& group) {
     return group.column_family() != nullptr;
   });
   if (whole) {
-    MultiGetEntity(options, 1, &key, result);
+    multi_get_entity_groups(db, options, 1, &key, result);
     return S::OK();
   }
   for (rocksdb::PinnableAttributeGroup& group : *result) {
@@ -283,7 +289,13 @@ void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys
 
 void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
                             const rocksdb::Slice* keys, rocksdb::PinnableAttributeGroups* results) {
-  std::vector<Handle*> handles;
+  multi_get_entity_groups(*this, options, num_keys, keys, results);
+}
+
+void multi_get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& options, size_t num_keys,
+                             const rocksdb::Slice* keys,
+                             rocksdb::PinnableAttributeGroups* results) {
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
   std::vector<rocksdb::Slice> all_keys;
   for (size_t i = 0; i < num_keys; ++i) {
     for (const rocksdb::PinnableAttributeGroup& group : results[i]) {
@@ -293,8 +305,8 @@ void DBImpl::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys
   }
   std::vector<rocksdb::PinnableWideColumns> columns(handles.size());
   std::vector<S> statuses(handles.size());
-  MultiGetEntity(options, handles.size(), handles.data(), all_keys.data(), columns.data(),
-                 statuses.data(), false);
+  db.MultiGetEntity(options, handles.size(), handles.data(), all_keys.data(), columns.data(),
+                    statuses.data(), false);
   size_t at = 0;
   for (size_t i = 0; i < num_keys; ++i) {
     for (rocksdb::PinnableAttributeGroup& group : results[i]) {

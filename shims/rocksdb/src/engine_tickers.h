@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "rocksdb/statistics.h"
 

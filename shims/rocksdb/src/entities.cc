@@ -19,11 +19,6 @@ using S = rocksdb::Status;
 constexpr uint32_t kVersion = 1;
 constexpr size_t kSizeMax = std::numeric_limits<uint32_t>::max();
 
-void append_varint(size_t number, std::string* to) {
-  char bytes[kVarintBytesMax];
-  to->append(bytes, put_varint32(bytes, static_cast<uint32_t>(number)));
-}
-
 S damaged() { return S::Corruption("wide columns that cannot be read"); }
 
 }  // namespace
@@ -34,8 +29,8 @@ S encode_columns(const WideColumns& columns, std::string* bytes) {
   std::sort(sorted.begin(), sorted.end(), [](const WideColumn& a, const WideColumn& b) {
     return a.name().compare(b.name()) < 0;
   });
-  append_varint(kVersion, bytes);
-  append_varint(sorted.size(), bytes);
+  append_varint32(kVersion, bytes);
+  append_varint32(sorted.size(), bytes);
   for (size_t i = 0; i < sorted.size(); ++i) {
     const WideColumn& column = sorted[i];
     if (column.name().size() > kSizeMax || column.value().size() > kSizeMax) {
@@ -45,7 +40,7 @@ S encode_columns(const WideColumns& columns, std::string* bytes) {
       return S::Corruption("Wide columns out of order", "a name comes twice");
     }
     append_string(view(column.name()), bytes);
-    append_varint(column.value().size(), bytes);
+    append_varint32(column.value().size(), bytes);
   }
   for (const WideColumn& column : sorted) bytes->append(view(column.value()));
   return bytes->size() > kSizeMax ? S::InvalidArgument("wide column entity is too large") : S::OK();

@@ -106,6 +106,12 @@ S replace_file(const std::string& path, std::string_view bytes) {
   return s.ok() ? sync_directory(directory_of(path)) : s;
 }
 
+S read_whole_file(const std::string& path, std::string* bytes) {
+  FileReader file;
+  S s = file.open(path);
+  return s.ok() ? file.read(0, file.bytes(), bytes) : s;
+}
+
 S remove_file(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return sync_directory(directory_of(path));
   return errno == ENOENT ? S::OK() : failed_at(path, errno);

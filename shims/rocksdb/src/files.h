@@ -68,6 +68,7 @@ rocksdb::Status sync_directory(const std::string& directory);
 std::string directory_of(const std::string& path);
 // The file is there as a whole, or as it was before, also after a crash.
 rocksdb::Status replace_file(const std::string& path, std::string_view bytes);
+rocksdb::Status read_whole_file(const std::string& path, std::string* bytes);
 // OK where it is not there.
 rocksdb::Status remove_file(const std::string& path);
 

@@ -183,11 +183,9 @@ class Reader {
 };
 
 S read_file(const Config& config, const std::string& path, OptionsOfFile* file) {
-  FileReader reader;
   std::string text;
   std::vector<Section> sections;
-  S s = reader.open(path);
-  if (s.ok()) s = reader.read(0, reader.bytes(), &text);
+  S s = read_whole_file(path, &text);
   if (s.ok()) s = split_file(text, &sections);
   return s.ok() ? Reader(config, file).read(sections) : s;
 }

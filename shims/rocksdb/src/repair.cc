@@ -92,10 +92,8 @@ S settle_families(const std::string& path, const hawthorn::Options& options,
 S keep_newest_options(const std::string& from, const std::string& to) {
   std::vector<std::string> names;
   if (!list_options_files(from, &names).ok()) return S::OK();
-  FileReader reader;
   std::string text;
-  S s = reader.open(from + "/" + names.front());
-  if (s.ok()) s = reader.read(0, reader.bytes(), &text);
+  S s = read_whole_file(from + "/" + names.front(), &text);
   return s.ok() ? write_options_file(to, text) : s;
 }
 
@@ -126,8 +124,7 @@ S repair(const std::string& path, const rocksdb::DBOptions& options, const Descr
   repairing.database.create_if_missing = repairing.database.error_if_exists = false;
   repairing.database.memory_budget_bytes =
       std::max(memory_budget(options, family_options), kBudgetMin);
-  repairing.database.merge_operators.assign(slots.merges.begin(), slots.merges.end());
-  repairing.database.key_comparators.assign(slots.orders.begin(), slots.orders.end());
+  slots.tell(repairing.database);
   const std::string made = name + ".repair";
   if (S s = clear_place(made, name); !s.ok()) return s;
   const auto report = hawthorn::Db::repair(name, made, repairing);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/iterator_around.h"
 #include "shims/rocksdb/src/option_map.h"
 
 namespace hawthorn::rocks {
@@ -20,35 +21,23 @@ const std::shared_ptr<Family>& family_of(const rocksdb::ColumnFamilyHandle* hand
   return static_cast<const HandleImpl*>(handle)->family();
 }
 
-class SecondaryIterator final : public rocksdb::Iterator {
+class SecondaryIterator final : public IteratorAround {
  public:
   SecondaryIterator(SecondaryDB* db, const rocksdb::ReadOptions& options,
                     std::shared_ptr<Family> family)
-      : db_(db), family_(std::move(family)), options_(options) {
-    at_ = db_->iterate(options_, family_, &view_);
+      : IteratorAround(nullptr), db_(db), family_(std::move(family)), options_(options) {
+    of_ = db_->iterate(options_, family_, &view_);
   }
+  // What it shows goes before the view that has it.
+  ~SecondaryIterator() override { of_.reset(); }
 
-  bool Valid() const override { return at_->Valid(); }
-  void SeekToFirst() override { at_->SeekToFirst(); }
-  void SeekToLast() override { at_->SeekToLast(); }
-  void Seek(const Slice& target) override { at_->Seek(target); }
-  void SeekForPrev(const Slice& target) override { at_->SeekForPrev(target); }
-  void Next() override { at_->Next(); }
-  void Prev() override { at_->Prev(); }
-  Slice key() const override { return at_->key(); }
-  Slice value() const override { return at_->value(); }
-  const rocksdb::WideColumns& columns() const override { return at_->columns(); }
-  rocksdb::Status status() const override { return at_->status(); }
-  rocksdb::Status GetProperty(std::string prop_name, std::string* prop) override {
-    return at_->GetProperty(std::move(prop_name), prop);
-  }
   rocksdb::Status Refresh() override { return Refresh(nullptr); }
   rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override {
     options_.snapshot = snapshot;
     std::shared_ptr<FollowerView> view;
-    at_ = db_->iterate(options_, family_, &view);
+    of_ = db_->iterate(options_, family_, &view);
     view_ = std::move(view);
-    return at_->status();
+    return of_->status();
   }
 
  private:
@@ -56,7 +45,6 @@ class SecondaryIterator final : public rocksdb::Iterator {
   const std::shared_ptr<Family> family_;
   rocksdb::ReadOptions options_;
   std::shared_ptr<FollowerView> view_;
-  std::unique_ptr<rocksdb::Iterator> at_;
 };
 
 }  // namespace
@@ -89,8 +77,7 @@ rocksdb::Status SecondaryDB::open(const rocksdb::DBOptions& options, const std::
   const hawthorn::Options engine = engine_options(options, true);
   hawthorn::FollowerOptions& follower = impl->engine_options_;
   follower.memory_budget_bytes = memory_budget(options, family_options);
-  follower.merge_operators.assign(impl->slots_.merges.begin(), impl->slots_.merges.end());
-  follower.key_comparators.assign(impl->slots_.orders.begin(), impl->slots_.orders.end());
+  impl->slots_.tell(follower);
   follower.log = engine.log;
   const hawthorn::Status followed = impl->follow();
   if (followed.is_not_found()) return S::PathNotFound(name, slice(followed.message()));
@@ -271,30 +258,9 @@ rocksdb::Status SecondaryDB::GetEntity(const rocksdb::ReadOptions& options, Hand
   });
 }
 
-// What several reads show is of one moment.
-template <typename Read>
-void SecondaryDB::read_at_once(const rocksdb::ReadOptions& options, const Read& reads) {
-  rocksdb::ReadOptions with = options;
-  if (with.snapshot == nullptr) with.snapshot = GetSnapshot();
-  reads(with);
-  if (options.snapshot == nullptr) ReleaseSnapshot(with.snapshot);
-}
-
 rocksdb::Status SecondaryDB::GetEntity(const rocksdb::ReadOptions& options, const Slice& key,
                                        rocksdb::PinnableAttributeGroups* result) {
-  if (result == nullptr) return S::InvalidArgument("GetEntity without PinnableAttributeGroups");
-  read_at_once(options, [&](const rocksdb::ReadOptions& with) { get_groups(with, key, result); });
-  return S::OK();
-}
-
-void SecondaryDB::get_groups(const rocksdb::ReadOptions& options, const Slice& key,
-                             rocksdb::PinnableAttributeGroups* result) {
-  for (rocksdb::PinnableAttributeGroup& group : *result) {
-    rocksdb::PinnableWideColumns columns;
-    const S s = GetEntity(options, group.column_family(), key, &columns);
-    group.SetStatus(s);
-    if (s.ok()) group.SetColumns(std::move(columns));
-  }
+  return get_entity_groups(*this, options, key, result);
 }
 
 void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, Handle* handle,
@@ -309,18 +275,18 @@ void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num
                                  Handle** handles, const Slice* keys,
                                  rocksdb::PinnableWideColumns* results, rocksdb::Status* statuses,
                                  bool) {
-  read_at_once(options, [&](const rocksdb::ReadOptions& with) {
-    for (size_t i = 0; i < num_keys; ++i) {
-      statuses[i] = GetEntity(with, handles[i], keys[i], &results[i]);
-    }
-  });
+  // All of one moment.
+  rocksdb::ReadOptions with = options;
+  if (with.snapshot == nullptr) with.snapshot = GetSnapshot();
+  for (size_t i = 0; i < num_keys; ++i) {
+    statuses[i] = GetEntity(with, handles[i], keys[i], &results[i]);
+  }
+  if (options.snapshot == nullptr) ReleaseSnapshot(with.snapshot);
 }
 
 void SecondaryDB::MultiGetEntity(const rocksdb::ReadOptions& options, size_t num_keys,
                                  const Slice* keys, rocksdb::PinnableAttributeGroups* results) {
-  read_at_once(options, [&](const rocksdb::ReadOptions& with) {
-    for (size_t i = 0; i < num_keys; ++i) get_groups(with, keys[i], &results[i]);
-  });
+  multi_get_entity_groups(*this, options, num_keys, keys, results);
 }
 
 bool SecondaryDB::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle, const Slice& key,

@@ -217,10 +217,6 @@ class SecondaryDB final : public rocksdb::DB {
 
   static rocksdb::Status refused();
   Place place_of(const rocksdb::Snapshot* snapshot, const Family& family) const;
-  template <typename Read>
-  void read_at_once(const rocksdb::ReadOptions& options, const Read& reads);
-  void get_groups(const rocksdb::ReadOptions& options, const rocksdb::Slice& key,
-                  rocksdb::PinnableAttributeGroups* result);
   // call(view, options, view's handle) returns a Status.
   template <typename Call>
   rocksdb::Status read(const rocksdb::ReadOptions& options, Handle* handle, const Call& call);

@@ -91,6 +91,12 @@ struct Slots {
   static constexpr size_t kMerges = 256;
   static constexpr size_t kOrders = 64;
   Slots();
+  // Adds them to what the engine is told when it opens: hawthorn::Options, or FollowerOptions.
+  template <typename Options>
+  void tell(Options& engine) const {
+    engine.merge_operators.insert(engine.merge_operators.end(), merges.begin(), merges.end());
+    engine.key_comparators.insert(engine.key_comparators.end(), orders.begin(), orders.end());
+  }
   std::vector<std::shared_ptr<MergeSlot>> merges;
   std::vector<std::shared_ptr<OrderSlot>> orders;
   // Of families, by id; one that is opened again, in another view, has its mark again.

@@ -6,6 +6,7 @@
 #include "rocksdb/utilities/db_ttl.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/convert.h"
+#include "shims/rocksdb/src/iterator_around.h"
 #include "shims/rocksdb/src/ttl_filters.h"
 
 namespace hawthorn::rocks {
@@ -60,21 +61,12 @@ S take_off(PinnableSlice* value) {
   return s;
 }
 
-class TtlIterator final : public rocksdb::Iterator {
+class TtlIterator final : public IteratorAround {
  public:
-  explicit TtlIterator(rocksdb::Iterator* at) : at_(at) {}
-  bool Valid() const override { return at_->Valid(); }
-  void SeekToFirst() override { at_->SeekToFirst(); }
-  void SeekToLast() override { at_->SeekToLast(); }
-  void Seek(const Slice& target) override { at_->Seek(target); }
-  void SeekForPrev(const Slice& target) override { at_->SeekForPrev(target); }
-  void Next() override { at_->Next(); }
-  void Prev() override { at_->Prev(); }
-  S Refresh() override { return at_->Refresh(); }
-  S Refresh(const rocksdb::Snapshot* snapshot) override { return at_->Refresh(snapshot); }
-  Slice key() const override { return at_->key(); }
+  explicit TtlIterator(rocksdb::Iterator* of)
+      : IteratorAround(std::unique_ptr<rocksdb::Iterator>(of)) {}
   Slice value() const override {
-    Slice value = at_->value();
+    Slice value = of_->value();
     value.remove_suffix(std::min(value.size(), kTimeBytes));
     return value;
   }
@@ -82,13 +74,9 @@ class TtlIterator final : public rocksdb::Iterator {
     columns_ = {{rocksdb::kDefaultWideColumnName, value()}};
     return columns_;
   }
-  S status() const override { return at_->Valid() ? check_time(at_->value()) : at_->status(); }
-  S GetProperty(std::string prop_name, std::string* prop) override {
-    return at_->GetProperty(std::move(prop_name), prop);
-  }
+  S status() const override { return of_->Valid() ? check_time(of_->value()) : of_->status(); }
 
  private:
-  const std::unique_ptr<rocksdb::Iterator> at_;
   mutable rocksdb::WideColumns columns_;
 };
 

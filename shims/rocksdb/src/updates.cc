@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 
+#include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
@@ -32,11 +32,7 @@ uint64_t number_of(const hawthorn::FeedInfo& anchor) {
   return number;
 }
 
-uint64_t now_us() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                   std::chrono::system_clock::now().time_since_epoch())
-                                   .count());
-}
+uint64_t now_us() { return rocksdb::Env::Default()->NowMicros(); }
 
 // What a batch asks of a family.
 class Numbered final : public rocksdb::ColumnFamilyHandle {

@@ -9,16 +9,16 @@
 #include <string>
 #include <utility>
 
-#include "rocksdb/iterator.h"
+#include "shims/rocksdb/src/iterator_around.h"
 #include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
 
-class WatchedIterator final : public rocksdb::Iterator {
+class WatchedIterator final : public IteratorAround {
  public:
   // Statistics may be null.
   WatchedIterator(std::unique_ptr<rocksdb::Iterator> of, rocksdb::Statistics* to)
-      : of_(std::move(of)), to_(to) {
+      : IteratorAround(std::move(of)), to_(to) {
     tell(rocksdb::NO_ITERATOR_CREATED, 1);
   }
   ~WatchedIterator() override {
@@ -26,7 +26,6 @@ class WatchedIterator final : public rocksdb::Iterator {
     tell(rocksdb::NO_ITERATOR_DELETED, 1);
   }
 
-  bool Valid() const override { return of_->Valid(); }
   void SeekToFirst() override {
     seek([this] { of_->SeekToFirst(); });
   }
@@ -56,18 +55,6 @@ class WatchedIterator final : public rocksdb::Iterator {
     }
     perf_count(&Perf::iter_prev_count);
     stepped(prev_);
-  }
-  rocksdb::Status Refresh() override { return of_->Refresh(); }
-  rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override {
-    return of_->Refresh(snapshot);
-  }
-  bool PrepareValue() override { return of_->PrepareValue(); }
-  rocksdb::Slice key() const override { return of_->key(); }
-  rocksdb::Slice value() const override { return of_->value(); }
-  const rocksdb::WideColumns& columns() const override { return of_->columns(); }
-  rocksdb::Status status() const override { return of_->status(); }
-  rocksdb::Status GetProperty(std::string prop_name, std::string* prop) override {
-    return of_->GetProperty(std::move(prop_name), prop);
   }
 
  private:
@@ -112,7 +99,6 @@ class WatchedIterator final : public rocksdb::Iterator {
     if (to_ != nullptr && count > 0) to_->recordTick(ticker, count);
   }
 
-  const std::unique_ptr<rocksdb::Iterator> of_;
   rocksdb::Statistics* const to_;
   Steps next_;
   Steps prev_;
