@@ -89,6 +89,7 @@ class IngestSession : private txn::Attaching {
   // ---- The commit (ingest_commit.cc)
   Status commit();
   Status carve();
+  Status keep_all();
   Status move_misfits();
   Status unbuild(const tree::Attachment& part, bool again);
   Status write_kept(txn::Txn& txn);

@@ -53,9 +53,7 @@ Status IngestSession::commit() {
   if (Status s = db_->sequencer_->may_wait_for_exclusive(); !s.ok()) return s;
   os::MutexLock lock(db_->ingest_mutex_);
   if (db_->named_snapshots_->any() || db_->feeds_->any() || tree_->pins().any()) {
-    for (size_t i = 0; i < parts_.size(); ++i) misfits_.push_back(i);
-    rounds_ = kRounds;
-    if (Status s = move_misfits(); !s.ok()) return s;
+    if (Status s = keep_all(); !s.ok()) return s;
   }
   Status status;
   for (int log_attempts = 0;;) {
@@ -65,6 +63,9 @@ Status IngestSession::commit() {
     if (committed(status)) break;
     if (status.is(StatusCode::kConflict) && !misfits_.empty()) {
       if (Status s = move_misfits(); !s.ok()) return s;
+    } else if (status.is(StatusCode::kBusy) && !parts_.empty()) {
+      // A flush has held a container for seconds. What is logged needs none.
+      if (Status s = keep_all(); !s.ok()) return s;
     } else if (status.is(StatusCode::kNoSpace) && log_attempts < kLogSpaceAttempts &&
                db_->log_->at_its_end()) {
       ++log_attempts;
@@ -115,6 +116,14 @@ Status IngestSession::carve() {
     if (Status s = db_->space_->sync(); !s.ok()) return s;
   }
   return parts_.empty() ? Status() : db_->publisher_->publish();
+}
+
+// All goes with the transaction.
+Status IngestSession::keep_all() {
+  misfits_.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) misfits_.push_back(i);
+  rounds_ = kRounds;
+  return move_misfits();
 }
 
 // Where others have written meanwhile there are smaller gaps; what does not find one, or comes

@@ -2,12 +2,12 @@
 
 #include "base/bytes.h"
 #include "os/test_point.h"
+#include "txn/claim_sizing.h"
 #include "txn/transaction.h"
 
 namespace hawthorn::txn {
 
 namespace {
-constexpr uint32_t kClaimAttempts = 5000;
 constexpr uint64_t kClaimPauseUs = 1000;
 }  // namespace
 
@@ -20,7 +20,7 @@ Status Txn::claim_exclusively(Attaching& attaching) {
     if (status.ok()) return status;
     attaching.release();
     services_.sequencer->end_exclusive(id_);
-    if (!status.is(StatusCode::kBusy) || attempt >= kClaimAttempts) return status;
+    if (!status.is(StatusCode::kBusy) || attempt >= claim_attempts) return status;
     services_.store->machine->clock->sleep_us(kClaimPauseUs);
   }
 }

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <thread>
 
+#include "os/test_point.h"
 #include "testing/sim_machine.h"
+#include "txn/claim_sizing.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -104,6 +106,37 @@ TEST_F(IngestTest, AFewEntriesAreATransaction) {
   EXPECT_EQ(stats.entries_logged, 100u);
   expect_everywhere(entries);
 }
+
+#if defined(HAWTHORN_TEST_POINTS)
+// A flush that takes longer than anybody asks again: what cannot be attached is logged.
+TEST_F(IngestTest, GoesOnBesideAFlushThatDoesNotEnd) {
+  ASSERT_OK(db_->flush());  // the names of trees, so that the next one is of this tree
+  txn::claim_attempts = 3;
+  std::atomic<bool> flushing{false};
+  std::atomic<bool> finished{false};
+  std::thread flusher;
+  os::set_test_point("scheduler.before_install", [&] {
+    if (flushing.exchange(true)) return;
+    while (!finished.load()) std::this_thread::yield();
+  });
+  os::set_test_point("ingest.after_carve", [&] {
+    if (flusher.joinable()) return;
+    ASSERT_OK(db_->put(tree_, big_endian(2000), "others'"));
+    flusher = std::thread([&] { EXPECT_OK(db_->flush()); });
+    while (!flushing.load()) std::this_thread::yield();
+  });
+  const Contents entries = numbered(1, 4000, 500);
+  IngestStats stats;
+  EXPECT_OK(ingest_all(*db_, tree_, entries, &stats));
+  EXPECT_TRUE(flushing.load());
+  EXPECT_EQ(stats.entries_logged, entries.size());
+  finished = true;
+  flusher.join();
+  os::clear_test_points();
+  txn::claim_attempts = 5000;
+  expect_everywhere(entries);
+}
+#endif
 
 TEST_F(IngestTest, Nothing) {
   ASSERT_OK(ingest_all(*db_, tree_, {}));
