@@ -1,6 +1,8 @@
 # Flags and the functions that every folder uses:
-#   hawthorn_layer(NAME)   one folder of src/ as an object library; its *_test.cc become the test
-#                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test
+#   hawthorn_layer(NAME [PRECOMPILED headers...])
+#                          one folder of src/ as an object library; its *_test.cc become the test
+#                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
+#                          headers that most of its files include
 #   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL])
 #                          one GoogleTest program, every case registered with ctest
 #   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
@@ -60,6 +62,14 @@ endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(hawthorn_warnings INTERFACE -Wthread-safety)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # Links a test program of a sanitizer in a third of the time.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld HAWTHORN_HAVE_LLD)
+  if(HAWTHORN_HAVE_LLD)
+    target_link_options(hawthorn_warnings INTERFACE -fuse-ld=lld)
+  endif()
+endif()
 if(HAWTHORN_SANITIZE)
   target_compile_options(hawthorn_warnings INTERFACE
     -fsanitize=${HAWTHORN_SANITIZE} -fno-sanitize-recover=all)
@@ -108,9 +118,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 else()
   target_compile_options(hawthorn_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
-target_precompile_headers(hawthorn_engine_precompiled PRIVATE
-  <algorithm> <atomic> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
-  <thread> <vector>)
+set(HAWTHORN_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map>
+  <memory> <optional> <set> <span> <string> <string_view> <thread> <variant> <vector>)
+target_precompile_headers(hawthorn_engine_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
 
 if(HAWTHORN_BUILD_TESTS)
   find_package(GTest REQUIRED)
@@ -120,17 +130,18 @@ if(HAWTHORN_BUILD_TESTS)
   add_custom_target(hawthorn_concurrency_tests)
 
   # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
-  # is slow in itself: little optimisation, and the headers that all of them include precompiled.
+  # is slow in itself: little optimisation or none (sanitizers take four times as long to compile
+  # with it), and the headers that nearly all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
-  target_compile_options(hawthorn_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(hawthorn_test_flags INTERFACE
+    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
   hawthorn_without_lto(hawthorn_precompiled)
   target_precompile_headers(hawthorn_precompiled PRIVATE
-    <gtest/gtest.h> <algorithm> <atomic> <functional> <map> <memory> <optional> <random> <span>
-    <string> <string_view> <thread> <vector>)
+    <gtest/gtest.h> ${HAWTHORN_PRECOMPILED} <filesystem> <random> <hawthorn/hawthorn.h>)
 endif()
 
 function(hawthorn_test name)
@@ -171,6 +182,7 @@ function(hawthorn_python_test name)
 endfunction()
 
 function(hawthorn_layer name)
+  cmake_parse_arguments(arg "" "" "PRECOMPILED" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -181,7 +193,11 @@ function(hawthorn_layer name)
   if(sources)
     add_library(hawthorn_${name} OBJECT ${sources})
     target_link_libraries(hawthorn_${name} PUBLIC hawthorn_flags)
-    target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
+    if(arg_PRECOMPILED)
+      target_precompile_headers(hawthorn_${name} PRIVATE ${HAWTHORN_PRECOMPILED} ${arg_PRECOMPILED})
+    else()
+      target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
+    endif()
     set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
   endif()
   if(HAWTHORN_BUILD_TESTS AND tests)

@@ -1,4 +1,4 @@
-// One transaction that writes several times the memory budget: seen as a whole by nobody before its
+// One transaction that writes twice the memory budget: seen as a whole by nobody before its
 // commit and by all behind it, while a report reads the state before.
 
 #include <string>
@@ -10,7 +10,7 @@ using hawthorn::Transaction;
 using hawthorn::Tree;
 
 namespace {
-constexpr int kAccounts = 100'000;  // with their texts about five times the memory
+constexpr int kAccounts = 40'000;  // with their texts about twice the memory
 std::string account(int number) {
   std::string digits = std::to_string(number);
   return "account/" + std::string(8 - digits.size(), '0') + digits;

@@ -16,6 +16,7 @@ still fits the code is checked there (tests/tidy/breaks_test.py).
 
 import argparse
 import fcntl
+import os
 import pathlib
 import re
 import subprocess
@@ -53,7 +54,7 @@ def run_tests(program, tests, seconds):
     command = [str(program), f"--gtest_filter={tests}", "--gtest_brief=0"]
     try:
         done = subprocess.run(command, cwd=program.parent, capture_output=True, timeout=seconds,
-                              check=False)
+                              check=False, env=os.environ | {"HAWTHORN_SCALE": "4"})
     except subprocess.TimeoutExpired:
         return f"not finished after {seconds} s"
     output = (done.stdout + done.stderr).decode(errors="replace")

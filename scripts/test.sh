@@ -2,18 +2,23 @@
 # All checks and tests; `make test` runs it. With names of presets as arguments, only those.
 #
 #   style     layering and style of the tree, and the tests of these checks
-#   release   everything: unit, model, kill, corruption, tools, packaging
-#   asan      everything but the long and the packaging tests, with assertions and test points,
-#             under AddressSanitizer and UndefinedBehaviorSanitizer, by the second compiler, which
-#             checks the lock annotations
+#   release   everything but the long tests: unit, model, kill, corruption, tools, packaging
+#   asan      everything but the long and the packaging tests and those of tests/volume.txt, with
+#             assertions and test points, under AddressSanitizer and UndefinedBehaviorSanitizer, by
+#             the second compiler, which checks the lock annotations
 #   tsan      the tests labelled `concurrency` under ThreadSanitizer
 #   fuzz      when it is named: each fuzz target for HAWTHORN_FUZZ_SECONDS, 10 by default
 #             (scripts/fuzz.sh); asan and release run changed inputs of each, the same ones always
 #   reliability  when it is named: the longer runs of scripts/reliability.sh, fuzz targets included
-#   debug     what asan runs, without the sanitizers: for development, only when it is named
+#   long      when it is named: the tests labelled `long`
+#   debug     what asan runs, and tests/volume.txt, without the sanitizers: for development, only
+#             when it is named
 #   compat, compat-asan
-#             the tests labelled `compat`, of the shims, as release and as asan: only when named
-#             (`make test-compat`)
+#             the tests labelled `compat`, of the shims, in the trees of release and asan: only when
+#             named (`make test-compat`)
+#
+# With HAWTHORN_TEST_MINUTES, a stage that would not end within so many minutes, judged by what
+# those before it took, is left out, and a line `NOT RUN` says so.
 #
 # At the end stand the times of the stages and the names of the tests that failed. The last line
 # is `N passed, N failed`; a configuration or a build that fails counts as one failed test. Exits
@@ -28,6 +33,8 @@ passed=0
 failed=0
 failures=()
 times=()
+left_out=()
+weighed=0
 
 note_failure() {
   failed=$((failed + 1))
@@ -55,17 +62,23 @@ longest() {
 run_preset() {
   local preset=$1 target=$2
   shift 2
-  local log=build/$preset/test.log started=$SECONDS
-  mkdir -p "build/$preset"
+  local tree=build/${preset/#compat-/} started=$SECONDS
+  tree=${tree/%compat/release}
+  local log=$tree/$preset-test.log
+  mkdir -p "$tree"
   cmake --preset "$preset" || { note_failure "$preset: configuration"; return; }
   cmake --build --preset "$preset" --target "$target" -j "$jobs" |
-    tee "build/$preset/build.log" || { note_failure "$preset: build"; return; }
-  if grep -q 'warning:' "build/$preset/build.log"; then
+    tee "$tree/$preset-build.log" || { note_failure "$preset: build"; return; }
+  if grep -q 'warning:' "$tree/$preset-build.log"; then
     note_failure "$preset: compiler warnings"
   fi
   times+=("$preset: build $((SECONDS - started)) s")
   started=$SECONDS
-  ctest --test-dir "build/$preset" -j "$jobs" --no-tests=error --output-on-failure "$@" | tee "$log"
+  # The defaults of AddressSanitizer, at two thirds of the time: fewer frames of where memory was
+  # taken, less of what was freed kept, no look for uses of a stack frame that was left.
+  local -x ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=16:detect_stack_use_after_return=0
+  # Many of them wait for the disk, or for a moment.
+  ctest --test-dir "$tree" -j $((jobs + 1)) --no-tests=error --output-on-failure "$@" | tee "$log"
   local code=${PIPESTATUS[0]}
   times+=("$preset: tests $((SECONDS - started)) s; the longest: $(longest "$log")")
 
@@ -121,15 +134,45 @@ run_reliability() {
   count_lines build/reliability/test.log "${PIPESTATUS[0]}" scripts/reliability.sh
 }
 
+# One regular expression of what tests/volume.txt has.
+volume() { grep -v '^#' tests/volume.txt | paste -s -d '|'; }
+
+# weight STAGE: the seconds that it takes on two processors that have nothing else to do
+weight() {
+  case $1 in
+    release) echo 950 ;;
+    asan | debug) echo 1250 ;;
+    tsan) echo 420 ;;
+    compat) echo 300 ;;
+    compat-asan) echo 420 ;;
+    reliability) echo 1300 ;;
+    long) echo 400 ;;
+    *) echo 60 ;;
+  esac
+}
+
+# fits STAGE: whether it would end in time on a machine that goes on as it has until now
+fits() {
+  [ -n "${HAWTHORN_TEST_MINUTES:-}" ] && [ "$weighed" -gt 0 ] || return 0
+  local needed=$(($(weight "$1") * SECONDS / weighed))
+  [ $((SECONDS + needed)) -le $((HAWTHORN_TEST_MINUTES * 60)) ]
+}
+
 scripts/install_deps.sh || note_failure "installing what is missing"
 
 for stage in "${stages[@]}"; do
+  if ! fits "$stage"; then
+    left_out+=("$stage")
+    continue
+  fi
   echo "== $stage"
   started=$SECONDS
   case $stage in
     style) run_style ;;
-    release) run_preset release all ;;
-    debug | asan) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
+    release) run_preset release all -LE '^long$' ;;
+    long) run_preset release all -L '^long$' ;;
+    debug) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
+    asan) run_preset "$stage" all -LE '^(long|package|tidy)$' -E "$(volume)" ;;
     tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
     compat | compat-asan) run_preset "$stage" hawthorn_compat_tests -L '^compat$' ;;
     fuzz) run_fuzz ;;
@@ -137,6 +180,7 @@ for stage in "${stages[@]}"; do
     *) note_failure "$stage: no such stage" ;;
   esac
   echo "== $stage took $((SECONDS - started)) s"
+  weighed=$((weighed + $(weight "$stage")))
 done
 
 for line in "${times[@]+"${times[@]}"}"; do
@@ -144,6 +188,9 @@ for line in "${times[@]+"${times[@]}"}"; do
 done
 
 echo "All stages took $SECONDS s."
+for stage in "${left_out[@]+"${left_out[@]}"}"; do
+  echo "NOT RUN $stage: it would not have ended within $HAWTHORN_TEST_MINUTES minutes"
+done
 for failure in "${failures[@]+"${failures[@]}"}"; do
   echo "FAILED $failure"
 done

@@ -10,6 +10,7 @@
 #include "base/prng.h"
 #include "db/manifest.h"
 #include "format/manifest_test_batches.h"
+#include "testing/scaled.h"
 #include "testing/sim_machine.h"
 
 namespace hawthorn::db {
@@ -102,7 +103,7 @@ void crash_rounds(uint64_t seed, int rounds) {
 }
 
 TEST(ManifestCrashTest, AnyMomentAnyCrash) {
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= testing::scaled(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     crash_rounds(seed, 8);
     if (HasFatalFailure()) return;

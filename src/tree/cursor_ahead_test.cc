@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "os/test_point.h"
+#include "testing/scaled.h"
 #include "tree/cursor_test_support.h"
 
 namespace hawthorn::tree {
@@ -336,7 +337,8 @@ TEST_P(Ahead, ContainersReplacedMeanwhile) {
   Generator generator(9);
   const Snapshots::Registration snapshot = test_.snapshot();
   const Contents contents = test_.contents(snapshot.ts);
-  for (int round = 0; round < 10; ++round) {
+  const uint64_t rounds = std::max<uint64_t>(3, testing::scaled(12));
+  for (uint64_t round = 0; round < rounds; ++round) {
     int countdown = static_cast<int>(generator.below(4));
     bool inside = false;
     size_t replaced = 0;

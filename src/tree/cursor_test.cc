@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "os/test_point.h"
+#include "testing/scaled.h"
 #include "tree/cursor_test_support.h"
 
 namespace hawthorn::tree::cursor_test {
@@ -580,7 +581,8 @@ void random_walks(uint64_t seed, int steps) {
 }
 
 TEST(Cursor, RandomWalks) {
-  for (uint64_t i = 0; i < 40 && !HasFatalFailure(); ++i) random_walks(seed_base() + i, 400);
+  const uint64_t walks = testing::scaled(40);
+  for (uint64_t i = 0; i < walks && !HasFatalFailure(); ++i) random_walks(seed_base() + i, 400);
 }
 
 }  // namespace

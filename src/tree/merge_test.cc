@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "testing/scaled.h"
 #include "tree/delta_test_keys.h"
 #include "tree/store_test_fixture.h"
 
@@ -289,7 +290,9 @@ class RandomHistories : public ::testing::TestWithParam<std::tuple<Values, bool>
 TEST_P(RandomHistories, ReadTheSameAtEveryRegisteredTimestamp) {
   const auto [values, append_keys] = GetParam();
   Shapes shapes;
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
+  // As many as it takes to come by all of the shapes, at least.
+  const uint64_t seeds = std::max<uint64_t>(append_keys ? 6 : 4, testing::scaled(12));
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     History history(seed * 10 + static_cast<uint64_t>(values), values, append_keys);
     ASSERT_NO_FATAL_FAILURE(history.run(250));

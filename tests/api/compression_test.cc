@@ -15,7 +15,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr uint64_t kKeys = 60'000;
+constexpr uint64_t kKeys = 30'000;
 
 std::string key(uint64_t number) { return "customer/" + big_endian(mix64(number)); }
 

@@ -146,7 +146,7 @@ TEST_F(Prepared, keeps_every_kind_of_writer_away) {
   for (const bool locking : {false, true}) {
     for (const Isolation level :
          {Isolation::kReadCommitted, Isolation::kSnapshot, Isolation::kSerializable}) {
-      SCOPED_TRACE(testing::Message() << locking << static_cast<int>(level));
+      SCOPED_TRACE(::testing::Message() << locking << static_cast<int>(level));
       Transaction t = begin(
           {.mode = locking ? TxnMode::kPessimistic : TxnMode::kOptimistic, .isolation = level});
       ASSERT_OK(t.put(tree_, "a", "1"));

@@ -163,7 +163,7 @@ class BackupCrash : public ::testing::TestWithParam<std::tuple<Life, bool, bool>
 TEST_P(BackupCrash, at_every_operation) {
   const Life life = std::get<0>(GetParam());
   const std::unique_ptr<SimDisk> before = prepared_disk(life);
-  const uint64_t step = 1 + environment_number("HAWTHORN_STEP", 7);
+  const uint64_t step = environment_number("HAWTHORN_STEP", scaled_step(8));
   uint64_t nth = 1;
   for (bool finished = false; !finished; nth += step) {
     SCOPED_TRACE("operation " + std::to_string(nth));

@@ -127,9 +127,9 @@ TEST(CheckConcurrency, beside_writers_of_large_values_finds_nothing) {
   threads.emplace_back([&] {
     while (!stop.load()) ASSERT_OK(db.flush());
   });
-  const uint64_t rounds = scaled(40);
+  constexpr uint64_t kRounds = 40;
   uint64_t values = 0;
-  for (uint64_t round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
+  for (uint64_t round = 0; round < kRounds && !::testing::Test::HasFailure(); ++round) {
     const Result<CheckReport> report =
         db.check({.bytes_per_second = size_t{100} << 20, .threads = 2});
     ASSERT_OK(report.status());
@@ -138,7 +138,7 @@ TEST(CheckConcurrency, beside_writers_of_large_values_finds_nothing) {
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GT(values, rounds);
+  EXPECT_GT(values, kRounds);
   ASSERT_OK(db.flush());
   ASSERT_OK(db.drain());
   const CheckReport quiet = db.check().value();

@@ -190,7 +190,7 @@ TEST_F(SubtreeConcurrency, a_tree_that_moves_is_in_one_place) {
       }
       return;
     }
-    for (uint64_t i = 0; i < scaled(600); ++i) {
+    for (uint64_t i = 0; i < scaled(2000); ++i) {
       const std::string from = key(prng.next());
       const std::string to = key(prng.next());
       const Status status = db_->move_subtree(parent, from, parent, to);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/sanitizers.h"
 #include "tests/support/engine_test.h"
 
 namespace hawthorn::tests {
@@ -15,13 +16,16 @@ TEST(KillLives, nothing_is_lost_in_any_state) {
   const TempDirectory directory;
   KillOptions options;
   options.first_seed = environment_number("HAWTHORN_SEED", static_cast<uint64_t>(getpid()));
-  options.kills = environment_number("HAWTHORN_KILLS", 30);
+  options.kills = environment_number("HAWTHORN_KILLS", scaled(60));
+  // Rare states come after many kills, each of which takes a sanitizer's time.
+#if !defined(HAWTHORN_ASAN)
   options.until_all_states = true;
+#endif
   options.directory = directory.path();
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(options.first_seed));
   const KillTotals totals = run_kills(options);
   EXPECT_EQ(totals.failed, 0u) << table_of(totals);
-  EXPECT_TRUE(totals.never_hit().empty()) << table_of(totals);
+  EXPECT_TRUE(!options.until_all_states || totals.never_hit().empty()) << table_of(totals);
   EXPECT_GT(totals.commits, totals.kills);
 }
 

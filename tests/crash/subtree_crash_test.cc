@@ -173,7 +173,7 @@ TEST(SubtreeCrash, trees_and_contents_are_of_one_moment) {
     moves += test.moves();
   }
   EXPECT_GT(commits, count * 20);
-  EXPECT_GT(moves, count * 3);
+  EXPECT_GT(moves, count * 2);
 }
 
 // ---- Processes that are killed

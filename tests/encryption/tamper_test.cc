@@ -133,7 +133,7 @@ TEST_F(Tamper, blocks_of_data_change_places) {
   const std::string& data = after_["data.0"];
   const std::vector<size_t> used = used_blocks(data);
   ASSERT_GT(used.size(), 20u);
-  for (size_t i = 0; i < used.size(); i += 2) {
+  for (size_t i = 0; i < used.size(); i += scaled_step(2)) {
     const size_t one = used[i];
     const size_t other = used[(i + 1 + i * 7 % (used.size() - 1)) % used.size()];
     if (block_of(data, one) == block_of(data, other)) continue;
@@ -148,7 +148,7 @@ TEST_F(Tamper, blocks_of_data_change_places) {
 TEST_F(Tamper, each_block_of_data_changes) {
   uint64_t bit = 0;
   for (const size_t block : used_blocks(after_["data.0"])) {
-    if (block % 2 == 0) continue;
+    if (block % scaled_step(2) != 1) continue;
     const auto disk = disk_->after_crash(1, CrashKind::kProcessKill);
     bit = mix64(bit + block) % (kBlock * 8);
     ASSERT_TRUE(disk->flip_bit("/db/data.0", block * kBlock + bit / 8, bit % 8));

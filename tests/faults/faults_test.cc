@@ -71,7 +71,7 @@ TEST_F(Faults, nth_operation_fails) {
   for (const SimOp op : {SimOp::kWrite, SimOp::kSync, SimOp::kRead, SimOp::kName,
                          SimOp::kSyncDirectory, SimOp::kAllocate}) {
     for (const bool forever : {false, true}) {
-      for (uint64_t nth = 1; nth < 40; nth += nth < 8 ? 1 : 5) {
+      for (uint64_t nth = 1; nth < 40; nth += nth < 4 ? 1 : scaled_step(2)) {
         SCOPED_TRACE("operation " + std::to_string(static_cast<int>(op)) + ", the " +
                      std::to_string(nth) + (forever ? "th and all that follow" : "th"));
         SimDisk disk(nth);
@@ -379,7 +379,7 @@ TEST_F(Faults, flipped_bits_are_reported) {
         size = *(*file)->size();
       }
       Prng prng(size);
-      const uint64_t flips = environment_number("HAWTHORN_SCALE", 1) * 24;
+      const uint64_t flips = scaled(80);
       for (uint64_t n = 0; n < flips && size > 0; ++n) {
         // The beginnings of files and blocks are the interesting places.
         uint64_t offset = prng.below(size);

@@ -475,7 +475,7 @@ TEST_F(IdleTransaction, ends_at_any_step_of_a_move) {
   for (const Event event :
        {Event::kCrash, Event::kWrite, Event::kWriteAndCommit, Event::kCommit, Event::kAbort}) {
     bool reached = true;
-    for (int step = 1; reached; ++step) {
+    for (int step = 1; reached; step += static_cast<int>(std::min<uint64_t>(3, scaled_step(1)))) {
       SCOPED_TRACE(std::to_string(static_cast<int>(event)) + " at step " + std::to_string(step));
       start_anew();
       auto transaction = db_->begin(TxnMode::kOptimistic);

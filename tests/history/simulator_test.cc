@@ -108,11 +108,12 @@ TEST(Simulator, histories_come_back_from_text) {
   EXPECT_EQ(found, history);
 }
 
-TEST(Simulator, a_hundred_thousand_transactions) {
-  const History right = Simulator({.transactions = 100'000, .serializable = true}).run();
+TEST(Simulator, long_histories) {
+  const uint64_t transactions = tests::scaled(100'000);
+  const History right = Simulator({.transactions = transactions, .serializable = true}).run();
   EXPECT_EQ(to_text(check(right, Level::kSnapshot, kAll)), "");
   EXPECT_EQ(to_text(check(right, Level::kSerializable, kCommits)), "");
-  const History skewed = Simulator({.transactions = 100'000}).run();
+  const History skewed = Simulator({.transactions = transactions}).run();
   EXPECT_EQ(to_text(check(skewed, Level::kSnapshot, kAll)), "");
   EXPECT_FALSE(check(skewed, Level::kSerializable, kCommits).empty());
   // One component of nearly everything.

@@ -19,7 +19,7 @@ uint64_t operations_or(uint64_t otherwise) {
 
 // Some of the bulk ingests must go past the log, in a run that is long enough to have several.
 void expect_attaching(const ModelRun& run, const ModelOptions& options) {
-  constexpr uint64_t kEnough = 300'000;
+  constexpr uint64_t kEnough = 200'000;
   const ModelRun::Ingests& ingests = run.ingests();
   printf("%llu ingests, %llu of them attached %llu containers; %llu transactions prepared\n",
          static_cast<unsigned long long>(ingests.finished),
@@ -49,7 +49,8 @@ void run_simulated(const ModelOptions& options, bool attaching = false) {
 TEST(Model, few_keys) {
   const uint64_t seeds = environment_number("HAWTHORN_SEED", 0) != 0 ? 1 : 10;
   for (uint64_t i = 0; i < seeds; ++i) {
-    run_simulated({.seed = seed_or(100 + i), .operations = operations_or(20'000), .keys = 150});
+    run_simulated(
+        {.seed = seed_or(100 + i), .operations = operations_or(scaled(20'000)), .keys = 150});
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -63,7 +64,7 @@ TEST(Model, more_than_memory) {
   size_t read_ahead = 0;
   os::set_test_point("tree.cursor_ahead.taken", [&] { ++read_ahead; });
 #endif
-  const uint64_t operations = operations_or(400'000);
+  const uint64_t operations = operations_or(scaled(800'000));
   run_simulated({.seed = seed_or(7), .operations = operations, .keys = 60'000}, true);
 #if defined(HAWTHORN_TEST_POINTS)
   os::clear_test_points();
@@ -81,7 +82,7 @@ TEST(Model, counters) {
   os::set_test_point("run_builder.wide", [&] { ++wide; });
 #endif
   run_simulated({.seed = seed_or(13),
-                 .operations = operations_or(200'000),
+                 .operations = operations_or(scaled(400'000)),
                  .keys = 200'000,
                  .counters = true});
 #if defined(HAWTHORN_TEST_POINTS)
@@ -96,19 +97,21 @@ TEST(Model, encrypted) {
   db::data_file_bytes_first = uint64_t{1} << 20;
   db::data_file_bytes_max = uint64_t{4} << 20;
   run_simulated({.seed = seed_or(19),
-                 .operations = operations_or(150'000),
+                 .operations = operations_or(scaled(300'000)),
                  .keys = 40'000,
                  .encrypted = true});
 }
 
 TEST(Model, batches_of_cursors) {
-  run_simulated(
-      {.seed = seed_or(29), .operations = operations_or(150'000), .keys = 40'000, .batches = true});
+  run_simulated({.seed = seed_or(29),
+                 .operations = operations_or(scaled(300'000)),
+                 .keys = 40'000,
+                 .batches = true});
 }
 
 TEST(Model, real_threads_and_files) {
   const ModelOptions options{
-      .seed = seed_or(11), .operations = operations_or(400'000), .keys = 60'000};
+      .seed = seed_or(11), .operations = operations_or(scaled(800'000)), .keys = 60'000};
   const TempDirectory directory;
   ModelRun run(options, [&](const Options& how) { return Db::open(directory / "db", how); });
   run.run();

@@ -364,7 +364,8 @@ TEST(PartsModel, random_parts) {
   db::data_file_bytes_first = uint64_t{1} << 20;
   db::data_file_bytes_max = uint64_t{1} << 20;
   uint64_t files_removed = 0;
-  for (uint64_t i = 0; i < scaled(8) && !HasFatalFailure(); ++i) {
+  const uint64_t histories = std::max<uint64_t>(4, scaled(8));  // until a file goes
+  for (uint64_t i = 0; i < histories && !HasFatalFailure(); ++i) {
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed + i));
     PartsModel model(seed + i);
     model.run(120);

@@ -458,15 +458,19 @@ TEST_F(EncryptedRepairSweep, OfAllManifests) {
   }
 }
 
-TEST_F(EncryptedRepairSweep, OfRemovedFiles) { sweep(Damage::kRemoved, 500, 16); }
-TEST_F(EncryptedRepairSweep, OfFlippedBits) { sweep(Damage::kBit, 600, 24); }
-TEST_F(EncryptedRepairSweep, OfFilesThatWereCutOff) { sweep(Damage::kCutOff, 700, 16); }
-TEST_F(EncryptedRepairSweep, OfZeroedBlocks) { sweep(Damage::kZeroBlock, 800, 16); }
-
-TEST_F(RepairSweep, OfRemovedFiles) { sweep(Damage::kRemoved, 100, 16); }
-TEST_F(RepairSweep, OfFlippedBits) { sweep(Damage::kBit, 200, 24); }
-TEST_F(RepairSweep, OfFilesThatWereCutOff) { sweep(Damage::kCutOff, 300, 16); }
-TEST_F(RepairSweep, OfZeroedBlocks) { sweep(Damage::kZeroBlock, 400, 16); }
+// In one test, since the lives that are damaged take longer than their repairs.
+TEST_F(EncryptedRepairSweep, OfDamageOfEveryKind) {
+  sweep(Damage::kRemoved, 500, 16);
+  sweep(Damage::kBit, 600, 24);
+  sweep(Damage::kCutOff, 700, 16);
+  sweep(Damage::kZeroBlock, 800, 16);
+}
+TEST_F(RepairSweep, OfDamageOfEveryKind) {
+  sweep(Damage::kRemoved, 100, 16);
+  sweep(Damage::kBit, 200, 24);
+  sweep(Damage::kCutOff, 300, 16);
+  sweep(Damage::kZeroBlock, 400, 16);
+}
 
 }  // namespace
 }  // namespace hawthorn::tests

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "base/prng.h"
-#include "base/sanitizers.h"
 #include "hawthorn/hawthorn.h"
+#include "testing/scaled.h"
 
 #define ASSERT_OK(expression)                             \
   do {                                                    \
@@ -30,20 +30,9 @@
 
 namespace hawthorn::tests {
 
-// A number from the environment, so that a failing run is replayed and a short one made long.
-inline uint64_t environment_number(const char* name, uint64_t otherwise) {
-  const char* text = getenv(name);
-  return text != nullptr && *text != '\0' ? strtoull(text, nullptr, 0) : otherwise;
-}
-
-// How many rounds a random test makes: HAWTHORN_SCALE times as many; half under a sanitizer, where
-// each takes three times as long.
-inline uint64_t scaled(uint64_t rounds) {
-#if defined(HAWTHORN_ASAN)
-  rounds = (rounds + 1) / 2;
-#endif
-  return rounds * environment_number("HAWTHORN_SCALE", 1);
-}
+using testing::environment_number;
+using testing::scaled;
+using testing::scaled_step;
 
 class TempDirectory {
  public:
