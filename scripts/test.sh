@@ -78,8 +78,7 @@ run_preset() {
   # The defaults of AddressSanitizer, at two thirds of the time: fewer frames of where memory was
   # taken, less of what was freed kept, no look for uses of a stack frame that was left.
   local -x ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=16:detect_stack_use_after_return=0
-  # Many of them wait for the disk, or for a moment.
-  ctest --test-dir "$tree" -j $((jobs + 1)) --no-tests=error --output-on-failure "$@" | tee "$log"
+  ctest --test-dir "$tree" -j "$jobs" --no-tests=error --output-on-failure "$@" | tee "$log"
   local code=${PIPESTATUS[0]}
   times+=("$preset: tests $((SECONDS - started)) s; the longest: $(longest "$log")")
 
