@@ -140,12 +140,12 @@ volume() { grep -v '^#' tests/volume.txt | paste -s -d '|'; }
 # weight STAGE: the seconds that it takes on two processors that have nothing else to do; 0: few
 weight() {
   case $1 in
-    release) echo 950 ;;
-    asan | debug) echo 1250 ;;
-    tsan) echo 420 ;;
-    compat) echo 300 ;;
-    compat-asan) echo 420 ;;
-    reliability) echo 1300 ;;
+    release) echo 1900 ;;
+    asan | debug) echo 1200 ;;
+    tsan) echo 480 ;;
+    compat) echo 380 ;;
+    compat-asan) echo 260 ;;
+    reliability) echo 1250 ;;
     long) echo 400 ;;
     *) echo 0 ;;
   esac
