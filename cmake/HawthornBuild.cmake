@@ -10,7 +10,7 @@
 #
 # Labels decide where scripts/test.sh runs a test:
 #   concurrency   several threads against the engine: these run under ThreadSanitizer
-#   long          minutes of work (the ten-million-operation model, hundreds of kills): release only
+#   long          minutes of work (ten million operations against the model): `make reliability`
 #   package       needs the whole build installed: release only
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -61,8 +61,6 @@ if(HAWTHORN_WERROR)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(hawthorn_warnings INTERFACE -Wthread-safety)
-endif()
-if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   # Links a test program of a sanitizer in a third of the time.
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld HAWTHORN_HAVE_LLD)

@@ -14,10 +14,7 @@
 namespace hawthorn::tree::cursor_test {
 namespace {
 
-uint64_t seed_base() {
-  const char* given = std::getenv("HAWTHORN_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
-}
+uint64_t seed_base() { return testing::environment_number("HAWTHORN_TEST_SEED", 1); }
 
 std::vector<std::string> keys_forward(TreeCursor& cursor) {
   std::vector<std::string> keys;

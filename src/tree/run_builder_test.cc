@@ -126,8 +126,7 @@ void merge(Prng& prng, RunBuilder& builder, KeyShape shape, Mix mix, MergeCase m
 }
 
 TEST(RunBuilderTest, MergesAgreeWithTheModel) {
-  const char* fixed = std::getenv("HAWTHORN_SEED");
-  const uint64_t seed = fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : 20240602;
+  const uint64_t seed = testing::environment_number("HAWTHORN_SEED", 20240602);
   SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
   Prng prng(seed);
   RunBuilder builder;

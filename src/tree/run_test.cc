@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 
+#include "testing/scaled.h"
 #include "testing/source_tree.h"
 #include "tree/run_test_model.h"
 
@@ -21,10 +22,7 @@ using run_model::Image;
 using run_model::KeyShape;
 using run_model::Mix;
 
-uint64_t seed_of_run() {
-  const char* fixed = std::getenv("HAWTHORN_SEED");
-  return fixed != nullptr ? std::strtoull(fixed, nullptr, 10) : 20240601;
-}
+uint64_t seed_of_run() { return testing::environment_number("HAWTHORN_SEED", 20240601); }
 
 // What an outline finds in copies of the groups that it asks for, everything else out of reach.
 void expect_outlined(const tree::Run& run, const tree::Run& outline, std::string_view key, Lsn ts) {

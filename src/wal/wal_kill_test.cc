@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "base/sanitizers.h"
+#include "testing/scaled.h"
 #include "wal/wal_test_support.h"
 
 namespace hawthorn::wal {
@@ -62,12 +63,11 @@ TEST(WalKill, nothing_appended_is_lost) {
   ASSERT_NE(shared, MAP_FAILED);
   Progress& progress = *new (shared) Progress;
 
-  const char* const wish = getenv("HAWTHORN_KILL_ROUNDS");
-  const int rounds = wish != nullptr ? atoi(wish) : 150;
+  const uint64_t rounds = testing::environment_number("HAWTHORN_KILL_ROUNDS", 150);
   Prng prng(static_cast<uint64_t>(getpid()));
   LogEpoch epoch = test::epoch_at(1, kSmall.segment_bytes);
   uint64_t first = 1;  // of this epoch
-  for (int round = 0; round < rounds; ++round) {
+  for (uint64_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     progress.appended.store(first - 1);
     const pid_t child = fork();

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "os/test_point.h"
 #include "testing/sim_machine.h"
@@ -111,7 +112,7 @@ TEST_F(IngestTest, AFewEntriesAreATransaction) {
 // A flush that takes longer than anybody asks again: what cannot be attached is logged.
 TEST_F(IngestTest, GoesOnBesideAFlushThatDoesNotEnd) {
   ASSERT_OK(db_->flush());  // the names of trees, so that the next one is of this tree
-  txn::claim_attempts = 3;
+  const uint32_t attempts = std::exchange(txn::claim_attempts, 3);
   std::atomic<bool> flushing{false};
   std::atomic<bool> finished{false};
   std::thread flusher;
@@ -133,7 +134,7 @@ TEST_F(IngestTest, GoesOnBesideAFlushThatDoesNotEnd) {
   finished = true;
   flusher.join();
   os::clear_test_points();
-  txn::claim_attempts = 5000;
+  txn::claim_attempts = attempts;
   expect_everywhere(entries);
 }
 #endif

@@ -160,7 +160,7 @@ TEST(SubtreeCrash, trees_and_contents_are_of_one_moment) {
   const uint64_t only = environment_number("HAWTHORN_SEED", 0);
   uint64_t commits = 0;
   uint64_t moves = 0;
-  const uint64_t count = only != 0 ? 1 : scaled(16);
+  const uint64_t count = only != 0 ? 1 : std::max<uint64_t>(8, scaled(16));
   for (uint64_t i = 1; i <= count; ++i) {
     const uint64_t seed = only != 0 ? only : i;
     SCOPED_TRACE("HAWTHORN_SEED=" + std::to_string(seed));
@@ -172,8 +172,8 @@ TEST(SubtreeCrash, trees_and_contents_are_of_one_moment) {
     commits += test.commits();
     moves += test.moves();
   }
-  EXPECT_GT(commits, count * 20);
-  EXPECT_GT(moves, count * 2);
+  EXPECT_GT(commits, count * 30);
+  EXPECT_GT(moves, count * 3);
 }
 
 // ---- Processes that are killed

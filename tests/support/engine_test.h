@@ -31,6 +31,7 @@
 namespace hawthorn::tests {
 
 using testing::environment_number;
+using testing::is_whole;
 using testing::scaled;
 using testing::scaled_step;
 
