@@ -75,7 +75,8 @@ std::optional<uint64_t> own_group_bytes() {
     const size_t first = line.find(':');
     const size_t second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = line.substr(first + 1, second - first - 1) + ",";
+    controllers.insert(controllers.begin(), ',');
     const std::string path = line.substr(second + 1);
     if (controllers.find(",memory,") != std::string::npos) {
       file = kVersion1 + path + "/memory.usage_in_bytes";

@@ -50,7 +50,8 @@ add_library(hawthorn_warnings INTERFACE)
 target_compile_options(hawthorn_warnings INTERFACE
   -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wpedantic
   -fno-omit-frame-pointer)
-# g++ refuses to inline xxhash's streaming functions at -Og, which the header otherwise demands.
+# g++ refuses to inline xxhash's streaming functions at -Og and -O0, which the header otherwise
+# demands.
 target_compile_definitions(hawthorn_warnings INTERFACE $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Wrong about every "x" + std::to_string(n) that it inlines (GCC bug 105651).
@@ -88,37 +89,30 @@ if(HAWTHORN_TEST_POINTS)
   target_compile_definitions(hawthorn_flags INTERFACE HAWTHORN_TEST_POINTS=1)
 endif()
 
-if(HAWTHORN_LTO)
-  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # Machine code beside the intermediate code: the archive that we install then links with any
-    # compiler, and the test programs link without optimising the whole engine once more.
-    target_compile_options(hawthorn_warnings INTERFACE -ffat-lto-objects)
-  endif()
-endif()
-
-# For programs whose speed nobody measures.
-function(hawthorn_without_lto target)
-  set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
-  if(HAWTHORN_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_link_options(${target} PRIVATE -fno-lto)
-  endif()
-endfunction()
-
 set_property(GLOBAL PROPERTY HAWTHORN_LAYER_OBJECTS "")
 
 # What nearly all of the engine includes.
 file(CONFIGURE OUTPUT engine_precompiled.cc CONTENT "\n" @ONLY)
 add_library(hawthorn_engine_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/engine_precompiled.cc)
 target_link_libraries(hawthorn_engine_precompiled PRIVATE hawthorn_flags)
+# So that ccache takes files with precompiled headers.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  target_compile_options(hawthorn_flags INTERFACE -fpch-preprocess)
+  set(HAWTHORN_PRECOMPILED_FLAGS -fpch-preprocess)
 else()
-  target_compile_options(hawthorn_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  set(HAWTHORN_PRECOMPILED_FLAGS "SHELL:-Xclang -fno-pch-timestamp")
 endif()
+target_compile_options(hawthorn_flags INTERFACE ${HAWTHORN_PRECOMPILED_FLAGS})
 set(HAWTHORN_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map>
   <memory> <optional> <set> <span> <string> <string_view> <thread> <variant> <vector>)
 target_precompile_headers(hawthorn_engine_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
+
+# For what has not hawthorn_flags: headers beside those that are much used.
+add_library(hawthorn_precompiled_flags INTERFACE)
+target_compile_options(hawthorn_precompiled_flags INTERFACE ${HAWTHORN_PRECOMPILED_FLAGS})
+function(hawthorn_precompile target)
+  target_link_libraries(${target} PRIVATE hawthorn_precompiled_flags)
+  target_precompile_headers(${target} PRIVATE ${HAWTHORN_PRECOMPILED} ${ARGN})
+endfunction()
 
 if(HAWTHORN_BUILD_TESTS)
   find_package(GTest REQUIRED)
@@ -128,16 +122,16 @@ if(HAWTHORN_BUILD_TESTS)
   add_custom_target(hawthorn_concurrency_tests)
 
   # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
-  # is slow in itself: little optimisation or none (sanitizers take four times as long to compile
-  # with it), and the headers that nearly all of them include precompiled.
+  # is slow in itself: no optimisation (sanitizers take four times as long to compile with it), and
+  # the headers that nearly all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
-  target_compile_options(hawthorn_test_flags INTERFACE
-    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
+  target_compile_options(hawthorn_test_flags INTERFACE -O0)
+  target_compile_definitions(hawthorn_test_flags INTERFACE
+    $<$<CONFIG:Release>:XXH_NO_INLINE_HINTS=1>)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
-  hawthorn_without_lto(hawthorn_precompiled)
   target_precompile_headers(hawthorn_precompiled PRIVATE
     <gtest/gtest.h> ${HAWTHORN_PRECOMPILED} <filesystem> <random> <hawthorn/hawthorn.h>)
 endif()
@@ -159,7 +153,6 @@ function(hawthorn_test name)
   target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
   target_precompile_headers(${name} REUSE_FROM hawthorn_precompiled)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  hawthorn_without_lto(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   if("concurrency" IN_LIST arg_LABELS)
     add_dependencies(hawthorn_concurrency_tests ${name})

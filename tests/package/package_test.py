@@ -15,9 +15,6 @@ import tempfile
 import unittest
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
-# The archive has machine code and intermediate code: to optimise the whole engine once more at each
-# link takes a minute of a processor.
-PLAIN = "-fno-lto"
 arguments = None
 
 
@@ -55,7 +52,7 @@ class Package(unittest.TestCase):
     def configure(self, build, *options):
         return run("cmake", "-S", CONSUMER, "-B", build, "-G", "Ninja",
                    f"-DCMAKE_PREFIX_PATH={self.prefix}",
-                   f"-DCMAKE_CXX_COMPILER={arguments.cxx}", f"-DCMAKE_CXX_FLAGS={PLAIN}", *options)
+                   f"-DCMAKE_CXX_COMPILER={arguments.cxx}", *options)
 
     def test_find_package(self):
         build = self.scratch / "cmake"
@@ -92,7 +89,7 @@ class Package(unittest.TestCase):
         program = self.scratch / "pkg_static"
         libraries = ["-l:libhawthorn.a" if part == "-lhawthorn" else part
                      for part in self.pkg_config("--static", "--libs")]
-        run(arguments.cxx, "-std=c++20", PLAIN, *self.pkg_config("--cflags"), CONSUMER / "use.cc",
+        run(arguments.cxx, "-std=c++20", *self.pkg_config("--cflags"), CONSUMER / "use.cc",
             "-o", program, *libraries)
         self.use(program)
         self.assertFalse(self.needs_shared_library(program))
