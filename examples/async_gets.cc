@@ -1,4 +1,5 @@
-// Many gets on their way at once, from one thread: with completions, and with coroutines.
+// Many gets on their way at once, from one thread: with completions, and with coroutines. And
+// what memory has, without a queue.
 
 #include <coroutine>
 #include <exception>
@@ -49,6 +50,20 @@ int main(int argc, char** argv) {
   }
   while (queue->pending() > 0) queue->wait();  // the completions run in here
   must(answers == 50);
+
+  // A thread that must not wait for the disk asks memory first.
+  hawthorn::Value value;
+  hawthorn::Status status = db->get_in_memory(tree, "7", value);
+  if (status.is(hawthorn::StatusCode::kNotInMemory)) {
+    queue->get_async(tree, "7", [&value](const hawthorn::Status& read, hawthorn::Value& found) {
+      must(read);
+      value = std::move(found);
+    });
+    queue->wait();
+    status = {};
+  }
+  must(status);
+  must(value.view() == "8");
 
   int found = 0;
   follow(*queue, tree, "0", &found);

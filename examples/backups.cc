@@ -70,8 +70,12 @@ int main(int argc, char** argv) {
   auto repository = must(hawthorn::BackupRepository::open(base + ".backups"));
   const BackupInfo monday = must(db->backup(*repository));
   must(db->put(accounts, "ada", "70"));
+  const auto tell = [](uint64_t bytes) {
+    std::printf("%llu MB copied\n", static_cast<unsigned long long>(bytes >> 20));
+    return hawthorn::Status();  // an error would end the backup
+  };
   const BackupInfo tuesday =
-      must(db->backup(*repository, {.bytes_per_second = uint64_t{500} << 20}));
+      must(db->backup(*repository, {.bytes_per_second = uint64_t{500} << 20, .progress = tell}));
   must(tuesday.incremental && tuesday.bytes_stored < monday.bytes_stored);
 
   must(repository->verify(tuesday.id));

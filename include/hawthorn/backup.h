@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,8 +34,15 @@ namespace os {
 struct Machine;
 }
 
+// Called by the thread that copies, without locks of the database, after each MB or somewhat more,
+// with the bytes that this call has copied until then. What it returns, unless it is ok, ends the
+// copy and is what the call returns; what was copied until then is left as by any other error. It
+// must not throw, nor call the repository or stream that is in use.
+using CopyProgress = std::function<Status(uint64_t bytes)>;
+
 struct CheckpointOptions {
   uint64_t bytes_per_second = 0;  // at most so much is read and copied; 0: no limit
+  CopyProgress progress = {};     // null: nobody is told
   // Data files share their blocks with those of the database where the file system can do that
   // (reflinks: XFS, Btrfs), and are copied where it cannot. False: always copied, for a copy that
   // damage of the source's blocks does not concern.
@@ -43,6 +51,7 @@ struct CheckpointOptions {
 
 struct BackupOptions {
   uint64_t bytes_per_second = 0;  // as above
+  CopyProgress progress = {};     // as above; what earlier backups have is not copied
   // Reads and stores all of it again, and refers to no earlier backup: damage of those does not
   // concern it. A backup into a stream always is full.
   bool full = false;
@@ -55,7 +64,8 @@ struct BackupOptions {
 // kInvalidArgument, and so is a backup that is not encrypted, since somebody may have put it there.
 struct RestoreOptions {
   uint64_t bytes_per_second = 0;  // as above
-  Encryption encryption;          // without a key: see above
+  CopyProgress progress = {};     // as above
+  Encryption encryption = {};     // without a key: see above
 };
 
 struct VerifyOptions {

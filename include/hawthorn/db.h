@@ -259,6 +259,11 @@ class HAWTHORN_EXPORT Db {
   // the tree's merge operator refused the operands of the key (so do all other reads of values; a
   // cursor or scan ends there, and a seek behind the key goes on).
   Status get(const Tree& tree, std::string_view key, Value& value, const ReadOptions& options = {});
+  // The same from memory alone, never waiting for the disk. Errors: also kNotInMemory where memory
+  // does not tell, and of values over 64 KB, which it never holds; kNotSupported of trees with
+  // several values to a key, and of those whose order is a comparison.
+  Status get_in_memory(const Tree& tree, std::string_view key, Value& value,
+                       const ReadOptions& options = {});
   // Reads many keys of one snapshot; much faster than a loop of get. The order of keys is free.
   Status multi_get(const Tree& tree, std::span<const std::string_view> keys, ReadBatch& out,
                    const ReadOptions& options = {});

@@ -37,6 +37,7 @@ enum class StatusCode : uint8_t {
   kTimedOut = 14,        // others held a lock for too long; the message names them
   kDeadlock = 15,        // transactions wait for each other in a circle; abort and try again
   kTooOld = 16,          // what was asked for is not kept any more; begin anew
+  kNotInMemory = 17,     // the disk would have to be read, which the caller does not want
 };
 
 // The name of a code, such as "NotFound". Lifetime: static.

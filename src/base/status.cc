@@ -43,6 +43,8 @@ std::string_view status_code_name(StatusCode code) {
       return "TooOld";
     case StatusCode::kDeadlock:
       return "Deadlock";
+    case StatusCode::kNotInMemory:
+      return "NotInMemory";
   }
   return "Unknown";
 }

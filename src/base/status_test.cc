@@ -19,7 +19,7 @@ TEST(StatusTest, SaysWhatAndWhere) {
 }
 
 TEST(StatusTest, EveryCodeHasAName) {
-  for (int code = 0; code <= static_cast<int>(StatusCode::kTooOld); ++code) {
+  for (int code = 0; code <= static_cast<int>(StatusCode::kNotInMemory); ++code) {
     EXPECT_NE(status_code_name(static_cast<StatusCode>(code)), "Unknown") << code;
   }
   EXPECT_EQ(status_code_name(static_cast<StatusCode>(200)), "Unknown");

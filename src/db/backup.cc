@@ -32,7 +32,7 @@ Result<BackupInfo> write_backup(Db::Impl& db, BackupRepository::Impl& repository
     writer.know(*index);
   }
   if (Status s = writer.start(); !s.ok()) return s;
-  db::CopyPace pace(repository.machine, options.bytes_per_second);
+  db::CopyPace pace(repository.machine, options.bytes_per_second, options.progress);
   if (Status s = db::copy_database(db, writer, pace); !s.ok()) return s;
   return writer.finish();
 }

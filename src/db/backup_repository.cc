@@ -312,14 +312,13 @@ Status BackupRepository::Impl::copy_file(const format::BackupFile& file, PartFil
       const db::CopyPart copied = {part.offset, part.bytes, {}};
       if (Status s = sink->write(copied, data); !s.ok()) return s;
     }
-    pace.count(part.bytes);
+    if (Status s = pace.count(part.bytes); !s.ok()) return s;
   }
   return sink == nullptr ? Status() : sink->end();
 }
 
 Status BackupRepository::Impl::read(const format::BackupIndex& index, db::CopySink* sink,
-                                    uint64_t bytes_per_second, const Encryption& encryption) {
-  db::CopyPace pace(machine, bytes_per_second);
+                                    const Encryption& encryption, db::CopyPace& pace) {
   db::SealedCopy sealed(encryption, sink);
   const bool opens = encryption.key != nullptr;
   PartFiles open;
@@ -335,7 +334,7 @@ Result<format::BackupIndex> BackupRepository::Impl::index(uint64_t id,
   Result<format::BackupIndex> found = index(id);
   if (!found.ok() || encryption.key == nullptr) return found;
   if (!found->seal.has_value() || found->files.empty()) return db::copy_is_not_encrypted();
-  db::CopyPace pace(machine, 0);
+  db::CopyPace pace(machine, 0, nullptr);
   db::SealedCopy sealed(encryption, nullptr);
   PartFiles open;
   std::string buffer(format::kBackupPartBytesMax, '\0');
@@ -511,7 +510,8 @@ Status BackupRepository::verify(uint64_t id, const VerifyOptions& options) {
   os::MutexLock lock(impl_->mutex);
   const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
   if (!index.ok()) return index.status();
-  return impl_->read(*index, nullptr, 0, options.encryption);
+  db::CopyPace pace(impl_->machine, 0, nullptr);
+  return impl_->read(*index, nullptr, options.encryption, pace);
 }
 
 Status BackupRepository::restore(uint64_t id, const std::string& target,
@@ -522,10 +522,8 @@ Status BackupRepository::restore(uint64_t id, const std::string& target,
   if (!index.ok()) return index.status();
   db::CopyDirectory directory(impl_->machine, target);
   if (Status s = directory.prepare(); !s.ok()) return s;
-  if (Status s = impl_->read(*index, &directory, options.bytes_per_second, options.encryption);
-      !s.ok()) {
-    return s;
-  }
+  db::CopyPace pace(impl_->machine, options.bytes_per_second, options.progress);
+  if (Status s = impl_->read(*index, &directory, options.encryption, pace); !s.ok()) return s;
   return directory.finish();
 }
 

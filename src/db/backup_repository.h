@@ -45,8 +45,8 @@ struct BackupRepository::Impl {
   Result<format::BackupIndex> index(uint64_t id, const Encryption& encryption);
   // Reads all of a backup, each part compared; into the sink if there is one. With a key also as
   // db/sealed_copy.h does.
-  Status read(const format::BackupIndex& index, db::CopySink* sink, uint64_t bytes_per_second,
-              const Encryption& encryption);
+  Status read(const format::BackupIndex& index, db::CopySink* sink, const Encryption& encryption,
+              db::CopyPace& pace);
   // What an interrupted backup has left, and parts without a backup that nobody refers to.
   Status clean();
   // Removes each parts.<n> that no backup refers to. With `holes`, of those whose own backup is

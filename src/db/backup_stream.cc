@@ -169,8 +169,7 @@ Status StreamParser::part(const format::StreamRecord& record, std::span<const ch
     const CopyPart copied = {record.number, static_cast<uint32_t>(data.size()), {}};
     if (Status s = sink_->write(copied, data); !s.ok()) return s;
   }
-  pace_.count(data.size());
-  return {};
+  return pace_.count(data.size());
 }
 
 Status StreamParser::record(bool* done) {
@@ -295,13 +294,13 @@ Result<BackupInfo> Db::backup_to(BackupSink& sink, const BackupOptions& options)
   if (Status s = impl_->writable(); !s.ok()) return s;
   db::StreamWriter writer(impl_->machine_, sink);
   if (Status s = writer.start(); !s.ok()) return s;
-  db::CopyPace pace(impl_->machine_, options.bytes_per_second);
+  db::CopyPace pace(impl_->machine_, options.bytes_per_second, options.progress);
   if (Status s = db::copy_database(*impl_, writer, pace); !s.ok()) return s;
   return writer.finish();
 }
 
 Result<BackupInfo> verify_backup(BackupSource& source, const VerifyOptions& options) {
-  db::CopyPace pace(os::real_machine(), 0);
+  db::CopyPace pace(os::real_machine(), 0, nullptr);
   return db::read_stream(source, nullptr, pace, options.encryption);
 }
 
@@ -314,7 +313,7 @@ Result<BackupInfo> restore_backup_on(const os::Machine& machine, BackupSource& s
                                      const std::string& target, const RestoreOptions& options) {
   db::CopyDirectory directory(machine, target);
   if (Status s = directory.prepare(); !s.ok()) return s;
-  db::CopyPace pace(machine, options.bytes_per_second);
+  db::CopyPace pace(machine, options.bytes_per_second, options.progress);
   Result<BackupInfo> read = db::read_stream(source, &directory, pace, options.encryption);
   if (!read.ok()) return read.status();
   if (Status s = directory.finish(); !s.ok()) return s;

@@ -10,7 +10,7 @@ Status Db::checkpoint(const std::string& directory, const CheckpointOptions& opt
   if (Status s = impl_->writable(); !s.ok()) return s;
   db::CopyDirectory target(impl_->machine_, directory, options.share_blocks);
   if (Status s = target.prepare(); !s.ok()) return s;
-  db::CopyPace pace(impl_->machine_, options.bytes_per_second);
+  db::CopyPace pace(impl_->machine_, options.bytes_per_second, options.progress);
   if (Status s = db::copy_database(*impl_, target, pace); !s.ok()) return s;
   return target.finish();
 }

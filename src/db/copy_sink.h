@@ -9,9 +9,10 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/checksum.h"
-#include "hawthorn/status.h"
+#include "hawthorn/backup.h"
 #include "os/data_keys.h"
 #include "os/io_limit.h"
 #include "os/machine.h"
@@ -47,23 +48,36 @@ class CopySink {
   virtual Status end() = 0;
 };
 
-// What was copied and not yet paid for is slept off before the next piece.
+// What was copied and not yet paid for is slept off before the next piece; and the caller, who
+// may be null, is told of it.
 class CopyPace {
  public:
-  CopyPace(const os::Machine& machine, uint64_t bytes_per_second) : limit_(machine.clock) {
+  CopyPace(const os::Machine& machine, uint64_t bytes_per_second, CopyProgress progress)
+      : limit_(machine.clock), progress_(std::move(progress)) {
     limit_.set_rate(bytes_per_second);
   }
-  void count(uint64_t bytes) {
-    if (limit_.rate() == 0) return;
-    {
-      const os::IoLimit::Scope scope(&limit_);
-      os::IoLimit::note(bytes);
+  // Errors: the caller's.
+  Status count(uint64_t bytes) {
+    if (limit_.rate() != 0) {
+      {
+        const os::IoLimit::Scope scope(&limit_);
+        os::IoLimit::note(bytes);
+      }
+      limit_.await();
     }
-    limit_.await();
+    bytes_ += bytes;
+    if (progress_ == nullptr || bytes_ - told_ < kTellAfter) return {};
+    told_ = bytes_;
+    return progress_(bytes_);
   }
 
  private:
+  static constexpr uint64_t kTellAfter = 1 << 20;
+
   os::IoLimit limit_;
+  const CopyProgress progress_;
+  uint64_t bytes_ = 0;
+  uint64_t told_ = 0;
 };
 
 }  // namespace hawthorn::db

@@ -106,8 +106,7 @@ Status Copier::copy_parts(os::File& file, std::span<const CopyPart> parts) {
     HAWTHORN_TEST_POINT("copy.part_read");
     if (Status s = pinned_.check(); !s.ok()) return s;
     if (Status s = sink_.write(part, data); !s.ok()) return s;
-    pace_.count(part.bytes);
-    return Status();
+    return pace_.count(part.bytes);
   });
 }
 
@@ -228,7 +227,7 @@ Status Copier::put_file(std::string_view name, std::string_view bytes) {
 Status Copier::put_bytes(std::string_view bytes) {
   for (const CopyPart& part : parts_of(0, bytes.size())) {
     if (Status s = sink_.write(part, bytes.substr(part.offset, part.bytes)); !s.ok()) return s;
-    pace_.count(part.bytes);
+    if (Status s = pace_.count(part.bytes); !s.ok()) return s;
   }
   return {};
 }

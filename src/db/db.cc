@@ -19,6 +19,7 @@
 #include "os/io_queue.h"
 #include "tree/cursor.h"
 #include "tree/estimate.h"
+#include "tree/point_get.h"
 #include "tree/value_access.h"
 #include "tree/warm_up.h"
 
@@ -71,6 +72,30 @@ Status Db::get(const Tree& tree, std::string_view key, Value& value, const ReadO
   if (!db::expires(*state) || !status.ok()) [[likely]] {
     return impl_->told(std::move(status));
   }
+  return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
+}
+
+Status Db::get_in_memory(const Tree& tree, std::string_view key, Value& value,
+                         const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  if (state == nullptr) return status;
+  if (db::several_values(*state)) return db::not_with_several_values();
+  if (db::compared(*state)) {
+    return Status(StatusCode::kNotSupported, "the order of its keys is a comparison");
+  }
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
+  if (!stored.ok()) return stored.status();
+  const bool registered = options.snapshot != nullptr;
+  const tree::ReadView view{registered ? options.snapshot->timestamp() : 0, 0};
+  tree::PointGet read(state, stored.view(), view, registered, &value,
+                      tree::PointGet::Reach::kMemory);
+  if (!read.advance() || (read.status().ok() && read.large())) {
+    value.reset();
+    return Status(StatusCode::kNotInMemory);
+  }
+  if (!db::expires(*state) || !read.status().ok()) return impl_->told(read.status());
   return db::take_moment(*state, impl_->now_of(options.snapshot), &value);
 }
 

@@ -103,6 +103,17 @@ void PointGet::fold() {
   if (status_.ok()) internal::ValueAccess::copy(*value_, result);
 }
 
+bool PointGet::look_into(TreeState* layer, Value* found, Status* status) const {
+  if (reach_ == Reach::kDisk) {
+    *status = layer->get(key_, kNewestOfLayer, true, *found);
+    return true;
+  }
+  PointGet get(layer, key_, kNewestOfLayer, true, found, reach_);
+  if (!get.advance() || (get.status().ok() && get.large())) return false;
+  *status = get.status();
+  return true;
+}
+
 bool PointGet::look_at_layers() {
   if (!layered_) return true;
   if (!registered_) {
@@ -129,7 +140,9 @@ bool PointGet::look_at_layers() {
       return true;
     }
     Value found;
-    const Status status = seen.layer->data->get(key_, kNewestOfLayer, true, found);
+    Status status;
+    missed_ = !look_into(seen.layer->data, &found, &status);
+    if (missed_) return true;
     if (status.is_not_found()) continue;
     status_ = status;
     large_ = false;
@@ -173,7 +186,8 @@ bool PointGet::advance() {
   for (;;) {
     Missing missing;
     if (look(&missing)) {
-      if (!look_at_layers() || descend()) continue;
+      if (!look_at_layers() || (!missed_ && descend())) continue;
+      if (missed_) return false;
       if (gathers_ && !large_ && !operands_.empty()) fold();
       return true;
     }
@@ -181,6 +195,7 @@ bool PointGet::advance() {
       wait_.once();
       continue;
     }
+    if (reach_ == Reach::kMemory && !missing.damaged) return false;
     HAWTHORN_TEST_POINT("tree.get.before_fetch");
     status_ = start_read(missing);
     if (!status_.ok()) return true;

@@ -24,12 +24,19 @@ namespace hawthorn::tree {
 
 class PointGet {
  public:
+  enum class Reach : uint8_t { kDisk, kMemory };
   // `registered`: see TreeState::get.
   PointGet(TreeState* tree, std::string_view key, const ReadView& view, bool registered,
-           Value* value)
-      : tree_(tree), key_(key), view_(view), registered_(registered), value_(value) {}
+           Value* value, Reach reach = Reach::kDisk)
+      : tree_(tree),
+        key_(key),
+        view_(view),
+        registered_(registered),
+        reach_(reach),
+        value_(value) {}
 
-  // Goes on; true: it is done, status() says how. False: request() waits to be read.
+  // Goes on; true: it is done, status() says how. False: request() waits to be read; of one that
+  // reaches for memory alone: memory does not tell, and that was all.
   bool advance();
   // What has to be read; valid until arrived() is called.
   os::IoRead request() const;
@@ -63,6 +70,8 @@ class PointGet {
   bool look(Missing* missing);
   // Asks the tree's layers, where it has some. False: it has to look again.
   bool look_at_layers();
+  // What a layer has of the key. False: memory does not tell.
+  bool look_into(TreeState* layer, Value* found, Status* status) const;
   // The tree is a clone and knows nothing of the key: goes on in what it was made of.
   bool descend();
   void fold();
@@ -72,12 +81,14 @@ class PointGet {
   const std::string_view key_;
   ReadView view_;
   bool registered_;
+  const Reach reach_;
   Value* const value_;
   bool large_ = false;
   bool again_ = false;
   bool absent_ = false;
   bool hidden_ = false;                       // by a layer
   bool gathers_ = false;                      // an operand was met
+  bool missed_ = false;                       // a layer is not in memory
   Lsn cts_ = 0;                               // PointRead::cts of what was found
   Lsn cut_ = 0;                               // of the run that was looked at
   bool layered_ = false;                      // layers may have it

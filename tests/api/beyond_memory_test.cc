@@ -139,6 +139,48 @@ TEST_P(BeyondMemory, HotKeysStayInMemory) {
   EXPECT_LT(after.bytes_read - before.bytes_read, uint64_t{5000} * 4096 / 10);
 }
 
+TEST_P(BeyondMemory, FromMemoryAlone) {
+  Prng prng(5);
+  Value found;
+  // What was just read, and again, is there; of what is never read most is not.
+  const std::string hot = key(count_ / 2);
+  for (int i = 0; i < 100; ++i) ASSERT_OK(db_->get(tree_, hot, found));
+  ASSERT_OK(db_->get_in_memory(tree_, hot, found));
+  EXPECT_EQ(found.view(), value(count_ / 2));
+  ASSERT_OK(db_->drain());
+  const Snapshot before_changes = db_->snapshot();
+  ASSERT_OK(db_->put(tree_, "new", "in memory"));
+  const std::string deleted = key(7);
+  ASSERT_OK(db_->del(tree_, deleted));
+  ASSERT_OK(db_->put(tree_, "large", std::string(100'000, 'l')));
+
+  const uint64_t read_before = db_->stats().bytes_read;
+  size_t missing = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t number = 8 + prng.below(count_ - 8);
+    const Status status = db_->get_in_memory(tree_, key(number), found);
+    if (status.ok()) {
+      ASSERT_EQ(found.view(), value(number));
+      continue;
+    }
+    ASSERT_TRUE(status.is(StatusCode::kNotInMemory)) << status.to_string();
+    EXPECT_TRUE(found.empty());
+    ++missing;
+    const Status absent = db_->get_in_memory(tree_, key(number) + "x", found);
+    EXPECT_TRUE(absent.is_not_found() || absent.is(StatusCode::kNotInMemory));
+  }
+  EXPECT_GT(missing, 500u);
+  ASSERT_OK(db_->get_in_memory(tree_, "new", found));
+  EXPECT_EQ(found.view(), "in memory");
+  EXPECT_TRUE(db_->get_in_memory(tree_, deleted, found).is_not_found());
+  EXPECT_TRUE(db_->get_in_memory(tree_, "large", found).is(StatusCode::kNotInMemory));
+  const ReadOptions earlier{.snapshot = &before_changes};
+  EXPECT_FALSE(db_->get_in_memory(tree_, "new", found, earlier).ok());
+  const Status kept = db_->get_in_memory(tree_, deleted, found, earlier);
+  EXPECT_TRUE(kept.ok() ? found.view() == value(7) : kept.is(StatusCode::kNotInMemory));
+  EXPECT_EQ(db_->stats().bytes_read, read_before);
+}
+
 TEST_P(BeyondMemory, BatchesAndScansAgree) {
   Prng prng(3);
   ReadBatch batch;

@@ -124,6 +124,7 @@ TEST_F(Comparators, keys_that_compare_equal_are_one) {
   Value value;
   ASSERT_OK(db_->get(tree, "aDa", value));
   EXPECT_EQ(value.view(), "2");
+  EXPECT_TRUE(db_->get_in_memory(tree, "aDa", value).is(StatusCode::kNotSupported));
   EXPECT_FALSE(db_->insert(tree, "BOB", "4").value());
   ASSERT_OK(db_->del(tree, "ADA"));
   EXPECT_TRUE(db_->get(tree, "Ada", value).is_not_found());

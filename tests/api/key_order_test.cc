@@ -311,6 +311,8 @@ TEST_F(KeyOrders, merge_operators_are_shown_keys) {
   EXPECT_EQ(entries(tree), Names{"k=k2;k1;"});
   const Tree set = make("set", {.multi_value = true});
   EXPECT_EQ(db_->set_merge_operator(set, "shows").code(), StatusCode::kNotSupported);
+  Value value;
+  EXPECT_EQ(db_->get_in_memory(set, "k", value).code(), StatusCode::kNotSupported);
 }
 
 TEST_F(KeyOrders, filters_are_shown_keys) {

@@ -244,6 +244,21 @@ TEST_F(SmallSpill, is_read_where_nothing_may_be_written) {
   expect(logged);
   ASSERT_OK(db_->close());  // without merging: the manifest has the layers
   open_small(true);
+  EXPECT_GT(db_->stats().layers, 0u);
+  const uint64_t read_before = db_->stats().bytes_read;
+  size_t missing = 0;
+  for (const auto& [key, expected] : logged) {
+    Value value;
+    const Status status = db_->get_in_memory(tree_, key, value);
+    if (status.is(StatusCode::kNotInMemory)) {
+      ++missing;
+    } else {
+      ASSERT_OK(status);
+      EXPECT_EQ(value.view(), expected);
+    }
+  }
+  EXPECT_GT(missing, 0u);
+  EXPECT_EQ(db_->stats().bytes_read, read_before);
   expect(logged);
   EXPECT_TRUE(db_->put(tree_, "a", "b").is(StatusCode::kReadOnly));
 }

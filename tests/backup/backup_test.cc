@@ -277,6 +277,52 @@ TEST_F(Backup, damage_is_found_by_verify_and_restore_with_file_and_offset) {
   EXPECT_TRUE(repository->verify(id).is(StatusCode::kCorruption));
 }
 
+TEST_F(Backup, tells_what_it_has_copied_and_ends_when_told) {
+  const Contents expected = numbered(0, 20000, 300);
+  put_all(expected);
+  ASSERT_OK(db_->flush());
+  const auto repository = this->repository();
+  std::vector<uint64_t> told;
+  const CopyProgress tell = [&told](uint64_t bytes) {
+    told.push_back(bytes);
+    return Status();
+  };
+  const CopyProgress end = [&told](uint64_t bytes) {
+    told.push_back(bytes);
+    return told.size() < 3 ? Status() : Status(StatusCode::kBusy, "that is enough");
+  };
+  const auto ended = [&told](const Status& status) {
+    EXPECT_TRUE(status.is(StatusCode::kBusy)) << status.to_string();
+    EXPECT_EQ(status.message(), "that is enough");
+    EXPECT_EQ(told.size(), 3u);
+    for (size_t i = 0; i < told.size(); ++i) {
+      EXPECT_GE(told[i], (i == 0 ? 0 : told[i - 1]) + (1 << 20));
+    }
+    told.clear();
+  };
+
+  ended(db_->checkpoint(directory_ / "copy", {.progress = end, .share_blocks = false}));
+  EXPECT_TRUE(Db::open(directory_ / "copy", options()).status().is(StatusCode::kCorruption));
+  ASSERT_OK(db_->checkpoint(directory_ / "copy", {.progress = tell, .share_blocks = false}));
+  EXPECT_GE(told.size(), 5u);
+  EXPECT_TRUE(same(contents_of("copy"), expected));
+  told.clear();
+
+  ended(db_->backup(*repository, {.progress = end}).status());
+  EXPECT_TRUE(repository->list().value().empty());
+  const Result<BackupInfo> made = db_->backup(*repository, {.progress = tell});
+  ASSERT_OK(made.status());
+  ASSERT_FALSE(told.empty());
+  EXPECT_LE(told.back(), made->bytes);
+  EXPECT_GT(told.back() + (2 << 20), made->bytes);
+  told.clear();
+
+  ended(repository->restore(made->id, directory_ / "restored", {.progress = end}));
+  ASSERT_OK(repository->restore(made->id, directory_ / "restored", {.progress = tell}));
+  EXPECT_TRUE(same(contents_of("restored"), expected));
+  EXPECT_GT(told.back() + (2 << 20), made->bytes);
+}
+
 TEST_F(Backup, keeps_to_its_rate) {
   put_all(numbered(0, 6000, 300));
   ASSERT_OK(db_->flush());

@@ -50,7 +50,7 @@ class Looker {
     met_->incomplete += is == CopyIs::kIncomplete ? 1 : 0;
     if (is == CopyIs::kWhole) return whole(path, copy);
     if (source_ == nullptr || kind != CutCopyKind::kCheckpoint) return {};
-    if (Status s = source_->checkpoint(path, kCopied); !s.ok()) {
+    if (Status s = source_->checkpoint(path, copied_); !s.ok()) {
       return path + ", made again: " + s.to_string();
     }
     return whole(path, present());
@@ -125,7 +125,7 @@ class Looker {
   }
 
   // Blocks that files share are nothing that a recording has.
-  static constexpr CheckpointOptions kCopied{.share_blocks = false};
+  const CheckpointOptions copied_{.share_blocks = false};
   const std::string& root_;
   const uint64_t seed_;
   const CutPromise& promise_;

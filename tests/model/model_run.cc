@@ -303,6 +303,10 @@ void ModelRun::read() {
   const ModelValue& expected = tree.model->at(rank, commit);
   const std::string what = "get in " + tree.name + " of " + shown(pool_[rank]);
   if (!prng_.one_in(20)) {
+    const Status in_memory = db_->get_in_memory(tree.handle, pool_[rank], value_, options);
+    if (!in_memory.is(StatusCode::kNotInMemory)) {
+      expect_value(in_memory, value_.view(), expected, what + " from memory");
+    }
     const Status status = db_->get(tree.handle, pool_[rank], value_, options);
     return expect_value(status, value_.view(), expected, what);
   }

@@ -16,7 +16,7 @@ from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
 ROCKSDB = None
 SHIM = None
 COUNTERS = ("--merge-operator", "counters=uint64add", "--merge-operator",
-            "reverse counters=uint64add")
+            "reverse counters=uint64add", "--merge-operator", "counters of entities=uint64add")
 
 
 def entries_program(program, *arguments):
@@ -56,7 +56,7 @@ class Import(MigrateCase):
                 before = contents(self.source)
                 said = self.hawthorn("import-rocksdb", self.source, self.target, "--verify")
                 self.assertEqual(contents(self.source), before)
-                self.assertIn(b"imported 7 column families", said)
+                self.assertIn(b"imported 9 column families", said)
                 self.assertIn(b"each entry was compared", said)
                 self.assertEqual(entries_program(SHIM, "print", self.target), printed)
                 self.assertIn(b" 0 errors", self.hawthorn("check", self.target))
@@ -65,7 +65,7 @@ class Import(MigrateCase):
         printed = self.write()
         answer = json.loads(self.hawthorn("import-rocksdb", self.source, self.target, "--json",
                                           "--progress"))
-        self.assertEqual(len(answer["families"]), 7)
+        self.assertEqual(len(answer["families"]), 9)
         entries = sum(b" " in line for line in printed.split(b"entries of default\n")[1].split(
             b"\n") if not line.startswith(b"entries of"))
         self.assertEqual(answer["entries"], entries)
@@ -158,7 +158,7 @@ class Export(MigrateCase):
         self.hawthorn("import-rocksdb", self.source, self.target)
         back = self.scratch / "back"
         said = self.hawthorn("export-rocksdb", self.target, back, "--verify")
-        self.assertIn(b"exported 7 column families", said)
+        self.assertIn(b"exported 9 column families", said)
         self.assertEqual(entries_program(ROCKSDB, "print", back), printed)
         again = self.scratch / "again"
         self.hawthorn("import-rocksdb", back, again, "--verify")
@@ -172,7 +172,7 @@ class Export(MigrateCase):
         self.assertEqual(entries_program(ROCKSDB, "print", self.target), printed)
         options = max(self.target.glob("OPTIONS-*")).read_text()
         self.assertEqual(options.count("merge_operator=UInt64AddOperator")
-                         + options.count("merge_operator={id=UInt64AddOperator"), 2)
+                         + options.count("merge_operator={id=UInt64AddOperator"), 3)
 
     def test_merge_operators_have_to_be_said(self):
         self.write(SHIM)

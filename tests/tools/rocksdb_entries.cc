@@ -12,6 +12,7 @@
 #include <rocksdb/comparator.h>
 #include <rocksdb/db.h>
 #include <rocksdb/merge_operator.h>
+#include <rocksdb/version.h>
 
 #include <cinttypes>
 #include <cstdio>
@@ -28,6 +29,7 @@ namespace {
 using Descriptors = std::vector<rocksdb::ColumnFamilyDescriptor>;
 
 constexpr size_t kPrintedBytesMax = 64;
+constexpr bool kMergesEntities = ROCKSDB_MAJOR >= 8;
 
 // RocksDB comes with one of this name.
 class AddNumbers final : public rocksdb::AssociativeMergeOperator {
@@ -161,6 +163,30 @@ void write_round(const Database& to, Random& random) {
                         number_bytes(random.below(1000))));
     }
   }
+  for (int i = 0; i < 300; ++i) {
+    const std::string key = "row " + std::to_string(random.below(500));
+    const std::string first = random.bytes(random.below(20));
+    const std::string second = random.bytes(random.below(100));
+    for (const char* family : {"entities", "counters of entities"}) {
+      rocksdb::ColumnFamilyHandle* const to_family = to.family(family);
+      switch (random.below(4)) {
+        case 0:
+          must(to.db->Put(options, to_family, key, number_bytes(random.below(1000))));
+          break;
+        case 1:
+          must(
+              to.db->PutEntity(options, to_family, key,
+                               {{rocksdb::kDefaultWideColumnName, number_bytes(random.below(1000))},
+                                {"first", first}}));
+          break;
+        default:
+          must(to.db->PutEntity(options, to_family, key, {{"second", second}, {"first", first}}));
+      }
+    }
+    must(to.db->Merge(options, to.family("counters of entities"),
+                      kMergesEntities ? "row " + std::to_string(random.below(500)) : "sum",
+                      number_bytes(random.below(1000))));
+  }
   put("default", "empty value", "");
   put("default", random.bytes(5), random.bytes((3 << 20) + random.below(1 << 20)));
   put("default", random.bytes(3000), "of a long key");
@@ -174,9 +200,16 @@ void write_round(const Database& to, Random& random) {
 }
 
 void write(const std::string& directory, uint64_t seed) {
-  const std::vector<std::string> names = {
-      "default", "counters",   "reverse",          "dropped",
-      "empty",   "compressed", "reverse counters", "a \"name\" with = and \xc3\xa4"};
+  const std::vector<std::string> names = {"default",
+                                          "counters",
+                                          "reverse",
+                                          "dropped",
+                                          "empty",
+                                          "compressed",
+                                          "reverse counters",
+                                          "a \"name\" with = and \xc3\xa4",
+                                          "entities",
+                                          "counters of entities"};
   Database database(directory, names);
   must(database.db->DropColumnFamily(database.family("dropped")));
   Random random(seed);
@@ -234,7 +267,12 @@ void print(const std::string& directory) {
     const std::unique_ptr<rocksdb::Iterator> at(
         database.db->NewIterator(rocksdb::ReadOptions(), family));
     for (at->SeekToFirst(); at->Valid(); at->Next()) {
-      std::printf("%s %s\n", hex(at->key()).c_str(), hex(at->value()).c_str());
+      std::printf("%s %s", hex(at->key()).c_str(), hex(at->value()).c_str());
+      for (const rocksdb::WideColumn& column : at->columns()) {
+        if (column.name() == rocksdb::kDefaultWideColumnName) continue;
+        std::printf(" %s=%s", hex(column.name()).c_str(), hex(column.value()).c_str());
+      }
+      std::printf("\n");
     }
     must(at->status());
   }

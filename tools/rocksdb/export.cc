@@ -1,12 +1,15 @@
-// export-rocksdb: each family as sorted files, which RocksDB takes in at once.
+// export-rocksdb: each family as sorted files, which RocksDB takes in at once. Not all versions of
+// RocksDB have entities in such files: families that have some are written through its memtables.
 
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "shims/rocksdb/src/entities.h"
 #include "tools/rocksdb/migrate.h"
 #include "tools/rocksdb/partial_directory.h"
 #include "tools/rocksdb/rocks_source.h"
@@ -17,6 +20,7 @@ namespace hawthorn::tools {
 namespace {
 
 constexpr uint64_t kFileBytes = uint64_t{256} << 20;
+constexpr size_t kBatchBytes = size_t{1} << 20;
 
 // The files of one family.
 class SortedFiles {
@@ -51,6 +55,47 @@ class SortedFiles {
   rocksdb::SstFileWriter writer_;
   std::vector<std::string> files_;
   bool open_ = false;
+};
+
+// The entries of one family with entities, without a log.
+class Batches {
+ public:
+  Batches(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* handle, const std::string& directory)
+      : db_(db), handle_(handle), directory_(directory) {
+    options_.disableWAL = true;
+  }
+
+  Status put(std::string_view key, const Content& content) {
+    rocksdb::Status s;
+    if (content.entity) {
+      rocksdb::WideColumns columns;
+      s = rocks::decode_columns(content.bytes, &columns);
+      if (s.ok()) s = batch_.PutEntity(handle_, rocksdb::Slice(key), columns);
+    } else {
+      s = batch_.Put(handle_, rocksdb::Slice(key), rocksdb::Slice(content.bytes));
+    }
+    if (s.ok() && batch_.GetDataSize() >= kBatchBytes) s = write();
+    return status_of(directory_, s);
+  }
+
+  Status finish() {
+    rocksdb::Status s = write();
+    if (s.ok()) s = db_->Flush(rocksdb::FlushOptions(), handle_);
+    return status_of(directory_, s);
+  }
+
+ private:
+  rocksdb::Status write() {
+    rocksdb::Status s = db_->Write(options_, &batch_);
+    batch_.Clear();
+    return s;
+  }
+
+  rocksdb::DB* const db_;
+  rocksdb::ColumnFamilyHandle* const handle_;
+  const std::string& directory_;
+  rocksdb::WriteOptions options_;
+  rocksdb::WriteBatch batch_;
 };
 
 class Export {
@@ -94,11 +139,20 @@ class Export {
       if (!s.ok()) return in_family(family.name, status_of(directory_, s));
       handles_.push_back(handle);
     }
+    TreeWalk walk(source_.db(), family.tree, *family.mark);
+    if (family.mark->get() != nullptr) {
+      Batches batches(db_.get(), handle, directory_);
+      const Status status =
+          copier_.copy(family.name, walk, [&batches](std::string_view key, const Content& content) {
+            return batches.put(key, content);
+          });
+      return status.ok() ? in_family(family.name, batches.finish()) : status;
+    }
     SortedFiles files(directory_, family.options);
-    TreeWalk walk(source_.db(), family.tree);
-    Status status = copier_.copy(family.name, walk, [&files](std::string_view key, auto value) {
-      return files.put(key, value);
-    });
+    Status status =
+        copier_.copy(family.name, walk, [&files](std::string_view key, const Content& content) {
+          return files.put(key, content.bytes);
+        });
     if (status.ok()) status = in_family(family.name, files.finish());
     if (!status.ok() || files.names().empty()) return status;
     rocksdb::IngestExternalFileOptions ingest;
@@ -129,7 +183,7 @@ class Export {
       const std::unique_ptr<Walk> copied = (*copy)->walk(*found);
       Status status;
       if (options_.verify) {
-        TreeWalk walk(source_.db(), family.tree);
+        TreeWalk walk(source_.db(), family.tree, *family.mark);
         status = compare_entries(walk, *copied, family.name);
       } else {
         uint64_t entries = 0;

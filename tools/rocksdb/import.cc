@@ -1,5 +1,6 @@
 // import-rocksdb: each family in one sorted ingest.
 
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -81,10 +82,30 @@ class Import {
     Result<Ingest> ingest = db_->ingest(*tree, {.durability = Durability::kFull});
     if (!ingest.ok()) return in_family(family.name, ingest.status());
     const std::unique_ptr<Walk> walk = source_.walk(family);
-    status = copier_.copy(family.name, *walk, [&ingest](std::string_view key, auto value) {
-      return add(*ingest, key, value);
-    });
+    rocks::EntityMark& mark = marks_[family.name];
+    std::string kept;
+    const auto put = [&](std::string_view key, const Content& content) -> Status {
+      if (!content.entity) return add(*ingest, key, mark.plain(content.bytes, &kept));
+      if (mark.get() == nullptr) {
+        if (Status s = make_mark(family, &mark); !s.ok()) return s;
+      }
+      kept = mark.entity(content.bytes);
+      return add(*ingest, key, kept);
+    };
+    status = copier_.copy(family.name, *walk, put);
     return status.ok() ? in_family(family.name, ingest->finish()) : status;
+  }
+
+  // Before the first entity of the family.
+  Status make_mark(const SourceFamily& family, rocks::EntityMark* mark) {
+    rocks::FamilyRow row = row_of(family);
+    row.mark = rocks::EntityMark::make();
+    Result<Transaction> in = db_->begin(TxnMode::kOptimistic);
+    if (!in.ok()) return in.status();
+    Status status = rocks::put_family_row(*in, family.name, row);
+    if (status.ok()) status = in->commit(Durability::kFull);
+    if (status.ok()) mark->set(row.mark);
+    return status;
   }
 
   // Larger values could be written here, but not read by programs.
@@ -105,7 +126,7 @@ class Import {
       Status status = compare_counts(copier_.families()[i], *count);
       if (status.ok() && options_.verify) {
         const std::unique_ptr<Walk> walk = source_.walk(family);
-        TreeWalk copy(*db_, *tree);
+        TreeWalk copy(*db_, *tree, marks_[family.name]);
         status = compare_entries(*walk, copy, family.name);
       }
       if (!status.ok()) return status;
@@ -117,6 +138,7 @@ class Import {
   const MigrateOptions& options_;
   Copier copier_;
   std::unique_ptr<Db> db_;
+  std::map<std::string, rocks::EntityMark> marks_;  // by family
 };
 
 }  // namespace

@@ -37,12 +37,12 @@ Status Copier::copy(const std::string& family, Walk& from, const PutEntry& put) 
   CopiedFamily& copied = families_.emplace_back();
   copied.name = family;
   for (; from.valid() && from.status().ok(); from.next()) {
-    if (Status s = put(from.key(), from.value()); !s.ok()) {
+    if (Status s = put(from.key(), from.content()); !s.ok()) {
       return in_family(
           family, Status(s.code(), "key " + shown(from.key()) + ": " + std::string(s.message())));
     }
     ++copied.entries;
-    copied.bytes += from.key().size() + from.value().size();
+    copied.bytes += from.key().size() + from.content().bytes.size();
     progress_.update(++all_.entries, total_);
   }
   all_.bytes += copied.bytes;
@@ -54,7 +54,11 @@ Status compare_entries(Walk& source, Walk& copy, const std::string& family) {
     if (source.key() != copy.key()) {
       return differs(family, source.key(), "is followed by " + shown(copy.key()) + " in the copy");
     }
-    if (source.value() != copy.value()) return differs(family, source.key(), "has another value");
+    const Content one = source.content();
+    const Content other = copy.content();
+    if (one.entity != other.entity || one.bytes != other.bytes) {
+      return differs(family, source.key(), "has another value");
+    }
   }
   if (Status s = source.status(); !s.ok()) return in_family(family, s);
   if (Status s = copy.status(); !s.ok()) return in_family(family, s);

@@ -40,15 +40,21 @@ struct MigrateOptions {
 Status run_import(const MigrateOptions& options);
 Status run_export(const MigrateOptions& options);
 
+// What an entry has: a value, or wide columns, as the shim's entities.h has them.
+struct Content {
+  std::string_view bytes;
+  bool entity = false;
+};
+
 // Entries of one family in their order, whoever holds them.
 class Walk {
  public:
   virtual ~Walk() = default;
   virtual bool valid() const = 0;
   virtual std::string_view key() const = 0;
-  virtual std::string_view value() const = 0;
+  virtual Content content() const = 0;
   virtual void next() = 0;
-  // Errors: of reading; kNotSupported for an entry that is more than a key and a value.
+  // Errors: of reading.
   virtual Status status() const = 0;
 };
 
@@ -58,7 +64,7 @@ struct CopiedFamily {
   uint64_t bytes = 0;
 };
 
-using PutEntry = std::function<Status(std::string_view key, std::string_view value)>;
+using PutEntry = std::function<Status(std::string_view key, const Content& content)>;
 
 // Copies one family behind the other, counts, and tells of it.
 class Copier {

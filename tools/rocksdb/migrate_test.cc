@@ -21,7 +21,12 @@ class ListWalk final : public Walk {
       : entries_(std::move(entries)), at_end_(std::move(at_end)) {}
   bool valid() const override { return at_ < entries_.size(); }
   std::string_view key() const override { return entries_[at_].first; }
-  std::string_view value() const override { return entries_[at_].second; }
+  // What begins with a '#' is an entity.
+  Content content() const override {
+    const std::string_view bytes = entries_[at_].second;
+    if (!bytes.starts_with('#')) return {bytes};
+    return {bytes.substr(1), true};
+  }
   void next() override { ++at_; }
   Status status() const override { return valid() ? Status() : at_end_; }
 
@@ -49,6 +54,7 @@ TEST(Compare, FindsTheFirstDifference) {
   EXPECT_EQ(compare({{"a", "1"}, {"b", ""}}).message(), f + "\"c\" is missing in the copy");
   EXPECT_EQ(compare({{"a", "1"}, {"b", ""}, {"c", "3"}, {"d", ""}}).message(),
             f + "\"d\" is in the copy alone");
+  EXPECT_EQ(compare({{"a", "#1"}, {"b", ""}, {"c", "3"}}).message(), f + "\"a\" has another value");
   EXPECT_TRUE(compare({}).is(StatusCode::kCorruption));
 }
 
@@ -68,7 +74,7 @@ TEST(Copy, CountsAndNamesWhatFails) {
   Copier copier(options, "copied", 0);
   ListWalk walk(kEntries);
   std::string keys;
-  ASSERT_TRUE(copier.copy("f", walk, [&keys](std::string_view key, std::string_view) {
+  ASSERT_TRUE(copier.copy("f", walk, [&keys](std::string_view key, const Content&) {
     keys += key;
     return Status();
   }));

@@ -14,6 +14,7 @@
 #include <map>
 #include <string_view>
 
+#include "shims/rocksdb/src/entities.h"
 #include "tools/stream.h"
 
 namespace hawthorn::tools {
@@ -28,22 +29,39 @@ class RocksWalk final : public Walk {
   RocksWalk(std::string directory, std::unique_ptr<rocksdb::Iterator> iterator)
       : directory_(std::move(directory)), iterator_(std::move(iterator)) {
     iterator_->SeekToFirst();
+    look();
   }
   bool valid() const override { return iterator_->Valid(); }
   std::string_view key() const override { return iterator_->key().ToStringView(); }
-  std::string_view value() const override { return iterator_->value().ToStringView(); }
-  void next() override { iterator_->Next(); }
+  Content content() const override {
+    if (entity_) return {columns_, true};
+    return {iterator_->value().ToStringView()};
+  }
+  void next() override {
+    iterator_->Next();
+    look();
+  }
   Status status() const override {
-    if (!iterator_->Valid()) return status_of(directory_, iterator_->status());
-    const rocksdb::WideColumns& columns = iterator_->columns();
-    if (columns.size() == 1 && columns[0].name().empty()) return {};
-    return Status(StatusCode::kNotSupported,
-                  directory_ + ": key " + shown(key()) + " has columns, not a value");
+    return status_of(directory_, iterator_->Valid() ? encoded_ : iterator_->status());
   }
 
  private:
+  // An entity of a default column alone is a value, in RocksDB, too.
+  void look() {
+    encoded_ = rocksdb::Status::OK();
+    if (!iterator_->Valid()) return;
+    const rocksdb::WideColumns& columns = iterator_->columns();
+    entity_ = columns.size() != 1 || columns.front().name() != rocksdb::kDefaultWideColumnName;
+    if (!entity_) return;
+    columns_.clear();
+    encoded_ = rocks::encode_columns(columns, &columns_);
+  }
+
   const std::string directory_;
   const std::unique_ptr<rocksdb::Iterator> iterator_;
+  bool entity_ = false;
+  std::string columns_;  // of the entity
+  rocksdb::Status encoded_;
 };
 
 // What the OPTIONS file says of a family's objects. RocksDB reads names that it does not know as

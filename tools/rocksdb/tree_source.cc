@@ -43,12 +43,6 @@ Result<std::map<std::string, std::string>> by_family(const std::vector<std::stri
   return names;
 }
 
-bool fold(const rocksdb::MergeOperator& with, std::string_view key,
-          std::optional<std::string_view> stored, const std::vector<rocksdb::Slice>& operands,
-          std::string* result) {
-  return rocks::full_merge(with, key, stored, operands, nullptr, result);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<TreeSource>> TreeSource::open(const MigrateOptions& options) {
@@ -122,9 +116,9 @@ Status TreeSource::find_families(const std::vector<std::string>& merge_operators
 // Takes the operator that it uses out of the list.
 Status TreeSource::add_family(const std::string& name, const rocks::FamilyRow& row,
                               std::map<std::string, std::string>& merge_operators) {
-  if (!row.mark.empty()) return not_supported(name, "it has entities of wide columns");
   TreeFamily family;
   family.name = name;
+  if (!row.mark.empty()) family.mark->set(row.mark);
   family.options.compression = compression_of(row.compression);
   if (row.order == "reverse") {
     family.options.comparator = rocksdb::ReverseBytewiseComparator();
@@ -150,6 +144,10 @@ Status TreeSource::add_family(const std::string& name, const rocks::FamilyRow& r
     if (*row.merge_slot >= slots_.merges.size()) {
       return in_family(name, Status(StatusCode::kCorruption, "its row names no merge slot"));
     }
+    const auto fold = [mark = family.mark](const auto& with, auto key, auto stored,
+                                           const auto& operands, auto* result) {
+      return rocks::full_merge_stored(*mark, with, key, stored, operands, nullptr, result);
+    };
     slots_.merges[*row.merge_slot]->bind(family.options.merge_operator, !row.order.empty(), nullptr,
                                          nullptr, fold);
   }

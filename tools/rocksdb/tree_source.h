@@ -25,6 +25,8 @@ struct TreeFamily {
   std::string name;
   Tree tree;
   rocksdb::ColumnFamilyOptions options;  // comparator, compression and merge operator
+  // Of trees, and of families without entities, it tells none.
+  std::shared_ptr<rocks::EntityMark> mark = std::make_shared<rocks::EntityMark>();
 };
 
 class TreeSource {

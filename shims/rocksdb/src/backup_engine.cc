@@ -72,7 +72,7 @@ class Directory {
 
   S list(Listed* listed);
   S find(BackupID id, Shown* shown);
-  S create(hawthorn::Db& db, bool full, uint64_t bytes_per_second, BackupInfo* made);
+  S create(hawthorn::Db& db, const hawthorn::BackupOptions& options, BackupInfo* made);
   S keep_options(uint64_t id, const std::string& text);
   S restore_options(uint64_t id, const std::string& db_dir) const;
   S show(const BackupInfo& made, const std::string& metadata);
@@ -176,9 +176,8 @@ S Directory::find(BackupID id, Shown* shown) {
   return S::OK();
 }
 
-S Directory::create(hawthorn::Db& db, bool full, uint64_t bytes_per_second, BackupInfo* made) {
-  const hawthorn::Result<BackupInfo> backup =
-      db.backup(*repository_, {.bytes_per_second = bytes_per_second, .full = full});
+S Directory::create(hawthorn::Db& db, const hawthorn::BackupOptions& options, BackupInfo* made) {
+  const hawthorn::Result<BackupInfo> backup = db.backup(*repository_, options);
   if (!backup.ok()) return to_status(backup.status());
   *made = *backup;
   if (made->id <= UINT32_MAX) return S::OK();
@@ -231,6 +230,18 @@ S check_options(const BackupEngineOptions& options, const rocksdb::Env* db_env) 
   if (!options.backup_log_files) return S::NotSupported("backups without the log");
   return S::OK();
 }
+
+S call_back(const rocksdb::CreateBackupOptions& options) {
+  if (!options.progress_callback) return S::OK();
+  try {
+    options.progress_callback();
+    return S::OK();
+  } catch (...) {
+    return S::Aborted("the callback of the backup has thrown");
+  }
+}
+
+S stopped() { return S::Incomplete("Backup stopped"); }
 
 // Of both engines; the one that only reads uses a part.
 class EngineImpl final : public rocksdb::BackupEngine {
@@ -373,26 +384,36 @@ S EngineImpl::create(const rocksdb::CreateBackupOptions& options, rocksdb::DB* d
                      const std::string& app_metadata, BackupID* id) {
   auto* const impl = dynamic_cast<DBImpl*>(db->GetRootDB());
   if (impl == nullptr) return S::NotSupported("a backup of this database");
-  if (stopped_) return S::Incomplete("Backup stopped");
+  if (stopped_) return stopped();
   if (options.flush_before_backup) {
     if (S s = db->Flush(rocksdb::FlushOptions()); !s.ok()) return s;
   }
   const std::lock_guard lock(directory_->mutex);
   if (S s = directory_->remove_interrupted(); !s.ok()) return s;
+  S ended;
+  uint64_t called_at = 0;
+  hawthorn::BackupOptions how;
+  how.bytes_per_second = limit_of(options_.backup_rate_limit, options_.backup_rate_limiter.get());
+  how.full = !options_.share_table_files;
+  how.progress = [&](uint64_t bytes) -> hawthorn::Status {
+    if (bytes - called_at >= options_.callback_trigger_interval_size) {
+      called_at = bytes;
+      ended = call_back(options);
+    }
+    if (ended.ok() && stopped_) ended = stopped();
+    if (ended.ok()) return {};
+    return {hawthorn::StatusCode::kBusy, "the backup was stopped"};
+  };
   BackupInfo made;
-  const uint64_t limit = limit_of(options_.backup_rate_limit, options_.backup_rate_limiter.get());
-  S s = directory_->create(impl->engine(), !options_.share_table_files, limit, &made);
+  S s = directory_->create(impl->engine(), how, &made);
+  if (!ended.ok()) return ended;
   if (rocksdb::Statistics* const to = impl->statistics(); to != nullptr && s.ok()) {
     to->recordTick(rocksdb::BACKUP_READ_BYTES, made.bytes_read);
     to->recordTick(rocksdb::BACKUP_WRITE_BYTES, made.bytes_stored);
   }
   if (!s.ok()) return s;
-  try {
-    if (options.progress_callback) options.progress_callback();
-  } catch (...) {
-    s = S::Aborted("the callback of the backup has thrown");
-  }
-  if (s.ok() && stopped_) s = S::Incomplete("Backup stopped");
+  s = call_back(options);
+  if (s.ok() && stopped_) s = stopped();
   std::string options_text;
   if (s.ok()) s = impl->options_text(&options_text);
   if (s.ok()) s = directory_->keep_options(made.id, options_text);

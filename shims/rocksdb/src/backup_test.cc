@@ -241,6 +241,35 @@ TEST_F(Backups, StopAndFailWithoutARest) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(Backups, EndInTheMiddleOfACopy) {
+  open();
+  backup_options_.callback_trigger_interval_size = size_t{2} << 20;
+  ASSERT_OK(try_open_engine());
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_OK(put(std::to_string(i), std::string(size_t{1} << 20, static_cast<char>('a' + i))));
+  }
+  rocksdb::CreateBackupOptions options;
+  int calls = 0;
+  options.progress_callback = [&] {
+    if (++calls == 3) engine_->StopBackup();
+  };
+  EXPECT_TRUE(engine_->CreateNewBackup(options, db_.get()).IsIncomplete());
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(ids(*engine_), Ids{});
+  ASSERT_OK(try_open_engine());
+  options.progress_callback = [&calls]() -> void {
+    ++calls;
+    throw std::runtime_error("no more");
+  };
+  EXPECT_TRUE(engine_->CreateNewBackup(options, db_.get()).IsAborted());
+  EXPECT_EQ(calls, 4);
+  options.progress_callback = [&calls] { ++calls; };
+  ASSERT_OK(engine_->CreateNewBackup(options, db_.get()));
+  EXPECT_GE(calls, 4 + 16 / 3);
+  EXPECT_EQ(ids(*engine_).size(), 1u);
+  ASSERT_OK(engine_->VerifyBackup(ids(*engine_).front()));
+}
+
 TEST_F(Backups, AreReadBySeveralEngines) {
   EXPECT_TRUE(try_open_reader().IsNotFound());
   EXPECT_FALSE(fs::exists(backup_options_.backup_dir));

@@ -343,6 +343,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
                              bool ranges);
 
   // db_read.cc. Values are PinnableSlices, or PinnableWideColumns.
+  hawthorn::Status read(const Family& family, std::string_view key,
+                        const hawthorn::Snapshot* snapshot, bool from_memory,
+                        hawthorn::Value& value);
+  rocksdb::Status get(const rocksdb::ReadOptions& options, Handle* handle,
+                      const rocksdb::Slice& key, bool from_memory, rocksdb::PinnableSlice* value);
   rocksdb::Iterator* new_iterator(const std::shared_ptr<Family>& family,
                                   const rocksdb::ReadOptions& options,
                                   const rocksdb::Snapshot* snapshot);

@@ -37,10 +37,7 @@ S check_special(const rocksdb::ReadOptions& options) {
     return S::NotSupported("ReadOptions::merge_operand_count_threshold");
   }
   if (options.table_filter != nullptr) return S::NotSupported("ReadOptions::table_filter");
-  if (options.read_tier == rocksdb::kBlockCacheTier ||
-      options.read_tier == rocksdb::kMemtableTier) {
-    return S::NotSupported("a ReadOptions::read_tier of memory alone");
-  }
+  if (options.read_tier == rocksdb::kMemtableTier) return S::NotSupported("kMemtableTier");
   if (options.deadline.count() != 0) {
     const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
         std::chrono::system_clock::now().time_since_epoch());
@@ -51,6 +48,16 @@ S check_special(const rocksdb::ReadOptions& options) {
 
 S check(const rocksdb::ReadOptions& options) {
   return is_special(options) ? check_special(options) : S::OK();
+}
+
+bool from_memory(const rocksdb::ReadOptions& options) {
+  return options.read_tier == rocksdb::kBlockCacheTier;
+}
+
+// Of iterators.
+S check_walk(const rocksdb::ReadOptions& options) {
+  if (from_memory(options)) return S::NotSupported("iterators over what is in memory alone");
+  return check(options);
 }
 
 const hawthorn::Snapshot* view_of(const rocksdb::ReadOptions& options) {
@@ -115,21 +122,36 @@ S no_place(const char* what) {
 
 }  // namespace
 
+hawthorn::Status DBImpl::read(const Family& family, std::string_view key,
+                              const hawthorn::Snapshot* snapshot, bool from_memory,
+                              hawthorn::Value& value) {
+  if (from_memory) [[unlikely]] {
+    return db_->get_in_memory(family.tree, key, value, {.snapshot = snapshot});
+  }
+  return db_->get(family.tree, key, value, {.snapshot = snapshot});
+}
+
 rocksdb::Status DBImpl::Get(const rocksdb::ReadOptions& options, Handle* handle,
                             const rocksdb::Slice& key, rocksdb::PinnableSlice* value,
                             std::string* timestamp) {
   if (timestamp != nullptr) return S::NotSupported("user timestamps");
   if (S s = check(options); !s.ok()) return s;
+  return get(options, handle, key, from_memory(options), value);
+}
+
+rocksdb::Status DBImpl::get(const rocksdb::ReadOptions& options, Handle* handle,
+                            const rocksdb::Slice& key, bool from_memory,
+                            rocksdb::PinnableSlice* value) {
   const Measured call(statistics(), rocksdb::DB_GET, nullptr,
                       &rocksdb::PerfContextBase::get_cpu_nanos);
   if (call) call.count(rocksdb::NUMBER_KEYS_READ, 1);
-  hawthorn::Value& read = value_of_thread();
+  hawthorn::Value& found = value_of_thread();
   const hawthorn::Status status =
-      db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
+      read(*family_of(handle), view(key), view_of(options), from_memory, found);
   if (!status.ok()) return told(status);
   std::string_view part;
-  if (S s = plain_of(*family_of(handle)->mark, read.view(), &part); !s.ok()) return s;
-  hand_over(read, part, value);
+  if (S s = plain_of(*family_of(handle)->mark, found.view(), &part); !s.ok()) return s;
+  hand_over(found, part, value);
   perf_count(&rocksdb::PerfContextBase::get_read_bytes, value->size());
   if (call) count_read(call, value->size());
   return S::OK();
@@ -144,13 +166,13 @@ rocksdb::Status DBImpl::GetEntity(const rocksdb::ReadOptions& options, Handle* h
   if (S s = check(options); !s.ok()) return s;
   const Measured call(options_.statistics.get(), rocksdb::DB_GET);
   if (call) call.count(rocksdb::NUMBER_KEYS_READ, 1);
-  hawthorn::Value& read = value_of_thread();
+  hawthorn::Value& found = value_of_thread();
   const hawthorn::Status status =
-      db_->get(family_of(handle)->tree, view(key), read, {.snapshot = view_of(options)});
+      read(*family_of(handle), view(key), view_of(options), from_memory(options), found);
   if (!status.ok()) return told(status);
-  const Content content = family_of(handle)->mark->content(read.view());
+  const Content content = family_of(handle)->mark->content(found.view());
   rocksdb::PinnableSlice kept;
-  hand_over(read, content.bytes, &kept);
+  hand_over(found, content.bytes, &kept);
   if (call) count_read(call, kept.size());
   if (content.entity) return columns->SetWideColumnValue(std::move(kept));
   columns->SetPlainValue(std::move(kept));
@@ -184,11 +206,14 @@ rocksdb::Status get_entity_groups(rocksdb::DB& db, const rocksdb::ReadOptions& o
 bool DBImpl::KeyMayExist(const rocksdb::ReadOptions& options, Handle* handle,
                          const rocksdb::Slice& key, std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
-  rocksdb::PinnableSlice read;
-  const S s = Get(options, handle, key, &read, nullptr);
+  rocksdb::PinnableSlice found;
+  S s = check(options);
+  if (s.ok()) s = get(options, handle, key, true, &found);
+  // A family that cannot be asked so.
+  if (s.IsNotSupported()) s = Get(options, handle, key, &found, nullptr);
   if (!s.ok()) return !s.IsNotFound();
   if (value_found != nullptr) *value_found = true;
-  if (value != nullptr) value->assign(read.data(), read.size());
+  if (value != nullptr) value->assign(found.data(), found.size());
   return true;
 }
 
@@ -200,30 +225,44 @@ hawthorn::Status DBImpl::multi_get(const Family& family, const hawthorn::Snapsho
   const Measured call(options_.statistics.get(), rocksdb::DB_MULTIGET);
   const uint64_t bytes_before = *bytes;
   uint64_t found = 0;
-  Batch& batch = batch_of_thread();
-  batch.keys.clear();
   const auto place = [places](size_t i) { return places == nullptr ? i : places[i]; };
-  for (size_t i = 0; i < count; ++i) batch.keys.push_back(view(keys[place(i)]));
-  const hawthorn::Status status =
-      db_->multi_get(family.tree, batch.keys, batch.answers, {.snapshot = snapshot});
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = place(i);
+  const auto answer = [&](size_t at, const hawthorn::Status& status, std::string_view stored) {
     if (!status.ok()) {
       statuses[at] = told(status);
-      continue;
-    }
-    const hawthorn::BatchItem& item = batch.answers[i];
-    if (!item.found()) {
-      statuses[at] = S::NotFound();
     } else if (*bytes > options.value_size_soft_limit) {
       statuses[at] = S::Aborted();
     } else {
-      *bytes += item.value.size();
+      *bytes += stored.size();
       ++found;
-      statuses[at] = show(*family.mark, item.value, &values[at]);
+      statuses[at] = show(*family.mark, stored, &values[at]);
     }
+  };
+  hawthorn::Status status;
+  if (from_memory(options)) {
+    const hawthorn::Snapshot now = snapshot == nullptr ? db_->snapshot() : hawthorn::Snapshot();
+    hawthorn::Value& value = value_of_thread();
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = place(i);
+      const hawthorn::Status one =
+          read(family, view(keys[at]), snapshot == nullptr ? &now : snapshot, true, value);
+      answer(at, one, value.view());
+    }
+    value.reset();
+  } else {
+    Batch& batch = batch_of_thread();
+    batch.keys.clear();
+    for (size_t i = 0; i < count; ++i) batch.keys.push_back(view(keys[place(i)]));
+    status = db_->multi_get(family.tree, batch.keys, batch.answers, {.snapshot = snapshot});
+    for (size_t i = 0; i < count; ++i) {
+      if (!status.ok()) {
+        statuses[place(i)] = told(status);
+        continue;
+      }
+      const hawthorn::BatchItem& item = batch.answers[i];
+      answer(place(i), hawthorn::Status(item.code), item.value);
+    }
+    batch.answers.reset();
   }
-  batch.answers.reset();
   perf_count(&rocksdb::PerfContextBase::multiget_read_bytes, *bytes - bytes_before);
   if (call) {
     call.count(rocksdb::NUMBER_MULTIGET_CALLS, 1);
@@ -346,7 +385,7 @@ void DBImpl::multi_get_of_families(const rocksdb::ReadOptions& options, size_t n
 }
 
 rocksdb::Iterator* DBImpl::NewIterator(const rocksdb::ReadOptions& options, Handle* handle) {
-  if (S s = check(options); !s.ok()) return rocksdb::NewErrorIterator(s);
+  if (S s = check_walk(options); !s.ok()) return rocksdb::NewErrorIterator(s);
   return new_iterator(family_of(handle), options, options.snapshot);
 }
 
@@ -361,7 +400,7 @@ rocksdb::Iterator* DBImpl::new_iterator(const std::shared_ptr<Family>& family,
 rocksdb::Status DBImpl::NewIterators(const rocksdb::ReadOptions& options, const Handles& handles,
                                      std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
-  if (S s = check(options); !s.ok()) return s;
+  if (S s = check_walk(options); !s.ok()) return s;
   const SnapshotImpl* taken = nullptr;
   if (options.snapshot == nullptr) taken = new SnapshotImpl(db_->snapshot(), 0);
   const rocksdb::Snapshot* const shown = taken == nullptr ? options.snapshot : taken;

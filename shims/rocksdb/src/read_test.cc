@@ -1,6 +1,8 @@
 // Reads of a database: keys, many keys, iterators, snapshots.
 
+#include <rocksdb/cache.h>
 #include <rocksdb/slice_transform.h>
+#include <rocksdb/table.h>
 
 #include <chrono>
 #include <random>
@@ -371,6 +373,61 @@ TEST_F(Reads, SequenceNumbersGrow) {
   EXPECT_GE(db_->GetLatestSequenceNumber(), one);
 }
 
+TEST_F(Reads, FromMemoryAlone) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(size_t{16} << 20);
+  options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options_.write_buffer_size = size_t{4} << 20;
+  open();
+  constexpr int kKeys = 200'000;
+  const auto key = [](int i) { return "key " + std::to_string(1'000'000 + i); };
+  const std::string filler(400, 'x');
+  for (int i = 0; i < kKeys; i += 100) {
+    rocksdb::WriteBatch batch;
+    for (int k = i; k < i + 100; ++k) ASSERT_OK(batch.Put(key(k), key(k) + filler));
+    ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  }
+  ASSERT_OK(db_->Flush(rocksdb::FlushOptions()));
+  reopen();
+  ASSERT_OK(put("new", "value"));
+  ReadOptions memory;
+  memory.read_tier = rocksdb::kBlockCacheTier;
+  std::string value;
+  ASSERT_OK(db_->Get(memory, "new", &value));
+  EXPECT_EQ(value, "value");
+  int incomplete = 0;
+  int undecided = 0;
+  std::string first_missing;
+  for (int i = 0; i < kKeys; i += 500) {
+    const Status s = db_->Get(memory, key(i), &value);
+    if (s.ok()) {
+      ASSERT_EQ(value, key(i) + filler);
+      continue;
+    }
+    ASSERT_TRUE(s.IsIncomplete()) << s.ToString();
+    if (++incomplete == 1) first_missing = key(i);
+    bool found = true;
+    ASSERT_TRUE(db_->KeyMayExist(ReadOptions(), key(i), &value, &found));
+    undecided += found ? 0 : 1;
+  }
+  EXPECT_GT(incomplete, kKeys / 500 / 2);
+  EXPECT_GT(undecided, 0);
+
+  std::vector<std::string> values;
+  const std::vector<Status> statuses = db_->MultiGet(memory, {"new", first_missing}, &values);
+  EXPECT_OK(statuses[0]);
+  EXPECT_EQ(values[0], "value");
+  EXPECT_TRUE(statuses[1].IsIncomplete());
+  rocksdb::PinnableWideColumns columns;
+  rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();
+  ASSERT_OK(db_->GetEntity(memory, family, "new", &columns));
+  EXPECT_EQ(columns.columns().front().value(), "value");
+  EXPECT_TRUE(db_->GetEntity(memory, family, first_missing, &columns).IsIncomplete());
+  EXPECT_TRUE(db_->Get(ReadOptions(), first_missing, &value).ok());
+  const std::unique_ptr<Iterator> iterator(db_->NewIterator(memory));
+  EXPECT_TRUE(iterator->status().IsNotSupported());
+}
+
 TEST_F(Reads, WhatIsRefused) {
   open();
   ASSERT_OK(put("a", "1"));
@@ -393,8 +450,6 @@ TEST_F(Reads, WhatIsRefused) {
   options.iter_start_ts = &timestamp;
   EXPECT_TRUE(refused(options));
   options = {};
-  options.read_tier = rocksdb::kBlockCacheTier;
-  EXPECT_TRUE(refused(options));
   options.read_tier = rocksdb::kMemtableTier;
   EXPECT_TRUE(refused(options));
   options.read_tier = rocksdb::kPersistedTier;

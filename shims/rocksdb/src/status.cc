@@ -167,6 +167,8 @@ rocksdb::Status to_status(const hawthorn::Status& status) {
       return S::Busy(words);
     case StatusCode::kOutOfMemory:
       return S::MemoryLimit(words);
+    case StatusCode::kNotInMemory:
+      return S::Incomplete(words);
     case StatusCode::kTimedOut:
       return S(S::kTimedOut, S::kLockTimeout, S::kNoError, words);
     case StatusCode::kDeadlock:

@@ -221,7 +221,8 @@ class DB {
   virtual void MultiGetEntity(const ReadOptions& options, size_t num_keys, const Slice* keys,
                               PinnableAttributeGroups* results) = 0;
 
-  // Exact: it reads the key, also from the disk.
+  // Exact where memory tells, and true where the disk would have to be read. In families with a
+  // comparator of the program's own it reads the key.
   virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family,
                            const Slice& key, std::string* value, bool* value_found = nullptr) = 0;
   virtual bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value,

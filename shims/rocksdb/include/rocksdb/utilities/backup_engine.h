@@ -81,8 +81,9 @@ struct BackupEngineOptions {
   std::shared_ptr<RateLimiter> restore_rate_limiter;
   // [accepted]
   bool share_files_with_checksum = true;
-  int max_background_operations;            // [accepted]
-  uint64_t callback_trigger_interval_size;  // [accepted]
+  int max_background_operations;  // [accepted]
+  // In bytes that are copied; at least about a MB.
+  uint64_t callback_trigger_interval_size;
   // Of BackupEngineReadOnly: so many of the newest are shown.
   int max_valid_backups_to_open;
   // [accepted]
@@ -97,8 +98,9 @@ struct BackupEngineOptions {
 struct CreateBackupOptions {
   // What is not flushed is in a backup in any case.
   bool flush_before_backup = false;
-  // Called once, when all is copied. One that throws makes the backup Aborted, and nothing of it
-  // stays.
+  // Called by the thread that makes the backup, after so many bytes as
+  // callback_trigger_interval_size has, and when all is copied. It must not call the engine but for
+  // StopBackup. One that throws makes the backup Aborted, and nothing of it stays.
   std::function<void()> progress_callback = {};
   // [accepted]
   bool decrease_background_thread_cpu_priority = false;
@@ -216,8 +218,8 @@ class BackupEngineAppendOnlyBase {
     return CreateNewBackupWithMetadata(db, "", flush_before_backup, progress_callback);
   }
 
-  // The backup that is being made becomes Incomplete, and so do all later ones of this engine.
-  // What is being copied is copied to its end, and then thrown away.
+  // The backup that is being made becomes Incomplete, within a MB or when its last file is copied,
+  // and leaves nothing; so do all later ones of this engine.
   virtual void StopBackup() = 0;
   // Removes what interrupted calls have left. Creating and deleting do so, too.
   virtual IOStatus GarbageCollect() = 0;
