@@ -50,8 +50,7 @@ add_library(hawthorn_warnings INTERFACE)
 target_compile_options(hawthorn_warnings INTERFACE
   -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wpedantic
   -fno-omit-frame-pointer)
-# g++ refuses to inline xxhash's streaming functions at -Og and -O0, which the header otherwise
-# demands.
+# g++ refuses to inline xxhash's streaming functions at -Og, which the header otherwise demands.
 target_compile_definitions(hawthorn_warnings INTERFACE $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Wrong about every "x" + std::to_string(n) that it inlines (GCC bug 105651).
@@ -122,13 +121,12 @@ if(HAWTHORN_BUILD_TESTS)
   add_custom_target(hawthorn_concurrency_tests)
 
   # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
-  # is slow in itself: no optimisation (sanitizers take four times as long to compile with it), and
-  # the headers that nearly all of them include precompiled.
+  # is slow in itself: little optimisation or none (sanitizers take four times as long to compile
+  # with it), and the headers that nearly all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
-  target_compile_options(hawthorn_test_flags INTERFACE -O0)
-  target_compile_definitions(hawthorn_test_flags INTERFACE
-    $<$<CONFIG:Release>:XXH_NO_INLINE_HINTS=1>)
+  target_compile_options(hawthorn_test_flags INTERFACE
+    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)

@@ -23,6 +23,7 @@ constexpr uint64_t kPatienceMs = 5000;  // for a state to come
 constexpr uint64_t kPatienceMs = 2500;
 #endif
 constexpr uint64_t kHangMs = 120000;
+constexpr uint64_t kTriesOfState = 10;
 constexpr uint64_t kDatabaseRounds = 12;  // kills of one database, before a new one is made
 
 struct Shared {
@@ -242,7 +243,9 @@ class Lives {
   KillTotals run() {
     const auto& states = kill_states();
     uint64_t number = options_.first_seed * kKillsOfSeed;
-    const uint64_t most = options_.until_all_states ? 2 * options_.kills : options_.kills;
+    // A kill may come too early or too late for the state that it is meant for.
+    const uint64_t tries = options_.until_all_states ? kTriesOfState * states.size() : 0;
+    const uint64_t most = std::max(options_.kills, tries);
     for (seed_ = options_.first_seed;; ++seed_) {
       if (totals_.kills >= most) break;
       if (totals_.kills >= options_.kills && totals_.never_hit().empty()) break;

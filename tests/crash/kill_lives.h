@@ -25,7 +25,7 @@ struct KillOptions {
   uint64_t kills = kKillsOfSeed;  // rounded up to whole seeds
   uint64_t first_seed = 1;
   bool lose_log = false;          // a canary: must fail
-  bool until_all_states = false;  // goes on, for up to as many kills again, until each was hit
+  bool until_all_states = false;  // goes on, for ten tries of each, until each was hit
   std::string directory;          // where databases are made; those that failed stay there
 };
 
