@@ -295,7 +295,11 @@ class RocksEngine : public Engine {
 
   void drain() override {
 #if ROCKSDB_MAJOR >= 9
-    check(db_->WaitForCompact(rocksdb::WaitForCompactOptions()));
+    rocksdb::WaitForCompactOptions options;
+#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+    options.flush = true;  // as the engine below it drains
+#endif
+    check(db_->WaitForCompact(options));
 #else
     // A compaction may follow another at once: quiet means quiet for some time. Universal
     // compaction may also say for ever that one is pending, where what it found is too narrow to

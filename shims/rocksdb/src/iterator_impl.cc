@@ -12,10 +12,6 @@ namespace hawthorn::rocks {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{32} << 10;
-// Short walks are spared a batch, whose entries they would not come to.
-constexpr uint32_t kStepsAlone = 8;
-constexpr size_t kBatchFirst = 32;
-constexpr size_t kBatchMost = 256;
 
 std::optional<std::string> copied(const rocksdb::Slice* bound) {
   if (bound == nullptr) return std::nullopt;
@@ -33,6 +29,7 @@ IteratorImpl::IteratorImpl(hawthorn::Db* db, std::shared_ptr<Family> family,
                            const rocksdb::ReadOptions& options, HeldSnapshot snapshot)
     : db_(db),
       family_(std::move(family)),
+      mark_(family_->mark.get()),
       options_(options),
       plain_(!options.pin_data && !options.prefix_same_as_start),
       bounded_(options.iterate_lower_bound != nullptr || options.iterate_upper_bound != nullptr),
@@ -59,42 +56,15 @@ void IteratorImpl::open() {
   cursor_ = db_->cursor(family_->tree, cursor_options);
 }
 
-void IteratorImpl::next_of_cursor() {
-  if (tails_) {
-    last_ = key_.ToString();
-    stand(cursor_.next());
-    if (!valid_) next_of_now();
-    return;
-  }
-  if (++steps_ <= kStepsAlone) return stand(cursor_.next());
-  // The first batch begins with the entry on which the cursor stands.
-  const bool first = count_ == 0;
-  batch_.resize(first ? kBatchFirst : std::min(2 * batch_.size(), kBatchMost));
-  count_ = cursor_.next_batch(batch_);
-  at_ = 0;
-  if (first && count_ == 1) {
-    count_ = cursor_.next_batch(batch_);
-  } else if (first && count_ > 0) {
-    at_ = 1;
-  }
-  valid_ = count_ > 0;
-  if (valid_) show(batch_[at_].key, batch_[at_].value);
-}
-
-void IteratorImpl::prev_of_cursor() {
-  if (count_ > 0) {
-    const std::string key(batch_[at_].key);
-    leave_batch();
-    if (!cursor_.seek(key)) return stand(false);
-  }
-  steps_ = 0;
-  stand(cursor_.prev());
+void IteratorImpl::next_of_tailing() {
+  last_ = key_.ToString();
+  stand(cursor_.next());
+  if (!valid_) next_of_now();
 }
 
 void IteratorImpl::prepare() {
   valid_ = false;
   damaged_ = rocksdb::Status::OK();
-  leave_batch();
   prefix_.reset();
   if (tails_) {
     // The rest of what it returns cannot fail.
@@ -122,7 +92,6 @@ void IteratorImpl::next_of_now() {
 rocksdb::Status IteratorImpl::Refresh(const rocksdb::Snapshot* snapshot) {
   valid_ = false;
   damaged_ = rocksdb::Status::OK();
-  leave_batch();
   cursor_ = hawthorn::Cursor();  // before the view that it reads
   snapshot_ = HeldSnapshot(snapshot);
   if (bounded_ && snapshot == nullptr) {
@@ -179,7 +148,7 @@ void IteratorImpl::stand_specially() {
 }
 
 void IteratorImpl::take_content() {
-  const Content content = family_->mark->content(view(value_));
+  const Content content = mark_->content(view(value_));
   value_ = slice(content.bytes);
   is_entity_ = content.entity;
   if (!is_entity_ || !valid_) return;

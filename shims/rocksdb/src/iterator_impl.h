@@ -5,9 +5,7 @@
 //
 // 1. `bounds` of the read options are looked at with each seek; where they have changed, the cursor
 //    is opened anew, on the same view.
-// 2. Who goes on forwards gets its entries from batches of the cursor, which stands nowhere then; a
-//    step back seeks the entry first.
-// 3. Without a snapshot of the program's the iterator takes one of its own only where it has to
+// 2. Without a snapshot of the program's the iterator takes one of its own only where it has to
 //    open a second cursor on the same view; a cursor alone brings its own.
 
 #include <hawthorn/cursor.h>
@@ -35,15 +33,12 @@ class IteratorImpl final : public rocksdb::Iterator {
   void Seek(const rocksdb::Slice& target) override;
   void SeekForPrev(const rocksdb::Slice& target) override;
   void Next() override {
-    if (at_ + 1 < count_ && valid_) {
-      ++at_;
-      show(batch_[at_].key, batch_[at_].value);
-    } else if (valid_) {
-      next_of_cursor();
-    }
+    if (!valid_) return;
+    if (tails_) return next_of_tailing();
+    stand(cursor_.next());
   }
   void Prev() override {
-    if (valid_) prev_of_cursor();
+    if (valid_) stand(cursor_.prev());
   }
   rocksdb::Status Refresh() override { return Refresh(nullptr); }
   rocksdb::Status Refresh(const rocksdb::Snapshot* snapshot) override;
@@ -62,12 +57,9 @@ class IteratorImpl final : public rocksdb::Iterator {
     key_ = rocksdb::Slice(key.data(), key.size());
     value_ = rocksdb::Slice(value.data(), value.size());
     if (!plain_) stand_specially();
-    if (family_->mark->get() != nullptr) take_content();
+    if (mark_->get() != nullptr) take_content();
   }
-  // It stands nowhere, or where the cursor does.
-  void leave_batch() { count_ = at_ = 0, steps_ = 0; }
-  void next_of_cursor();
-  void prev_of_cursor();
+  void next_of_tailing();
   void stand_specially();
   // Of a family with entities: value_ is what its tree has.
   void take_content();
@@ -81,6 +73,7 @@ class IteratorImpl final : public rocksdb::Iterator {
 
   hawthorn::Db* const db_;
   const std::shared_ptr<Family> family_;
+  const EntityMark* const mark_;  // the family's
   const rocksdb::ReadOptions options_;
   // Neither pinned data nor prefixes: the common case.
   const bool plain_;
@@ -93,10 +86,6 @@ class IteratorImpl final : public rocksdb::Iterator {
   std::optional<std::string> lower_;  // that the cursor has
   std::optional<std::string> upper_;
   hawthorn::Cursor cursor_;
-  std::vector<hawthorn::Entry> batch_;
-  size_t count_ = 0;    // of the batch; 0: none, it stands where the cursor does
-  size_t at_ = 0;       // the entry of the batch on which it stands
-  uint32_t steps_ = 0;  // forwards, since a seek or a step back
   bool valid_ = false;
   rocksdb::Slice key_;
   rocksdb::Slice value_;

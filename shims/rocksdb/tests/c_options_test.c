@@ -378,6 +378,11 @@ static void test_mapped(void) {
   check_bytes(rocksdb_iter_key(iterator, &size), size, "b");
   rocksdb_iter_destroy(iterator);
   rocksdb_readoptions_set_read_tier(of.read, 1);
+  char* const in_memory = rocksdb_get(of.db, of.read, "b", 1, &size, &error);
+  CHECK_OK(error);
+  check_bytes(in_memory, size, "3");
+  rocksdb_free(in_memory);
+  rocksdb_readoptions_set_read_tier(of.read, 3);
   CHECK(rocksdb_get(of.db, of.read, "b", 1, &size, &error) == NULL);
   CHECK(size == 0);
   CHECK_REFUSED(error);
