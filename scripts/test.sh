@@ -140,10 +140,10 @@ volume() { grep -v '^#' tests/volume.txt | paste -s -d '|'; }
 # weight STAGE: the seconds that it takes on two processors that have nothing else to do; 0: few
 weight() {
   case $1 in
-    release) echo 1900 ;;
-    asan | debug) echo 1200 ;;
+    release) echo 1500 ;;
+    asan | debug) echo 1100 ;;
     tsan) echo 480 ;;
-    compat) echo 380 ;;
+    compat) echo 340 ;;
     compat-asan) echo 260 ;;
     reliability) echo 1250 ;;
     long) echo 400 ;;
