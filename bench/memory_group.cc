@@ -75,6 +75,7 @@ std::optional<uint64_t> own_group_bytes() {
     const size_t first = line.find(':');
     const size_t second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
+    // Of "," + ... g++ 12 says, where <string> is precompiled, that it overflows.
     std::string controllers = line.substr(first + 1, second - first - 1) + ",";
     controllers.insert(controllers.begin(), ',');
     const std::string path = line.substr(second + 1);

@@ -95,19 +95,18 @@ file(CONFIGURE OUTPUT engine_precompiled.cc CONTENT "\n" @ONLY)
 add_library(hawthorn_engine_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/engine_precompiled.cc)
 target_link_libraries(hawthorn_engine_precompiled PRIVATE hawthorn_flags)
 # So that ccache takes files with precompiled headers.
+add_library(hawthorn_precompiled_flags INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(HAWTHORN_PRECOMPILED_FLAGS -fpch-preprocess)
+  target_compile_options(hawthorn_precompiled_flags INTERFACE -fpch-preprocess)
 else()
-  set(HAWTHORN_PRECOMPILED_FLAGS "SHELL:-Xclang -fno-pch-timestamp")
+  target_compile_options(hawthorn_precompiled_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
-target_compile_options(hawthorn_flags INTERFACE ${HAWTHORN_PRECOMPILED_FLAGS})
+target_link_libraries(hawthorn_flags INTERFACE hawthorn_precompiled_flags)
 set(HAWTHORN_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map>
   <memory> <optional> <set> <span> <string> <string_view> <thread> <variant> <vector>)
 target_precompile_headers(hawthorn_engine_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
 
 # For what has not hawthorn_flags: headers beside those that are much used.
-add_library(hawthorn_precompiled_flags INTERFACE)
-target_compile_options(hawthorn_precompiled_flags INTERFACE ${HAWTHORN_PRECOMPILED_FLAGS})
 function(hawthorn_precompile target)
   target_link_libraries(${target} PRIVATE hawthorn_precompiled_flags)
   target_precompile_headers(${target} PRIVATE ${HAWTHORN_PRECOMPILED} ${ARGN})

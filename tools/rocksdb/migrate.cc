@@ -37,12 +37,13 @@ Status Copier::copy(const std::string& family, Walk& from, const PutEntry& put) 
   CopiedFamily& copied = families_.emplace_back();
   copied.name = family;
   for (; from.valid() && from.status().ok(); from.next()) {
-    if (Status s = put(from.key(), from.content()); !s.ok()) {
+    const Content content = from.content();
+    if (Status s = put(from.key(), content); !s.ok()) {
       return in_family(
           family, Status(s.code(), "key " + shown(from.key()) + ": " + std::string(s.message())));
     }
     ++copied.entries;
-    copied.bytes += from.key().size() + from.content().bytes.size();
+    copied.bytes += from.key().size() + content.bytes.size();
     progress_.update(++all_.entries, total_);
   }
   all_.bytes += copied.bytes;

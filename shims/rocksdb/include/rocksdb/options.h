@@ -233,8 +233,7 @@ struct Options : public DBOptions, public ColumnFamilyOptions {
 // [mapped]
 enum ReadTier {
   kReadAllTier = 0x0,
-  // Of what is in memory; Incomplete where the disk would have to be read, and of values over 64
-  // KB.
+  // Of what is in memory. Incomplete where the disk would have to be read, as for values over 64 KB
   kBlockCacheTier = 0x1,  // [mapped] Not of iterators and of the program's own comparators
   kPersistedTier = 0x2,   // what was written without a log is in it, too
   kMemtableTier = 0x3,    // [refused]
