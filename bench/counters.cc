@@ -13,7 +13,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kLoadBatch = 1000;
+constexpr uint64_t kCounterLoadBatch = 1000;
 constexpr uint64_t kLookEvery = 64;  // steps between two looks at the clock
 constexpr uint64_t kCountMask = 0xffff'ffff;
 
@@ -99,7 +99,7 @@ void Counters::load() {
     const uint64_t end = options_.counters * (thread + 1) / team_.threads();
     for (uint64_t at = options_.counters * thread / team_.threads();
          at < end && !team_.stopped();) {
-      const uint64_t batch_end = std::min(end, at + kLoadBatch);
+      const uint64_t batch_end = std::min(end, at + kCounterLoadBatch);
       writer->begin(WriteIntent::kBlind);
       for (; at < batch_end; ++at) {
         char key[kKeyBytes];

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kTable = "table:bench";
 
-void check(int code) {
+void check_wiredtiger(int code) {
   if (code == 0) return;
   throw EngineError(std::string("wiredtiger: ") + wiredtiger_strerror(code),
                     code == ENOSPC ? EngineError::Kind::kFull : EngineError::Kind::kOther);
@@ -23,20 +23,21 @@ void check(int code) {
 class Session {
  public:
   Session(WT_CONNECTION* connection, const char* cursor_options) {
-    check(connection->open_session(connection, nullptr, "isolation=snapshot", &session_));
-    check(session_->open_cursor(session_, kTable, nullptr, cursor_options, &cursor_));
+    check_wiredtiger(
+        connection->open_session(connection, nullptr, "isolation=snapshot", &session_));
+    check_wiredtiger(session_->open_cursor(session_, kTable, nullptr, cursor_options, &cursor_));
   }
   ~Session() { session_->close(session_, nullptr); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   void begin() {
-    check(session_->begin_transaction(session_, nullptr));
+    check_wiredtiger(session_->begin_transaction(session_, nullptr));
     open_ = true;
   }
   void commit() {
     open_ = false;
-    check(session_->commit_transaction(session_, nullptr));
+    check_wiredtiger(session_->commit_transaction(session_, nullptr));
   }
   bool open() const { return open_; }
 
@@ -51,19 +52,19 @@ class Session {
     WT_CURSOR* const found = at(key);
     const int code = found->search(found);
     if (code == WT_NOTFOUND) return false;
-    check(code);
+    check_wiredtiger(code);
     value = this->value();
     return true;
   }
 
   std::string_view key() {
     WT_ITEM item;
-    check(cursor_->get_key(cursor_, &item));
+    check_wiredtiger(cursor_->get_key(cursor_, &item));
     return view(item);
   }
   std::string_view value() {
     WT_ITEM item;
-    check(cursor_->get_value(cursor_, &item));
+    check_wiredtiger(cursor_->get_value(cursor_, &item));
     return view(item);
   }
 
@@ -98,11 +99,11 @@ class WiredWriter : public Writer {
     WT_CURSOR* const cursor = session_.at(key);
     const WT_ITEM item = Session::item_of(value);
     cursor->set_value(cursor, &item);
-    check(cursor->insert(cursor));
+    check_wiredtiger(cursor->insert(cursor));
   }
   void del(std::string_view key) override {
     WT_CURSOR* const cursor = session_.at(key);
-    check(cursor->remove(cursor));
+    check_wiredtiger(cursor->remove(cursor));
   }
 
  private:
@@ -142,16 +143,16 @@ class WiredReader : public ReaderOf<WiredReader> {
       if (i == count) return;
       code = cursor->next(cursor);
     }
-    if (code != WT_NOTFOUND) check(code);
+    if (code != WT_NOTFOUND) check_wiredtiger(code);
   }
 
   template <class Sink>
   void walk(Sink& sink) {
     WT_CURSOR* const cursor = session_.cursor();
-    check(cursor->reset(cursor));
+    check_wiredtiger(cursor->reset(cursor));
     int code = cursor->next(cursor);
     for (; code == 0; code = cursor->next(cursor)) sink.add(session_.key(), session_.value());
-    if (code != WT_NOTFOUND) check(code);
+    if (code != WT_NOTFOUND) check_wiredtiger(code);
   }
 
  private:
@@ -178,29 +179,31 @@ class WiredEngine : public Engine {
         "create,cache_size=%zu,log=(enabled=true,file_max=128MB),checkpoint=(log_size=1GB),"
         "transaction_sync=(enabled=true,method=%s),session_max=100",
         config.memory_bytes, config.sync == SyncMode::kFull ? "fsync" : "none");
-    check(wiredtiger_open(config.path.c_str(), nullptr, options.c_str(), &connection_));
+    check_wiredtiger(wiredtiger_open(config.path.c_str(), nullptr, options.c_str(), &connection_));
     WT_SESSION* session = nullptr;
-    check(connection_->open_session(connection_, nullptr, nullptr, &session));
-    check(session->create(session, kTable,
-                          "key_format=u,value_format=u,leaf_page_max=16KB,memory_page_max=10MB"));
-    check(session->close(session, nullptr));
+    check_wiredtiger(connection_->open_session(connection_, nullptr, nullptr, &session));
+    check_wiredtiger(session->create(
+        session, kTable, "key_format=u,value_format=u,leaf_page_max=16KB,memory_page_max=10MB"));
+    check_wiredtiger(session->close(session, nullptr));
   }
 
   void close() override {
     WT_CONNECTION* const connection = connection_;
     connection_ = nullptr;
-    check(connection->close(connection, nullptr));
+    check_wiredtiger(connection->close(connection, nullptr));
   }
 
   std::unique_ptr<Writer> writer() override { return std::make_unique<WiredWriter>(connection_); }
   std::unique_ptr<Reader> reader() override { return std::make_unique<WiredReader>(connection_); }
 
   void sync() override {
-    with_session([](WT_SESSION* session) { check(session->log_flush(session, "sync=on")); });
+    with_session(
+        [](WT_SESSION* session) { check_wiredtiger(session->log_flush(session, "sync=on")); });
   }
   void drain() override {}
   void settle() override {
-    with_session([](WT_SESSION* session) { check(session->checkpoint(session, nullptr)); });
+    with_session(
+        [](WT_SESSION* session) { check_wiredtiger(session->checkpoint(session, nullptr)); });
   }
 
   // Its statistics would tell, but they are off unless they slow everything else.
@@ -213,9 +216,9 @@ class WiredEngine : public Engine {
   template <class F>
   void with_session(F&& f) {
     WT_SESSION* session = nullptr;
-    check(connection_->open_session(connection_, nullptr, nullptr, &session));
+    check_wiredtiger(connection_->open_session(connection_, nullptr, nullptr, &session));
     f(session);
-    check(session->close(session, nullptr));
+    check_wiredtiger(session->close(session, nullptr));
   }
 
   EngineConfig config_;

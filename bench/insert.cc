@@ -14,10 +14,10 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kSamples = 10'000;    // records that are looked for one by one afterwards
-constexpr uint64_t kLookEvery = 16'384;  // a thread looks at the disk once in so many records
+constexpr uint64_t kSamples = 10'000;          // records that are looked for one by one afterwards
+constexpr uint64_t kInsertLookEvery = 16'384;  // a thread looks at the disk once in so many records
 
-struct alignas(128) Tally {
+struct alignas(128) InsertTally {
   Histogram commits;
   RateWindows windows;
   uint64_t records = 0;
@@ -46,21 +46,21 @@ class Insert {
   const InsertOptions& options_;
   Engine& engine_;
   Team team_;
-  std::vector<Tally> tallies_;
+  std::vector<InsertTally> tallies_;
   std::atomic<bool> disk_full_{false};
 };
 
 void Insert::write(unsigned thread, uint64_t start) {
   const std::unique_ptr<Writer> writer = engine_.writer();
   Record record(kKeyBytes, value_bytes(), run_.fill);
-  Tally& tally = tallies_[thread];
+  InsertTally& tally = tallies_[thread];
   const uint64_t first = options_.records * thread / team_.threads();
   const uint64_t end = options_.records * (thread + 1) / team_.threads();
   uint64_t look_at = first;
   uint64_t before = Ticks::now();
   for (uint64_t at = first; at < end && !team_.stopped();) {
     if (at >= look_at) {
-      look_at = at + kLookEvery;
+      look_at = at + kInsertLookEvery;
       if (free_disk_bytes(run_.config.path) < options_.free_disk_bytes_min) {
         disk_full_ = true;
         team_.stop();
@@ -143,8 +143,8 @@ void Insert::run() {
   }
   const double seconds = watch.seconds();
   if (disk_full_) limit = "the disk is nearly full";
-  Tally sum;
-  for (const Tally& tally : tallies_) {
+  InsertTally sum;
+  for (const InsertTally& tally : tallies_) {
     sum.commits.merge(tally.commits);
     sum.windows.merge(tally.windows);
     sum.records += tally.records;

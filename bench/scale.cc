@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kSamples = 10'000;  // values that are compared to the last byte afterwards
 constexpr uint64_t kKeysOfView = 256;  // keys that a reader asks for before it looks again
 constexpr size_t kRoundsOfEnds = 10;   // the first and the last rounds have figures of their own
-constexpr uint64_t kSampleEvery = 16;  // one single get in so many is timed by itself
+constexpr uint64_t kScaleSampleEvery = 16;  // one single get in so many is timed by itself
 
 // What one reader found out. The count is read by the writer while it runs.
 struct alignas(128) Reads {
@@ -164,7 +164,7 @@ void Scale::read_keys(Reader& reader, uint64_t committed, uint64_t& random, Read
   if (together == 1) {
     for (uint64_t i = 0; i < kKeysOfView; ++i) {
       record.make_key_of(scale(mix64(++random), committed));
-      const uint64_t before = i % kSampleEvery == 0 ? Ticks::now() : 0;
+      const uint64_t before = i % kScaleSampleEvery == 0 ? Ticks::now() : 0;
       std::string_view value;
       const bool found = reader.get(record.key(), value);
       mine.wrong += found && record.is_value(value) ? 0 : 1;

@@ -16,7 +16,7 @@ constexpr uint64_t kParts = 10;  // of the inserts, each of which both orders do
 constexpr uint64_t kSampleEvery = 64;  // gets whose latency is looked at
 constexpr uint64_t kWarmUpPart = 10;   // of a round, which one before the first is made of
 constexpr std::array<const char*, 2> kInserts = {"insert_bytewise", "insert_compared"};
-constexpr std::array<const char*, 2> kGets = {"get_bytewise", "get_compared"};
+constexpr std::array<const char*, 2> kOrderGets = {"get_bytewise", "get_compared"};
 
 // What one order did in all rounds that count.
 struct Sum {
@@ -129,12 +129,12 @@ void OrdersRun::get_some(size_t order, uint64_t gets, uint64_t round, Sum& sum) 
   own.seconds = watch.seconds();
   reader->end();
   if (wrong != 0) {
-    report_.fail(print_text("%s: %s gets showed a wrong value, or none", kGets[order],
+    report_.fail(print_text("%s: %s gets showed a wrong value, or none", kOrderGets[order],
                             with_commas(wrong).c_str()));
   }
   sum.add(own);
   if (round == 0) return;
-  report_.csv(print_text("txn,%s,orders,1,%s,%lu,%.0f", run_.engine_name.c_str(), kGets[order],
+  report_.csv(print_text("txn,%s,orders,1,%s,%lu,%.0f", run_.engine_name.c_str(), kOrderGets[order],
                          round, own.rate()));
 }
 
@@ -155,7 +155,7 @@ void OrdersRun::get() {
     costs.push_back(ones[0].rate() / ones[1].rate());
     for (size_t order = 0; order < 2; ++order) sums[order].add(ones[order]);
   }
-  report_both(kGets, sums);
+  report_both(kOrderGets, sums);
   std::sort(costs.begin(), costs.end());
   report_.note(
       print_text("of %zu rounds a get by comparisons cost %.2f to %.2f times a bytewise one, in "
@@ -178,7 +178,7 @@ uint64_t OrdersRun::verify(size_t order) {
     report_.fail(
         print_text("%s: the walks found %s and %s entries of %s, %s damaged, %s out of "
                    "order",
-                   kGets[order], with_commas(whole.entries()).c_str(),
+                   kOrderGets[order], with_commas(whole.entries()).c_str(),
                    with_commas(ordered.entries()).c_str(), with_commas(options_.keys).c_str(),
                    with_commas(whole.errors()).c_str(), with_commas(ordered.errors()).c_str()));
   }

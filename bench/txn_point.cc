@@ -12,11 +12,11 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kLoadBatch = 1000;
-constexpr uint64_t kSamples = 10'000;     // keys whose last commit is looked for afterwards
-constexpr uint64_t kWarmUpPart = 10;      // of a round, which one before the first is made of
-constexpr uint64_t kLookEvery = 64;       // transactions between two looks at the team
-constexpr size_t kCountAt = kStampBytes;  // of a value: how often its key was put
+constexpr uint64_t kPointLoadBatch = 1000;
+constexpr uint64_t kSamples = 10'000;      // keys whose last commit is looked for afterwards
+constexpr uint64_t kPointWarmUpPart = 10;  // of a round, which one before the first is made of
+constexpr uint64_t kLookEvery = 64;        // transactions between two looks at the team
+constexpr size_t kCountAt = kStampBytes;   // of a value: how often its key was put
 constexpr std::array<TxnKind, 2> kKinds = {TxnKind::kSnapshot, TxnKind::kSerializable};
 constexpr std::array<const char*, 2> kPhases = {"txn_snapshot", "txn_serializable"};
 
@@ -95,7 +95,7 @@ struct alignas(128) Tally {
 };
 
 // What all threads did of one kind, in the rounds that count.
-struct Sum {
+struct PointSum {
   Histogram latencies;
   uint64_t commits = 0;
   uint64_t conflicts = 0;
@@ -139,7 +139,7 @@ class Point {
   // How often each item was put and committed. Written by the thread that puts it, behind the
   // commit.
   std::vector<std::atomic<uint32_t>> counts_;
-  std::array<Sum, kKinds.size()> sums_;
+  std::array<PointSum, kKinds.size()> sums_;
   std::vector<double> costs_;  // of each round
   uint64_t commits_ = 0;       // of all transactions, the warm-up's too
   uint64_t runs_ = 0;          // so that each draws other numbers
@@ -152,7 +152,7 @@ void Point::load() {
     PointRecord record(options_.value_bytes, run_.fill);
     const uint64_t end = options_.keys * (thread + 1) / team_.threads();
     for (uint64_t at = options_.keys * thread / team_.threads(); at < end && !team_.stopped();) {
-      const uint64_t batch_end = std::min(end, at + kLoadBatch);
+      const uint64_t batch_end = std::min(end, at + kPointLoadBatch);
       writer->begin(WriteIntent::kBlind);
       for (; at < batch_end; ++at) {
         record.make_key_of(at);
@@ -220,7 +220,7 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
         transactions * (thread + 1) / team_.threads() - transactions * thread / team_.threads();
     commit_some(kind, thread, share, tallies[thread]);
   });
-  Sum sum;
+  PointSum sum;
   uint64_t wrong = 0;
   for (const Tally& tally : tallies) {
     sum.latencies.merge(tally.latencies);
@@ -237,7 +237,7 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
   if (round == 0) return sum.rate();
   report_.csv(print_text("txn,%s,point,%u,%s,%lu,%.0f", run_.engine_name.c_str(), team_.threads(),
                          kPhases[kind], round, sum.rate()));
-  Sum& all = sums_[kind];
+  PointSum& all = sums_[kind];
   all.latencies.merge(sum.latencies);
   all.commits += sum.commits;
   all.conflicts += sum.conflicts;
@@ -247,7 +247,7 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
 
 void Point::report_rates() {
   for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-    const Sum& sum = sums_[kind];
+    const PointSum& sum = sums_[kind];
     report_.add(kPhases[kind], "tx_per_s", sum.rate());
     report_.add_latencies(kPhases[kind], sum.latencies);
     report_.add(kPhases[kind], "conflicts", static_cast<double>(sum.conflicts));
@@ -296,7 +296,7 @@ void Point::run() {
     progress(run_, round == 0 ? std::string("warm-up")
                               : print_text("round %lu of %lu", round, options_.rounds));
     const uint64_t transactions =
-        round == 0 ? options_.transactions / kWarmUpPart + 1 : options_.transactions;
+        round == 0 ? options_.transactions / kPointWarmUpPart + 1 : options_.transactions;
     std::array<double, kKinds.size()> rates{};
     for (const size_t place : {size_t{0}, size_t{1}}) {
       const size_t kind = (place + round) % kKinds.size();

@@ -16,11 +16,11 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kLoadBatch = 1000;
-constexpr uint64_t kSamples = 10'000;       // keys whose newest version is looked for afterwards
-constexpr uint64_t kSamplesOfHeld = 256;    // keys that each snapshot is asked for
-constexpr uint64_t kLaterSampleEvery = 16;  // one of so many came after the snapshot
-constexpr std::array<const char*, 2> kPhases = {"upsert", "upsert_held"};
+constexpr uint64_t kSnapshotLoadBatch = 1000;
+constexpr uint64_t kSnapshotSamples = 10'000;  // keys whose newest version is looked for afterwards
+constexpr uint64_t kSamplesOfHeld = 256;       // keys that each snapshot is asked for
+constexpr uint64_t kLaterSampleEvery = 16;     // one of so many came after the snapshot
+constexpr std::array<const char*, 2> kSnapshotPhases = {"upsert", "upsert_held"};
 
 // A snapshot, and what was there when it was taken.
 struct Held {
@@ -34,7 +34,7 @@ struct Held {
 };
 
 // What came of the runs of one sort.
-struct Sum {
+struct SnapshotSum {
   Histogram commits;
   double seconds = 0;
   double drain_seconds = 0;
@@ -58,7 +58,7 @@ class HoldingRun {
 
   void load();
   // Returns the upserts per second.
-  double upsert(Sum& sum);
+  double upsert(SnapshotSum& sum);
   void verify();
   uint64_t bytes_raw() const { return versions_.size() * record_.bytes(); }
 
@@ -83,7 +83,7 @@ void HoldingRun::load() {
   const std::unique_ptr<Writer> writer = engine_.writer();
   while (versions_.size() < options_.keys) {
     writer->begin(WriteIntent::kBlind);
-    for (uint64_t i = 0; i < kLoadBatch && versions_.size() < options_.keys; ++i) {
+    for (uint64_t i = 0; i < kSnapshotLoadBatch && versions_.size() < options_.keys; ++i) {
       record_.make(versions_.size(), 0);
       versions_.push_back(0);
       writer->put(record_.key(), record_.value());
@@ -128,7 +128,7 @@ void HoldingRun::take_snapshot() {
   }
 }
 
-double HoldingRun::upsert(Sum& sum) {
+double HoldingRun::upsert(SnapshotSum& sum) {
   RateWindows windows;
   uint64_t next_step = 0;
   double seconds = 0;
@@ -206,7 +206,7 @@ void HoldingRun::verify() {
                    with_commas(sink.errors()).c_str()));
   }
   uint64_t wrong = 0;
-  for (uint64_t i = 0; i < std::min<uint64_t>(kSamples, versions_.size()); ++i) {
+  for (uint64_t i = 0; i < std::min<uint64_t>(kSnapshotSamples, versions_.size()); ++i) {
     const uint64_t item = scale(mix64(i), versions_.size());
     record_.make_key_of(item);
     std::string_view value;
@@ -234,8 +234,8 @@ class Snapshots {
   Report& report_;
   const SnapshotsOptions& options_;
   Engine& engine_;
-  std::array<Sum, 2> sums_;     // without snapshots, and with them
-  std::vector<double> losses_;  // of each round
+  std::array<SnapshotSum, 2> sums_;  // without snapshots, and with them
+  std::vector<double> losses_;       // of each round
 };
 
 double Snapshots::run_one(uint64_t round, bool hold, bool last) {
@@ -243,7 +243,7 @@ double Snapshots::run_one(uint64_t round, bool hold, bool last) {
                             hold ? "with" : "without"));
   RunContext fresh = run_;
   fresh.config.path =
-      (std::filesystem::path(run_.config.path) / print_text("%lu.%s", round, kPhases[hold]))
+      (std::filesystem::path(run_.config.path) / print_text("%lu.%s", round, kSnapshotPhases[hold]))
           .string();
   std::filesystem::create_directories(fresh.config.path);
   // The first one notes what it is.
@@ -255,8 +255,8 @@ double Snapshots::run_one(uint64_t round, bool hold, bool last) {
   HoldingRun one(fresh, options_, engine_, mix64(options_.seed + round), hold);
   one.load();
   const double rate = one.upsert(sums_[hold]);
-  report_.csv(print_text("txn,%s,snapshots,1,%s,%lu,%.0f", run_.engine_name.c_str(), kPhases[hold],
-                         round, rate));
+  report_.csv(print_text("txn,%s,snapshots,1,%s,%lu,%.0f", run_.engine_name.c_str(),
+                         kSnapshotPhases[hold], round, rate));
   one.verify();
   if (last) {
     add_process_figures(report_);
@@ -271,10 +271,11 @@ double Snapshots::run_one(uint64_t round, bool hold, bool last) {
 
 void Snapshots::report_loss() {
   for (size_t hold = 0; hold < sums_.size(); ++hold) {
-    const Sum& sum = sums_[hold];
-    report_.add(kPhases[hold], "ops_per_s", sum.rate());
-    report_.add_latencies(kPhases[hold], sum.commits);
-    if (sum.worst_second) report_.add(kPhases[hold], "worst_second_ops_per_s", *sum.worst_second);
+    const SnapshotSum& sum = sums_[hold];
+    report_.add(kSnapshotPhases[hold], "ops_per_s", sum.rate());
+    report_.add_latencies(kSnapshotPhases[hold], sum.commits);
+    if (sum.worst_second)
+      report_.add(kSnapshotPhases[hold], "worst_second_ops_per_s", *sum.worst_second);
   }
   report_.add("upsert_held", "writer_loss", 1.0 - sums_[1].rate() / sums_[0].rate());
   std::sort(losses_.begin(), losses_.end());

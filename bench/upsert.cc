@@ -12,7 +12,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kSamples = 10'000;  // values that are compared to the last byte afterwards
+constexpr uint64_t kUpsertSamples = 10'000;  // values that are compared to the last byte afterwards
 
 class Upsert {
  public:
@@ -122,7 +122,7 @@ void Upsert::verify() {
                             with_commas(sink.errors()).c_str()));
   }
   uint64_t wrong = 0;
-  for (uint64_t i = 0; i < std::min(kSamples, committed_); ++i) {
+  for (uint64_t i = 0; i < std::min(kUpsertSamples, committed_); ++i) {
     const uint64_t key = random_key(scale(mix64(i), committed_));
     char key_bytes[kKeyBytes];
     store64(key_bytes, key);

@@ -3,8 +3,11 @@
 #                          one folder of src/ as an object library; its *_test.cc become the test
 #                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
 #                          headers that most of its files include
-#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL])
-#                          one GoogleTest program, every case registered with ctest
+#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL]
+#                 [TOGETHER])
+#                          one GoogleTest program, every case registered with ctest; TOGETHER: no
+#                          two of its files have the same name for anything, so that presets may
+#                          compile them as one
 #   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
 #                          one script of unittest cases, one ctest entry
 #
@@ -134,7 +137,7 @@ if(HAWTHORN_BUILD_TESTS)
 endif()
 
 function(hawthorn_test name)
-  cmake_parse_arguments(arg "SERIAL" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL;TOGETHER" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -150,6 +153,9 @@ function(hawthorn_test name)
   target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
   target_precompile_headers(${name} REUSE_FROM hawthorn_precompiled)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  if(NOT arg_TOGETHER)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   if("concurrency" IN_LIST arg_LABELS)
     add_dependencies(hawthorn_concurrency_tests ${name})

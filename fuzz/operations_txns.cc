@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kTxnsMax = 4;
 constexpr int kPreparedMax = 3;
-constexpr int kRangesMax = 30;
+constexpr int kTxnRangesMax = 30;
 
 }  // namespace
 
@@ -125,7 +125,7 @@ void Run::write_in_txn(Txn& txn, int tree, uint8_t how) {
 
 void Run::erase_in_txn(Txn& txn, int tree) {
   const Span which = range_of(tree);
-  if (++ranges_ > kRangesMax) return;
+  if (++ranges_ > kTxnRangesMax) return;
   const View view = seen_by(txn);
   const Tree to = handle(*db_, view.state, tree, nullptr, &txn);
   const Status status = txn.txn.delete_range(to, cell_key(which.from), end_of(which));

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the fuzz targets of build/fuzz (cmake --preset fuzz; cmake --build --preset fuzz), each for
 # some seconds: HAWTHORN_FUZZ_SECONDS, 10 by default; so many at once as there are processors, or
-# HAWTHORN_TEST_JOBS. With names as arguments, only those. New inputs are kept in build/fuzz/corpus,
+# HAWTHORN_TEST_JOBS. With names as arguments, only those. With HAWTHORN_FUZZ_SEED, what a target
+# tries follows from it and from the inputs that are there. New inputs are kept in build/fuzz/corpus,
 # findings in build/fuzz/findings (docs/reliability.md).
 #
 # The target `canary` has a planted bug and must fail within a minute. One line for each target says
@@ -32,7 +33,8 @@ start() {
   shift 2
   setpriv --pdeathsig TERM timeout --kill-after=10 $((time + 120)) \
     "build/fuzz/fuzz/fuzz_$target" -max_total_time="$time" -max_len=2048 \
-    -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$findings/$target-" "$@" \
+    -timeout=20 -rss_limit_mb=4096 -seed="${HAWTHORN_FUZZ_SEED:-0}" \
+    -artifact_prefix="$findings/$target-" "$@" \
     >"build/fuzz/$target.log" 2>&1 &
   running[$!]=$target
 }

@@ -172,7 +172,7 @@ else
   run_seeds 1000000 2000
   run_kills 1000000 500
   run_cuts 1000000 1000
-  run_fuzz 60
+  HAWTHORN_FUZZ_SEED=1 run_fuzz 60
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -15,10 +15,6 @@ constexpr size_t kSectorBytes = 512;
 constexpr size_t kChunkBytes = size_t{256} << 10;
 constexpr const char* kDirectory = "directory";
 
-bool is_sync(FileOp op) {
-  return op == FileOp::kSync || op == FileOp::kSyncMapped || op == FileOp::kSyncDirectory;
-}
-
 // Hears from a disk what a power cut made of each change.
 class Fates : public SimDiskFaults {
  public:

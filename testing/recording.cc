@@ -16,11 +16,7 @@ constexpr size_t kPageBytes = os::kBlockBytes;
 constexpr uint64_t kGatherMoments = 24;
 // Files that were there already have numbers from here on.
 constexpr uint64_t kFirstOldFile = uint64_t{1} << 40;
-constexpr size_t kChunkBytes = size_t{1} << 20;
-
-bool is_sync(FileOp op) {
-  return op == FileOp::kSync || op == FileOp::kSyncMapped || op == FileOp::kSyncDirectory;
-}
+constexpr size_t kRecordingChunkBytes = size_t{1} << 20;
 
 // A call that may fail without having done anything, as its caller may expect.
 bool may_fail(const RecordedCall& call, const Status& status) {
@@ -47,7 +43,7 @@ class Writer {
     bytes_.clear();
     return status;
   }
-  bool is_long() const { return bytes_.size() >= kChunkBytes; }
+  bool is_long() const { return bytes_.size() >= kRecordingChunkBytes; }
 
  private:
   std::string bytes_;

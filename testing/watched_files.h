@@ -40,6 +40,10 @@ enum class FileOp : uint8_t {
   kSyncDirectory,
 };
 
+inline bool is_sync(FileOp op) {
+  return op == FileOp::kSync || op == FileOp::kSyncMapped || op == FileOp::kSyncDirectory;
+}
+
 struct FileCall {
   FileOp op = FileOp::kOpen;
   std::string path;

@@ -13,14 +13,14 @@
 
 namespace hawthorn {
 
+struct FreeCipherContext {
+  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
+};
+using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, FreeCipherContext>;
+
 namespace {
 
 constexpr size_t kAesBlock = 16;
-
-struct FreeContext {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;
 
 // Fetched once: it takes longer than to encrypt a record.
 const EVP_CIPHER* gcm() {

@@ -37,6 +37,19 @@ inline void append(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
+// The bytes of a value, which are valid as long as it is there.
+template <typename T>
+inline std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(T)};
+}
+
+// By memcmp, which looks at many bytes at once.
+inline bool all_zero(const void* from, size_t size) {
+  const char* bytes = static_cast<const char*>(from);
+  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+inline bool all_zero(std::string_view bytes) { return all_zero(bytes.data(), bytes.size()); }
+
 namespace internal {
 // The first and the last word of what has `size` bytes, from one to two words.
 template <typename Word>

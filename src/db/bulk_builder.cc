@@ -6,12 +6,12 @@
 
 #include "base/bytes.h"
 #include "db/large_values.h"
+#include "os/file.h"
 #include "tree/merge_work.h"
 
 namespace hawthorn::db {
 
 namespace {
-constexpr size_t kBlock = 4096;
 constexpr size_t kWriteBytesMax = size_t{1} << 20;
 }  // namespace
 
@@ -88,20 +88,20 @@ Status BulkBuilder::wait() {
 void BulkBuilder::give_back(char* memory, size_t bytes, const tree::StoredCopy& copy) {
   store_->residency->release(os::Quota::kMerge, memory, bytes);
   if (copy.memory == nullptr) return;
-  store_->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
+  store_->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * os::kBlockBytes);
 }
 
 // Takes the memory of the content over, and that of its packed copy: what is to be written.
 Result<tree::ExtentRef> BulkBuilder::make_extent(char* memory, size_t bytes, bool index,
                                                  const tree::StoredCopy& copy, Slot& slot) {
-  const size_t memory_bytes = align_up(bytes, kBlock);
+  const size_t memory_bytes = align_up(bytes, os::kBlockBytes);
   if (copy.memory != nullptr) store_->residency->release(os::Quota::kMerge, memory, memory_bytes);
   char* stored = copy.memory == nullptr ? memory : copy.memory;
-  const size_t blocks = copy.memory == nullptr ? memory_bytes / kBlock : copy.blocks;
+  const size_t blocks = copy.memory == nullptr ? memory_bytes / os::kBlockBytes : copy.blocks;
   Result<tree::ExtentAddress> address =
       take_extent(store_, scheduler_, static_cast<uint32_t>(blocks));
   if (!address.ok()) {
-    store_->residency->release(os::Quota::kMerge, stored, blocks * kBlock);
+    store_->residency->release(os::Quota::kMerge, stored, blocks * os::kBlockBytes);
     return address.status();
   }
   tree::ExtentRef extent(
@@ -171,7 +171,7 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
 
   std::vector<tree::BuiltExtent> built;
   if (value_bytes > 0) {
-    const size_t memory_bytes = align_up(value_bytes, kBlock);
+    const size_t memory_bytes = align_up(value_bytes, os::kBlockBytes);
     Result<char*> memory = take_memory(store_, scheduler_, memory_bytes);
     if (!memory.ok()) return memory.status();
     char* to = *memory;
@@ -181,7 +181,7 @@ Result<tree::Attachment> BulkBuilder::build(std::string low, const std::string* 
       to += from.value.size();
     }
     std::memset(to, 0, memory_bytes - value_bytes);
-    const auto blocks = static_cast<uint32_t>(memory_bytes / kBlock);
+    const auto blocks = static_cast<uint32_t>(memory_bytes / os::kBlockBytes);
     tree::StoredCopy copy = packer_.values(plan, *memory, blocks);
     const Result<std::span<const uint32_t>> words = packer_.table_words(*memory, blocks, &copy);
     if (!words.ok()) {
@@ -231,7 +231,7 @@ void BulkBuilder::start_writes(Slot& slot) {
       os::IoRequest request;
       request.op = os::IoRequest::Op::kWrite;
       request.file = store_->space->file(writing.extent->address.file);
-      request.offset = uint64_t{writing.extent->address.block} * kBlock + at;
+      request.offset = uint64_t{writing.extent->address.block} * os::kBlockBytes + at;
       request.data = writing.memory + at;
       request.size = std::min(kWriteBytesMax, size - at);
       request.group = &slot.group;

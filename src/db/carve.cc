@@ -10,9 +10,9 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr uint32_t kAttempts = 2000;
+constexpr uint32_t kCarveAttempts = 2000;
 constexpr uint32_t kFlushes = 3;  // of a container that others go on writing to
-constexpr uint64_t kPauseUs = 500;
+constexpr uint64_t kCarvePauseUs = 500;
 constexpr double kPacedShare = 0.9;  // of the quota
 }  // namespace
 
@@ -38,7 +38,7 @@ Status Scheduler::carve(tree::TreeState* tree, std::span<const std::string> boun
       continue;
     }
     if (!carved.ok() && !carved.status().is(StatusCode::kOutOfMemory)) return carved.status();
-    if (++attempts >= kAttempts) {
+    if (++attempts >= kCarveAttempts) {
       if (!carved.ok()) return carved.status();
       // Not to be had: whoever wants it finds no container of that range.
       bounds = bounds.subspan(1);
@@ -49,7 +49,7 @@ Status Scheduler::carve(tree::TreeState* tree, std::span<const std::string> boun
       // What was flushed and not published yet cannot be evicted.
       if (Status s = publisher_->publish(); !s.ok()) return s;
     }
-    machine_.clock->sleep_us(kPauseUs);
+    machine_.clock->sleep_us(kCarvePauseUs);
   }
   return {};
 }

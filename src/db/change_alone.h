@@ -8,6 +8,14 @@
 
 namespace hawthorn {
 
+namespace db {
+// Whether a transaction ended so because of others: what it did may be done again.
+inline bool lost_to_another(const Status& status) {
+  return status.is_conflict() || status.is(StatusCode::kTimedOut) ||
+         status.is(StatusCode::kDeadlock);
+}
+}  // namespace db
+
 // `change` answers whether there is something to commit; each try sees what the last one lost to.
 // Errors: those of begin, of `change` and of commit; kConflict with what a prepared transaction
 // has read, once Options::lock_timeout_ms have passed.

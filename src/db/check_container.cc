@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "os/file.h"
 #include "tree/run.h"
 #include "tree/sealed_blocks.h"
 
@@ -15,15 +16,14 @@ using format::ExtentAddress;
 using Kind = CheckItem::Kind;
 
 namespace {
-constexpr size_t kBlock = os::kBlockBytes;
-constexpr uint32_t kBufferBlocks = ContainerCheck::kBufferBytes / kBlock;
+constexpr uint32_t kBufferBlocks = ContainerCheck::kBufferBytes / os::kBlockBytes;
 // Of chunks that are unpacked together: what they take on disk fits the buffer.
 constexpr uint32_t kWindowChunks = kBufferBlocks / format::kChunkBlocks - 1;
 constexpr size_t kChunkRoom = size_t{64} << 10;
 static_assert(kChunkRoom >= format::kChunkBytes);
 
 uint64_t offset_of(const ExtentAddress& address, uint32_t block) {
-  return (uint64_t{address.block} + block) * kBlock;
+  return (uint64_t{address.block} + block) * os::kBlockBytes;
 }
 }  // namespace
 
@@ -122,7 +122,7 @@ void ContainerCheck::check_file(const CheckTarget& target) {
     return;
   }
   if (!begin()) return;
-  const size_t bytes = size_t{record_->image_blocks()} * kBlock;
+  const size_t bytes = size_t{record_->image_blocks()} * os::kBlockBytes;
   char* image = take_memory(bytes, "an index run");
   if (image == nullptr) return;
   check_run(target, image);
@@ -134,8 +134,9 @@ void ContainerCheck::check_file(const CheckTarget& target) {
 // Reads one, once more than it was read before.
 bool ContainerCheck::read_block(const ExtentAddress& address, uint32_t block, char* to,
                                 Status* status) {
-  *status = database_.space_->file(address.file)->read_at(offset_of(address, block), {to, kBlock});
-  pace_.count(kBlock);
+  *status = database_.space_->file(address.file)
+                ->read_at(offset_of(address, block), {to, os::kBlockBytes});
+  pace_.count(os::kBlockBytes);
   return status->ok();
 }
 
@@ -147,7 +148,7 @@ bool ContainerCheck::read_piece(const ExtentAddress& address, uint32_t first, ui
     ended_ = true;
     return false;
   }
-  const size_t bytes = size_t{blocks} * kBlock;
+  const size_t bytes = size_t{blocks} * os::kBlockBytes;
   const Status whole =
       database_.space_->file(address.file)->read_at(offset_of(address, first), {buffer_, bytes});
   pace_.count(bytes);
@@ -156,7 +157,7 @@ bool ContainerCheck::read_piece(const ExtentAddress& address, uint32_t first, ui
   if (whole.ok()) return true;
   for (uint32_t i = 0; i < blocks; ++i) {
     Status status;
-    if (read_block(address, first + i, buffer_ + size_t{i} * kBlock, &status)) continue;
+    if (read_block(address, first + i, buffer_ + size_t{i} * os::kBlockBytes, &status)) continue;
     if (!bad->empty() && bad->back().unread && bad->back().first + bad->back().count == first + i) {
       ++bad->back().count;
     } else {
@@ -189,8 +190,8 @@ void ContainerCheck::check_block(const ExtentAddress& address, uint32_t block,
 void ContainerCheck::tell_bad(const ExtentAddress& address, const std::vector<Bad>& bad,
                               const std::string& what) {
   for (const Bad& row : bad) {
-    CheckItem found = item_at(Kind::kChecksum, address, uint64_t{row.first} * kBlock,
-                              uint64_t{row.count} * kBlock, what);
+    CheckItem found = item_at(Kind::kChecksum, address, uint64_t{row.first} * os::kBlockBytes,
+                              uint64_t{row.count} * os::kBlockBytes, what);
     if (row.unread) {
       tell_failed(std::move(found), row.status);
     } else {
@@ -227,12 +228,12 @@ bool ContainerCheck::check_plain(const format::StoredRegion& region, const Exten
         return block >= row.first && block < row.first + row.count;
       });
       if (read) {
-        check_block(address, block, region, done + i, buffer_ + size_t{i} * kBlock, bad);
+        check_block(address, block, region, done + i, buffer_ + size_t{i} * os::kBlockBytes, bad);
       }
     }
     bad->insert(bad->end(), unread.begin(), unread.end());
     if (to != nullptr) {
-      std::memcpy(to + size_t{done} * kBlock, buffer_, size_t{count} * kBlock);
+      std::memcpy(to + size_t{done} * os::kBlockBytes, buffer_, size_t{count} * os::kBlockBytes);
     }
     done += count;
   }
@@ -256,8 +257,9 @@ bool ContainerCheck::check_packed(const format::StoredRegion& region, const Exte
   uint32_t checked = 0;  // blocks of the region
   for (uint32_t first = 0; first < chunks;) {
     const uint32_t end = std::min(chunks, first + kWindowChunks);
-    const auto begin_block = static_cast<uint32_t>(packing.begin_of(first) / kBlock);
-    const auto end_block = static_cast<uint32_t>((packing.ends[end - 1] + kBlock - 1) / kBlock);
+    const auto begin_block = static_cast<uint32_t>(packing.begin_of(first) / os::kBlockBytes);
+    const auto end_block =
+        static_cast<uint32_t>((packing.ends[end - 1] + os::kBlockBytes - 1) / os::kBlockBytes);
     std::vector<Bad> unread;
     if (!read_piece(address, first_block + begin_block, end_block - begin_block, &unread)) {
       return false;
@@ -268,14 +270,15 @@ bool ContainerCheck::check_packed(const format::StoredRegion& region, const Exte
     for (uint32_t block = unchecked; block < end_block; ++block) {
       if (unread.empty()) {
         check_block(address, first_block + block, region, block,
-                    buffer_ + size_t{block - begin_block} * kBlock, bad);
+                    buffer_ + size_t{block - begin_block} * os::kBlockBytes, bad);
       }
     }
     checked = std::max(checked, end_block);
     bad->insert(bad->end(), unread.begin(), unread.end());
     for (uint32_t chunk = first; chunk < end && bad->size() == before; ++chunk) {
       char* const place = to == nullptr ? chunk_ : to + size_t{chunk} * format::kChunkBytes;
-      const char* const stored = buffer_ + (packing.begin_of(chunk) - begin_block * kBlock);
+      const char* const stored =
+          buffer_ + (packing.begin_of(chunk) - begin_block * os::kBlockBytes);
       if (format::unpack_chunk(packing, dictionary, chunk, stored, place)) continue;
       tell(item_at(Kind::kStructure, address, offset_of({}, first_block) + packing.begin_of(chunk),
                    packing.ends[chunk] - packing.begin_of(chunk),
@@ -290,14 +293,14 @@ bool ContainerCheck::check_packed(const format::StoredRegion& region, const Exte
 // ---- The run
 
 bool ContainerCheck::read_header(char* image, uint32_t header_blocks) {
-  const size_t bytes = size_t{header_blocks} * kBlock;
+  const size_t bytes = size_t{header_blocks} * os::kBlockBytes;
   std::vector<Bad> bad;
   for (bool again = true;; again = false) {
     bad.clear();
     for (uint32_t done = 0; done < header_blocks;) {
       const uint32_t count = std::min(kBufferBlocks, header_blocks - done);
       if (!read_piece(record_->run, done, count, &bad)) return false;
-      std::memcpy(image + size_t{done} * kBlock, buffer_, size_t{count} * kBlock);
+      std::memcpy(image + size_t{done} * os::kBlockBytes, buffer_, size_t{count} * os::kBlockBytes);
       done += count;
     }
     const bool opened =
@@ -314,7 +317,7 @@ bool ContainerCheck::read_header(char* image, uint32_t header_blocks) {
 }
 
 void ContainerCheck::check_run(const CheckTarget& target, char* image) {
-  const size_t bytes = size_t{record_->image_blocks()} * kBlock;
+  const size_t bytes = size_t{record_->image_blocks()} * os::kBlockBytes;
   const format::RunFront front = format::run_front(*record_);
   if (front.blocks == 0) {
     tell(item_at(Kind::kStructure, record_->run, 0, 0,
@@ -331,12 +334,13 @@ void ContainerCheck::check_run(const CheckTarget& target, char* image) {
   const uint32_t index_blocks = view.header->index_blocks;
   const format::StoredRegion index = view.index_region();
   const uint32_t heap_at = header_blocks + index_blocks;
-  const bool index_good =
-      check_region(index, record_->run, header_blocks, image + size_t{header_blocks} * kBlock,
-                   "the index blocks of an index run");
+  const bool index_good = check_region(index, record_->run, header_blocks,
+                                       image + size_t{header_blocks} * os::kBlockBytes,
+                                       "the index blocks of an index run");
   if (ended_) return;
-  const bool heap_good = check_region(view.heap_region(), record_->run, heap_at,
-                                      image + size_t{heap_at} * kBlock, "the heap of an index run");
+  const bool heap_good =
+      check_region(view.heap_region(), record_->run, heap_at,
+                   image + size_t{heap_at} * os::kBlockBytes, "the heap of an index run");
   if (ended_) return;
   if (index_good && heap_good) check_entries(target, image, bytes);
   if (!ended_ && verify_values_) check_values(view);
@@ -418,7 +422,7 @@ void ContainerCheck::check_garbage(const std::vector<uint64_t>& used) {
   for (size_t e = 0; e < used.size(); ++e) {
     const format::ValueExtentRecord& value = record_->values[e];
     if (used[e] + value.garbage_bytes == value.bytes) continue;
-    tell(item_at(Kind::kCount, value.address, 0, uint64_t{value.address.blocks} * kBlock,
+    tell(item_at(Kind::kCount, value.address, 0, uint64_t{value.address.blocks} * os::kBlockBytes,
                  "a value extent of " + std::to_string(value.bytes) + " bytes, of which " +
                      std::to_string(used[e]) + " are referred to and " +
                      std::to_string(value.garbage_bytes) + " counted as garbage"));

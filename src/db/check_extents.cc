@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/test_point.h"
 
 namespace hawthorn::db {
@@ -12,7 +13,6 @@ using format::ExtentAddress;
 using Kind = CheckItem::Kind;
 
 namespace {
-constexpr uint64_t kBlock = os::kBlockBytes;
 
 using Claim = ExtentClaim;
 
@@ -54,8 +54,8 @@ CheckItem item_of(const ExtentAddress& first, const ExtentAddress& second, std::
   CheckItem item;
   item.kind = Kind::kOverlap;
   item.file = space::data_file_name(first.file);
-  item.offset = begin * kBlock;
-  item.bytes = (end - begin) * kBlock;
+  item.offset = begin * os::kBlockBytes;
+  item.bytes = (end - begin) * os::kBlockBytes;
   item.what = std::move(what);
   return item;
 }
@@ -121,10 +121,10 @@ void check_extents(Db::Impl& database, CheckSink& sink) {
   database.residency_->make_room(0);
   std::vector<ExtentAddress> free = database.space_->free_ranges();
   const uint64_t used = database.space_->used_blocks();
-  const uint64_t others =
-      database.store_.large->blocks() + database.feeds_->held_bytes() / kBlock + claims.blocks;
+  const uint64_t others = database.store_.large->blocks() +
+                          database.feeds_->held_bytes() / os::kBlockBytes + claims.blocks;
   for (CheckItem& item : find_overlaps(claims.all, free)) sink.add(std::move(item));
-  sink.bytes_unaccounted.store((used - std::min(used, others)) * kBlock);
+  sink.bytes_unaccounted.store((used - std::min(used, others)) * os::kBlockBytes);
 }
 
 }  // namespace hawthorn::db

@@ -13,7 +13,7 @@ namespace hawthorn::db {
 using Kind = CheckItem::Kind;
 
 namespace {
-constexpr int kAttempts = 4;
+constexpr int kFileAttempts = 4;
 constexpr int kManifestAttempts = 20;
 constexpr uint64_t kAgainUs = 2000;
 // Of a walk through the log: two windows with the room for a record before each.
@@ -60,7 +60,7 @@ void check_superblock(Db::Impl& database, CheckSink& sink) {
     item.bytes = format::kSuperblockSlotBytes;
     item.what = "a slot";
     Status status;
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kFileAttempts; ++attempt) {
       if (attempt > 0) database.machine_.clock->sleep_us(kAgainUs);
       auto file = files.open_file(join(database.path_, kSuperblockName), {.read_only = true});
       status = file.status();

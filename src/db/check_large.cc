@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "db/check_container.h"
+#include "os/file.h"
 #include "tree/sealed_blocks.h"
 
 namespace hawthorn::db {
@@ -15,11 +16,6 @@ using format::kLargeSumBytes;
 using Kind = CheckItem::Kind;
 
 namespace {
-constexpr size_t kBlock = os::kBlockBytes;
-
-bool all_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
-}
 
 // What [from, to) of an extent has of a piece that was read at `at`.
 std::string_view part_of_piece(std::string_view piece, uint64_t at, uint64_t from, uint64_t to) {
@@ -41,7 +37,7 @@ void ContainerCheck::check_large_extents(std::vector<ExtentAddress>* named) {
     std::set_difference(these.begin(), these.end(), others.begin(), others.end(),
                         std::back_inserter(only));
     for (const ExtentAddress& address : only) {
-      tell(item_at(Kind::kReference, address, 0, uint64_t{address.blocks} * kBlock, what));
+      tell(item_at(Kind::kReference, address, 0, uint64_t{address.blocks} * os::kBlockBytes, what));
     }
   };
   tell_those(*named, listed, "an extent of a large value that the manifest does not name");
@@ -69,13 +65,14 @@ void ContainerCheck::read_large_value(const format::LargeValue& value,
 bool ContainerCheck::read_large(const ExtentAddress& address, uint64_t at, size_t bytes,
                                 std::vector<CheckItem>* found) {
   std::vector<Bad> bad;
-  const auto first = static_cast<uint32_t>(at / kBlock);
-  if (!read_piece(address, first, static_cast<uint32_t>((bytes + kBlock - 1) / kBlock), &bad)) {
+  const auto first = static_cast<uint32_t>(at / os::kBlockBytes);
+  if (!read_piece(address, first,
+                  static_cast<uint32_t>((bytes + os::kBlockBytes - 1) / os::kBlockBytes), &bad)) {
     return false;
   }
   for (const Bad& row : bad) {
-    CheckItem unread = item_at(Kind::kUnchecked, address, uint64_t{row.first} * kBlock,
-                               uint64_t{row.count} * kBlock, "a large value");
+    CheckItem unread = item_at(Kind::kUnchecked, address, uint64_t{row.first} * os::kBlockBytes,
+                               uint64_t{row.count} * os::kBlockBytes, "a large value");
     if (row.status.is(StatusCode::kCorruption)) unread.kind = Kind::kReference;
     unread.what += ": " + row.status.to_string();
     found->push_back(std::move(unread));
@@ -90,7 +87,7 @@ bool ContainerCheck::whole_checksum(const format::LargeValue& value, uint64_t* c
   uint64_t left = value.size;
   std::string chunk;  // chunks are of the value, wherever its extents end
   for (const ExtentAddress& address : value.extents) {
-    const uint64_t bytes = std::min<uint64_t>(left, uint64_t{address.blocks} * kBlock);
+    const uint64_t bytes = std::min<uint64_t>(left, uint64_t{address.blocks} * os::kBlockBytes);
     for (uint64_t at = 0; at < bytes;) {
       const auto size = static_cast<size_t>(std::min<uint64_t>(bytes - at, kBufferBytes));
       if (!read_large(address, at, size, found)) return false;
@@ -172,7 +169,7 @@ bool ContainerCheck::read_large_extent(const ExtentAddress& address,
 bool ContainerCheck::walk_extent(const ExtentAddress& address, const format::LargeContent& content,
                                  std::vector<CheckItem>* found,
                                  const std::function<void(uint64_t, std::string_view)>& look) {
-  const uint64_t end = uint64_t{content.blocks()} * kBlock;
+  const uint64_t end = uint64_t{content.blocks()} * os::kBlockBytes;
   const uint64_t table_end = content.table_at() + content.table_bytes();
   bool padded = true;
   for (uint64_t at = 0; at < end; at += kBufferBytes) {
@@ -193,9 +190,10 @@ bool ContainerCheck::walk_extent(const ExtentAddress& address, const format::Lar
 bool ContainerCheck::read_table(const ExtentAddress& address, const format::LargeContent& content,
                                 std::string* table, std::vector<CheckItem>* found) {
   const uint64_t table_end = content.table_at() + content.table_bytes();
-  for (uint64_t at = content.table_at() / kBlock * kBlock; at < table_end; at += kBufferBytes) {
-    const auto size =
-        static_cast<size_t>(std::min<uint64_t>(align_up(table_end, kBlock) - at, kBufferBytes));
+  for (uint64_t at = content.table_at() / os::kBlockBytes * os::kBlockBytes; at < table_end;
+       at += kBufferBytes) {
+    const auto size = static_cast<size_t>(
+        std::min<uint64_t>(align_up(table_end, os::kBlockBytes) - at, kBufferBytes));
     if (!read_large(address, at, size, found)) return false;
     *table += part_of_piece({buffer_, size}, at, content.table_at(), table_end);
   }

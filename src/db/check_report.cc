@@ -26,7 +26,7 @@ std::string CheckItem::to_string() const {
 namespace hawthorn::db {
 
 namespace {
-constexpr uint64_t kSliceUs = 10'000;  // whether it is to end is asked that often
+constexpr uint64_t kCheckSliceUs = 10'000;  // whether it is to end is asked that often
 }  // namespace
 
 void CheckSink::add(CheckItem item) {
@@ -97,7 +97,7 @@ bool CheckPace::await() {
     const uint64_t others = database_.background_io_.wait_us();
     const uint64_t left = std::max(own_.wait_us(), others);
     if (left == 0) return true;
-    const uint64_t slice = std::min(left, kSliceUs);
+    const uint64_t slice = std::min(left, kCheckSliceUs);
     database_.machine_.clock->sleep_us(slice);
     if (others > 0) database_.background_io_.count_wait(slice);
   }

@@ -9,11 +9,8 @@ namespace hawthorn::db {
 using format::RecordType;
 
 namespace {
-constexpr size_t kChunkHeader = 12;          // transaction, seq
-constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
-constexpr size_t kOutcomeHeader = 16;        // transaction, first lsn
 
-Status damaged(Lsn lsn, std::string_view what) {
+Status damaged_record(Lsn lsn, std::string_view what) {
   return Status(StatusCode::kCorruption,
                 "log record at lsn " + std::to_string(lsn) + " " + std::string(what));
 }
@@ -26,17 +23,17 @@ size_t header_of(RecordType type) {
   switch (type) {
     case RecordType::kChunk:
     case RecordType::kRollbackTo:
-      return kChunkHeader;
+      return format::kChunkHeaderBytes;
     case RecordType::kAbort:
       return sizeof(uint64_t);
     case RecordType::kPreparedCommit:
     case RecordType::kPreparedAbort:
-      return kOutcomeHeader;
+      return format::kOutcomeHeaderBytes;
     case RecordType::kChunkedCommit:
     case RecordType::kLayeredCommit:
     case RecordType::kRelayedCommit:
     case RecordType::kAttachingCommit:
-      return kChunkedCommitHeader;
+      return format::kChunkedCommitHeaderBytes;
     case RecordType::kPad:
     case RecordType::kCommit:
     case RecordType::kPrepare:
@@ -83,7 +80,7 @@ Result<bool> CommitReader::next(Lsn below) {
 // True: it is a commit to deliver.
 Result<bool> CommitReader::take(const wal::RecordView& record) {
   const std::string_view payload = record.payload;
-  if (payload.size() < header_of(record.type)) return damaged(record.lsn, "is too short");
+  if (payload.size() < header_of(record.type)) return damaged_record(record.lsn, "is too short");
   switch (record.type) {
     case RecordType::kPad:
     case RecordType::kPrepare:
@@ -149,18 +146,18 @@ Result<bool> CommitReader::take_chunked(const wal::RecordView& record) {
   own_ = {};
   if (!prepared) {
     own.first_seq = load<uint32_t>(payload.data() + 16);
-    own_ = payload.substr(kChunkedCommitHeader);
+    own_ = payload.substr(format::kChunkedCommitHeaderBytes);
     if (record.type == RecordType::kLayeredCommit) {
       const size_t trees = own_.size() < 4 ? own_.size() : load<uint32_t>(own_.data());
       if (own_.size() < 4 || trees > own_.size() / 4 - 1) {
-        return damaged(record.lsn, "names more trees than it has");
+        return damaged_record(record.lsn, "names more trees than it has");
       }
       own_.remove_prefix(4 + 4 * trees);
     }
     for (const char* at = own_.data(); at != own_.data() + own_.size();) {
       format::Operation operation;
       at = format::decode_operation(at, own_.data() + own_.size(), &operation);
-      if (at == nullptr) return damaged(record.lsn, "holds no valid operations");
+      if (at == nullptr) return damaged_record(record.lsn, "holds no valid operations");
       ++own.end_seq;
     }
     own.end_seq += own.first_seq;
@@ -220,10 +217,10 @@ Status CommitReader::load_piece() {
     if (!next.ok()) return next.status();
     if (next->outcome != wal::Tail::Outcome::kRecord) return too_old(piece.lsn);
     if (next->record.lsn != piece.lsn || next->record.type != RecordType::kChunk ||
-        next->record.payload.size() < kChunkHeader) {
-      return damaged(piece.lsn, "is no chunk");
+        next->record.payload.size() < format::kChunkHeaderBytes) {
+      return damaged_record(piece.lsn, "is no chunk");
     }
-    operations = next->record.payload.substr(kChunkHeader);
+    operations = next->record.payload.substr(format::kChunkHeaderBytes);
   }
   at_ = operations.data();
   end_ = at_ + operations.size();
@@ -239,7 +236,7 @@ Result<bool> CommitReader::next_operation(format::Operation* operation) {
     const Piece& piece = pieces_[piece_];
     while (seq_ < piece.end && at_ != end_) {
       at_ = format::decode_operation(at_, end_, operation);
-      if (at_ == nullptr) return damaged(piece.lsn, "holds no valid operations");
+      if (at_ == nullptr) return damaged_record(piece.lsn, "holds no valid operations");
       if (seq_++ >= piece.begin) return true;
     }
     ++piece_;

@@ -9,7 +9,7 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr int kAttemptsMax = 100;  // of a commit that others had to do with
+constexpr int kCommitAttemptsMax = 100;  // of a commit that others had to do with
 
 std::string_view without_first_byte(std::string_view row) { return row.substr(1); }
 }  // namespace
@@ -176,7 +176,7 @@ Status ComparedKeys::commit_row(std::string_view row) {
     if (status = db_->publisher_->publish(); !status.ok()) return status;
   }
   published_ = true;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  for (int attempt = 0; attempt < kCommitAttemptsMax; ++attempt) {
     const std::unique_ptr<txn::Txn> txn = db_->new_txn();
     if (status = txn->begin({.mode = txn::Mode::kBlind, .aside = true}); !status.ok()) break;
     status = txn->write(tree_, format::OperationType::kPut, row, {});

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "format/device_label.h"
+#include "os/file.h"
 #include "os/machine.h"
 #include "space/device_image.h"
 #include "space/devices.h"

@@ -5,14 +5,14 @@
 
 #include "base/bytes.h"
 #include "format/backup_layout.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 namespace {
 
 using format::ExtentAddress;
 
-constexpr uint64_t kBlock = os::kBlockBytes;
-constexpr uint64_t kPartBlocks = format::kBackupPartBytesMax / kBlock;
+constexpr uint64_t kPartBlocks = format::kBackupPartBytesMax / os::kBlockBytes;
 
 void append_address(std::string& to, const ExtentAddress& address) {
   append(to, address.file);
@@ -27,8 +27,8 @@ void add_range(uint64_t from, uint64_t to, const Checksum128* mark, const Extent
                std::vector<CopyPart>* parts) {
   for (uint64_t at = from; at < to; at += kPartBlocks) {
     CopyPart part;
-    part.offset = at * kBlock;
-    part.bytes = static_cast<uint32_t>(std::min(kPartBlocks, to - at) * kBlock);
+    part.offset = at * os::kBlockBytes;
+    part.bytes = static_cast<uint32_t>(std::min(kPartBlocks, to - at) * os::kBlockBytes);
     if (mark != nullptr) {
       std::string bytes;
       append(bytes, mark->low);

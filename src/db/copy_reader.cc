@@ -4,16 +4,16 @@
 
 #include "base/bytes.h"
 #include "format/backup_layout.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 namespace {
 
-constexpr size_t kBlock = os::kBlockBytes;
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr size_t kCopyPieceBytes = size_t{1} << 20;
 constexpr size_t kPiecesInFlight = 4;
 // What is read for nothing rather than that a read ends there.
 constexpr uint64_t kGapBytesMax = uint64_t{64} << 10;
-static_assert(kPieceBytes >= format::kBackupPartBytesMax);
+static_assert(kCopyPieceBytes >= format::kBackupPartBytesMax);
 
 }  // namespace
 
@@ -21,7 +21,8 @@ Status CopyReader::prepare() {
   pieces_.resize(kPiecesInFlight);
   for (Piece& piece : pieces_) {
     // A block more, for a part that begins inside one.
-    piece.buffer.reset(static_cast<char*>(std::aligned_alloc(kBlock, kPieceBytes + kBlock)));
+    piece.buffer.reset(
+        static_cast<char*>(std::aligned_alloc(os::kBlockBytes, kCopyPieceBytes + os::kBlockBytes)));
     if (piece.buffer == nullptr) {
       return Status(StatusCode::kOutOfMemory, "no memory for a copy's buffers");
     }
@@ -31,17 +32,18 @@ Status CopyReader::prepare() {
 
 size_t CopyReader::gather(const os::File& file, std::span<const CopyPart> parts, uint64_t* offset,
                           size_t* bytes) {
-  const uint64_t from = parts.front().offset / kBlock * kBlock;
+  const uint64_t from = parts.front().offset / os::kBlockBytes * os::kBlockBytes;
   uint64_t to = parts.front().offset + parts.front().bytes;
   size_t count = 1;
   for (; count < parts.size(); ++count) {
     const CopyPart& next = parts[count];
     const uint64_t end = next.offset + next.bytes;
-    if (next.offset - to > kGapBytesMax || align_up(end, kBlock) - from > kPieceBytes) break;
+    if (next.offset - to > kGapBytesMax || align_up(end, os::kBlockBytes) - from > kCopyPieceBytes)
+      break;
     to = end;
   }
   *offset = from;
-  *bytes = static_cast<size_t>((file.direct() ? align_up(to, kBlock) : to) - from);
+  *bytes = static_cast<size_t>((file.direct() ? align_up(to, os::kBlockBytes) : to) - from);
   return count;
 }
 

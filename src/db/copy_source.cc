@@ -12,6 +12,7 @@
 #include "db/manifest_files.h"
 #include "db/manifest_image.h"
 #include "format/backup_layout.h"
+#include "os/file.h"
 #include "os/test_point.h"
 #include "space/device_image.h"
 #include "wal/log_directory.h"
@@ -19,7 +20,6 @@
 namespace hawthorn::db {
 namespace {
 
-constexpr size_t kBlock = os::kBlockBytes;
 constexpr uint64_t kPartBytes = format::kBackupPartBytesMax;
 
 // Keeps the moment while it is being copied.
@@ -121,7 +121,8 @@ Status Copier::copy_segment(const wal::LogDirectory& directory, uint64_t number,
   if (Status s = sink_.begin(wal::segment_name(number), directory.segment_bytes(), true); !s.ok()) {
     return s;
   }
-  const std::vector<CopyPart> parts = parts_of((from - begin) / kBlock * kBlock, to - begin);
+  const std::vector<CopyPart> parts =
+      parts_of((from - begin) / os::kBlockBytes * os::kBlockBytes, to - begin);
   log_bytes_ += to - from;
   if (Status s = copy_parts(**file, parts); !s.ok()) return s;
   return sink_.end();
@@ -150,8 +151,9 @@ Status Copier::copy_log() {
 // kNotSupported: some of them are to be copied, and what was cloned may be copied once more.
 Status Copier::clone_ranges(os::File& file, std::span<const format::ExtentAddress> ranges) {
   for (const format::ExtentAddress& range : ranges) {
-    const uint64_t bytes = uint64_t{range.blocks} * kBlock;
-    if (Status s = sink_.clone(file, uint64_t{range.block} * kBlock, bytes); !s.ok()) return s;
+    const uint64_t bytes = uint64_t{range.blocks} * os::kBlockBytes;
+    if (Status s = sink_.clone(file, uint64_t{range.block} * os::kBlockBytes, bytes); !s.ok())
+      return s;
     HAWTHORN_TEST_POINT("copy.cloned");
     if (Status s = pinned_.check(); !s.ok()) return s;
   }
@@ -162,7 +164,7 @@ Status Copier::copy_data_file(std::span<const format::ExtentAddress> ranges,
                               MarkedExtents& marked) {
   const uint32_t number = ranges.front().file;
   const format::ExtentAddress& last = ranges.back();
-  const uint64_t bytes = (uint64_t{last.block} + last.blocks) * kBlock;
+  const uint64_t bytes = (uint64_t{last.block} + last.blocks) * os::kBlockBytes;
   if (Status s = sink_.begin(space::data_file_name(number), bytes, false); !s.ok()) return s;
   return copy_ranges(*db_.space_->file(number), ranges, marked);
 }
@@ -170,7 +172,7 @@ Status Copier::copy_data_file(std::span<const format::ExtentAddress> ranges,
 // Also one in which nothing is in use.
 Status Copier::copy_device(const format::DeviceRecord& image,
                            std::span<const format::ExtentAddress> ranges, MarkedExtents& marked) {
-  const uint64_t bytes = image.blocks * kBlock;
+  const uint64_t bytes = image.blocks * os::kBlockBytes;
   if (Status s = sink_.begin(image.path, bytes, false); !s.ok()) return s;
   if (Status s = put_bytes(image_labels(image, uuid_low_, uuid_high_)); !s.ok()) return s;
   return copy_ranges(*db_.devices_->file(image.index), ranges, marked);
@@ -204,7 +206,8 @@ Status Copier::copy_data() {
   };
   if (db_.devices_ != nullptr) {
     uint64_t bytes = 0;
-    for (const format::ExtentAddress& range : ranges) bytes += uint64_t{range.blocks} * kBlock;
+    for (const format::ExtentAddress& range : ranges)
+      bytes += uint64_t{range.blocks} * os::kBlockBytes;
     moment_.state.devices =
         image_records(db_.devices_->records(0), ranges, room_for_new(log_bytes_, bytes));
     for (const format::DeviceRecord& image : moment_.state.devices) {

@@ -16,6 +16,7 @@
 #include "db/subtrees.h"
 #include "db/transaction_impl.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/io_queue.h"
 #include "tree/cursor.h"
 #include "tree/estimate.h"

@@ -10,7 +10,7 @@ namespace hawthorn::db {
 
 namespace {
 constexpr std::string_view kPrefix = "ingest.";
-constexpr size_t kHeaderBytes = 16;  // of a block
+constexpr size_t kBlockHeaderBytes = 16;  // of a block
 constexpr size_t kBlockBytesMax = EntryFile::kBlockBytes + kEntryHeaderBytes +
                                   format::kKeyBytesMax + format::kValueBytesMax + kTagBytes;
 }  // namespace
@@ -62,7 +62,7 @@ Status EntryFile::add(const IngestEntry& entry) {
   if (!block_.empty() && block_.size() + encoded_bytes(entry) > limit) {
     if (Status s = write_block(); !s.ok()) return s;
   }
-  if (block_.empty()) block_.resize(kHeaderBytes);
+  if (block_.empty()) block_.resize(kBlockHeaderBytes);
   append_entry(block_, entry);
   ++block_entries_;
   ++entries_;
@@ -79,9 +79,9 @@ Status EntryFile::seal_block() {
       return {StatusCode::kOutOfMemory, "libcrypto could not make a context for AES"};
     }
   }
-  const std::string_view entries = std::string_view(block_).substr(kHeaderBytes);
+  const std::string_view entries = std::string_view(block_).substr(kBlockHeaderBytes);
   char tag[kTagBytes];
-  if (!aead_->seal(make_nonce(written_, 0), {}, entries, block_.data() + kHeaderBytes, tag)) {
+  if (!aead_->seal(make_nonce(written_, 0), {}, entries, block_.data() + kBlockHeaderBytes, tag)) {
     return {StatusCode::kIoError, path_ + ": libcrypto failed"};
   }
   block_.append(tag, kTagBytes);
@@ -98,7 +98,7 @@ Status EntryFile::write_block() {
     if (!file.ok()) return file.status();
     file_ = std::move(*file);
   }
-  store(block_.data() + 8, static_cast<uint32_t>(block_.size() - kHeaderBytes));
+  store(block_.data() + 8, static_cast<uint32_t>(block_.size() - kBlockHeaderBytes));
   store(block_.data() + 12, block_entries_);
   store(block_.data(), checksum64(block_.data() + 8, block_.size() - 8, 0));
   if (Status s = file_->write_at(written_, block_); !s.ok()) return s;
@@ -119,30 +119,30 @@ Status EntryFile::finish() {
 
 void EntryFile::rewind() {
   read_ = 0;
-  at_ = kHeaderBytes;
+  at_ = kBlockHeaderBytes;
   if (file_ != nullptr) block_.clear();
 }
 
 Status EntryFile::read_block() {
-  char header[kHeaderBytes];
+  char header[kBlockHeaderBytes];
   if (Status s = file_->read_at(read_, header); !s.ok()) return s;
   const auto bytes = load<uint32_t>(header + 8);
   Status damaged(StatusCode::kCorruption, path_ + " at " + std::to_string(read_) +
                                               ": a temporary file does not hold what was written");
-  if (bytes > kBlockBytesMax || read_ + kHeaderBytes + bytes > written_) return damaged;
-  block_.resize(kHeaderBytes + bytes);
+  if (bytes > kBlockBytesMax || read_ + kBlockHeaderBytes + bytes > written_) return damaged;
+  block_.resize(kBlockHeaderBytes + bytes);
   if (Status s = file_->read_at(read_, block_); !s.ok()) return s;
   if (load<uint64_t>(block_.data()) != checksum64(block_.data() + 8, block_.size() - 8, 0)) {
     return damaged;
   }
   const uint64_t offset = read_;
   read_ += block_.size();
-  at_ = kHeaderBytes;
+  at_ = kBlockHeaderBytes;
   if (aead_ == nullptr) return {};
   if (bytes < kTagBytes) return damaged;
-  const std::string_view sealed(block_.data() + kHeaderBytes, bytes - kTagBytes);
+  const std::string_view sealed(block_.data() + kBlockHeaderBytes, bytes - kTagBytes);
   if (!aead_->open(make_nonce(offset, 0), {}, sealed, sealed.data() + sealed.size(),
-                   block_.data() + kHeaderBytes)) {
+                   block_.data() + kBlockHeaderBytes)) {
     return damaged;
   }
   block_.resize(block_.size() - kTagBytes);

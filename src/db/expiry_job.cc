@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/change_alone.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "os/test_point.h"
@@ -13,16 +14,11 @@ namespace hawthorn::db {
 namespace {
 constexpr size_t kTogether = 256;  // in one transaction
 constexpr size_t kTogetherBytes = size_t{256} << 10;
-constexpr uint64_t kPauseUs = 250'000;
+constexpr uint64_t kExpiryPauseUs = 250'000;
 constexpr std::string_view kNotesBegin{"\0", 1};
 
 // The database that is calling Options::on_expiry on this thread, if any.
 thread_local const ExpiryJob* telling = nullptr;
-
-bool lost_to_another(const Status& status) {
-  return status.is_conflict() || status.is(StatusCode::kTimedOut) ||
-         status.is(StatusCode::kDeadlock);
-}
 
 // The moment of the entry that a note leads to; nothing where there is none. Of a large value the
 // first bytes are read.
@@ -126,7 +122,7 @@ void ExpiryJob::run() {
     // What failed is tried again.
     static_cast<void>(run_all().ok());
     os::MutexLock lock(mutex_);
-    if (started_) static_cast<void>(wake_.wait_for(mutex_, kPauseUs));
+    if (started_) static_cast<void>(wake_.wait_for(mutex_, kExpiryPauseUs));
     if (!started_) return;
   }
 }
@@ -136,7 +132,7 @@ Status ExpiryJob::run_if_due() {
   {
     os::MutexLock lock(mutex_);
     const uint64_t now = db_->machine_.clock->monotonic_us();
-    if (!started_ || now - looked_us_ < kPauseUs) return {};
+    if (!started_ || now - looked_us_ < kExpiryPauseUs) return {};
     looked_us_ = now;
   }
   return run_all();

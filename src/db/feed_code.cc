@@ -15,9 +15,9 @@ namespace {
 constexpr uint32_t kMagic = 0x43465748;  // "HWFC"
 constexpr uint16_t kVersion = 1;
 constexpr uint16_t kLast = 1;
-constexpr size_t kHeaderBytes = 64;
+constexpr size_t kFeedHeaderBytes = 64;
 constexpr size_t kCheckedBytes = 56;
-constexpr size_t kPieceBytes = size_t{64} << 10;
+constexpr size_t kFeedPieceBytes = size_t{64} << 10;
 constexpr uint32_t kPayloadBytesMax = uint32_t{256} << 20;
 constexpr uint8_t kTree = 100;
 constexpr uint8_t kData = 101;
@@ -84,7 +84,7 @@ void PieceWriter::add(const FeedChange& change) {
 
 Status PieceWriter::add_data(ChangeSource& changes) {
   const auto want =
-      static_cast<size_t>(std::min<uint64_t>(kPieceBytes, value_bytes_ - value_done_));
+      static_cast<size_t>(std::min<uint64_t>(kFeedPieceBytes, value_bytes_ - value_done_));
   std::vector<char> buffer(want);
   Result<size_t> got = changes.read_value(value_done_, buffer);
   if (!got.ok()) return got.status();
@@ -99,7 +99,7 @@ Status PieceWriter::add_data(ChangeSource& changes) {
 Result<bool> PieceWriter::next(ChangeSource& changes, std::string* piece) {
   if (ended_) return false;
   payload_.clear();
-  while (payload_.size() < kPieceBytes) {
+  while (payload_.size() < kFeedPieceBytes) {
     if (streaming_) {
       if (Status s = add_data(changes); !s.ok()) return s;
       continue;
@@ -116,7 +116,7 @@ Result<bool> PieceWriter::next(ChangeSource& changes, std::string* piece) {
     value_done_ = 0;
     value_bytes_ = change.value_bytes;
   }
-  char header[kHeaderBytes];
+  char header[kFeedHeaderBytes];
   store(header, kMagic);
   store(header + 4, kVersion);
   store(header + 6, static_cast<uint16_t>(ended_ ? kLast : 0));
@@ -144,7 +144,7 @@ Status PieceReader::open() { return take_piece(); }
 Status PieceReader::take_piece() {
   Result<std::string_view> piece = pieces_();
   if (!piece.ok()) return piece.status();
-  if (piece->size() < kHeaderBytes) return damaged();
+  if (piece->size() < kFeedHeaderBytes) return damaged();
   const char* const header = piece->data();
   if (load<uint32_t>(header) != kMagic ||
       load<uint64_t>(header + kCheckedBytes) != checksum64(header, kCheckedBytes, 0)) {
@@ -156,8 +156,8 @@ Status PieceReader::take_piece() {
                                                  ", not " + std::to_string(kVersion));
   }
   const uint32_t bytes = load<uint32_t>(header + 44);
-  if (bytes > kPayloadBytesMax || bytes != piece->size() - kHeaderBytes ||
-      load<uint64_t>(header + 48) != checksum64(header + kHeaderBytes, bytes, 0)) {
+  if (bytes > kPayloadBytesMax || bytes != piece->size() - kFeedHeaderBytes ||
+      load<uint64_t>(header + 48) != checksum64(header + kFeedHeaderBytes, bytes, 0)) {
     return damaged();
   }
   const std::string source = id_of(load<uint64_t>(header + 24), load<uint64_t>(header + 32));
@@ -175,7 +175,7 @@ Status PieceReader::take_piece() {
   previous_ = load<uint64_t>(header + 16);
   source_id_ = source;
   last_ = (load<uint16_t>(header + 6) & kLast) != 0;
-  at_ = header + kHeaderBytes;
+  at_ = header + kFeedHeaderBytes;
   end_ = at_ + bytes;
   return {};
 }

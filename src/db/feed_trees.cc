@@ -5,9 +5,9 @@
 namespace hawthorn::db {
 
 namespace {
-Status damaged(std::string_view name) {
+Status damaged_feed(std::string_view name) {
   return Status(StatusCode::kCorruption,
-                "the catalog's entry of \"" + std::string(name) + "\" in the log is damaged");
+                "the catalog's entry of \"" + std::string(name) + "\" in the log is damaged_feed");
 }
 bool is_note(std::string_view key) { return key.starts_with(format::kCatalogNotes); }
 }  // namespace
@@ -20,7 +20,7 @@ Status FeedTrees::begin(std::map<std::string, std::string> entries,
       entries.erase(std::string(format::catalog_name(key)));
     } else if (is_note(key)) {
       const auto note = format::decode_catalog_note(value);
-      if (!note.has_value()) return damaged(key);
+      if (!note.has_value()) return damaged_feed(key);
       entries[key.substr(format::kCatalogNotes.size())] = std::string(note->entry);
       // Nothing else may know it any more.
       const auto entry = format::decode_catalog_entry(note->entry);
@@ -29,7 +29,7 @@ Status FeedTrees::begin(std::map<std::string, std::string> entries,
   }
   for (const auto& [name, value] : entries) {
     const auto entry = format::decode_catalog_entry(value);
-    if (!entry.has_value()) return damaged(name);
+    if (!entry.has_value()) return damaged_feed(name);
     Result<Known*> added = add(name, *entry);
     if (!added.ok()) return added.status();
   }
@@ -48,7 +48,7 @@ Result<FeedTrees::Known*> FeedTrees::add(std::string_view name, const format::Ca
   }
   if (entry.shape.empty()) return &known;
   auto names = format::decode_tree_shape(entry.shape);
-  if (!names.has_value()) return damaged(name);
+  if (!names.has_value()) return damaged_feed(name);
   using Shape = format::TreeShape;
   Shape::Order orders[2];
   for (int i = 0; i < 2; ++i) {
@@ -91,11 +91,11 @@ Result<bool> FeedTrees::apply(const format::Operation& operation, FeedChange* ch
   if (operation.type != format::OperationType::kPut) return false;
   if (is_note(operation.key)) {
     const auto note = format::decode_catalog_note(operation.value);
-    if (!note.has_value()) return damaged(operation.key);
+    if (!note.has_value()) return damaged_feed(operation.key);
     const auto entry = format::decode_catalog_entry(note->entry);
-    if (!entry.has_value()) return damaged(operation.key);
+    if (!entry.has_value()) return damaged_feed(operation.key);
     const Known* known = find(entry->id);
-    if (known == nullptr) return damaged(operation.key);
+    if (known == nullptr) return damaged_feed(operation.key);
     *change = {};
     change->type = note->renamed ? ChangeType::kRenameTree : ChangeType::kDropTree;
     change->tree = &known->shown;
@@ -114,7 +114,7 @@ Result<bool> FeedTrees::apply(const format::Operation& operation, FeedChange* ch
   if (!format::is_catalog_name(operation.key)) return false;
   const std::string_view name = format::catalog_name(operation.key);
   const auto entry = format::decode_catalog_entry(operation.value);
-  if (!entry.has_value()) return damaged(name);
+  if (!entry.has_value()) return damaged_feed(name);
   if (find(entry->id) != nullptr) return false;  // its other name, of which the note has told
   Result<Known*> added = add(name, *entry);
   if (!added.ok()) return added.status();
@@ -123,7 +123,7 @@ Result<bool> FeedTrees::apply(const format::Operation& operation, FeedChange* ch
   change->tree = &(*added)->shown;
   if (entry->clone_of != 0) {
     const Known* source = find(entry->clone_of);
-    if (source == nullptr) return damaged(name);
+    if (source == nullptr) return damaged_feed(name);
     change->type = ChangeType::kCloneTree;
     source_name_ = source->shown.name;
     change->other_name = source_name_;

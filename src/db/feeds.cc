@@ -8,10 +8,10 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr uint64_t kRecordBytes = 512;  // of one in the manifest
+constexpr uint64_t kFeedRecordBytes = 512;  // of one in the manifest
 constexpr size_t kSamplesMax = 256;
 
-Status not_found(std::string_view name) {
+Status no_feed(std::string_view name) {
   return Status(StatusCode::kNotFound, "no feed is called \"" + std::string(name) + "\"");
 }
 Status lost(std::string_view name) {
@@ -58,7 +58,7 @@ Status Feeds::create(std::string_view name, const FeedOptions& options, os::Mute
 
 Status Feeds::make(std::string_view name, const FeedOptions& options) {
   // On a full disk the manifest's last room is for what flushes change.
-  if (Status s = publisher_->keep_manifest_room(kRecordBytes); !s.ok()) return s;
+  if (Status s = publisher_->keep_manifest_room(kFeedRecordBytes); !s.ok()) return s;
   const Sample now = sample();
   format::FeedRecord record;
   record.name = std::string(name);
@@ -93,7 +93,7 @@ Status Feeds::drop(std::string_view name) {
   {
     os::MutexLock lock(mutex_);
     const auto at = kept_.find(name);
-    if (at == kept_.end()) return not_found(name);
+    if (at == kept_.end()) return no_feed(name);
     if (at->second.reading) {
       return Status(StatusCode::kBusy, "feed \"" + std::string(name) + "\" is being read");
     }
@@ -152,7 +152,7 @@ uint64_t Feeds::held_bytes() const {
 Result<format::FeedRecord> Feeds::begin_reading(std::string_view name) {
   os::MutexLock lock(mutex_);
   const auto at = kept_.find(name);
-  if (at == kept_.end()) return not_found(name);
+  if (at == kept_.end()) return no_feed(name);
   if (at->second.record.lost) return lost(name);
   if (at->second.reading) {
     return Status(StatusCode::kBusy, "feed \"" + std::string(name) + "\" is being read already");
@@ -172,7 +172,7 @@ void Feeds::end_reading(std::string_view name) {
 Status Feeds::state_of(std::string_view name) const {
   os::MutexLock lock(mutex_);
   const auto at = kept_.find(name);
-  if (at == kept_.end()) return not_found(name);
+  if (at == kept_.end()) return no_feed(name);
   return at->second.record.lost ? lost(name) : Status();
 }
 
@@ -182,7 +182,7 @@ Status Feeds::acknowledge(std::string_view name, Lsn position) {
   {
     os::MutexLock lock(mutex_);
     const auto at = kept_.find(name);
-    if (at == kept_.end()) return not_found(name);
+    if (at == kept_.end()) return no_feed(name);
     if (at->second.record.lost) return lost(name);
     if (position <= at->second.record.position) return {};
     format::FeedRecord record = at->second.record;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "db/change_alone.h"
 #include "db/impl.h"
 #include "db/large_values.h"
 #include "db/stored_key.h"
@@ -16,16 +17,12 @@ namespace hawthorn::db {
 namespace {
 constexpr size_t kChangesMax = 512;  // of one transaction
 constexpr size_t kChangeBytesMax = size_t{256} << 10;
-constexpr uint64_t kFailedUs = 1'000'000;
-constexpr uint64_t kSliceUs = 10'000;
+constexpr uint64_t kFilterFailedUs = 1'000'000;
+constexpr uint64_t kFilterSliceUs = 10'000;
 
 // The database whose filter this thread is calling, if any.
 thread_local const FilterJob* filtering = nullptr;
 
-bool lost_to_another(const Status& status) {
-  return status.is_conflict() || status.is(StatusCode::kTimedOut) ||
-         status.is(StatusCode::kDeadlock);
-}
 }  // namespace
 
 void FilterJob::start() {
@@ -102,10 +99,10 @@ void FilterJob::run() {
     }
     // Not with IoLimit::await, which nobody can end.
     if (const uint64_t wait_us = db_->background_io_.wait_us(); wait_us > 0) {
-      pause_us = std::min(wait_us, kSliceUs);
+      pause_us = std::min(wait_us, kFilterSliceUs);
       db_->background_io_.count_wait(pause_us);
     } else if (!run_due().ok()) {
-      pause_us = kFailedUs;
+      pause_us = kFilterFailedUs;
     }
     os::MutexLock lock(mutex_);
     if (pause_us > 0 && !stopping_) static_cast<void>(wake_.wait_for(mutex_, pause_us));

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kStepContainers = 8;
 constexpr size_t kStepBytesMax = 2 * tree::kLargeDeltaBytes;
 constexpr size_t kPartsMax = 1024;
-constexpr double kPartBytes = 0.8;  // of a container's target size
+constexpr double kFlushPart = 0.8;  // of a container's target size
 // Containers below the first part of it are joined, into one of the second at most.
 constexpr size_t kJoinPart = 4;
 constexpr size_t kJoinedPart = 2;
@@ -125,7 +125,7 @@ Result<bool> Scheduler::divide(tree::TreeState* tree, const std::string& low,
     cut = tree->cut_to_divide(container, step_bytes(policy));
     if (!cut.has_value()) return false;
     const size_t parts =
-        delta->bytes() / std::max<size_t>(1, part_of(policy.target_bytes, kPartBytes));
+        delta->bytes() / std::max<size_t>(1, part_of(policy.target_bytes, kFlushPart));
     std::vector<tree::DeltaEntry*> bounds(std::min(parts, kPartsMax));
     bounds.resize(delta->sample(bounds));
     for (const tree::DeltaEntry* bound : bounds) {

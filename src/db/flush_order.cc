@@ -16,7 +16,7 @@ constexpr size_t kCandidatesMin = 128;
 constexpr size_t kCandidatesPart = 32;
 constexpr size_t kWriterStepBytes = 4 << 20;  // a writer leaves larger deltas to the background
 constexpr uint64_t kNotDueUs = 10'000;
-constexpr uint64_t kFailedUs = 200'000;
+constexpr uint64_t kFlushFailedUs = 200'000;
 
 struct Ranked {
   tree::TreeState* tree;
@@ -160,7 +160,7 @@ void Scheduler::run_helper() {
     const os::IoLimit::Scope counts(machine_.background_io, true);
     const Step step = flush_due() ? flush_step(Flusher::kHelper) : Step::kNothing;
     os::epoch::collect();
-    pause_us = step == Step::kFailed ? kFailedUs : step == Step::kNothing ? kNotDueUs : 0;
+    pause_us = step == Step::kFailed ? kFlushFailedUs : step == Step::kNothing ? kNotDueUs : 0;
   }
 }
 

@@ -14,8 +14,8 @@ namespace hawthorn {
 namespace {
 // What is read beside a process that changes it may contradict itself. As soon as everything is
 // pinned that ends, but for what is damaged.
-constexpr int kAttemptsMax = 8;
-constexpr uint64_t kPauseUs = 1000;
+constexpr int kFollowAttemptsMax = 8;
+constexpr uint64_t kFollowPauseUs = 1000;
 
 bool may_pass(const Status& status) {
   return status.is(StatusCode::kCorruption) || status.is_not_found() ||
@@ -82,11 +82,11 @@ Status Follower::Impl::make_locked() {
   const std::shared_ptr<Db> before = view();
   for (int attempt = 1;; ++attempt) {
     Result<std::shared_ptr<Db>> made = try_once();
-    const bool last = attempt == kAttemptsMax;
+    const bool last = attempt == kFollowAttemptsMax;
     if (!made.ok()) {
       if (last || !may_pass(made.status())) return made.status();
       HAWTHORN_TEST_POINT("follower.tries_again");
-      machine_.clock->sleep_us(kPauseUs << attempt);
+      machine_.clock->sleep_us(kFollowPauseUs << attempt);
       continue;
     }
     // Both are right, but a program must not see what it has read go away.

@@ -5,6 +5,7 @@
 #include "db/large_values.h"
 #include "db/stored_key.h"
 #include "os/epoch.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 

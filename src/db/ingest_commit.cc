@@ -11,7 +11,7 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr size_t kRecordBytes = 512;  // of a container in the manifest
+constexpr size_t kContainerRecordBytes = 512;  // of a container in the manifest
 constexpr int kLogSpaceAttempts = 4;
 constexpr uint32_t kRounds = 4;  // of entries that are routed again
 
@@ -91,7 +91,8 @@ Status IngestSession::carve() {
   // Where a range was deleted there is room once it is erased.
   if (tree_->layers().ranges() > 0) static_cast<void>(db_->layer_merger_->drain().ok());
   while (!parts_.empty()) {
-    if (Status s = db_->publisher_->keep_manifest_room(parts_.size() * kRecordBytes); !s.ok()) {
+    if (Status s = db_->publisher_->keep_manifest_room(parts_.size() * kContainerRecordBytes);
+        !s.ok()) {
       return s;
     }
     std::vector<std::string> bounds;

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "format/superblock.h"
+#include "os/file.h"
 #include "tree/large_read.h"
 #include "tree/sealed_blocks.h"
 
@@ -13,8 +14,7 @@ namespace hawthorn::db {
 using format::kLargeSumBytes;
 
 namespace {
-constexpr size_t kBlock = 4096;
-constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kAppendBufferBytes = 1 << 20;
 constexpr size_t kBufferBytesMin = size_t{64} << 10;
 }  // namespace
 
@@ -63,7 +63,7 @@ namespace {
 Status take_buffer(tree::Store* store, Scheduler* scheduler, uint64_t size, char** buffer,
                    size_t* bytes) {
   *bytes = kBufferBytesMin;
-  while (*bytes < kBufferBytes && *bytes < size + kLargeSumBytes) *bytes *= 2;
+  while (*bytes < kAppendBufferBytes && *bytes < size + kLargeSumBytes) *bytes *= 2;
   for (; *bytes > kBufferBytesMin; *bytes /= 2) {
     *buffer = store->residency->allocate(os::Quota::kMerge, *bytes);
     if (*buffer != nullptr) return {};
@@ -209,13 +209,14 @@ Status LargeWriter::write_buffer() {
   size_t bytes = filled_;
   if (extent_left_ == 0) {
     bytes = append_table();
-    const size_t padded = align_up(bytes, kBlock);
+    const size_t padded = align_up(bytes, os::kBlockBytes);
     std::memset(buffer_ + bytes, 0, padded - bytes);
     bytes = padded;
   }
   const tree::ExtentAddress& address = extents_.back();
-  Status status = store_->space->file(address.file)
-                      ->write_at(uint64_t{address.block} * kBlock + extent_at_, {buffer_, bytes});
+  Status status =
+      store_->space->file(address.file)
+          ->write_at(uint64_t{address.block} * os::kBlockBytes + extent_at_, {buffer_, bytes});
   store_->space->mark_written(address.file);
   scheduler_->publisher().count_written(bytes);
   extent_at_ += bytes;

@@ -12,10 +12,10 @@ namespace hawthorn::db {
 
 namespace {
 constexpr size_t kBatchKeys = 128;
-constexpr size_t kBatchBytes = size_t{64} << 10;
+constexpr size_t kMergeBatchBytes = size_t{64} << 10;
 constexpr int kDrainAttempts = 100;
 // Before what failed, or is still read, is tried again: twice as long each time.
-constexpr uint64_t kPauseUs = 10'000;
+constexpr uint64_t kMergePauseUs = 10'000;
 constexpr uint64_t kPauseMaxUs = 1'000'000;
 }  // namespace
 
@@ -23,7 +23,7 @@ constexpr uint64_t kPauseMaxUs = 1'000'000;
 struct LayerMerger::Pending {
   std::vector<std::pair<std::string, std::string>> entries;
   size_t bytes = 0;
-  bool full() const { return entries.size() >= kBatchKeys || bytes >= kBatchBytes; }
+  bool full() const { return entries.size() >= kBatchKeys || bytes >= kMergeBatchBytes; }
 };
 
 void LayerMerger::start() {
@@ -68,14 +68,14 @@ bool LayerMerger::stopping() const {
 
 void LayerMerger::run() {
   bool done = false;
-  uint64_t pause_us = kPauseUs;
+  uint64_t pause_us = kMergePauseUs;
   for (;;) {
     {
       os::MutexLock lock(mutex_);
       if (!done && !told_ && !stopping_) wake_.wait_for(mutex_, pause_us);
       while (done && !told_ && !stopping_) wake_.wait(mutex_);
       if (stopping_) return;
-      pause_us = told_ ? kPauseUs : std::min(2 * pause_us, kPauseMaxUs);
+      pause_us = told_ ? kMergePauseUs : std::min(2 * pause_us, kPauseMaxUs);
       told_ = false;
     }
     // What fails is tried again: the error is a reader's as well.
@@ -89,7 +89,7 @@ Status LayerMerger::drain() {
     Result<Left> left = pass();
     if (!left.ok()) return left.status();
     if (*left != Left::kWrites) return {};
-    services_.store->machine->clock->sleep_us(kPauseUs);
+    services_.store->machine->clock->sleep_us(kMergePauseUs);
   }
   return {};
 }
@@ -141,7 +141,7 @@ bool LayerMerger::keep_all() {
     if (!ranges.ok()) return false;
     if (*ranges != RangeEraser::Left::kContainers) return kept;
     if (!catalog_->committed_layers().empty()) return false;  // it may wait for these
-    services_.store->machine->clock->sleep_us(kPauseUs);
+    services_.store->machine->clock->sleep_us(kMergePauseUs);
   }
   return false;
 }

@@ -12,7 +12,7 @@ namespace hawthorn::db {
 namespace {
 
 constexpr size_t kReadBytes = size_t{1} << 20;
-constexpr int kAttemptsMax = 10;
+constexpr int kLoadAttemptsMax = 10;
 // File systems that compress make some of zeros.
 constexpr uint64_t kHoleBytesMax = uint64_t{4} << 30;
 
@@ -144,7 +144,7 @@ Result<LoadedManifest> Manifest::load(const os::Machine& machine, const std::str
       // A reader beside the writing process may have met the moment of a rewrite: then the
       // superblock names another one by now.
       Result<format::Superblock> again = read_superblock(files, directory, nullptr);
-      if (again.ok() && *again != *superblock && attempt < kAttemptsMax) continue;
+      if (again.ok() && *again != *superblock && attempt < kLoadAttemptsMax) continue;
       return Status(StatusCode::kCorruption,
                     manifest_name(loaded.number) + " is missing, yet the superblock names it");
     }

@@ -14,7 +14,7 @@ namespace hawthorn {
 namespace {
 constexpr size_t kNameBytesMax = format::kMergeOperatorBytesMax;
 constexpr size_t kSeparatorBytesMax = 200;
-constexpr size_t kOperationKept = size_t{16} << 10;  // by each thread, for its next write
+constexpr size_t kMergeOperationKept = size_t{16} << 10;  // by each thread, for its next write
 
 class Uint64Add : public MergeOperator {
  public:
@@ -205,7 +205,7 @@ Status Db::merge(const Tree& tree, std::string_view key, std::string_view operan
   format::append_operation(operation,
                            {format::OperationType::kMerge, state->id(), stored.view(), operand});
   status = impl_->write_operations(operation, 1, false, durability);
-  if (operation.capacity() > kOperationKept) std::string().swap(operation);
+  if (operation.capacity() > kMergeOperationKept) std::string().swap(operation);
   return status;
 }
 

@@ -5,12 +5,12 @@
 
 #include "format/large_value.h"
 #include "os/epoch.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 
 namespace {
-constexpr size_t kBlock = 4096;
-constexpr size_t kBufferBytes = size_t{256} << 10;
+constexpr size_t kMoveBufferBytes = size_t{256} << 10;
 }  // namespace
 
 MovedLarge::~MovedLarge() { give_back(); }
@@ -29,7 +29,7 @@ Status MovedLarge::copy(const tree::RunFile& from, uint32_t file) {
   const bool any = std::any_of(from.large.begin(), from.large.end(),
                                [&](const auto& extent) { return extent->address.file == file; });
   if (!any) return {};
-  char* buffer = store_->residency->allocate(os::Quota::kMerge, kBufferBytes);
+  char* buffer = store_->residency->allocate(os::Quota::kMerge, kMoveBufferBytes);
   if (buffer == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory to move a large value");
   }
@@ -42,7 +42,7 @@ Status MovedLarge::copy(const tree::RunFile& from, uint32_t file) {
     addresses_.emplace(extent->address, *to);
     old_.push_back(extent);
   }
-  store_->residency->release(os::Quota::kMerge, buffer, kBufferBytes);
+  store_->residency->release(os::Quota::kMerge, buffer, kMoveBufferBytes);
   // Nobody syncs for these alone: the batch of the merge does for its new run.
   return status;
 }
@@ -56,11 +56,12 @@ Result<tree::ExtentAddress> MovedLarge::copy(const tree::Extent& extent, char* b
   tree::ExtentRef reference(made);
   os::File* const source = store_->space->file(extent.address.file);
   os::File* const target = store_->space->file(to->file);
-  for (size_t at = 0; at < extent.disk_bytes(); at += kBufferBytes) {
-    const size_t bytes = std::min(kBufferBytes, extent.disk_bytes() - at);
-    Status status = source->read_at(uint64_t{extent.address.block} * kBlock + at, {buffer, bytes});
+  for (size_t at = 0; at < extent.disk_bytes(); at += kMoveBufferBytes) {
+    const size_t bytes = std::min(kMoveBufferBytes, extent.disk_bytes() - at);
+    Status status =
+        source->read_at(uint64_t{extent.address.block} * os::kBlockBytes + at, {buffer, bytes});
     if (status.ok()) {
-      status = target->write_at(uint64_t{to->block} * kBlock + at, {buffer, bytes});
+      status = target->write_at(uint64_t{to->block} * os::kBlockBytes + at, {buffer, bytes});
     }
     if (!status.ok()) return status;
   }

@@ -6,9 +6,9 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr uint64_t kRecordBytes = 512;  // of one in the manifest
+constexpr uint64_t kSnapshotRecordBytes = 512;  // of one in the manifest
 
-Status not_found(std::string_view name) {
+Status no_snapshot(std::string_view name) {
   return Status(StatusCode::kNotFound, "no snapshot is called \"" + std::string(name) + "\"");
 }
 }  // namespace
@@ -44,7 +44,7 @@ Status NamedSnapshots::create(std::string_view name, os::Mutex& ingests) {
 
 Status NamedSnapshots::make(std::string_view name) {
   // On a full disk the manifest's last room is for what flushes change.
-  if (Status s = publisher_->keep_manifest_room(kRecordBytes); !s.ok()) return s;
+  if (Status s = publisher_->keep_manifest_room(kSnapshotRecordBytes); !s.ok()) return s;
   const auto registration = store_->snapshots->add(*store_->visible);
   const format::SnapshotRecord record{std::string(name), registration.ts,
                                       store_->machine->clock->wall_us()};
@@ -73,7 +73,7 @@ Status NamedSnapshots::drop(std::string_view name) {
   os::MutexLock changing(changing_);
   {
     os::MutexLock lock(mutex_);
-    if (!kept_.contains(name)) return not_found(name);
+    if (!kept_.contains(name)) return no_snapshot(name);
   }
   format::ManifestBatch batch;
   batch.snapshots_deleted.emplace_back(name);
@@ -92,7 +92,7 @@ Status NamedSnapshots::drop(std::string_view name) {
 Result<NamedSnapshots::Shared> NamedSnapshots::share(std::string_view name) {
   os::MutexLock lock(mutex_);
   const auto at = kept_.find(name);
-  if (at == kept_.end()) return not_found(name);
+  if (at == kept_.end()) return no_snapshot(name);
   return Shared{store_->snapshots->share(at->second.record.timestamp),
                 at->second.record.created_us};
 }

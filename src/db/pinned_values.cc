@@ -10,7 +10,7 @@ namespace hawthorn::db {
 namespace {
 constexpr size_t kQuotaPart = 8;  // of the budget
 constexpr size_t kBlockBytesMin = size_t{16} << 10;
-constexpr size_t kBlockBytesMax = size_t{1} << 20;
+constexpr size_t kPinnedBlockBytesMax = size_t{1} << 20;
 constexpr size_t kFileBytesMin = size_t{1} << 20;
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 }  // namespace
@@ -30,7 +30,7 @@ Result<std::string_view> PinnedValues::add(std::string_view bytes) {
 // Blocks grow with what there is, so that a transaction that pins little takes little.
 Status PinnedValues::add_block(size_t bytes) {
   size_t size = std::clamp(kBlockBytesMin << std::min<size_t>(blocks_.size(), 6), kBlockBytesMin,
-                           kBlockBytesMax);
+                           kPinnedBlockBytesMax);
   size = align_up(std::max(size, bytes), 4096);
   Block block{nullptr, size, nullptr};
   if (mapped_bytes_ == 0 &&

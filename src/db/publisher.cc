@@ -13,10 +13,10 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr size_t kBatchBytes = 64 << 20;
+constexpr size_t kPublishBatchBytes = 64 << 20;
 constexpr uint64_t kBatchUs = 200'000;
-constexpr uint64_t kTickUs = 20'000;
-constexpr size_t kWriteBytesMax = 1 << 20;
+constexpr uint64_t kPublishTickUs = 20'000;
+constexpr size_t kPublishWriteBytesMax = 1 << 20;
 
 // The writes of a fresh extent that are under way. With the last one it is complete on disk, as far
 // as its writer is concerned: it may be evicted from then on.
@@ -116,14 +116,15 @@ uint64_t Publisher::add(Edit edit) {
     os::File* file = store_->space->file(extent->address.file);
     char* from = extent->stored;
     if (from == nullptr) from = extent->memory.load(std::memory_order_acquire);
-    auto* writes = new ExtentWrites{extent, (size + kWriteBytesMax - 1) / kWriteBytesMax};
-    for (size_t at = 0; at < size; at += kWriteBytesMax) {
+    auto* writes =
+        new ExtentWrites{extent, (size + kPublishWriteBytesMax - 1) / kPublishWriteBytesMax};
+    for (size_t at = 0; at < size; at += kPublishWriteBytesMax) {
       os::IoRequest request;
       request.op = os::IoRequest::Op::kWrite;
       request.file = file;
       request.offset = uint64_t{extent->address.block} * 4096 + at;
       request.data = from + at;
-      request.size = std::min(kWriteBytesMax, size - at);
+      request.size = std::min(kPublishWriteBytesMax, size - at);
       request.completed = piece_written;
       request.context = writes;
       requests.push_back(request);
@@ -154,7 +155,7 @@ uint64_t Publisher::add(Edit edit) {
     move_all(edit.fresh, batch.edit.fresh);
     move_all(edit.dropped, batch.edit.dropped);
     batch.bytes += bytes;
-    full = batch.bytes >= kBatchBytes;
+    full = batch.bytes >= kPublishBatchBytes;
     // Held until the requests are counted: the batch is published only when its group is idle.
     group = &batch.group;
     group->add(1);
@@ -302,12 +303,12 @@ void Publisher::run() {
     {
       os::MutexLock lock(mutex_);
       if (stopping_) return;
-      static_cast<void>(wake_.wait_for(mutex_, kTickUs));
+      static_cast<void>(wake_.wait_for(mutex_, kPublishTickUs));
       if (stopping_) return;
       if (!status_.ok()) continue;
       const uint64_t now = machine_.clock->monotonic_us();
       due = filling_ != nullptr
-                ? filling_->bytes >= kBatchBytes || now - filling_since_us_ >= kBatchUs
+                ? filling_->bytes >= kPublishBatchBytes || now - filling_since_us_ >= kBatchUs
                 : trims_behind_ && now - published_us_ >= kBatchUs;
     }
     // Lsns run out only when nobody publishes: the reservation is renewed in time whatever else

@@ -14,7 +14,7 @@ namespace hawthorn::db {
 using format::Lsn;
 
 namespace {
-constexpr uint64_t kSliceUs = 10'000;
+constexpr uint64_t kEraseSliceUs = 10'000;
 
 bool is_open(const tree::Layer& layer) {
   return layer.cts.load(std::memory_order_acquire) == format::kLsnMax;
@@ -91,7 +91,7 @@ bool RangeEraser::await_turn(const std::function<bool()>& stopping) const {
   os::IoLimit* const limit = machine.background_io;
   while (stopping != nullptr) {
     if (stopping()) return false;
-    const uint64_t wait_us = limit == nullptr ? 0 : std::min(limit->wait_us(), kSliceUs);
+    const uint64_t wait_us = limit == nullptr ? 0 : std::min(limit->wait_us(), kEraseSliceUs);
     if (wait_us == 0) return true;
     machine.clock->sleep_us(wait_us);
     limit->count_wait(wait_us);

@@ -15,8 +15,8 @@ namespace hawthorn::db {
 namespace {
 using format::Lsn;
 using format::RecordHeader;
-constexpr size_t kHeaderBytes = sizeof(RecordHeader);
-constexpr size_t kReadBytes = size_t{1} << 20;
+constexpr size_t kRecordHeaderBytes = sizeof(RecordHeader);
+constexpr size_t kRepairReadBytes = size_t{1} << 20;
 const std::string kRing(wal::kRingName);
 // As databases make theirs (db/open.cc).
 constexpr uint64_t kRingBytesMin = uint64_t{64} << 10;
@@ -72,7 +72,7 @@ bool RepairLog::read_in_ring(Lsn lsn, char* to, size_t bytes) {
 
 bool RepairLog::read_stored(const Record& record, std::string* bytes) {
   bytes->resize(record.header.payload_bytes);
-  const Lsn lsn = record.lsn + kHeaderBytes;
+  const Lsn lsn = record.lsn + kRecordHeaderBytes;
   const bool read = record.in_ring ? read_in_ring(lsn, bytes->data(), bytes->size())
                                    : read_at_lsn(lsn, bytes->data(), bytes->size());
   return read && payload_holds(record.header, *bytes);
@@ -169,7 +169,7 @@ void RepairLog::scan_segment(uint64_t number) {
     if (last.end() > base) at = last.end() - base;
   }
   while (at < size) {
-    bytes.resize(std::min<uint64_t>(kReadBytes, size - at));
+    bytes.resize(std::min<uint64_t>(kRepairReadBytes, size - at));
     const uint64_t from = at;
     if (!source_.read(name, from, {bytes.data(), bytes.size()})) {
       // A bad sector must not take the rest.
@@ -190,9 +190,10 @@ void RepairLog::scan_segment(uint64_t number) {
         continue;
       }
       record.place = at;
-      if (left >= kHeaderBytes) {
-        std::memcpy(&record.header, bytes.data() + (at - from), kHeaderBytes);
-      } else if (!read_at_lsn(record.lsn, reinterpret_cast<char*>(&record.header), kHeaderBytes)) {
+      if (left >= kRecordHeaderBytes) {
+        std::memcpy(&record.header, bytes.data() + (at - from), kRecordHeaderBytes);
+      } else if (!read_at_lsn(record.lsn, reinterpret_cast<char*>(&record.header),
+                              kRecordHeaderBytes)) {
         at += format::kRecordAlign;
         continue;
       }
@@ -207,8 +208,8 @@ void RepairLog::scan_segment(uint64_t number) {
 std::string RepairLog::read_ring() {
   const uint64_t size = std::min(source_.size_of(kRing), kRingBytesMax);
   std::string bytes(size / format::kRecordAlign * format::kRecordAlign, '\0');
-  for (uint64_t from = 0; from < bytes.size(); from += kReadBytes) {
-    const uint64_t end = std::min<uint64_t>(from + kReadBytes, bytes.size());
+  for (uint64_t from = 0; from < bytes.size(); from += kRepairReadBytes) {
+    const uint64_t end = std::min<uint64_t>(from + kRepairReadBytes, bytes.size());
     if (source_.read(kRing, from, {bytes.data() + from, end - from})) continue;
     for (uint64_t at = from; at < end; at += kRepairBlock) {
       const size_t piece = std::min<uint64_t>(kRepairBlock, end - at);
@@ -221,12 +222,12 @@ std::string RepairLog::read_ring() {
 }
 
 bool RepairLog::ring_header(const std::string& bytes, uint64_t at, RecordHeader* header) const {
-  char head[kHeaderBytes];
-  const size_t first = std::min<size_t>(kHeaderBytes, bytes.size() - at);
-  if (first < kHeaderBytes && bytes.size() < ring_bytes_) return false;
+  char head[kRecordHeaderBytes];
+  const size_t first = std::min<size_t>(kRecordHeaderBytes, bytes.size() - at);
+  if (first < kRecordHeaderBytes && bytes.size() < ring_bytes_) return false;
   std::memcpy(head, bytes.data() + at, first);
-  std::memcpy(head + first, bytes.data(), kHeaderBytes - first);
-  std::memcpy(header, head, kHeaderBytes);
+  std::memcpy(head + first, bytes.data(), kRecordHeaderBytes - first);
+  std::memcpy(header, head, kRecordHeaderBytes);
   return true;
 }
 
@@ -236,11 +237,11 @@ uint64_t RepairLog::find_ring_bytes(const std::string& bytes) {
   for (uint64_t size = kRingBytesMin; size <= kRingBytesMax; size *= 2) {
     if (size > bytes.size()) votes[size] = 0;
   }
-  for (uint64_t at = 0; at + kHeaderBytes <= bytes.size(); at += format::kRecordAlign) {
+  for (uint64_t at = 0; at + kRecordHeaderBytes <= bytes.size(); at += format::kRecordAlign) {
     const auto lsn = load<uint64_t>(bytes.data() + at + offsetof(RecordHeader, lsn));
     if (lsn < at || lsn % format::kRecordAlign != 0) continue;
     RecordHeader header;
-    std::memcpy(&header, bytes.data() + at, kHeaderBytes);
+    std::memcpy(&header, bytes.data() + at, kRecordHeaderBytes);
     if (!valid_at(header, lsn)) continue;
     for (auto& [size, count] : votes) count += lsn % size == at ? 1 : 0;
   }
@@ -251,7 +252,7 @@ uint64_t RepairLog::find_ring_bytes(const std::string& bytes) {
 
 void RepairLog::scan_ring() {
   const std::string bytes = read_ring();
-  if (bytes.size() < kHeaderBytes) return;
+  if (bytes.size() < kRecordHeaderBytes) return;
   ring_bytes_ = find_ring_bytes(bytes);
   for (uint64_t at = 0; at < bytes.size(); at += format::kRecordAlign) {
     Record record;
@@ -293,12 +294,12 @@ Lsn RepairLog::epoch_of(Lsn lsn) const {
 
 // A header that would hold with one bit turned.
 bool RepairLog::is_damaged_header(const char* bytes, Lsn lsn, uint64_t* length) const {
-  for (size_t bit = 0; bit < kHeaderBytes * 8; ++bit) {
-    char turned[kHeaderBytes];
-    std::memcpy(turned, bytes, kHeaderBytes);
+  for (size_t bit = 0; bit < kRecordHeaderBytes * 8; ++bit) {
+    char turned[kRecordHeaderBytes];
+    std::memcpy(turned, bytes, kRecordHeaderBytes);
     turned[bit / 8] = static_cast<char>(turned[bit / 8] ^ (1 << bit % 8));
     RecordHeader header;
-    std::memcpy(&header, turned, kHeaderBytes);
+    std::memcpy(&header, turned, kRecordHeaderBytes);
     if (header.lsn != lsn || !valid_at(header, lsn)) continue;
     *length = header.length;
     return true;
@@ -317,10 +318,10 @@ void RepairLog::look_behind_end() {
   if (const auto broken = broken_.find(at); broken != broken_.end()) {
     length = broken->second;
   } else {
-    char bytes[kHeaderBytes];
+    char bytes[kRecordHeaderBytes];
     const bool found =
-        (read_at_lsn(at, bytes, kHeaderBytes) && is_damaged_header(bytes, at, &length)) ||
-        (ring_bytes_ != 0 && read_in_ring(at, bytes, kHeaderBytes) &&
+        (read_at_lsn(at, bytes, kRecordHeaderBytes) && is_damaged_header(bytes, at, &length)) ||
+        (ring_bytes_ != 0 && read_in_ring(at, bytes, kRecordHeaderBytes) &&
          is_damaged_header(bytes, at, &length));
     if (!found) return;
   }
@@ -375,7 +376,7 @@ Status RepairLog::find(const std::vector<format::LogEpoch>& epochs, Lsn trim, Ls
   for (const uint64_t number : segments_) scan_segment(number);
   scan_ring();
   open_found();
-  const size_t bytes_min = kHeaderBytes + (source_.keys() == nullptr ? 0 : kTagBytes);
+  const size_t bytes_min = kRecordHeaderBytes + (source_.keys() == nullptr ? 0 : kTagBytes);
   // Where two overlap one of them is what a recycled place held before: the one that goes on from
   // what is there counts.
   for (const auto& [lsn, record] : found_) {
@@ -416,7 +417,7 @@ class SegmentWriter {
     return {};
   }
   // No record has less.
-  size_t bytes_min() const { return kHeaderBytes + tag_bytes(); }
+  size_t bytes_min() const { return kRecordHeaderBytes + tag_bytes(); }
 
   Status write(Lsn lsn, std::string_view bytes) {
     while (!bytes.empty()) {
@@ -436,8 +437,8 @@ class SegmentWriter {
       if (bytes < to - from && to - from - bytes < bytes_min()) bytes -= bytes_min();
       RecordHeader header = {};
       header.type = static_cast<uint8_t>(format::RecordType::kPad);
-      header.payload_bytes = static_cast<uint32_t>(bytes - kHeaderBytes);
-      std::string zeros(bytes - kHeaderBytes, '\0');
+      header.payload_bytes = static_cast<uint32_t>(bytes - kRecordHeaderBytes);
+      std::string zeros(bytes - kRecordHeaderBytes, '\0');
       header.lsn = from;
       header.length = static_cast<uint32_t>(bytes);
       if (seal_ != nullptr && !seal_->seal_pad(header, zeros.data())) return seal_failed();
@@ -473,7 +474,7 @@ class SegmentWriter {
   Status put(RecordHeader header, std::string_view payload) {
     header.payload_checksum = checksum64(payload.data(), payload.size(), 0);
     format::seal(header, salt_);
-    std::string bytes(reinterpret_cast<const char*>(&header), kHeaderBytes);
+    std::string bytes(reinterpret_cast<const char*>(&header), kRecordHeaderBytes);
     bytes += payload;
     bytes.resize(header.length, '\0');
     return write(header.lsn, bytes);
@@ -513,7 +514,7 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
     end = start;
     return writer.begin(epochs.back());
   };
-  const size_t bytes_min = kHeaderBytes + (machine.keys == nullptr ? 0 : kTagBytes);
+  const size_t bytes_min = kRecordHeaderBytes + (machine.keys == nullptr ? 0 : kTagBytes);
   Lsn epoch = 0;  // of the source: names of transactions are those of one epoch
   for (const Record& record : records_) {
     const bool other = epoch_of(record.lsn) != epoch;
@@ -551,8 +552,8 @@ Result<std::vector<format::LogEpoch>> RepairLog::write(const os::Machine& machin
       count == 0 ? writer.pad(end, end + bytes_min) : writer.record(end, header, operations);
   if (status.ok()) status = writer.finish();
   if (!status.ok()) return status;
-  end +=
-      count == 0 ? bytes_min : format::record_bytes(operations.size() + bytes_min - kHeaderBytes);
+  end += count == 0 ? bytes_min
+                    : format::record_bytes(operations.size() + bytes_min - kRecordHeaderBytes);
   epochs.back().end = end;
   return epochs;
 }

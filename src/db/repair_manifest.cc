@@ -83,8 +83,8 @@ void read_loose_records(std::string_view bytes, uint64_t salt, format::ManifestS
 
 // The batches of one file up to where it is damaged, applied. *whole: nowhere. Errors:
 // kNotSupported.
-Status load(RepairSource& source, uint64_t number, size_t memory_max, RepairManifest* manifest,
-            bool* whole, std::string* why, uint64_t* offset) {
+Status load_batches(RepairSource& source, uint64_t number, size_t memory_max,
+                    RepairManifest* manifest, bool* whole, std::string* why, uint64_t* offset) {
   const std::string name = manifest_name(number);
   *whole = false;
   *offset = 0;
@@ -198,11 +198,11 @@ Status read_manifest_for_repair(RepairSource& source, size_t memory_max, RepairM
   if (!superblock.ok() && superblock.status().is(StatusCode::kNotSupported)) {
     return superblock.status();
   }
-  using Kind = RepairLoss::Kind;
+  using Lost = RepairLoss::Kind;
   if (!superblock.ok()) {
-    lose(report, Kind::kSuperblock, kSuperblockName, 0, std::string(superblock.status().message()));
+    lose(report, Lost::kSuperblock, kSuperblockName, 0, std::string(superblock.status().message()));
   } else if (!warning.empty()) {
-    lose(report, Kind::kSuperblock, kSuperblockName, 0, warning);
+    lose(report, Lost::kSuperblock, kSuperblockName, 0, warning);
   }
   std::vector<uint64_t> numbers;
   if (superblock.ok()) {
@@ -223,16 +223,17 @@ Status read_manifest_for_repair(RepairSource& source, size_t memory_max, RepairM
     bool whole = false;
     std::string why;
     uint64_t offset = 0;
-    if (Status s = load(source, number, memory_max, manifest, &whole, &why, &offset); !s.ok())
+    if (Status s = load_batches(source, number, memory_max, manifest, &whole, &why, &offset);
+        !s.ok())
       return s;
-    if (!whole) lose(report, Kind::kManifest, manifest_name(number), offset, why);
+    if (!whole) lose(report, Lost::kManifest, manifest_name(number), offset, why);
     // An older one says what was true once.
     manifest->current = current && manifest->any && !manifest->state.epochs.empty();
     if (!current) manifest->whole = manifest->torn = false;
     if (manifest->any) break;
     current = false;
   }
-  if (numbers.empty()) lose(report, Kind::kManifest, "", 0, "no manifest is left");
+  if (numbers.empty()) lose(report, Lost::kManifest, "", 0, "no manifest is left");
   report->superblock_read = manifest->superblock_read;
   report->manifest_read = manifest->whole;
   return {};

@@ -12,7 +12,7 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr int kAttempts = 3;
+constexpr int kOpenAttempts = 3;
 }  // namespace
 
 RepairBuffer::RepairBuffer(size_t bytes) : bytes_(align_up(std::max<size_t>(bytes, 1), 4096)) {
@@ -94,7 +94,7 @@ bool RepairSource::read(const std::string& name, uint64_t offset, std::span<char
   if (of == nullptr) return false;
   const Result<uint64_t> size = of->size();
   if (!size.ok() || offset > *size || data.size() > *size - offset) return false;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kOpenAttempts; ++attempt) {
     if (of->read_at(offset, data).ok()) return true;
   }
   return false;

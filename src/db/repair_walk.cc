@@ -10,9 +10,6 @@ namespace hawthorn::db {
 namespace {
 using format::Lsn;
 using format::RecordType;
-constexpr size_t kChunkHeader = 12;
-constexpr size_t kCommitHeader = 20;
-constexpr size_t kPreparedHeader = 16;
 
 void touch(const format::Operation& operation, std::map<uint32_t, RepairTouched>* touched) {
   const bool first = !touched->contains(operation.tree);
@@ -113,7 +110,8 @@ void RepairWalk::commit(RepairLog::Record& record, std::string_view payload, con
   std::string why;
   if (whole.type == RecordType::kCommit) {
     if (!parse(record, payload, 0, filter, &own, &end)) why = "it holds no valid operations";
-  } else if (payload.size() < (prepared ? kPreparedHeader : kCommitHeader)) {
+  } else if (payload.size() <
+             (prepared ? format::kOutcomeHeaderBytes : format::kChunkedCommitHeaderBytes)) {
     why = "its commit record is too short";
   } else {
     const auto id = load<uint64_t>(payload.data());
@@ -128,7 +126,7 @@ void RepairWalk::commit(RepairLog::Record& record, std::string_view payload, con
     if (log_.missing(from, record.lsn)) why = "a part of it may lie in a gap";
     uint32_t first = own.count;
     if (!prepared) {
-      std::string_view rest = payload.substr(kCommitHeader);
+      std::string_view rest = payload.substr(format::kChunkedCommitHeaderBytes);
       bool valid = true;
       if (whole.type == RecordType::kLayeredCommit) {
         const size_t trees = rest.size() < 4 ? rest.size() : load<uint32_t>(rest.data());
@@ -244,13 +242,13 @@ void RepairWalk::take(size_t index, const std::string& payload, const Filter& fi
     case RecordType::kChunk: {
       Open& open = open_[{log_.epoch_of(record.lsn), id}];
       open.records.push_back(index);
-      if (payload.size() < kChunkHeader) {
+      if (payload.size() < format::kChunkHeaderBytes) {
         record.dropped = true;
         break;
       }
       Chunk chunk{record.lsn, load<uint32_t>(payload.data() + 8), 0};
-      if (parse(record, std::string_view(payload).substr(kChunkHeader), chunk.first, filter, &open,
-                &chunk.end)) {
+      if (parse(record, std::string_view(payload).substr(format::kChunkHeaderBytes), chunk.first,
+                filter, &open, &chunk.end)) {
         open.chunks.push_back(chunk);
       } else {
         record.dropped = true;
@@ -261,12 +259,12 @@ void RepairWalk::take(size_t index, const std::string& payload, const Filter& fi
       open_.erase({log_.epoch_of(record.lsn), id});
       break;
     case RecordType::kPreparedAbort:
-      if (payload.size() >= kPreparedHeader) {
+      if (payload.size() >= format::kOutcomeHeaderBytes) {
         open_.erase({log_.epoch_of(load<uint64_t>(payload.data() + 8)), id});
       }
       break;
     case RecordType::kRollbackTo: {
-      if (payload.size() < kChunkHeader) break;
+      if (payload.size() < format::kChunkHeaderBytes) break;
       const auto seq = load<uint32_t>(payload.data() + 8);
       Open& open = open_[{log_.epoch_of(record.lsn), id}];
       open.masks.emplace_back(record.lsn, seq);

@@ -22,9 +22,6 @@ constexpr double kScanShare = 0.70;
 constexpr uint32_t kRoomAttempts = 1000;
 constexpr uint32_t kPublishedAttempts = 8;
 
-constexpr size_t kChunkHeader = 12;          // transaction, seq
-constexpr size_t kChunkedCommitHeader = 20;  // transaction, first lsn, seq
-
 // What applying it may take at most, about: a container's first chunk of memory for each operation.
 size_t memory_of(const wal::RecordView& record) {
   return 2 * record.payload.size() + size_t{record.operations} * 4096;
@@ -124,7 +121,7 @@ Status Replay::scan(wal::Recovery& recovery, Lsn from) {
       if ((outcome->cts == 0 && !outcome->prepared) || record.lsn < outcome->from) return {};
       // What is prepared lies above every cut.
       const Lsn cts = outcome->prepared ? format::kLsnMax : outcome->cts;
-      return scan_operations(record, record.payload.substr(kChunkHeader),
+      return scan_operations(record, record.payload.substr(format::kChunkHeaderBytes),
                              load<uint32_t>(record.payload.data() + 8), cts, outcome);
     }
     if (record.type != RecordType::kChunkedCommit && record.type != RecordType::kAttachingCommit &&
@@ -169,7 +166,8 @@ Status Replay::scan_record(const wal::RecordView& record) {
     case RecordType::kRelayedCommit:
     case RecordType::kChunkedCommit: {
       const bool commits = record.type != RecordType::kChunk;
-      if (record.payload.size() < (commits ? kChunkedCommitHeader : kChunkHeader))
+      if (record.payload.size() <
+          (commits ? format::kChunkedCommitHeaderBytes : format::kChunkHeaderBytes))
         return damaged(record, "is too short");
       resume_ = std::min(resume_, record.lsn);
       first_chunk_ = std::min(first_chunk_, record.lsn);
@@ -194,7 +192,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
     case RecordType::kAbort:
       return record.payload.size() < 8 ? damaged(record, "is too short") : Status();
     case RecordType::kRollbackTo:
-      if (record.payload.size() < kChunkHeader) return damaged(record, "is too short");
+      if (record.payload.size() < format::kChunkHeaderBytes) return damaged(record, "is too short");
       roll_back(chunked(record), record.lsn, load<uint32_t>(record.payload.data() + 8));
       return {};
     case RecordType::kPrepare:
@@ -207,7 +205,7 @@ Status Replay::scan_record(const wal::RecordView& record) {
 }
 
 Status Replay::scan_layered(const wal::RecordView& record, ChunkedOutcome* outcome) {
-  const std::string_view trees = record.payload.substr(kChunkedCommitHeader);
+  const std::string_view trees = record.payload.substr(format::kChunkedCommitHeaderBytes);
   if (trees.size() < 4) return damaged(record, "is too short");
   const size_t count = load<uint32_t>(trees.data());
   if (count > trees.size() / 4 - 1) return damaged(record, "names more trees than it has");
@@ -217,7 +215,7 @@ Status Replay::scan_layered(const wal::RecordView& record, ChunkedOutcome* outco
 
 // Of one that was scanned.
 std::string_view Replay::operations_of_commit(const wal::RecordView& record) {
-  std::string_view rest = record.payload.substr(kChunkedCommitHeader);
+  std::string_view rest = record.payload.substr(format::kChunkedCommitHeaderBytes);
   if (record.type != RecordType::kLayeredCommit) return rest;
   return rest.substr(4 + size_t{4} * load<uint32_t>(rest.data()));
 }
@@ -345,7 +343,7 @@ Status Replay::finish_record(const wal::RecordView& record) {
     case RecordType::kChunk: {
       ChunkedOutcome* outcome = chunked(record);
       if (outcome->cts == 0 || record.lsn < outcome->from) return {};
-      return add(record, record.payload.substr(kChunkHeader),
+      return add(record, record.payload.substr(format::kChunkHeaderBytes),
                  load<uint32_t>(record.payload.data() + 8), outcome->cts, outcome);
     }
     case RecordType::kChunkedCommit:

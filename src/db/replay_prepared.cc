@@ -10,11 +10,6 @@ namespace hawthorn::db {
 using format::Lsn;
 using format::RecordType;
 
-namespace {
-constexpr size_t kChunkHeader = 12;    // transaction, seq
-constexpr size_t kOutcomeHeader = 16;  // transaction, first lsn
-}  // namespace
-
 // The records of one that was being moved may end anywhere, and begin again: those before count
 // until all of the new ones are there.
 Status Replay::scan_prepare(const wal::RecordView& record) {
@@ -53,7 +48,7 @@ Status Replay::scan_prepare(const wal::RecordView& record) {
 }
 
 Status Replay::scan_prepared_outcome(const wal::RecordView& record) {
-  if (record.payload.size() < kOutcomeHeader) return damaged(record, "is too short");
+  if (record.payload.size() < format::kOutcomeHeaderBytes) return damaged(record, "is too short");
   const auto id = load<uint64_t>(record.payload.data());
   const Lsn from = load<uint64_t>(record.payload.data() + 8);
   if (from > record.lsn) return damaged(record, "names a first chunk behind it");
@@ -119,7 +114,7 @@ Status Replay::restore(wal::Recovery& recovery, const MakeTxn& make,
 
 Status Replay::restore_chunk(const wal::RecordView& record, const ChunkedOutcome& outcome,
                              Restoring* restoring) {
-  const std::string_view operations = record.payload.substr(kChunkHeader);
+  const std::string_view operations = record.payload.substr(format::kChunkHeaderBytes);
   const char* at = operations.data();
   const char* const end = at + operations.size();
   for (auto seq = load<uint32_t>(record.payload.data() + 8); at < end; ++seq) {

@@ -5,6 +5,7 @@
 
 #include "db/scheduler.h"
 #include "os/epoch.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 
@@ -17,7 +18,7 @@ constexpr size_t kReserveContainers = 4;
 constexpr size_t kExtentContainers = 2;
 constexpr uint32_t kPiecesOfExtent = 4;
 constexpr size_t kCoverBytesMin = size_t{4} << 20;
-constexpr size_t kRecordBytes = 512;  // of a container in the manifest
+constexpr size_t kContainerRecordMax = 512;  // of a container in the manifest
 constexpr int kFreedAttempts = 8;
 }  // namespace
 
@@ -56,7 +57,7 @@ Status Scheduler::cover() {
     covered = some ? std::min(wanted, ready - std::min(ready, merge_bytes())) : 0;
   }
   // What is flushed on a full disk may be split as small as that.
-  const size_t records = (merge_bytes() + wanted) / (target >> kSmallestPart) * kRecordBytes;
+  const size_t records = (merge_bytes() + wanted) / (target >> kSmallestPart) * kContainerRecordMax;
   if (Status s = publisher_->keep_manifest_room(records); !s.ok()) {
     status = std::move(s);
     covered = 0;

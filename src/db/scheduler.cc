@@ -6,6 +6,7 @@
 #include "db/log_sizing.h"
 #include "os/epoch.h"
 #include "os/event_sink.h"
+#include "os/file.h"
 #include "os/io_limit.h"
 #include "os/machine.h"
 #include "os/small_objects.h"

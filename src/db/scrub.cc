@@ -11,8 +11,8 @@
 namespace hawthorn::db {
 
 namespace {
-constexpr uint64_t kPauseUs = uint64_t{3600} * 1'000'000;  // between two rounds
-constexpr size_t kErrorsMax = 100;                         // that are told of one container
+constexpr uint64_t kScrubPauseUs = uint64_t{3600} * 1'000'000;  // between two rounds
+constexpr size_t kErrorsMax = 100;                              // that are told of one container
 }  // namespace
 
 Scrub::Scrub(Db::Impl* db, uint64_t bytes_per_second)
@@ -104,7 +104,7 @@ void Scrub::end_round() {
   take_found(nullptr);
   sink_.reset();
   if (!stopping()) rounds_.fetch_add(1, std::memory_order_relaxed);
-  resume_us_ = db_->machine_.clock->monotonic_us() + kPauseUs;
+  resume_us_ = db_->machine_.clock->monotonic_us() + kScrubPauseUs;
 }
 
 // What was found in a file of a container, or, null, elsewhere.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "db/manifest_files.h"
+#include "os/file.h"
 
 namespace hawthorn::db {
 

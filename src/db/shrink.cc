@@ -5,6 +5,7 @@
 
 #include "db/scheduler.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/io_limit.h"
 #include "os/test_point.h"
 

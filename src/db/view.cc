@@ -21,9 +21,9 @@ using format::RecordType;
 namespace {
 // A view whose deltas have more of the budget than this is made anew, where that helps: by then
 // what they hold was flushed by the process that writes.
-constexpr size_t kDeltaPart = 3;
-constexpr size_t kMakeRoomBytes = size_t{16} << 20;
-constexpr int kRoomAttempts = 4;
+constexpr size_t kViewDeltaPart = 3;
+constexpr size_t kViewMakeRoomBytes = size_t{16} << 20;
+constexpr int kViewRoomAttempts = 4;
 
 // A record that is damaged is told of by who takes it.
 bool changes_names(std::string_view operations) {
@@ -133,7 +133,7 @@ Result<bool> View::go_on() {
   overtaken_ = false;
   db_->snapshots_->refresh(db_->sequencer_->visible().load(std::memory_order_acquire));
   const size_t deltas = db_->arena_->used(os::Quota::kDelta);
-  if (deltas > std::max(db_->arena_->budget() / kDeltaPart, 2 * delta_bytes_)) return false;
+  if (deltas > std::max(db_->arena_->budget() / kViewDeltaPart, 2 * delta_bytes_)) return false;
   const Result<bool> stands = log_stands();
   overtaken_ = !stands.ok() || !*stands;
   return stands;
@@ -296,11 +296,11 @@ bool View::apply() {
     done += applied;
     if (status.ok()) continue;
     if (applied > 0) attempts = 0;
-    if (!status.is(StatusCode::kOutOfMemory) || ++attempts > kRoomAttempts) {
+    if (!status.is(StatusCode::kOutOfMemory) || ++attempts > kViewRoomAttempts) {
       overtaken_ = false;  // what was visible stays right
       return false;
     }
-    static_cast<void>(db_->residency_->make_room(kMakeRoomBytes));
+    static_cast<void>(db_->residency_->make_room(kViewMakeRoomBytes));
     os::epoch::collect();
   }
   batch_.clear();

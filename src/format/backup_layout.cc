@@ -23,11 +23,6 @@ Status damaged(size_t offset, std::string_view what) {
   return Status(StatusCode::kCorruption, "at " + std::to_string(offset) + ": " + std::string(what));
 }
 
-template <typename T>
-std::string_view bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(T)};
-}
-
 // Reads what stands behind the header, with the index's checksum already compared.
 class Reader {
  public:

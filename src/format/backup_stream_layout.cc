@@ -8,11 +8,6 @@ namespace {
 
 constexpr uint64_t kMagic = 0x4d52545354574148;  // "HAWTSTRM"
 
-template <typename T>
-std::string bytes_of(const T& value) {
-  return std::string(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
 Status damaged(const char* what) { return Status(StatusCode::kCorruption, what); }
 
 }  // namespace
@@ -21,7 +16,7 @@ std::string encode_stream_header(uint64_t created_us, uint64_t salt, bool sealed
   const uint32_t version = sealed ? kSealedStreamVersion : kStreamVersion;
   StreamHeader header{kMagic, version, 0, created_us, salt, 0};
   header.checksum = checksum64(&header, offsetof(StreamHeader, checksum), 0);
-  return bytes_of(header);
+  return std::string(bytes_of(header));
 }
 
 Result<StreamHeader> decode_stream_header(std::string_view bytes) {
@@ -49,7 +44,7 @@ std::string encode_stream_record(StreamRecordType type, uint64_t sequence, uint6
                       sum.high,
                       0};
   record.checksum = checksum64(&record, offsetof(StreamRecord, checksum), salt);
-  return bytes_of(record);
+  return std::string(bytes_of(record));
 }
 
 Result<StreamRecord> decode_stream_record(std::string_view bytes, uint64_t sequence,

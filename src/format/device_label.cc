@@ -11,7 +11,7 @@
 namespace hawthorn::format {
 namespace {
 
-constexpr size_t kChecksumOffset = offsetof(DeviceSlot, checksum_low);
+constexpr size_t kLabelChecksumOffset = offsetof(DeviceSlot, checksum_low);
 
 Result<DeviceLabel> decode(std::string_view block, size_t slot_index) {
   DeviceSlot slot;
@@ -19,7 +19,7 @@ Result<DeviceLabel> decode(std::string_view block, size_t slot_index) {
   if (std::memcmp(slot.magic, kDeviceMagic, sizeof(slot.magic)) != 0) {
     return Status(StatusCode::kNotFound, "no label");
   }
-  const Checksum128 checksum = checksum128(block.data(), kChecksumOffset);
+  const Checksum128 checksum = checksum128(block.data(), kLabelChecksumOffset);
   if (checksum.low != slot.checksum_low || checksum.high != slot.checksum_high) {
     return Status(StatusCode::kCorruption, "checksum mismatch in the label");
   }
@@ -47,7 +47,7 @@ std::string encode_device_label(const DeviceLabel& label) {
   slot.uuid_high = label.uuid_high;
   slot.generation = label.generation;
   slot.blocks = label.blocks;
-  const Checksum128 checksum = checksum128(&slot, kChecksumOffset);
+  const Checksum128 checksum = checksum128(&slot, kLabelChecksumOffset);
   slot.checksum_low = checksum.low;
   slot.checksum_high = checksum.high;
   return std::string(reinterpret_cast<const char*>(&slot), sizeof(slot));

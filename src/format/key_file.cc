@@ -13,11 +13,6 @@ namespace {
 constexpr size_t kEntryBytes = 8 + SecretKey::kBytes;
 static_assert(kDataKeysMax * kEntryBytes == sizeof(KeySlot::sealed));
 
-template <size_t n>
-bool all_zero(const uint8_t (&bytes)[n], size_t from = 0) {
-  return std::all_of(bytes + from, bytes + n, [](uint8_t byte) { return byte == 0; });
-}
-
 // What the sealed part is bound to.
 std::string bound_of(const KeySlot& slot) {
   std::string bound(reinterpret_cast<const char*>(&slot), offsetof(KeySlot, nonce));
@@ -59,8 +54,10 @@ Status check_slot(std::string_view bytes, KeySlot* slot) {
                                            ", which this version does not know"};
   }
   if (slot->version == 0 || slot->key_count == 0 || slot->key_count > kDataKeysMax ||
-      slot->key_id_bytes == 0 || slot->key_id_bytes > kKeyIdBytesMax || !all_zero(slot->reserved) ||
-      !all_zero(slot->sealed, slot->key_count * kEntryBytes)) {
+      slot->key_id_bytes == 0 || slot->key_id_bytes > kKeyIdBytesMax ||
+      !all_zero(slot->reserved, sizeof slot->reserved) ||
+      !all_zero(slot->sealed + slot->key_count * kEntryBytes,
+                sizeof slot->sealed - slot->key_count * kEntryBytes)) {
     return bad("a field is out of range");
   }
   return {};

@@ -8,7 +8,7 @@
 namespace hawthorn::format {
 
 namespace {
-constexpr size_t kBlock = 4096;
+constexpr size_t kValueBlock = 4096;
 constexpr char kInPieces = 1;
 constexpr char kSealedPieces = 2;
 constexpr size_t kExtentBytesMin = 11;  // of an encoded one
@@ -138,7 +138,7 @@ Result<LargeValue> decode_whole(const char* at, const char* end) {
     blocks += extent.blocks;
     value.extents.push_back(extent);
   }
-  if (at != end || value.size > blocks * kBlock) return malformed();
+  if (at != end || value.size > blocks * kValueBlock) return malformed();
   return value;
 }
 }  // namespace

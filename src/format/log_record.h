@@ -61,6 +61,11 @@ static_assert(sizeof(RecordHeader) == 48);
 static_assert(offsetof(RecordHeader, payload_checksum) == 24 && offsetof(RecordHeader, type) == 40);
 
 inline constexpr size_t kRecordAlign = 8;
+// What stands before the operations of a chunk (and is all of kRollbackTo), of what ends a
+// transaction in chunks, and of what ends a prepared one.
+inline constexpr size_t kChunkHeaderBytes = 12;
+inline constexpr size_t kChunkedCommitHeaderBytes = 20;
+inline constexpr size_t kOutcomeHeaderBytes = 16;
 // No record is larger, whatever the size of the ring that it was written through: a log may be read
 // with another one.
 inline constexpr size_t kRecordBytesMax = size_t{2} << 20;

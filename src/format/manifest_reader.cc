@@ -1,7 +1,5 @@
 #include "format/manifest_reader.h"
 
-#include <algorithm>
-
 #include "base/bytes.h"
 #include "base/checksum.h"
 
@@ -10,10 +8,6 @@ namespace {
 
 constexpr size_t kHeaderBytes = sizeof(ManifestRecordHeader);
 constexpr size_t kBeginBytes = kHeaderBytes + sizeof(BatchBeginPayload);
-
-bool all_zero(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
-}
 
 bool checksum_matches(std::string_view record, uint64_t salt) {
   constexpr size_t kSkip = sizeof(ManifestRecordHeader::checksum);

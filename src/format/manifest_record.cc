@@ -15,11 +15,6 @@ namespace {
 
 Status corrupt(std::string why) { return Status(StatusCode::kCorruption, std::move(why)); }
 
-template <typename T>
-std::string_view bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(T)};
-}
-
 // A payload of exactly one fixed struct.
 template <typename T>
 bool read_exactly(std::string_view payload, T* value) {

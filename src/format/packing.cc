@@ -15,6 +15,12 @@
 
 namespace hawthorn::format {
 
+struct FreeZstdContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+using PackingContext = std::unique_ptr<ZSTD_CCtx, FreeZstdContext>;
+
 namespace {
 
 constexpr uint32_t kBlock = 4096;
@@ -23,13 +29,7 @@ constexpr uint32_t kProbeChunks = 8;
 constexpr size_t kSampleBytes = 1024;
 constexpr size_t kTrialChunks = 16;
 
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-using PackingContext = std::unique_ptr<ZSTD_CCtx, FreeContext>;
-
-using UnpackingContext = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+using UnpackingContext = std::unique_ptr<ZSTD_DCtx, FreeZstdContext>;
 
 // What readers use for one chunk at a time. There may be many threads that read now and then, and a
 // context takes 90 KB or more: so the process keeps a few for good, and who finds none makes its

@@ -13,7 +13,7 @@ constexpr char kKeyItem = 2;
 constexpr char kRangeItem = 3;
 constexpr uint8_t kModes = 3;
 
-Status damaged(const char* what) { return Status(StatusCode::kCorruption, what); }
+Status damaged_prepare(const char* what) { return Status(StatusCode::kCorruption, what); }
 
 void append_text(std::string& to, std::string_view text) {
   append_varint(to, text.size());
@@ -74,15 +74,15 @@ std::string encode_prepare(PrepareHeader header, std::string_view id, std::strin
 
 Result<PreparePart> decode_prepare(std::string_view payload) {
   PreparePart part;
-  if (payload.size() < sizeof(part.header)) return damaged("a prepare record is too short");
+  if (payload.size() < sizeof(part.header)) return damaged_prepare("a prepare record is too short");
   std::memcpy(&part.header, payload.data(), sizeof(part.header));
   payload.remove_prefix(sizeof(part.header));
   const size_t id_bytes = part.header.id_bytes;
   if (id_bytes == 0 || id_bytes > kPreparedIdBytesMax || id_bytes > payload.size()) {
-    return damaged("a prepare record has no valid id");
+    return damaged_prepare("a prepare record has no valid id");
   }
   if (part.header.part >= part.header.parts) {
-    return damaged("a prepare record has a part behind its last one");
+    return damaged_prepare("a prepare record has a part behind its last one");
   }
   part.id = payload.substr(0, id_bytes);
   part.held = payload.substr(id_bytes);
@@ -121,7 +121,8 @@ Result<PreparedHeld> decode_prepared_held(std::string_view bytes) {
       at = nullptr;
     }
   }
-  if (at == nullptr) return damaged("a prepare record holds no valid list of locks and reads");
+  if (at == nullptr)
+    return damaged_prepare("a prepare record holds no valid list of locks and reads");
   return held;
 }
 

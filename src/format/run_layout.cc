@@ -10,20 +10,15 @@
 namespace hawthorn::format {
 namespace {
 
-Status corrupt(std::string what) {
+Status corrupt_run(std::string what) {
   return Status(StatusCode::kCorruption, "index run: " + std::move(what));
-}
-
-bool all_zero(const void* from, size_t size) {
-  const char* bytes = static_cast<const char*>(from);
-  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
 constexpr uint64_t kRunFeaturesKnown =
     kRunFeaturePacked | kRunFeatureWide | kRunFeatureFirstHeads | kRunFeatureOperands;
 
 Status check_features(const RunHeader& h) {
-  if (h.magic != kRunMagic) return corrupt("the magic number is missing");
+  if (h.magic != kRunMagic) return corrupt_run("the magic number is missing");
   if (h.version > kRunVersion || (h.features & ~kRunFeaturesKnown) != 0 || h.codec > kCodecLast ||
       h.cipher > 1 || h.comparator != 0) {
     return Status(StatusCode::kNotSupported,
@@ -36,7 +31,7 @@ Status check_features(const RunHeader& h) {
       (h.cipher == 0 && !all_zero(h.seal, sizeof h.seal)) || !all_zero(h.tag, sizeof h.tag) ||
       !all_zero(h.nonce, sizeof h.nonce) || !all_zero(h.reserved_a, sizeof h.reserved_a) ||
       !all_zero(h.reserved_b, sizeof h.reserved_b)) {
-    return corrupt("a reserved field of the header is not zero");
+    return corrupt_run("a reserved field of the header is not zero");
   }
   return {};
 }
@@ -53,29 +48,30 @@ Status check_sizes(const RunHeader& h, const GroupLayout& layout, size_t image_b
   if (h.entries > kRunEntriesMax || h.groups != run_group_count(h.entries) ||
       h.index_blocks != run_index_blocks(h.groups, layout) || h.heap_bytes > kLocationOffsetMax ||
       h.heap_blocks != run_heap_blocks(h.heap_bytes) || blocks * kRunBlockBytes != image_bytes) {
-    return corrupt("the header's counts (" + std::to_string(h.entries) + " entries, " +
-                   std::to_string(h.groups) + " groups, " + std::to_string(h.header_blocks) +
-                   " + " + std::to_string(h.index_blocks) + " + " + std::to_string(h.heap_blocks) +
-                   " blocks) do not describe " + std::to_string(image_bytes) + " bytes");
+    return corrupt_run("the header's counts (" + std::to_string(h.entries) + " entries, " +
+                       std::to_string(h.groups) + " groups, " + std::to_string(h.header_blocks) +
+                       " + " + std::to_string(h.index_blocks) + " + " +
+                       std::to_string(h.heap_blocks) + " blocks) do not describe " +
+                       std::to_string(image_bytes) + " bytes");
   }
   if (h.skip > h.heap_bytes || h.skip > kRunKeyBytesMax || h.key_size_max > kRunKeyBytesMax ||
       (h.entries != 0 && h.key_size_max < h.skip)) {
-    return corrupt("the key sizes in the header contradict each other");
+    return corrupt_run("the key sizes in the header contradict each other");
   }
   const bool plain = h.fixed_key_size != 0;
   if (plain && (h.fixed_key_size < h.skip || h.fixed_key_size > h.skip + 8)) {
-    return corrupt("plain keys of " + std::to_string(h.fixed_key_size) +
-                   " bytes do not fit a prefix of " + std::to_string(h.skip));
+    return corrupt_run("plain keys of " + std::to_string(h.fixed_key_size) +
+                       " bytes do not fit a prefix of " + std::to_string(h.skip));
   }
   const bool plain_inline = (h.flags & kRunFlagPlainInline) != 0;
   if ((!plain && (h.fixed_value_size != 0 || plain_inline)) ||
       (!plain_inline && h.fixed_inline_size != 0)) {
-    return corrupt("the fixed sizes in the header contradict each other");
+    return corrupt_run("the fixed sizes in the header contradict each other");
   }
   if (uint64_t{h.plain_inline_count} + h.record_count > h.entries ||
       (!plain_inline && h.plain_inline_count != 0) || h.tombstone_count > h.record_count ||
       h.timestamp_count > h.record_count || h.large_count > h.record_count || h.max_ts > h.cut) {
-    return corrupt("the header's counts or timestamps contradict each other");
+    return corrupt_run("the header's counts or timestamps contradict each other");
   }
   return {};
 }
@@ -85,7 +81,7 @@ Status check_wide(const RunHeader& h) {
       h.record_count != 0 || h.fixed_inline_size > kWideValueBytesMax || h.heap_bytes != h.skip ||
       h.heap_blocks > kWideHeapBlocksMax || h.codec != 0 ||
       h.index_blocks > kLocationOffsetMax / kRunBlockBytes) {
-    return corrupt("it cannot have the wide groups that its header speaks of");
+    return corrupt_run("it cannot have the wide groups that its header speaks of");
   }
   return {};
 }
@@ -98,13 +94,13 @@ uint32_t stored_heap_blocks(const RunHeader& h) {
 Status check_header_area(const RunHeader& h, const RunExtent* extents,
                          const uint64_t** first_heads) {
   if (h.extent_count > kRunExtentsMax) {
-    return corrupt("the header names " + std::to_string(h.extent_count) +
-                   " value extents, more than " + std::to_string(kRunExtentsMax));
+    return corrupt_run("the header names " + std::to_string(h.extent_count) +
+                       " value extents, more than " + std::to_string(kRunExtentsMax));
   }
   const bool packed = (h.features & kRunFeaturePacked) != 0;
   if (!sound_region(h.codec, h.heap_dictionary, h.heap_blocks, h.heap_stored_blocks, packed) ||
       (h.codec == 0 && h.heap_stored_blocks != 0)) {
-    return corrupt("the header contradicts itself about how the heap is packed");
+    return corrupt_run("the header contradicts itself about how the heap is packed");
   }
   const TableShape table{h.cipher != 0};
   uint64_t words = run_image_words(h.index_blocks, h.heap_blocks, stored_heap_blocks(h), table);
@@ -114,18 +110,18 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
     if ((e.codec == 0 && blocks > e.blocks) || e.garbage_bytes > e.bytes ||
         !sound_region(e.codec, e.dictionary, blocks, e.blocks, packed) ||
         !all_zero(e.reserved, sizeof e.reserved)) {
-      return corrupt("the header's value extent " + std::to_string(i) + " contradicts itself");
+      return corrupt_run("the header's value extent " + std::to_string(i) + " contradicts itself");
     }
     words += run_region_words(blocks, e.blocks, table);
   }
   if (!all_zero(extents + h.extent_count, (kRunExtentsMax - h.extent_count) * sizeof(RunExtent))) {
-    return corrupt("an unused value extent of the header is not zero");
+    return corrupt_run("an unused value extent of the header is not zero");
   }
   const uint32_t count = (h.features & kRunFeatureFirstHeads) != 0 ? h.groups : 0;
   if (h.header_blocks != run_header_blocks(words, count)) {
-    return corrupt("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
-                   std::to_string(words) + " checksums and ends of chunks, and " +
-                   std::to_string(count) + " first heads");
+    return corrupt_run("the header area has " + std::to_string(h.header_blocks) + " blocks for " +
+                       std::to_string(words) + " checksums and ends of chunks, and " +
+                       std::to_string(count) + " first heads");
   }
   const char* area = reinterpret_cast<const char*>(&h);
   const size_t words_end = kRunTableOffset + 4 * words;
@@ -133,10 +129,10 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
   const size_t heads_end = heads_begin + sizeof(uint64_t) * count;
   if (!all_zero(area + words_end, heads_begin - words_end) ||
       !all_zero(area + heads_end, h.header_blocks * size_t{kRunBlockBytes} - heads_end)) {
-    return corrupt("the rest of the header area is not zero");
+    return corrupt_run("the rest of the header area is not zero");
   }
   const auto* heads = reinterpret_cast<const uint64_t*>(area + heads_begin);
-  if (!std::is_sorted(heads, heads + count)) return corrupt("the first heads do not ascend");
+  if (!std::is_sorted(heads, heads + count)) return corrupt_run("the first heads do not ascend");
   *first_heads = count == 0 ? nullptr : heads;
   return {};
 }
@@ -145,13 +141,13 @@ Status check_header_area(const RunHeader& h, const RunExtent* extents,
 Status check_packings(const RunView& view) {
   const StoredRegion heap = view.heap_region();
   if (heap.packed() && !valid_packing(heap.packing, heap.stored_blocks)) {
-    return corrupt("the ends of the heap's chunks contradict each other");
+    return corrupt_run("the ends of the heap's chunks contradict each other");
   }
   for (uint32_t i = 0; i < view.header->extent_count; ++i) {
     const StoredRegion extent = view.extent_region(i);
     if (extent.packed() && !valid_packing(extent.packing, extent.stored_blocks)) {
-      return corrupt("the ends of the chunks of value extent " + std::to_string(i) +
-                     " contradict each other");
+      return corrupt_run("the ends of the chunks of value extent " + std::to_string(i) +
+                         " contradict each other");
     }
   }
   return {};
@@ -169,23 +165,23 @@ class EntryChecker {
     }
     if (view_.heap == nullptr) return {};
     if (expected_offset_ != h_.heap_bytes)
-      return corrupt("the heap holds bytes that no entry refers to");
+      return corrupt_run("the heap holds bytes that no entry refers to");
     const size_t heap_bytes = size_t{h_.heap_blocks} * kRunBlockBytes;
     if (!all_zero(view_.heap + h_.heap_bytes, heap_bytes - h_.heap_bytes)) {
-      return corrupt("the heap's rest is not zero");
+      return corrupt_run("the heap's rest is not zero");
     }
     if (plain_inline_count_ != h_.plain_inline_count || record_count_ != h_.record_count ||
         tombstone_count_ != h_.tombstone_count || timestamp_count_ != h_.timestamp_count ||
         large_count_ != h_.large_count) {
-      return corrupt("the header's counts are not those of the entries");
+      return corrupt_run("the header's counts are not those of the entries");
     }
     return {};
   }
 
  private:
   Status bad(uint32_t index, const char* what) const {
-    return corrupt("entry " + std::to_string(index) + " of " + std::to_string(h_.entries) + ": " +
-                   what);
+    return corrupt_run("entry " + std::to_string(index) + " of " + std::to_string(h_.entries) +
+                       ": " + what);
   }
 
   Status check_group(uint32_t number) {
@@ -196,23 +192,23 @@ class EntryChecker {
       const uint32_t groups = std::min(layout_.per_block, h_.groups - number);
       if (block->first_group != number || block->groups != groups ||
           !all_zero(block->reserved, sizeof block->reserved)) {
-        return corrupt("index block " + std::to_string(own) + " has a wrong header");
+        return corrupt_run("index block " + std::to_string(own) + " has a wrong header");
       }
       const size_t used = sizeof(IndexBlockHeader) + size_t{groups} * layout_.bytes;
       if (!all_zero(at + used, kRunBlockBytes - used)) {
-        return corrupt("the rest of index block " + std::to_string(own) + " is not zero");
+        return corrupt_run("the rest of index block " + std::to_string(own) + " is not zero");
       }
     }
     const RunGroup& group = view_.group(number);
     if (view_.first_heads != nullptr && view_.first_heads[number] != group.heads[0]) {
-      return corrupt("the header has another first head of group " + std::to_string(number));
+      return corrupt_run("the header has another first head of group " + std::to_string(number));
     }
     if (view_.wide()) return check_wide_group(number, group);
     for (uint32_t i = 0; i < kGroupEntries; ++i) {
       const uint32_t index = number * kGroupEntries + i;
       if (index >= h_.entries) {
         if (group.heads[i] != kNoHead || group.locations[i] != kNoLocation) {
-          return corrupt("an unused entry of the last group is not marked as unused");
+          return corrupt_run("an unused entry of the last group is not marked as unused");
         }
         continue;
       }
@@ -235,12 +231,12 @@ class EntryChecker {
     plain_inline_count_ += count;
     for (uint32_t i = count; i < kGroupEntries; ++i) {
       if (group.heads[i] != kNoHead) {
-        return corrupt("an unused entry of the last group is not marked as unused");
+        return corrupt_run("an unused entry of the last group is not marked as unused");
       }
     }
     const size_t used = kWideValuesOffset + size_t{count} * h_.fixed_inline_size;
     if (!all_zero(reinterpret_cast<const char*>(&group) + used, layout_.bytes - used)) {
-      return corrupt("the rest of group " + std::to_string(number) + " is not zero");
+      return corrupt_run("the rest of group " + std::to_string(number) + " is not zero");
     }
     return {};
   }
@@ -424,7 +420,7 @@ bool decode_untrusted_record(const char* from, const char* end, HeapRecord* reco
 Status parse_run(const char* image, size_t image_bytes, RunView* view) {
   HAWTHORN_ASSERT(reinterpret_cast<uintptr_t>(image) % 64 == 0);
   if (image_bytes < 2 * kRunBlockBytes || image_bytes % kRunBlockBytes != 0) {
-    return corrupt("an image of " + std::to_string(image_bytes) + " bytes");
+    return corrupt_run("an image of " + std::to_string(image_bytes) + " bytes");
   }
   const auto* header = reinterpret_cast<const RunHeader*>(image);
   const auto* extents = reinterpret_cast<const RunExtent*>(image + kRunExtentsOffset);
@@ -559,8 +555,8 @@ Status check_run_records(const RunView& view, uint32_t begin, uint32_t end, cons
   if (range.empty()) return {};
   const RunHeader& h = *view.header;
   const auto bad = [&h](uint32_t index) {
-    return corrupt("entry " + std::to_string(index) + " of " + std::to_string(h.entries) +
-                   ": its record is malformed");
+    return corrupt_run("entry " + std::to_string(index) + " of " + std::to_string(h.entries) +
+                       ": its record is malformed");
   };
   for (uint32_t index = begin; index < end; ++index) {
     const uint32_t at = view.group(index / kGroupEntries).locations[index % kGroupEntries];

@@ -11,14 +11,16 @@
 namespace hawthorn::format {
 namespace {
 
-constexpr size_t kChecksumOffset = offsetof(SuperblockSlot, checksum_low);
+constexpr size_t kSlotChecksumOffset = offsetof(SuperblockSlot, checksum_low);
 
 bool readable(const Superblock& superblock) {
   return superblock.format_version <= kFormatVersion &&
          (superblock.features.incompatible & ~kFeaturesKnown.incompatible) == 0;
 }
 
-Status corrupt(std::string why) { return Status(StatusCode::kCorruption, std::move(why)); }
+Status corrupt_superblock(std::string why) {
+  return Status(StatusCode::kCorruption, std::move(why));
+}
 
 }  // namespace
 
@@ -33,22 +35,22 @@ std::string encode_superblock(const Superblock& superblock) {
   slot.features_compatible = superblock.features.compatible;
   slot.features_read_only = superblock.features.read_only;
   slot.features_incompatible = superblock.features.incompatible;
-  const Checksum128 checksum = checksum128(&slot, kChecksumOffset);
+  const Checksum128 checksum = checksum128(&slot, kSlotChecksumOffset);
   slot.checksum_low = checksum.low;
   slot.checksum_high = checksum.high;
   return std::string(reinterpret_cast<const char*>(&slot), sizeof(slot));
 }
 
 Result<Superblock> decode_superblock(std::string_view block, size_t slot_index) {
-  if (block.size() < kSuperblockSlotBytes) return corrupt("the slot is cut off");
+  if (block.size() < kSuperblockSlotBytes) return corrupt_superblock("the slot is cut off");
   SuperblockSlot slot;
   std::memcpy(&slot, block.data(), sizeof(slot));
   if (std::memcmp(slot.magic, kSuperblockMagic, sizeof(slot.magic)) != 0) {
-    return corrupt("no superblock: wrong magic");
+    return corrupt_superblock("no superblock: wrong magic");
   }
-  const Checksum128 checksum = checksum128(block.data(), kChecksumOffset);
+  const Checksum128 checksum = checksum128(block.data(), kSlotChecksumOffset);
   if (checksum.low != slot.checksum_low || checksum.high != slot.checksum_high) {
-    return corrupt("checksum mismatch");
+    return corrupt_superblock("checksum mismatch");
   }
   Superblock superblock;
   superblock.format_version = slot.format_version;
@@ -58,18 +60,18 @@ Result<Superblock> decode_superblock(std::string_view block, size_t slot_index) 
   superblock.manifest_number = slot.manifest_number;
   superblock.features = {slot.features_compatible, slot.features_read_only,
                          slot.features_incompatible};
-  if (slot.format_version == 0) return corrupt("format version 0");
+  if (slot.format_version == 0) return corrupt_superblock("format version 0");
   if (superblock_slot_of(slot.generation) != slot_index) {
-    return corrupt("generation " + std::to_string(slot.generation) +
-                   " belongs into the other slot");
+    return corrupt_superblock("generation " + std::to_string(slot.generation) +
+                              " belongs into the other slot");
   }
   // What a newer version does with the reserved bytes is its own affair.
   if (!readable(superblock)) return superblock;
   const bool reserved_zero =
       slot.reserved_0 == 0 && std::all_of(std::begin(slot.reserved_1), std::end(slot.reserved_1),
                                           [](uint8_t byte) { return byte == 0; });
-  if (!reserved_zero) return corrupt("reserved bytes are not zero");
-  if (slot.manifest_number == 0) return corrupt("manifest number 0");
+  if (!reserved_zero) return corrupt_superblock("reserved bytes are not zero");
+  if (slot.manifest_number == 0) return corrupt_superblock("manifest number 0");
   return superblock;
 }
 
@@ -89,7 +91,7 @@ Result<Superblock> choose_superblock(std::string_view file, std::string* warning
     }
     if (!best || slot->generation > best->generation) best = *slot;
   }
-  if (!best) return corrupt(std::move(problems));
+  if (!best) return corrupt_superblock(std::move(problems));
   if (warning != nullptr && !problems.empty()) *warning = problems + " (the other slot is used)";
   if (best->format_version > kFormatVersion) {
     return Status(StatusCode::kNotSupported,

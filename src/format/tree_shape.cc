@@ -11,7 +11,7 @@
 namespace hawthorn::format {
 
 namespace {
-constexpr char kVersion = 1;
+constexpr char kShapeVersion = 1;
 constexpr char kSeveralValues = 1;
 constexpr char kExpires = 2;
 constexpr char kSubtrees = 4;
@@ -162,7 +162,7 @@ std::string encode_tree_shape(const TreeShapeNames& names) {
   const int flags = (names.multi_value ? kSeveralValues : 0) | (names.expires ? kExpires : 0) |
                     (names.subtrees ? kSubtrees : 0) | (names.compared ? kCompared : 0) |
                     (names.values_compared ? kValuesCompared : 0);
-  std::string bytes = {kVersion, static_cast<char>(flags)};
+  std::string bytes = {kShapeVersion, static_cast<char>(flags)};
   const bool plain_values = names.value_order == kBytewiseOrder;
   for (const std::string& name : {names.order, plain_values ? std::string() : names.value_order}) {
     bytes.push_back(static_cast<char>(name.size()));
@@ -173,7 +173,8 @@ std::string encode_tree_shape(const TreeShapeNames& names) {
 }
 
 std::optional<TreeShapeNames> decode_tree_shape(std::string_view bytes) {
-  if (bytes.size() < 2 || bytes[0] != kVersion || (bytes[1] & ~kFlags) != 0) return std::nullopt;
+  if (bytes.size() < 2 || bytes[0] != kShapeVersion || (bytes[1] & ~kFlags) != 0)
+    return std::nullopt;
   TreeShapeNames names;
   names.multi_value = (bytes[1] & kSeveralValues) != 0;
   names.expires = (bytes[1] & kExpires) != 0;

@@ -9,7 +9,7 @@
 namespace hawthorn::os {
 
 namespace {
-constexpr size_t kIdleMax = 16;
+constexpr size_t kIdleSealersMax = 16;
 // Under one derived key: few enough for the bounds of GCM, enough that to draw a salt and to derive
 // from it is not felt.
 constexpr uint32_t kSealsOfSalt = 1024;
@@ -22,7 +22,8 @@ Status no_random_bytes() {
 DataKeys::Lease::~Lease() {
   if (aead_ == nullptr) return;
   MutexLock lock(keys_->mutex_);
-  if (keys_->idle_.size() < kIdleMax) keys_->idle_.push_back({key_, salt_, std::move(aead_)});
+  if (keys_->idle_.size() < kIdleSealersMax)
+    keys_->idle_.push_back({key_, salt_, std::move(aead_)});
 }
 
 void DataKeys::add(uint32_t number, const SecretKey& key, bool current) {
@@ -111,7 +112,7 @@ Result<DataKeys::Lease> DataKeys::lease(uint32_t key, const Salt& salt) {
       idle_.pop_back();
       return Lease(this, key, salt, std::move(aead));
     }
-    if (idle_.size() == kIdleMax) {
+    if (idle_.size() == kIdleSealersMax) {
       aead = std::move(idle_.front().aead);
       idle_.erase(idle_.begin());
     }

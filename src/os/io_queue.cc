@@ -14,7 +14,7 @@ namespace hawthorn::os {
 namespace {
 
 // Idle queues that are kept for the next lease: more threads than this seldom read at once.
-constexpr size_t kIdleMax = 64;
+constexpr size_t kIdleQueuesMax = 64;
 
 class InlineQueue : public IoQueueBase {
  public:
@@ -190,7 +190,7 @@ void IoQueues::give_back(std::unique_ptr<IoQueue> queue) {
   }
   if (fork_generation_ != fork_generation()) return;
   MutexLock lock(mutex_);
-  if (idle_.size() < kIdleMax) idle_.push_back(std::move(queue));
+  if (idle_.size() < kIdleQueuesMax) idle_.push_back(std::move(queue));
 }
 
 }  // namespace hawthorn::os

@@ -20,7 +20,7 @@ namespace hawthorn::os {
 
 namespace {
 
-constexpr uint64_t kUsPerSecond = 1000000;
+constexpr uint64_t kUsOfSecond = 1000000;
 
 // Threads here outnumber cores: a holder that is not done within about a microsecond has probably
 // lost its core, and spinning on would keep it from getting one back.
@@ -38,7 +38,7 @@ uint64_t monotonic_us() {
   if (Schedule* const by = this_schedule(); by != nullptr) return by->now_us();
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * kUsPerSecond +
+  return static_cast<uint64_t>(now.tv_sec) * kUsOfSecond +
          static_cast<uint64_t>(now.tv_nsec) / 1000;
 }
 
@@ -78,8 +78,8 @@ void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout
     return by->wait(word, expected, timeout_us);
   }
   timespec timeout;
-  timeout.tv_sec = static_cast<time_t>(timeout_us / kUsPerSecond);
-  timeout.tv_nsec = static_cast<long>(timeout_us % kUsPerSecond) * 1000;
+  timeout.tv_sec = static_cast<time_t>(timeout_us / kUsOfSecond);
+  timeout.tv_nsec = static_cast<long>(timeout_us % kUsOfSecond) * 1000;
   const int saved_errno = errno;
   syscall(SYS_futex, futex_word(word), FUTEX_WAIT_PRIVATE, expected,
           timeout_us == 0 ? nullptr : &timeout, nullptr, 0);

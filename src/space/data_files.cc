@@ -9,7 +9,7 @@
 namespace hawthorn::space {
 namespace {
 
-constexpr std::string_view kPrefix = "data.";
+constexpr std::string_view kDataPrefix = "data.";
 constexpr std::string_view kProbeName = "data.probe";
 constexpr uint64_t kLockWaitUs = 1000;
 constexpr int kLockAttemptsMax = 10000;
@@ -39,12 +39,12 @@ class FailedFile : public os::File {
 
 std::string data_file_name(uint32_t number) {
   if (number >= kFilesMax) return "device " + std::to_string(number - kFilesMax);
-  return std::string(kPrefix) + std::to_string(number);
+  return std::string(kDataPrefix) + std::to_string(number);
 }
 
 bool parse_data_file_name(std::string_view name, uint32_t* number) {
-  if (!name.starts_with(kPrefix)) return false;
-  const std::string_view digits = name.substr(kPrefix.size());
+  if (!name.starts_with(kDataPrefix)) return false;
+  const std::string_view digits = name.substr(kDataPrefix.size());
   if (digits.empty() || digits.size() > 5 || (digits.front() == '0' && digits.size() > 1)) {
     return false;
   }

@@ -5,16 +5,16 @@
 namespace hawthorn::space {
 
 namespace {
-constexpr std::string_view kPrefix = "device.";
+constexpr std::string_view kImagePrefix = "device.";
 }  // namespace
 
 std::string device_image_name(uint32_t index) {
-  return std::string(kPrefix) + std::to_string(index);
+  return std::string(kImagePrefix) + std::to_string(index);
 }
 
 bool is_device_image(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return false;
-  const std::string_view digits = name.substr(kPrefix.size());
+  if (!name.starts_with(kImagePrefix)) return false;
+  const std::string_view digits = name.substr(kImagePrefix.size());
   if (digits.empty() || digits.size() > 2 || (digits.size() == 2 && digits.front() == '0')) {
     return false;
   }

@@ -16,8 +16,8 @@ using os::kBlockBytes;
 constexpr uint64_t kHeadBytes = uint64_t{format::kDeviceHeadBlocks} * kBlockBytes;
 constexpr uint64_t kTailBytes = uint64_t{format::kDeviceTailBlocks} * kBlockBytes;
 constexpr size_t kChunkBytes = size_t{64} << 10;
-constexpr uint64_t kLockWaitUs = 1000;
-constexpr int kLockAttemptsMax = 2000;
+constexpr uint64_t kLabelLockWaitUs = 1000;
+constexpr int kLabelLockAttemptsMax = 2000;
 
 struct FreeAligned {
   void operator()(char* memory) const {
@@ -138,8 +138,8 @@ std::string name_of(const format::DeviceRecord& record) {
 Status lock(const os::Machine& machine, os::File& file) {
   for (int attempt = 1;; ++attempt) {
     Status status = file.lock_exclusive();
-    if (!status.is(StatusCode::kBusy) || attempt >= kLockAttemptsMax) return status;
-    machine.clock->sleep_us(kLockWaitUs);
+    if (!status.is(StatusCode::kBusy) || attempt >= kLabelLockAttemptsMax) return status;
+    machine.clock->sleep_us(kLabelLockWaitUs);
   }
 }
 
@@ -162,10 +162,10 @@ Status Devices::open_file(const std::string& path, const DeviceOptions& options,
       return options.read_only ? Status() : lock(machine_, *device.file);
     }
     if (file.status().is_not_found()) return invalid(path, "no such device");
-    if (!file.status().is(StatusCode::kBusy) || attempt >= kLockAttemptsMax) {
+    if (!file.status().is(StatusCode::kBusy) || attempt >= kLabelLockAttemptsMax) {
       return file.status();
     }
-    machine_.clock->sleep_us(kLockWaitUs);
+    machine_.clock->sleep_us(kLabelLockWaitUs);
   }
 }
 

@@ -4,10 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "os/file.h"
+
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = os::kBlockBytes;
 constexpr size_t kSlack = 16;
 }  // namespace
 
@@ -23,7 +24,7 @@ Result<BlockRead> BlockRead::begin(Residency& residency, RunFile* file, const Bl
   if (!stored.ok()) return stored.status();
   read.stored_ = *stored;
   const bool last = !range.groups || file->record.wide;  // nothing is read after it
-  if (read.buffer_bytes() == kBlock && last) read.frame_ = residency.take_frame();
+  if (read.buffer_bytes() == os::kBlockBytes && last) read.frame_ = residency.take_frame();
   if (read.frame_ != FrameCache::kNone) {
     read.memory_ = residency.frames().memory(read.frame_);
   } else {
@@ -71,7 +72,7 @@ void BlockRead::release() {
 os::File* BlockRead::disk() const { return residency_->space()->file(extent_->address.file); }
 
 uint64_t BlockRead::disk_offset() const {
-  return (uint64_t{extent_->address.block} + stored_.disk_first) * kBlock;
+  return (uint64_t{extent_->address.block} + stored_.disk_first) * os::kBlockBytes;
 }
 
 Status BlockRead::confirm() {
@@ -95,7 +96,7 @@ const char* ColdBlocks::block(const Extent& extent, uint32_t number) {
   for (const BlockRead& read : kept_) {
     if (read.extent_ == &extent && number >= read.stored_.first &&
         number - read.stored_.first < read.stored_.blocks) {
-      return read.content() + size_t{number - read.stored_.first} * kBlock;
+      return read.content() + size_t{number - read.stored_.first} * os::kBlockBytes;
     }
   }
   const char* bytes = residency_.frames().find(extent, number);
@@ -110,7 +111,7 @@ bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, si
   while (size > 0) {
     const char* from = block(extent, number++);
     if (from == nullptr) return false;
-    const size_t here = std::min(kBlock - in_block, size);
+    const size_t here = std::min(os::kBlockBytes - in_block, size);
     std::memcpy(to, from + in_block, here);
     to += here;
     size -= here;
@@ -122,7 +123,7 @@ bool ColdBlocks::copy(const Extent& extent, uint32_t number, size_t in_block, si
 const char* ColdBlocks::bytes(const BlockRange& range) {
   const Extent& extent = *range.extent;
   const uint32_t number = range.first_block();
-  const size_t in_block = range.offset % kBlock;
+  const size_t in_block = range.offset % os::kBlockBytes;
   if (range.blocks() == 1 && (range.groups || !extent.is_index)) {
     const char* only = block(extent, number);
     return only == nullptr ? nullptr : only + in_block;

@@ -5,6 +5,7 @@
 
 #include "format/run_layout.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/io_queue.h"
 #include "os/test_point.h"
 #include "tree/sealed_blocks.h"
@@ -12,7 +13,6 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 constexpr size_t kUnseenAtOnce = 32;
 }  // namespace
 
@@ -263,8 +263,8 @@ Status look_at(Store& store, const std::vector<UnseenRun>& runs, size_t* failed)
     read.run = &runs[i];
     read.number = i;
     read.file = store.space->file(address.file);
-    read.offset = uint64_t{address.block} * kBlock;
-    read.bytes = size_t{format::run_front(file->record).header_blocks} * kBlock;
+    read.offset = uint64_t{address.block} * os::kBlockBytes;
+    read.bytes = size_t{format::run_front(file->record).header_blocks} * os::kBlockBytes;
     read.memory = residency.allocate_for_read(os::Quota::kMerge, read.bytes);
     if (read.memory == nullptr) {
       first = Status(StatusCode::kOutOfMemory, "no memory to read the header of a run");

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "os/epoch.h"
+#include "os/file.h"
 
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 
 // The address at which an extent would begin whose byte `offset` lies at `at`.
 const char* origin(const char* at, uint64_t offset) {
@@ -187,25 +187,25 @@ Status CursorWindow::plan_values() {
 // compared and copied in words. Where the piece will begin. What frames hold of it is there at
 // once; the rest is read by read.
 Result<const char*> CursorWindow::plan(Extent& extent, const Piece& piece) {
-  auto first = static_cast<uint32_t>(piece.begin / kBlock);
-  auto blocks = static_cast<uint32_t>((piece.end + kBlock - 1) / kBlock) - first;
+  auto first = static_cast<uint32_t>(piece.begin / os::kBlockBytes);
+  auto blocks = static_cast<uint32_t>((piece.end + os::kBlockBytes - 1) / os::kBlockBytes) - first;
   Buffer buffer;
-  buffer.bytes = (size_t{blocks} + 2) * kBlock;
+  buffer.bytes = (size_t{blocks} + 2) * os::kBlockBytes;
   buffer.memory = residency_->allocate_needed(os::Quota::kMerge, buffer.bytes, need_);
   if (buffer.memory == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory to read " + std::to_string(buffer.bytes) + " bytes for a cursor");
   }
   buffers_[buffers_used_++] = buffer;
-  char* to = buffer.memory + kBlock;
-  const char* begin = to + piece.begin % kBlock;
+  char* to = buffer.memory + os::kBlockBytes;
+  const char* begin = to + piece.begin % os::kBlockBytes;
   if (blocks <= Residency::kFramesPerRead) {
     const FrameCache& frames = residency_->frames();
     os::epoch::Guard guard;
-    for (; blocks > 0; ++first, --blocks, to += kBlock) {
+    for (; blocks > 0; ++first, --blocks, to += os::kBlockBytes) {
       const char* bytes = frames.find(extent, first);
       if (bytes == nullptr) break;
-      std::memcpy(to, bytes, kBlock);
+      std::memcpy(to, bytes, os::kBlockBytes);
     }
   }
   if (blocks > 0) planned_.push_back({&extent, first, blocks, to});

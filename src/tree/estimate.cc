@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/prng.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "tree/count.h"
 
 namespace hawthorn::tree {

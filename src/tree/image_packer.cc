@@ -6,12 +6,12 @@
 #include "base/assert.h"
 #include "base/checksum.h"
 #include "os/data_keys.h"
+#include "os/file.h"
 #include "tree/sealed_blocks.h"
 
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 // The header area may grow by the ends of the chunks.
 constexpr uint32_t kMoreFrontBlocks = 2;
 
@@ -20,18 +20,19 @@ char* keep_part(Residency& residency, char* memory, uint32_t blocks, uint32_t fi
                 uint32_t kept) {
   os::Arena& arena = *residency.arena();
   const auto cut = [&arena](char* from, size_t count, size_t at) {
-    arena.split(os::Quota::kMerge, from, count * kBlock, at * kBlock, os::Quota::kMerge);
-    return from + at * kBlock;
+    arena.split(os::Quota::kMerge, from, count * os::kBlockBytes, at * os::kBlockBytes,
+                os::Quota::kMerge);
+    return from + at * os::kBlockBytes;
   };
   if (first != 0) {
     char* rest = cut(memory, blocks, first);
-    residency.release(os::Quota::kMerge, memory, first * kBlock);
+    residency.release(os::Quota::kMerge, memory, first * os::kBlockBytes);
     memory = rest;
     blocks -= first;
   }
   if (kept < blocks) {
     char* rest = cut(memory, blocks, kept);
-    residency.release(os::Quota::kMerge, rest, (blocks - kept) * kBlock);
+    residency.release(os::Quota::kMerge, rest, (blocks - kept) * os::kBlockBytes);
   }
   return memory;
 }
@@ -41,10 +42,10 @@ StoredCopy ImagePacker::values(const Compression::Plan& plan, const char* conten
                                uint32_t blocks) {
   values_packing_ = {};
   if (plan.codec == format::Codec::kNone || blocks < 2) return {};
-  char* memory = residency()->allocate_for_read(os::Quota::kMerge, blocks * kBlock);
+  char* memory = residency()->allocate_for_read(os::Quota::kMerge, blocks * os::kBlockBytes);
   if (memory == nullptr) return {};
   if (!packer_.pack(content, blocks, plan.codec, plan.dictionary, memory)) {
-    residency()->release(os::Quota::kMerge, memory, blocks * kBlock);
+    residency()->release(os::Quota::kMerge, memory, blocks * os::kBlockBytes);
     return {};
   }
   values_packing_ = packer_.packing();
@@ -58,7 +59,7 @@ namespace {
 // For a copy that there has to be: a flush gives back more than it takes, so it may go beyond the
 // budget a little.
 Result<char*> memory_for_copy(Residency& residency, uint32_t blocks) {
-  const size_t bytes = blocks * kBlock;
+  const size_t bytes = blocks * os::kBlockBytes;
   char* memory = residency.allocate_for_read(os::Quota::kMerge, bytes);
   if (memory == nullptr && bytes <= residency.arena()->budget() / 16) {
     memory = residency.arena()->allocate(os::Quota::kMerge, bytes, true);
@@ -76,7 +77,8 @@ Result<std::span<const uint32_t>> ImagePacker::table_words(const char* content, 
   values_words_.resize(table.words(stored));
   if (keys() == nullptr) {
     const char* from = copy->memory == nullptr ? content : copy->memory;
-    for (uint32_t i = 0; i < stored; ++i) values_words_[i] = block_checksum(from + i * kBlock);
+    for (uint32_t i = 0; i < stored; ++i)
+      values_words_[i] = block_checksum(from + i * os::kBlockBytes);
     return std::span<const uint32_t>(values_words_);
   }
   const char* from = copy->memory;
@@ -101,7 +103,7 @@ ImagePacker::Image::Image(Image&& other) noexcept
 
 ImagePacker::Image::~Image() {
   if (memory_ != nullptr) {
-    residency_->release(os::Quota::kMerge, memory_, blocks_ * kBlock);
+    residency_->release(os::Quota::kMerge, memory_, blocks_ * os::kBlockBytes);
   }
 }
 
@@ -110,7 +112,7 @@ Status ImagePacker::Image::seal(char* image, uint32_t front, char* to,
                                 format::ContainerRecord* record) {
   os::DataKeys& keys = *residency_->machine().keys;
   const uint32_t header = reinterpret_cast<const format::RunHeader*>(image)->header_blocks;
-  const size_t header_bytes = header * kBlock;
+  const size_t header_bytes = header * os::kBlockBytes;
   Status status = seal_blocks(keys, image + header_bytes, front - header, to + header_bytes,
                               reinterpret_cast<uint32_t*>(image + format::kRunTableOffset));
   if (status.ok()) status = seal_header(keys, image, header_bytes, to, &record->seal);
@@ -124,7 +126,7 @@ Result<StoredCopy> ImagePacker::Image::finish(char* image, size_t image_bytes,
   const bool sealed = residency_->machine().keys != nullptr;
   if (memory_ == nullptr) {
     if (!sealed) return StoredCopy();
-    const auto blocks = static_cast<uint32_t>(image_bytes / kBlock);
+    const auto blocks = static_cast<uint32_t>(image_bytes / os::kBlockBytes);
     Result<char*> memory = memory_for_copy(*residency_, blocks);
     if (!memory.ok()) return memory.status();
     memory_ = *memory;
@@ -132,11 +134,11 @@ Result<StoredCopy> ImagePacker::Image::finish(char* image, size_t image_bytes,
     if (Status s = seal(image, blocks, memory_, record); !s.ok()) return s;
     return StoredCopy{std::exchange(memory_, nullptr), blocks};
   }
-  const auto front = static_cast<uint32_t>(image_bytes / kBlock) - heap_.packing.blocks;
+  const auto front = static_cast<uint32_t>(image_bytes / os::kBlockBytes) - heap_.packing.blocks;
   HAWTHORN_ASSERT(front <= front_room_);
-  char* const to = memory_ + (front_room_ - front) * kBlock;
+  char* const to = memory_ + (front_room_ - front) * os::kBlockBytes;
   if (!sealed) {
-    std::memcpy(to, image, front * kBlock);
+    std::memcpy(to, image, front * os::kBlockBytes);
   } else if (Status s = seal(image, front, to, record); !s.ok()) {
     return s;
   }
@@ -151,16 +153,16 @@ ImagePacker::Image ImagePacker::heap(const Compression::Plan& plan, RunBuilder& 
   Image image(residency());
   if (plan.codec == format::Codec::kNone) return image;
   const std::string_view heap = builder.heap();
-  const auto blocks = static_cast<uint32_t>(heap.size() / kBlock);
+  const auto blocks = static_cast<uint32_t>(heap.size() / os::kBlockBytes);
   if (blocks <= Extent::kSmallHeapBlocks) return image;
-  const auto front =
-      static_cast<uint32_t>(builder.image_bytes(extents) / kBlock) - blocks + kMoreFrontBlocks;
+  const auto front = static_cast<uint32_t>(builder.image_bytes(extents) / os::kBlockBytes) -
+                     blocks + kMoreFrontBlocks;
   const uint32_t room = front + blocks;
-  char* memory = residency()->allocate_for_read(os::Quota::kMerge, room * kBlock);
+  char* memory = residency()->allocate_for_read(os::Quota::kMerge, room * os::kBlockBytes);
   if (memory == nullptr) return image;
-  char* to = memory + front * kBlock;
+  char* to = memory + front * os::kBlockBytes;
   if (!packer_.pack(heap.data(), blocks, plan.codec, plan.dictionary, to)) {
-    residency()->release(os::Quota::kMerge, memory, room * kBlock);
+    residency()->release(os::Quota::kMerge, memory, room * os::kBlockBytes);
     return image;
   }
   image.memory_ = memory;
@@ -176,7 +178,7 @@ ImagePacker::Image ImagePacker::heap(const Compression::Plan& plan, RunBuilder& 
     image.status_ = seal_blocks(*keys(), to, image.heap_.stored_blocks, to, heap_checksums_.data());
   } else {
     for (uint32_t block = 0; block < image.heap_.stored_blocks; ++block) {
-      heap_checksums_[block] = block_checksum(to + block * kBlock);
+      heap_checksums_[block] = block_checksum(to + block * os::kBlockBytes);
     }
   }
   image.heap_.checksums = heap_checksums_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "os/file.h"
 #include "tree/residency.h"
 #include "tree/sealed_blocks.h"
 
@@ -13,7 +14,6 @@ namespace hawthorn::tree {
 using format::kLargeSumBytes;
 
 namespace {
-constexpr size_t kBlock = os::kBlockBytes;
 constexpr size_t kBufferBytesMin = 2 * kLargeSumBytes;  // a table has up to 12 KB
 }  // namespace
 
@@ -87,7 +87,7 @@ void LargeRead::damaged() {
     const uint64_t at = value_.in_pieces() ? asked_at_ : 0;
     const format::ExtentAddress& extent = value_.extents[value_.in_pieces() ? extent_ : 0];
     where = Residency::place(residency_->space()->file(extent.file),
-                             uint64_t{extent.block} * kBlock + at) +
+                             uint64_t{extent.block} * os::kBlockBytes + at) +
             ": ";
   }
   status_ = Status(StatusCode::kCorruption,
@@ -100,7 +100,7 @@ bool LargeRead::find_place() {
   const uint64_t at = from_ + there_;
   const auto bytes = [this] {
     return value_.in_pieces() ? value_.pieces[place_].size
-                              : uint64_t{value_.extents[place_].blocks} * kBlock;
+                              : uint64_t{value_.extents[place_].blocks} * os::kBlockBytes;
   };
   const size_t places = value_.in_pieces() ? value_.pieces.size() : value_.extents.size();
   while (place_ < places && at - start_ >= bytes()) {
@@ -142,13 +142,13 @@ void LargeRead::next() {
 void LargeRead::ask_for(uint32_t extent, uint64_t at, size_t size) {
   extent_ = extent;
   asked_at_ = at;
-  asked_bytes_ = std::min(align_up(size, kBlock), buffer_bytes_);
+  asked_bytes_ = std::min(align_up(size, os::kBlockBytes), buffer_bytes_);
 }
 
 void LargeRead::next_whole() {
   const uint64_t at = from_ + there_ - start_;
-  const uint64_t bytes = uint64_t{value_.extents[place_].blocks} * kBlock;
-  const uint64_t begin = at / kBlock * kBlock;
+  const uint64_t bytes = uint64_t{value_.extents[place_].blocks} * os::kBlockBytes;
+  const uint64_t begin = at / os::kBlockBytes * os::kBlockBytes;
   const uint64_t end = std::min<uint64_t>(bytes, at + size_ - there_);
   ask_for(static_cast<uint32_t>(place_), begin, static_cast<size_t>(end - begin));
   used_ = static_cast<size_t>(std::min<uint64_t>(end, begin + asked_bytes_) - at);
@@ -166,7 +166,7 @@ void LargeRead::next_piece() {
     making_sums_ = at == 0 && end == content.bytes && !content.sealed;
     table_ = !making_sums_;
     if (table_) {
-      const uint64_t begin = content.table_at() / kBlock * kBlock;
+      const uint64_t begin = content.table_at() / os::kBlockBytes * os::kBlockBytes;
       return ask_for(piece.extent, begin,
                      static_cast<size_t>(content.table_at() + content.table_bytes() - begin));
     }
@@ -180,8 +180,8 @@ void LargeRead::next_piece() {
 
 os::IoRead LargeRead::request() const {
   const format::ExtentAddress& extent = value_.extents[extent_];
-  return {residency_->space()->file(extent.file), uint64_t{extent.block} * kBlock + asked_at_,
-          buffer_, asked_bytes_, nullptr};
+  return {residency_->space()->file(extent.file),
+          uint64_t{extent.block} * os::kBlockBytes + asked_at_, buffer_, asked_bytes_, nullptr};
 }
 
 void LargeRead::arrived(Status status) {

@@ -8,13 +8,13 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/test_point.h"
 #include "tree/merge_work.h"
 
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 constexpr size_t kKeptShare = 64;              // of the budget, by each merger
 constexpr size_t kGarbageBytesMin = 64 << 10;  // less is not worth a rewrite
 constexpr double kSplitAt = 1.6;               // of the target size
@@ -105,8 +105,8 @@ Plan make_plan(size_t added, size_t new_extents, const RunFile& old_file,
 }  // namespace
 
 size_t live_bytes(const RunFile& file) {
-  return file.value_bytes() - file.garbage_bytes() + size_t{file.record.run.blocks} * kBlock +
-         file.large.size() * kLargeExtentBytes;
+  return file.value_bytes() - file.garbage_bytes() +
+         size_t{file.record.run.blocks} * os::kBlockBytes + file.large.size() * kLargeExtentBytes;
 }
 
 MergePolicy jittered(const MergePolicy& policy, uint64_t container_id) {

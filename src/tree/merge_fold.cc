@@ -22,7 +22,7 @@ namespace hawthorn::tree {
 
 namespace {
 // Larger results are left to reads: they would have to become large values.
-constexpr size_t kFoldedBytesMax = 64 << 10;
+constexpr size_t kMergedFoldBytesMax = 64 << 10;
 // On a full disk values are written that are about as small as their operands: there is room for
 // what was written, not for what it makes of larger values.
 constexpr size_t kSmallBytes = 64;
@@ -115,9 +115,9 @@ Result<const Version*> Merger::Work::make_operands(std::string_view key, uint8_t
   std::string one(operands.front());
   std::string combined;
   for (const std::string_view next : operands.subspan(1)) {
-    if (one.size() + next.size() <= kFoldedBytesMax &&
+    if (one.size() + next.size() <= kMergedFoldBytesMax &&
         combine_operands(merge_operator, key, one, next, &combined) &&
-        combined.size() <= kFoldedBytesMax) {
+        combined.size() <= kMergedFoldBytesMax) {
       one.swap(combined);
     } else {
       format::append_operand(encoded, one);
@@ -167,7 +167,7 @@ Status Merger::Work::fold_record(Record* record) {
     if (on_run) operands = run_base.operands;
     operands.insert(operands.end(), pending.begin(), pending.end());
     Kept folded_one{nullptr, 0, kept.cts};
-    size_t most = kFoldedBytesMax;
+    size_t most = kMergedFoldBytesMax;
     if (saves_space) {
       most = kSmallBytes;
       for (const std::string_view operand : pending) most += operand.size();

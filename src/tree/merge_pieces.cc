@@ -5,15 +5,14 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/test_point.h"
 #include "tree/count.h"
 #include "tree/merge_work.h"
 
 namespace hawthorn::tree {
 
-namespace {
-constexpr size_t kBlock = 4096;
-}
+namespace {}
 
 // Of the container's last piece. A piece in the middle learns its end only when the next one
 // starts, so its prefix is taken from the container.
@@ -36,7 +35,7 @@ void Merger::Work::start_piece(std::string_view low, size_t skip) {
 
 // Memory for an extent's content.
 Result<char*> Merger::Work::take_memory(size_t bytes, bool index) {
-  bytes = align_up(bytes, kBlock);
+  bytes = align_up(bytes, os::kBlockBytes);
   const os::Quota quota = index ? os::Quota::kIndex : os::Quota::kValues;
   char* memory = store->residency->allocate(quota, bytes);
   if (memory == nullptr && bytes <= store->arena->budget() / 16) {
@@ -57,19 +56,19 @@ Result<char*> Merger::Work::take_memory(size_t bytes, bool index) {
 
 void Merger::Work::give_back(const StoredCopy& copy) {
   if (copy.memory == nullptr) return;
-  store->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * kBlock);
+  store->residency->release(os::Quota::kMerge, copy.memory, size_t{copy.blocks} * os::kBlockBytes);
 }
 
 // An extent with disk space for content in memory, and for the packed copy of it, if there is one;
 // takes both over. Nothing is written yet.
 Result<ExtentRef> Merger::Work::make_extent(char* memory, size_t bytes, bool index,
                                             const StoredCopy& copy) {
-  const size_t blocks = align_up(bytes, kBlock) / kBlock;
+  const size_t blocks = align_up(bytes, os::kBlockBytes) / os::kBlockBytes;
   Result<ExtentAddress> address =
       store->space->allocate(copy.memory == nullptr ? static_cast<uint32_t>(blocks) : copy.blocks);
   if (!address.ok()) {
     store->residency->release(index ? os::Quota::kIndex : os::Quota::kValues, memory,
-                              blocks * kBlock);
+                              blocks * os::kBlockBytes);
     give_back(copy);
     return address.status();
   }
@@ -96,13 +95,13 @@ Status Merger::Work::finish_values(RunFile* file, std::vector<BuiltExtent>* buil
     std::memcpy(to, copies[i].from, copies[i].size);
     to += copies[i].size;
   }
-  const size_t blocks = align_up(copied_bytes, kBlock) / kBlock;
-  std::memset(to, 0, blocks * kBlock - copied_bytes);
+  const size_t blocks = align_up(copied_bytes, os::kBlockBytes) / os::kBlockBytes;
+  std::memset(to, 0, blocks * os::kBlockBytes - copied_bytes);
   StoredCopy copy = image_packer.values(plan, *memory, static_cast<uint32_t>(blocks));
   const Result<std::span<const uint32_t>> words =
       image_packer.table_words(*memory, static_cast<uint32_t>(blocks), &copy);
   if (!words.ok()) {
-    store->residency->release(os::Quota::kValues, *memory, blocks * kBlock);
+    store->residency->release(os::Quota::kValues, *memory, blocks * os::kBlockBytes);
     give_back(copy);
     return words.status();
   }
@@ -136,7 +135,7 @@ Status Merger::Work::finish_run(MergePiece* made, std::span<const BuiltExtent> b
       builder.finish(built, cut, std::min(max_ts, cut), *memory, packed.heap());
   const Result<StoredCopy> copy = packed.finish(*memory, bytes, &file->record);
   if (!copy.ok()) {
-    store->residency->release(os::Quota::kIndex, *memory, align_up(bytes, kBlock));
+    store->residency->release(os::Quota::kIndex, *memory, align_up(bytes, os::kBlockBytes));
     return copy.status();
   }
   Result<ExtentRef> image = make_extent(*memory, bytes, true, *copy);

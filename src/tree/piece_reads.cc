@@ -2,11 +2,11 @@
 
 #include <cstring>
 
+#include "os/file.h"
+
 namespace hawthorn::tree {
 
-namespace {
-constexpr size_t kBlock = os::kBlockBytes;
-}  // namespace
+namespace {}  // namespace
 
 Status PieceReads::begin(Residency* residency, RunFile* file, std::span<const PieceRead> pieces,
                          Need need) {
@@ -33,7 +33,8 @@ Status PieceReads::prepare(const PieceRead& piece, Need need) {
   if (found->packed) {
     // Whole chunks are unpacked where they belong; else they go through memory of their own.
     const bool whole = found->first == piece.first_block && found->blocks == piece.blocks;
-    reading.memory_bytes = reading.stored_bytes() + (whole ? 0 : size_t{found->blocks} * kBlock);
+    reading.memory_bytes =
+        reading.stored_bytes() + (whole ? 0 : size_t{found->blocks} * os::kBlockBytes);
     reading.memory = residency_->allocate_needed(os::Quota::kMerge, reading.memory_bytes, need);
     if (reading.memory == nullptr) {
       return Status(StatusCode::kOutOfMemory,
@@ -51,8 +52,8 @@ void PieceReads::requests(void* context, std::vector<os::IoRead>* to) {
   for (const Reading& reading : readings_) {
     const ExtentAddress& address = reading.piece.extent->address;
     to->push_back({residency_->space()->file(address.file),
-                   (uint64_t{address.block} + reading.found.disk_first) * kBlock, reading.stored,
-                   reading.stored_bytes(), context});
+                   (uint64_t{address.block} + reading.found.disk_first) * os::kBlockBytes,
+                   reading.stored, reading.stored_bytes(), context});
   }
 }
 
@@ -73,8 +74,8 @@ Status PieceReads::confirm(const Reading& reading) {
                                              reading.content);
   if (status.ok() && reading.content != piece.to) {
     std::memcpy(piece.to,
-                reading.content + size_t{piece.first_block - reading.found.first} * kBlock,
-                size_t{piece.blocks} * kBlock);
+                reading.content + size_t{piece.first_block - reading.found.first} * os::kBlockBytes,
+                size_t{piece.blocks} * os::kBlockBytes);
   }
   return status;
 }

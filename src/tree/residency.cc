@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "os/epoch.h"
 #include "os/event_sink.h"
+#include "os/file.h"
 #include "os/test_point.h"
 #include "tree/container.h"
 #include "tree/sealed_blocks.h"
@@ -14,11 +15,10 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 // Frames leave this part of the budget to whole extents.
 constexpr size_t kWholeFloorShare = 16;
 // Of the budget, what cursors read ahead.
-constexpr size_t kAheadShare = 16;
+constexpr size_t kPinAheadShare = 16;
 // So little is not waited for.
 constexpr size_t kFewBytes = size_t{64} << 10;
 }  // namespace
@@ -168,7 +168,7 @@ void Residency::return_to_budget() {
 }
 
 bool Residency::roomy(size_t bytes) const {
-  const size_t database = space_->used_blocks() * kBlock;
+  const size_t database = space_->used_blocks() * os::kBlockBytes;
   return database + set_aside() <= arena_->budget() && within_limit(bytes + bytes / 4) &&
          arena_->largest_free() >= bytes;
 }
@@ -178,7 +178,7 @@ char* Residency::allocate(os::Quota quota, size_t bytes) {
 }
 
 char* Residency::allocate(os::Quota quota, size_t bytes, int attempts, Depth depth) {
-  bytes = align_up(bytes, kBlock);
+  bytes = align_up(bytes, os::kBlockBytes);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (within_limit(bytes)) {
       if (char* memory = arena_->allocate(quota, bytes); memory != nullptr) return memory;
@@ -216,7 +216,7 @@ char* Residency::allocate_for_read(os::Quota quota, size_t bytes) {
   // What could go may wait for frames and pins of the very batch that asks for a few blocks.
   const int attempts = bytes <= kFewBytes ? kAttemptsEasy : kAttemptsMax;
   if (char* memory = allocate(quota, bytes, attempts); memory != nullptr) return memory;
-  return arena_->allocate(quota, align_up(bytes, kBlock), true);
+  return arena_->allocate(quota, align_up(bytes, os::kBlockBytes), true);
 }
 
 char* Residency::allocate_needed(os::Quota quota, size_t bytes, Need need) {
@@ -226,7 +226,7 @@ char* Residency::allocate_needed(os::Quota quota, size_t bytes, Need need) {
 
 bool Residency::reserve_ahead(size_t bytes) {
   const size_t before = ahead_.fetch_add(bytes, std::memory_order_relaxed);
-  if (before + bytes <= arena_->budget() / kAheadShare) return true;
+  if (before + bytes <= arena_->budget() / kPinAheadShare) return true;
   unreserve_ahead(bytes);
   return false;
 }
@@ -254,7 +254,7 @@ uint32_t Residency::take_frame() {
 }
 
 void Residency::release(os::Quota quota, char* memory, size_t bytes) {
-  arena_->release(quota, memory, align_up(bytes, kBlock));
+  arena_->release(quota, memory, align_up(bytes, os::kBlockBytes));
 }
 
 bool Residency::make_room(size_t bytes) {
@@ -609,7 +609,7 @@ char* Residency::begin_front(RunFile* file) {
 
 os::IoRead Residency::front_request(const RunFile& file, char* memory) const {
   const ExtentAddress& address = file.image->address;
-  return {space_->file(address.file), uint64_t{address.block} * kBlock, memory,
+  return {space_->file(address.file), uint64_t{address.block} * os::kBlockBytes, memory,
           file.image->front_bytes(), nullptr};
 }
 
@@ -631,7 +631,7 @@ void Residency::drop_front(const RunFile& file, char* memory) {
 // The heap of a run whose front is in memory.
 Status Residency::load_heap(RunFile* file) {
   Extent* image = file->image.get();
-  const auto blocks = static_cast<uint32_t>(image->heap_bytes() / kBlock);
+  const auto blocks = static_cast<uint32_t>(image->heap_bytes() / os::kBlockBytes);
   char* memory = allocate_for_read(os::Quota::kValues, image->heap_bytes());
   if (memory == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory for the heap of an index run, " +

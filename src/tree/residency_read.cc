@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/io_queue.h"
 #include "os/test_point.h"
 #include "tree/piece_reads.h"
@@ -14,7 +15,6 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kBlock = 4096;
 constexpr size_t kRawBufferBytes = 256 << 10;
 }  // namespace
 
@@ -61,8 +61,8 @@ Result<StoredBlocks> Residency::find_stored(RunFile* file, const Extent& extent,
   const format::Packing& packing = region.stored.packing;
   const uint32_t first = (first_block - region.first) / format::kChunkBlocks;
   const uint32_t end = format::chunk_count(first_block - region.first + blocks);
-  const uint32_t disk_end = (packing.ends[end - 1] + kBlock - 1) / kBlock;
-  found.disk_first = static_cast<uint32_t>(packing.begin_of(first) / kBlock);
+  const uint32_t disk_end = (packing.ends[end - 1] + os::kBlockBytes - 1) / os::kBlockBytes;
+  found.disk_first = static_cast<uint32_t>(packing.begin_of(first) / os::kBlockBytes);
   found.disk_blocks = disk_end - found.disk_first;
   found.disk_first += region.first;
   found.first = region.first + first * format::kChunkBlocks;
@@ -83,8 +83,8 @@ Result<uint32_t> Residency::confirm_stored(const format::StoredRegion& region, u
     if (!status.ok()) return status;
     return good;
   }
-  while (good < count &&
-         block_checksum(blocks + size_t{good} * kBlock) == region.checksums[first + good]) {
+  while (good < count && block_checksum(blocks + size_t{good} * os::kBlockBytes) ==
+                             region.checksums[first + good]) {
     ++good;
   }
   return good;
@@ -103,26 +103,28 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
   const Region region = region_of(*file, **run, extent, blocks.first);
   const uint32_t disk_first = blocks.disk_first - region.first;
   os::File* disk = space_->file(extent.address.file);
-  const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * kBlock;
+  const uint64_t offset = (uint64_t{extent.address.block} + blocks.disk_first) * os::kBlockBytes;
   const auto damage = [&](uint32_t block, std::string_view what) {
-    Status status(StatusCode::kCorruption, place(disk, offset + uint64_t{block} * kBlock) + ": " +
-                                               std::string(what) + " in a block of container " +
+    Status status(StatusCode::kCorruption, place(disk, offset + uint64_t{block} * os::kBlockBytes) +
+                                               ": " + std::string(what) +
+                                               " in a block of container " +
                                                std::to_string(file->record.id));
     tell_damage(file, extent, status);
     return status;
   };
   for (bool again = true;; again = false) {
-    count_read(size_t{blocks.disk_blocks} * kBlock);
+    count_read(size_t{blocks.disk_blocks} * os::kBlockBytes);
     const Result<uint32_t> good =
         confirm_stored(region.stored, disk_first, blocks.disk_blocks, stored);
     if (!good.ok()) return damage(0, good.status().message());
     if (*good == blocks.disk_blocks) break;
     if (!again) return damage(*good, mismatch(region.stored));
-    if (Status s = disk->read_at(offset, {stored, size_t{blocks.disk_blocks} * kBlock}); !s.ok()) {
+    if (Status s = disk->read_at(offset, {stored, size_t{blocks.disk_blocks} * os::kBlockBytes});
+        !s.ok()) {
       return s;
     }
   }
-  const char* begin = stored - size_t{disk_first} * kBlock;
+  const char* begin = stored - size_t{disk_first} * os::kBlockBytes;
   const uint32_t first = (blocks.first - region.first) / format::kChunkBlocks;
   const uint32_t end = format::chunk_count(blocks.first - region.first + blocks.blocks);
   return unpack(region.stored, first, end, begin, content)
@@ -148,18 +150,18 @@ bool Residency::unpack(const format::StoredRegion& region, uint32_t first_chunk,
 // All of a region that begins at `first_block` of an extent.
 Status Residency::read_region(const format::StoredRegion& region, const ExtentAddress& address,
                               uint32_t first_block, uint64_t container, char* to) {
-  const size_t bytes = size_t{region.stored_blocks} * kBlock;
+  const size_t bytes = size_t{region.stored_blocks} * os::kBlockBytes;
   if (bytes == 0) return {};
   char* stored = region.packed() ? arena_->allocate(os::Quota::kMerge, bytes, true) : to;
   if (stored == nullptr) {
     return Status(StatusCode::kOutOfMemory,
                   "no memory to unpack " + std::to_string(bytes) + " bytes");
   }
-  Status status = read_raw(address, uint64_t{first_block} * kBlock, bytes, stored);
+  Status status = read_raw(address, uint64_t{first_block} * os::kBlockBytes, bytes, stored);
   const auto damage = [&](uint32_t block, std::string_view what) {
     return Status(StatusCode::kCorruption,
                   place(space_->file(address.file),
-                        (uint64_t{address.block} + first_block + block) * kBlock) +
+                        (uint64_t{address.block} + first_block + block) * os::kBlockBytes) +
                       ": " + std::string(what) + " in a value block of container " +
                       std::to_string(container));
   };
@@ -184,20 +186,23 @@ Status Residency::read_image(const format::ContainerRecord& record, char* to) {
     return Status(StatusCode::kCorruption,
                   "the manifest contradicts itself about container " + std::to_string(record.id));
   }
-  const size_t bytes = size_t{record.image_blocks()} * kBlock;
-  if (Status s = read_raw(record.run, 0, size_t{front} * kBlock, to); !s.ok()) return s;
+  const size_t bytes = size_t{record.image_blocks()} * os::kBlockBytes;
+  if (Status s = read_raw(record.run, 0, size_t{front} * os::kBlockBytes, to); !s.ok()) return s;
   const std::string where =
-      place(space_->file(record.run.file), uint64_t{record.run.block} * kBlock);
-  Status status = open_front(machine_.keys, record, to, size_t{front} * kBlock, bytes, where);
+      place(space_->file(record.run.file), uint64_t{record.run.block} * os::kBlockBytes);
+  Status status =
+      open_front(machine_.keys, record, to, size_t{front} * os::kBlockBytes, bytes, where);
   if (status.ok()) {
-    status = Run::verify_front(to, size_t{front} * kBlock, bytes, record.run_checksum, where);
+    status =
+        Run::verify_front(to, size_t{front} * os::kBlockBytes, bytes, record.run_checksum, where);
   }
   format::RunView view;
   if (status.ok()) status = format::parse_run(to, bytes, &view);
   if (!status.ok()) return status;
   // Of what has wide groups the heap has come with the front.
   if (record.wide) return {};
-  return read_region(view.heap_region(), record.run, front, record.id, to + size_t{front} * kBlock);
+  return read_region(view.heap_region(), record.run, front, record.id,
+                     to + size_t{front} * os::kBlockBytes);
 }
 
 Status Residency::read_values(const format::ContainerRecord& record, const Run& run,
@@ -247,7 +252,7 @@ void Residency::keep_in_frames(Extent& extent, uint32_t first_block, uint32_t bl
   for (uint32_t i = 0; i < blocks; ++i) {
     const uint32_t frame = take_frame();
     if (frame == FrameCache::kNone) return;
-    std::memcpy(frames_.memory(frame), bytes + size_t{i} * kBlock, kBlock);
+    std::memcpy(frames_.memory(frame), bytes + size_t{i} * os::kBlockBytes, os::kBlockBytes);
     frames_.publish(extent, first_block + i, frame);
   }
 }
@@ -293,18 +298,19 @@ Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t
     return Status(StatusCode::kCorruption, "data." + std::to_string(address.file) + " is missing");
   }
   // Through a small buffer: the caller's memory is not aligned for direct I/O, and may be large.
-  const size_t buffer_bytes = std::min(kRawBufferBytes, align_up(size, kBlock) + kBlock);
+  const size_t buffer_bytes =
+      std::min(kRawBufferBytes, align_up(size, os::kBlockBytes) + os::kBlockBytes);
   char* buffer = allocate_for_read(os::Quota::kMerge, buffer_bytes);
   if (buffer == nullptr) {
     return Status(StatusCode::kOutOfMemory, "no memory to read a large value");
   }
   Status status;
   while (size > 0 && status.ok()) {
-    const uint64_t start = offset / kBlock * kBlock;
+    const uint64_t start = offset / os::kBlockBytes * os::kBlockBytes;
     const size_t before = offset - start;
     const size_t piece = std::min(size, buffer_bytes - before);
-    const size_t bytes = align_up(before + piece, kBlock);
-    status = disk->read_at(uint64_t{address.block} * kBlock + start, {buffer, bytes});
+    const size_t bytes = align_up(before + piece, os::kBlockBytes);
+    status = disk->read_at(uint64_t{address.block} * os::kBlockBytes + start, {buffer, bytes});
     if (!status.ok()) break;
     count_read(bytes);
     std::memcpy(to, buffer + before, piece);

@@ -6,15 +6,14 @@
 #include <vector>
 
 #include "os/epoch.h"
+#include "os/file.h"
 #include "os/test_point.h"
 #include "tree/piece_reads.h"
 #include "tree/residency.h"
 
 namespace hawthorn::tree {
 
-namespace {
-constexpr size_t kBlock = 4096;
-}  // namespace
+namespace {}  // namespace
 
 bool Residency::walked_lately(RunFile* file) const {
   const uint64_t at = file->walked_at.load(std::memory_order_relaxed);
@@ -65,9 +64,10 @@ bool Residency::gather(RunFile* file, const Extent& extent, char* to) {
   std::vector<PieceRead> missing;
   {
     os::epoch::Guard guard;
-    for (uint32_t block = extent.body_first(); block < extent.blocks; ++block, to += kBlock) {
+    for (uint32_t block = extent.body_first(); block < extent.blocks;
+         ++block, to += os::kBlockBytes) {
       if (const char* bytes = frames_.find(extent, block); bytes != nullptr) {
-        std::memcpy(to, bytes, kBlock);
+        std::memcpy(to, bytes, os::kBlockBytes);
       } else if (!missing.empty() && missing.back().first_block + missing.back().blocks == block) {
         ++missing.back().blocks;
       } else {

@@ -10,7 +10,7 @@
 namespace hawthorn::tree {
 
 namespace {
-constexpr size_t kMovedMax = 2048;  // open or late versions that a division or a join copies
+constexpr size_t kFlushMovedMax = 2048;  // open or late versions that a division or a join copies
 }  // namespace
 
 // Copies what transactions still have open in `entries` (of the delta that a cut at `cut` freezes)
@@ -179,7 +179,7 @@ std::optional<TreeState::Cut> TreeState::cut_to_divide(Container* container, siz
   os::MutexLock lock(container->latch);
   const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
   if (container->dead || descriptor->frozen != nullptr || descriptor->active->bytes() <= bytes ||
-      container->intents > kMovedMax) {
+      container->intents > kFlushMovedMax) {
     container->flushing.store(false, std::memory_order_release);
     return std::nullopt;
   }
@@ -221,7 +221,7 @@ std::vector<TreeState::Cut> TreeState::cut_to_join(std::span<Container* const> c
     // A run can be newer than what is visible while the log is replayed: the others' commits up to
     // its cut come later (R12).
     possible = possible && !container->dead && descriptor->frozen == nullptr &&
-               container->intents <= kMovedMax && descriptor->run->record.cut <= cut &&
+               container->intents <= kFlushMovedMax && descriptor->run->record.cut <= cut &&
                // What an ingest has attached can be joined when nobody reads below it.
                descriptor->run->since <= store_->snapshots->oldest(cut);
   }
@@ -359,7 +359,7 @@ void TreeState::install(Cut& cut, MergeOutput& output, uint64_t batch) {
 
 bool TreeState::few_open(const Cut& cut) {
   os::MutexLock lock(cut.container->latch);
-  return cut.container->intents <= kMovedMax;
+  return cut.container->intents <= kFlushMovedMax;
 }
 
 bool TreeState::few_written(std::span<const Cut> cuts) {
@@ -368,7 +368,7 @@ bool TreeState::few_written(std::span<const Cut> cuts) {
   for (const Cut& cut : cuts) {
     versions += cut.container->descriptor.load(std::memory_order_acquire)->active->versions();
   }
-  return versions <= kMovedMax;
+  return versions <= kFlushMovedMax;
 }
 
 namespace {

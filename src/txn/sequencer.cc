@@ -10,7 +10,6 @@
 namespace hawthorn::txn {
 
 namespace {
-constexpr size_t kChunkHeaderBytes = 12;  // transaction, number of the first operation
 constexpr int kValidationsAhead = 3;
 
 // A number that is this thread's own.
@@ -236,7 +235,7 @@ Status Sequencer::append(format::RecordType type, uint32_t operations,
 
 Status Sequencer::append_chunk(TxnId id, uint32_t first_seq, uint32_t count,
                                std::string_view operations, Lsn* lsn) {
-  char header[kChunkHeaderBytes];
+  char header[format::kChunkHeaderBytes];
   store(header, static_cast<uint64_t>(id));
   store(header + 8, first_seq);
   const std::string_view payload[] = {{header, sizeof(header)}, operations};
@@ -245,7 +244,9 @@ Status Sequencer::append_chunk(TxnId id, uint32_t first_seq, uint32_t count,
 
 size_t Sequencer::record_bytes_max() const { return log_->payload_bytes_max(); }
 
-size_t Sequencer::chunk_bytes_max() const { return log_->payload_bytes_max() - kChunkHeaderBytes; }
+size_t Sequencer::chunk_bytes_max() const {
+  return log_->payload_bytes_max() - format::kChunkHeaderBytes;
+}
 
 Status Sequencer::make_durable(Lsn cts, Durability durability) {
   switch (durability) {

@@ -26,8 +26,6 @@ constexpr size_t kStepPart = 8;  // of the ring
 constexpr size_t kPrewriteBytes = size_t{1} << 20;
 constexpr int kFinishAttempts = 16;  // each ends a block, which a busy log may begin anew
 
-constexpr Lsn block_of(Lsn lsn) { return lsn / kBlockBytes * kBlockBytes; }
-
 // Stores into a page what is in it, so that it is mapped and dirty before an append needs it.
 // Appends may be storing into the same page at the same time, so this must be one atomic
 // instruction, and one that compilers do not turn into a load.

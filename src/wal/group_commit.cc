@@ -19,8 +19,6 @@ constexpr uint64_t kGatherUsMax = 100;
 constexpr uint32_t kSkipMax = 31;
 constexpr uint32_t kNoGroup = ~uint32_t{0};
 
-constexpr Lsn block_of(Lsn lsn) { return lsn / kBlockBytes * kBlockBytes; }
-
 }  // namespace
 
 // Drains everything and syncs it. One caller at a time (`syncing`).

@@ -33,6 +33,9 @@
 
 namespace hawthorn::wal {
 
+// Where the block begins that has the byte of `lsn`.
+constexpr Lsn block_of(Lsn lsn) { return lsn / os::kBlockBytes * os::kBlockBytes; }
+
 struct Log::State {
   State(const LogDirectory& log_directory, const LogOptions& log_options,
         const LogEpoch& log_epoch);

@@ -14,7 +14,7 @@ using os::kBlockBytes;
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr size_t kDurablePieceBytes = size_t{1} << 20;
 
 }  // namespace
 
@@ -60,7 +60,7 @@ Status Recovery::make_durable() {
 // are written only where the ring knows better.
 Status Recovery::State::write_tail() {
   const std::unique_ptr<char, void (*)(void*)> buffer(
-      static_cast<char*>(std::aligned_alloc(kBlockBytes, kPieceBytes)), std::free);
+      static_cast<char*>(std::aligned_alloc(kBlockBytes, kDurablePieceBytes)), std::free);
   if (buffer == nullptr)
     return Status(StatusCode::kOutOfMemory, "no memory to copy the log's tail");
   const Lsn end = epochs.back().end;
@@ -77,7 +77,8 @@ Status Recovery::State::write_tail() {
     Result<std::unique_ptr<os::File>> file = directory.open_segment(number, true);
     if (!file.ok()) return file.status();
     while (at < std::min(end, segment_end)) {
-      const Range piece{at, std::min({align_up(end, kBlockBytes), segment_end, at + kPieceBytes})};
+      const Range piece{
+          at, std::min({align_up(end, kBlockBytes), segment_end, at + kDurablePieceBytes})};
       if (Status s = write_piece(**file, piece, buffer.get()); !s.ok()) return s;
       at = piece.to;
     }

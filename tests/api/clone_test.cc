@@ -7,7 +7,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr uint64_t kKeys = 6000;
+constexpr uint64_t kClonedKeys = 6000;
 
 class Clones : public SimApi {
  protected:
@@ -18,7 +18,7 @@ class Clones : public SimApi {
   }
   static std::string key(uint64_t i) { return big_endian(i); }
   void put_all(uint64_t number = 0) {
-    for (uint64_t i = 0; i < kKeys; ++i) put("t", i, value_of(i + number, 200));
+    for (uint64_t i = 0; i < kClonedKeys; ++i) put("t", i, value_of(i + number, 200));
   }
   void put(const std::string& name, uint64_t i, std::string_view value) {
     now_[name][key(i)] = value;
@@ -37,17 +37,18 @@ class Clones : public SimApi {
     now_.erase(name);
   }
   void change_both() {
-    for (uint64_t i = 0; i < kKeys; i += 5) put("t", i, "source");
-    for (uint64_t i = 0; i < kKeys; i += 3) put("c", i, "clone");
-    for (uint64_t i = 1; i < kKeys; i += 5) del("t", i);
-    for (uint64_t i = 2; i < kKeys; i += 7) del("c", i);
-    for (uint64_t i = kKeys; i < kKeys + 100; ++i) put("c", i, "new in the clone");
-    for (uint64_t i = kKeys + 50; i < kKeys + 200; ++i) put("t", i, "new in the source");
+    for (uint64_t i = 0; i < kClonedKeys; i += 5) put("t", i, "source");
+    for (uint64_t i = 0; i < kClonedKeys; i += 3) put("c", i, "clone");
+    for (uint64_t i = 1; i < kClonedKeys; i += 5) del("t", i);
+    for (uint64_t i = 2; i < kClonedKeys; i += 7) del("c", i);
+    for (uint64_t i = kClonedKeys; i < kClonedKeys + 100; ++i) put("c", i, "new in the clone");
+    for (uint64_t i = kClonedKeys + 50; i < kClonedKeys + 200; ++i)
+      put("t", i, "new in the source");
   }
   void expect(const std::string& name, const Contents& contents, const Snapshot* at = nullptr) {
     SCOPED_TRACE(name);
     std::vector<std::string> wanted;
-    for (uint64_t i = 0; i < kKeys + 250; i += 29) wanted.push_back(key(i));
+    for (uint64_t i = 0; i < kClonedKeys + 250; i += 29) wanted.push_back(key(i));
     expect_by_every_read(*db_, tree(name, at), contents, wanted, at);
   }
   void expect_now() {
@@ -62,7 +63,7 @@ class Clones : public SimApi {
 TEST_F(Clones, begin_alike_and_change_each_by_itself) {
   put_all();
   ASSERT_OK(db_->flush());
-  for (uint64_t i = 0; i < kKeys; i += 4) put("t", i, "not flushed");
+  for (uint64_t i = 0; i < kClonedKeys; i += 4) put("t", i, "not flushed");
   clone("t", "c");
   ASSERT_NO_FATAL_FAILURE(expect_now());
   change_both();
@@ -70,7 +71,7 @@ TEST_F(Clones, begin_alike_and_change_each_by_itself) {
   ASSERT_OK(db_->flush());
   ASSERT_NO_FATAL_FAILURE(expect_now());
   change_both();
-  for (uint64_t i = 2; i < kKeys; i += 14) put("c", i, "again");
+  for (uint64_t i = 2; i < kClonedKeys; i += 14) put("c", i, "again");
   ASSERT_OK(db_->flush());
   ASSERT_OK(db_->compact());
   ASSERT_NO_FATAL_FAILURE(expect_now());
@@ -81,7 +82,7 @@ TEST_F(Clones, begin_alike_and_change_each_by_itself) {
 TEST_F(Clones, last_over_restarts) {
   for (const int how : {0, 1, 2, 3}) {
     SCOPED_TRACE(how);
-    put_all(static_cast<uint64_t>(how) * kKeys);
+    put_all(static_cast<uint64_t>(how) * kClonedKeys);
     if (how > 0) ASSERT_OK(db_->flush());
     clone("t", "c");
     change_both();
@@ -107,8 +108,8 @@ TEST_F(Clones, of_clones_outlive_what_they_were_made_of) {
   clone("t", "c");
   change_both();
   clone("c", "d");
-  for (uint64_t i = 0; i < kKeys; i += 11) put("d", i, "in d");
-  for (uint64_t i = 3; i < kKeys; i += 11) del("d", i);
+  for (uint64_t i = 0; i < kClonedKeys; i += 11) put("d", i, "in d");
+  for (uint64_t i = 3; i < kClonedKeys; i += 11) del("d", i);
   change_both();
   ASSERT_NO_FATAL_FAILURE(expect_now());
   drop("c");
@@ -189,7 +190,7 @@ TEST_F(Clones, show_what_the_source_holds_at_the_commit) {
     ASSERT_OK(txn.put(clone, key(2), "own"));
     ASSERT_OK(txn.del(clone, key(3)));
     EXPECT_EQ(get_in(txn, clone, key(3)), "NotFound");
-    EXPECT_EQ(txn.count(clone, "", std::nullopt).value(), kKeys - 1);
+    EXPECT_EQ(txn.count(clone, "", std::nullopt).value(), kClonedKeys - 1);
     EXPECT_TRUE(db_->find_tree("c").status().is_not_found());
     if (!commits) continue;
     ASSERT_OK(txn.commit());
@@ -384,7 +385,7 @@ TEST_F(Clones, take_bulk_ingests_on_both_sides) {
   ASSERT_OK(db_->flush());
   clone("t", "c");
   for (const char* name : {"t", "c"}) {
-    Contents more = numbered(kKeys / 2, kKeys, 300);
+    Contents more = numbered(kClonedKeys / 2, kClonedKeys, 300);
     for (auto& [k, v] : more) v += name;
     ASSERT_OK(ingest_all(*db_, tree(name), more));
     for (const auto& [k, v] : more) now_[name][k] = v;
@@ -449,11 +450,11 @@ TEST_F(Clones, keep_versions_of_their_source_alone) {
   clone("t", "early");
   for (uint64_t round = 0; round < 12; ++round) {
     put_all(round);
-    for (uint64_t i = 0; i < kKeys; ++i) put("other", i, value_of(i + round, 200));
+    for (uint64_t i = 0; i < kClonedKeys; ++i) put("other", i, value_of(i + round, 200));
     ASSERT_OK(db_->flush());
     if (round == 0) clone("t", "c");
   }
-  const uint64_t size = kKeys * 208;
+  const uint64_t size = kClonedKeys * 208;
   const auto used = [this] {
     EXPECT_OK(db_->compact());
     EXPECT_OK(db_->drain());

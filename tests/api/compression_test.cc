@@ -15,7 +15,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr uint64_t kKeys = 30'000;
+constexpr uint64_t kCompressedKeys = 30'000;
 
 std::string key(uint64_t number) { return "customer/" + big_endian(mix64(number)); }
 
@@ -82,9 +82,9 @@ TEST_P(CompressionTest, SavesSpaceAndGivesBackWhatWasWritten) {
   Options how = options();
   how.compression = GetParam();
   ASSERT_NO_FATAL_FAILURE(open(how));
-  ASSERT_NO_FATAL_FAILURE(fill(0, kKeys));
+  ASSERT_NO_FATAL_FAILURE(fill(0, kCompressedKeys));
   ASSERT_OK(db_->flush());
-  ASSERT_NO_FATAL_FAILURE(expect_all(kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(kCompressedKeys));
   const TreeStats full = stats();
   EXPECT_EQ(full.compression, GetParam());
   EXPECT_LT((full.bytes_index + full.bytes_values) * 10, full.bytes_uncompressed * 7);
@@ -92,30 +92,30 @@ TEST_P(CompressionTest, SavesSpaceAndGivesBackWhatWasWritten) {
   how.compression = Compression::kNone;
   ASSERT_NO_FATAL_FAILURE(open(how));
   EXPECT_EQ(stats().compression, GetParam());
-  ASSERT_NO_FATAL_FAILURE(expect_all(kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(kCompressedKeys));
 }
 
 TEST_P(CompressionTest, ChangesWhileTheTreeIsInUse) {
   ASSERT_NO_FATAL_FAILURE(open(options()));
-  ASSERT_NO_FATAL_FAILURE(fill(0, kKeys));
+  ASSERT_NO_FATAL_FAILURE(fill(0, kCompressedKeys));
   ASSERT_OK(db_->flush());
   const TreeStats plain = stats();
   EXPECT_EQ(plain.bytes_index + plain.bytes_values, plain.bytes_uncompressed);
   ASSERT_OK(db_->set_compression(tree_, GetParam()));
   EXPECT_EQ(stats().compression, GetParam());
-  ASSERT_NO_FATAL_FAILURE(fill(kKeys, 2 * kKeys));
+  ASSERT_NO_FATAL_FAILURE(fill(kCompressedKeys, 2 * kCompressedKeys));
   ASSERT_OK(db_->flush());
   const TreeStats mixed = stats();
   EXPECT_LT(mixed.bytes_index + mixed.bytes_values, mixed.bytes_uncompressed);
-  ASSERT_NO_FATAL_FAILURE(expect_all(2 * kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(2 * kCompressedKeys));
   // And back: garbage makes them be rewritten.
   ASSERT_OK(db_->set_compression(tree_, Compression::kNone));
-  for (uint64_t i = 0; i < 2 * kKeys; ++i) ASSERT_OK(db_->put(tree_, key(i), text(i)));
+  for (uint64_t i = 0; i < 2 * kCompressedKeys; ++i) ASSERT_OK(db_->put(tree_, key(i), text(i)));
   ASSERT_OK(db_->compact());
   const TreeStats back = stats();
   EXPECT_EQ(back.bytes_index + back.bytes_values, back.bytes_uncompressed);
   ASSERT_NO_FATAL_FAILURE(open(options()));
-  ASSERT_NO_FATAL_FAILURE(expect_all(2 * kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(2 * kCompressedKeys));
 }
 
 TEST_P(CompressionTest, LeavesAloneWhatItWouldNotMakeSmaller) {
@@ -143,15 +143,15 @@ TEST_P(CompressionTest, HoldsForIngests) {
   {
     Result<Ingest> ingest = db_->ingest(tree_, unsorted);
     ASSERT_OK(ingest.status());
-    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK(ingest->add(key(i), text(i)));
+    for (uint64_t i = 0; i < kCompressedKeys; ++i) ASSERT_OK(ingest->add(key(i), text(i)));
     ASSERT_OK(ingest->finish());
     EXPECT_GT(ingest->stats().containers, 0u);
   }
   const TreeStats full = stats();
   EXPECT_LT((full.bytes_index + full.bytes_values) * 10, full.bytes_uncompressed * 7);
-  ASSERT_NO_FATAL_FAILURE(expect_all(kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(kCompressedKeys));
   ASSERT_NO_FATAL_FAILURE(open(how));
-  ASSERT_NO_FATAL_FAILURE(expect_all(kKeys));
+  ASSERT_NO_FATAL_FAILURE(expect_all(kCompressedKeys));
 }
 
 // A bit of each block that holds data is turned: reads say where, or were not concerned.
@@ -159,7 +159,7 @@ TEST_P(CompressionTest, NoticesDamage) {
   Options how = options();
   how.compression = GetParam();
   ASSERT_NO_FATAL_FAILURE(open(how));
-  ASSERT_NO_FATAL_FAILURE(fill(0, kKeys));
+  ASSERT_NO_FATAL_FAILURE(fill(0, kCompressedKeys));
   ASSERT_OK(db_->close());
   db_.reset();
   const std::string path = directory_ / "db/data.0";
@@ -178,7 +178,7 @@ TEST_P(CompressionTest, NoticesDamage) {
   ASSERT_NO_FATAL_FAILURE(open(how));
   Value value;
   uint64_t damaged = 0;
-  for (uint64_t i = 0; i < kKeys; i += 3) {
+  for (uint64_t i = 0; i < kCompressedKeys; i += 3) {
     const Status status = db_->get(tree_, key(i), value);
     if (status.ok()) {
       ASSERT_EQ(value.view(), text(i));

@@ -11,14 +11,14 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr uint64_t kKeys = 6000;
+constexpr uint64_t kErasedKeys = 6000;
 
 // On the simulated machine, where nothing is erased before the test says so.
 class DeleteRange : public SimApi {
  protected:
   static std::string key(uint64_t i) { return big_endian(i); }
   void put_all(uint64_t number = 0) {
-    for (uint64_t i = 0; i < kKeys; ++i) {
+    for (uint64_t i = 0; i < kErasedKeys; ++i) {
       now_[key(i)] = value_of(i + number, 100);
       put(key(i), now_[key(i)]);
     }
@@ -38,7 +38,7 @@ class DeleteRange : public SimApi {
   // By every kind of read.
   void expect(const Contents& contents, const Snapshot* snapshot = nullptr) {
     std::vector<std::string> wanted;
-    for (uint64_t i = 0; i < kKeys; i += 29) wanted.push_back(key(i));
+    for (uint64_t i = 0; i < kErasedKeys; i += 29) wanted.push_back(key(i));
     expect_by_every_read(*db_, tree_, contents, wanted, snapshot);
   }
 
@@ -49,7 +49,7 @@ class DeleteRange : public SimApi {
     txn::memory_share_max = size_t{32} << 10;
     {
       Transaction txn = begin();
-      for (uint64_t i = 0; i < 2 * kKeys; i += 2) {
+      for (uint64_t i = 0; i < 2 * kErasedKeys; i += 2) {
         now_[key(i)] = "large";
         ASSERT_OK(txn.put(tree_, key(i), "large" + std::string(100, '.')));
         now_[key(i)] += std::string(100, '.');
@@ -59,7 +59,7 @@ class DeleteRange : public SimApi {
     txn::memory_share_max = ~size_t{0};
     const Contents before = now_;
     ASSERT_OK(db_->create_snapshot("before"));
-    delete_range(1000, 2 * kKeys - 1000);
+    delete_range(1000, 2 * kErasedKeys - 1000);
     const Contents behind = now_;
     ASSERT_OK(db_->create_snapshot("behind"));
     for (int i = 0; i < 3; ++i) {
@@ -85,7 +85,7 @@ class DeleteRange : public SimApi {
 TEST_F(DeleteRange, hides_from_every_reader_before_and_after_it_is_erased) {
   put_all();
   ASSERT_OK(db_->flush());
-  for (uint64_t i = 0; i < kKeys; i += 3) put_one(i, "newer");
+  for (uint64_t i = 0; i < kErasedKeys; i += 3) put_one(i, "newer");
   const Contents before = now_;
   const Snapshot old = db_->snapshot();
   delete_range(1000, 4000);
@@ -117,7 +117,7 @@ TEST_F(DeleteRange, has_borders_and_may_have_no_end) {
   delete_range(25, 35);
   ASSERT_NO_FATAL_FAILURE(expect_now());
   ASSERT_OK(db_->delete_range(tree_, key(5000)));
-  erase(&now_, 5000, kKeys);
+  erase(&now_, 5000, kErasedKeys);
   ASSERT_NO_FATAL_FAILURE(expect_now());
   ASSERT_OK(db_->drain());
   ASSERT_NO_FATAL_FAILURE(expect_now());
@@ -131,10 +131,10 @@ TEST_F(DeleteRange, has_borders_and_may_have_no_end) {
 
 TEST_F(DeleteRange, gives_all_space_back) {
   put_all();
-  put(key(kKeys + 1), value_of(1, 300'000));
+  put(key(kErasedKeys + 1), value_of(1, 300'000));
   ASSERT_OK(db_->flush());
   const Stats full = db_->stats();
-  delete_range(0, kKeys + 2);
+  delete_range(0, kErasedKeys + 2);
   ASSERT_OK(db_->drain());
   const Stats empty = db_->stats();
   EXPECT_LT(empty.disk_bytes_reachable, full.disk_bytes_reachable / 10);
@@ -146,7 +146,7 @@ TEST_F(DeleteRange, outlives_restarts_and_what_was_written_since_does_too) {
   put_all();
   ASSERT_OK(db_->flush());
   delete_range(500, 5500);
-  for (uint64_t i = 0; i < kKeys; i += 100) put_one(i, "since");
+  for (uint64_t i = 0; i < kErasedKeys; i += 100) put_one(i, "since");
   open_small();  // without a close
   EXPECT_EQ(db_->stats().deleted_ranges, 1u);
   ASSERT_NO_FATAL_FAILURE(expect_now());
@@ -270,7 +270,7 @@ TEST_F(DeleteRange, in_every_mode) {
 TEST_F(DeleteRange, loses_to_commits_in_the_range) {
   put_all();
   // A key that was there, and one that was not.
-  for (const uint64_t i : {uint64_t{1200}, kKeys + 10}) {
+  for (const uint64_t i : {uint64_t{1200}, kErasedKeys + 10}) {
     Transaction txn = begin();
     ASSERT_EQ(get_in(txn, key(0)), now_[key(0)]);
     put_one(i, "of another");
@@ -389,7 +389,7 @@ TEST_F(DeleteRange, goes_on_for_a_snapshot_between_and_the_log_does_not_wait) {
   delete_range(1000, 4000);
   const Contents between = now_;
   const Snapshot snapshot = db_->snapshot();
-  for (uint64_t i = 0; i < kKeys; i += 10) put_one(i, "since");
+  for (uint64_t i = 0; i < kErasedKeys; i += 10) put_one(i, "since");
   ASSERT_OK(db_->drain());
   EXPECT_EQ(db_->stats().deleted_ranges, 1u);
   ASSERT_NO_FATAL_FAILURE(expect(between, &snapshot));
@@ -534,12 +534,12 @@ TEST_F(DeleteRange, makes_room_for_a_bulk_load) {
   put_all();
   ASSERT_OK(db_->flush());
   const Snapshot old = db_->snapshot();
-  delete_range(0, kKeys);
+  delete_range(0, kErasedKeys);
   const Snapshot between = db_->snapshot();
   now_.clear();
   {
     Ingest ingest = db_->ingest(tree_).value();
-    for (uint64_t i = 0; i < kKeys; ++i) {
+    for (uint64_t i = 0; i < kErasedKeys; ++i) {
       const std::string value = value_of(i + 5, 100);
       ASSERT_OK(ingest.add(key(i), value));
       now_[key(i)] = value;
@@ -631,7 +631,7 @@ TEST_F(DeleteRange, stays_for_a_named_snapshot_above_a_layer) {
     ASSERT_NO_FATAL_FAILURE(delete_above_a_layer(flushes));
     ASSERT_OK(db_->drop_snapshot("before"));
     ASSERT_OK(db_->drop_snapshot("behind"));
-    delete_range(0, 3 * kKeys);
+    delete_range(0, 3 * kErasedKeys);
     ASSERT_OK(db_->drain());
   }
 }

@@ -17,9 +17,9 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr uint64_t kKeys = 40;
+constexpr uint64_t kLargeKeys = 40;
 
-std::string key(uint64_t number) { return "key-" + std::to_string(number); }
+std::string large_key(uint64_t number) { return "key-" + std::to_string(number); }
 // Around the limit, around the size of a piece, and several pieces.
 size_t size_of(uint64_t number) {
   constexpr size_t kSizes[] = {100,           65536,           65537,     100'000,
@@ -43,7 +43,7 @@ class LargeAsync : public ::testing::Test {
     tree_ = db_->tree("t").value();
   }
   void fill() {
-    for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK(db_->put(tree_, key(i), value(i)));
+    for (uint64_t i = 0; i < kLargeKeys; ++i) ASSERT_OK(db_->put(tree_, large_key(i), value(i)));
     ASSERT_OK(db_->flush());
   }
 
@@ -61,14 +61,14 @@ TEST_F(LargeAsync, AllSizesAreRead) {
     for (const bool old : {false, true}) {
       auto queue = db_->read_queue({.depth = depth}).value();
       uint64_t answered = 0;
-      for (uint64_t i = 0; i < kKeys + 3; ++i) {
+      for (uint64_t i = 0; i < kLargeKeys + 3; ++i) {
         ReadOptions options;
         if (old) options.snapshot = &snapshot;
         queue->get_async(
-            tree_, key(i),
+            tree_, large_key(i),
             [&, i](const Status& status, Value& found) {
               ++answered;
-              if (i >= kKeys) {
+              if (i >= kLargeKeys) {
                 EXPECT_TRUE(status.is_not_found());
                 return;
               }
@@ -78,7 +78,7 @@ TEST_F(LargeAsync, AllSizesAreRead) {
             options);
       }
       while (queue->pending() > 0) queue->wait();
-      EXPECT_EQ(answered, kKeys + 3);
+      EXPECT_EQ(answered, kLargeKeys + 3);
     }
     EXPECT_EQ(db_->stats().snapshots, 1u) << "what a read registered is gone with it";
   }
@@ -89,8 +89,9 @@ TEST_F(LargeAsync, AQueueThatGoesEarly) {
   ASSERT_NO_FATAL_FAILURE(fill());
   for (int turns = 0; turns < 6; ++turns) {
     auto queue = db_->read_queue({.depth = 16}).value();
-    for (uint64_t i = 0; i < kKeys; ++i) {
-      queue->get_async(tree_, key(i), [](const Status& status, Value&) { EXPECT_OK(status); });
+    for (uint64_t i = 0; i < kLargeKeys; ++i) {
+      queue->get_async(tree_, large_key(i),
+                       [](const Status& status, Value&) { EXPECT_OK(status); });
     }
     for (int turn = 0; turn < turns; ++turn) queue->poll();
     queue.reset();
@@ -106,8 +107,8 @@ TEST_F(LargeAsync, ReadErrors) {
     disk_.fail(testing::SimOp::kRead, nth, StatusCode::kIoError, true);
     size_t failed = 0;
     size_t answered = 0;
-    for (uint64_t i = 0; i < kKeys; ++i) {
-      queue->get_async(tree_, key(i), [&, i](const Status& status, Value& found) {
+    for (uint64_t i = 0; i < kLargeKeys; ++i) {
+      queue->get_async(tree_, large_key(i), [&, i](const Status& status, Value& found) {
         ++answered;
         if (status.ok()) {
           EXPECT_TRUE(found.view() == value(i));
@@ -119,10 +120,10 @@ TEST_F(LargeAsync, ReadErrors) {
     }
     while (queue->pending() > 0) queue->wait();
     disk_.clear_faults();
-    EXPECT_EQ(answered, kKeys);
+    EXPECT_EQ(answered, kLargeKeys);
     EXPECT_GT(failed, 0u);
   }
-  queue->get_async(tree_, key(8), [](const Status& status, Value& found) {
+  queue->get_async(tree_, large_key(8), [](const Status& status, Value& found) {
     EXPECT_OK(status);
     EXPECT_TRUE(found.view() == value(8));
   });
@@ -150,8 +151,8 @@ TEST_F(LargeAsync, Damage) {
   }
   ASSERT_TRUE(found);
   auto queue = db_->read_queue({.depth = 4}).value();
-  for (uint64_t i = 0; i < kKeys; ++i) {
-    queue->get_async(tree_, key(i), [&, i](const Status& status, Value& got) {
+  for (uint64_t i = 0; i < kLargeKeys; ++i) {
+    queue->get_async(tree_, large_key(i), [&, i](const Status& status, Value& got) {
       if (i == 8) {
         EXPECT_TRUE(status.is(StatusCode::kCorruption)) << status.to_string();
       } else {
@@ -162,7 +163,7 @@ TEST_F(LargeAsync, Damage) {
   }
   while (queue->pending() > 0) queue->wait();
   Value got;
-  EXPECT_TRUE(db_->get(tree_, key(8), got).is(StatusCode::kCorruption));
+  EXPECT_TRUE(db_->get(tree_, large_key(8), got).is(StatusCode::kCorruption));
 }
 
 // Values are replaced, and their extents used again, while they are read.
@@ -173,13 +174,13 @@ TEST(LargeAsyncFiles, BesideWriters) {
   options.durability = Durability::kNone;
   auto db = std::move(Db::open(directory / "db", options)).value();
   const Tree tree = db->tree("t").value();
-  for (uint64_t i = 0; i < kKeys; ++i) ASSERT_OK(db->put(tree, key(i), value(i)));
+  for (uint64_t i = 0; i < kLargeKeys; ++i) ASSERT_OK(db->put(tree, large_key(i), value(i)));
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     Prng prng(2);
     for (uint64_t version = 1; !stop.load(); version = version % 9 + 1) {
-      const uint64_t number = prng.below(kKeys);
-      EXPECT_OK(db->put(tree, key(number), value(number, version)));
+      const uint64_t number = prng.below(kLargeKeys);
+      EXPECT_OK(db->put(tree, large_key(number), value(number, version)));
       if (version == 9) EXPECT_OK(db->flush());
     }
   });
@@ -188,8 +189,8 @@ TEST(LargeAsyncFiles, BesideWriters) {
     Prng prng(3);
     for (int round = 0; round < 30; ++round) {
       for (int i = 0; i < 20; ++i) {
-        const uint64_t number = prng.below(kKeys);
-        queue->get_async(tree, key(number), [&, number](const Status& status, Value& found) {
+        const uint64_t number = prng.below(kLargeKeys);
+        queue->get_async(tree, large_key(number), [&, number](const Status& status, Value& found) {
           EXPECT_OK(status);
           bool known = false;
           for (uint64_t version = 0; version < 10 && !known; ++version) {

@@ -9,13 +9,13 @@ namespace hawthorn::tests {
 namespace {
 
 constexpr uint64_t kLong = 60'000;  // ms: longer than any test waits
-constexpr TxnOptions kLocking{.mode = TxnMode::kPessimistic,
-                              .isolation = Isolation::kReadCommitted,
-                              .lock_timeout_ms = kLong};
+constexpr TxnOptions kRowLocking{.mode = TxnMode::kPessimistic,
+                                 .isolation = Isolation::kReadCommitted,
+                                 .lock_timeout_ms = kLong};
 
 class RowLocking : public Api {
  protected:
-  Transaction begin(TxnOptions options = kLocking, uint64_t timeout_ms = kLong) {
+  Transaction begin(TxnOptions options = kRowLocking, uint64_t timeout_ms = kLong) {
     options.lock_timeout_ms = timeout_ms;
     Result<Transaction> transaction = db_->begin(options);
     EXPECT_OK(transaction.status());
@@ -38,7 +38,7 @@ TEST_F(RowLocking, makes_writers_of_every_kind_wait) {
   Value value;
   ASSERT_OK(holder.get_for_update(tree_, "k", value));
   // A try tells at once, and who it is.
-  Transaction other = begin(kLocking, 0);
+  Transaction other = begin(kRowLocking, 0);
   const Status refused = other.put(tree_, "k", "x");
   ASSERT_TRUE(timed_out(refused));
   EXPECT_NE(refused.message().find("k"), std::string::npos) << refused.to_string();
@@ -117,7 +117,7 @@ TEST_F(RowLocking, an_ingest_waits_for_locks) {
 
 TEST_F(RowLocking, an_exclusive_transaction_lets_nobody_lock) {
   Transaction exclusive = begin({.mode = TxnMode::kExclusive});
-  Transaction tries = begin(kLocking, 0);
+  Transaction tries = begin(kRowLocking, 0);
   EXPECT_TRUE(timed_out(tries.put(tree_, "k", "x")));
   std::atomic<bool> written{false};
   std::thread waiter([&] {
@@ -162,7 +162,7 @@ TEST_F(RowLocking, waits_for_intents_that_were_there_before) {
   ASSERT_OK(db_->put(tree_, "k", "0"));
   Transaction optimistic = begin({});
   ASSERT_OK(optimistic.put(tree_, "k", "optimistic"));
-  Transaction tries = begin(kLocking, 0);
+  Transaction tries = begin(kRowLocking, 0);
   Value value;
   EXPECT_TRUE(timed_out(tries.get_for_update(tree_, "k", value)));
   // What failed holds nothing.
@@ -201,8 +201,8 @@ TEST_F(RowLocking, a_deadlock_of_a_lock_and_an_intent) {
 }
 
 TEST_F(RowLocking, modes) {
-  Transaction one = begin(kLocking, 0);
-  Transaction two = begin(kLocking, 0);
+  Transaction one = begin(kRowLocking, 0);
+  Transaction two = begin(kRowLocking, 0);
   ASSERT_OK(one.lock(tree_, "k", RowLock::kShared));
   ASSERT_OK(two.lock(tree_, "k", RowLock::kUpgradable));
   EXPECT_TRUE(timed_out(two.put(tree_, "k", "x"))) << "another one reads it";
@@ -227,7 +227,7 @@ TEST_F(RowLocking, a_rollback_lets_go) {
   ASSERT_OK(t.rollback_to(savepoint));
   ASSERT_OK(db_->put(tree_, "b", "plain"));
   ASSERT_OK(db_->put(tree_, "c", "plain"));
-  Transaction tries = begin(kLocking, 0);
+  Transaction tries = begin(kRowLocking, 0);
   EXPECT_TRUE(timed_out(tries.put(tree_, "a", "x")));
   {
     Transaction nested = t.begin_nested().value();
@@ -288,7 +288,7 @@ TEST_F(RowLocking, increments_of_every_kind) {
         Status status;
         switch (number % 4) {
           case 0:
-            status = two_rows(prng, kLocking);
+            status = two_rows(prng, kRowLocking);
             break;
           case 1:
             status = two_rows(prng, {});

@@ -10,7 +10,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr size_t kBudget = size_t{16} << 20;
+constexpr size_t kSpillBudget = size_t{16} << 20;
 // With their values and all that they take one and a half times the budget.
 constexpr uint64_t kMany = 120'000;
 constexpr size_t kValueBytes = 100;
@@ -22,7 +22,7 @@ class Spill : public Api {
   void reopen() {
     db_.reset();
     Options small = options();
-    small.memory_budget_bytes = kBudget;
+    small.memory_budget_bytes = kSpillBudget;
     small.durability = Durability::kNone;
     small.lock_timeout_ms = 20;
     auto db = Db::open(path_, small);

@@ -8,7 +8,7 @@
 namespace hawthorn::tests {
 namespace {
 
-constexpr TxnOptions kSerially{.isolation = Isolation::kSerializable};
+constexpr TxnOptions kOneByOne{.isolation = Isolation::kSerializable};
 constexpr TxnOptions kCommitted{.isolation = Isolation::kReadCommitted};
 
 class Transactions : public Api {};
@@ -266,7 +266,7 @@ TEST_F(Transactions, a_commit_between_validation_and_turn_conflicts) {
     SCOPED_TRACE(meets);
     put("x", "1");
     put("y", "1");
-    Transaction skewed = begin(kSerially);
+    Transaction skewed = begin(kOneByOne);
     EXPECT_EQ(get_in(skewed, "x"), "1");
     ASSERT_OK(skewed.put(tree_, "y", "0"));
     int reached = 0;
@@ -286,14 +286,14 @@ TEST_F(Transactions, a_commit_between_validation_and_turn_conflicts) {
 TEST_F(Transactions, readers_see_the_order_of_commits) {
   put("x", "0");
   put("y", "0");
-  Transaction withdraws = begin(kSerially);
+  Transaction withdraws = begin(kOneByOne);
   EXPECT_EQ(get_in(withdraws, "x"), "0");
   EXPECT_EQ(get_in(withdraws, "y"), "0");
-  Transaction deposits = begin(kSerially);
+  Transaction deposits = begin(kOneByOne);
   EXPECT_EQ(get_in(deposits, "y"), "0");
   ASSERT_OK(deposits.put(tree_, "y", "20"));
   ASSERT_OK(deposits.commit());
-  Transaction reads = begin(kSerially);
+  Transaction reads = begin(kOneByOne);
   EXPECT_EQ(get_in(reads, "x"), "0");
   EXPECT_EQ(get_in(reads, "y"), "20");
   ASSERT_OK(reads.commit());
@@ -359,7 +359,7 @@ TEST_F(Transactions, phantoms_conflict) {
           const bool deletes = std::string_view(other) == "delete";
           // What is deleted must be there before.
           if (deletes && get(hit) == "NotFound") continue;
-          Transaction t = begin(kSerially);
+          Transaction t = begin(kOneByOne);
           Cursor cursor = t.cursor(tree_);
           tried.walk(cursor);
           if (deletes) {
@@ -387,7 +387,7 @@ TEST_F(Transactions, long_walks_conflict) {
   for (const bool flushed : {false, true}) {
     if (flushed) ASSERT_OK(db_->flush());
     for (const uint64_t changed : {0, 700, 9'999, 19'000, 19'001}) {
-      Transaction t = begin(kSerially);
+      Transaction t = begin(kOneByOne);
       Cursor cursor = t.cursor(tree_);
       uint64_t count = 0;
       for (bool more = cursor.first(); more && count < 19'000; more = cursor.next()) ++count;
@@ -400,7 +400,7 @@ TEST_F(Transactions, long_walks_conflict) {
 
 TEST_F(Transactions, absent_keys_are_read_too) {
   for (const bool batch : {false, true}) {
-    Transaction t = begin(kSerially);
+    Transaction t = begin(kOneByOne);
     if (batch) {
       ReadBatch out;
       const std::string_view wanted[] = {"w", "none"};
@@ -422,7 +422,7 @@ TEST_F(Transactions, many_reads_become_ranges) {
   for (uint64_t i = 0; i < kKeys; i += 2) batch.put(tree_, big_endian(i), "v");
   ASSERT_OK(db_->write(batch));
   for (const bool hits : {false, true}) {
-    Transaction t = begin(kSerially);
+    Transaction t = begin(kOneByOne);
     for (uint64_t i = 0; i < kKeys; ++i) {
       EXPECT_EQ(get_in(t, big_endian(mix64(i) % kKeys)),
                 mix64(i) % kKeys % 2 == 0 ? "v" : "NotFound");

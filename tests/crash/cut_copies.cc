@@ -18,10 +18,10 @@ std::string path_of(const std::string& root, CutCopyKind kind, uint64_t number) 
          std::to_string(number);
 }
 
-class Looker {
+class CutLooker {
  public:
-  Looker(const std::string& root, uint64_t seed, const CutPromise& promise, Db* source,
-         const CutFound& found, CopiesMet* met)
+  CutLooker(const std::string& root, uint64_t seed, const CutPromise& promise, Db* source,
+            const CutFound& found, CopiesMet* met)
       : root_(root), seed_(seed), promise_(promise), source_(source), found_(found), met_(met) {}
 
   std::string look() {
@@ -178,7 +178,7 @@ Status CutCopier::backup() {
 
 std::string look_at_cut_copies(const std::string& root, uint64_t seed, const CutPromise& promise,
                                Db* source, const CutFound& found, CopiesMet* met) {
-  return Looker(root, seed, promise, source, found, met).look();
+  return CutLooker(root, seed, promise, source, found, met).look();
 }
 
 void remove_cut_copies(const std::string& root) {

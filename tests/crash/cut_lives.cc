@@ -32,7 +32,7 @@ constexpr uint64_t kFirstCuts = 13;  // of the recording that begins with nothin
 constexpr uint64_t kAgainEvery = 3;  // one in so many of them is recorded, and cut again
 constexpr uint64_t kAgainCuts = 3;
 static_assert(kFirstCuts + kFirstCuts / kAgainEvery * kAgainCuts == kCutsOfSeed);
-constexpr uint64_t kHangMs = 300000;  // for a whole seed
+constexpr uint64_t kCutHangMs = 300000;  // for a whole seed
 constexpr size_t kClassesMax = 64;
 // Of what is done beside the writers, and behind them.
 constexpr uint64_t kStepsBeside = 40;
@@ -44,7 +44,7 @@ struct ClassRow {
   uint64_t cuts[testing::kCutStates];
 };
 
-struct Shared {
+struct CutShared {
   uint64_t cuts;
   uint64_t again;
   uint64_t commits;
@@ -352,7 +352,7 @@ bool lives_on(const Recording& recording, uint64_t number) {
 // The process of one seed.
 class Seed {
  public:
-  Seed(const CutOptions& options, uint64_t seed, const std::string& where, Shared& shared)
+  Seed(const CutOptions& options, uint64_t seed, const std::string& where, CutShared& shared)
       : options_(options), seed_(seed), where_(where), shared_(shared) {}
 
   void run() {
@@ -428,19 +428,19 @@ class Seed {
   const CutOptions& options_;
   const uint64_t seed_;
   const std::string where_;
-  Shared& shared_;
+  CutShared& shared_;
 };
 
 class Cuts {
  public:
   explicit Cuts(const CutOptions& options) : options_(options) {
     void* const memory =
-        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, sizeof(CutShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) abort();
-    shared_ = new (memory) Shared{};
+    shared_ = new (memory) CutShared{};
     set_small_sizes();
   }
-  ~Cuts() { munmap(shared_, sizeof(Shared)); }
+  ~Cuts() { munmap(shared_, sizeof(CutShared)); }
   Cuts(const Cuts&) = delete;
   Cuts& operator=(const Cuts&) = delete;
 
@@ -460,7 +460,7 @@ class Cuts {
 
  private:
   void run_seed(uint64_t seed) {
-    new (shared_) Shared{};
+    new (shared_) CutShared{};
     const std::string where = options_.directory + "/power-cuts-" + std::to_string(seed);
     const pid_t child = start_child([&] { Seed(options_, seed, where, *shared_).run(); });
     ++totals_.seeds;
@@ -468,7 +468,7 @@ class Cuts {
     int result = 0;
     for (uint64_t ms = 0; waitpid(child, &result, WNOHANG) != child; ++ms) {
       usleep(1000);
-      if (ms < kHangMs) continue;
+      if (ms < kCutHangMs) continue;
       kill(child, SIGKILL);
       waitpid(child, &result, 0);
       return failed(seed, std::string("hangs: ") + shared_->doing);
@@ -498,7 +498,7 @@ class Cuts {
   }
 
   const CutOptions options_;
-  Shared* shared_ = nullptr;
+  CutShared* shared_ = nullptr;
   CutTotals totals_;
 };
 

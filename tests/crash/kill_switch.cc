@@ -55,7 +55,7 @@ bool is_change(FileOp op) {
          op != FileOp::kClose;
 }
 
-bool is_sync(FileOp op) { return op == FileOp::kSync || op == FileOp::kSyncMapped; }
+bool is_file_sync(FileOp op) { return op == FileOp::kSync || op == FileOp::kSyncMapped; }
 
 bool is_name(const FileCall& call) {
   return call.op == FileOp::kRename || call.op == FileOp::kRemove ||
@@ -121,7 +121,7 @@ bool KillSwitch::is_in(const FileCall& call) const {
     case KillState::kDrain:
       return running && segment && call.op == FileOp::kWrite;
     case KillState::kLogSync:
-      return running && log && is_sync(call.op);
+      return running && log && is_file_sync(call.op);
     case KillState::kLogRecycle:
       return running && log && is_name(call);
     case KillState::kFlush:
@@ -129,14 +129,14 @@ bool KillSwitch::is_in(const FileCall& call) const {
     case KillState::kRecluster:
       return running && data && call.op == FileOp::kWrite && rewrites;
     case KillState::kDataSync:
-      return running && data && is_sync(call.op);
+      return running && data && is_file_sync(call.op);
     case KillState::kDataFiles:
       return (running || phase == Phase::kClosing) && data && change && call.op != FileOp::kWrite &&
-             !is_sync(call.op);
+             !is_file_sync(call.op);
     case KillState::kManifestAppend:
       return running && manifest && call.op == FileOp::kWrite;
     case KillState::kManifestSync:
-      return running && manifest && is_sync(call.op);
+      return running && manifest && is_file_sync(call.op);
     case KillState::kManifestRewrite:
       // Every open rewrites it, too.
       return phase != Phase::kCreating && manifest && is_name(call);

@@ -23,7 +23,7 @@ struct rocksdb_backup_engine_options_t {
 namespace {
 
 using hawthorn::rocks::failed;
-using Options = rocksdb_backup_engine_options_t;
+using EngineOptions = rocksdb_backup_engine_options_t;
 
 rocksdb_backup_engine_t* open_engine(const rocksdb::BackupEngineOptions& options, rocksdb::Env* env,
                                      char** errptr) {
@@ -46,8 +46,8 @@ rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t* opt
   with.info_log = options->rep.info_log.get();
   return open_engine(with, options->rep.env, errptr);
 }
-rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(const Options* options, rocksdb_env_t* env,
-                                                         char** errptr) {
+rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(const EngineOptions* options,
+                                                         rocksdb_env_t* env, char** errptr) {
   // The environment in memory, which is null here, is refused as any other.
   return open_engine(options->rep, env != nullptr ? env->rep : nullptr, errptr);
 }
@@ -117,77 +117,82 @@ void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options) { delet
 void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t* options, int value) {
   options->rep.keep_log_files = value != 0;
 }
-Options* rocksdb_backup_engine_options_create(const char* backup_dir) {
-  return new Options{rocksdb::BackupEngineOptions(backup_dir)};
+EngineOptions* rocksdb_backup_engine_options_create(const char* backup_dir) {
+  return new EngineOptions{rocksdb::BackupEngineOptions(backup_dir)};
 }
-void rocksdb_backup_engine_options_destroy(Options* options) { delete options; }
-void rocksdb_backup_engine_options_set_backup_dir(Options* options, const char* backup_dir) {
+void rocksdb_backup_engine_options_destroy(EngineOptions* options) { delete options; }
+void rocksdb_backup_engine_options_set_backup_dir(EngineOptions* options, const char* backup_dir) {
   options->rep.backup_dir = backup_dir;
 }
-void rocksdb_backup_engine_options_set_env(Options* options, rocksdb_env_t* env) {
+void rocksdb_backup_engine_options_set_env(EngineOptions* options, rocksdb_env_t* env) {
   options->rep.backup_env = env != nullptr ? env->rep : nullptr;
 }
-void rocksdb_backup_engine_options_set_share_table_files(Options* options, unsigned char value) {
+void rocksdb_backup_engine_options_set_share_table_files(EngineOptions* options,
+                                                         unsigned char value) {
   options->rep.share_table_files = value != 0;
 }
-unsigned char rocksdb_backup_engine_options_get_share_table_files(Options* options) {
+unsigned char rocksdb_backup_engine_options_get_share_table_files(EngineOptions* options) {
   return options->rep.share_table_files ? 1 : 0;
 }
-void rocksdb_backup_engine_options_set_sync(Options* options, unsigned char value) {
+void rocksdb_backup_engine_options_set_sync(EngineOptions* options, unsigned char value) {
   options->rep.sync = value != 0;
 }
-unsigned char rocksdb_backup_engine_options_get_sync(Options* options) {
+unsigned char rocksdb_backup_engine_options_get_sync(EngineOptions* options) {
   return options->rep.sync ? 1 : 0;
 }
-void rocksdb_backup_engine_options_set_destroy_old_data(Options* options, unsigned char value) {
+void rocksdb_backup_engine_options_set_destroy_old_data(EngineOptions* options,
+                                                        unsigned char value) {
   options->rep.destroy_old_data = value != 0;
 }
-unsigned char rocksdb_backup_engine_options_get_destroy_old_data(Options* options) {
+unsigned char rocksdb_backup_engine_options_get_destroy_old_data(EngineOptions* options) {
   return options->rep.destroy_old_data ? 1 : 0;
 }
-void rocksdb_backup_engine_options_set_backup_log_files(Options* options, unsigned char value) {
+void rocksdb_backup_engine_options_set_backup_log_files(EngineOptions* options,
+                                                        unsigned char value) {
   options->rep.backup_log_files = value != 0;
 }
-unsigned char rocksdb_backup_engine_options_get_backup_log_files(Options* options) {
+unsigned char rocksdb_backup_engine_options_get_backup_log_files(EngineOptions* options) {
   return options->rep.backup_log_files ? 1 : 0;
 }
-void rocksdb_backup_engine_options_set_backup_rate_limit(Options* options, uint64_t value) {
+void rocksdb_backup_engine_options_set_backup_rate_limit(EngineOptions* options, uint64_t value) {
   options->rep.backup_rate_limit = value;
 }
-uint64_t rocksdb_backup_engine_options_get_backup_rate_limit(Options* options) {
+uint64_t rocksdb_backup_engine_options_get_backup_rate_limit(EngineOptions* options) {
   return options->rep.backup_rate_limit;
 }
-void rocksdb_backup_engine_options_set_restore_rate_limit(Options* options, uint64_t value) {
+void rocksdb_backup_engine_options_set_restore_rate_limit(EngineOptions* options, uint64_t value) {
   options->rep.restore_rate_limit = value;
 }
-uint64_t rocksdb_backup_engine_options_get_restore_rate_limit(Options* options) {
+uint64_t rocksdb_backup_engine_options_get_restore_rate_limit(EngineOptions* options) {
   return options->rep.restore_rate_limit;
 }
-void rocksdb_backup_engine_options_set_max_background_operations(Options* options, int value) {
+void rocksdb_backup_engine_options_set_max_background_operations(EngineOptions* options,
+                                                                 int value) {
   options->rep.max_background_operations = value;
 }
-int rocksdb_backup_engine_options_get_max_background_operations(Options* options) {
+int rocksdb_backup_engine_options_get_max_background_operations(EngineOptions* options) {
   return options->rep.max_background_operations;
 }
-void rocksdb_backup_engine_options_set_callback_trigger_interval_size(Options* options,
+void rocksdb_backup_engine_options_set_callback_trigger_interval_size(EngineOptions* options,
                                                                       uint64_t value) {
   options->rep.callback_trigger_interval_size = value;
 }
-uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(Options* options) {
+uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(EngineOptions* options) {
   return options->rep.callback_trigger_interval_size;
 }
-void rocksdb_backup_engine_options_set_max_valid_backups_to_open(Options* options, int value) {
+void rocksdb_backup_engine_options_set_max_valid_backups_to_open(EngineOptions* options,
+                                                                 int value) {
   options->rep.max_valid_backups_to_open = value;
 }
-int rocksdb_backup_engine_options_get_max_valid_backups_to_open(Options* options) {
+int rocksdb_backup_engine_options_get_max_valid_backups_to_open(EngineOptions* options) {
   return options->rep.max_valid_backups_to_open;
 }
-void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(Options* options,
+void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(EngineOptions* options,
                                                                         int value) {
   options->rep.share_files_with_checksum_naming =
       static_cast<rocksdb::BackupEngineOptions::ShareFilesNaming>(value);
 }
-int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(Options* options) {
+int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(EngineOptions* options) {
   return static_cast<int>(options->rep.share_files_with_checksum_naming);
 }
 

@@ -12,6 +12,22 @@
 #include "shims/rocksdb/src/builtin_merges.h"
 #include "shims/rocksdb/src/c_types.h"
 
+namespace hawthorn::rocks {
+
+// What a program hands over, for the destructor when the object goes.
+struct CallbackState {
+  CallbackState(void* of, void (*destructor_of)(void*)) : state(of), destructor(destructor_of) {}
+  ~CallbackState() {
+    if (destructor != nullptr) destructor(state);
+  }
+  CallbackState(const CallbackState&) = delete;
+  CallbackState& operator=(const CallbackState&) = delete;
+  void* const state;
+  void (*const destructor)(void*);
+};
+
+}  // namespace hawthorn::rocks
+
 namespace {
 
 using rocksdb::Slice;
@@ -34,18 +50,6 @@ using FilterOf = unsigned char (*)(void* state, int level, const char* key, size
 using MakeFilterOf = rocksdb_compactionfilter_t* (*)(void* state,
                                                      rocksdb_compactionfiltercontext_t* context);
 using LogOf = void (*)(void* state, unsigned level, char* text, size_t size);
-
-// What a program hands over, for the destructor when the object goes.
-struct State {
-  State(void* of, void (*destructor_of)(void*)) : state(of), destructor(destructor_of) {}
-  ~State() {
-    if (destructor != nullptr) destructor(state);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  void* const state;
-  void (*const destructor)(void*);
-};
 
 struct Pieces {
   template <typename Operands>
@@ -75,7 +79,7 @@ struct rocksdb_comparator_t final : rocksdb::Comparator {
   }
   void FindShortestSeparator(std::string*, const Slice&) const override {}
   void FindShortSuccessor(std::string*) const override {}
-  const State of;
+  const hawthorn::rocks::CallbackState of;
   const CompareOf compare;
   const NameOf name;
 };
@@ -126,7 +130,7 @@ struct rocksdb_mergeoperator_t final : rocksdb::MergeOperator {
     }
     return success != 0;
   }
-  const State of;
+  const hawthorn::rocks::CallbackState of;
   const FullMergeOf full_merge;
   const PartialMergeOf partial_merge;
   const DeleteValueOf delete_value;
@@ -166,7 +170,7 @@ struct rocksdb_compactionfilter_t final : rocksdb::CompactionFilter {
     return removed != 0;
   }
   bool IgnoreSnapshots() const override { return ignore_snapshots; }
-  const State of;
+  const hawthorn::rocks::CallbackState of;
   const FilterOf filter;
   const NameOf name;
   bool ignore_snapshots = true;
@@ -182,7 +186,7 @@ struct rocksdb_compactionfilterfactory_t final : rocksdb::CompactionFilterFactor
     rocksdb_compactionfiltercontext_t shown{context};
     return std::unique_ptr<rocksdb::CompactionFilter>(make(of.state, &shown));
   }
-  const State of;
+  const hawthorn::rocks::CallbackState of;
   const MakeFilterOf make;
   const NameOf name;
 };
@@ -210,7 +214,7 @@ struct OwnTransform final : rocksdb_slicetransform_t {
   bool InRange(const Slice& key) const override {
     return in_range != nullptr && in_range(of.state, key.data(), key.size()) != 0;
   }
-  const State of;
+  const hawthorn::rocks::CallbackState of;
   const TransformOf transform;
   const InOf in_domain;
   const InOf in_range;

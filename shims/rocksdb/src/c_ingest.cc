@@ -22,7 +22,7 @@ namespace {
 using hawthorn::rocks::failed;
 using hawthorn::rocks::refuse;
 using rocksdb::Slice;
-using Options = rocksdb_ingestexternalfileoptions_t;
+using IngestOptions = rocksdb_ingestexternalfileoptions_t;
 using Writer = rocksdb_sstfilewriter_t;
 
 }  // namespace
@@ -80,38 +80,40 @@ void rocksdb_sstfilewriter_file_size(Writer* writer, uint64_t* file_size) {
 }
 void rocksdb_sstfilewriter_destroy(Writer* writer) { delete writer; }
 
-Options* rocksdb_ingestexternalfileoptions_create() { return new Options; }
-void rocksdb_ingestexternalfileoptions_set_move_files(Options* options, unsigned char value) {
+IngestOptions* rocksdb_ingestexternalfileoptions_create() { return new IngestOptions; }
+void rocksdb_ingestexternalfileoptions_set_move_files(IngestOptions* options, unsigned char value) {
   options->rep.move_files = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_set_snapshot_consistency(Options* options,
+void rocksdb_ingestexternalfileoptions_set_snapshot_consistency(IngestOptions* options,
                                                                 unsigned char value) {
   options->rep.snapshot_consistency = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_set_allow_global_seqno(Options* options,
+void rocksdb_ingestexternalfileoptions_set_allow_global_seqno(IngestOptions* options,
                                                               unsigned char value) {
   options->rep.allow_global_seqno = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(Options* options,
+void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(IngestOptions* options,
                                                                 unsigned char value) {
   options->rep.allow_blocking_flush = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_set_ingest_behind(Options* options, unsigned char value) {
+void rocksdb_ingestexternalfileoptions_set_ingest_behind(IngestOptions* options,
+                                                         unsigned char value) {
   options->rep.ingest_behind = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(Options* options,
+void rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(IngestOptions* options,
                                                                         unsigned char value) {
   options->rep.fail_if_not_bottommost_level = value != 0;
 }
-void rocksdb_ingestexternalfileoptions_destroy(Options* options) { delete options; }
+void rocksdb_ingestexternalfileoptions_destroy(IngestOptions* options) { delete options; }
 void rocksdb_ingest_external_file(rocksdb_t* db, const char* const* file_list,
-                                  const size_t list_len, const Options* options, char** errptr) {
+                                  const size_t list_len, const IngestOptions* options,
+                                  char** errptr) {
   const std::vector<std::string> files(file_list, file_list + list_len);
   failed(errptr, db->rep->IngestExternalFile(files, options->rep));
 }
 void rocksdb_ingest_external_file_cf(rocksdb_t* db, rocksdb_column_family_handle_t* handle,
                                      const char* const* file_list, const size_t list_len,
-                                     const Options* options, char** errptr) {
+                                     const IngestOptions* options, char** errptr) {
   const std::vector<std::string> files(file_list, file_list + list_len);
   failed(errptr, db->rep->IngestExternalFile(handle->rep, files, options->rep));
 }

@@ -22,7 +22,7 @@ S dropped_family() { return S::InvalidArgument("the column family is dropped"); 
 S unknown_family() { return S::InvalidArgument("Invalid column family specified in write batch"); }
 S no_operator() { return S::NotSupported("Provide a merge_operator when opening DB"); }
 
-hawthorn::WriteBatch& batch_of_thread() {
+hawthorn::WriteBatch& write_batch_of_thread() {
   thread_local hawthorn::WriteBatch batch;
   batch.clear();
   return batch;
@@ -124,7 +124,7 @@ rocksdb::Status DBImpl::Write(const rocksdb::WriteOptions& options, rocksdb::Wri
   const std::string& rep = updates->Data();
   if (rep.size() < kBatchHeaderBytes) return S::Corruption("malformed WriteBatch (too small)");
 
-  hawthorn::WriteBatch& batch = batch_of_thread();
+  hawthorn::WriteBatch& batch = write_batch_of_thread();
   const char* const end = rep.data() + rep.size();
   std::shared_ptr<Family> other;
   Family* family = default_family_.get();

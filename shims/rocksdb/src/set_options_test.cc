@@ -15,7 +15,7 @@ namespace {
 using rocksdb::DB;
 using Changes = std::unordered_map<std::string, std::string>;
 
-constexpr uint64_t kMega = uint64_t{1} << 20;
+constexpr uint64_t kMegabyte = uint64_t{1} << 20;
 
 class SetOptionsOf : public RocksTest {
  protected:
@@ -47,17 +47,17 @@ class SetOptionsOf : public RocksTest {
 
 TEST_F(SetOptionsOf, MemoryOfWriteBuffersAndCaches) {
   open();
-  EXPECT_EQ(budget(), 32 * kMega + 2 * 4 * kMega);
+  EXPECT_EQ(budget(), 32 * kMegabyte + 2 * 4 * kMegabyte);
   ASSERT_OK(db_->SetOptions({{"write_buffer_size", "16M"}, {"max_write_buffer_number", "3"}}));
-  EXPECT_EQ(budget(), 32 * kMega + 3 * 16 * kMega);
-  EXPECT_EQ(db_->GetOptions().write_buffer_size, 16 * kMega);
+  EXPECT_EQ(budget(), 32 * kMegabyte + 3 * 16 * kMegabyte);
+  EXPECT_EQ(db_->GetOptions().write_buffer_size, 16 * kMegabyte);
   ASSERT_OK(db_->SetOptions({{"block_based_table_factory", "{block_cache=64M;block_size=8k}"}}));
-  EXPECT_EQ(budget(), 64 * kMega + 3 * 16 * kMega);
+  EXPECT_EQ(budget(), 64 * kMegabyte + 3 * 16 * kMegabyte);
   const rocksdb::Options now = db_->GetOptions();
   const auto& table = *now.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   EXPECT_EQ(table.block_size, 8192U);
-  table.block_cache->SetCapacity(80 * kMega);
-  EXPECT_EQ(budget(), 80 * kMega + 3 * 16 * kMega);
+  table.block_cache->SetCapacity(80 * kMegabyte);
+  EXPECT_EQ(budget(), 80 * kMegabyte + 3 * 16 * kMegabyte);
   // The options that the program has opened it with stay its own.
   EXPECT_EQ(options_.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_size,
             4096U);
@@ -69,13 +69,13 @@ TEST_F(SetOptionsOf, OfOneFamily) {
   const uint64_t before = budget();
   ASSERT_OK(db_->SetOptions(handles_[1],
                             {{"write_buffer_size", "8M"}, {"level0_stop_writes_trigger", "5"}}));
-  EXPECT_EQ(budget(), before + 2 * 4 * kMega);
-  EXPECT_EQ(db_->GetOptions(handles_[1]).write_buffer_size, 8 * kMega);
+  EXPECT_EQ(budget(), before + 2 * 4 * kMegabyte);
+  EXPECT_EQ(db_->GetOptions(handles_[1]).write_buffer_size, 8 * kMegabyte);
   EXPECT_EQ(db_->Level0StopWriteTrigger(handles_[1]), 5);
-  EXPECT_EQ(db_->GetOptions().write_buffer_size, 4 * kMega);
+  EXPECT_EQ(db_->GetOptions().write_buffer_size, 4 * kMegabyte);
   rocksdb::ColumnFamilyDescriptor descriptor;
   ASSERT_OK(handles_[1]->GetDescriptor(&descriptor));
-  EXPECT_EQ(descriptor.options.write_buffer_size, 8 * kMega);
+  EXPECT_EQ(descriptor.options.write_buffer_size, 8 * kMegabyte);
   ASSERT_OK(db_->DropColumnFamily(handles_[1]));
   EXPECT_TRUE(db_->SetOptions(handles_[1], {{"write_buffer_size", "4M"}}).IsInvalidArgument());
 }
@@ -130,7 +130,7 @@ TEST_F(SetOptionsOf, WhatIsOnlyShown) {
                                {"max_open_files", "100"},
                                {"delayed_write_rate", "5"}}));
   EXPECT_EQ(db_->GetDBOptions().max_background_jobs, 7);
-  EXPECT_EQ(db_->GetOptions().bytes_per_sync, kMega);
+  EXPECT_EQ(db_->GetOptions().bytes_per_sync, kMegabyte);
   EXPECT_EQ(db_->GetDBOptions().max_open_files, 100);
   ASSERT_OK(put("a", "1"));
   EXPECT_EQ(get("a"), "1");
@@ -149,7 +149,7 @@ TEST_F(SetOptionsOf, AllOrNothing) {
                                            {"max_background_jobs", "2"}}) {
     SCOPED_TRACE(name);
     refused({{"write_buffer_size", "64M"}, {"compression", "kZSTD"}, {name, value}});
-    EXPECT_EQ(budget(), 40 * kMega);
+    EXPECT_EQ(budget(), 40 * kMegabyte);
   }
   EXPECT_TRUE(db_->SetOptions({{"compression", "kXpressCompression"}}).IsNotSupported());
   EXPECT_EQ(db_->GetOptions().compression, rocksdb::kNoCompression);
@@ -193,7 +193,7 @@ TEST_F(SetOptionsOf, SeveralThreads) {
       iterator->Seek("a");
       EXPECT_TRUE(iterator->Valid());
       const size_t bytes = db_->GetOptions().write_buffer_size;
-      EXPECT_TRUE(bytes == 4 * kMega || bytes == 8 * kMega) << bytes;
+      EXPECT_TRUE(bytes == 4 * kMegabyte || bytes == 8 * kMegabyte) << bytes;
     }
   });
   for (int i = 0; i < 100; ++i) {
@@ -204,7 +204,7 @@ TEST_F(SetOptionsOf, SeveralThreads) {
   }
   stop = true;
   reader.join();
-  EXPECT_EQ(budget(), 40 * kMega);
+  EXPECT_EQ(budget(), 40 * kMegabyte);
 }
 
 }  // namespace

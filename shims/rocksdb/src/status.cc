@@ -141,8 +141,9 @@ std::string Status::ToString() const {
 
 namespace hawthorn::rocks {
 
-rocksdb::Status to_status(const hawthorn::Status& status) {
-  using S = rocksdb::Status;
+using S = rocksdb::Status;
+
+S to_status(const hawthorn::Status& status) {
   const std::string_view said = status.message();
   const rocksdb::Slice words(said);
   switch (status.code()) {
