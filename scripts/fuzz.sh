@@ -2,8 +2,8 @@
 # Runs the fuzz targets of build/fuzz (cmake --preset fuzz; cmake --build --preset fuzz), each for
 # some seconds: HAWTHORN_FUZZ_SECONDS, 10 by default; so many at once as there are processors, or
 # HAWTHORN_TEST_JOBS. With names as arguments, only those. With HAWTHORN_FUZZ_SEED, what a target
-# tries follows from it and from the inputs that are there. New inputs are kept in build/fuzz/corpus,
-# findings in build/fuzz/findings (docs/reliability.md).
+# tries follows from it and from the inputs that are there. New inputs are kept in
+# build/fuzz/corpus, findings in build/fuzz/findings (docs/reliability.md).
 #
 # The target `canary` has a planted bug and must fail within a minute. One line for each target says
 # `passed TARGET` or `FAILED TARGET`; exits with 1 when one failed. Whoever ends the script ends its
