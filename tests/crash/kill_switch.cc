@@ -20,7 +20,7 @@ struct Named {
   const char* test_point = nullptr;
 };
 
-constexpr std::array<Named, kKillStates> kNames = {{
+constexpr std::array<Named, kKillStates> kStateNames = {{
     {KillState::kAnyTime, "any time"},
     {KillState::kCreate, "creation of a database"},
     {KillState::kRecovery, "recovery"},
@@ -64,17 +64,17 @@ bool is_name(const FileCall& call) {
 
 }  // namespace
 
-const char* name_of(KillState state) { return kNames[static_cast<size_t>(state)].name; }
+const char* name_of(KillState state) { return kStateNames[static_cast<size_t>(state)].name; }
 
 const std::vector<KillState>& kill_states() {
   static const std::vector<KillState> states = [] {
     std::vector<KillState> made;
     for (size_t i = 0; i < kKillStates; ++i) {
-      HAWTHORN_ASSERT(kNames[i].state == static_cast<KillState>(i));
+      HAWTHORN_ASSERT(kStateNames[i].state == static_cast<KillState>(i));
 #if !defined(HAWTHORN_TEST_POINTS)
-      if (kNames[i].test_point != nullptr) continue;
+      if (kStateNames[i].test_point != nullptr) continue;
 #endif
-      made.push_back(kNames[i].state);
+      made.push_back(kStateNames[i].state);
     }
     return made;
   }();
@@ -86,7 +86,7 @@ void KillSwitch::arm(KillState state, uint64_t nth, When when) {
   when_ = when;
   left_ = static_cast<int64_t>(nth);
 #if defined(HAWTHORN_TEST_POINTS)
-  if (const char* point = kNames[static_cast<size_t>(state)].test_point; point != nullptr) {
+  if (const char* point = kStateNames[static_cast<size_t>(state)].test_point; point != nullptr) {
     os::set_test_point(point, [this, state] {
       if (reach(state)) die();
     });

@@ -30,13 +30,14 @@
 #include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 namespace fs = std::filesystem;
 using rocksdb::BackupEngineOptions;
 using rocksdb::BackupID;
 using rocksdb::IOStatus;
-using S = rocksdb::Status;
 
 constexpr std::string_view kMagic = "hawthorn-rocksdb backup 1\n";
 constexpr size_t kHeadBytes = kMagic.size() + sizeof(uint64_t) + sizeof(uint32_t);

@@ -9,11 +9,9 @@
 #include "shims/rocksdb/src/resources.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
 
-}  // namespace
+namespace {}  // namespace
 
 // ---- The engine's own work
 

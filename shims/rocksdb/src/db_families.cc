@@ -8,9 +8,9 @@
 #include "shims/rocksdb/src/option_map.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 // The engine's limit of a tree's name, less "cf/" and what a dropped one may need.
 constexpr size_t kNameBytesMax = 250;

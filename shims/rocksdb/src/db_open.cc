@@ -16,9 +16,9 @@
 #include "shims/rocksdb/src/updates.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 // Databases that this process has open, by their directory.
 struct OpenDatabases {

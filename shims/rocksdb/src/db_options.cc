@@ -9,9 +9,9 @@
 #include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 // Into a copy of what is there. Objects that cannot be made of their names are an error: otherwise
 // a program would believe that it has them.

@@ -12,9 +12,9 @@
 #include "shims/rocksdb/src/watched_iterator.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 // Values of fewer bytes are copied once more in place of being kept by an object of their own.
 constexpr size_t kCopiedBytesMax = 1024;

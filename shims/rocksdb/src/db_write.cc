@@ -8,10 +8,11 @@
 #include "shims/rocksdb/src/measure.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 using rocksdb::Slice;
-using S = rocksdb::Status;
 
 // What a thread keeps of the memory of its batches.
 constexpr size_t kBatchBytesKept = size_t{1} << 20;

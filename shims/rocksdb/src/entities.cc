@@ -10,11 +10,12 @@
 #include "shims/rocksdb/src/slots.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 using rocksdb::WideColumn;
 using rocksdb::WideColumns;
-using S = rocksdb::Status;
 
 constexpr uint32_t kVersion = 1;
 constexpr size_t kSizeMax = std::numeric_limits<uint32_t>::max();

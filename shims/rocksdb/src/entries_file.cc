@@ -3,9 +3,9 @@
 #include "shims/rocksdb/src/checksum.h"
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 constexpr size_t kFrameBytes = 2 * sizeof(uint32_t);
 constexpr size_t kTailBytes = kFrameBytes + kEntriesTail.size();

@@ -10,9 +10,9 @@
 #include <utility>
 
 namespace hawthorn::rocks {
-namespace {
-
 using S = rocksdb::Status;
+
+namespace {
 
 S failed_at(const std::string& path, int error) {
   const std::string text = std::generic_category().message(error);

@@ -8,9 +8,10 @@
 #include "shims/rocksdb/src/option_values.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using Config = rocksdb::ConfigOptions;
 
 bool is_none(const std::string& text) { return text.empty() || text == "nullptr"; }

@@ -5,10 +5,11 @@
 #include "shims/rocksdb/src/option_values.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 using Config = rocksdb::ConfigOptions;
-using S = rocksdb::Status;
 using F = OptionField;
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <cctype>
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using Config = rocksdb::ConfigOptions;
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }

@@ -11,10 +11,11 @@
 #include "shims/rocksdb/src/option_text.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 namespace fs = std::filesystem;
-using S = rocksdb::Status;
 
 constexpr std::string_view kName = "OPTIONS-";
 constexpr std::string_view kUnfinished = ".new";  // of replace_file

@@ -13,12 +13,13 @@
 #include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using Config = rocksdb::ConfigOptions;
 
-constexpr std::string_view kTable = "TableOptions/";
+constexpr std::string_view kTablePrefix = "TableOptions/";
 
 // `[title "argument"]`, and the lines below it.
 struct Section {
@@ -123,7 +124,7 @@ class Reader {
       s = parse_options(db_option_table(), config_, section.options, &file_.database);
     } else if (section.title == "CFOptions") {
       s = read_family(section);
-    } else if (section.title.starts_with(kTable)) {
+    } else if (section.title.starts_with(kTablePrefix)) {
       s = read_table(section);
     } else {
       s = S::InvalidArgument("Unknown section " + section.title);
@@ -171,7 +172,7 @@ class Reader {
     if (family == nullptr) return S::InvalidArgument("options of a table of no family");
     Shared<rocksdb::TableFactory>& factory = family->options.table_factory;
     factory.reset();
-    S s = parse_table_factory(config_, {}, section.title.substr(kTable.size()), &factory);
+    S s = parse_table_factory(config_, {}, section.title.substr(kTablePrefix.size()), &factory);
     if (s.IsNotSupported()) return S::OK();
     family->table_texts = section.options;
     return s.ok() ? parse_table_options(config_, section.options, &factory) : s;

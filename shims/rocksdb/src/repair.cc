@@ -24,9 +24,10 @@
 #include "shims/rocksdb/src/options_file.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using Descriptors = DBImpl::Descriptors;
 
 constexpr size_t kBudgetMin = size_t{64} << 20;  // of a repair

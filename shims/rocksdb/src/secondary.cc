@@ -9,9 +9,10 @@
 #include "shims/rocksdb/src/option_map.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using rocksdb::Slice;
 
 // What is not flushed has to fit into a view's budget, whatever the options here say of caches.

@@ -10,6 +10,8 @@
 #include "shims/rocksdb/src/ttl_filters.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 using rocksdb::ColumnFamilyOptions;
@@ -17,7 +19,6 @@ using rocksdb::PinnableSlice;
 using rocksdb::ReadOptions;
 using rocksdb::Slice;
 using rocksdb::WriteOptions;
-using S = rocksdb::Status;
 using Handle = rocksdb::ColumnFamilyHandle;
 using Handles = std::vector<Handle*>;
 

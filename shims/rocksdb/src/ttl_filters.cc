@@ -11,11 +11,12 @@
 #include "shims/rocksdb/src/files.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
 using rocksdb::CompactionFilter;
 using rocksdb::Slice;
-using S = rocksdb::Status;
 
 // When RocksDB began to write times: what claims to be older is none.
 constexpr uint32_t kTimeMin = 1368146402;

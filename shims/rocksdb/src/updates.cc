@@ -10,9 +10,10 @@
 #include "shims/rocksdb/src/db_impl.h"
 
 namespace hawthorn::rocks {
+using S = rocksdb::Status;
+
 namespace {
 
-using S = rocksdb::Status;
 using hawthorn::ChangeType;
 
 constexpr std::string_view kAnchor = "rocksdb.wal.";
