@@ -151,7 +151,7 @@ volume() { grep -v '^#' tests/volume.txt | paste -s -d '|'; }
 weight() {
   case $1 in
     release) echo 1080 ;;
-    asan | debug) echo 1000 ;;
+    asan | debug) echo 1400 ;;
     tsan) echo 430 ;;
     compat) echo 280 ;;
     compat-asan) echo 220 ;;
