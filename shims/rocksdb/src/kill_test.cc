@@ -73,7 +73,8 @@ TEST_P(Kills, LoseNothingThatWasAcknowledged) {
   constexpr int kRounds = 8;
   int written = 0;
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { write_for_ever(); }));
+    ASSERT_NO_FATAL_FAILURE(
+        kill_in_the_middle(random, round, *acknowledged_, [this] { write_for_ever(); }));
     const int last = check(acknowledged_->load());
     acknowledged_->store(last);
     EXPECT_GE(last, written);

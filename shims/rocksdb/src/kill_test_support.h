@@ -32,18 +32,26 @@ class SharedWithChildren {
   SharedWithChildren& operator=(const SharedWithChildren&) = delete;
 
   T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
 
  private:
   T* const object_;
 };
 
-// Runs `work`, which does not return, in a child, and kills that soon.
-template <typename Work>
-void kill_in_the_middle(std::mt19937& random, const Work& work) {
+// Runs `work`, which does not return, in a child, and kills that soon: in odd rounds not before it
+// has made `done`, a counter that it shares, greater, in even ones wherever it is, which on a slow
+// machine is in opening the database always.
+template <typename Counter, typename Work>
+void kill_in_the_middle(std::mt19937& random, int round, const Counter& done, const Work& work) {
+  const auto before = done.load();
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) work();
   std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 150));
+  while (round % 2 == 1 && done.load() == before) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "the child has ended";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   ASSERT_EQ(kill(child, SIGKILL), 0);
   int how = 0;
   ASSERT_EQ(waitpid(child, &how, 0), child);

@@ -327,7 +327,7 @@ TEST_F(OptionsFiles, AreWholeWhenTheProcessIsKilled) {
   const SharedWithChildren<std::atomic<size_t>> acknowledged;
   acknowledged->store(options_.write_buffer_size);
   for (int round = 0; round < 6; ++round) {
-    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [&] {
+    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, round, *acknowledged, [&] {
       options_.write_buffer_size = acknowledged->load();
       if (!try_open(families).ok()) _exit(1);
       for (size_t bytes = acknowledged->load() + 1;; ++bytes) {

@@ -85,7 +85,8 @@ TEST_P(PreparedKills, KeepWhatWasPrepared) {
   std::mt19937 random(GetParam() ? 1 : 2);
   constexpr int kRounds = 8;
   for (int round = 0; round < kRounds && !HasFatalFailure(); ++round) {
-    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { work_for_ever(); }));
+    ASSERT_NO_FATAL_FAILURE(
+        kill_in_the_middle(random, round, progress_->ended, [this] { work_for_ever(); }));
     check();
     close();
   }

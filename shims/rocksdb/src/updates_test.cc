@@ -456,7 +456,8 @@ TEST_F(KilledCopies, AreWholeBehindCrashes) {
   std::mt19937 random(1);
   constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_NO_FATAL_FAILURE(kill_in_the_middle(random, [this] { write_for_ever(); }));
+    ASSERT_NO_FATAL_FAILURE(
+        kill_in_the_middle(random, round, progress_->written, [this] { write_for_ever(); }));
     ASSERT_NO_FATAL_FAILURE(in_a_child([this] { check(); }));
   }
   EXPECT_GT(progress_->written, 0);
