@@ -45,7 +45,7 @@ MAY_INCLUDE = {
 }
 
 # Shims offer other engines' headers: each has a folder `include`, which nobody else uses.
-SHIM_INCLUDES = ("shims/rocksdb",)
+SHIM_INCLUDES = ("shims/rocksdb", "shims/mdbx")
 
 # Everything that touches the machine goes through src/os, so that a simulated one can take its
 # place; src/base sits below it and has no I/O at all.

@@ -1,0 +1,141 @@
+// What every program does: open, begin, put, get, commit, and again.
+
+#include "shims/mdbx/src/mdbx_test_support.h"
+
+namespace hawthorn::mdbx {
+namespace {
+
+using Basics = Environments;
+
+TEST_F(Basics, WhatIsCommittedIsThere) {
+  open();
+  MDBX_txn* txn = begin();
+  const MDBX_dbi dbi = table(txn, "t");
+  ASSERT_DONE(put(txn, dbi, "a", "1"));
+  ASSERT_DONE(put(txn, dbi, "b", "2"));
+  EXPECT_EQ(get(txn, dbi, "a"), "1");
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  txn = begin(MDBX_TXN_RDONLY);
+  EXPECT_EQ(all(txn, dbi), "a=1 b=2 ");
+  ASSERT_DONE(mdbx_txn_abort(txn));
+  reopen();
+  txn = begin(MDBX_TXN_RDONLY);
+  EXPECT_EQ(all(txn, table(txn, "t", 0)), "a=1 b=2 ");
+  ASSERT_DONE(mdbx_txn_abort(txn));
+}
+
+TEST_F(Basics, WhatIsAbortedIsNot) {
+  open();
+  MDBX_txn* txn = begin();
+  const MDBX_dbi kept = table(txn, "kept");
+  ASSERT_DONE(put(txn, kept, "a", "1"));
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  txn = begin();
+  ASSERT_DONE(put(txn, kept, "a", "2"));
+  ASSERT_DONE(put(txn, kept, "b", "2"));
+  const MDBX_dbi lost = table(txn, "lost");
+  ASSERT_DONE(put(txn, lost, "x", "y"));
+  ASSERT_DONE(mdbx_txn_abort(txn));
+  txn = begin();
+  EXPECT_EQ(all(txn, kept), "a=1 ");
+  EXPECT_EQ(put(txn, lost, "x", "y"), MDBX_BAD_DBI);
+  MDBX_dbi dbi = 0;
+  EXPECT_EQ(mdbx_dbi_open(txn, "lost", MDBX_DB_DEFAULTS, &dbi), MDBX_NOTFOUND);
+  ASSERT_DONE(mdbx_txn_abort(txn));
+}
+
+TEST_F(Basics, ReadersSeeOneMoment) {
+  open();
+  MDBX_txn* txn = begin();
+  const MDBX_dbi dbi = table(txn, nullptr);
+  ASSERT_DONE(put(txn, dbi, "a", "1"));
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  ASSERT_DONE(mdbx_env_close(std::exchange(env_, nullptr)));
+  open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
+  MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
+  txn = begin();
+  ASSERT_DONE(put(txn, dbi, "a", "2"));
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  EXPECT_EQ(get(reader, dbi, "a"), "1");
+  const uint64_t before = mdbx_txn_id(reader);
+  ASSERT_DONE(mdbx_txn_reset(reader));
+  EXPECT_EQ(get(reader, dbi, "a"), std::string(mdbx_strerror(MDBX_BAD_TXN)));
+  ASSERT_DONE(mdbx_txn_renew(reader));
+  EXPECT_EQ(get(reader, dbi, "a"), "2");
+  EXPECT_EQ(mdbx_txn_id(reader), before + 1);
+  ASSERT_DONE(mdbx_txn_abort(reader));
+}
+
+TEST_F(Basics, Nested) {
+  open();
+  MDBX_txn* outer = begin();
+  const MDBX_dbi dbi = table(outer, "t");
+  ASSERT_DONE(put(outer, dbi, "a", "1"));
+  MDBX_txn* inner = begin(MDBX_TXN_READWRITE, outer);
+  EXPECT_EQ(put(outer, dbi, "x", "y"), MDBX_BAD_TXN);
+  ASSERT_DONE(put(inner, dbi, "b", "2"));
+  ASSERT_DONE(del(inner, dbi, "a"));
+  ASSERT_DONE(mdbx_txn_abort(inner));
+  EXPECT_EQ(all(outer, dbi), "a=1 ");
+  inner = begin(MDBX_TXN_READWRITE, outer);
+  const MDBX_dbi made = table(inner, "made");
+  ASSERT_DONE(put(inner, made, "m", "1"));
+  MDBX_txn* innermost = begin(MDBX_TXN_READWRITE, inner);
+  ASSERT_DONE(put(innermost, dbi, "c", "3"));
+  ASSERT_DONE(mdbx_txn_commit(innermost));
+  ASSERT_DONE(mdbx_txn_commit(inner));
+  EXPECT_EQ(all(outer, dbi), "a=1 c=3 ");
+  EXPECT_EQ(all(outer, made), "m=1 ");
+  ASSERT_DONE(mdbx_txn_commit(outer));
+  MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
+  EXPECT_EQ(all(reader, dbi), "a=1 c=3 ");
+  EXPECT_EQ(all(reader, made), "m=1 ");
+  ASSERT_DONE(mdbx_txn_abort(reader));
+}
+
+TEST_F(Basics, SeveralValuesOfAKey) {
+  open();
+  MDBX_txn* txn = begin();
+  const MDBX_dbi dbi = table(txn, "t", MDBX_CREATE | MDBX_DUPSORT);
+  for (const char* value : {"2", "1", "3", "2"}) ASSERT_DONE(put(txn, dbi, "k", value));
+  ASSERT_DONE(put(txn, dbi, "l", "1"));
+  EXPECT_EQ(all(txn, dbi), "k=1 k=2 k=3 l=1 ");
+  EXPECT_EQ(put(txn, dbi, "k", "3", MDBX_NODUPDATA), MDBX_KEYEXIST);
+  ASSERT_DONE(del(txn, dbi, "k", "2"));
+  EXPECT_EQ(del(txn, dbi, "k", "2"), MDBX_NOTFOUND);
+  EXPECT_EQ(all(txn, dbi), "k=1 k=3 l=1 ");
+  MDBX_stat stat;
+  ASSERT_DONE(mdbx_dbi_stat(txn, dbi, &stat, sizeof(stat)));
+  EXPECT_EQ(stat.ms_entries, 3U);
+  ASSERT_DONE(del(txn, dbi, "k"));
+  EXPECT_EQ(all(txn, dbi), "l=1 ");
+  ASSERT_DONE(mdbx_txn_commit(txn));
+}
+
+TEST_F(Basics, DropAndSequence) {
+  open();
+  MDBX_txn* txn = begin();
+  const MDBX_dbi dbi = table(txn, "t");
+  ASSERT_DONE(put(txn, dbi, "a", "1"));
+  uint64_t number = 7;
+  ASSERT_DONE(mdbx_dbi_sequence(txn, dbi, &number, 5));
+  EXPECT_EQ(number, 0U);
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  txn = begin();
+  ASSERT_DONE(mdbx_dbi_sequence(txn, dbi, &number, 0));
+  EXPECT_EQ(number, 5U);
+  ASSERT_DONE(mdbx_drop(txn, dbi, false));
+  EXPECT_EQ(all(txn, dbi), "");
+  ASSERT_DONE(put(txn, dbi, "b", "2"));
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  txn = begin();
+  EXPECT_EQ(all(txn, dbi), "b=2 ");
+  ASSERT_DONE(mdbx_drop(txn, dbi, true));
+  EXPECT_EQ(put(txn, dbi, "b", "2"), MDBX_BAD_DBI);
+  const MDBX_dbi again = table(txn, "t");
+  EXPECT_EQ(all(txn, again), "");
+  ASSERT_DONE(mdbx_txn_commit(txn));
+}
+
+}  // namespace
+}  // namespace hawthorn::mdbx

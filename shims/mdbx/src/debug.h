@@ -1,0 +1,20 @@
+#pragma once
+// What the library tells of itself, where a program has asked for it (mdbx_setup_debug).
+//
+// Threads: any.
+
+#include <string>
+#include <string_view>
+
+#include "hawthorn/options.h"
+#include "shims/mdbx/src/common.h"
+
+namespace hawthorn::mdbx {
+
+void tell(MDBX_log_level_t level, const std::string& message);
+// As Options::log.
+void tell_of_the_database(LogLevel level, std::string_view message);
+// The MDBX_DBG_ flags as they were last set.
+unsigned debug_flags();
+
+}  // namespace hawthorn::mdbx

@@ -1,0 +1,365 @@
+#include "shims/mdbx/src/environment.h"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "shims/mdbx/src/debug.h"
+#include "shims/mdbx/src/transaction.h"
+
+namespace hawthorn::mdbx {
+namespace {
+
+constexpr uint64_t kMemoryMin = uint64_t{64} << 20;
+constexpr uint64_t kMemoryMax = uint64_t{4} << 30;
+
+// A sixteenth of the machine's memory; what is not needed of it is not taken.
+uint64_t default_memory() {
+  const uint64_t machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::clamp(machine / 16, kMemoryMin, kMemoryMax);
+}
+
+}  // namespace
+
+bool WriterLock::lock(bool wait) {
+  std::unique_lock<std::mutex> guard(mutex_);
+  if (held_ && !wait) return false;
+  freed_.wait(guard, [this] { return !held_; });
+  held_ = true;
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return true;
+}
+
+void WriterLock::unlock() {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    held_ = false;
+    owner_.store(std::thread::id(), std::memory_order_relaxed);
+  }
+  freed_.notify_one();
+}
+
+}  // namespace hawthorn::mdbx
+
+using hawthorn::Db;
+using hawthorn::Durability;
+using hawthorn::Result;
+using hawthorn::Status;
+using hawthorn::StatusCode;
+using hawthorn::mdbx::Handle;
+using hawthorn::mdbx::TableRecord;
+
+namespace mdbx_shim = hawthorn::mdbx;
+
+MDBX_env::MDBX_env() = default;
+MDBX_env::~MDBX_env() = default;
+
+uint64_t MDBX_env::memory_budget() const {
+  return memory_bytes != 0 ? memory_bytes : mdbx_shim::default_memory();
+}
+
+hawthorn::Options MDBX_env::database_options() const {
+  hawthorn::Options options;
+  options.memory_budget_bytes = memory_budget();
+  options.file_mode = file_mode_;
+  options.key_orders = {mdbx_shim::integer_order()};
+  options.key_comparators = comparators.all();
+  options.log = mdbx_shim::tell_of_the_database;
+  return options;
+}
+
+int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
+  if (is_open()) return MDBX_EPERM;
+  path = name;
+  flags |= wanted;
+  file_mode_ = 0600 | (static_cast<uint32_t>(mode) & 0066);
+  pid = getpid();
+  handles = std::make_unique<Handle[]>(max_dbi);
+  handle_count = mdbx_shim::kCoreDbis;
+  synced_at = std::chrono::steady_clock::now();
+  Status status;
+  if (flags & MDBX_RDONLY) {
+    status = open_follower();
+  } else {
+    status = open_writer(true);
+    // Another process writes: as long as it does, this one reads.
+    if (status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE)) status = open_follower();
+  }
+  if (status.ok()) return MDBX_SUCCESS;
+  mdbx_shim::tell(MDBX_LOG_ERROR, "open " + path + ": " + status.to_string());
+  db.reset();
+  follower.reset();
+  if (status.is_not_found()) return MDBX_ENOFILE;
+  if (status.is(StatusCode::kReadOnly)) return MDBX_EACCESS;
+  if (status.is(StatusCode::kCorruption)) return MDBX_INVALID;
+  if (status.is(StatusCode::kNotSupported)) return MDBX_VERSION_MISMATCH;
+  return mdbx_shim::to_code(status);
+}
+
+Status MDBX_env::open_writer(bool create) {
+  hawthorn::Options options = database_options();
+  options.create_if_missing = create;
+  Result<std::unique_ptr<Db>> opened = Db::open(path, options);
+  if (!opened.ok()) return opened.status();
+  db = std::move(*opened);
+  follower.reset();
+  if (Status s = prepare_catalog(); !s.ok()) {
+    db.reset();
+    return s;
+  }
+  return {};
+}
+
+Status MDBX_env::open_follower() {
+  if (access(path.c_str(), F_OK) != 0) return Status::not_found();
+  hawthorn::FollowerOptions options;
+  const hawthorn::Options same = database_options();
+  options.memory_budget_bytes = same.memory_budget_bytes;
+  options.key_orders = same.key_orders;
+  options.key_comparators = same.key_comparators;
+  options.log = same.log;
+  Result<std::unique_ptr<hawthorn::Follower>> opened = hawthorn::Follower::open(path, options);
+  if (!opened.ok()) return opened.status();
+  follower = std::move(*opened);
+  const std::shared_ptr<Db> newest = follower->view();
+  return read_catalog(*newest);
+}
+
+// What a new database needs: the catalog and the main table.
+Status MDBX_env::prepare_catalog() {
+  if (!db->find_tree(mdbx_shim::kCatalog).ok()) {
+    Result<hawthorn::Transaction> begun = db->begin(hawthorn::TxnOptions{});
+    if (!begun.ok()) return begun.status();
+    hawthorn::Transaction& t = *begun;
+    TableRecord main;
+    main.id = 1;
+    Result<hawthorn::Tree> catalog = t.tree(mdbx_shim::kCatalog);
+    if (!catalog.ok()) return catalog.status();
+    if (Result<hawthorn::Tree> tree = t.tree(mdbx_shim::tree_name(main.id)); !tree.ok()) {
+      return tree.status();
+    }
+    const uint64_t next = main.id + 1;
+    Status s = t.put(*catalog, mdbx_shim::kMainKey, main.encode());
+    if (s.ok()) {
+      s = t.put(*catalog, mdbx_shim::kNextKey,
+                {reinterpret_cast<const char*>(&next), sizeof(next)});
+    }
+    if (s.ok()) s = t.commit(Durability::kFull);
+    if (!s.ok()) return s;
+  }
+  return read_catalog(*db);
+}
+
+Status MDBX_env::read_catalog(Db& database) {
+  Result<hawthorn::Tree> catalog = database.find_tree(mdbx_shim::kCatalog);
+  if (!catalog.ok()) {
+    return Status(StatusCode::kCorruption, path + " is a database of another kind: no catalog");
+  }
+  hawthorn::Value bytes;
+  if (Status s = database.get(*catalog, mdbx_shim::kMainKey, bytes); !s.ok()) return s;
+  const auto main = TableRecord::decode(bytes.view());
+  if (!main) return Status(StatusCode::kCorruption, path + ": the record of the main table");
+  auto table = std::make_shared<Table>();
+  table->main = true;
+  table->record = *main;
+  table->compare_keys = mdbx_shim::key_compare(main->flags);
+  table->compare_values = mdbx_shim::value_compare(main->flags);
+  table->since = 0;
+  if (db != nullptr) {
+    Result<hawthorn::Tree> tree = db->find_tree(mdbx_shim::tree_name(main->id));
+    if (!tree.ok()) return tree.status();
+    table->tree = *tree;
+  }
+  auto garbage = std::make_shared<Table>();
+  garbage->garbage = true;
+  garbage->record.flags = MDBX_INTEGERKEY;
+  garbage->compare_keys = mdbx_shim::key_compare(MDBX_INTEGERKEY);
+  garbage->compare_values = mdbx_shim::value_compare(0);
+  garbage->since = 0;
+
+  const auto number = [&](std::string_view key, uint64_t missing) {
+    hawthorn::Value value;
+    uint64_t result = missing;
+    if (database.get(*catalog, key, value).ok() && value.size() == sizeof(result)) {
+      memcpy(&result, value.view().data(), sizeof(result));
+    }
+    return result;
+  };
+  next_table = number(mdbx_shim::kNextKey, main->id + 1);
+  last_txnid = number(mdbx_shim::kTxnIdKey, 0);
+  const Result<uint64_t> named = database.count(*catalog, mdbx_shim::kTablePrefix, "table0");
+  if (!named.ok()) return named.status();
+  named_tables = *named;
+  hawthorn::Value kept;
+  if (!geometry_set && database.get(*catalog, mdbx_shim::kGeometryKey, kept).ok() &&
+      kept.size() == sizeof(geometry)) {
+    memcpy(static_cast<void*>(&geometry), kept.view().data(), sizeof(geometry));
+  } else if (geometry_set && db != nullptr && !lmdb) {
+    const std::string_view bytes_of_geometry(reinterpret_cast<const char*>(&geometry),
+                                             sizeof(geometry));
+    if (Status s = db->put(*catalog, mdbx_shim::kGeometryKey, bytes_of_geometry); !s.ok()) return s;
+  }
+  const std::lock_guard<std::mutex> guard(mutex);
+  handles[mdbx_shim::kMainDbi].table = std::move(table);
+  handles[mdbx_shim::kGarbageDbi].table = std::move(garbage);
+  return {};
+}
+
+int MDBX_env::take_over() {
+  if (writes()) return MDBX_SUCCESS;
+  if (flags & MDBX_RDONLY) return MDBX_EACCESS;
+  {
+    const std::lock_guard<std::mutex> guard(mutex);
+    // Views of the follower are of transactions that are open: they end first.
+    if (!readers.empty()) return MDBX_BUSY;
+    for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < handle_count; ++dbi) forget(dbi);
+  }
+  const std::unique_ptr<hawthorn::Follower> before = std::move(follower);
+  const Status status = open_writer(false);
+  if (status.ok()) return MDBX_SUCCESS;
+  follower = nullptr;
+  if (const Status again = open_follower(); !again.ok()) return mdbx_shim::to_code(again);
+  return status.is(StatusCode::kBusy) ? MDBX_BUSY : mdbx_shim::to_code(status);
+}
+
+int MDBX_env::view(Db** database, std::shared_ptr<Db>* keep) {
+  if (db != nullptr) {
+    *database = db.get();
+    return MDBX_SUCCESS;
+  }
+  Result<std::shared_ptr<Db>> newest = follower->latest();
+  if (!newest.ok()) return mdbx_shim::to_code(newest.status());
+  *keep = std::move(*newest);
+  *database = keep->get();
+  return MDBX_SUCCESS;
+}
+
+int MDBX_env::add_reader(MDBX_txn* txn) {
+  const std::lock_guard<std::mutex> guard(mutex);
+  if (readers.size() + dormant.size() >= reader_limit()) return MDBX_READERS_FULL;
+  if (!(flags & MDBX_NOSTICKYTHREADS)) {
+    for (const MDBX_txn* other : readers) {
+      if (other->owner == txn->owner) return MDBX_BAD_RSLOT;
+    }
+  }
+  readers.push_front(txn);
+  txn->reader = readers.begin();
+  return MDBX_SUCCESS;
+}
+
+void MDBX_env::remove_reader(MDBX_txn* txn) {
+  const std::lock_guard<std::mutex> guard(mutex);
+  readers.erase(txn->reader);
+}
+
+uint64_t MDBX_env::used_bytes(bool refresh) {
+  if (db == nullptr) return follower->view()->stats().disk_bytes_reachable;
+  const uint64_t step = std::max<uint64_t>(geometry.upper / 32, 64 << 10);
+  if (refresh || used_at_last == 0 || written_since_used > step) {
+    const hawthorn::Stats stats = db->stats();
+    used_at_last = stats.disk_bytes_reachable + stats.memory_delta_bytes;
+    written_since_used = 0;
+  }
+  return used_at_last + written_since_used;
+}
+
+Durability MDBX_env::durability(unsigned txn_flags) const {
+  const unsigned all = flags | txn_flags;
+  // NOMETASYNC may lose no more than the last transaction: here it is no different from the full.
+  return all & (MDBX_SAFE_NOSYNC | (MDBX_UTTERLY_NOSYNC & ~MDBX_SAFE_NOSYNC)) ? Durability::kNone
+                                                                              : Durability::kFull;
+}
+
+int MDBX_env::sync_by_threshold(uint64_t bytes) {
+  const uint64_t unsynced = unsynced_bytes.fetch_add(bytes) + bytes;
+  const bool many = sync_bytes != 0 && unsynced >= sync_bytes;
+  const bool late = sync_period != 0 && std::chrono::steady_clock::now() - synced_at >=
+                                            mdbx_shim::from_16dot16(sync_period);
+  return many || late ? sync(true, false) : MDBX_SUCCESS;
+}
+
+int MDBX_env::sync(bool force, bool nonblock) {
+  if (db == nullptr) return flags & MDBX_RDONLY ? MDBX_EACCESS : MDBX_RESULT_TRUE;
+  if (unsynced_bytes.load() == 0) return MDBX_RESULT_TRUE;
+  if (!force) {
+    const bool many = sync_bytes != 0 && unsynced_bytes.load() >= sync_bytes;
+    const bool late = sync_period != 0 && std::chrono::steady_clock::now() - synced_at >=
+                                              mdbx_shim::from_16dot16(sync_period);
+    if (!many && !late) return MDBX_RESULT_TRUE;
+  }
+  static_cast<void>(nonblock);  // nobody waits for a sync of the log but who asks for it
+  const uint64_t before = unsynced_bytes.load();
+  if (const Status s = db->sync(); !s.ok()) return mdbx_shim::to_code(s);
+  unsynced_bytes -= before;
+  synced_at = std::chrono::steady_clock::now();
+  return MDBX_SUCCESS;
+}
+
+int MDBX_env::change_geometry(const Geometry& wanted) {
+  if (db == nullptr) return MDBX_EACCESS;
+  const bool own = writer.held_by_this_thread();
+  if (!own) writer.lock(true);
+  const std::string_view bytes(reinterpret_cast<const char*>(&wanted), sizeof(wanted));
+  Status s;
+  if (own && write_txn != nullptr) {
+    // A part of the transaction in which it happens.
+    const int code = write_txn->open_catalog();
+    if (code != MDBX_SUCCESS) return code;
+    s = write_txn->engine.put(write_txn->catalog, mdbx_shim::kGeometryKey, bytes);
+    if (s.ok()) write_txn->flags |= MDBX_TXN_DIRTY;
+  } else {
+    Result<hawthorn::Tree> catalog = db->find_tree(mdbx_shim::kCatalog);
+    s = catalog.ok() ? db->put(*catalog, mdbx_shim::kGeometryKey, bytes) : catalog.status();
+  }
+  if (s.ok()) geometry = wanted;
+  if (!own) writer.unlock();
+  return mdbx_shim::to_code(s);
+}
+
+void MDBX_env::forget(MDBX_dbi dbi) {
+  handles[dbi].table = nullptr;
+  handles[dbi].generation.fetch_add(1, std::memory_order_release);
+  while (handle_count > mdbx_shim::kCoreDbis && handles[handle_count - 1].table == nullptr) {
+    --handle_count;
+  }
+}
+
+void MDBX_env::give_comparators(const Table& table) {
+  if (table.record.comparators & 1) comparators.keys[table.record.slot]->set(table.compare_keys);
+  if (table.record.comparators & 2) {
+    comparators.values[table.record.slot]->set(table.compare_values);
+  }
+}
+
+int MDBX_env::close(bool dont_sync) {
+  if (pid != 0 && pid != getpid()) died = true;
+  if (is_open() && !died && write_txn != nullptr && !writer.held_by_this_thread() &&
+      !(flags & MDBX_NOSTICKYTHREADS)) {
+    return MDBX_BUSY;
+  }
+  int code = MDBX_SUCCESS;
+  if (died) {
+    // The parent's database: its threads are not in this process, so nothing is to be ended.
+    static_cast<void>(db.release());
+    static_cast<void>(follower.release());
+    return MDBX_SUCCESS;
+  }
+  while (write_txn != nullptr) write_txn->finish_for_close();
+  for (std::list<MDBX_txn*>* list : {&readers, &dormant}) {
+    while (!list->empty()) list->front()->finish_for_close();
+  }
+  if (db != nullptr && !dont_sync) {
+    const Status s = db->close();
+    code = mdbx_shim::to_code(s);
+  }
+  for (MDBX_dbi i = 0; i < handle_count; ++i) handles[i].table = nullptr;
+  db.reset();
+  follower.reset();
+  return code;
+}

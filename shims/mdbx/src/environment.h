@@ -1,0 +1,150 @@
+#pragma once
+// An environment: a database, its handles of tables, its readers and its one writer.
+//
+// It writes where no other process does: then `db` is open. Otherwise, and where it is opened to
+// read only, it follows (hawthorn/follower.h), and each transaction reads the newest view.
+//
+// Threads: as the original's: any, but for what stands before open, open and close.
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hawthorn/db.h"
+#include "hawthorn/follower.h"
+#include "shims/mdbx/src/common.h"
+#include "shims/mdbx/src/tables.h"
+
+namespace hawthorn::mdbx {
+
+constexpr uint32_t kEnvironmentSignature = 0x484d4458;
+
+struct Geometry {
+  uint64_t lower = 0;
+  uint64_t now = 0;
+  uint64_t upper = 0;  // 0: none
+  uint64_t growth = 0;
+  uint64_t shrink = 0;
+};
+
+// A handle that programs have as a number.
+struct Handle {
+  std::shared_ptr<Table> table;         // null: closed
+  std::atomic<uint32_t> generation{0};  // of what the number has stood for
+};
+
+// The right to write, which one transaction has, or a program that has asked for it. Threads: any.
+class WriterLock {
+ public:
+  // False: somebody has it, and it was not to be waited for.
+  bool lock(bool wait);
+  void unlock();
+  bool held_by_this_thread() const {
+    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  bool held_ = false;
+  std::atomic<std::thread::id> owner_{};
+};
+
+}  // namespace hawthorn::mdbx
+
+struct MDBX_env {
+  using Geometry = hawthorn::mdbx::Geometry;
+  using Table = hawthorn::mdbx::Table;
+  using TableRecord = hawthorn::mdbx::TableRecord;
+
+  MDBX_env();
+  ~MDBX_env();
+  MDBX_env(const MDBX_env&) = delete;
+  MDBX_env& operator=(const MDBX_env&) = delete;
+
+  int open(const char* path, unsigned flags, mdbx_mode_t mode);
+  int close(bool dont_sync);
+  bool is_open() const { return db != nullptr || follower != nullptr; }
+  bool writes() const { return db != nullptr; }
+
+  // Becomes the writer where no other process is it. Holding the writer's lock.
+  int take_over();
+  // The database that a transaction reads which begins now. `keep` holds a follower's view.
+  int view(hawthorn::Db** database, std::shared_ptr<hawthorn::Db>* keep);
+
+  // Of each reader, under `mutex`: there may be max_readers, and one of each thread unless the
+  // environment has MDBX_NOSTICKYTHREADS.
+  int add_reader(MDBX_txn* txn);
+  void remove_reader(MDBX_txn* txn);
+
+  // How many bytes the database has, as the upper bound of the geometry means it.
+  uint64_t used_bytes(bool refresh);
+  hawthorn::Durability durability(unsigned txn_flags) const;
+  // What mode and thresholds ask for behind a commit of so many bytes.
+  int sync_by_threshold(uint64_t bytes);
+  int sync(bool force, bool nonblock);
+
+  unsigned reader_limit() const { return max_readers != 0 ? max_readers : lmdb ? 126 : 8192; }
+  uint64_t memory_budget() const;
+  // While it is open.
+  int change_geometry(const Geometry& wanted);
+
+  // Closes a handle. Holding `mutex`.
+  void forget(MDBX_dbi dbi);
+  // Sets which functions compare in the slot of a table.
+  void give_comparators(const Table& table);
+
+  uint32_t signature = hawthorn::mdbx::kEnvironmentSignature;
+  unsigned flags = 0;
+  pid_t pid = 0;
+  std::string path;
+  void* userctx = nullptr;
+  bool lmdb = false;  // opened by LMDB's API: its rules where the two differ
+  bool died = false;  // after a failure behind which nobody may go on
+
+  std::unique_ptr<hawthorn::Db> db;
+  std::unique_ptr<hawthorn::Follower> follower;
+  hawthorn::mdbx::Comparators comparators;
+
+  unsigned max_readers = 0;  // as asked for; 0: the default
+  MDBX_dbi max_dbi = hawthorn::mdbx::kCoreDbis;
+  uint64_t memory_bytes = 0;  // 0: the default
+  uint64_t sync_bytes = 0;
+  uint64_t sync_period = 0;  // 16.16 seconds
+  uint64_t page_bytes = 4096;
+  uint64_t page_options[32] = {};  // of pages, which are kept and told, and mean nothing here
+  Geometry geometry;
+  bool geometry_set = false;
+  hawthorn::mdbx::PointerTo<MDBX_hsr_func> hsr = nullptr;
+
+  hawthorn::mdbx::WriterLock writer;
+  MDBX_txn* write_txn = nullptr;  // the innermost one
+
+  std::mutex mutex;  // of handles, readers, and what is counted
+  std::unique_ptr<hawthorn::mdbx::Handle[]> handles;
+  MDBX_dbi handle_count = hawthorn::mdbx::kCoreDbis;
+  std::list<MDBX_txn*> readers;
+  std::list<MDBX_txn*> dormant;  // reset, or between begin and renew
+
+  std::atomic<uint64_t> commits{0};       // of this environment, since it was opened
+  std::atomic<uint64_t> last_txnid{0};    // that it knows of
+  uint64_t next_table = 0;                // 0: not read yet. Holding the writer's lock.
+  std::atomic<uint64_t> named_tables{0};  // that the main table has, at least when there are some
+  std::atomic<uint64_t> unsynced_bytes{0};
+  std::chrono::steady_clock::time_point synced_at;
+  uint64_t used_at_last = 0;
+  uint64_t written_since_used = 0;
+
+ private:
+  hawthorn::Status open_writer(bool create);
+  hawthorn::Status open_follower();
+  hawthorn::Status prepare_catalog();
+  hawthorn::Status read_catalog(hawthorn::Db& database);
+  hawthorn::Options database_options() const;
+  uint32_t file_mode_ = 0600;
+};

@@ -1,0 +1,622 @@
+#include "shims/mdbx/src/transaction.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "shims/mdbx/src/cursor.h"
+#include "shims/mdbx/src/debug.h"
+
+namespace hawthorn::mdbx {
+namespace {
+
+// Beyond so much the engine keeps what a reading transaction hands out.
+constexpr size_t kCopiesOfReaders = size_t{4} << 20;
+// What a writing one has handed out goes with the next write, from so much on.
+constexpr size_t kCopiesOfWriters = size_t{1} << 20;
+
+}  // namespace
+
+std::string_view Copies::keep(std::string_view bytes) {
+  if (bytes.size() > left_) {
+    const size_t size = std::max(kBlockBytes, bytes.size());
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    left_ = size;
+    end_ = blocks_.back().get();
+  }
+  // Aligned, for numbers.
+  char* const at = end_;
+  if (!bytes.empty()) memcpy(at, bytes.data(), bytes.size());
+  const size_t taken = std::min(left_, (bytes.size() + 7) & ~size_t{7});
+  end_ += taken;
+  left_ -= taken;
+  bytes_ += taken;
+  return {at, bytes.size()};
+}
+
+void Copies::clear() {
+  if (blocks_.size() > 1) {
+    blocks_.erase(blocks_.begin() + 1, blocks_.end());
+  }
+  if (!blocks_.empty() && left_ + bytes_ > kBlockBytes) blocks_.clear();
+  left_ = blocks_.empty() ? 0 : kBlockBytes;
+  end_ = blocks_.empty() ? nullptr : blocks_[0].get();
+  bytes_ = 0;
+}
+
+}  // namespace hawthorn::mdbx
+
+using hawthorn::Result;
+using hawthorn::Status;
+using hawthorn::StatusCode;
+using hawthorn::mdbx::TxnTable;
+using hawthorn::mdbx::val;
+using hawthorn::mdbx::view;
+namespace mdbx_shim = hawthorn::mdbx;
+
+int MDBX_txn::check(const MDBX_txn* txn, unsigned bad) {
+  if (txn == nullptr) return MDBX_EINVAL;
+  if (txn->signature != mdbx_shim::kTransactionSignature) return MDBX_EBADSIGN;
+  if (bad != 0) {
+    if (!txn->env->is_open()) return MDBX_EPERM;
+    const unsigned met = txn->flags & bad;
+    if (met != 0) {
+      if (met & MDBX_TXN_RDONLY) return MDBX_EACCESS;
+      if (met != MDBX_TXN_PARKED) return MDBX_BAD_TXN;
+      if (!txn->auto_unpark) return MDBX_BAD_TXN;
+      const_cast<MDBX_txn*>(txn)->flags &= ~unsigned{MDBX_TXN_PARKED};
+    }
+  }
+  const bool ending_a_finished_reader =
+      bad == 0 && txn->read_only() && (txn->flags & MDBX_TXN_FINISHED) != 0;
+  if (!(txn->env->flags & MDBX_NOSTICKYTHREADS) && !txn->env->lmdb && !ending_a_finished_reader &&
+      txn->owner != std::this_thread::get_id()) {
+    return txn->owner == std::thread::id() ? MDBX_BAD_TXN : MDBX_THREAD_MISMATCH;
+  }
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::check_write(const MDBX_txn* txn, unsigned bad) {
+  return check(txn, (bad | MDBX_TXN_RDONLY) & ~unsigned{MDBX_TXN_PARKED});
+}
+
+int MDBX_txn::begin_look() {
+  owner = std::this_thread::get_id();
+  begun_behind.store(env->last_txnid.load(std::memory_order_acquire), std::memory_order_relaxed);
+  commits_before = env->commits.load(std::memory_order_acquire);
+  if (const int code = env->view(&db, &followed); code != MDBX_SUCCESS) return code;
+  moment = std::make_shared<hawthorn::Snapshot>(db->snapshot());
+  return begin_at(*moment);
+}
+
+int MDBX_txn::begin_at(const hawthorn::Snapshot& snapshot) {
+  Result<hawthorn::Transaction> begun = db->begin(
+      {.isolation = hawthorn::Isolation::kSnapshot, .read_only = true, .snapshot = &snapshot});
+  if (!begun.ok()) return mdbx_shim::to_code(begun.status());
+  engine = std::move(*begun);
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::begin_read(bool beside_the_writer) {
+  flags = (flags & ~unsigned{MDBX_TXN_BLOCKED}) | MDBX_TXN_RDONLY;
+  if (!beside_the_writer && !(env->flags & MDBX_NOSTICKYTHREADS) && !env->lmdb &&
+      env->writer.held_by_this_thread() && !(mdbx_shim::debug_flags() & MDBX_DBG_LEGACY_OVERLAP)) {
+    return MDBX_TXN_OVERLAPPING;
+  }
+  owner = std::this_thread::get_id();
+  owner_thread = pthread_self();
+  if (const int code = env->add_reader(this); code != MDBX_SUCCESS) return code;
+  const int code = begin_look();
+  if (code != MDBX_SUCCESS) {
+    end_engine();
+    env->remove_reader(this);
+  }
+  return code;
+}
+
+int MDBX_txn::begin_clone(const MDBX_txn& origin) {
+  flags = MDBX_TXN_RDONLY | (origin.read_only() ? origin.flags & unsigned{MDBX_TXN_PARKED} : 0U);
+  auto_unpark = origin.auto_unpark;
+  owner = std::this_thread::get_id();
+  owner_thread = pthread_self();
+  if (const int code = env->add_reader(this); code != MDBX_SUCCESS) return code;
+  int code = MDBX_SUCCESS;
+  if (origin.read_only()) {
+    db = origin.db;
+    followed = origin.followed;
+    commits_before = origin.commits_before;
+    begun_behind.store(origin.begun_behind.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+    moment = origin.moment;
+    code = begin_at(*moment);
+  } else {
+    code = begin_look();
+  }
+  if (code != MDBX_SUCCESS) {
+    end_engine();
+    env->remove_reader(this);
+  }
+  return code;
+}
+
+int MDBX_txn::renew() {
+  {
+    const std::lock_guard<std::mutex> guard(env->mutex);
+    env->dormant.remove(this);
+  }
+  const int code = begin_read(false);
+  if (code == MDBX_SUCCESS) return code;
+  flags |= MDBX_TXN_FINISHED;
+  owner = {};
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  env->dormant.push_back(this);
+  return code;
+}
+
+uint64_t MDBX_txn::id() {
+  if (txnid == 0) static_cast<void>(read_number(mdbx_shim::kTxnIdKey, &txnid));
+  return txnid;
+}
+
+int MDBX_txn::begin_write() {
+  owner = std::this_thread::get_id();
+  if (const int code = env->take_over(); code != MDBX_SUCCESS) return code;
+  // Nobody but this environment writes, so nothing is to be waited for but background work.
+  commits_before = env->commits.load(std::memory_order_acquire);
+  db = env->db.get();
+  Result<hawthorn::Transaction> begun =
+      db->begin({.mode = hawthorn::TxnMode::kExclusive, .lock_timeout_ms = 60'000});
+  if (!begun.ok()) return mdbx_shim::to_code(begun.status());
+  engine = std::move(*begun);
+  txnid = env->last_txnid.load(std::memory_order_relaxed) + 1;
+  env->write_txn = this;
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::begin_nested(MDBX_txn* around) {
+  owner = around->owner;
+  env = around->env;
+  db = around->db;
+  commits_before = around->commits_before;
+  txnid = around->txnid;
+  catalog = around->catalog;
+  for (auto& table : around->tables) {
+    if (table == nullptr) continue;
+    around->each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.let_go(); });
+    table->scratch.reset();
+  }
+  Result<hawthorn::Transaction> begun = around->engine.begin_nested();
+  if (!begun.ok()) return around->fail(begun.status());
+  engine = std::move(*begun);
+  tables.resize(around->tables.size());
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (around->tables[i] == nullptr) continue;
+    const TxnTable& outer = *around->tables[i];
+    tables[i] = std::make_unique<TxnTable>();
+    TxnTable& inner = *tables[i];
+    inner.table = outer.table;
+    inner.generation = outer.generation;
+    inner.tree = outer.tree;
+    inner.record = outer.record;
+    inner.gone = outer.gone;
+  }
+  own_canary = around->own_canary;
+  canary_known = around->canary_known;
+  parent = around;
+  around->child = this;
+  around->flags |= MDBX_TXN_HAS_CHILD;
+  env->write_txn = this;
+  return MDBX_SUCCESS;
+}
+
+void MDBX_txn::end_cursors() {
+  for (auto& table : tables) {
+    if (table == nullptr) continue;
+    table->scratch.reset();
+    while (table->cursors != nullptr) {
+      MDBX_cursor* const cursor = table->cursors;
+      cursor->unbind();
+      // Of LMDB, a cursor of a transaction that writes ends with it.
+      if (env->lmdb && !read_only()) delete cursor;
+    }
+  }
+}
+
+void MDBX_txn::end_engine() {
+  value.reset();
+  copies.clear();
+  engine = hawthorn::Transaction();
+  moment.reset();
+  db = nullptr;
+  followed.reset();
+}
+
+// What became of tables that this transaction has made, dropped or renamed, for the others.
+void MDBX_txn::settle(bool committed) {
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  const uint64_t commits = env->commits.load(std::memory_order_relaxed);
+  for (size_t dbi = 0; dbi < tables.size(); ++dbi) {
+    TxnTable* const mine = tables[dbi].get();
+    if (mine == nullptr || mine->table == nullptr) continue;
+    auto& handle = env->handles[dbi];
+    if (handle.generation.load(std::memory_order_relaxed) != mine->generation) continue;
+    if (committed ? mine->gone : mine->made && mine->before == nullptr) {
+      env->forget(static_cast<MDBX_dbi>(dbi));
+      continue;
+    }
+    if (!committed) {
+      if (!mine->made) continue;
+      handle.table = mine->before;
+      handle.generation.fetch_add(1, std::memory_order_release);
+      continue;
+    }
+    handle.table = mine->table;  // renamed, or with other flags
+    if (mine->made) mine->table->since.store(commits, std::memory_order_release);
+    if (mine->written) mine->table->txnid.store(txnid, std::memory_order_relaxed);
+  }
+}
+
+void MDBX_txn::merge_into_parent() {
+  parent->tables.resize(std::max(parent->tables.size(), tables.size()));
+  for (size_t dbi = 0; dbi < tables.size(); ++dbi) {
+    if (tables[dbi] == nullptr) continue;
+    auto& outer = parent->tables[dbi];
+    if (outer == nullptr) outer = std::make_unique<TxnTable>();
+    TxnTable& inner = *tables[dbi];
+    outer->table = inner.table;
+    outer->generation = inner.generation;
+    outer->tree = inner.tree;
+    outer->record = inner.record;
+    if (inner.made && !outer->made) outer->before = inner.before;
+    outer->made |= inner.made;
+    outer->gone = inner.gone;
+    outer->written |= inner.written;
+  }
+  parent->own_canary = own_canary;
+  parent->canary_known = canary_known;
+  parent->written_bytes += written_bytes;
+  parent->flags |= flags & MDBX_TXN_DIRTY;
+  for (auto& table : parent->tables) {
+    if (table != nullptr) {
+      parent->each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.table_written(); });
+    }
+  }
+}
+
+// The part of a commit that writes. The engine's transaction has ended when it returns.
+int MDBX_txn::write_out(MDBX_commit_latency* latency) {
+  end_cursors();
+  value.reset();
+  int code = MDBX_SUCCESS;
+  if (flags & MDBX_TXN_DIRTY) {
+    const auto began = std::chrono::steady_clock::now();
+    code = open_catalog();
+    Status s = code == MDBX_SUCCESS ? engine.finish_reserve() : Status();
+    if (code == MDBX_SUCCESS && s.ok()) {
+      s = engine.put(catalog, mdbx_shim::kTxnIdKey,
+                     {reinterpret_cast<const char*>(&txnid), sizeof(txnid)});
+    }
+    if (latency != nullptr) latency->preparation = mdbx_shim::seconds_since(began);
+    const auto writing = std::chrono::steady_clock::now();
+    const hawthorn::Durability durability = env->durability(flags);
+    if (code == MDBX_SUCCESS && s.ok()) s = engine.commit(durability);
+    if (latency != nullptr) {
+      (durability == hawthorn::Durability::kFull ? latency->sync : latency->write) =
+          mdbx_shim::seconds_since(writing);
+    }
+    if (!s.ok()) {
+      mdbx_shim::tell(MDBX_LOG_ERROR, "commit: " + s.to_string());
+      code = mdbx_shim::to_code(s);
+    }
+    if (code == MDBX_SUCCESS) {
+      env->last_txnid.store(txnid, std::memory_order_release);
+      env->commits.fetch_add(1, std::memory_order_acq_rel);
+      env->written_since_used += written_bytes;
+      settle(true);
+      if (durability != hawthorn::Durability::kFull) {
+        code = env->sync_by_threshold(written_bytes + 1);
+        if (code == MDBX_RESULT_TRUE) code = MDBX_SUCCESS;
+      }
+    } else {
+      settle(false);
+      env->next_table = 0;
+    }
+  } else {
+    settle(true);
+  }
+  end_engine();
+  return code;
+}
+
+void MDBX_txn::release_writer() {
+  env->write_txn = nullptr;
+  env->writer.unlock();
+  signature = 0;
+  delete this;
+}
+
+int MDBX_txn::commit(MDBX_commit_latency* latency) {
+  const auto began = std::chrono::steady_clock::now();
+  if (latency != nullptr) memset(latency, 0, sizeof(*latency));
+  const auto ended = [&](int code) {
+    if (latency != nullptr) latency->whole = latency->ending = mdbx_shim::seconds_since(began);
+    return code;
+  };
+  if (read_only()) {
+    const bool bad = (flags & (MDBX_TXN_ERROR | MDBX_TXN_FINISHED)) != 0;
+    abort();
+    return ended(bad ? MDBX_RESULT_TRUE : MDBX_SUCCESS);
+  }
+  if (flags & MDBX_TXN_ERROR) {
+    abort();
+    return ended(MDBX_RESULT_TRUE);
+  }
+  if (child != nullptr) {
+    if (const int code = child->commit(nullptr); code != MDBX_SUCCESS) {
+      abort();
+      return ended(code);
+    }
+  }
+  if (parent != nullptr) {
+    end_cursors();
+    value.reset();
+    if (const Status s = engine.commit(); !s.ok()) {
+      abort();
+      return ended(mdbx_shim::to_code(s));
+    }
+    merge_into_parent();
+    parent->child = nullptr;
+    parent->flags &= ~unsigned{MDBX_TXN_HAS_CHILD};
+    env->write_txn = parent;
+    signature = 0;
+    delete this;
+    return ended(MDBX_SUCCESS);
+  }
+  const int code = write_out(latency);
+  release_writer();
+  if (latency != nullptr) latency->whole = mdbx_shim::seconds_since(began);
+  return code;
+}
+
+int MDBX_txn::begin_again() {
+  tables.clear();
+  catalog = {};
+  canary_known = false;
+  written_bytes = 0;
+  flags &= MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC;
+  const int code = begin_write();
+  if (code != MDBX_SUCCESS) release_writer();
+  return code;
+}
+
+int MDBX_txn::checkpoint(unsigned weaker, MDBX_commit_latency* latency) {
+  if (!(flags & MDBX_TXN_DIRTY)) return MDBX_RESULT_TRUE;
+  const auto began = std::chrono::steady_clock::now();
+  const unsigned own = flags & (MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC);
+  flags |= weaker;
+  const int code = write_out(latency);
+  if (latency != nullptr) latency->whole = mdbx_shim::seconds_since(began);
+  if (code != MDBX_SUCCESS) {
+    release_writer();
+    return code;
+  }
+  flags = own;
+  return begin_again();
+}
+
+int MDBX_txn::rollback() {
+  end_cursors();
+  settle(false);
+  env->next_table = 0;
+  end_engine();
+  return begin_again();
+}
+
+int MDBX_txn::commit_and_read(MDBX_txn** out, MDBX_commit_latency* latency) {
+  if (!(flags & MDBX_TXN_DIRTY)) return MDBX_RESULT_TRUE;
+  auto next = std::make_unique<MDBX_txn>(env, unsigned{MDBX_TXN_RDONLY}, userctx);
+  int code = write_out(latency);
+  if (code == MDBX_SUCCESS) {
+    code = next->begin_read(true);
+    if (code == MDBX_SUCCESS) *out = next.release();
+  }
+  if (code != MDBX_SUCCESS) *out = nullptr;
+  release_writer();
+  return code;
+}
+
+int MDBX_txn::abort() {
+  if (child != nullptr) child->abort();
+  end_cursors();
+  if (read_only()) {
+    if (!(flags & MDBX_TXN_FINISHED)) {
+      env->remove_reader(this);
+    } else {
+      const std::lock_guard<std::mutex> guard(env->mutex);
+      env->dormant.remove(this);
+    }
+    end_engine();
+  } else {
+    settle(false);
+    end_engine();
+    env->write_txn = parent;
+    if (parent != nullptr) {
+      parent->child = nullptr;
+      parent->flags &= ~unsigned{MDBX_TXN_HAS_CHILD};
+    } else {
+      env->next_table = 0;
+      env->writer.unlock();
+    }
+  }
+  signature = 0;
+  delete this;
+  return MDBX_SUCCESS;
+}
+
+void MDBX_txn::finish_for_close() {
+  if (parent == nullptr || child == nullptr) abort();
+}
+
+void MDBX_txn::reset() {
+  if (flags & MDBX_TXN_FINISHED) return;
+  // Cursors stay, unbound, and can be renewed with it.
+  end_cursors();
+  tables.clear();
+  env->remove_reader(this);
+  end_engine();
+  catalog = {};
+  txnid = 0;
+  canary_known = false;
+  owner = {};
+  flags = (flags & ~unsigned{MDBX_TXN_BLOCKED}) | MDBX_TXN_FINISHED;
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  env->dormant.push_back(this);
+}
+
+int MDBX_txn::park(bool unpark_by_use) {
+  auto_unpark = unpark_by_use;
+  flags |= MDBX_TXN_PARKED;
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::unpark(bool) {
+  // Nobody ousts a parked reader here: what it sees is always still there.
+  flags &= ~unsigned{MDBX_TXN_PARKED};
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::keep(std::string_view bytes, MDBX_val* out) {
+  if (out != nullptr) *out = val(copies.keep(bytes));
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* data) {
+  if (!read_only() || copies.bytes() < mdbx_shim::kCopiesOfReaders) {
+    if (key != nullptr) *key = val(copies.keep(cursor.key()));
+    if (data != nullptr) *data = val(copies.keep(cursor.value()));
+    return MDBX_SUCCESS;
+  }
+  if (key == nullptr && data == nullptr) return MDBX_SUCCESS;
+  const Result<hawthorn::PinnedEntry> entry = engine.pin(cursor);
+  if (!entry.ok()) return fail(entry.status());
+  if (key != nullptr) *key = val(entry->key);
+  if (data != nullptr) *data = val(entry->value);
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
+  if (found->table->garbage) return MDBX_NOTFOUND;
+  if (found->table->multi()) {
+    hawthorn::Cursor& cursor = scratch(found);
+    if (!cursor.seek(key)) return cursor.status().ok() ? MDBX_NOTFOUND : fail(cursor.status());
+    const MDBX_val asked = val(key);
+    const MDBX_val met = val(cursor.key());
+    if (found->table->compare_keys(&asked, &met) != 0) return MDBX_NOTFOUND;
+    return keep(cursor, nullptr, data);
+  }
+  if (data != nullptr && read_only() && copies.bytes() >= mdbx_shim::kCopiesOfReaders) {
+    const Result<std::string_view> pinned = engine.get_pinned(found->tree, key);
+    if (!pinned.ok()) return fail(pinned.status());
+    *data = val(*pinned);
+    return MDBX_SUCCESS;
+  }
+  if (const Status s = engine.get(found->tree, key, value); !s.ok()) return fail(s);
+  if (data != nullptr) *data = val(copies.keep(value.view()));
+  return MDBX_SUCCESS;
+}
+
+hawthorn::Cursor& MDBX_txn::scratch(TxnTable* found) {
+  if (!found->scratch) found->scratch = engine.cursor(found->tree);
+  return *found->scratch;
+}
+
+void MDBX_txn::wrote(TxnTable* found, uint64_t bytes) {
+  found->written = true;
+  flags |= MDBX_TXN_DIRTY;
+  written_bytes += bytes;
+  each_cursor(found, [](MDBX_cursor& cursor) { cursor.table_written(); });
+  if (copies.bytes() > mdbx_shim::kCopiesOfWriters) copies.clear();
+}
+
+int MDBX_txn::fail(const Status& status) {
+  if (status.is_not_found()) return MDBX_NOTFOUND;
+  if (!status.is(StatusCode::kInvalidArgument) && !status.is(StatusCode::kNotSupported)) {
+    flags |= MDBX_TXN_ERROR;
+  }
+  mdbx_shim::tell(MDBX_LOG_WARN, status.to_string());
+  return mdbx_shim::to_code(status);
+}
+
+int MDBX_txn::has_room(uint64_t bytes) {
+  const uint64_t upper = env->geometry.upper;
+  if (upper == 0 || env->used_bytes(false) + written_bytes + bytes <= upper) return MDBX_SUCCESS;
+  if (env->used_bytes(true) + written_bytes + bytes <= upper) return MDBX_SUCCESS;
+  flags |= MDBX_TXN_ERROR;
+  return MDBX_MAP_FULL;
+}
+
+int MDBX_txn::open_catalog() {
+  if (catalog.valid()) return MDBX_SUCCESS;
+  Result<hawthorn::Tree> tree = engine.find_tree(mdbx_shim::kCatalog);
+  if (!tree.ok()) return fail(tree.status());
+  catalog = *tree;
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::read_number(std::string_view key, uint64_t* number) {
+  *number = 0;
+  if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
+  hawthorn::Value bytes;
+  const Status s = engine.get(catalog, key, bytes);
+  if (s.is_not_found()) return MDBX_SUCCESS;
+  if (!s.ok()) return fail(s);
+  memcpy(number, bytes.view().data(), std::min(bytes.size(), sizeof(*number)));
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::canary(MDBX_canary* out) {
+  if (!canary_known) {
+    if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
+    hawthorn::Value bytes;
+    const Status s = engine.get(catalog, mdbx_shim::kCanaryKey, bytes);
+    if (!s.ok() && !s.is_not_found()) return fail(s);
+    own_canary = {};
+    if (bytes.size() == sizeof(own_canary)) {
+      memcpy(&own_canary, bytes.view().data(), sizeof(own_canary));
+    }
+    canary_known = true;
+  }
+  *out = own_canary;
+  return MDBX_SUCCESS;
+}
+
+int MDBX_txn::set_canary(const MDBX_canary* wanted) {
+  MDBX_canary now;
+  if (const int code = canary(&now); code != MDBX_SUCCESS) return code;
+  if (wanted != nullptr) {
+    if (wanted->x == now.x && wanted->y == now.y && wanted->z == now.z) return MDBX_SUCCESS;
+    now.x = wanted->x;
+    now.y = wanted->y;
+    now.z = wanted->z;
+  }
+  now.v = txnid;
+  const Status s = engine.put(catalog, mdbx_shim::kCanaryKey,
+                              {reinterpret_cast<const char*>(&now), sizeof(now)});
+  if (!s.ok()) return fail(s);
+  own_canary = now;
+  flags |= MDBX_TXN_DIRTY;
+  return MDBX_SUCCESS;
+}
+
+void MDBX_txn::attach(MDBX_cursor* cursor) {
+  cursor->previous = nullptr;
+  cursor->next = cursor->table->cursors;
+  if (cursor->next != nullptr) cursor->next->previous = cursor;
+  cursor->table->cursors = cursor;
+}
+
+void MDBX_txn::detach(MDBX_cursor* cursor) {
+  (cursor->previous != nullptr ? cursor->previous->next : cursor->table->cursors) = cursor->next;
+  if (cursor->next != nullptr) cursor->next->previous = cursor->previous;
+  cursor->next = cursor->previous = nullptr;
+}

@@ -1,0 +1,262 @@
+#include "shims/mdbx/src/writes.h"
+
+#include <string>
+
+namespace hawthorn::mdbx {
+
+int Write::check_sizes(std::string_view key, std::string_view value, unsigned flags) {
+  const unsigned shape = table_->table->record.flags;
+  if (key.size() > key_max(shape) || (txn_->env->lmdb && key.empty())) return MDBX_BAD_VALSIZE;
+  if (value.size() > value_max(shape)) return MDBX_BAD_VALSIZE;
+  if ((shape & MDBX_INTEGERKEY) && key.size() != 4 && key.size() != 8) return MDBX_BAD_VALSIZE;
+  if ((shape & MDBX_INTEGERDUP) && value.size() != 4 && value.size() != 8) return MDBX_BAD_VALSIZE;
+  const bool fixed_keys = (shape & MDBX_INTEGERKEY) != 0;
+  const bool fixed_values = (shape & MDBX_DUPFIXED) != 0;
+  if (!fixed_keys && !fixed_values) return MDBX_SUCCESS;
+  // The first entry decides for all.
+  TableRecord* record = nullptr;
+  if (const int code = txn_->record(table_, &record); code != MDBX_SUCCESS) return code;
+  static_cast<void>(flags);
+  if (fixed_keys && record->key_bytes != 0 && record->key_bytes != key.size()) {
+    return MDBX_BAD_VALSIZE;
+  }
+  if (fixed_values && record->value_bytes != 0 && record->value_bytes != value.size()) {
+    return MDBX_BAD_VALSIZE;
+  }
+  if ((!fixed_keys || record->key_bytes != 0) && (!fixed_values || record->value_bytes != 0)) {
+    return MDBX_SUCCESS;
+  }
+  if (fixed_keys) record->key_bytes = static_cast<uint32_t>(key.size());
+  if (fixed_values) record->value_bytes = static_cast<uint32_t>(value.size());
+  return txn_->write_record(table_);
+}
+
+// Entries of the main table that stand for tables are not a program's to write.
+int Write::name_of_a_table(std::string_view key) {
+  if (!table_->table->main || txn_->env->named_tables.load(std::memory_order_relaxed) == 0) {
+    return MDBX_SUCCESS;
+  }
+  if (const int code = txn_->open_catalog(); code != MDBX_SUCCESS) return code;
+  hawthorn::Value bytes;
+  const Status s = txn_->engine.get(txn_->catalog, record_key(key, false), bytes);
+  if (s.is_not_found()) return MDBX_SUCCESS;
+  return s.ok() ? MDBX_INCOMPATIBLE : txn_->fail(s);
+}
+
+int Write::done(std::string_view key, std::string_view value) {
+  txn_->wrote(table_, key.size() + value.size());
+  if (cursor_ != nullptr) cursor_->stand_at(key, multi() ? value : std::string_view());
+  return MDBX_SUCCESS;
+}
+
+// MDBX_APPEND: behind all keys, or the last one again.
+int Write::check_append(std::string_view key, bool* exact) {
+  *exact = false;
+  hawthorn::Cursor& cursor = txn_->scratch(table_);
+  if (!cursor.last()) return cursor.status().ok() ? MDBX_SUCCESS : txn_->fail(cursor.status());
+  const MDBX_val asked = val(key);
+  const MDBX_val last = val(cursor.key());
+  const int order = table_->table->compare_keys(&asked, &last);
+  *exact = order == 0;
+  return order < 0 ? MDBX_EKEYMISMATCH : MDBX_SUCCESS;
+}
+
+int Write::check_append_value(std::string_view key, std::string_view value) {
+  hawthorn::Cursor& cursor = txn_->scratch(table_);
+  if (!cursor.seek_for_prev(key)) {
+    return cursor.status().ok() ? MDBX_SUCCESS : txn_->fail(cursor.status());
+  }
+  const MDBX_val asked_key = val(key);
+  const MDBX_val met_key = val(cursor.key());
+  if (table_->table->compare_keys(&asked_key, &met_key) != 0) return MDBX_SUCCESS;
+  const MDBX_val asked = val(value);
+  const MDBX_val last = val(cursor.value());
+  return table_->table->compare_values(&asked, &last) > 0 ? MDBX_SUCCESS : MDBX_EKEYMISMATCH;
+}
+
+int Write::put(const MDBX_val* key, MDBX_val* value, unsigned flags) {
+  if (table_->table->garbage) return MDBX_EACCESS;
+  if ((flags & MDBX_RESERVE) && multi()) return MDBX_INCOMPATIBLE;
+  if (flags & MDBX_MULTIPLE) {
+    if (flags & MDBX_RESERVE) return MDBX_EINVAL;
+    if (!(table_->table->record.flags & MDBX_DUPFIXED)) return MDBX_INCOMPATIBLE;
+  }
+  const std::string_view bytes = flags & MDBX_RESERVE ? std::string_view() : view(*value);
+  if ((flags & MDBX_RESERVE) && value->iov_len > value_max(table_->table->record.flags)) {
+    return MDBX_BAD_VALSIZE;
+  }
+  if (const int code = check_sizes(view(*key), bytes, flags); code != MDBX_SUCCESS) return code;
+  if (const int code = name_of_a_table(view(*key)); code != MDBX_SUCCESS) return code;
+  if (const int code = txn_->has_room(key->iov_len + value->iov_len); code != MDBX_SUCCESS) {
+    return code;
+  }
+  if ((flags & MDBX_CURRENT) && cursor_ != nullptr) return replace_current(key, value, flags);
+  if (flags & MDBX_MULTIPLE) return put_several(key, value, flags);
+  return multi() ? put_multi(key, bytes, value, flags) : put_single(key, value, flags);
+}
+
+int Write::replace_current(const MDBX_val* key, MDBX_val* value, unsigned flags) {
+  if (flags & (MDBX_APPEND | MDBX_NOOVERWRITE)) return MDBX_EINVAL;
+  MDBX_val current_key;
+  MDBX_val current_value;
+  if (const int code = cursor_->current(&current_key, &current_value); code != MDBX_SUCCESS) {
+    return code;
+  }
+  if (table_->table->compare_keys(key, &current_key) != 0) return MDBX_EKEYMISMATCH;
+  if (!multi()) return put_single(key, value, flags & ~unsigned{MDBX_CURRENT});
+  const bool several = (flags & MDBX_MULTIPLE) != 0;
+  if (!several && !(flags & MDBX_ALLDUPS) && view(current_value) == view(*value)) {
+    return MDBX_SUCCESS;
+  }
+  const std::string own_key(view(*key));
+  const MDBX_val same_key = val(own_key);
+  if (const int code = del_current(flags & MDBX_ALLDUPS); code != MDBX_SUCCESS) return code;
+  flags &= ~unsigned{MDBX_CURRENT};
+  return several ? put_several(&same_key, value, flags)
+                 : put_multi(&same_key, view(*value), value, flags);
+}
+
+int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
+  const std::string_view wanted = view(*key);
+  bool exact = false;
+  if (flags & MDBX_APPEND) {
+    if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
+  }
+  if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT)) {
+    MDBX_val there{};
+    const int code = txn_->get(table_, wanted, &there);
+    if (code != MDBX_SUCCESS && code != MDBX_NOTFOUND) return code;
+    if (code == MDBX_NOTFOUND && (flags & MDBX_CURRENT)) return code;
+    if (code == MDBX_SUCCESS && (flags & MDBX_NOOVERWRITE)) {
+      *value = there;
+      if (cursor_ != nullptr) cursor_->stand_at(wanted, {});
+      return MDBX_KEYEXIST;
+    }
+  }
+  if (flags & MDBX_RESERVE) {
+    const Result<std::span<std::byte>> place =
+        txn_->engine.put_reserve(table_->tree, wanted, value->iov_len);
+    if (!place.ok()) return txn_->fail(place.status());
+    done(wanted, {reinterpret_cast<const char*>(place->data()), place->size()});
+    value->iov_base = place->data();
+    return MDBX_SUCCESS;
+  }
+  if (const Status s = txn_->engine.put(table_->tree, wanted, view(*value)); !s.ok()) {
+    return txn_->fail(s);
+  }
+  return done(wanted, view(*value));
+}
+
+int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* value_io,
+                     unsigned flags) {
+  const std::string_view wanted = view(*key);
+  bool exact = false;
+  if (flags & MDBX_APPEND) {
+    if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
+  }
+  if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT | MDBX_ALLDUPS)) {
+    hawthorn::Cursor& cursor = txn_->scratch(table_);
+    const bool met = cursor.seek(wanted);
+    if (!met && !cursor.status().ok()) return txn_->fail(cursor.status());
+    const MDBX_val there = met ? val(cursor.key()) : MDBX_val{};
+    const bool found = met && table_->table->compare_keys(key, &there) == 0;
+    if (!found && (flags & MDBX_CURRENT)) return MDBX_NOTFOUND;
+    if (found && (flags & MDBX_CURRENT)) {
+      const Result<uint64_t> count = cursor.count_values();
+      if (!count.ok()) return txn_->fail(count.status());
+      if (*count > 1 && (flags & MDBX_NOOVERWRITE)) return MDBX_EMULTIVAL;
+      flags = (flags & ~unsigned{MDBX_NOOVERWRITE}) | MDBX_ALLDUPS;
+    }
+    if (found && (flags & MDBX_NOOVERWRITE)) {
+      const int code = txn_->keep(cursor, nullptr, value_io);
+      if (cursor_ != nullptr) cursor_->stand_at(wanted, cursor.value());
+      return code == MDBX_SUCCESS ? MDBX_KEYEXIST : code;
+    }
+    if (found && (flags & MDBX_ALLDUPS)) {
+      if (const int code = del(wanted, nullptr); code != MDBX_SUCCESS) return code;
+    }
+  }
+  if (flags & MDBX_APPENDDUP) {
+    if (const int code = check_append_value(wanted, value); code != MDBX_SUCCESS) return code;
+  }
+  if (flags & MDBX_NODUPDATA) {
+    const Result<bool> missing = txn_->engine.insert(table_->tree, wanted, value);
+    if (!missing.ok()) return txn_->fail(missing.status());
+    if (!*missing) {
+      if (cursor_ != nullptr) cursor_->stand_at(wanted, value);
+      return MDBX_KEYEXIST;
+    }
+  } else if (const Status s = txn_->engine.put(table_->tree, wanted, value); !s.ok()) {
+    return txn_->fail(s);
+  }
+  return done(wanted, value);
+}
+
+int Write::put_several(const MDBX_val* key, MDBX_val* values, unsigned flags) {
+  const size_t count = values[1].iov_len;
+  const size_t bytes = values[0].iov_len;
+  const auto* const begin = static_cast<const char*>(values[0].iov_base);
+  flags &= ~unsigned{MDBX_MULTIPLE};
+  values[1].iov_len = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view value(begin + i * bytes, bytes);
+    const int code = put_multi(key, value, values, flags);
+    if (code != MDBX_SUCCESS) return code;
+    flags &= ~unsigned{MDBX_ALLDUPS | MDBX_NOOVERWRITE};
+    values[1].iov_len = i + 1;
+  }
+  return MDBX_SUCCESS;
+}
+
+int Write::del(std::string_view key, const std::string_view* value) {
+  if (table_->table->garbage) return MDBX_EACCESS;
+  const unsigned shape = table_->table->record.flags;
+  if (key.size() > key_max(shape) || (txn_->env->lmdb && key.empty())) return MDBX_BAD_VALSIZE;
+  if ((shape & MDBX_INTEGERKEY) && key.size() != 4 && key.size() != 8) return MDBX_BAD_VALSIZE;
+  if (const int code = name_of_a_table(key); code != MDBX_SUCCESS) return code;
+  Status s;
+  if (multi() && value != nullptr) {
+    const Result<bool> was_there = txn_->engine.remove_if(table_->tree, key, *value);
+    if (!was_there.ok()) return txn_->fail(was_there.status());
+    if (!*was_there) return MDBX_NOTFOUND;
+  } else {
+    s = txn_->engine.get(table_->tree, key, txn_->value);
+    if (!s.ok()) return txn_->fail(s);
+    if (value != nullptr && !txn_->env->lmdb) {
+      const MDBX_val asked = val(*value);
+      const MDBX_val there = val(txn_->value.view());
+      if (table_->table->compare_values(&asked, &there) != 0) return MDBX_NOTFOUND;
+    }
+    s = txn_->engine.del(table_->tree, key);
+    if (!s.ok()) return txn_->fail(s);
+  }
+  txn_->each_cursor(table_, [&](MDBX_cursor& cursor) { cursor.entry_deleted(key, value); });
+  txn_->wrote(table_, key.size());
+  return MDBX_SUCCESS;
+}
+
+int Write::del_current(unsigned flags) {
+  if (table_->table->garbage) return MDBX_EACCESS;
+  if (cursor_->place == Place::kGap) {
+    // The next entry is the current one.
+    const int code = cursor_->current(nullptr, nullptr);
+    if (code != MDBX_SUCCESS) return code;
+  }
+  if (cursor_->place != Place::kAt) return MDBX_ENODATA;
+  if (!cursor_->settle()) return MDBX_NOTFOUND;
+  const std::string key(cursor_->current_key());
+  if (!multi() || (flags & (MDBX_ALLDUPS | MDBX_NODUPDATA))) return del(key, nullptr);
+  const std::string value(cursor_->current_value());
+  const std::string_view the_value = value;
+  return del(key, &the_value);
+}
+
+}  // namespace hawthorn::mdbx
+
+int MDBX_cursor::put(const MDBX_val* key_in, MDBX_val* value_io, unsigned put_flags) {
+  return hawthorn::mdbx::Write(txn, table, this).put(key_in, value_io, put_flags);
+}
+
+int MDBX_cursor::del(unsigned put_flags) {
+  return hawthorn::mdbx::Write(txn, table, this).del_current(put_flags);
+}
