@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 
@@ -20,6 +21,7 @@ struct Texts {
   std::string map_size = "40";
   std::string pretouch;
   std::string sync_mode = "none";
+  std::string read_mode;
   std::string batch_sizes = "1";
   std::string value_sizes = "256";
   std::string record_sizes = "128,256,512";
@@ -75,6 +77,9 @@ void add_common(CLI::App& app, Command& command, Texts& texts) {
                  "RAM to touch before each run, in GB (default: 2 M, or the cap; 0: none)");
   app.add_option("--sync-mode", texts.sync_mode, "Durability of commits: none, async, sync (full)")
       ->check(CLI::IsMember({"none", "async", "sync", "full"}));
+  app.add_option("--read-mode", texts.read_mode,
+                 "trie, buffered or latest: all of them are latest here, as the output says")
+      ->check(CLI::IsMember({"trie", "buffered", "latest"}));
   app.add_option("-d,--db-path,--db-dir", command.db_path,
                  "Directory for the databases, one below it for each engine");
   app.add_option("--csv,--csv-log", command.csv_file, "Write the rounds, or all rows, as CSV");
@@ -460,6 +465,10 @@ void finish(Command& command, const Texts& texts) {
     throw CLI::ValidationError(error.what());
   }
   command.sync = kModes.at(texts.sync_mode);
+  if (!texts.read_mode.empty() && texts.read_mode != "latest") {
+    fprintf(stderr, "--read-mode %s: reads are always of the latest commit\n",
+            texts.read_mode.c_str());
+  }
   command.micro.sequential = texts.order == "sequential";
   const std::vector<std::string> phases = split(texts.phases, ',');
   command.micro.phases = {phases.begin(), phases.end()};

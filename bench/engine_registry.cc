@@ -45,6 +45,10 @@ std::vector<EngineInfo> list_engines() {
   list.push_back({"hawthorn-rocksdb", MemoryLimit::kOwn, "this engine by RocksDB's API",
                   [] { return make_rocksdb(RocksProfile::kDefault); }, kShareOfOwn});
 #endif
+#ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
+  list.push_back({"hawthorn-mdbx", MemoryLimit::kOwn, "this engine by libmdbx's API",
+                  [] { return make_mdbx(false); }, kShareOfOwn});
+#endif
 #ifdef HAWTHORN_BENCH_HAVE_LMDB
   list.push_back({"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); },
                   kShareOfMapped});

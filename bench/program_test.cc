@@ -66,6 +66,14 @@ TEST_F(ProgramTest, TakesTheFlagsOfTheDocuments) {
                  "--batch-size=100", "--sync-every=100", "--sync-mode=none", "--seed=12345",
                  "--initial-balance=1000000", "--reads-per-tx=100"}),
             0);
+  for (const std::string mode : {"trie", "buffered", "latest"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run({"bank-bench-memory", "--num-accounts=1000", "--num-transactions=3000",
+                   "--read-mode", mode}),
+              0);
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(told.find("always of the latest commit") != std::string::npos, mode != "latest");
+  }
   EXPECT_EQ(run({"/some/where/dwal-bench", "--rounds", "2", "--items", "3000", "--batch", "100",
                  "--value-size", "256", "--mode", "upsert-rand", "--engine", "memory",
                  "--pinned-cache", "256"}),

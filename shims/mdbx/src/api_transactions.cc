@@ -35,7 +35,11 @@ int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
   if (!own || env->write_txn != nullptr) {
     if (!env->writer.lock(!(flags & MDBX_TXN_TRY))) return MDBX_BUSY;
   }
-  auto made = std::make_unique<MDBX_txn>(env, flags & ~unsigned{MDBX_TXN_TRY}, context);
+  std::unique_ptr<MDBX_txn> made = std::move(env->spare);
+  if (made == nullptr) made = std::make_unique<MDBX_txn>(env, 0U, nullptr);
+  made->signature = mdbx_shim::kTransactionSignature;
+  made->flags = flags & ~unsigned{MDBX_TXN_TRY};
+  made->userctx = context;
   const int code = made->begin_write();
   if (code != MDBX_SUCCESS) {
     if (!own) env->writer.unlock();

@@ -88,7 +88,7 @@ bool MDBX_cursor::same_key(std::string_view a, std::string_view b) {
 }
 
 hawthorn::Cursor& MDBX_cursor::moved() {
-  if (!engine) engine.emplace(txn->engine.cursor(table->tree));
+  if (!engine) engine.emplace(txn->open_cursor(table));
   return *engine;
 }
 

@@ -80,6 +80,7 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   flags |= wanted;
   file_mode_ = 0600 | (static_cast<uint32_t>(mode) & 0066);
   pid = getpid();
+  copies.open(path, memory_budget() / 8);
   handles = std::make_unique<Handle[]>(max_dbi);
   handle_count = mdbx_shim::kCoreDbis;
   synced_at = std::chrono::steady_clock::now();
@@ -139,16 +140,15 @@ Status MDBX_env::prepare_catalog() {
     hawthorn::Transaction& t = *begun;
     TableRecord main;
     main.id = 1;
-    Result<hawthorn::Tree> catalog = t.tree(mdbx_shim::kCatalog);
-    if (!catalog.ok()) return catalog.status();
+    Result<hawthorn::Tree> made = t.tree(mdbx_shim::kCatalog);
+    if (!made.ok()) return made.status();
     if (Result<hawthorn::Tree> tree = t.tree(mdbx_shim::tree_name(main.id)); !tree.ok()) {
       return tree.status();
     }
     const uint64_t next = main.id + 1;
-    Status s = t.put(*catalog, mdbx_shim::kMainKey, main.encode());
+    Status s = t.put(*made, mdbx_shim::kMainKey, main.encode());
     if (s.ok()) {
-      s = t.put(*catalog, mdbx_shim::kNextKey,
-                {reinterpret_cast<const char*>(&next), sizeof(next)});
+      s = t.put(*made, mdbx_shim::kNextKey, {reinterpret_cast<const char*>(&next), sizeof(next)});
     }
     if (s.ok()) s = t.commit(Durability::kFull);
     if (!s.ok()) return s;
@@ -157,12 +157,12 @@ Status MDBX_env::prepare_catalog() {
 }
 
 Status MDBX_env::read_catalog(Db& database) {
-  Result<hawthorn::Tree> catalog = database.find_tree(mdbx_shim::kCatalog);
-  if (!catalog.ok()) {
+  Result<hawthorn::Tree> found = database.find_tree(mdbx_shim::kCatalog);
+  if (!found.ok()) {
     return Status(StatusCode::kCorruption, path + " is a database of another kind: no catalog");
   }
   hawthorn::Value bytes;
-  if (Status s = database.get(*catalog, mdbx_shim::kMainKey, bytes); !s.ok()) return s;
+  if (Status s = database.get(*found, mdbx_shim::kMainKey, bytes); !s.ok()) return s;
   const auto main = TableRecord::decode(bytes.view());
   if (!main) return Status(StatusCode::kCorruption, path + ": the record of the main table");
   auto table = std::make_shared<Table>();
@@ -171,10 +171,12 @@ Status MDBX_env::read_catalog(Db& database) {
   table->compare_keys = mdbx_shim::key_compare(main->flags);
   table->compare_values = mdbx_shim::value_compare(main->flags);
   table->since = 0;
+  catalog = {};
   if (db != nullptr) {
     Result<hawthorn::Tree> tree = db->find_tree(mdbx_shim::tree_name(main->id));
     if (!tree.ok()) return tree.status();
     table->tree = *tree;
+    catalog = *found;
   }
   auto garbage = std::make_shared<Table>();
   garbage->garbage = true;
@@ -186,24 +188,24 @@ Status MDBX_env::read_catalog(Db& database) {
   const auto number = [&](std::string_view key, uint64_t missing) {
     hawthorn::Value value;
     uint64_t result = missing;
-    if (database.get(*catalog, key, value).ok() && value.size() == sizeof(result)) {
+    if (database.get(*found, key, value).ok() && value.size() == sizeof(result)) {
       memcpy(&result, value.view().data(), sizeof(result));
     }
     return result;
   };
   next_table = number(mdbx_shim::kNextKey, main->id + 1);
   last_txnid = number(mdbx_shim::kTxnIdKey, 0);
-  const Result<uint64_t> named = database.count(*catalog, mdbx_shim::kTablePrefix, "table0");
+  const Result<uint64_t> named = database.count(*found, mdbx_shim::kTablePrefix, "table0");
   if (!named.ok()) return named.status();
   named_tables = *named;
   hawthorn::Value kept;
-  if (!geometry_set && database.get(*catalog, mdbx_shim::kGeometryKey, kept).ok() &&
+  if (!geometry_set && database.get(*found, mdbx_shim::kGeometryKey, kept).ok() &&
       kept.size() == sizeof(geometry)) {
     memcpy(static_cast<void*>(&geometry), kept.view().data(), sizeof(geometry));
   } else if (geometry_set && db != nullptr && !lmdb) {
     const std::string_view bytes_of_geometry(reinterpret_cast<const char*>(&geometry),
                                              sizeof(geometry));
-    if (Status s = db->put(*catalog, mdbx_shim::kGeometryKey, bytes_of_geometry); !s.ok()) return s;
+    if (Status s = db->put(*found, mdbx_shim::kGeometryKey, bytes_of_geometry); !s.ok()) return s;
   }
   const std::lock_guard<std::mutex> guard(mutex);
   handles[mdbx_shim::kMainDbi].table = std::move(table);
@@ -314,8 +316,7 @@ int MDBX_env::change_geometry(const Geometry& wanted) {
     s = write_txn->engine.put(write_txn->catalog, mdbx_shim::kGeometryKey, bytes);
     if (s.ok()) write_txn->flags |= MDBX_TXN_DIRTY;
   } else {
-    Result<hawthorn::Tree> catalog = db->find_tree(mdbx_shim::kCatalog);
-    s = catalog.ok() ? db->put(*catalog, mdbx_shim::kGeometryKey, bytes) : catalog.status();
+    s = db->put(catalog, mdbx_shim::kGeometryKey, bytes);
   }
   if (s.ok()) geometry = wanted;
   if (!own) writer.unlock();
@@ -354,6 +355,7 @@ int MDBX_env::close(bool dont_sync) {
   for (std::list<MDBX_txn*>* list : {&readers, &dormant}) {
     while (!list->empty()) list->front()->finish_for_close();
   }
+  spare.reset();
   if (db != nullptr && !dont_sync) {
     const Status s = db->close();
     code = mdbx_shim::to_code(s);

@@ -18,6 +18,7 @@
 #include "hawthorn/db.h"
 #include "hawthorn/follower.h"
 #include "shims/mdbx/src/common.h"
+#include "shims/mdbx/src/copies.h"
 #include "shims/mdbx/src/tables.h"
 
 namespace hawthorn::mdbx {
@@ -108,8 +109,10 @@ struct MDBX_env {
   bool died = false;  // after a failure behind which nobody may go on
 
   std::unique_ptr<hawthorn::Db> db;
+  hawthorn::Tree catalog;  // of `db`
   std::unique_ptr<hawthorn::Follower> follower;
   hawthorn::mdbx::Comparators comparators;
+  hawthorn::mdbx::CopySpace copies;
 
   unsigned max_readers = 0;  // as asked for; 0: the default
   MDBX_dbi max_dbi = hawthorn::mdbx::kCoreDbis;
@@ -123,7 +126,9 @@ struct MDBX_env {
   hawthorn::mdbx::PointerTo<MDBX_hsr_func> hsr = nullptr;
 
   hawthorn::mdbx::WriterLock writer;
-  MDBX_txn* write_txn = nullptr;  // the innermost one
+  MDBX_txn* write_txn = nullptr;     // the innermost one
+  std::unique_ptr<MDBX_txn> spare;   // the one before, to be used again. Holding the writer's lock.
+  std::atomic<uint64_t> renames{0};  // of tables
 
   std::mutex mutex;  // of handles, readers, and what is counted
   std::unique_ptr<hawthorn::mdbx::Handle[]> handles;

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "shims/mdbx/src/cursor.h"
 #include "shims/mdbx/src/debug.h"
@@ -10,39 +12,10 @@
 namespace hawthorn::mdbx {
 namespace {
 
-// Beyond so much the engine keeps what a reading transaction hands out.
-constexpr size_t kCopiesOfReaders = size_t{4} << 20;
-// What a writing one has handed out goes with the next write, from so much on.
+// What a writing transaction has handed out goes with the next write, from so much on.
 constexpr size_t kCopiesOfWriters = size_t{1} << 20;
 
 }  // namespace
-
-std::string_view Copies::keep(std::string_view bytes) {
-  if (bytes.size() > left_) {
-    const size_t size = std::max(kBlockBytes, bytes.size());
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
-    left_ = size;
-    end_ = blocks_.back().get();
-  }
-  // Aligned, for numbers.
-  char* const at = end_;
-  if (!bytes.empty()) memcpy(at, bytes.data(), bytes.size());
-  const size_t taken = std::min(left_, (bytes.size() + 7) & ~size_t{7});
-  end_ += taken;
-  left_ -= taken;
-  bytes_ += taken;
-  return {at, bytes.size()};
-}
-
-void Copies::clear() {
-  if (blocks_.size() > 1) {
-    blocks_.erase(blocks_.begin() + 1, blocks_.end());
-  }
-  if (!blocks_.empty() && left_ + bytes_ > kBlockBytes) blocks_.clear();
-  left_ = blocks_.empty() ? 0 : kBlockBytes;
-  end_ = blocks_.empty() ? nullptr : blocks_[0].get();
-  bytes_ = 0;
-}
 
 }  // namespace hawthorn::mdbx
 
@@ -81,6 +54,7 @@ int MDBX_txn::check_write(const MDBX_txn* txn, unsigned bad) {
 }
 
 int MDBX_txn::begin_look() {
+  renames_before = env->renames.load(std::memory_order_acquire);
   owner = std::this_thread::get_id();
   begun_behind.store(env->last_txnid.load(std::memory_order_acquire), std::memory_order_relaxed);
   commits_before = env->commits.load(std::memory_order_acquire);
@@ -159,6 +133,7 @@ uint64_t MDBX_txn::id() {
 }
 
 int MDBX_txn::begin_write() {
+  renames_before = env->renames.load(std::memory_order_acquire);
   owner = std::this_thread::get_id();
   if (const int code = env->take_over(); code != MDBX_SUCCESS) return code;
   // Nobody but this environment writes, so nothing is to be waited for but background work.
@@ -250,6 +225,7 @@ void MDBX_txn::settle(bool committed) {
       handle.generation.fetch_add(1, std::memory_order_release);
       continue;
     }
+    if (handle.table != mine->table) env->renames.fetch_add(1, std::memory_order_acq_rel);
     handle.table = mine->table;  // renamed, or with other flags
     if (mine->made) mine->table->since.store(commits, std::memory_order_release);
     if (mine->written) mine->table->txnid.store(txnid, std::memory_order_relaxed);
@@ -329,10 +305,29 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
 }
 
 void MDBX_txn::release_writer() {
-  env->write_txn = nullptr;
-  env->writer.unlock();
+  recycle();
   signature = 0;
-  delete this;
+  env->write_txn = nullptr;
+  env->spare.reset(this);
+  env->writer.unlock();
+}
+
+// What it knows of tables is good for the next transaction, too, where that sees what it has seen
+// and what was committed since: but of what was made, renamed or dropped.
+void MDBX_txn::recycle() {
+  if (env->renames.load(std::memory_order_acquire) != renames_before) tables.clear();
+  for (auto& table : tables) {
+    if (table == nullptr) continue;
+    table->scratch.reset();
+    if (table->made || table->gone) {
+      table.reset();
+      continue;
+    }
+    table->record.reset();
+    table->written = false;
+  }
+  canary_known = false;
+  written_bytes = 0;
 }
 
 int MDBX_txn::commit(MDBX_commit_latency* latency) {
@@ -440,13 +435,13 @@ int MDBX_txn::abort() {
     settle(false);
     end_engine();
     env->write_txn = parent;
-    if (parent != nullptr) {
-      parent->child = nullptr;
-      parent->flags &= ~unsigned{MDBX_TXN_HAS_CHILD};
-    } else {
+    if (parent == nullptr) {
       env->next_table = 0;
-      env->writer.unlock();
+      release_writer();
+      return MDBX_SUCCESS;
     }
+    parent->child = nullptr;
+    parent->flags &= ~unsigned{MDBX_TXN_HAS_CHILD};
   }
   signature = 0;
   delete this;
@@ -461,8 +456,9 @@ void MDBX_txn::reset() {
   if (flags & MDBX_TXN_FINISHED) return;
   // Cursors stay, unbound, and can be renewed with it.
   end_cursors();
-  tables.clear();
   env->remove_reader(this);
+  if (followed != nullptr) tables.clear();
+  recycle();
   end_engine();
   catalog = {};
   txnid = 0;
@@ -486,22 +482,16 @@ int MDBX_txn::unpark(bool) {
 }
 
 int MDBX_txn::keep(std::string_view bytes, MDBX_val* out) {
-  if (out != nullptr) *out = val(copies.keep(bytes));
+  if (out == nullptr) return MDBX_SUCCESS;
+  std::string_view copy;
+  if (!copies.keep(bytes, &copy)) return ENOSPC;
+  *out = val(copy);
   return MDBX_SUCCESS;
 }
 
 int MDBX_txn::keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* data) {
-  if (!read_only() || copies.bytes() < mdbx_shim::kCopiesOfReaders) {
-    if (key != nullptr) *key = val(copies.keep(cursor.key()));
-    if (data != nullptr) *data = val(copies.keep(cursor.value()));
-    return MDBX_SUCCESS;
-  }
-  if (key == nullptr && data == nullptr) return MDBX_SUCCESS;
-  const Result<hawthorn::PinnedEntry> entry = engine.pin(cursor);
-  if (!entry.ok()) return fail(entry.status());
-  if (key != nullptr) *key = val(entry->key);
-  if (data != nullptr) *data = val(entry->value);
-  return MDBX_SUCCESS;
+  const int code = keep(cursor.key(), key);
+  return code == MDBX_SUCCESS ? keep(cursor.value(), data) : code;
 }
 
 int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
@@ -514,19 +504,19 @@ int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
     if (found->table->compare_keys(&asked, &met) != 0) return MDBX_NOTFOUND;
     return keep(cursor, nullptr, data);
   }
-  if (data != nullptr && read_only() && copies.bytes() >= mdbx_shim::kCopiesOfReaders) {
-    const Result<std::string_view> pinned = engine.get_pinned(found->tree, key);
-    if (!pinned.ok()) return fail(pinned.status());
-    *data = val(*pinned);
-    return MDBX_SUCCESS;
-  }
   if (const Status s = engine.get(found->tree, key, value); !s.ok()) return fail(s);
-  if (data != nullptr) *data = val(copies.keep(value.view()));
-  return MDBX_SUCCESS;
+  return keep(value.view(), data);
+}
+
+// A transaction's own cursor looks for what it has written with each step: who only reads has no
+// use for that.
+hawthorn::Cursor MDBX_txn::open_cursor(TxnTable* found) {
+  return read_only() ? db->cursor(found->tree, {.snapshot = moment.get()})
+                     : engine.cursor(found->tree);
 }
 
 hawthorn::Cursor& MDBX_txn::scratch(TxnTable* found) {
-  if (!found->scratch) found->scratch = engine.cursor(found->tree);
+  if (!found->scratch) found->scratch = open_cursor(found);
   return *found->scratch;
 }
 
@@ -535,6 +525,9 @@ void MDBX_txn::wrote(TxnTable* found, uint64_t bytes) {
   flags |= MDBX_TXN_DIRTY;
   written_bytes += bytes;
   each_cursor(found, [](MDBX_cursor& cursor) { cursor.table_written(); });
+}
+
+void MDBX_txn::let_copies_go() {
   if (copies.bytes() > mdbx_shim::kCopiesOfWriters) copies.clear();
 }
 
@@ -557,6 +550,10 @@ int MDBX_txn::has_room(uint64_t bytes) {
 
 int MDBX_txn::open_catalog() {
   if (catalog.valid()) return MDBX_SUCCESS;
+  if (followed == nullptr && env->catalog.valid()) {
+    catalog = env->catalog;
+    return MDBX_SUCCESS;
+  }
   Result<hawthorn::Tree> tree = engine.find_tree(mdbx_shim::kCatalog);
   if (!tree.ok()) return fail(tree.status());
   catalog = *tree;

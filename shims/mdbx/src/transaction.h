@@ -19,6 +19,7 @@
 
 #include "hawthorn/db.h"
 #include "shims/mdbx/src/common.h"
+#include "shims/mdbx/src/copies.h"
 #include "shims/mdbx/src/environment.h"
 #include "shims/mdbx/src/tables.h"
 
@@ -38,21 +39,6 @@ struct TxnTable {
   bool gone = false;  // dropped
   MDBX_cursor* cursors = nullptr;
   std::optional<Cursor> scratch;  // for what is done without a cursor of the program's
-};
-
-// Copies that last as long as a transaction. Threads: one.
-class Copies {
- public:
-  std::string_view keep(std::string_view bytes);
-  size_t bytes() const { return bytes_; }
-  void clear();
-
- private:
-  static constexpr size_t kBlockBytes = 64 << 10;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* end_ = nullptr;  // of what is used of the last block
-  size_t left_ = 0;
-  size_t bytes_ = 0;
 };
 
 }  // namespace hawthorn::mdbx
@@ -99,6 +85,7 @@ struct MDBX_txn {
   // Its record as of this transaction.
   int record(TxnTable* found, TableRecord** record);
   int write_record(TxnTable* found);
+  hawthorn::Cursor open_cursor(TxnTable* found);
   hawthorn::Cursor& scratch(TxnTable* found);
 
   int open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, hawthorn::mdbx::Compare keys,
@@ -110,10 +97,11 @@ struct MDBX_txn {
 
   // The value of a key, for as long as this transaction hands out memory.
   int get(TxnTable* found, std::string_view key, MDBX_val* value);
-  // Copies of the entry on which an engine's cursor stands.
+  // Copies of the entry on which an engine's cursor stands. ENOSPC.
   int keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* value);
   int keep(std::string_view bytes, MDBX_val* out);
-  // Behind a write: what was handed out may go now.
+  void let_copies_go();
+  // Behind each write.
   void wrote(TxnTable* found, uint64_t bytes);
   // The code of a failed call of the engine; the transaction can then only be aborted, but for
   // what is the caller's mistake.
@@ -147,6 +135,7 @@ struct MDBX_txn {
   std::shared_ptr<hawthorn::Snapshot> moment;  // that it reads, shared with its clones
   hawthorn::Transaction engine;
   hawthorn::Tree catalog;
+  uint64_t renames_before = 0;
   uint64_t commits_before = 0;            // of the environment, when it began
   uint64_t txnid = 0;                     // 0: not read yet
   std::atomic<uint64_t> begun_behind{0};  // about the id of the last commit that it sees
@@ -156,7 +145,7 @@ struct MDBX_txn {
   MDBX_canary own_canary{};
   bool canary_known = false;
   std::vector<std::unique_ptr<TxnTable>> tables;  // by handle; null: not used yet
-  hawthorn::mdbx::Copies copies;
+  hawthorn::mdbx::Copies copies{&env->copies};
   hawthorn::Value value;  // of the last get
 
  private:
@@ -164,6 +153,7 @@ struct MDBX_txn {
   int begin_again();
   int write_out(MDBX_commit_latency* latency);
   void release_writer();
+  void recycle();
   int look_up(MDBX_dbi dbi, TxnTable* found);
   int open_main(unsigned wanted, hawthorn::mdbx::Compare keys, hawthorn::mdbx::Compare values);
   int reshape(MDBX_dbi dbi, TxnTable* found, unsigned wanted, hawthorn::mdbx::Compare keys,

@@ -97,6 +97,11 @@ int Write::put(const MDBX_val* key, MDBX_val* value, unsigned flags) {
 
 int Write::replace_current(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   if (flags & (MDBX_APPEND | MDBX_NOOVERWRITE)) return MDBX_EINVAL;
+  if (!multi() && cursor_->place == Place::kAt) {
+    // It is there, or it would be a gap by now.
+    if (!cursor_->same_key(view(*key), cursor_->current_key())) return MDBX_EKEYMISMATCH;
+    return put_single(key, value, flags & ~unsigned{MDBX_CURRENT});
+  }
   MDBX_val current_key;
   MDBX_val current_value;
   if (const int code = cursor_->current(&current_key, &current_value); code != MDBX_SUCCESS) {
@@ -129,6 +134,7 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
     if (code == MDBX_NOTFOUND && (flags & MDBX_CURRENT)) return code;
     if (code == MDBX_SUCCESS && (flags & MDBX_NOOVERWRITE)) {
       *value = there;
+      hands_out_ = true;
       if (cursor_ != nullptr) cursor_->stand_at(wanted, {});
       return MDBX_KEYEXIST;
     }
@@ -169,6 +175,7 @@ int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* valu
     }
     if (found && (flags & MDBX_NOOVERWRITE)) {
       const int code = txn_->keep(cursor, nullptr, value_io);
+      hands_out_ = true;
       if (cursor_ != nullptr) cursor_->stand_at(wanted, cursor.value());
       return code == MDBX_SUCCESS ? MDBX_KEYEXIST : code;
     }

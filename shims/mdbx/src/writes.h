@@ -17,6 +17,12 @@ class Write {
  public:
   Write(MDBX_txn* txn, TxnTable* table, MDBX_cursor* cursor)
       : txn_(txn), table_(table), cursor_(cursor) {}
+  // What was handed out before may go now, but not what this write gives back.
+  ~Write() {
+    if (!hands_out_) txn_->let_copies_go();
+  }
+  Write(const Write&) = delete;
+  Write& operator=(const Write&) = delete;
 
   int put(const MDBX_val* key, MDBX_val* value, unsigned flags);
   // All values of the key; with `value`, that one.
@@ -39,6 +45,7 @@ class Write {
   MDBX_txn* txn_;
   TxnTable* table_;
   MDBX_cursor* cursor_;
+  bool hands_out_ = false;
 };
 
 }  // namespace hawthorn::mdbx
