@@ -258,7 +258,7 @@ def page(all_rows):
 
 
 def untested(all_rows):
-    files = sorted((HERE / "src").glob("*_test*")) + sorted((HERE / "tests").rglob("*"))
+    files = sorted((HERE / "src").rglob("*_test*")) + sorted((HERE / "tests").rglob("*"))
     words = set()
     for path in files:
         if path.is_file():

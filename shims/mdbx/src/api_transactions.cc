@@ -24,7 +24,7 @@ int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
   if (env->flags & MDBX_RDONLY) return MDBX_EACCESS;
   const bool own = env->writer.held_by_this_thread();
   // A thread that has locked the environment (mdbx_txn_lock) goes on to write.
-  if (own && env->write_txn != nullptr && !(env->flags & MDBX_NOSTICKYTHREADS)) return MDBX_BUSY;
+  if (own && env->write_txn != nullptr) return MDBX_BUSY;
   if (!(env->flags & MDBX_NOSTICKYTHREADS) && !env->lmdb &&
       !(mdbx_shim::debug_flags() & MDBX_DBG_LEGACY_OVERLAP)) {
     const std::lock_guard<std::mutex> guard(env->mutex);
@@ -32,9 +32,7 @@ int begin_writer(MDBX_env* env, unsigned flags, void* context, MDBX_txn** txn) {
       if (reader->owner == std::this_thread::get_id()) return MDBX_TXN_OVERLAPPING;
     }
   }
-  if (!own || env->write_txn != nullptr) {
-    if (!env->writer.lock(!(flags & MDBX_TXN_TRY))) return MDBX_BUSY;
-  }
+  if (!own && !env->writer.lock(!(flags & MDBX_TXN_TRY))) return MDBX_BUSY;
   std::unique_ptr<MDBX_txn> made = std::move(env->spare);
   if (made == nullptr) made = std::make_unique<MDBX_txn>(env, 0U, nullptr);
   made->signature = mdbx_shim::kTransactionSignature;

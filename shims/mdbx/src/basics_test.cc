@@ -137,5 +137,37 @@ TEST_F(Basics, DropAndSequence) {
   ASSERT_DONE(mdbx_txn_commit(txn));
 }
 
+TEST_F(Basics, AThreadDoesNotWaitForItself) {
+  for (const unsigned flags : {0U, unsigned{MDBX_NOSTICKYTHREADS}}) {
+    open(MDBX_SAFE_NOSYNC | flags);
+    MDBX_txn* const txn = begin();
+    MDBX_txn* other = nullptr;
+    EXPECT_EQ(mdbx_txn_begin(env_, nullptr, MDBX_TXN_READWRITE, &other), MDBX_BUSY);
+    ASSERT_DONE(mdbx_txn_abort(txn));
+    ASSERT_DONE(mdbx_txn_abort(begin()));
+    close();
+  }
+}
+
+TEST_F(Basics, TellsTheLoggerOfANewEnvironment) {
+  static std::string told;
+  static char buffer[20];
+  const auto logger = [](MDBX_log_level_t, const char*, int, const char* message, unsigned length)
+                          MDBX_CXX17_NOEXCEPT {
+                            told.assign(message);  // it ends with a zero
+                            EXPECT_EQ(told.size(), length);
+                          };
+  mdbx_setup_debug_nofmt(MDBX_LOG_NOTICE, MDBX_DBG_DONTCHANGE, logger, buffer, sizeof(buffer));
+  // Changes nothing.
+  const int code = mdbx_setup_debug_nofmt(MDBX_LOG_DONTCHANGE, MDBX_DBG_DONTCHANGE,
+                                          MDBX_LOGGER_NOFMT_DONTCHANGE, buffer, sizeof(buffer));
+  if (HAWTHORN_MDBX_API >= 14) {
+    EXPECT_EQ(code, -1);
+  }
+  open();
+  mdbx_setup_debug(MDBX_LOG_FATAL, MDBX_DBG_DONTCHANGE, nullptr);
+  EXPECT_EQ(told, ("new: " + path_).substr(0, sizeof(buffer) - 1));
+}
+
 }  // namespace
 }  // namespace hawthorn::mdbx

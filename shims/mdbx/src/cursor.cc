@@ -209,6 +209,14 @@ int MDBX_cursor::step_from_gap(bool forward, MDBX_cursor_op operation, MDBX_val*
   if (there && same_keys_only) there = multi() && same_key(cursor.key(), gone_key);
   const int code = found(there, key_out, value_out);
   if (code != MDBX_NOTFOUND) return code;
+  if (!same_keys_only && txn->env->lmdb) {
+    if (forward) {
+      place = Place::kEnd;
+      return MDBX_NOTFOUND;
+    }
+    const int none = first(nullptr, nullptr);
+    return none == MDBX_SUCCESS ? MDBX_NOTFOUND : none;
+  }
   if (forward && !same_keys_only) {
     // As behind a step beyond the last entry.
     const int none = last(nullptr, nullptr);
@@ -238,23 +246,33 @@ int MDBX_cursor::step(bool forward, MDBX_cursor_op operation, MDBX_val* key_out,
   }
   const bool values_only = operation == MDBX_NEXT_DUP || operation == MDBX_PREV_DUP;
   if (values_only && !multi()) return MDBX_NOTFOUND;
-  if (at_end && (forward || (values_only && !txn->env->lmdb))) return MDBX_NOTFOUND;
+  if (at_end && !txn->env->lmdb && (forward || values_only)) return MDBX_NOTFOUND;
   if (!on_engine && !settle()) return step_from_gap(forward, operation, key_out, value_out);
   hawthorn::Cursor& cursor = *engine;
+  const bool keys_only = operation == MDBX_NEXT_NODUP || operation == MDBX_PREV_NODUP;
+  std::string stays_at_key;
+  std::string stays_at_value;
+  if (keys_only && multi() && txn->env->lmdb) {
+    stays_at_key = cursor.key();
+    stays_at_value = cursor.value();
+  }
   bool there = false;
   if (values_only) {
     there = forward ? cursor.next_value() : cursor.prev_value();
     if (!there && cursor.status().ok()) return MDBX_NOTFOUND;  // it stays where it is
   } else if (!multi()) {
     there = forward ? cursor.next() : cursor.prev();
-  } else if (operation == MDBX_NEXT_NODUP || operation == MDBX_PREV_NODUP ||
-             (at_end && !txn->env->lmdb)) {
+  } else if (keys_only || (at_end && !txn->env->lmdb)) {
     there = forward ? cursor.next_key() : cursor.prev_key();
   } else {
     there = forward ? cursor.next() : cursor.prev();
   }
   const int code = found(there, key_out, value_out);
   if (code != MDBX_NOTFOUND) return code;
+  if (keys_only && multi() && txn->env->lmdb) {
+    stand_at(stays_at_key, stays_at_value);
+    return MDBX_NOTFOUND;
+  }
   // It stays on the last entry, or the first one.
   const int stays = forward ? last(nullptr, nullptr) : first(nullptr, nullptr);
   if (stays == MDBX_SUCCESS) at_end = forward;

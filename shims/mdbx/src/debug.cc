@@ -5,7 +5,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "shims/mdbx/src/environment.h"
@@ -13,9 +12,15 @@
 namespace hawthorn::mdbx {
 namespace {
 
+#if HAWTHORN_MDBX_API >= 14
+constexpr int kDefaultLevel = MDBX_LOG_NOTICE;
+#else
+constexpr int kDefaultLevel = MDBX_LOG_FATAL;
+#endif
+
 struct Debug {
   std::mutex mutex;
-  std::atomic<int> level{MDBX_LOG_FATAL};
+  std::atomic<int> level{kDefaultLevel};
   std::atomic<unsigned> flags{0};
   PointerTo<MDBX_debug_func> logger = nullptr;
   PointerTo<MDBX_debug_func_nofmt> plain_logger = nullptr;
@@ -54,8 +59,8 @@ void tell(MDBX_log_level_t level, const std::string& message) {
   const std::lock_guard<std::mutex> guard(debug.mutex);
   if (debug.logger != nullptr) call(debug.logger, level, "%s\n", message.c_str());
   if (debug.plain_logger == nullptr) return;
-  const size_t length = std::min(message.size(), debug.buffer_bytes);
-  memcpy(debug.buffer, message.data(), length);
+  const int whole = snprintf(debug.buffer, debug.buffer_bytes, "%s\n", message.c_str());
+  const size_t length = std::min(static_cast<size_t>(whole), debug.buffer_bytes - 1);
   debug.plain_logger(level, "hawthorn", 0, debug.buffer, static_cast<unsigned>(length));
 }
 
@@ -86,8 +91,13 @@ int mdbx_setup_debug_nofmt(MDBX_log_level_t level, MDBX_debug_flags_t flags,
                            size_t buffer_bytes) {
   mdbx_shim::Debug& debug = mdbx_shim::state();
   const std::lock_guard<std::mutex> guard(debug.mutex);
-  if (logger != MDBX_LOGGER_NOFMT_DONTCHANGE) {
-    debug.plain_logger = buffer != nullptr ? logger : nullptr;
+  const bool has_logger = logger != nullptr && logger != MDBX_LOGGER_NOFMT_DONTCHANGE;
+  const bool has_buffer = buffer != nullptr && buffer_bytes != 0;
+#if HAWTHORN_MDBX_API >= 14
+  if (has_logger != has_buffer) return -1;
+#endif
+  if (has_logger && has_buffer) {
+    debug.plain_logger = logger;
     debug.logger = nullptr;
     debug.buffer = buffer;
     debug.buffer_bytes = buffer_bytes;

@@ -77,6 +77,7 @@ hawthorn::Options MDBX_env::database_options() const {
 int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   if (is_open()) return MDBX_EPERM;
   path = name;
+  const unsigned before = flags;
   flags |= wanted;
   file_mode_ = 0600 | (static_cast<uint32_t>(mode) & 0066);
   pid = getpid();
@@ -96,6 +97,7 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   mdbx_shim::tell(MDBX_LOG_ERROR, "open " + path + ": " + status.to_string());
   db.reset();
   follower.reset();
+  flags = before;
   if (status.is_not_found()) return MDBX_ENOFILE;
   if (status.is(StatusCode::kReadOnly)) return MDBX_EACCESS;
   if (status.is(StatusCode::kCorruption)) return MDBX_INVALID;
@@ -152,6 +154,7 @@ Status MDBX_env::prepare_catalog() {
     }
     if (s.ok()) s = t.commit(Durability::kFull);
     if (!s.ok()) return s;
+    mdbx_shim::tell(MDBX_LOG_NOTICE, "new: " + path);
   }
   return read_catalog(*db);
 }
@@ -199,12 +202,12 @@ Status MDBX_env::read_catalog(Db& database) {
   if (!named.ok()) return named.status();
   named_tables = *named;
   hawthorn::Value kept;
-  if (!geometry_set && database.get(*found, mdbx_shim::kGeometryKey, kept).ok() &&
-      kept.size() == sizeof(geometry)) {
+  const bool is_kept = database.get(*found, mdbx_shim::kGeometryKey, kept).ok();
+  const std::string_view bytes_of_geometry(reinterpret_cast<const char*>(&geometry),
+                                           sizeof(geometry));
+  if (!geometry_set && is_kept && kept.size() == sizeof(geometry)) {
     memcpy(static_cast<void*>(&geometry), kept.view().data(), sizeof(geometry));
-  } else if (geometry_set && db != nullptr && !lmdb) {
-    const std::string_view bytes_of_geometry(reinterpret_cast<const char*>(&geometry),
-                                             sizeof(geometry));
+  } else if (geometry_set && db != nullptr && !(is_kept && kept.view() == bytes_of_geometry)) {
     if (Status s = db->put(*found, mdbx_shim::kGeometryKey, bytes_of_geometry); !s.ok()) return s;
   }
   const std::lock_guard<std::mutex> guard(mutex);
@@ -240,24 +243,6 @@ int MDBX_env::view(Db** database, std::shared_ptr<Db>* keep) {
   *keep = std::move(*newest);
   *database = keep->get();
   return MDBX_SUCCESS;
-}
-
-int MDBX_env::add_reader(MDBX_txn* txn) {
-  const std::lock_guard<std::mutex> guard(mutex);
-  if (readers.size() + dormant.size() >= reader_limit()) return MDBX_READERS_FULL;
-  if (!(flags & MDBX_NOSTICKYTHREADS)) {
-    for (const MDBX_txn* other : readers) {
-      if (other->owner == txn->owner) return MDBX_BAD_RSLOT;
-    }
-  }
-  readers.push_front(txn);
-  txn->reader = readers.begin();
-  return MDBX_SUCCESS;
-}
-
-void MDBX_env::remove_reader(MDBX_txn* txn) {
-  const std::lock_guard<std::mutex> guard(mutex);
-  readers.erase(txn->reader);
 }
 
 uint64_t MDBX_env::used_bytes(bool refresh) {
@@ -360,7 +345,7 @@ int MDBX_env::close(bool dont_sync) {
     const Status s = db->close();
     code = mdbx_shim::to_code(s);
   }
-  for (MDBX_dbi i = 0; i < handle_count; ++i) handles[i].table = nullptr;
+  handles.reset();  // null where it was never opened
   db.reset();
   follower.reset();
   return code;

@@ -83,6 +83,10 @@ struct MDBX_env {
   int add_reader(MDBX_txn* txn);
   void remove_reader(MDBX_txn* txn);
 
+  // Before a transaction that writes: where the upper bound is near, takes from parked readers what
+  // they keep, asks the program's HSR callback for the others, and compacts. That has to be done
+  // before: what an open transaction has written cannot be flushed.
+  void make_room(const MDBX_txn* txn);
   // How many bytes the database has, as the upper bound of the geometry means it.
   uint64_t used_bytes(bool refresh);
   hawthorn::Durability durability(unsigned txn_flags) const;
@@ -144,6 +148,8 @@ struct MDBX_env {
   std::chrono::steady_clock::time_point synced_at;
   uint64_t used_at_last = 0;
   uint64_t written_since_used = 0;
+  uint64_t written_by_last = 0;  // transaction
+  uint64_t made_room_at = 0;     // after so many commits
 
  private:
   hawthorn::Status open_writer(bool create);

@@ -37,7 +37,8 @@ int MDBX_txn::check(const MDBX_txn* txn, unsigned bad) {
       if (met & MDBX_TXN_RDONLY) return MDBX_EACCESS;
       if (met != MDBX_TXN_PARKED) return MDBX_BAD_TXN;
       if (!txn->auto_unpark) return MDBX_BAD_TXN;
-      const_cast<MDBX_txn*>(txn)->flags &= ~unsigned{MDBX_TXN_PARKED};
+      const int code = const_cast<MDBX_txn*>(txn)->unpark(false);
+      if (code != MDBX_SUCCESS) return code;
     }
   }
   const bool ending_a_finished_reader =
@@ -137,6 +138,7 @@ int MDBX_txn::begin_write() {
   owner = std::this_thread::get_id();
   if (const int code = env->take_over(); code != MDBX_SUCCESS) return code;
   // Nobody but this environment writes, so nothing is to be waited for but background work.
+  env->make_room(this);
   commits_before = env->commits.load(std::memory_order_acquire);
   db = env->db.get();
   Result<hawthorn::Transaction> begun =
@@ -287,7 +289,7 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
     if (code == MDBX_SUCCESS) {
       env->last_txnid.store(txnid, std::memory_order_release);
       env->commits.fetch_add(1, std::memory_order_acq_rel);
-      env->written_since_used += written_bytes;
+      env->written_by_last = written_bytes;
       settle(true);
       if (durability != hawthorn::Durability::kFull) {
         code = env->sync_by_threshold(written_bytes + 1);
@@ -472,13 +474,35 @@ void MDBX_txn::reset() {
 int MDBX_txn::park(bool unpark_by_use) {
   auto_unpark = unpark_by_use;
   flags |= MDBX_TXN_PARKED;
+  parked.store(Parked::kParked, std::memory_order_release);
   return MDBX_SUCCESS;
 }
 
-int MDBX_txn::unpark(bool) {
-  // Nobody ousts a parked reader here: what it sees is always still there.
+int MDBX_txn::unpark(bool restart) {
+  if (!(flags & MDBX_TXN_PARKED)) return MDBX_SUCCESS;
   flags &= ~unsigned{MDBX_TXN_PARKED};
-  return MDBX_SUCCESS;
+  Parked expected = Parked::kParked;
+  if (parked.compare_exchange_strong(expected, Parked::kNot)) return MDBX_SUCCESS;
+  while (parked.load(std::memory_order_acquire) != Parked::kOusted) std::this_thread::yield();
+  parked.store(Parked::kNot, std::memory_order_relaxed);
+  reset();
+  flags |= MDBX_TXN_OUSTED;
+  if (!restart) return MDBX_OUSTED;
+  const int code = renew();
+  return code == MDBX_SUCCESS ? MDBX_RESULT_TRUE : code;
+}
+
+bool MDBX_txn::oust() {
+  Parked expected = Parked::kParked;
+  if (!parked.compare_exchange_strong(expected, Parked::kBeingOusted)) return false;
+  for (auto& table : tables) {
+    if (table == nullptr) continue;
+    table->scratch.reset();
+    each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.let_go(); });
+  }
+  end_engine();
+  parked.store(Parked::kOusted, std::memory_order_release);
+  return true;
 }
 
 int MDBX_txn::keep(std::string_view bytes, MDBX_val* out) {
@@ -524,6 +548,7 @@ void MDBX_txn::wrote(TxnTable* found, uint64_t bytes) {
   found->written = true;
   flags |= MDBX_TXN_DIRTY;
   written_bytes += bytes;
+  env->written_since_used += bytes;
   each_cursor(found, [](MDBX_cursor& cursor) { cursor.table_written(); });
 }
 
@@ -542,8 +567,8 @@ int MDBX_txn::fail(const Status& status) {
 
 int MDBX_txn::has_room(uint64_t bytes) {
   const uint64_t upper = env->geometry.upper;
-  if (upper == 0 || env->used_bytes(false) + written_bytes + bytes <= upper) return MDBX_SUCCESS;
-  if (env->used_bytes(true) + written_bytes + bytes <= upper) return MDBX_SUCCESS;
+  if (upper == 0 || env->used_bytes(false) + bytes <= upper) return MDBX_SUCCESS;
+  if (env->used_bytes(true) + bytes <= upper) return MDBX_SUCCESS;
   flags |= MDBX_TXN_ERROR;
   return MDBX_MAP_FULL;
 }

@@ -8,6 +8,7 @@
 // Threads: as the original's: of the thread that began it, or with MDBX_NOSTICKYTHREADS of one at a
 // time.
 
+#include <atomic>
 #include <functional>
 #include <list>
 #include <memory>
@@ -71,6 +72,8 @@ struct MDBX_txn {
   void reset();
   int park(bool auto_unpark);
   int unpark(bool restart);
+  // Of a parked one, by another thread: takes away what it reads. False: it is not parked any more.
+  bool oust();
   // Ends and frees it, and those nested in it.
   void finish_for_close();
 
@@ -90,6 +93,9 @@ struct MDBX_txn {
 
   int open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, hawthorn::mdbx::Compare keys,
                  hawthorn::mdbx::Compare values);
+  // Another shape, or order, for a table that has no entries.
+  int reshape(MDBX_dbi dbi, TxnTable* found, unsigned wanted, hawthorn::mdbx::Compare keys,
+              hawthorn::mdbx::Compare values);
   int drop_table(MDBX_dbi dbi, bool remove);
   int rename_table(MDBX_dbi dbi, std::string_view name);
   int stat(TxnTable* found, MDBX_stat* stat, size_t bytes);
@@ -140,6 +146,8 @@ struct MDBX_txn {
   uint64_t txnid = 0;                     // 0: not read yet
   std::atomic<uint64_t> begun_behind{0};  // about the id of the last commit that it sees
   bool auto_unpark = false;
+  enum class Parked : uint8_t { kNot, kParked, kBeingOusted, kOusted };
+  std::atomic<Parked> parked{Parked::kNot};
   uint64_t written_bytes = 0;
   std::list<MDBX_txn*>::iterator reader{};
   MDBX_canary own_canary{};
@@ -156,8 +164,6 @@ struct MDBX_txn {
   void recycle();
   int look_up(MDBX_dbi dbi, TxnTable* found);
   int open_main(unsigned wanted, hawthorn::mdbx::Compare keys, hawthorn::mdbx::Compare values);
-  int reshape(MDBX_dbi dbi, TxnTable* found, unsigned wanted, hawthorn::mdbx::Compare keys,
-              hawthorn::mdbx::Compare values);
   int new_record(unsigned wanted, hawthorn::mdbx::Compare keys, hawthorn::mdbx::Compare values,
                  TableRecord* record);
   int bind(MDBX_dbi dbi, std::shared_ptr<Table> table, bool made);

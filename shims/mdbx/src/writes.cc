@@ -58,7 +58,7 @@ int Write::check_append(std::string_view key, bool* exact) {
   const MDBX_val last = val(cursor.key());
   const int order = table_->table->compare_keys(&asked, &last);
   *exact = order == 0;
-  return order < 0 ? MDBX_EKEYMISMATCH : MDBX_SUCCESS;
+  return order < 0 || (txn_->env->lmdb && order == 0) ? MDBX_EKEYMISMATCH : MDBX_SUCCESS;
 }
 
 int Write::check_append_value(std::string_view key, std::string_view value) {

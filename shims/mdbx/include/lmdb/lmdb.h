@@ -147,6 +147,7 @@ typedef enum MDB_cursor_op {
 #define MDB_READERS_FULL (-30790)      // mdb_env_set_maxreaders is reached
 #define MDB_TXN_FULL (-30788)          // it changed more than one commit takes
 #define MDB_INCOMPATIBLE (-30784)      // the operation or the flags do not fit the table
+#define MDB_BAD_RSLOT (-30783)         // without MDB_NOTLS: this thread reads already
 #define MDB_BAD_TXN (-30782)           // the transaction is over, failed or the parent of another
 #define MDB_BAD_VALSIZE (-30781)       // a size that the table does not take
 #define MDB_BAD_DBI (-30780)           // the handle is of no table
@@ -158,7 +159,6 @@ typedef enum MDB_cursor_op {
 #define MDB_CURSOR_FULL (-30787)
 #define MDB_PAGE_FULL (-30786)
 #define MDB_MAP_RESIZED (-30785)
-#define MDB_BAD_RSLOT (-30783)
 
 // Of a table, or of the main table. Pages are estimates. [mapped]
 typedef struct MDB_stat {
@@ -193,8 +193,8 @@ int mdb_env_create(MDB_env** env);
 // handle is only good to be closed. [mapped]
 int mdb_env_open(MDB_env* env, const char* path, unsigned int flags, mdb_mode_t mode);
 
-// Copies the last commit to a directory that is empty, or to a file that is open for
-// writing. [mapped]
+// Copies the last commit to a directory that is empty, or as a stream, which `hawthorn restore`
+// takes, to a file that is open for writing. [mapped]
 int mdb_env_copy(MDB_env* env, const char* path);
 int mdb_env_copyfd(MDB_env* env, mdb_filehandle_t fd);
 
@@ -221,7 +221,7 @@ int mdb_env_get_flags(MDB_env* env, unsigned int* flags);
 // The path that it was opened with; it lives with the handle. [mapped]
 int mdb_env_get_path(MDB_env* env, const char** path);
 
-// A file of it, for flags such as close-on-exec; not to be read, written or closed. [mapped]
+// Its directory, for flags such as close-on-exec; not to be read, written or closed. [mapped]
 int mdb_env_get_fd(MDB_env* env, mdb_filehandle_t* fd);
 
 // Bytes that the database may have; 0 takes what it has already. [mapped]
@@ -283,7 +283,9 @@ int mdb_dbi_flags(MDB_txn* txn, MDB_dbi dbi, unsigned int* flags);
 // Empties a table; with `del` also deletes it, and closes the handle. [mapped]
 int mdb_drop(MDB_txn* txn, MDB_dbi dbi, int del);
 
-// Sets the order of keys, or of values of a key, before the table is used. [mapped]
+// Sets the order of keys, or of values of a key, behind each mdb_dbi_open and before the table is
+// used, which has to be empty the first time. MDB_INCOMPATIBLE, also from what uses a table that
+// was made with an order which is not set. [mapped]
 int mdb_set_compare(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp);
 int mdb_set_dupsort(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* cmp);
 

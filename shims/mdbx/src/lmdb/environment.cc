@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "shims/mdbx/src/copy.h"
 #include "shims/mdbx/src/lmdb/layer.h"
@@ -22,10 +23,13 @@ constexpr unsigned kReadersMax = 1U << 20;
 
 // ENOENT, ENOTDIR, MDB_INVALID: there cannot be a database.
 int check_path(const char* path, unsigned flags) {
-  struct stat there {};
+  struct stat there{};
   if (stat(path, &there) != 0) {
     const int code = errno;
-    return code == ENOENT && (flags & MDB_NOSUBDIR) && !(flags & MDB_RDONLY) ? MDB_SUCCESS : code;
+    if (code != ENOENT || !(flags & MDB_NOSUBDIR) || (flags & MDB_RDONLY)) return code;
+    // It is made, and what it lies in is not.
+    const std::string above = std::filesystem::path(path).parent_path().string();
+    return above.empty() || stat(above.c_str(), &there) == 0 ? MDB_SUCCESS : errno;
   }
   if (S_ISDIR(there.st_mode)) return MDB_SUCCESS;
   return flags & MDB_NOSUBDIR ? MDB_INVALID : ENOTDIR;
@@ -35,7 +39,7 @@ int copy_to_path(MDB_env* env, const char* path, unsigned flags) {
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
   if (path == nullptr || (flags & ~unsigned{MDB_CP_COMPACT})) return EINVAL;
   // The directory is there, as in LMDB, unless the environment has none of its own.
-  struct stat there {};
+  struct stat there{};
   if (!(core(env)->asked & MDB_NOSUBDIR)) {
     if (stat(path, &there) != 0) return errno;
     if (!S_ISDIR(there.st_mode)) return ENOTDIR;
@@ -138,12 +142,10 @@ int mdb_env_copyfd2(MDB_env* env, mdb_filehandle_t fd, unsigned int flags) {
 int mdb_env_stat(MDB_env* env, MDB_stat* stat) {
   if (stat == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
-  MDB_txn* txn = nullptr;
   // A moment of its own, that is no reader's.
   MDBX_txn moment(core(env), MDBX_TXN_RDONLY, nullptr);
   if (const int code = moment.begin_look(); code != MDBX_SUCCESS) return answer(code);
-  txn = reinterpret_cast<MDB_txn*>(&moment);
-  return mdb_stat(txn, hawthorn::mdbx::kMainDbi, stat);
+  return mdb_stat(reinterpret_cast<MDB_txn*>(&moment), hawthorn::mdbx::kMainDbi, stat);
 }
 
 int mdb_env_info(MDB_env* env, MDB_envinfo* stat) {
@@ -268,28 +270,21 @@ int mdb_env_set_assert(MDB_env* env, MDB_assert_func* func) {
 int mdb_reader_list(MDB_env* env, MDB_msg_func* func, void* ctx) {
   if (func == nullptr) return EINVAL;
   if (const int code = Env::check(env, true); code != MDB_SUCCESS) return code;
-  std::vector<std::string> lines;
-  const auto row = [&lines](const char*, int, mdbx_pid_t pid, mdbx_tid_t thread, uint64_t txnid) {
-    char line[96];
-    if (txnid != 0) {
-      snprintf(line, sizeof(line), "%10d %zx %zu\n", static_cast<int>(pid),
-               reinterpret_cast<size_t>(reinterpret_cast<void*>(thread)),
-               static_cast<size_t>(txnid));
-    } else {
-      snprintf(line, sizeof(line), "%10d %zx -\n", static_cast<int>(pid),
-               reinterpret_cast<size_t>(reinterpret_cast<void*>(thread)));
-    }
-    lines.emplace_back(line);
-  };
-  using Row = decltype(row);
+  using Lines = std::vector<std::string>;
+  Lines lines;
   const int code = mdbx_reader_list(
       core(env),
-      [](void* rows, int number, int, mdbx_pid_t pid, mdbx_tid_t thread, uint64_t txnid, uint64_t,
-         size_t, size_t) noexcept {
-        (*static_cast<const Row*>(rows))("", number, pid, thread, txnid);
+      [](void* all, int, int, mdbx_pid_t pid, mdbx_tid_t thread, uint64_t txnid, uint64_t, size_t,
+         size_t) noexcept {
+        char line[96];
+        const int head = snprintf(line, sizeof(line), "%10d %zx ", static_cast<int>(pid),
+                                  static_cast<size_t>(thread));
+        const std::string id = txnid != 0 ? std::to_string(txnid) : "-";
+        static_cast<Lines*>(all)->push_back(std::string(line, static_cast<size_t>(head)) + id +
+                                            "\n");
         return int{MDBX_SUCCESS};
       },
-      const_cast<Row*>(&row));
+      &lines);
   if (code != MDBX_SUCCESS && code != MDBX_RESULT_TRUE) return answer(code);
   if (lines.empty()) return func("(no active readers)\n", ctx);
   int told = func("    pid     thread     txnid\n", ctx);

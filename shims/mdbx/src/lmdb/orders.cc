@@ -79,7 +79,8 @@ int set_order(MDB_txn* txn, MDB_dbi dbi, MDB_cmp_func* compare, bool of_keys) {
 Compare function_for(MDB_cmp_func* compare) {
   for (size_t i = 0; i < kFunctions; ++i) {
     MDB_cmp_func* there = functions[i].load(std::memory_order_acquire);
-    if (there == nullptr && functions[i].compare_exchange_strong(there, compare)) return kCallers[i];
+    if (there == nullptr && functions[i].compare_exchange_strong(there, compare))
+      return kCallers[i];
     if (there == compare) return kCallers[i];
   }
   return nullptr;
@@ -133,11 +134,13 @@ int apply_orders(MDBX_txn* txn, MDB_dbi dbi, bool write) {
 }
 
 int find(MDBX_txn* txn, MDB_dbi dbi, bool write, TxnTable** table) {
-  const int checked =
-      write ? MDBX_txn::check_write(txn) : MDBX_txn::check(txn, MDBX_TXN_BLOCKED);
+  const int checked = write ? MDBX_txn::check_write(txn) : MDBX_txn::check(txn, MDBX_TXN_BLOCKED);
   if (checked != MDBX_SUCCESS) return answer(checked);
   if (const int code = txn->table(dbi, table); code != MDBX_SUCCESS) {
     if (code != MDBX_BAD_DBI) return answer(code);
+    const bool gone =
+        dbi < txn->tables.size() && txn->tables[dbi] != nullptr && txn->tables[dbi]->gone;
+    if (gone) return EINVAL;
     MDBX_env& env = *txn->env;
     const std::lock_guard<std::mutex> guard(env.mutex);
     return dbi >= env.handle_count || env.handles[dbi].table == nullptr ? EINVAL : MDB_BAD_DBI;
