@@ -36,10 +36,13 @@ constexpr unsigned kTurns = 1U << MDBX_NEXT | 1U << MDBX_NEXT_DUP | 1U << MDBX_N
 
 int scan_on(MDBX_cursor* cursor, mdbx_shim::PointerTo<MDBX_predicate_func> predicate, void* context,
             void* arg, MDBX_val* key, MDBX_val* value, MDBX_cursor_op turn) {
+  if ((turn == MDBX_NEXT_DUP || turn == MDBX_PREV_DUP) && !cursor->multi()) return MDBX_NOTFOUND;
   for (;;) {
     const int told = predicate(context, key, value, arg);
     if (told != MDBX_RESULT_FALSE) return told;
+    const bool was_at_end = cursor->at_end;
     const int code = cursor->get(key, value, turn);
+    if (code == MDBX_NOTFOUND && cursor->at_end && !was_at_end) cursor->behind_all();
     if (code != MDBX_SUCCESS) return code == MDBX_NOTFOUND ? int{MDBX_RESULT_FALSE} : code;
   }
 }
@@ -72,9 +75,7 @@ int mdbx_cursor_unbind(MDBX_cursor* cursor) {
 
 int mdbx_cursor_reset(MDBX_cursor* cursor) {
   if (const int code = MDBX_cursor::check(cursor, 0); code != MDBX_SUCCESS) return code;
-  cursor->let_go();
-  cursor->place = Place::kFresh;
-  cursor->at_end = false;
+  cursor->reset();
   return MDBX_SUCCESS;
 }
 
@@ -170,7 +171,8 @@ int mdbx_cursor_get(MDBX_cursor* cursor, MDBX_val* key, MDBX_val* data, MDBX_cur
 }
 
 int mdbx_cursor_ignord(MDBX_cursor* cursor) {
-  // The order of keys is the engine's own to keep: there is nothing here to ignore.
+  // The order of keys is the engine's own to keep: there is nothing here to
+  // ignore.
   return MDBX_cursor::check(cursor, 0);
 }
 
@@ -214,6 +216,7 @@ int mdbx_cursor_get_batch(MDBX_cursor* cursor, size_t* count, MDBX_val* pairs, s
                           MDBX_cursor_op op) {
   if (count == nullptr) return MDBX_EINVAL;
   *count = 0;
+  if (limit < 4) return MDBX_EINVAL;
   if (const int code = check_read(cursor); code != MDBX_SUCCESS) return code;
   return cursor->get_batch(count, pairs, limit, op);
 }
@@ -256,6 +259,7 @@ int mdbx_cursor_count(const MDBX_cursor* cursor, size_t* count) {
 
 int mdbx_cursor_eof(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
   if (const int code = MDBX_cursor::check(cursor, 0); code != MDBX_SUCCESS) return code;
+  const_cast<MDBX_cursor*>(cursor)->look();
   const bool end = cursor->place == Place::kFresh || cursor->place == Place::kNowhere ||
                    cursor->place == Place::kEnd || cursor->at_end;
   return end ? MDBX_RESULT_TRUE : MDBX_RESULT_FALSE;
@@ -285,7 +289,8 @@ int mdbx_cursor_on_last_dup(const MDBX_cursor* cursor) HAWTHORN_MDBX_NOTHROW {
 
 namespace {
 
-// From where one cursor stands to where the other does; a null one is an end of the table.
+// From where one cursor stands to where the other does; a null one is an end of
+// the table.
 int distance_between(const MDBX_cursor* first, const MDBX_cursor* last, ptrdiff_t* distance) {
   const MDBX_cursor* const one = first != nullptr ? first : last;
   MDBX_val keys[2];
@@ -417,7 +422,7 @@ int mdbx_cursor_distribute(const MDBX_cursor* first, const MDBX_cursor* last, MD
     if (array[i] == nullptr) {
       code = MDBX_EINVAL;
     } else if (i > 0 && wanted == at) {
-      array[i]->let_go();
+      array[i]->reset();
       array[i]->place = Place::kEnd;
       enough = false;
     } else {

@@ -178,7 +178,8 @@ int mdbx_dbi_dupsort_depthmask(const MDBX_txn* txn, MDBX_dbi dbi, uint32_t* mask
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
   if (!table->table->multi()) return MDBX_RESULT_TRUE;
-  // Keys with one value have depth 0; the values of others are in the same tree: depth 1.
+  // Keys with one value have depth 0; the values of others are in the same
+  // tree: depth 1.
   hawthorn::Cursor& cursor = mine->scratch(table);
   for (bool more = cursor.first(); more && *mask != 3; more = cursor.next_key()) {
     const hawthorn::Result<uint64_t> count = cursor.count_values();
@@ -251,12 +252,12 @@ int mdbx_get(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* key, MDBX_val* d
 int mdbx_get_ex(const MDBX_txn* txn, MDBX_dbi dbi, MDBX_val* key, MDBX_val* data,
                 size_t* values_count) {
   if (key == nullptr || data == nullptr) return MDBX_EINVAL;
-  if (values_count != nullptr) *values_count = 0;
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
   OneCall cursor;
   if (const int code = cursor->bind(mine, dbi); code != MDBX_SUCCESS) return code;
+  if (values_count != nullptr) *values_count = 0;
   if (const int code = cursor->get(key, data, MDBX_SET_KEY); code != MDBX_SUCCESS) return code;
   if (values_count == nullptr) return MDBX_SUCCESS;
   if (!table->table->multi()) {

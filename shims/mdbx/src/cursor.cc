@@ -41,7 +41,7 @@ int MDBX_cursor::bind(MDBX_txn* transaction, MDBX_dbi handle) {
   txn = transaction;
   dbi = handle;
   table = found;
-  place = Place::kFresh;
+  reset();
   signature = mdbx_shim::kCursorBound;
   txn->attach(this);
   return MDBX_SUCCESS;
@@ -50,9 +50,7 @@ int MDBX_cursor::bind(MDBX_txn* transaction, MDBX_dbi handle) {
 void MDBX_cursor::unbind() {
   if (signature != mdbx_shim::kCursorBound) return;
   txn->detach(this);
-  engine.reset();
-  on_engine = stale = at_end = false;
-  place = Place::kFresh;
+  reset();
   txn = nullptr;
   table = nullptr;
   signature = mdbx_shim::kCursorUnbound;
@@ -61,12 +59,15 @@ void MDBX_cursor::unbind() {
 int MDBX_cursor::copy_to(MDBX_cursor* other) {
   if (other == nullptr) return MDBX_EINVAL;
   if (const int code = other->bind(txn, dbi); code != MDBX_SUCCESS) return code;
+  other->let_go();
   other->key = current_key();
   other->value = current_value();
   other->place = place;
-  other->on_engine = false;
+  other->among = among;
   other->stale = false;
   other->at_end = at_end;
+  other->reads_last = reads_last;
+  other->emptied = emptied;
   other->block = block;
   return MDBX_SUCCESS;
 }
@@ -101,219 +102,154 @@ void MDBX_cursor::let_go() {
   engine.reset();
 }
 
+void MDBX_cursor::reset() {
+  engine.reset();
+  on_engine = stale = at_end = reads_last = emptied = false;
+  place = Place::kFresh;
+  among = Among::kOn;
+  block = 0;
+}
+
+void MDBX_cursor::leave_engine() {
+  if (!on_engine) return;
+  key = engine->key();
+  value = engine->value();
+  on_engine = false;
+}
+
 void MDBX_cursor::entry_deleted(std::string_view gone_key, const std::string_view* gone_value) {
   if (place != Place::kAt || !same_key(current_key(), gone_key)) return;
-  if (gone_value != nullptr && multi() && compare_values(current_value(), *gone_value) != 0) return;
-  if (on_engine) {
-    key = engine->key();
-    value = engine->value();
-    on_engine = false;
+  if (gone_value != nullptr && multi()) {
+    if (among != Among::kOn || compare_values(current_value(), *gone_value) != 0) return;
+    leave_engine();
+    among = Among::kGap;
+    stale = true;
+    return;
   }
+  leave_engine();
   place = Place::kGap;
+  among = Among::kOn;
+  at_end = false;
+}
+
+void MDBX_cursor::value_replaced(std::string_view of_key, std::string_view new_value) {
+  if (place != Place::kAt || !same_key(current_key(), of_key)) return;
+  leave_engine();
+  value = new_value;
 }
 
 void MDBX_cursor::table_emptied() {
-  engine.reset();
-  on_engine = stale = at_end = false;
-  place = Place::kNowhere;
+  const bool fresh = place == Place::kFresh;
+  const bool gap = place == Place::kGap;
+  reset();
+  if (!fresh) place = Place::kNowhere;
+  emptied = gap;
 }
 
 void MDBX_cursor::stand_at(std::string_view new_key, std::string_view new_value) {
   key = new_key;
   value = new_value;
   place = Place::kAt;
+  among = Among::kOn;
   on_engine = stale = at_end = false;
   block = 0;
 }
 
 bool MDBX_cursor::settle() {
   if (on_engine && !stale) return true;
-  if (on_engine) {
-    key = engine->key();
-    value = engine->value();
-  }
-  on_engine = stale = false;
-  hawthorn::Cursor& cursor = moved();
-  bool there = false;
-  if (multi()) {
-    there = cursor.seek_value(key, value) && compare_values(cursor.value(), value) == 0;
-  } else {
-    there = cursor.seek(key) && same_key(cursor.key(), key);
-  }
-  if (there) {
-    on_engine = true;
-  } else {
-    place = Place::kGap;
-  }
-  return there;
-}
-
-int MDBX_cursor::hand_out(MDBX_val* key_out, MDBX_val* value_out) {
-  return txn->keep(*engine, key_out, value_out);
-}
-
-int MDBX_cursor::found(bool there, MDBX_val* key_out, MDBX_val* value_out) {
-  block = 0;
-  if (there) {
-    place = Place::kAt;
-    on_engine = true;
-    stale = at_end = false;
-    return hand_out(key_out, value_out);
-  }
-  on_engine = false;
-  if (engine && !engine->status().ok()) {
-    place = Place::kNowhere;
-    return txn->fail(engine->status());
-  }
-  return MDBX_NOTFOUND;
-}
-
-int MDBX_cursor::first(MDBX_val* key_out, MDBX_val* value_out) {
-  const int code = found(moved().first(), key_out, value_out);
-  if (code == MDBX_NOTFOUND) place = Place::kNowhere;
-  return code;
-}
-
-int MDBX_cursor::last(MDBX_val* key_out, MDBX_val* value_out) {
-  const int code = found(moved().last(), key_out, value_out);
-  if (code == MDBX_NOTFOUND) place = Place::kNowhere;
-  return code;
-}
-
-bool MDBX_cursor::engine_to_pair(std::string_view at_key, std::string_view at_value) {
+  leave_engine();
+  stale = false;
   hawthorn::Cursor& cursor = moved();
   if (!multi()) {
-    if (!cursor.seek(at_key)) return false;
-    if (!same_key(cursor.key(), at_key)) return true;
-    return compare_values(cursor.value(), at_value) >= 0 || cursor.next();
-  }
-  if (cursor.seek_value(at_key, at_value)) return true;
-  if (!cursor.status().ok() || !cursor.seek(at_key)) return false;
-  return !same_key(cursor.key(), at_key) || cursor.next_key();
-}
-
-int MDBX_cursor::step_from_gap(bool forward, MDBX_cursor_op operation, MDBX_val* key_out,
-                               MDBX_val* value_out) {
-  hawthorn::Cursor& cursor = moved();
-  const std::string gone_key = key;
-  const std::string gone_value = value;
-  bool there = multi() ? engine_to_pair(gone_key, gone_value) : cursor.seek(gone_key);
-  const bool same_keys_only = operation == MDBX_NEXT_DUP || operation == MDBX_PREV_DUP;
-  if (!forward && !same_keys_only && operation == MDBX_PREV_NODUP && multi()) {
-    there = cursor.seek(gone_key) ? cursor.prev() : cursor.last();
-  } else if (!forward) {
-    there = there ? cursor.prev() : cursor.last();
-  } else if (operation == MDBX_NEXT_NODUP && there && same_key(cursor.key(), gone_key)) {
-    there = multi() ? cursor.next_key() : there;
-  }
-  if (there && same_keys_only) there = multi() && same_key(cursor.key(), gone_key);
-  const int code = found(there, key_out, value_out);
-  if (code != MDBX_NOTFOUND) return code;
-  if (!same_keys_only && txn->env->lmdb) {
-    if (forward) {
-      place = Place::kEnd;
-      return MDBX_NOTFOUND;
+    on_engine = cursor.seek(key) && same_key(cursor.key(), key);
+    if (!on_engine && cursor.status().ok()) {
+      place = Place::kGap;
+      at_end = false;
     }
-    const int none = first(nullptr, nullptr);
-    return none == MDBX_SUCCESS ? MDBX_NOTFOUND : none;
+    return on_engine;
   }
-  if (forward && !same_keys_only) {
-    // As behind a step beyond the last entry.
-    const int none = last(nullptr, nullptr);
-    if (none == MDBX_SUCCESS) at_end = true;
-    return none == MDBX_SUCCESS ? MDBX_NOTFOUND : none;
-  }
-  key = gone_key;
-  value = gone_value;
-  return MDBX_NOTFOUND;
+  on_engine = cursor.seek_value(key, value) && compare_values(cursor.value(), value) == 0;
+  if (!on_engine && cursor.status().ok() && settle_key()) among = Among::kGap;
+  return on_engine;
 }
 
-int MDBX_cursor::step(bool forward, MDBX_cursor_op operation, MDBX_val* key_out,
-                      MDBX_val* value_out) {
-  switch (place) {
-    case Place::kFresh:
-      return forward ? first(key_out, value_out) : last(key_out, value_out);
-    case Place::kNowhere:
-      if (!txn->env->lmdb) return MDBX_ENODATA;
-      return forward ? first(key_out, value_out) : last(key_out, value_out);
-    case Place::kEnd:
-      if (forward || operation == MDBX_PREV_DUP) return MDBX_NOTFOUND;
-      return last(key_out, value_out);
-    case Place::kGap:
-      return step_from_gap(forward, operation, key_out, value_out);
-    case Place::kAt:
-      break;
+bool MDBX_cursor::settle_key() {
+  leave_engine();
+  if (moved().seek(key) && same_key(engine->key(), key)) return true;
+  if (engine->status().ok()) {
+    place = Place::kGap;
+    among = Among::kOn;
+    at_end = false;
   }
-  const bool values_only = operation == MDBX_NEXT_DUP || operation == MDBX_PREV_DUP;
-  if (values_only && !multi()) return MDBX_NOTFOUND;
-  if (at_end && !txn->env->lmdb && (forward || values_only)) return MDBX_NOTFOUND;
-  if (!on_engine && !settle()) return step_from_gap(forward, operation, key_out, value_out);
-  hawthorn::Cursor& cursor = *engine;
-  const bool keys_only = operation == MDBX_NEXT_NODUP || operation == MDBX_PREV_NODUP;
-  std::string stays_at_key;
-  std::string stays_at_value;
-  if (keys_only && multi() && txn->env->lmdb) {
-    stays_at_key = cursor.key();
-    stays_at_value = cursor.value();
-  }
-  bool there = false;
-  if (values_only) {
-    there = forward ? cursor.next_value() : cursor.prev_value();
-    if (!there && cursor.status().ok()) return MDBX_NOTFOUND;  // it stays where it is
-  } else if (!multi()) {
-    there = forward ? cursor.next() : cursor.prev();
-  } else if (keys_only || (at_end && !txn->env->lmdb)) {
-    there = forward ? cursor.next_key() : cursor.prev_key();
-  } else {
-    there = forward ? cursor.next() : cursor.prev();
-  }
-  const int code = found(there, key_out, value_out);
-  if (code != MDBX_NOTFOUND) return code;
-  if (keys_only && multi() && txn->env->lmdb) {
-    stand_at(stays_at_key, stays_at_value);
-    return MDBX_NOTFOUND;
-  }
-  // It stays on the last entry, or the first one.
-  const int stays = forward ? last(nullptr, nullptr) : first(nullptr, nullptr);
-  if (stays == MDBX_SUCCESS) at_end = forward;
-  return stays == MDBX_SUCCESS ? MDBX_NOTFOUND : stays;
+  return false;
 }
 
-int MDBX_cursor::current(MDBX_val* key_out, MDBX_val* value_out) {
-  switch (place) {
-    case Place::kFresh:
-    case Place::kNowhere:
-      return MDBX_ENODATA;
-    case Place::kEnd:
-      return MDBX_NOTFOUND;
-    case Place::kAt:
-      if (settle()) return hand_out(key_out, value_out);
-      if (!engine->status().ok()) return txn->fail(engine->status());
-      break;
-    case Place::kGap:
-      break;
+bool MDBX_cursor::settle_value_gap() {
+  if (!settle_key()) return false;
+  if (engine->seek_value(key, value)) {
+    value = engine->value();
+    return true;
   }
-  // Behind a delete the next entry is the current one, of this key while it has others.
-  bool key_remains = false;
-  if (multi()) {
-    hawthorn::Cursor& cursor = moved();
-    key_remains = cursor.seek(key) && same_key(cursor.key(), key);
+  if (engine->status().ok()) among = Among::kLast;
+  return false;
+}
+
+bool MDBX_cursor::settle_gap() {
+  leave_engine();
+  if (moved().seek(key)) {
+    key = engine->key();
+    value = engine->value();
+    return true;
   }
-  return step_from_gap(true, key_remains ? MDBX_NEXT_DUP : MDBX_NEXT_NODUP, key_out, value_out);
+  if (!engine->status().ok()) return false;
+  place = engine->last() || txn->env->lmdb ? Place::kEnd : Place::kNowhere;
+  if (engine->valid()) key = engine->key();
+  reads_last = emptied = !txn->env->lmdb;
+  return false;
+}
+
+void MDBX_cursor::settle_gaps() {
+  if (place == Place::kAt && among == Among::kGap) static_cast<void>(settle_value_gap());
+  if (place == Place::kGap) static_cast<void>(settle_gap());
+}
+
+void MDBX_cursor::look() {
+  if (place == Place::kAt && among == Among::kOn && stale) static_cast<void>(settle());
+  if (place == Place::kAt && among != Among::kOn) static_cast<void>(settle_key());
+  settle_gaps();
+}
+
+int MDBX_cursor::has_one_value(bool* one) {
+  *one = true;
+  if (!multi()) return MDBX_SUCCESS;
+  const hawthorn::Result<uint64_t> there = engine->count_values();
+  if (!there.ok()) return txn->fail(there.status());
+  *one = *there == 1;
+  return MDBX_SUCCESS;
 }
 
 int MDBX_cursor::count(size_t* values) {
   *values = 0;
-  if (place != Place::kAt || !settle()) return MDBX_SUCCESS;
+  bool there = false;
+  if (place == Place::kAt) {
+    there = among == Among::kOn ? settle() : settle_key();
+    if (!there && place == Place::kAt) there = among == Among::kGap && settle_key();
+    if (!there && failed()) return txn->fail(engine->status());
+  }
+  if (place == Place::kGap) there = settle_gap();
+  if (failed()) return txn->fail(engine->status());
+  if (!there) return MDBX_SUCCESS;
   *values = 1;
-  if (!multi()) return MDBX_SUCCESS;
-  const hawthorn::Result<uint64_t> there = engine->count_values();
-  if (!there.ok()) return txn->fail(there.status());
-  *values = *there;
+  if (!multi() || among == Among::kOutside) return MDBX_SUCCESS;
+  const hawthorn::Result<uint64_t> counted = engine->count_values();
+  if (!counted.ok()) return txn->fail(counted.status());
+  *values = *counted;
   return MDBX_SUCCESS;
 }
 
 int MDBX_cursor::compare(MDBX_cursor& other, bool ignore_values) {
+  look();
+  other.look();
   const bool here = place == Place::kAt || place == Place::kGap || place == Place::kEnd;
   const bool there =
       other.place == Place::kAt || other.place == Place::kGap || other.place == Place::kEnd;
@@ -325,30 +261,47 @@ int MDBX_cursor::compare(MDBX_cursor& other, bool ignore_values) {
   }
   const int order = compare_keys(current_key(), other.current_key());
   if (order != 0 || ignore_values || !multi()) return order;
-  return compare_values(current_value(), other.current_value());
+  const auto rank = [](const MDBX_cursor& cursor) {
+    return cursor.among == Among::kOutside ? -1 : cursor.among == Among::kLast ? 1 : 0;
+  };
+  if (rank(*this) == 0 && rank(other) == 0) {
+    return compare_values(current_value(), other.current_value());
+  }
+  size_t values = 0;
+  if (count(&values) == MDBX_SUCCESS && values <= 1 && other.count(&values) == MDBX_SUCCESS &&
+      values <= 1) {
+    return 0;
+  }
+  return rank(*this) - rank(other);
 }
 
-bool MDBX_cursor::on_first() {
+bool MDBX_cursor::on_end_key(bool at_first) {
+  look();
   if (place == Place::kFresh || place == Place::kNowhere) return true;
   hawthorn::Cursor& cursor = txn->scratch(table);
-  return place == Place::kAt && cursor.first() && same_key(cursor.key(), current_key());
+  if (place == Place::kEnd) {
+    return !at_first || (reads_last && cursor.first() && !cursor.next_key());
+  }
+  return (at_first ? cursor.first() : cursor.last()) && same_key(cursor.key(), current_key());
 }
 
-bool MDBX_cursor::on_last() {
-  if (place == Place::kFresh || place == Place::kNowhere) return true;
-  hawthorn::Cursor& cursor = txn->scratch(table);
-  return place == Place::kAt && cursor.last() && same_key(cursor.key(), current_key());
-}
+bool MDBX_cursor::on_first() { return on_end_key(true); }
 
-bool MDBX_cursor::on_first_value() {
-  if (place != Place::kAt || !multi() || !settle()) return true;
-  hawthorn::Cursor& cursor = txn->scratch(table);
-  return cursor.seek(current_key()) && compare_values(cursor.value(), current_value()) == 0;
-}
+bool MDBX_cursor::on_last() { return on_end_key(false); }
 
-bool MDBX_cursor::on_last_value() {
-  if (place != Place::kAt || !multi() || !settle()) return true;
+bool MDBX_cursor::on_end_value(bool at_first) {
+  look();
+  if (!multi() || (place != Place::kAt && place != Place::kGap)) return true;
+  if (among == Among::kOutside || (among == Among::kLast && !at_first)) return true;
   hawthorn::Cursor& cursor = txn->scratch(table);
-  return cursor.seek_for_prev(current_key()) &&
+  if (among == Among::kLast) {
+    return cursor.seek(current_key()) && !cursor.next_value();
+  }
+  if (place == Place::kGap) return at_first || (cursor.seek(current_key()) && !cursor.next_value());
+  return (at_first ? cursor.seek(current_key()) : cursor.seek_for_prev(current_key())) &&
          compare_values(cursor.value(), current_value()) == 0;
 }
+
+bool MDBX_cursor::on_first_value() { return on_end_value(true); }
+
+bool MDBX_cursor::on_last_value() { return on_end_value(false); }

@@ -239,6 +239,11 @@ int MDBX_env::view(Db** database, std::shared_ptr<Db>* keep) {
     return MDBX_SUCCESS;
   }
   Result<std::shared_ptr<Db>> newest = follower->latest();
+  // What the writer has not flushed has no room here at times, until it flushes.
+  for (int i = 0; !newest.ok() && newest.status().is(StatusCode::kOutOfMemory) && i < 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    newest = follower->latest();
+  }
   if (!newest.ok()) return mdbx_shim::to_code(newest.status());
   *keep = std::move(*newest);
   *database = keep->get();
@@ -250,7 +255,9 @@ uint64_t MDBX_env::used_bytes(bool refresh) {
   const uint64_t step = std::max<uint64_t>(geometry.upper / 32, 64 << 10);
   if (refresh || used_at_last == 0 || written_since_used > step) {
     const hawthorn::Stats stats = db->stats();
-    used_at_last = stats.disk_bytes_reachable + stats.memory_delta_bytes;
+    // Of values in memory, those that are in the log alone have no place on disk yet.
+    used_at_last = stats.disk_bytes_reachable + stats.memory_delta_bytes +
+                   std::min<uint64_t>(stats.memory_value_bytes, stats.log_bytes);
     written_since_used = 0;
   }
   return used_at_last + written_since_used;

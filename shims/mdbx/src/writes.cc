@@ -58,7 +58,9 @@ int Write::check_append(std::string_view key, bool* exact) {
   const MDBX_val last = val(cursor.key());
   const int order = table_->table->compare_keys(&asked, &last);
   *exact = order == 0;
-  return order < 0 || (txn_->env->lmdb && order == 0) ? MDBX_EKEYMISMATCH : MDBX_SUCCESS;
+  if (order > 0 || (order == 0 && !txn_->env->lmdb)) return MDBX_SUCCESS;
+  if (cursor_ != nullptr) static_cast<void>(cursor_->last(nullptr, nullptr));
+  return MDBX_EKEYMISMATCH;
 }
 
 int Write::check_append_value(std::string_view key, std::string_view value) {
@@ -71,16 +73,18 @@ int Write::check_append_value(std::string_view key, std::string_view value) {
   if (table_->table->compare_keys(&asked_key, &met_key) != 0) return MDBX_SUCCESS;
   const MDBX_val asked = val(value);
   const MDBX_val last = val(cursor.value());
-  return table_->table->compare_values(&asked, &last) > 0 ? MDBX_SUCCESS : MDBX_EKEYMISMATCH;
+  if (table_->table->compare_values(&asked, &last) > 0) return MDBX_SUCCESS;
+  if (cursor_ != nullptr) cursor_->stand_at(cursor.key(), cursor.value());
+  return MDBX_EKEYMISMATCH;
 }
 
 int Write::put(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   if (table_->table->garbage) return MDBX_EACCESS;
-  if ((flags & MDBX_RESERVE) && multi()) return MDBX_INCOMPATIBLE;
   if (flags & MDBX_MULTIPLE) {
     if (flags & MDBX_RESERVE) return MDBX_EINVAL;
     if (!(table_->table->record.flags & MDBX_DUPFIXED)) return MDBX_INCOMPATIBLE;
   }
+  if ((flags & MDBX_RESERVE) && multi()) return MDBX_INCOMPATIBLE;
   const std::string_view bytes = flags & MDBX_RESERVE ? std::string_view() : view(*value);
   if ((flags & MDBX_RESERVE) && value->iov_len > value_max(table_->table->record.flags)) {
     return MDBX_BAD_VALSIZE;
@@ -90,6 +94,7 @@ int Write::put(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   if (const int code = txn_->has_room(key->iov_len + value->iov_len); code != MDBX_SUCCESS) {
     return code;
   }
+  settle_gaps();
   if ((flags & MDBX_CURRENT) && cursor_ != nullptr) return replace_current(key, value, flags);
   if (flags & MDBX_MULTIPLE) return put_several(key, value, flags);
   return multi() ? put_multi(key, bytes, value, flags) : put_single(key, value, flags);
@@ -115,16 +120,34 @@ int Write::replace_current(const MDBX_val* key, MDBX_val* value, unsigned flags)
   }
   const std::string own_key(view(*key));
   const MDBX_val same_key = val(own_key);
+  size_t count = 0;
+  if (const int code = cursor_->count(&count); code != MDBX_SUCCESS) return code;
+  if (count == 1 && !several && !txn_->env->lmdb) return replace_only(own_key, view(*value));
   if (const int code = del_current(flags & MDBX_ALLDUPS); code != MDBX_SUCCESS) return code;
+  settle_gaps();
   flags &= ~unsigned{MDBX_CURRENT};
   return several ? put_several(&same_key, value, flags)
                  : put_multi(&same_key, view(*value), value, flags);
 }
 
+void Write::settle_gaps() {
+  txn_->each_cursor(table_, [](MDBX_cursor& cursor) { cursor.settle_gaps(); });
+}
+
+// Another value for a key that has one; cursors that stand on it stay there.
+int Write::replace_only(std::string_view key, std::string_view value) {
+  const std::string own_value(value);
+  Status s = txn_->engine.del(table_->tree, key);
+  if (s.ok()) s = txn_->engine.put(table_->tree, key, own_value);
+  if (!s.ok()) return txn_->fail(s);
+  txn_->each_cursor(table_, [&](MDBX_cursor& cursor) { cursor.value_replaced(key, own_value); });
+  return done(key, own_value);
+}
+
 int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   const std::string_view wanted = view(*key);
   bool exact = false;
-  if (flags & MDBX_APPEND) {
+  if ((flags & MDBX_APPEND) && !(flags & MDBX_CURRENT)) {
     if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
   }
   if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT)) {
@@ -132,6 +155,7 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
     const int code = txn_->get(table_, wanted, &there);
     if (code != MDBX_SUCCESS && code != MDBX_NOTFOUND) return code;
     if (code == MDBX_NOTFOUND && (flags & MDBX_CURRENT)) return code;
+    if ((flags & MDBX_CURRENT) && (flags & (MDBX_APPEND | MDBX_NOOVERWRITE))) return MDBX_EINVAL;
     if (code == MDBX_SUCCESS && (flags & MDBX_NOOVERWRITE)) {
       *value = there;
       hands_out_ = true;
@@ -155,9 +179,10 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
 
 int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* value_io,
                      unsigned flags) {
+  const bool several = (flags & MDBX_MULTIPLE) != 0;
   const std::string_view wanted = view(*key);
   bool exact = false;
-  if (flags & MDBX_APPEND) {
+  if ((flags & MDBX_APPEND) && !(flags & MDBX_CURRENT)) {
     if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
   }
   if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT | MDBX_ALLDUPS)) {
@@ -170,7 +195,12 @@ int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* valu
     if (found && (flags & MDBX_CURRENT)) {
       const Result<uint64_t> count = cursor.count_values();
       if (!count.ok()) return txn_->fail(count.status());
-      if (*count > 1 && (flags & MDBX_NOOVERWRITE)) return MDBX_EMULTIVAL;
+      const bool all = (flags & MDBX_ALLDUPS) != 0;
+      if (*count > 1 && !all && (flags & MDBX_NOOVERWRITE)) return MDBX_EMULTIVAL;
+      if ((*count == 1 || all) && (flags & (MDBX_APPEND | MDBX_NOOVERWRITE))) return MDBX_EINVAL;
+      if (*count == 1 && !several) {
+        return cursor.value() == value ? MDBX_SUCCESS : replace_only(wanted, value);
+      }
       flags = (flags & ~unsigned{MDBX_NOOVERWRITE}) | MDBX_ALLDUPS;
     }
     if (found && (flags & MDBX_NOOVERWRITE)) {
@@ -181,6 +211,7 @@ int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* valu
     }
     if (found && (flags & MDBX_ALLDUPS)) {
       if (const int code = del(wanted, nullptr); code != MDBX_SUCCESS) return code;
+      settle_gaps();
     }
   }
   if (flags & MDBX_APPENDDUP) {
@@ -203,13 +234,12 @@ int Write::put_several(const MDBX_val* key, MDBX_val* values, unsigned flags) {
   const size_t count = values[1].iov_len;
   const size_t bytes = values[0].iov_len;
   const auto* const begin = static_cast<const char*>(values[0].iov_base);
-  flags &= ~unsigned{MDBX_MULTIPLE};
   values[1].iov_len = 0;
   for (size_t i = 0; i < count; ++i) {
     const std::string_view value(begin + i * bytes, bytes);
     const int code = put_multi(key, value, values, flags);
     if (code != MDBX_SUCCESS) return code;
-    flags &= ~unsigned{MDBX_ALLDUPS | MDBX_NOOVERWRITE};
+    flags &= ~unsigned{MDBX_ALLDUPS | MDBX_NOOVERWRITE | MDBX_CURRENT};
     values[1].iov_len = i + 1;
   }
   return MDBX_SUCCESS;
@@ -217,12 +247,14 @@ int Write::put_several(const MDBX_val* key, MDBX_val* values, unsigned flags) {
 
 int Write::del(std::string_view key, const std::string_view* value) {
   if (table_->table->garbage) return MDBX_EACCESS;
-  const unsigned shape = table_->table->record.flags;
-  if (key.size() > key_max(shape) || (txn_->env->lmdb && key.empty())) return MDBX_BAD_VALSIZE;
-  if ((shape & MDBX_INTEGERKEY) && key.size() != 4 && key.size() != 8) return MDBX_BAD_VALSIZE;
+  if (const int code = check_key(*txn_, *table_, val(key)); code != MDBX_SUCCESS) return code;
   if (const int code = name_of_a_table(key); code != MDBX_SUCCESS) return code;
   Status s;
   if (multi() && value != nullptr) {
+    if (const int code = check_value(*txn_, *table_, val(*value)); code != MDBX_SUCCESS) {
+      s = txn_->engine.get(table_->tree, key, txn_->value);
+      return s.ok() ? code : txn_->fail(s);
+    }
     const Result<bool> was_there = txn_->engine.remove_if(table_->tree, key, *value);
     if (!was_there.ok()) return txn_->fail(was_there.status());
     if (!*was_there) return MDBX_NOTFOUND;
@@ -244,16 +276,31 @@ int Write::del(std::string_view key, const std::string_view* value) {
 
 int Write::del_current(unsigned flags) {
   if (table_->table->garbage) return MDBX_EACCESS;
-  if (cursor_->place == Place::kGap) {
-    // The next entry is the current one.
-    const int code = cursor_->current(nullptr, nullptr);
-    if (code != MDBX_SUCCESS) return code;
+  const bool all = !multi() || (flags & (MDBX_ALLDUPS | MDBX_NODUPDATA)) != 0;
+  MDBX_cursor& at = *cursor_;
+  bool there = false;
+  if (at.place == Place::kAt) {
+    if (at.among == Among::kOn) {
+      there = at.settle();
+    } else if (at.among == Among::kOutside || all) {
+      there = at.settle_key();
+      bool one = true;
+      if (there && !all) {
+        if (const int code = at.has_one_value(&one); code != MDBX_SUCCESS) return code;
+      }
+      if (there && !one) return MDBX_ENODATA;
+    }
+    if (!there && !at.failed() && at.place == Place::kAt && at.among == Among::kGap) {
+      there = at.settle_value_gap();
+    }
   }
-  if (cursor_->place != Place::kAt) return MDBX_ENODATA;
-  if (!cursor_->settle()) return MDBX_NOTFOUND;
-  const std::string key(cursor_->current_key());
-  if (!multi() || (flags & (MDBX_ALLDUPS | MDBX_NODUPDATA))) return del(key, nullptr);
-  const std::string value(cursor_->current_value());
+  // The next entry is the current one.
+  if (at.place == Place::kGap && !at.failed()) there = at.settle_gap();
+  if (at.failed()) return txn_->fail(at.engine->status());
+  if (!there) return MDBX_ENODATA;
+  const std::string key(at.engine->key());
+  if (all) return del(key, nullptr);
+  const std::string value(at.engine->value());
   const std::string_view the_value = value;
   return del(key, &the_value);
 }

@@ -11,8 +11,8 @@
 
 namespace hawthorn::mdbx {
 
-// A write to a table. `cursor`, if there is one, stands on the entry that was put, or where the
-// deleted one was.
+// A write to a table. `cursor`, if there is one, stands on the entry that was
+// put, or where the deleted one was.
 class Write {
  public:
   Write(MDBX_txn* txn, TxnTable* table, MDBX_cursor* cursor)
@@ -35,6 +35,8 @@ class Write {
   int check_sizes(std::string_view key, std::string_view value, unsigned flags);
   int check_append(std::string_view key, bool* exact);
   int check_append_value(std::string_view key, std::string_view value);
+  void settle_gaps();
+  int replace_only(std::string_view key, std::string_view value);
   int replace_current(const MDBX_val* key, MDBX_val* value, unsigned flags);
   int put_single(const MDBX_val* key, MDBX_val* value, unsigned flags);
   int put_multi(const MDBX_val* key, std::string_view value, MDBX_val* value_io, unsigned flags);

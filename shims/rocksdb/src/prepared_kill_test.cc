@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "shims/rocksdb/src/kill_test_support.h"
+#include "shims/kill_test_support.h"
 #include "shims/rocksdb/src/transactions_test_fixture.h"
 
 namespace hawthorn::rocks {

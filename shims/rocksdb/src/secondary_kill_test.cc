@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "shims/rocksdb/src/kill_test_support.h"
+#include "shims/kill_test_support.h"
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
 
 namespace hawthorn::rocks {

@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-namespace hawthorn::rocks {
+namespace hawthorn {
 
 // What a child writes here its parent sees, also when the child was killed. Of atomic members.
 template <typename T>
@@ -89,8 +89,8 @@ class Rerun {
   }
 
  private:
-  static constexpr char kVariable[] = "HAWTHORN_ROCKS_RERUN";
+  static constexpr char kVariable[] = "HAWTHORN_TEST_RERUN";
   pid_t id_;
 };
 
-}  // namespace hawthorn::rocks
+}  // namespace hawthorn
