@@ -364,7 +364,7 @@ int mdbx_env_set_geometry(MDBX_env* env, intptr_t size_lower, intptr_t size_now,
     env->geometry_set = true;
     return MDBX_SUCCESS;
   }
-  if (wanted.upper != 0 && env->used_bytes(true) > wanted.upper) return MDBX_MAP_FULL;
+  if (wanted.upper != 0 && env->used_bytes() > wanted.upper) return MDBX_MAP_FULL;
   return env->change_geometry(wanted);
 }
 
@@ -469,9 +469,9 @@ int mdbx_env_defrag(MDBX_env* env, size_t, size_t, size_t, size_t, intptr_t, int
   MDBX_defrag_result_t done;
   memset(&done, 0, sizeof(done));
   const auto began = std::chrono::steady_clock::now();
-  const uint64_t before = env->used_bytes(true);
+  const uint64_t before = env->used_bytes();
   const hawthorn::Status s = env->db->compact();
-  const uint64_t after = env->used_bytes(true);
+  const uint64_t after = env->used_bytes();
   done.pages_whole = after / env->page_bytes;
   done.pages_shrinked = static_cast<intptr_t>((before - std::min(before, after)) / env->page_bytes);
   done.rough_estimation_cycle_progress_permille = 1000;

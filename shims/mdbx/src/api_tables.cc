@@ -370,6 +370,11 @@ int mdbx_estimate_range(const MDBX_txn* txn, MDBX_dbi dbi, const MDBX_val* begin
   MDBX_txn* mine = nullptr;
   TxnTable* table = nullptr;
   if (const int code = reading(txn, dbi, &mine, &table); code != MDBX_SUCCESS) return code;
+  for (const MDBX_val* key : {begin_key, end_key}) {
+    if (key == nullptr || key == MDBX_EPSILON) continue;
+    const int code = mdbx_shim::check_key(*mine, *table, *key);
+    if (code != MDBX_SUCCESS) return code;
+  }
   return mdbx_shim::count_between(mine, table, begin_key, begin_data, end_key, end_data,
                                   distance_items);
 }

@@ -116,6 +116,10 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
   if (!(table->table->record.flags & MDBX_DUPFIXED)) return MDBX_INCOMPATIBLE;
   if (operation == MDBX_NEXT_MULTIPLE) {
     const int code = step(true, MDBX_NEXT_DUP, nullptr, nullptr);
+    if (code == MDBX_NOTFOUND && place == Place::kAt && among == Among::kOn && !txn->env->lmdb) {
+      leave_engine();
+      among = Among::kLast;
+    }
     return code == MDBX_SUCCESS ? gather(key_out, value_out) : code;
   }
   if (place != Place::kAt || among == Among::kLast) return MDBX_ENODATA;
@@ -182,8 +186,11 @@ int MDBX_cursor::bound(MDBX_val* key_io, MDBX_val* value_io, bool upper) {
 // for, if there is one: to the one before.
 int MDBX_cursor::found_before(bool there, MDBX_val* key_out, MDBX_val* value_out) {
   if (!there && !failed() && place != Place::kFresh && !moved().first()) {
+    const bool by_deletes = place == Place::kGap || emptied;
     not_found();
-    return failed() ? txn->fail(engine->status()) : int{MDBX_ENODATA};
+    emptied = false;
+    if (failed()) return txn->fail(engine->status());
+    return by_deletes ? int{MDBX_NOTFOUND} : int{MDBX_ENODATA};
   }
   const int code = found(there ? engine->prev() : moved().last(), key_out, value_out);
   if (code != MDBX_NOTFOUND) return code;
@@ -382,6 +389,7 @@ int MDBX_cursor::get_batch(size_t* count, MDBX_val* pairs, size_t limit, MDBX_cu
   *count = 0;
   if (multi()) return MDBX_INCOMPATIBLE;
   if (table->table->garbage) return MDBX_NOTFOUND;
+  look();
   const bool stands = place == Place::kAt || place == Place::kGap;
   if (operation == MDBX_NEXT) {
     if (place == Place::kFresh || place == Place::kNowhere) return MDBX_ENODATA;

@@ -250,17 +250,13 @@ int MDBX_env::view(Db** database, std::shared_ptr<Db>* keep) {
   return MDBX_SUCCESS;
 }
 
-uint64_t MDBX_env::used_bytes(bool refresh) {
+uint64_t MDBX_env::used_bytes() {
   if (db == nullptr) return follower->view()->stats().disk_bytes_reachable;
-  const uint64_t step = std::max<uint64_t>(geometry.upper / 32, 64 << 10);
-  if (refresh || used_at_last == 0 || written_since_used > step) {
-    const hawthorn::Stats stats = db->stats();
-    // Of values in memory, those that are in the log alone have no place on disk yet.
-    used_at_last = stats.disk_bytes_reachable + stats.memory_delta_bytes +
-                   std::min<uint64_t>(stats.memory_value_bytes, stats.log_bytes);
-    written_since_used = 0;
-  }
-  return used_at_last + written_since_used;
+  const hawthorn::Stats stats = db->stats();
+  const uint64_t used = stats.disk_bytes_reachable + stats.memory_delta_bytes;
+  room = geometry.upper == 0 ? UINT64_MAX / 2 : geometry.upper - std::min(geometry.upper, used);
+  room_unseen = room / 4;
+  return used;
 }
 
 Durability MDBX_env::durability(unsigned txn_flags) const {
@@ -311,6 +307,7 @@ int MDBX_env::change_geometry(const Geometry& wanted) {
     s = db->put(catalog, mdbx_shim::kGeometryKey, bytes);
   }
   if (s.ok()) geometry = wanted;
+  room = room_unseen = 0;
   if (!own) writer.unlock();
   return mdbx_shim::to_code(s);
 }

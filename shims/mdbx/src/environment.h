@@ -88,7 +88,15 @@ struct MDBX_env {
   // before: what an open transaction has written cannot be flushed.
   void make_room(const MDBX_txn* txn);
   // How many bytes the database has, as the upper bound of the geometry means it.
-  uint64_t used_bytes(bool refresh);
+  uint64_t used_bytes();
+  // Whether nobody has to look how far away the upper bound is, for so many more bytes, which count
+  // from then on. Holding the writer's lock.
+  bool has_much_room(uint64_t bytes) {
+    if (bytes >= room_unseen) return false;
+    room_unseen -= bytes;
+    room -= bytes;
+    return true;
+  }
   hawthorn::Durability durability(unsigned txn_flags) const;
   // What mode and thresholds ask for behind a commit of so many bytes.
   int sync_by_threshold(uint64_t bytes);
@@ -146,8 +154,8 @@ struct MDBX_env {
   std::atomic<uint64_t> named_tables{0};  // that the main table has, at least when there are some
   std::atomic<uint64_t> unsynced_bytes{0};
   std::chrono::steady_clock::time_point synced_at;
-  uint64_t used_at_last = 0;
-  uint64_t written_since_used = 0;
+  uint64_t room = 0;         // below the upper bound, as far as is known
+  uint64_t room_unseen = 0;  // that may be taken until it is looked at again
   uint64_t written_by_last = 0;  // transaction
   uint64_t made_room_at = 0;     // after so many commits
 

@@ -29,8 +29,8 @@ void MDBX_env::remove_reader(MDBX_txn* txn) {
 void MDBX_env::make_room(const MDBX_txn* txn) {
   if (geometry.upper == 0) return;
   const uint64_t wanted = std::max(geometry.upper / 8, written_by_last);
-  if (used_bytes(false) + wanted <= geometry.upper) return;
-  if (used_bytes(true) + wanted <= geometry.upper) return;
+  if (room > wanted) return;
+  if (used_bytes() + wanted <= geometry.upper) return;
   // In vain it is tried again only when there is more to gain.
   const uint64_t done = commits.load(std::memory_order_relaxed);
   if (made_room_at != 0 && done - made_room_at < 64 && written_by_last < geometry.upper / 64) return;

@@ -540,6 +540,7 @@ hawthorn::Cursor MDBX_txn::open_cursor(TxnTable* found) {
 }
 
 hawthorn::Cursor& MDBX_txn::scratch(TxnTable* found) {
+  write_reserved();
   if (!found->scratch) found->scratch = open_cursor(found);
   return *found->scratch;
 }
@@ -548,7 +549,6 @@ void MDBX_txn::wrote(TxnTable* found, uint64_t bytes) {
   found->written = true;
   flags |= MDBX_TXN_DIRTY;
   written_bytes += bytes;
-  env->written_since_used += bytes;
   each_cursor(found, [](MDBX_cursor& cursor) { cursor.table_written(); });
 }
 
@@ -566,9 +566,9 @@ int MDBX_txn::fail(const Status& status) {
 }
 
 int MDBX_txn::has_room(uint64_t bytes) {
+  if (env->has_much_room(bytes)) return MDBX_SUCCESS;
   const uint64_t upper = env->geometry.upper;
-  if (upper == 0 || env->used_bytes(false) + bytes <= upper) return MDBX_SUCCESS;
-  if (env->used_bytes(true) + bytes <= upper) return MDBX_SUCCESS;
+  if (upper == 0 || env->used_bytes() + bytes <= upper) return MDBX_SUCCESS;
   flags |= MDBX_TXN_ERROR;
   return MDBX_MAP_FULL;
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hawthorn/db.h"
@@ -90,6 +91,11 @@ struct MDBX_txn {
   int write_record(TxnTable* found);
   hawthorn::Cursor open_cursor(TxnTable* found);
   hawthorn::Cursor& scratch(TxnTable* found);
+  // Cursors that are open do not see what a program has put into room that it had reserved, before
+  // this. What goes wrong with it is told by the next write.
+  void write_reserved() {
+    if (std::exchange(reserved, false)) static_cast<void>(engine.finish_reserve());
+  }
 
   int open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, hawthorn::mdbx::Compare keys,
                  hawthorn::mdbx::Compare values);
@@ -146,6 +152,7 @@ struct MDBX_txn {
   uint64_t txnid = 0;                     // 0: not read yet
   std::atomic<uint64_t> begun_behind{0};  // about the id of the last commit that it sees
   bool auto_unpark = false;
+  bool reserved = false;  // room, since the last look
   enum class Parked : uint8_t { kNot, kParked, kBeingOusted, kOusted };
   std::atomic<Parked> parked{Parked::kNot};
   uint64_t written_bytes = 0;

@@ -73,7 +73,12 @@ int Write::check_append_value(std::string_view key, std::string_view value) {
   if (table_->table->compare_keys(&asked_key, &met_key) != 0) return MDBX_SUCCESS;
   const MDBX_val asked = val(value);
   const MDBX_val last = val(cursor.value());
-  if (table_->table->compare_values(&asked, &last) > 0) return MDBX_SUCCESS;
+  const int order = table_->table->compare_values(&asked, &last);
+  if (order > 0) return MDBX_SUCCESS;
+  // The last one of several again, as with MDBX_APPEND.
+  if (order == 0 && !txn_->env->lmdb && cursor.prev_value() && cursor.next_value()) {
+    return MDBX_SUCCESS;
+  }
   if (cursor_ != nullptr) cursor_->stand_at(cursor.key(), cursor.value());
   return MDBX_EKEYMISMATCH;
 }
@@ -168,6 +173,7 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
         txn_->engine.put_reserve(table_->tree, wanted, value->iov_len);
     if (!place.ok()) return txn_->fail(place.status());
     done(wanted, {reinterpret_cast<const char*>(place->data()), place->size()});
+    txn_->reserved = true;
     value->iov_base = place->data();
     return MDBX_SUCCESS;
   }

@@ -60,7 +60,7 @@ int settle_map_size(Env& env) {
   if (!env.writes()) return MDB_SUCCESS;
   auto wanted = env.geometry;
   if (wanted.upper == 0) wanted.upper = kDefaultMapSize;
-  wanted.upper = std::max(wanted.upper, env.used_bytes(true));
+  wanted.upper = std::max(wanted.upper, env.used_bytes());
   if (wanted.upper == env.geometry.upper) return MDB_SUCCESS;
   return answer(env.change_geometry(wanted));
 }
@@ -225,7 +225,7 @@ int mdb_env_set_mapsize(MDB_env* env, size_t size) {
   if (mine.write_txn != nullptr) return EINVAL;
   if (!mine.writes()) return MDB_SUCCESS;
   if (size == 0) wanted.upper = mine.geometry.upper;
-  wanted.upper = std::max(wanted.upper, mine.used_bytes(true));
+  wanted.upper = std::max(wanted.upper, mine.used_bytes());
   return answer(mine.change_geometry(wanted));
 }
 
