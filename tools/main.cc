@@ -299,7 +299,9 @@ class CommandLine {
         {"bench", "Run hawthorn-bench, with its arguments"},
         {"import-rocksdb", "Make a database for hawthorn-rocksdb of one of RocksDB's"},
         {"export-rocksdb", "Make a database of RocksDB's of one for hawthorn-rocksdb"},
-        {"ldb", "As RocksDB's ldb, on databases of hawthorn-rocksdb"}};
+        {"ldb", "As RocksDB's ldb, on databases of hawthorn-rocksdb"},
+        {"mdbx-dump", "As mdb_dump and mdbx_dump, on databases of hawthorn-mdbx"},
+        {"mdbx-load", "As mdb_load and mdbx_load, into a database for hawthorn-mdbx"}};
     for (const auto& [name, what] : programs) app_.add_subcommand(name, what)->prefix_command();
   }
 

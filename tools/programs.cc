@@ -20,6 +20,7 @@ struct Program {
   const char* comes_with;
 };
 
+constexpr char kShims[] = "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON";
 constexpr char kRocksdb[] =
     "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON where CMake finds RocksDB's own library "
     "(Debian: apt-get install librocksdb-dev)";
@@ -28,7 +29,9 @@ constexpr Program kPrograms[] = {
     {"bench", "hawthorn-bench", false, "it is part of builds with -DHAWTHORN_BUILD_BENCH=ON"},
     {"import-rocksdb", "hawthorn-rocksdb", true, kRocksdb},
     {"export-rocksdb", "hawthorn-rocksdb", true, kRocksdb},
-    {"ldb", "hawthorn-ldb", false, "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON"},
+    {"ldb", "hawthorn-ldb", false, kShims},
+    {"mdbx-dump", "hawthorn-mdbx", true, kShims},
+    {"mdbx-load", "hawthorn-mdbx", true, kShims},
 };
 
 }  // namespace

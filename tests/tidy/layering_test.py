@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "bindings": {PUBLIC},
     "tools": {PUBLIC},
     "tools/rocksdb": {PUBLIC, "tools", "shims"},
+    "tools/mdbx": {PUBLIC, "tools", "shims"},
     "bench": {PUBLIC},
     "examples": {PUBLIC},
     "testing": {PUBLIC} | src(*SRC),

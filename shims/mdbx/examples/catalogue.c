@@ -40,8 +40,8 @@ static struct tables open_tables(MDBX_env* env) {
   MDBX_txn* txn;
   check(mdbx_txn_begin(env, NULL, MDBX_TXN_READWRITE, &txn), "begin");
   check(mdbx_dbi_open(txn, "books", MDBX_CREATE | MDBX_INTEGERKEY, &t.books), "books");
-  check(mdbx_dbi_open(txn, "authors",
-                      MDBX_CREATE | MDBX_DUPSORT | MDBX_DUPFIXED | MDBX_INTEGERDUP, &t.authors),
+  check(mdbx_dbi_open(txn, "authors", MDBX_CREATE | MDBX_DUPSORT | MDBX_DUPFIXED | MDBX_INTEGERDUP,
+                      &t.authors),
         "authors");
   check(mdbx_txn_commit(txn), "commit");
   return t;

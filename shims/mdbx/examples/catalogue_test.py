@@ -16,6 +16,10 @@ Lem:
 """
 
 
+def run(*arguments):
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
 class Catalogue(unittest.TestCase):
     PROGRAMS = ()
 
@@ -24,15 +28,15 @@ class Catalogue(unittest.TestCase):
         for program in self.PROGRAMS:
             with tempfile.TemporaryDirectory() as directory:
                 path = pathlib.Path(directory) / "catalogue"
-                ran = subprocess.run([program, path], capture_output=True, text=True, check=False)
-                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, EXPECTED, ""), program)
+                ran = run(program, path)
+                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, EXPECTED, ""))
                 self.assertFalse(path.exists())
 
     def test_says_what_is_wrong(self):
         for program in self.PROGRAMS:
-            self.assertEqual(subprocess.run([program], capture_output=True, check=False).returncode, 2)
+            self.assertEqual(run(program).returncode, 2)
             with tempfile.NamedTemporaryFile() as file:
-                ran = subprocess.run([program, file.name], capture_output=True, text=True, check=False)
+                ran = run(program, file.name)
                 self.assertEqual(ran.returncode, 1)
                 self.assertIn(file.name, ran.stderr)
 

@@ -447,9 +447,11 @@ namespace {
 // Deletes entries from where `cursor` stands on, `count` of them.
 int delete_from(MDBX_cursor* cursor, ptrdiff_t count, uint64_t* affected) {
   for (; count > 0; --count) {
-    const int code = cursor->del(0);
-    if (code != MDBX_SUCCESS) return code;
+    if (const int code = cursor->del(0); code != MDBX_SUCCESS) return code;
     if (affected != nullptr) ++*affected;
+    if (count == 1) break;
+    const int code = cursor->get(nullptr, nullptr, MDBX_NEXT);
+    if (code != MDBX_SUCCESS) return code;
   }
   return MDBX_SUCCESS;
 }

@@ -152,7 +152,7 @@ int mdbx_enumerate_tables(const MDBX_txn* txn, mdbx_shim::PointerTo<MDBX_table_e
     TxnTable there;
     there.table = std::make_shared<mdbx_shim::Table>();
     there.table->record = record;
-    hawthorn::Result<hawthorn::Tree> tree = mine.engine.find_tree(mdbx_shim::tree_name(record.id));
+    hawthorn::Result<hawthorn::Tree> tree = mine.find_tree(mdbx_shim::tree_name(record.id));
     if (!tree.ok()) return mine.fail(tree.status());
     there.tree = *tree;
     MDBX_stat stat;

@@ -57,13 +57,13 @@ int make_room(const char* target, unsigned flags) {
 }
 
 Status copy_tree(MDBX_txn* txn, Db& target, const std::string& name) {
-  Result<Tree> from = txn->engine.find_tree(name);
+  Result<Tree> from = txn->find_tree(name);
   if (!from.ok()) return from.status();
   Result<TreeOptions> options = txn->db->tree_options(*from);
   if (!options.ok()) return options.status();
   Result<Tree> to = target.tree(name, *options);
   if (!to.ok()) return to.status();
-  Cursor cursor = txn->engine.cursor(*from);
+  Cursor cursor = txn->open_cursor(*from);
   std::vector<Entry> entries(kEntriesOfACommit);
   bool more = cursor.first();
   while (more) {
@@ -122,7 +122,7 @@ int copy_transaction(MDBX_txn* txn, const char* target, unsigned flags) {
   Result<std::unique_ptr<Db>> made = Db::open(target, options);
   if (!made.ok()) return finish(txn, flags, to_code(made.status()));
   std::vector<std::string> trees;
-  if (Result<std::vector<std::string>> names = txn->engine.list_trees(); names.ok()) {
+  if (Result<std::vector<std::string>> names = txn->list_trees(); names.ok()) {
     trees = std::move(*names);
   } else {
     return finish(txn, flags, to_code(names.status()));

@@ -14,7 +14,7 @@ int entries_before(MDBX_txn* txn, TxnTable* table, const MDBX_val* key, const MD
   const std::optional<std::string_view> end =
       key != nullptr ? std::optional<std::string_view>(view(*key)) : std::nullopt;
   if (!end || !end->empty()) {
-    const Result<uint64_t> counted = txn->engine.count(table->tree, "", end);
+    const Result<uint64_t> counted = txn->count(table->tree, "", end);
     if (!counted.ok()) return txn->fail(counted.status());
     *before = static_cast<int64_t>(*counted);
   }
@@ -37,7 +37,7 @@ int count_between(MDBX_txn* txn, TxnTable* table, const MDBX_val* begin_key,
                   ptrdiff_t* distance) {
   *distance = 0;
   if (table->table->garbage) return MDBX_SUCCESS;
-  if (const Status s = txn->engine.finish_reserve(); !s.ok()) return txn->fail(s);
+  if (const int code = txn->finish_reserve(); code != MDBX_SUCCESS) return code;
   MDBX_val first{};
   if (begin_key == MDBX_EPSILON || end_key == MDBX_EPSILON) {
     // The other end, once more: how many values that key has.

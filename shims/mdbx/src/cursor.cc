@@ -90,7 +90,7 @@ bool MDBX_cursor::same_key(std::string_view a, std::string_view b) {
 
 hawthorn::Cursor& MDBX_cursor::moved() {
   txn->write_reserved();
-  if (!engine) engine.emplace(txn->open_cursor(table));
+  if (!engine) engine.emplace(txn->open_cursor(table->tree));
   return *engine;
 }
 

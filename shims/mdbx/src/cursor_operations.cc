@@ -122,6 +122,9 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
     }
     return code == MDBX_SUCCESS ? gather(key_out, value_out) : code;
   }
+  if (place == Place::kGap && operation != MDBX_PREV_MULTIPLE) {
+    if (const int code = current(nullptr, nullptr); code != MDBX_SUCCESS) return code;
+  }
   if (place != Place::kAt || among == Among::kLast) return MDBX_ENODATA;
   if (among == Among::kOn ? !settle() : current(nullptr, nullptr) != MDBX_SUCCESS) {
     return MDBX_ENODATA;

@@ -256,6 +256,7 @@ int MDBX_cursor::current(MDBX_val* key_out, MDBX_val* value_out) {
   if (place != Place::kAt || !settle_key()) {
     return failed() ? txn->fail(engine->status()) : current(key_out, value_out);
   }
+  if (among == Among::kLast && txn->env->lmdb) return MDBX_NOTFOUND;
   bool one = true;
   if (const int code = has_one_value(&one); code != MDBX_SUCCESS) return code;
   if (among == Among::kOutside) {

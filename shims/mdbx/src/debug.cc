@@ -159,7 +159,7 @@ const char* mdbx_dump_val(const MDBX_val* value, char* const buffer, const size_
   const bool text =
       std::all_of(data, data + value->iov_len, [](unsigned char c) { return c >= ' ' && c < 127; });
   size_t used = 0;
-  buffer[used++] = text ? '\'' : '<';
+  if (!text) buffer[used++] = '<';
   for (size_t i = 0; i < value->iov_len && used + 3 < bytes; ++i) {
     if (text) {
       buffer[used++] = static_cast<char>(data[i]);
@@ -169,7 +169,7 @@ const char* mdbx_dump_val(const MDBX_val* value, char* const buffer, const size_
       buffer[used++] = kDigits[data[i] & 15];
     }
   }
-  buffer[used++] = text ? '\'' : '>';
+  if (!text) buffer[used++] = '>';
   buffer[used] = 0;
   return buffer;
 }

@@ -371,6 +371,37 @@ TEST_F(EnvironmentTest, WhatIsHandedOutStays) {
   ASSERT_DONE(mdbx_txn_abort(reader));
 }
 
+// However much is written meanwhile, a reader keeps no more than what it sees.
+TEST_F(EnvironmentTest, ALongReaderKeepsWhatItSees) {
+  open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
+  const char* const asked = std::getenv("HAWTHORN_UPDATES");
+  const int updates = asked != nullptr ? std::atoi(asked) : 400'000;
+  const int keys = updates / 20;
+  const MDBX_dbi dbi = open_table("t");
+  fill(dbi, 0, keys, std::string(100, 'v'));
+  const auto used = [this] { return info().mi_last_pgno * info().mi_dxb_pagesize; };
+  MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
+  const uint64_t before = used();
+  uint64_t random = 1;
+  for (int done = 0; done < updates;) {
+    MDBX_txn* txn = begin();
+    for (int i = 0; i < 100; ++i, ++done) {
+      random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+      const auto key = static_cast<int>((random >> 33) % static_cast<uint64_t>(keys));
+      ASSERT_DONE(
+          put(txn, dbi, std::to_string(key), std::string(100, static_cast<char>('a' + done % 26))));
+    }
+    ASSERT_DONE(mdbx_txn_commit(txn));
+  }
+  // What it sees, what is newest, and what is not flushed: at most a half of the budget.
+  const uint64_t after = used();
+  EXPECT_LE(after, 2 * before + (16 << 20)) << before;
+  RecordProperty("before", std::to_string(before));
+  RecordProperty("after", std::to_string(after));
+  EXPECT_EQ(get(reader, dbi, "7"), std::string(100, 'v'));
+  ASSERT_DONE(mdbx_txn_abort(reader));
+}
+
 TEST_F(EnvironmentTest, WarnsAndTellsWhatItIsAskedTo) {
   static std::string told;
   static char buffer[200];
@@ -451,7 +482,7 @@ TEST_F(EnvironmentTest, LimitsAndTheMachine) {
   char buffer[40];
   const std::string plain = "abc";
   const MDBX_val value = bytes(plain);
-  EXPECT_STREQ(mdbx_dump_val(&value, buffer, sizeof(buffer)), "'abc'");
+  EXPECT_STREQ(mdbx_dump_val(&value, buffer, sizeof(buffer)), "abc");
   const std::string binary("\x01\xff", 2);
   const MDBX_val other = bytes(binary);
   EXPECT_STREQ(mdbx_dump_val(&other, buffer, sizeof(buffer)), "<01ff>");

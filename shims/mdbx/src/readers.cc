@@ -33,7 +33,8 @@ void MDBX_env::make_room(const MDBX_txn* txn) {
   if (used_bytes() + wanted <= geometry.upper) return;
   // In vain it is tried again only when there is more to gain.
   const uint64_t done = commits.load(std::memory_order_relaxed);
-  if (made_room_at != 0 && done - made_room_at < 64 && written_by_last < geometry.upper / 64) return;
+  if (made_room_at != 0 && done - made_room_at < 64 && written_by_last < geometry.upper / 64)
+    return;
   made_room_at = done;
   {
     const std::lock_guard<std::mutex> guard(mutex);

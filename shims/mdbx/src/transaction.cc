@@ -61,15 +61,7 @@ int MDBX_txn::begin_look() {
   commits_before = env->commits.load(std::memory_order_acquire);
   if (const int code = env->view(&db, &followed); code != MDBX_SUCCESS) return code;
   moment = std::make_shared<hawthorn::Snapshot>(db->snapshot());
-  return begin_at(*moment);
-}
-
-int MDBX_txn::begin_at(const hawthorn::Snapshot& snapshot) {
-  Result<hawthorn::Transaction> begun = db->begin(
-      {.isolation = hawthorn::Isolation::kSnapshot, .read_only = true, .snapshot = &snapshot});
-  if (!begun.ok()) return mdbx_shim::to_code(begun.status());
-  engine = std::move(*begun);
-  return MDBX_SUCCESS;
+  return moment->valid() ? MDBX_SUCCESS : MDBX_PANIC;
 }
 
 int MDBX_txn::begin_read(bool beside_the_writer) {
@@ -103,7 +95,6 @@ int MDBX_txn::begin_clone(const MDBX_txn& origin) {
     begun_behind.store(origin.begun_behind.load(std::memory_order_relaxed),
                        std::memory_order_relaxed);
     moment = origin.moment;
-    code = begin_at(*moment);
   } else {
     code = begin_look();
   }
@@ -202,7 +193,7 @@ void MDBX_txn::end_cursors() {
 void MDBX_txn::end_engine() {
   value.reset();
   copies.clear();
-  engine = hawthorn::Transaction();
+  if (!read_only()) engine = hawthorn::Transaction();
   moment.reset();
   db = nullptr;
   followed.reset();
@@ -528,20 +519,39 @@ int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
     if (found->table->compare_keys(&asked, &met) != 0) return MDBX_NOTFOUND;
     return keep(cursor, nullptr, data);
   }
-  if (const Status s = engine.get(found->tree, key, value); !s.ok()) return fail(s);
+  if (const Status s = read(found->tree, key, value); !s.ok()) return fail(s);
   return keep(value.view(), data);
 }
 
-// A transaction's own cursor looks for what it has written with each step: who only reads has no
-// use for that.
-hawthorn::Cursor MDBX_txn::open_cursor(TxnTable* found) {
-  return read_only() ? db->cursor(found->tree, {.snapshot = moment.get()})
-                     : engine.cursor(found->tree);
+Status MDBX_txn::read(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& out) {
+  return read_only() ? db->get(tree, key, out, {.snapshot = moment.get()})
+                     : engine.get(tree, key, out);
+}
+
+Result<uint64_t> MDBX_txn::count(const hawthorn::Tree& tree, std::string_view low,
+                                 std::optional<std::string_view> high) {
+  return read_only() ? db->count(tree, low, high, {.snapshot = moment.get()})
+                     : engine.count(tree, low, high);
+}
+
+Result<hawthorn::Tree> MDBX_txn::find_tree(std::string_view name) {
+  return read_only() ? db->find_tree(name, {.snapshot = moment.get()}) : engine.find_tree(name);
+}
+
+Result<std::vector<std::string>> MDBX_txn::list_trees() {
+  return read_only() ? db->list_trees({.snapshot = moment.get()}) : engine.list_trees();
+}
+
+hawthorn::Cursor MDBX_txn::open_cursor(const hawthorn::Tree& tree,
+                                       hawthorn::CursorOptions options) {
+  if (!read_only()) return engine.cursor(tree, options);
+  options.snapshot = moment.get();
+  return db->cursor(tree, options);
 }
 
 hawthorn::Cursor& MDBX_txn::scratch(TxnTable* found) {
   write_reserved();
-  if (!found->scratch) found->scratch = open_cursor(found);
+  if (!found->scratch) found->scratch = open_cursor(found->tree);
   return *found->scratch;
 }
 
@@ -573,13 +583,19 @@ int MDBX_txn::has_room(uint64_t bytes) {
   return MDBX_MAP_FULL;
 }
 
+int MDBX_txn::finish_reserve() {
+  if (read_only()) return MDBX_SUCCESS;
+  const Status s = engine.finish_reserve();
+  return s.ok() ? MDBX_SUCCESS : fail(s);
+}
+
 int MDBX_txn::open_catalog() {
   if (catalog.valid()) return MDBX_SUCCESS;
   if (followed == nullptr && env->catalog.valid()) {
     catalog = env->catalog;
     return MDBX_SUCCESS;
   }
-  Result<hawthorn::Tree> tree = engine.find_tree(mdbx_shim::kCatalog);
+  Result<hawthorn::Tree> tree = find_tree(mdbx_shim::kCatalog);
   if (!tree.ok()) return fail(tree.status());
   catalog = *tree;
   return MDBX_SUCCESS;
@@ -589,7 +605,7 @@ int MDBX_txn::read_number(std::string_view key, uint64_t* number) {
   *number = 0;
   if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
   hawthorn::Value bytes;
-  const Status s = engine.get(catalog, key, bytes);
+  const Status s = read(catalog, key, bytes);
   if (s.is_not_found()) return MDBX_SUCCESS;
   if (!s.ok()) return fail(s);
   memcpy(number, bytes.view().data(), std::min(bytes.size(), sizeof(*number)));
@@ -600,7 +616,7 @@ int MDBX_txn::canary(MDBX_canary* out) {
   if (!canary_known) {
     if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
     hawthorn::Value bytes;
-    const Status s = engine.get(catalog, mdbx_shim::kCanaryKey, bytes);
+    const Status s = read(catalog, mdbx_shim::kCanaryKey, bytes);
     if (!s.ok() && !s.is_not_found()) return fail(s);
     own_canary = {};
     if (bytes.size() == sizeof(own_canary)) {

@@ -1,8 +1,7 @@
 #pragma once
-// A transaction: one of the engine's, what it knows of tables, and its cursors.
+// A transaction: the engine's, what it knows of tables, and its cursors.
 //
-// One that writes is the engine's kExclusive: it never conflicts. One that reads shows the moment
-// of its begin. What it hands out lies in memory that lasts until it ends, or, where it writes,
+// One that writes is the engine's kExclusive: it never conflicts. One that reads is a snapshot. What it hands out lies in memory that lasts until it ends, or, where it writes,
 // until a later write.
 //
 // Threads: as the original's: of the thread that began it, or with MDBX_NOSTICKYTHREADS of one at a
@@ -89,7 +88,14 @@ struct MDBX_txn {
   // Its record as of this transaction.
   int record(TxnTable* found, TableRecord** record);
   int write_record(TxnTable* found);
-  hawthorn::Cursor open_cursor(TxnTable* found);
+  // What it sees of the database: of one that writes, its own writes among it.
+  hawthorn::Status read(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& out);
+  hawthorn::Result<uint64_t> count(const hawthorn::Tree& tree, std::string_view low,
+                                   std::optional<std::string_view> high);
+  hawthorn::Result<hawthorn::Tree> find_tree(std::string_view name);
+  hawthorn::Result<std::vector<std::string>> list_trees();
+  hawthorn::Cursor open_cursor(const hawthorn::Tree& tree, hawthorn::CursorOptions options = {});
+  int finish_reserve();
   hawthorn::Cursor& scratch(TxnTable* found);
   // Cursors that are open do not see what a program has put into room that it had reserved, before
   // this. What goes wrong with it is told by the next write.
@@ -144,8 +150,8 @@ struct MDBX_txn {
   MDBX_txn* child = nullptr;
   hawthorn::Db* db = nullptr;
   std::shared_ptr<hawthorn::Db> followed;      // keeps `db`, where that is a follower's view
-  std::shared_ptr<hawthorn::Snapshot> moment;  // that it reads, shared with its clones
-  hawthorn::Transaction engine;
+  std::shared_ptr<hawthorn::Snapshot> moment;  // of one that reads, shared with its clones
+  hawthorn::Transaction engine;                // of one that writes
   hawthorn::Tree catalog;
   uint64_t renames_before = 0;
   uint64_t commits_before = 0;            // of the environment, when it began
@@ -164,7 +170,6 @@ struct MDBX_txn {
   hawthorn::Value value;  // of the last get
 
  private:
-  int begin_at(const hawthorn::Snapshot& snapshot);
   int begin_again();
   int write_out(MDBX_commit_latency* latency);
   void release_writer();

@@ -56,7 +56,7 @@ int MDBX_txn::look_up(MDBX_dbi dbi, TxnTable* found) {
   }
   if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
   hawthorn::Value bytes;
-  const Status s = engine.get(catalog, record_key(table.name, table.main), bytes);
+  const Status s = read(catalog, record_key(table.name, table.main), bytes);
   if (!s.ok()) return s.is_not_found() ? MDBX_BAD_DBI : fail(s);
   const auto there = TableRecord::decode(bytes.view());
   if (!there) return MDBX_CORRUPTED;
@@ -66,7 +66,7 @@ int MDBX_txn::look_up(MDBX_dbi dbi, TxnTable* found) {
     found->tree = table.tree;
     return MDBX_SUCCESS;
   }
-  Result<hawthorn::Tree> tree = engine.find_tree(tree_name(there->id));
+  Result<hawthorn::Tree> tree = find_tree(tree_name(there->id));
   if (!tree.ok()) return fail(tree.status());
   found->tree = *tree;
   return MDBX_SUCCESS;
@@ -80,7 +80,7 @@ int MDBX_txn::record(TxnTable* found, TableRecord** out) {
       if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
       hawthorn::Value bytes;
       const Status s =
-          engine.get(catalog, record_key(found->table->name, found->table->main), bytes);
+          read(catalog, record_key(found->table->name, found->table->main), bytes);
       if (!s.ok()) return s.is_not_found() ? MDBX_BAD_DBI : fail(s);
       const auto there = TableRecord::decode(bytes.view());
       if (!there) return MDBX_CORRUPTED;
@@ -157,7 +157,7 @@ int MDBX_txn::bind(MDBX_dbi dbi, std::shared_ptr<Table> table, bool made) {
   mine->made = made;
   mine->tree = table->tree;
   if (followed != nullptr) {
-    Result<hawthorn::Tree> tree = engine.find_tree(tree_name(table->record.id));
+    Result<hawthorn::Tree> tree = find_tree(tree_name(table->record.id));
     if (!tree.ok()) return fail(tree.status());
     mine->tree = *tree;
   }
@@ -185,7 +185,7 @@ int MDBX_txn::find_handle(std::string_view name, MDBX_dbi* dbi) {
 }
 
 bool MDBX_txn::has_entries(TxnTable* found, bool* any) {
-  hawthorn::Cursor cursor = engine.cursor(found->tree, {.key_only = true});
+  hawthorn::Cursor cursor = open_cursor(found->tree, {.key_only = true});
   *any = cursor.first();
   return cursor.status().ok();
 }
@@ -276,7 +276,7 @@ int MDBX_txn::open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, C
   // Not open, or what is open by the name is not what this transaction would find there.
   if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
   hawthorn::Value bytes;
-  const Status found = engine.get(catalog, record_key(asked, false), bytes);
+  const Status found = read(catalog, record_key(asked, false), bytes);
   if (!found.ok() && !found.is_not_found()) return fail(found);
   auto fresh = std::make_shared<Table>();
   fresh->name = asked;
@@ -285,7 +285,7 @@ int MDBX_txn::open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, C
     const auto record = TableRecord::decode(bytes.view());
     if (!record) return MDBX_CORRUPTED;
     fresh->record = *record;
-  } else if (engine.get(main->tree, asked, bytes).ok()) {
+  } else if (read(main->tree, asked, bytes).ok()) {
     return MDBX_INCOMPATIBLE;  // an entry of the main table
   } else {
     if (!(wanted & MDBX_CREATE)) return MDBX_NOTFOUND;
@@ -312,7 +312,7 @@ int MDBX_txn::open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, C
   const auto options = mdbx_shim::tree_options(fresh->record);
   if (followed == nullptr) {
     Result<hawthorn::Tree> tree = made ? engine.tree(tree_name(fresh->record.id), options)
-                                       : engine.find_tree(tree_name(fresh->record.id));
+                                       : find_tree(tree_name(fresh->record.id));
     if (!tree.ok()) return fail(tree.status());
     fresh->tree = *tree;
   }
@@ -403,7 +403,7 @@ int MDBX_txn::rename_table(MDBX_dbi dbi, std::string_view name) {
   TxnTable* main = nullptr;
   if (const int code = table(mdbx_shim::kMainDbi, &main); code != MDBX_SUCCESS) return code;
   hawthorn::Value bytes;
-  if (const Status s = engine.get(main->tree, name, bytes); !s.is_not_found()) {
+  if (const Status s = read(main->tree, name, bytes); !s.is_not_found()) {
     return s.ok() ? MDBX_KEYEXIST : fail(s);
   }
   TableRecord* mine_record = nullptr;
@@ -426,7 +426,7 @@ int MDBX_txn::rename_table(MDBX_dbi dbi, std::string_view name) {
 int MDBX_txn::names(
     const std::function<int(std::string_view name, const TableRecord& record)>& use) {
   if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
-  hawthorn::Cursor cursor = engine.cursor(catalog);
+  hawthorn::Cursor cursor = open_cursor(catalog);
   const std::string_view prefix = mdbx_shim::kTablePrefix;
   for (bool more = cursor.seek(prefix); more && cursor.key().starts_with(prefix);
        more = cursor.next()) {
@@ -442,8 +442,8 @@ int MDBX_txn::stat(TxnTable* found, MDBX_stat* stat, size_t bytes) {
   memset(stat, 0, bytes);
   stat->ms_psize = static_cast<unsigned>(env->page_bytes);
   if (found->table->garbage) return MDBX_SUCCESS;
-  if (const Status s = engine.finish_reserve(); !s.ok()) return fail(s);
-  const Result<uint64_t> entries = engine.count(found->tree, "", std::nullopt);
+  if (const int code = finish_reserve(); code != MDBX_SUCCESS) return code;
+  const Result<uint64_t> entries = count(found->tree, "", std::nullopt);
   if (!entries.ok()) return fail(entries.status());
   stat->ms_entries = *entries;
   const Result<hawthorn::RangeEstimate> size = db->estimate(found->tree, "", std::nullopt);

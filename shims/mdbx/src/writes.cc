@@ -38,7 +38,7 @@ int Write::name_of_a_table(std::string_view key) {
   }
   if (const int code = txn_->open_catalog(); code != MDBX_SUCCESS) return code;
   hawthorn::Value bytes;
-  const Status s = txn_->engine.get(txn_->catalog, record_key(key, false), bytes);
+  const Status s = txn_->read(txn_->catalog, record_key(key, false), bytes);
   if (s.is_not_found()) return MDBX_SUCCESS;
   return s.ok() ? MDBX_INCOMPATIBLE : txn_->fail(s);
 }
@@ -258,14 +258,14 @@ int Write::del(std::string_view key, const std::string_view* value) {
   Status s;
   if (multi() && value != nullptr) {
     if (const int code = check_value(*txn_, *table_, val(*value)); code != MDBX_SUCCESS) {
-      s = txn_->engine.get(table_->tree, key, txn_->value);
+      s = txn_->read(table_->tree, key, txn_->value);
       return s.ok() ? code : txn_->fail(s);
     }
     const Result<bool> was_there = txn_->engine.remove_if(table_->tree, key, *value);
     if (!was_there.ok()) return txn_->fail(was_there.status());
     if (!*was_there) return MDBX_NOTFOUND;
   } else {
-    s = txn_->engine.get(table_->tree, key, txn_->value);
+    s = txn_->read(table_->tree, key, txn_->value);
     if (!s.ok()) return txn_->fail(s);
     if (value != nullptr && !txn_->env->lmdb) {
       const MDBX_val asked = val(*value);

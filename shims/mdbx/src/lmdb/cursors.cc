@@ -52,17 +52,10 @@ int check_operation(const MDBX_cursor& cursor, const MDB_val* key, const MDB_val
 
 // Behind a delete a cursor is on the next entry, if there is one.
 int leave_gap(MDBX_cursor& cursor) {
+  if (cursor.place == mdbx::Place::kAt && cursor.among != mdbx::Among::kOn) cursor.look();
   if (cursor.place == mdbx::Place::kEnd) return MDB_NOTFOUND;
   if (cursor.place != mdbx::Place::kGap) return MDB_SUCCESS;
   return answer(cursor.get(nullptr, nullptr, MDBX_GET_CURRENT));
-}
-
-// The same, but to the key of the value that is gone, while it has others.
-int back_to_key(MDBX_cursor& cursor) {
-  if (cursor.place != mdbx::Place::kGap) return leave_gap(cursor);
-  const std::string gone = cursor.key;
-  MDBX_val key = mdbx::val(gone);
-  return answer(cursor.get(&key, nullptr, MDBX_SET_RANGE));
 }
 
 }  // namespace
@@ -71,6 +64,7 @@ int back_to_key(MDBX_cursor& cursor) {
 using hawthorn::lmdb::answer;
 using hawthorn::lmdb::core;
 using hawthorn::lmdb::TxnTable;
+using hawthorn::mdbx::Among;
 using hawthorn::mdbx::Place;
 namespace lmdb_shim = hawthorn::lmdb;
 
@@ -123,7 +117,7 @@ int mdb_cursor_get(MDB_cursor* cursor, MDB_val* key, MDB_val* data, MDB_cursor_o
   const int checked = lmdb_shim::check_operation(mine, key, data, op);
   if (checked != MDB_SUCCESS) return checked;
   if (op == MDB_FIRST_DUP || op == MDB_LAST_DUP) {
-    const int code = lmdb_shim::back_to_key(mine);
+    const int code = lmdb_shim::leave_gap(mine);
     if (code != MDB_SUCCESS) return code;
   }
   MDBX_val same_key = key != nullptr ? core(*key) : MDBX_val{};
@@ -170,13 +164,13 @@ int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int
 int mdb_cursor_del(MDB_cursor* cursor, unsigned int flags) {
   if (const int code = lmdb_shim::check(core(cursor), true); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
-  if (mine.place == Place::kEnd) return MDB_NOTFOUND;
-  if (mine.place == Place::kGap && mine.multi() && (flags & MDB_NODUPDATA)) {
-    // The value is gone, and the key may have others.
-    const std::string key = mine.key;
-    const int code = hawthorn::mdbx::Write(mine.txn, mine.table, &mine).del(key, nullptr);
-    if (code != MDBX_NOTFOUND) return answer(code);
+  if (const int code = lmdb_shim::leave_gap(mine); code != MDB_SUCCESS) return code;
+  if (mine.place == Place::kAt && mine.among != Among::kOn && (flags & MDB_NODUPDATA)) {
+    // The value is gone, and the key has others.
+    const std::string key(mine.current_key());
+    return answer(hawthorn::mdbx::Write(mine.txn, mine.table, &mine).del(key, nullptr));
   }
+  if (mine.place == Place::kAt && mine.among == Among::kLast) return MDB_NOTFOUND;
   return answer(mine.del(flags & MDB_NODUPDATA));
 }
 

@@ -1,0 +1,79 @@
+#include "tools/mdbx/environment.h"
+
+#include <cerrno>
+
+#include "tools/text.h"
+
+namespace hawthorn::tools {
+namespace {
+
+StatusCode status_code(int code) {
+  switch (code) {
+    case MDBX_NOTFOUND:
+    case ENOENT:
+      return StatusCode::kNotFound;
+    case MDBX_BUSY:
+      return StatusCode::kBusy;
+    case MDBX_BAD_VALSIZE:
+    case MDBX_INCOMPATIBLE:
+    case MDBX_EKEYMISMATCH:
+    case EINVAL:
+      return StatusCode::kInvalidArgument;
+    case MDBX_CORRUPTED:
+    case MDBX_INVALID:
+      return StatusCode::kCorruption;
+    case MDBX_MAP_FULL:
+    case ENOSPC:
+      return StatusCode::kNoSpace;
+    case ENOMEM:
+      return StatusCode::kOutOfMemory;
+    case MDBX_VERSION_MISMATCH:
+      return StatusCode::kNotSupported;
+    default:
+      return StatusCode::kIoError;
+  }
+}
+
+}  // namespace
+
+Status mdbx_error(int code, std::string_view what) {
+  return Status(status_code(code), std::string(what) + ": " + mdbx_strerror(code));
+}
+
+std::string table_text(const std::optional<std::string>& name) {
+  return name ? "the table " + encode(Encoding::kEscaped, *name) : "the main table";
+}
+
+Result<EnvironmentHandle> open_environment(const std::string& directory, MDBX_env_flags_t flags) {
+  MDBX_env* env = nullptr;
+  int code = mdbx_env_create(&env);
+  if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
+  EnvironmentHandle handle(env);
+  code = mdbx_env_set_maxdbs(env, 1);
+  if (code == MDBX_SUCCESS) code = mdbx_env_open(env, directory.c_str(), flags, 0664);
+  if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
+  return handle;
+}
+
+Result<TransactionHandle> begin_transaction(MDBX_env* env, MDBX_txn_flags_t flags) {
+  MDBX_txn* txn = nullptr;
+  const int code = mdbx_txn_begin(env, nullptr, flags, &txn);
+  if (code != MDBX_SUCCESS) return mdbx_error(code, "a transaction");
+  return TransactionHandle(txn);
+}
+
+Result<CursorHandle> open_cursor(MDBX_txn* txn, MDBX_dbi table) {
+  MDBX_cursor* cursor = nullptr;
+  const int code = mdbx_cursor_open(txn, table, &cursor);
+  if (code != MDBX_SUCCESS) return mdbx_error(code, "a cursor");
+  return CursorHandle(cursor);
+}
+
+int open_mdbx_table(MDBX_txn* txn, const std::optional<std::string>& name, MDBX_db_flags_t flags,
+                    MDBX_dbi* table) {
+  if (!name) return mdbx_dbi_open2(txn, nullptr, flags, table);
+  const MDBX_val bytes = mdbx_value(*name);
+  return mdbx_dbi_open2(txn, &bytes, flags, table);
+}
+
+}  // namespace hawthorn::tools
