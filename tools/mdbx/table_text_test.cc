@@ -244,7 +244,7 @@ TEST_F(TableText, ChangedBytes) {
   std::mt19937_64 random(20'260);
   const auto below = [&random](size_t bound) { return static_cast<size_t>(random() % bound); };
   size_t read_whole = 0;
-  for (int round = 0; round < 4'000; ++round) {
+  for (int round = 0; round < 1'500; ++round) {
     std::string text = texts[round % 2];
     for (size_t changes = 1 + below(3); changes > 0; --changes) {
       if (text.empty()) text = ' ';
@@ -281,7 +281,7 @@ TEST_F(TableText, ChangedBytes) {
     EXPECT_EQ(read(write(tables, round % 3 == 0), &again), tables.empty() ? error_of("") : "");
     expect_same(again, tables);
   }
-  EXPECT_GT(read_whole, 400U);
+  EXPECT_GT(read_whole, 150U);
 }
 
 }  // namespace

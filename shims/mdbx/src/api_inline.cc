@@ -3,6 +3,12 @@
 #define LIBMDBX_INTERNALS 1
 #include <mdbx.h>
 
+#ifdef __clang__
+#define HAWTHORN_MDBX_NOTHROW noexcept
+#else
+#define HAWTHORN_MDBX_NOTHROW
+#endif
+
 int mdbx_env_close(MDBX_env* env) { return __inline_mdbx_env_close(env); }
 int mdbx_env_set_maxreaders(MDBX_env* env, unsigned readers) {
   return __inline_mdbx_env_set_maxreaders(env, readers);
@@ -49,10 +55,18 @@ int mdbx_dbi_flags(const MDBX_txn* txn, MDBX_dbi dbi, unsigned* flags) {
 int mdbx_txn_release_all_cursors(const MDBX_txn* txn, bool unbind) {
   return __inline_mdbx_txn_release_all_cursors(txn, unbind);
 }
-uint64_t mdbx_key_from_int64(const int64_t i64) { return __inline_mdbx_key_from_int64(i64); }
-uint32_t mdbx_key_from_int32(const int32_t i32) { return __inline_mdbx_key_from_int32(i32); }
-intptr_t mdbx_limits_pgsize_min(void) { return __inline_mdbx_limits_pgsize_min(); }
-intptr_t mdbx_limits_pgsize_max(void) { return __inline_mdbx_limits_pgsize_max(); }
+uint64_t mdbx_key_from_int64(const int64_t i64) HAWTHORN_MDBX_NOTHROW {
+  return __inline_mdbx_key_from_int64(i64);
+}
+uint32_t mdbx_key_from_int32(const int32_t i32) HAWTHORN_MDBX_NOTHROW {
+  return __inline_mdbx_key_from_int32(i32);
+}
+intptr_t mdbx_limits_pgsize_min(void) HAWTHORN_MDBX_NOTHROW {
+  return __inline_mdbx_limits_pgsize_min();
+}
+intptr_t mdbx_limits_pgsize_max(void) HAWTHORN_MDBX_NOTHROW {
+  return __inline_mdbx_limits_pgsize_max();
+}
 #if HAWTHORN_MDBX_API >= 14
 int mdbx_txn_abort(MDBX_txn* txn) { return __inline_mdbx_txn_abort(txn); }
 void mdbx_cache_init(MDBX_cache_entry_t* entry) { __inline_mdbx_cache_init(entry); }

@@ -116,9 +116,14 @@ int MDBX_cursor::multiple(MDBX_val* key_out, MDBX_val* value_out, MDBX_cursor_op
   if (!(table->table->record.flags & MDBX_DUPFIXED)) return MDBX_INCOMPATIBLE;
   if (operation == MDBX_NEXT_MULTIPLE) {
     const int code = step(true, MDBX_NEXT_DUP, nullptr, nullptr);
-    if (code == MDBX_NOTFOUND && place == Place::kAt && among == Among::kOn && !txn->env->lmdb) {
-      leave_engine();
-      among = Among::kLast;
+    if (code == MDBX_NOTFOUND && place == Place::kAt && among == Among::kOn && !txn->env->lmdb &&
+        settle()) {
+      bool one = true;
+      if (const int counted = has_one_value(&one); counted != MDBX_SUCCESS) return counted;
+      if (!one) {
+        leave_engine();
+        among = Among::kLast;
+      }
     }
     return code == MDBX_SUCCESS ? gather(key_out, value_out) : code;
   }

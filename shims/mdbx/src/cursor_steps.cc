@@ -126,11 +126,12 @@ int MDBX_cursor::first_or_last_value(bool to_first, MDBX_val* key_out, MDBX_val*
 
 int MDBX_cursor::step_from_gap(bool forward, MDBX_cursor_op operation, MDBX_val* key_out,
                                MDBX_val* value_out) {
-  if (operation == MDBX_NEXT_DUP || operation == MDBX_PREV_DUP) return MDBX_NOTFOUND;
+  if (operation == MDBX_PREV_DUP) return MDBX_NOTFOUND;
   if (!settle_gap()) {
     if (failed()) return txn->fail(engine->status());
     return step(forward, operation, key_out, value_out);
   }
+  if (operation == MDBX_NEXT_DUP) return MDBX_NOTFOUND;
   if (forward) return found(true, key_out, value_out);
   if (engine->prev()) return found(true, key_out, value_out);
   if (failed()) return txn->fail(engine->status());

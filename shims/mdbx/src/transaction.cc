@@ -54,8 +54,15 @@ int MDBX_txn::check_write(const MDBX_txn* txn, unsigned bad) {
   return check(txn, (bad | MDBX_TXN_RDONLY) & ~unsigned{MDBX_TXN_PARKED});
 }
 
+// Forgets what it knows of tables, where some have changed their name or shape since it knew it.
+void MDBX_txn::see_renames() {
+  const uint64_t now = env->renames.load(std::memory_order_acquire);
+  if (now != renames_before) tables.clear();
+  renames_before = now;
+}
+
 int MDBX_txn::begin_look() {
-  renames_before = env->renames.load(std::memory_order_acquire);
+  see_renames();
   owner = std::this_thread::get_id();
   begun_behind.store(env->last_txnid.load(std::memory_order_acquire), std::memory_order_relaxed);
   commits_before = env->commits.load(std::memory_order_acquire);
@@ -125,7 +132,8 @@ uint64_t MDBX_txn::id() {
 }
 
 int MDBX_txn::begin_write() {
-  renames_before = env->renames.load(std::memory_order_acquire);
+  see_renames();
+  dropped.clear();
   owner = std::this_thread::get_id();
   if (const int code = env->take_over(); code != MDBX_SUCCESS) return code;
   // Nobody but this environment writes, so nothing is to be waited for but background work.
@@ -208,20 +216,31 @@ void MDBX_txn::settle(bool committed) {
     if (mine == nullptr || mine->table == nullptr) continue;
     auto& handle = env->handles[dbi];
     if (handle.generation.load(std::memory_order_relaxed) != mine->generation) continue;
-    if (committed ? mine->gone : mine->made && mine->before == nullptr) {
-      env->forget(static_cast<MDBX_dbi>(dbi));
-      continue;
-    }
     if (!committed) {
       if (!mine->made) continue;
-      handle.table = mine->before;
-      handle.generation.fetch_add(1, std::memory_order_release);
+      env->renames.fetch_add(1, std::memory_order_acq_rel);
+      if (mine->before == nullptr) {
+        env->forget(static_cast<MDBX_dbi>(dbi));
+      } else {
+        handle.table = mine->before;
+      }
       continue;
     }
-    if (handle.table != mine->table) env->renames.fetch_add(1, std::memory_order_acq_rel);
+    if (mine->gone) continue;
+    if (handle.table != mine->table || mine->made) {
+      env->renames.fetch_add(1, std::memory_order_acq_rel);
+    }
     handle.table = mine->table;  // renamed, or with other flags
     if (mine->made) mine->table->since.store(commits, std::memory_order_release);
     if (mine->written) mine->table->txnid.store(txnid, std::memory_order_relaxed);
+  }
+  if (!committed || dropped.empty()) return;
+  for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < env->handle_count; ++dbi) {
+    const Table* const table = env->handles[dbi].table.get();
+    if (table != nullptr &&
+        std::find(dropped.begin(), dropped.end(), table->record.id) != dropped.end()) {
+      env->forget(dbi);
+    }
   }
 }
 
@@ -241,6 +260,7 @@ void MDBX_txn::merge_into_parent() {
     outer->gone = inner.gone;
     outer->written |= inner.written;
   }
+  parent->dropped.insert(parent->dropped.end(), dropped.begin(), dropped.end());
   parent->own_canary = own_canary;
   parent->canary_known = canary_known;
   parent->written_bytes += written_bytes;
@@ -249,6 +269,21 @@ void MDBX_txn::merge_into_parent() {
     if (table != nullptr) {
       parent->each_cursor(table.get(), [](MDBX_cursor& cursor) { cursor.table_written(); });
     }
+  }
+}
+
+// Who begins behind the commit looks whether the tables are there, before their handles are closed.
+void MDBX_txn::announce_drops() {
+  const std::lock_guard<std::mutex> guard(env->mutex);
+  for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < env->handle_count; ++dbi) {
+    auto& handle = env->handles[dbi];
+    if (handle.table == nullptr || std::find(dropped.begin(), dropped.end(),
+                                             handle.table->record.id) == dropped.end()) {
+      continue;
+    }
+    handle.table->since.store(UINT64_MAX, std::memory_order_release);
+    const uint32_t now = handle.generation.fetch_add(1, std::memory_order_acq_rel) + 1;
+    if (dbi < tables.size() && tables[dbi] != nullptr) tables[dbi]->generation = now;
   }
 }
 
@@ -268,6 +303,7 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
     if (latency != nullptr) latency->preparation = mdbx_shim::seconds_since(began);
     const auto writing = std::chrono::steady_clock::now();
     const hawthorn::Durability durability = env->durability(flags);
+    if (code == MDBX_SUCCESS && s.ok() && !dropped.empty()) announce_drops();
     if (code == MDBX_SUCCESS && s.ok()) s = engine.commit(durability);
     if (latency != nullptr) {
       (durability == hawthorn::Durability::kFull ? latency->sync : latency->write) =
@@ -308,7 +344,6 @@ void MDBX_txn::release_writer() {
 // What it knows of tables is good for the next transaction, too, where that sees what it has seen
 // and what was committed since: but of what was made, renamed or dropped.
 void MDBX_txn::recycle() {
-  if (env->renames.load(std::memory_order_acquire) != renames_before) tables.clear();
   for (auto& table : tables) {
     if (table == nullptr) continue;
     table->scratch.reset();

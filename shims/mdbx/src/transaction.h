@@ -154,6 +154,7 @@ struct MDBX_txn {
   hawthorn::Transaction engine;                // of one that writes
   hawthorn::Tree catalog;
   uint64_t renames_before = 0;
+  std::vector<uint64_t> dropped;  // ids of tables
   uint64_t commits_before = 0;            // of the environment, when it began
   uint64_t txnid = 0;                     // 0: not read yet
   std::atomic<uint64_t> begun_behind{0};  // about the id of the last commit that it sees
@@ -171,9 +172,11 @@ struct MDBX_txn {
 
  private:
   int begin_again();
+  void announce_drops();
   int write_out(MDBX_commit_latency* latency);
   void release_writer();
   void recycle();
+  void see_renames();
   int look_up(MDBX_dbi dbi, TxnTable* found);
   int open_main(unsigned wanted, hawthorn::mdbx::Compare keys, hawthorn::mdbx::Compare values);
   int new_record(unsigned wanted, hawthorn::mdbx::Compare keys, hawthorn::mdbx::Compare values,

@@ -60,15 +60,29 @@ int MDBX_txn::look_up(MDBX_dbi dbi, TxnTable* found) {
   if (!s.ok()) return s.is_not_found() ? MDBX_BAD_DBI : fail(s);
   const auto there = TableRecord::decode(bytes.view());
   if (!there) return MDBX_CORRUPTED;
-  if (there->id != table.record.id) return MDBX_BAD_DBI;
+  if (there->id != table.record.id) {
+    // A handle is of a name: what had it when this transaction began, was dropped since.
+    if (there->flags != table.record.flags) return MDBX_BAD_DBI;
+    auto then = std::make_shared<Table>();
+    then->name = table.name;
+    then->main = table.main;
+    then->record = *there;
+    then->compare_keys = table.compare_keys;
+    then->compare_values = table.compare_values;
+    found->table = std::move(then);
+  } else if (!read_only()) {
+    // Nobody drops it while this transaction is open: those that begin later need not look.
+    found->table->since.store(commits_before, std::memory_order_release);
+  }
   found->record = *there;
-  if (followed == nullptr) {
-    found->tree = table.tree;
+  if (followed == nullptr && found->table->tree.valid()) {
+    found->tree = found->table->tree;
     return MDBX_SUCCESS;
   }
   Result<hawthorn::Tree> tree = find_tree(tree_name(there->id));
   if (!tree.ok()) return fail(tree.status());
   found->tree = *tree;
+  if (followed == nullptr) found->table->tree = *tree;
   return MDBX_SUCCESS;
 }
 
@@ -147,8 +161,11 @@ int MDBX_txn::bind(MDBX_dbi dbi, std::shared_ptr<Table> table, bool made) {
     mine->before = dbi < tables.size() && tables[dbi] != nullptr && tables[dbi]->made
                        ? tables[dbi]->before
                        : handle.table;
+    // Of the same name it stays what it is to transactions that have it.
+    if (handle.table == nullptr) handle.generation.fetch_add(1, std::memory_order_acq_rel);
     handle.table = table;
-    mine->generation = handle.generation.fetch_add(1, std::memory_order_acq_rel) + 1;
+    mine->generation = handle.generation.load(std::memory_order_relaxed);
+    if (made) env->renames.fetch_add(1, std::memory_order_acq_rel);
     env->handle_count = std::max(env->handle_count, dbi + 1);
   }
   env->give_comparators(*table);
@@ -292,13 +309,7 @@ int MDBX_txn::open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, C
     made = true;
   }
   if (known == MDBX_DBS_FULL) return MDBX_DBS_FULL;
-  if (known == MDBX_SUCCESS) {
-    if (!found.ok() || fresh->record.id == env->handles[handle].table->record.id) {
-      return MDBX_BAD_DBI;
-    }
-    const std::lock_guard<std::mutex> guard(env->mutex);
-    env->forget(handle);
-  }
+  if (known == MDBX_SUCCESS && !made) return MDBX_BAD_DBI;  // it was opened with other flags
   if (made) {
     const int code = new_record(wanted, keys, values, &fresh->record);
     if (code != MDBX_SUCCESS) return code;
@@ -316,10 +327,7 @@ int MDBX_txn::open_table(const MDBX_val* name, unsigned wanted, MDBX_dbi* dbi, C
     if (!tree.ok()) return fail(tree.status());
     fresh->tree = *tree;
   }
-  if (!made && !(flags & MDBX_TXN_DIRTY)) {
-    // Others that begin from now on find it, too.
-    fresh->since.store(commits_before, std::memory_order_release);
-  }
+  if (!made && !read_only()) fresh->since.store(commits_before, std::memory_order_release);
   if (const int code = bind(handle, fresh, made); code != MDBX_SUCCESS) return code;
   *dbi = handle;
   if (made) {
@@ -348,6 +356,7 @@ int MDBX_txn::remove_table(std::string_view name, const TableRecord& record) {
   if (s.ok()) s = engine.del(catalog, record_key(name, false));
   if (s.ok()) s = engine.del(main->tree, name);
   if (!s.ok()) return fail(s);
+  dropped.push_back(record.id);
   const std::string gone(name);
   each_cursor(main, [&](MDBX_cursor& cursor) { cursor.entry_deleted(gone, nullptr); });
   wrote(main, 0);

@@ -140,6 +140,7 @@ int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int
   if (const int code = lmdb_shim::check(core(cursor), true); code != MDB_SUCCESS) return code;
   MDBX_cursor& mine = *core(cursor);
   const bool several = (flags & MDB_MULTIPLE) != 0;
+  if (mine.multi() && (flags & MDB_RESERVE)) return MDB_INCOMPATIBLE;
   if (key->mv_size == 0 || key->mv_size > lmdb_shim::kKeyMax ||
       (mine.multi() && data->mv_size > lmdb_shim::kKeyMax)) {
     if (several) data[1].mv_size = 0;
@@ -151,6 +152,8 @@ int mdb_cursor_put(MDB_cursor* cursor, MDB_val* key, MDB_val* data, unsigned int
     return EINVAL;
   }
   const MDBX_val same_key = core(*key);
+  const int settled = lmdb_shim::settle_orders(mine.txn, mine.dbi, same_key, core(*data));
+  if (settled != MDB_SUCCESS) return settled;
   MDBX_val values[2] = {core(data[0]), several ? core(data[1]) : MDBX_val{}};
   const int code = mine.put(&same_key, values, flags);
   if (several) data[1].mv_size = code == MDBX_INCOMPATIBLE ? 0 : values[1].iov_len;

@@ -73,8 +73,8 @@ inline std::string_view view(const MDB_val& value) { return hawthorn::mdbx::view
 // LMDB's code for one of the core's.
 int answer(int code);
 
-// A table for reading or for a write, with the order that the program has set: EINVAL,
-// MDB_BAD_TXN, EACCES, MDB_INCOMPATIBLE where it has to set one. Codes are LMDB's.
+// A table for reading or for a write: EINVAL, MDB_BAD_TXN, EACCES, MDB_INCOMPATIBLE where the
+// program has to set its order. Codes are LMDB's.
 int find(MDBX_txn* txn, MDB_dbi dbi, bool write, TxnTable** table);
 // Whether a cursor may be used so. Codes are LMDB's.
 int check(MDBX_cursor* cursor, bool write);
@@ -83,8 +83,11 @@ int check(MDBX_cursor* cursor, bool write);
 Compare function_for(MDB_cmp_func* compare);
 constexpr size_t kFunctions = 128;
 
-// Gives a table the order that the program has set for it. Codes are LMDB's.
-int apply_orders(MDBX_txn* txn, MDB_dbi dbi, bool write);
+// Before a put: gives an empty table the orders that the program has set for it, if they are such;
+// then it is another TxnTable. Codes are LMDB's.
+int settle_orders(MDBX_txn* txn, MDB_dbi dbi, const MDBX_val& key, const MDBX_val& value);
+// How keys, or values of a key, are compared.
+Compare order_of(MDBX_txn* txn, MDB_dbi dbi, const TxnTable& table, bool of_keys);
 void forget_orders(Env& env, MDB_dbi dbi);
 
 }  // namespace hawthorn::lmdb

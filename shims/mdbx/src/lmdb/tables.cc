@@ -46,6 +46,7 @@ int open_main(MDBX_txn& txn, unsigned flags, MDB_dbi* dbi) {
 }
 
 int open_named(MDBX_txn& txn, std::string_view name, unsigned flags, MDB_dbi* dbi) {
+  if (name.empty() || name.size() > kKeyMax) return MDB_BAD_VALSIZE;
   TxnTable* main = nullptr;
   if (const int code = txn.table(mdbx::kMainDbi, &main); code != MDBX_SUCCESS) return code;
   // Names cannot be keys of such a main table.
@@ -163,12 +164,17 @@ int mdb_put(MDB_txn* txn, MDB_dbi dbi, MDB_val* key, MDB_val* data, unsigned int
   if (const int code = lmdb_shim::find(core(txn), dbi, true, &table); code != MDB_SUCCESS) {
     return code;
   }
-  if (key->mv_size > lmdb_shim::kKeyMax ||
-      (table->table->multi() && data->mv_size > lmdb_shim::kKeyMax)) {
+  const bool several = table->table->multi();
+  if (several && (flags & MDB_RESERVE)) return MDB_INCOMPATIBLE;
+  if (key->mv_size == 0 || key->mv_size > lmdb_shim::kKeyMax ||
+      (several && data->mv_size > lmdb_shim::kKeyMax)) {
     return MDB_BAD_VALSIZE;
   }
   const MDBX_val same_key = core(*key);
   MDBX_val value = core(*data);
+  int settled = lmdb_shim::settle_orders(core(txn), dbi, same_key, value);
+  if (settled == MDB_SUCCESS) settled = answer(core(txn)->table(dbi, &table));
+  if (settled != MDB_SUCCESS) return settled;
   const int code = Write(core(txn), table, nullptr).put(&same_key, &value, flags);
   if (code == MDBX_KEYEXIST || (code == MDBX_SUCCESS && (flags & MDB_RESERVE))) {
     lmdb_shim::give(value, data);
@@ -195,7 +201,7 @@ int mdb_cmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) {
   if (lmdb_shim::find(core(txn), dbi, false, &table) != MDB_SUCCESS) return 0;
   const MDBX_val first = core(*a);
   const MDBX_val second = core(*b);
-  return table->table->compare_keys(&first, &second);
+  return lmdb_shim::order_of(core(txn), dbi, *table, true)(&first, &second);
 }
 
 int mdb_dcmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) {
@@ -203,5 +209,5 @@ int mdb_dcmp(MDB_txn* txn, MDB_dbi dbi, const MDB_val* a, const MDB_val* b) {
   if (lmdb_shim::find(core(txn), dbi, false, &table) != MDB_SUCCESS) return 0;
   const MDBX_val first = core(*a);
   const MDBX_val second = core(*b);
-  return table->table->compare_values(&first, &second);
+  return lmdb_shim::order_of(core(txn), dbi, *table, false)(&first, &second);
 }

@@ -28,6 +28,7 @@ TEST_F(Tables, NamesAndHandles) {
   EXPECT_EQ(mdb_dbi_open(txn, "t", 0, &dbi), MDB_NOTFOUND);
   EXPECT_EQ(mdb_dbi_open(txn, "t", 0x1, &dbi), EINVAL);
   EXPECT_EQ(mdb_dbi_open(txn, "t", 0, nullptr), EINVAL);
+  EXPECT_EQ(mdb_dbi_open(txn, "", MDB_CREATE, &dbi), MDB_BAD_VALSIZE);
   EXPECT_EQ(mdb_dbi_open(nullptr, "t", 0, &dbi), EINVAL);
   ASSERT_DONE(mdb_open(txn, "t", MDB_CREATE | MDB_DUPSORT, &dbi));
   MDB_dbi again = 0;
@@ -283,6 +284,45 @@ TEST_F(Tables, OrdersThatComeTooLate) {
   txn = begin();
   for (const char* key : {"a", "c", "b"}) ASSERT_DONE(put(txn, empty, key, "1"));
   EXPECT_EQ(all(txn, empty), "c=1 b=1 a=1 ");
+  ASSERT_DONE(mdb_txn_commit(txn));
+}
+
+// As mdb_load has one: what is put is behind all others.
+int greater(const MDB_val*, const MDB_val*) { return 1; }
+
+TEST_F(Tables, WhatIsNoOrder) {
+  open();
+  MDB_txn* txn = begin();
+  const MDB_dbi dbi = table(txn, "t", MDB_CREATE | MDB_DUPSORT);
+  ASSERT_DONE(mdb_set_compare(txn, dbi, greater));
+  ASSERT_DONE(mdb_set_dupsort(txn, dbi, greater));
+  MDB_cursor* at = cursor(txn, dbi);
+  ASSERT_DONE(put(at, "a", "1", MDB_APPEND));
+  ASSERT_DONE(put(at, "a", "2", MDB_CURRENT | MDB_APPENDDUP));
+  ASSERT_DONE(put(at, "b", "1", MDB_APPEND));
+  mdb_cursor_close(at);
+  ASSERT_DONE(mdb_txn_commit(txn));
+  reopen();
+  txn = begin(MDB_RDONLY);
+  EXPECT_EQ(all(txn, table(txn, "t", 0)), "a=1 a=2 b=1 ");
+  mdb_txn_abort(txn);
+}
+
+TEST_F(Tables, OrdersThatAreSetBesideCursors) {
+  open();
+  MDB_txn* txn = begin();
+  const MDB_dbi dbi = table(txn, "t");
+  MDB_cursor* first = cursor(txn, dbi);
+  MDB_cursor* second = cursor(txn, dbi);
+  EXPECT_EQ(move(first, MDB_FIRST), "(missing)");
+  ASSERT_DONE(mdb_set_compare(txn, dbi, backwards));
+  MDB_val a = bytes("a");
+  MDB_val b = bytes("b");
+  EXPECT_GT(mdb_cmp(txn, dbi, &a, &b), 0);
+  ASSERT_DONE(put(second, "a", "1"));
+  ASSERT_DONE(put(txn, dbi, "b", "2"));
+  EXPECT_EQ(move(first, MDB_NEXT), "b=2");
+  EXPECT_EQ(move(second, MDB_PREV), "b=2");
   ASSERT_DONE(mdb_txn_commit(txn));
 }
 
