@@ -9,8 +9,10 @@ packages=(
   libhwy-dev libxxhash-dev libcli11-dev liblz4-dev libzstd-dev libssl-dev
   # io_uring; a build without it reads by a pool of threads.
   liburing-dev
-  # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack.
+  # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack;
+  # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with.
   libgtest-dev clang-19 lld-19 libclang-rt-19-dev llvm-19 clang-format-19 python3 dpkg-dev file
+  lmdb-utils
   # Benchmarks: the peers, the word list of the account names, the charts. RocksDB's library is that
   # of import-rocksdb, too, which is left out without it.
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hawthorn/follower.h"
+#include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
 #include "tools/keys.h"
 #include "tools/stream.h"
@@ -30,6 +31,26 @@ class ProgramsOperator final : public MergeOperator {
 
  private:
   const std::string name_;
+};
+
+// The order of libmdbx's MDBX_INTEGERKEY and MDBX_INTEGERDUP, which trees of hawthorn-mdbx have
+// (shims/mdbx/src/tables.cc): numbers of 4 or 8 bytes, the last of which counts most.
+class IntegerOrder final : public KeyOrder {
+ public:
+  std::string_view name() const override { return "mdbx.integer"; }
+  bool encode(std::string_view key, std::string* sort_key) const override {
+    return turn(key, sort_key);
+  }
+  bool decode(std::string_view sort_key, std::string* key) const override {
+    return turn(sort_key, key);
+  }
+
+ private:
+  static bool turn(std::string_view from, std::string* to) {
+    if (from.size() != sizeof(uint32_t) && from.size() != sizeof(uint64_t)) return false;
+    to->append(from.rbegin(), from.rend());
+    return true;
+  }
 };
 
 // The first key after all keys with this prefix; nothing when there is none (only 0xff bytes).
@@ -74,6 +95,7 @@ Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& 
   FollowerOptions following;
   following.memory_budget_bytes = options.memory_budget_bytes;
   following.merge_operators = options.merge_operators;
+  following.key_orders = options.key_orders;
   following.encryption = options.encryption;
   following.log = options.log;
   const Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
@@ -106,6 +128,7 @@ Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access ac
   for (size_t i = 0; i < ProgramsOperator::kCount; ++i) {
     options.merge_operators.push_back(std::make_shared<ProgramsOperator>(i));
   }
+  options.key_orders = {std::make_shared<IntegerOrder>()};
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };

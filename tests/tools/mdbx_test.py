@@ -152,7 +152,8 @@ class RoundTrips(MdbxCase):
 
     def test_what_only_this_takes(self):
         tables = [Table(None, "", [(b"", b""), (b"k" * 60_000, b"v" * (1 << 20))]),
-                  Table(b"dup", "dupsort", [(b"", b""), (b"", b"a"), (b"k" * 16_000, b"v" * 32_000)])]
+                  Table(b"dup", "dupsort",
+                        [(b"", b""), (b"", b"a"), (b"k" * 16_000, b"v" * 32_000)])]
         self.load(text_of(tables))
         self.assert_holds(tables)
 
@@ -289,15 +290,15 @@ class BadInput(MdbxCase):
     def test_what_comes_before_stays(self):
         good = text_of([Table(b"a", "", [(b"k%05d" % i, b"") for i in range(25_000)])])
         self.assert_refused(good.replace(b" 6b3234393939\n", b" zz\n"),
-                            "50004: no two hexadecimal digits at byte 2 of the line; 20000 entries, "
-                            "up to line 40005, were loaded")
+                            "50004: no two hexadecimal digits at byte 2 of the line; 20000 "
+                            "entries, up to line 40005, were loaded")
         self.assertEqual(len(tables_of(self.dump("-s", "a"))[0].entries), 20_000)
         self.load(good)
         self.assertEqual(len(tables_of(self.dump("-s", "a"))[0].entries), 25_000)
 
     def test_unknown_lines_are_told(self):
         text = text_of([Table(b"t", "", [(b"a", b"b")])])
-        self.load(text.replace(b"type", b"re_pad=0x20\nmapsize=9\nmapaddr=0x1\ndb_pagesize=1\ntype"))
+        self.load(text.replace(b"type", b"re_pad=0x20\nmapsize=9\nmapaddr=0x1\ntype"))
         self.assertEqual(self.stderr,
                          "hawthorn: note: standard input:4: passed over: re_pad=0x20\n")
         self.load(text.replace(b"type", b"re_pad=0x20\ntype"), "-q")
@@ -349,6 +350,28 @@ class BadInput(MdbxCase):
         self.hawthorn("put", self.db, "k", "v")
         self.dump(code=CORRUPTION)
         self.assertIn(str(self.db), self.stderr)
+
+    def test_a_database_of_the_originals(self):
+        for name, program in (("data.mdb", "mdb_dump"), ("mdbx.dat", "mdbx_dump")):
+            directory = self.scratch / name[:3]
+            directory.mkdir()
+            (directory / name).write_bytes(b"")
+            for command in ("mdbx-dump", "mdbx-load"):
+                self.hawthorn(command, directory, code=ERROR)
+                self.assertIn(f"{directory}: written by", self.stderr)
+                self.assertIn(f"`{program} -a`", self.stderr)
+            self.assertEqual(list(directory.iterdir()), [directory / name])
+
+    def test_other_commands_take_tables_of_every_shape(self):
+        self.load(text_of(shapes()))
+        self.assertIn(b" 0 errors", self.hawthorn("check", self.db))
+        self.hawthorn("backup", self.db, self.scratch / "backups")
+        restored = self.scratch / "restored"
+        self.hawthorn("restore", self.scratch / "backups", restored)
+        self.assert_holds(shapes(), restored)
+        dumped = self.scratch / "loaded"
+        self.hawthorn("load", dumped, stdin=self.hawthorn("dump", self.db))
+        self.assert_holds(shapes(), dumped)
 
 
 class Interrupted(MdbxCase):
@@ -429,8 +452,9 @@ class Originals(MdbxCase):
             self.run_original(*load, self.empty(theirs), stdin=text)
             self.assertEqual(tables_of(self.run_original(*dump, "-a", theirs)), named)
             names = {table.name for table in named}
-            self.assertEqual([entry for entry in tables_of(self.run_original(*dump, theirs))[0].entries
-                              if entry[0] not in names], main.entries)
+            there = tables_of(self.run_original(*dump, theirs))[0]
+            self.assertEqual([entry for entry in there.entries if entry[0] not in names],
+                             main.entries)
 
     def main_tables(self, dump, load):
         """A main table of each shape, alone in its database, and printed."""

@@ -1,6 +1,7 @@
 #include "tools/mdbx/environment.h"
 
 #include <cerrno>
+#include <filesystem>
 
 #include "tools/text.h"
 
@@ -34,6 +35,27 @@ StatusCode status_code(int code) {
   }
 }
 
+struct Original {
+  const char* file;
+  const char* of;
+  const char* dumped_by;
+};
+constexpr Original kOriginals[] = {{"data.mdb", "LMDB", "mdb_dump -a"},
+                                   {"mdbx.dat", "libmdbx", "mdbx_dump -a"}};
+
+// A directory of an original's is not one to read, nor to put other files in.
+Status refuse_original(const std::string& directory) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::path(directory) / "superblock", error)) return {};
+  for (const Original& original : kOriginals) {
+    if (!std::filesystem::exists(std::filesystem::path(directory) / original.file, error)) continue;
+    return Status(StatusCode::kNotSupported,
+                  directory + ": written by " + original.of + ": what `" + original.dumped_by +
+                      "` writes of it, `hawthorn mdbx-load` reads into a new directory");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status mdbx_error(int code, std::string_view what) {
@@ -45,12 +67,14 @@ std::string table_text(const std::optional<std::string>& name) {
 }
 
 Result<EnvironmentHandle> open_environment(const std::string& directory, MDBX_env_flags_t flags) {
+  if (Status s = refuse_original(directory); !s.ok()) return s;
   MDBX_env* env = nullptr;
   int code = mdbx_env_create(&env);
   if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
   EnvironmentHandle handle(env);
   code = mdbx_env_set_maxdbs(env, 1);
   if (code == MDBX_SUCCESS) code = mdbx_env_open(env, directory.c_str(), flags, 0664);
+  if (code == ENOENT) return Status(StatusCode::kNotFound, directory + ": no database is there");
   if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
   return handle;
 }

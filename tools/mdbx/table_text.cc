@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "hawthorn/options.h"
+#include "hawthorn/stats.h"
 
 namespace hawthorn::tools {
 namespace {

@@ -63,7 +63,7 @@ void MDBX_txn::see_renames() {
 
 int MDBX_txn::begin_look() {
   see_renames();
-  owner = std::this_thread::get_id();
+  if (owner == std::thread::id()) owner = std::this_thread::get_id();  // of no reader
   begun_behind.store(env->last_txnid.load(std::memory_order_acquire), std::memory_order_relaxed);
   commits_before = env->commits.load(std::memory_order_acquire);
   if (const int code = env->view(&db, &followed); code != MDBX_SUCCESS) return code;

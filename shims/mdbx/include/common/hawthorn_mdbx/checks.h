@@ -21,7 +21,7 @@ typedef enum MDBX_chk_flags {
 HAWTHORN_MDBX_ENUM_OPERATORS(MDBX_chk_flags)
 
 // How grave a message is: its level, and above `prio_shift` bits the verbosity at which it is
-// shown. [mapped]
+// shown. Nothing is printed here: what is wrong goes to `issue`. [accepted]
 typedef enum MDBX_chk_severity {
   MDBX_chk_severity_prio_shift = 4,
   MDBX_chk_severity_kind_mask = 0xF,
@@ -38,17 +38,17 @@ typedef enum MDBX_chk_severity {
   MDBX_chk_extra = 0x9Au
 } MDBX_chk_severity_t;
 
-// The stages of a check, in their order. [mapped]
+// The stages of a check, in their order; of these there are three. [accepted]
 typedef enum MDBX_chk_stage {
   MDBX_chk_none,
   MDBX_chk_init,
   MDBX_chk_lock,
   MDBX_chk_meta,
-  MDBX_chk_tree,
+  MDBX_chk_tree,  // [mapped] the files
   MDBX_chk_gc,
   MDBX_chk_space,
-  MDBX_chk_maindb,
-  MDBX_chk_tables,
+  MDBX_chk_maindb,  // [mapped] the entries of the main table
+  MDBX_chk_tables,  // [mapped] those of the others
   MDBX_chk_conclude,
   MDBX_chk_unlock,
   MDBX_chk_finalize
@@ -241,12 +241,12 @@ typedef enum MDBX_defrag_stopping_reasons {
   MDBX_defrag_noobstacles = 0,
   MDBX_defrag_step_size = 1,          // [accepted] a step would be too large
   MDBX_defrag_large_chunk = 2,        // [accepted] a large value needs room first
-  MDBX_defrag_discontinued = 4,       // the callback said so
-  MDBX_defrag_laggard_reader = 8,     // an old snapshot is read
-  MDBX_defrag_enough_threshold = 16,  // it is as small as it was to become
-  MDBX_defrag_time_limit = 32,        // the time is over
-  MDBX_defrag_aborted = 64,           // the callback wanted it to fail
-  MDBX_defrag_error = 128             // it failed
+  MDBX_defrag_discontinued = 4,       // [accepted] the callback is asked when it is done
+  MDBX_defrag_laggard_reader = 8,     // [accepted] old snapshots are not in the way
+  MDBX_defrag_enough_threshold = 16,  // [accepted] it is always done to its end
+  MDBX_defrag_time_limit = 32,        // [accepted] likewise
+  MDBX_defrag_aborted = 64,           // [accepted] likewise
+  MDBX_defrag_error = 128             // [accepted] the call returns what it was
 } MDBX_defrag_stopping_reasons_t;
 HAWTHORN_MDBX_ENUM_OPERATORS(MDBX_defrag_stopping_reasons)
 

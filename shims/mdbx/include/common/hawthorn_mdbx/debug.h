@@ -30,7 +30,7 @@ typedef enum MDBX_debug_flags {
   MDBX_DBG_AUDIT = 2,
   MDBX_DBG_JITTER = 4,
   MDBX_DBG_DUMP = 8,
-  MDBX_DBG_LEGACY_MULTIOPEN = 16,  // [mapped] the process may open an environment twice
+  MDBX_DBG_LEGACY_MULTIOPEN = 16,  // a second environment follows the first, as another process's
   MDBX_DBG_LEGACY_OVERLAP = 32,    // [mapped] a thread may read while it writes
   MDBX_DBG_DONT_UPGRADE = 64,
 #if HAWTHORN_MDBX_API >= 14

@@ -10,7 +10,7 @@ extern "C" {
 // How an environment is opened. The last five say how durable commits are. [mapped]
 typedef enum MDBX_env_flags {
   MDBX_ENV_DEFAULTS = 0,
-  MDBX_VALIDATION = 0x2000,   // check more of what is read
+  MDBX_VALIDATION = 0x2000,   // [accepted] all that is read is checked
   MDBX_NOSUBDIR = 0x4000,     // the path is not that of a directory that exists
   MDBX_RDONLY = 0x20000,      // only read
   MDBX_EXCLUSIVE = 0x400000,  // nobody else may have it open
@@ -252,15 +252,15 @@ LIBMDBX_INLINE_API(int, mdbx_env_sync_poll, (MDBX_env * env)) {
 typedef enum MDBX_warmup_flags {
   MDBX_warmup_default = 0,     // asks the system to
   MDBX_warmup_force = 1,       // reads all
-  MDBX_warmup_oomsafe = 2,     // such that a lack of memory cannot kill the process
-  MDBX_warmup_lock = 4,        // keeps it in memory
-  MDBX_warmup_touchlimit = 8,  // raises the limit of the system that is in the way of the former
-  MDBX_warmup_release = 16,    // no longer keeps it in memory
+  MDBX_warmup_oomsafe = 2,     // [accepted] it keeps to the memory budget
+  MDBX_warmup_lock = 4,        // [accepted] memory is not locked
+  MDBX_warmup_touchlimit = 8,  // [accepted] likewise
+  MDBX_warmup_release = 16,    // [accepted] likewise
 } MDBX_warmup_flags_t;
 HAWTHORN_MDBX_ENUM_OPERATORS(MDBX_warmup_flags)
 
-// Reads the database into memory, for up to a time in 1/65536 s, 0 being without a limit.
-// MDBX_RESULT_TRUE: the time was over. [mapped]
+// Reads the indexes into memory, as far as the budget goes; a bound of time is not looked at.
+// [mapped]
 LIBMDBX_API int mdbx_env_warmup(const MDBX_env* env, const MDBX_txn* txn, MDBX_warmup_flags_t flags,
                                 unsigned timeout_seconds_16dot16);
 

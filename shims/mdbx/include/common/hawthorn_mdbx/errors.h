@@ -35,7 +35,7 @@ typedef enum MDBX_error {
   MDBX_DBS_FULL = -30791,
   // There are as many readers as the environment was opened for.
   MDBX_READERS_FULL = -30790,
-  // The transaction changed more than one commit takes.
+  // [accepted] The transaction changed more than one commit takes: the engine has no such bound.
   MDBX_TXN_FULL = -30788,
   // [accepted] The tree is too deep: the engine's are not.
   MDBX_CURSOR_FULL = -30787,
@@ -53,7 +53,7 @@ typedef enum MDBX_error {
   MDBX_BAD_VALSIZE = -30781,
   // The handle is of no table, or of one that was changed or dropped meanwhile.
   MDBX_BAD_DBI = -30780,
-  // Something went wrong that should not: end the transaction.
+  // [accepted] Something went wrong that should not.
   MDBX_PROBLEM = -30779,
   MDBX_LAST_LMDB_ERRCODE = MDBX_PROBLEM,
 
@@ -68,7 +68,7 @@ typedef enum MDBX_error {
   MDBX_WANNA_RECOVERY = -30419,
   // The key is another one than that of the cursor.
   MDBX_EKEYMISMATCH = -30418,
-  // The environment is larger than the system takes.
+  // [accepted] The environment is larger than the system takes.
   MDBX_TOO_LARGE = -30417,
   // The transaction belongs to another thread.
   MDBX_THREAD_MISMATCH = -30416,
@@ -90,7 +90,7 @@ typedef enum MDBX_error {
   // The snapshot is gone.
   MDBX_MVCC_RETARDED = -30410,
 #if HAWTHORN_MDBX_API >= 14
-  // A reader of an old snapshot stands in the way.
+  // [accepted] A reader of an old snapshot stands in the way: none does.
   MDBX_LAGGARD_READER = -30409,
   MDBX_LAST_ADDED_ERRCODE = MDBX_LAGGARD_READER,
 #else
