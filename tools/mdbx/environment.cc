@@ -43,17 +43,32 @@ struct Original {
 constexpr Original kOriginals[] = {{"data.mdb", "LMDB", "mdb_dump -a"},
                                    {"mdbx.dat", "libmdbx", "mdbx_dump -a"}};
 
+bool has_file(const std::string& directory, const char* name) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::path(directory) / name, error);
+}
+
+bool has_database(const std::string& directory) { return has_file(directory, "superblock"); }
+
 // A directory of an original's is not one to read, nor to put other files in.
 Status refuse_original(const std::string& directory) {
-  std::error_code error;
-  if (std::filesystem::exists(std::filesystem::path(directory) / "superblock", error)) return {};
+  if (has_database(directory)) return {};
   for (const Original& original : kOriginals) {
-    if (!std::filesystem::exists(std::filesystem::path(directory) / original.file, error)) continue;
+    if (!has_file(directory, original.file)) continue;
     return Status(StatusCode::kNotSupported,
                   directory + ": written by " + original.of + ": what `" + original.dumped_by +
                       "` writes of it, `hawthorn mdbx-load` reads into a new directory");
   }
   return {};
+}
+
+int open_with(const std::string& directory, MDBX_env_flags_t flags, EnvironmentHandle* handle) {
+  MDBX_env* env = nullptr;
+  int code = mdbx_env_create(&env);
+  if (code != MDBX_SUCCESS) return code;
+  handle->reset(env);
+  code = mdbx_env_set_maxdbs(env, 1);
+  return code == MDBX_SUCCESS ? mdbx_env_open(env, directory.c_str(), flags, 0664) : code;
 }
 
 }  // namespace
@@ -68,12 +83,12 @@ std::string table_text(const std::optional<std::string>& name) {
 
 Result<EnvironmentHandle> open_environment(const std::string& directory, MDBX_env_flags_t flags) {
   if (Status s = refuse_original(directory); !s.ok()) return s;
-  MDBX_env* env = nullptr;
-  int code = mdbx_env_create(&env);
-  if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
-  EnvironmentHandle handle(env);
-  code = mdbx_env_set_maxdbs(env, 1);
-  if (code == MDBX_SUCCESS) code = mdbx_env_open(env, directory.c_str(), flags, 0664);
+  EnvironmentHandle handle;
+  int code = open_with(directory, flags, &handle);
+  // To read is to follow who writes, which takes that somebody has: not so of a new copy.
+  if (code == ENOENT && has_database(directory)) {
+    code = open_with(directory, MDBX_SAFE_NOSYNC, &handle);
+  }
   if (code == ENOENT) return Status(StatusCode::kNotFound, directory + ": no database is there");
   if (code != MDBX_SUCCESS) return mdbx_error(code, directory);
   return handle;

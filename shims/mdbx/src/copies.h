@@ -48,16 +48,22 @@ class Copies {
 
   // False: there is room for it neither in memory nor on the disk.
   bool keep(std::string_view bytes, std::string_view* copy) {
-    if (bytes.size() > left_ && !grow(bytes.size())) return false;
-    char* const at = end_;
+    char* const at = room(bytes.size());
+    if (at == nullptr) return false;
     if (!bytes.empty()) memcpy(at, bytes.data(), bytes.size());
-    const size_t whole = (bytes.size() + 7) & ~size_t{7};  // aligned, for numbers
+    *copy = {at, bytes.size()};
+    return true;
+  }
+  // Room to be filled; null likewise.
+  char* room(size_t bytes) {
+    if ((bytes > left_ || end_ == nullptr) && !grow(bytes)) return nullptr;
+    char* const at = end_;
+    const size_t whole = (bytes + 7) & ~size_t{7};  // aligned, for numbers
     const size_t taken = whole < left_ ? whole : left_;
     end_ += taken;
     left_ -= taken;
     bytes_ += taken;
-    *copy = {at, bytes.size()};
-    return true;
+    return at;
   }
   size_t bytes() const { return bytes_; }
   // The first block stays, for what comes next.

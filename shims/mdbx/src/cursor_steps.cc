@@ -5,7 +5,10 @@
 using hawthorn::mdbx::val;
 
 int MDBX_cursor::hand_out(MDBX_val* key_out, MDBX_val* value_out) {
-  return txn->keep(*engine, key_out, value_out);
+  if (engine->status().ok()) return txn->keep(*engine, key_out, value_out);
+  // It shows a key whose value is too large for it.
+  const int code = txn->keep(engine->key(), key_out);
+  return code == MDBX_SUCCESS ? txn->keep_large(table->tree, engine->key(), value_out) : code;
 }
 
 int MDBX_cursor::found(bool there, MDBX_val* key_out, MDBX_val* value_out) {

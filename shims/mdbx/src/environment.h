@@ -154,8 +154,8 @@ struct MDBX_env {
   std::atomic<uint64_t> named_tables{0};  // that the main table has, at least when there are some
   std::atomic<uint64_t> unsynced_bytes{0};
   std::chrono::steady_clock::time_point synced_at;
-  uint64_t room = 0;         // below the upper bound, as far as is known
-  uint64_t room_unseen = 0;  // that may be taken until it is looked at again
+  uint64_t room = 0;             // below the upper bound, as far as is known
+  uint64_t room_unseen = 0;      // that may be taken until it is looked at again
   uint64_t written_by_last = 0;  // transaction
   uint64_t made_room_at = 0;     // after so many commits
 

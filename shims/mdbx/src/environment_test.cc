@@ -371,6 +371,27 @@ TEST_F(EnvironmentTest, WhatIsHandedOutStays) {
   ASSERT_DONE(mdbx_txn_abort(reader));
 }
 
+// Beyond what the engine reads in one piece.
+TEST_F(EnvironmentTest, ValuesOfAHundredMegabytes) {
+  open();
+  const MDBX_dbi dbi = open_table("t");
+  std::string large(100 << 20, 'l');
+  for (size_t i = 0; i < large.size(); i += 4096) large[i] = static_cast<char>(i / 4096 * 7);
+  MDBX_txn* txn = begin();
+  ASSERT_DONE(put(txn, dbi, "b", large));
+  ASSERT_DONE(put(txn, dbi, "a", "small"));
+  EXPECT_TRUE(get(txn, dbi, "b") == large);
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  txn = begin(MDBX_TXN_RDONLY);
+  EXPECT_TRUE(get(txn, dbi, "b") == large);
+  EXPECT_TRUE(all(txn, dbi) == "a=small b=" + large + " ");
+  ASSERT_DONE(mdbx_txn_abort(txn));
+  txn = begin();
+  EXPECT_DONE(del(txn, dbi, "b"));
+  EXPECT_EQ(all(txn, dbi), "a=small ");
+  ASSERT_DONE(mdbx_txn_commit(txn));
+}
+
 // However much is written meanwhile, a reader keeps no more than what it sees.
 TEST_F(EnvironmentTest, ALongReaderKeepsWhatItSees) {
   open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
@@ -457,6 +478,7 @@ TEST_F(EnvironmentTest, LimitsAndTheMachine) {
   EXPECT_EQ(mdbx_env_get_maxkeysize_ex(env_, MDBX_INTEGERKEY), 8);
   EXPECT_EQ(mdbx_env_get_maxkeysize(env_), 16000);
   EXPECT_EQ(mdbx_env_get_maxvalsize_ex(env_, MDBX_DUPSORT), 32000);
+  EXPECT_EQ(mdbx_env_get_maxvalsize_ex(env_, MDBX_DB_DEFAULTS), int{MDBX_MAXDATASIZE});
   EXPECT_EQ(mdbx_env_get_maxkeysize_ex(nullptr, MDBX_DB_DEFAULTS), -1);
   EXPECT_GT(mdbx_env_get_pairsize4page_max(env_, MDBX_DB_DEFAULTS), 0);
   EXPECT_GT(mdbx_env_get_valsize4page_max(env_, MDBX_DB_DEFAULTS), 0);

@@ -45,7 +45,9 @@ constexpr MDBX_dbi kMaxDbis = 32765;
 constexpr size_t kKeyMax = 65535;
 constexpr size_t kMultiKeyMax = 16000;
 constexpr size_t kMultiValueMax = 32000;
-constexpr size_t kValueMax = size_t{64} << 20;
+constexpr size_t kValueMax = MDBX_MAXDATASIZE;
+// Larger ones are written and read as streams.
+constexpr size_t kPlainValueMax = size_t{64} << 20;
 constexpr size_t kNameMax = 16000;
 
 // The last of MDBX_option that is the original's.

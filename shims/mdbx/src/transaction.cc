@@ -277,8 +277,8 @@ void MDBX_txn::announce_drops() {
   const std::lock_guard<std::mutex> guard(env->mutex);
   for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < env->handle_count; ++dbi) {
     auto& handle = env->handles[dbi];
-    if (handle.table == nullptr || std::find(dropped.begin(), dropped.end(),
-                                             handle.table->record.id) == dropped.end()) {
+    if (handle.table == nullptr ||
+        std::find(dropped.begin(), dropped.end(), handle.table->record.id) == dropped.end()) {
       continue;
     }
     handle.table->since.store(UINT64_MAX, std::memory_order_release);
@@ -539,6 +539,27 @@ int MDBX_txn::keep(std::string_view bytes, MDBX_val* out) {
   return MDBX_SUCCESS;
 }
 
+int MDBX_txn::keep_large(const hawthorn::Tree& tree, std::string_view key, MDBX_val* out) {
+  if (out == nullptr) return MDBX_SUCCESS;
+  const hawthorn::ReadOptions options{.snapshot = moment.get()};
+  const Result<uint64_t> size =
+      read_only() ? db->size_of(tree, key, options) : engine.size_of(tree, key);
+  if (!size.ok()) return fail(size.status());
+  char* const room = copies.room(*size);
+  if (room == nullptr) return ENOSPC;
+  char* at = room;
+  const auto take = [&at](std::string_view part) {
+    memcpy(at, part.data(), part.size());
+    at += part.size();
+    return true;
+  };
+  const Status s = read_only() ? db->read_stream(tree, key, take, 0, options)
+                               : engine.read_stream(tree, key, take);
+  if (!s.ok()) return fail(s);
+  *out = val({room, static_cast<size_t>(*size)});
+  return MDBX_SUCCESS;
+}
+
 int MDBX_txn::keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* data) {
   const int code = keep(cursor.key(), key);
   return code == MDBX_SUCCESS ? keep(cursor.value(), data) : code;
@@ -554,8 +575,9 @@ int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
     if (found->table->compare_keys(&asked, &met) != 0) return MDBX_NOTFOUND;
     return keep(cursor, nullptr, data);
   }
-  if (const Status s = read(found->tree, key, value); !s.ok()) return fail(s);
-  return keep(value.view(), data);
+  const Status s = read(found->tree, key, value);
+  if (s.is(StatusCode::kNotSupported)) return keep_large(found->tree, key, data);
+  return s.ok() ? keep(value.view(), data) : fail(s);
 }
 
 Status MDBX_txn::read(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& out) {

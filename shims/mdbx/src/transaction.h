@@ -1,8 +1,9 @@
 #pragma once
 // A transaction: the engine's, what it knows of tables, and its cursors.
 //
-// One that writes is the engine's kExclusive: it never conflicts. One that reads is a snapshot. What it hands out lies in memory that lasts until it ends, or, where it writes,
-// until a later write.
+// One that writes is the engine's kExclusive: it never conflicts. One that reads is a snapshot.
+// What it hands out lies in memory that lasts until it ends, or, where it writes, until a later
+// write.
 //
 // Threads: as the original's: of the thread that began it, or with MDBX_NOSTICKYTHREADS of one at a
 // time.
@@ -118,6 +119,8 @@ struct MDBX_txn {
   // Copies of the entry on which an engine's cursor stands. ENOSPC.
   int keep(const hawthorn::Cursor& cursor, MDBX_val* key, MDBX_val* value);
   int keep(std::string_view bytes, MDBX_val* out);
+  // The same of a value that is too large to be read otherwise.
+  int keep_large(const hawthorn::Tree& tree, std::string_view key, MDBX_val* out);
   void let_copies_go();
   // Behind each write.
   void wrote(TxnTable* found, uint64_t bytes);
@@ -154,7 +157,7 @@ struct MDBX_txn {
   hawthorn::Transaction engine;                // of one that writes
   hawthorn::Tree catalog;
   uint64_t renames_before = 0;
-  std::vector<uint64_t> dropped;  // ids of tables
+  std::vector<uint64_t> dropped;          // ids of tables
   uint64_t commits_before = 0;            // of the environment, when it began
   uint64_t txnid = 0;                     // 0: not read yet
   std::atomic<uint64_t> begun_behind{0};  // about the id of the last commit that it sees

@@ -93,8 +93,7 @@ int MDBX_txn::record(TxnTable* found, TableRecord** out) {
     } else {
       if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
       hawthorn::Value bytes;
-      const Status s =
-          read(catalog, record_key(found->table->name, found->table->main), bytes);
+      const Status s = read(catalog, record_key(found->table->name, found->table->main), bytes);
       if (!s.ok()) return s.is_not_found() ? MDBX_BAD_DBI : fail(s);
       const auto there = TableRecord::decode(bytes.view());
       if (!there) return MDBX_CORRUPTED;

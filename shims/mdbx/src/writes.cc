@@ -1,5 +1,8 @@
 #include "shims/mdbx/src/writes.h"
 
+#include <algorithm>
+#include <cstring>
+#include <span>
 #include <string>
 
 namespace hawthorn::mdbx {
@@ -177,10 +180,17 @@ int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
     value->iov_base = place->data();
     return MDBX_SUCCESS;
   }
-  if (const Status s = txn_->engine.put(table_->tree, wanted, view(*value)); !s.ok()) {
-    return txn_->fail(s);
-  }
-  return done(wanted, view(*value));
+  std::string_view rest = view(*value);
+  const auto give = [&rest](std::span<char> buffer) {
+    const size_t size = std::min(buffer.size(), rest.size());
+    memcpy(buffer.data(), rest.data(), size);
+    rest.remove_prefix(size);
+    return Result<size_t>(size);
+  };
+  const Status s = rest.size() <= kPlainValueMax
+                       ? txn_->engine.put(table_->tree, wanted, rest)
+                       : txn_->engine.put_stream(table_->tree, wanted, rest.size(), give);
+  return s.ok() ? done(wanted, view(*value)) : txn_->fail(s);
 }
 
 int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* value_io,
@@ -265,12 +275,15 @@ int Write::del(std::string_view key, const std::string_view* value) {
     if (!was_there.ok()) return txn_->fail(was_there.status());
     if (!*was_there) return MDBX_NOTFOUND;
   } else {
-    s = txn_->read(table_->tree, key, txn_->value);
-    if (!s.ok()) return txn_->fail(s);
     if (value != nullptr && !txn_->env->lmdb) {
       const MDBX_val asked = val(*value);
-      const MDBX_val there = val(txn_->value.view());
+      MDBX_val there{};
+      const int code = txn_->get(table_, key, &there);
+      if (code != MDBX_SUCCESS) return code;
       if (table_->table->compare_values(&asked, &there) != 0) return MDBX_NOTFOUND;
+    } else if (s = txn_->read(table_->tree, key, txn_->value);
+               !s.ok() && !s.is(StatusCode::kNotSupported)) {  // which says: it is large
+      return txn_->fail(s);
     }
     s = txn_->engine.del(table_->tree, key);
     if (!s.ok()) return txn_->fail(s);

@@ -36,7 +36,7 @@ typedef struct iovec MDBX_val;
 // Limits. [mapped]
 enum MDBX_constants {
   MDBX_MAX_DBI = 32765,           // tables of an environment
-  MDBX_MAXDATASIZE = 0x7fff0000,  // [accepted] bytes of a value; the engine takes less
+  MDBX_MAXDATASIZE = 0x7fff0000,  // bytes of a value
   MDBX_MIN_PAGESIZE = 256,        // [accepted] bytes
   MDBX_MAX_PAGESIZE = 65536,      // [accepted] bytes
 };
