@@ -169,7 +169,8 @@ class MdbxLoader {
     if (options_.no_overwrite) flags |= multi_ ? MDBX_NODUPDATA : MDBX_NOOVERWRITE;
     const int code =
         mdbx_cursor_put(cursor_.get(), &key, &value, static_cast<MDBX_put_flags_t>(flags));
-    if (code == MDBX_KEYEXIST && options_.no_overwrite) {
+    const bool is_there = code == MDBX_KEYEXIST || (code == MDBX_INCOMPATIBLE && !name_);
+    if (options_.no_overwrite && is_there) {
       ++skips_;
     } else if (options_.append && (code == MDBX_EKEYMISMATCH || code == MDBX_KEYEXIST)) {
       return reader_.error(table_text(name_) + ": not behind what is there, as -a has to be",

@@ -279,11 +279,12 @@ int MDBX_cursor::to_pair(MDBX_val* key_io, MDBX_val* value_io, int operation) {
   if (const int code = check_key(*key_io); code != MDBX_SUCCESS) return code;
   hawthorn::Cursor& cursor = moved();
   leave_engine();
-  const bool of_this_key = cursor.seek(asked_key) && same_key(cursor.key(), asked_key);
+  bool there = cursor.seek(asked_key);
+  const bool of_this_key = there && same_key(cursor.key(), asked_key);
   if (of_this_key) {
     if (const int code = check_value(*value_io); code != MDBX_SUCCESS) return code;
+    there = engine_to_pair(asked_key, asked_value);
   }
-  bool there = engine_to_pair(asked_key, asked_value);
   const bool same = there && same_key(cursor.key(), asked_key);
   const bool exact = same && compare_values(cursor.value(), asked_value) == 0;
   if (operation == MDBX_TO_PAIR_LESSER_THAN ||

@@ -211,6 +211,10 @@ int MDBX_cursor::step(bool forward, MDBX_cursor_op operation, MDBX_val* key_out,
     stale = false;
     if (place != Place::kAt) return step(forward, operation, key_out, value_out);
   }
+  if (at_end && stale && among == Among::kOn && !settle()) {
+    if (failed()) return txn->fail(engine->status());
+    return step(forward, operation, key_out, value_out);
+  }
   if (values_only && !multi()) return MDBX_NOTFOUND;
   if (at_end && !lmdb && (forward || values_only)) return MDBX_NOTFOUND;
   if (among == Among::kOn && !(on_engine && !stale) && !settle()) {

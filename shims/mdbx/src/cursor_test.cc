@@ -154,6 +154,16 @@ TEST_F(CursorTest, SearchesByOneComparison) {
   EXPECT_EQ(move(MDBX_TO_PAIR_GREATER_THAN, "b", "4"), "d=1");
 }
 
+TEST_F(CursorTest, TheValueOfAMissingKeyDoesNotMatter) {
+  fill(MDBX_DUPSORT | MDBX_DUPFIXED | MDBX_INTEGERDUP, "");
+  ASSERT_DONE(put(txn_, dbi_, "a", "1111"));
+  ASSERT_DONE(put(txn_, dbi_, "c", "2222"));
+  EXPECT_EQ(move(MDBX_TO_PAIR_LESSER_THAN, "b"), "a=1111");
+  EXPECT_EQ(move(MDBX_TO_PAIR_GREATER_THAN, "b"), "c=2222");
+  EXPECT_EQ(move(MDBX_GET_BOTH, "b"), "none");
+  EXPECT_EQ(move(MDBX_GET_BOTH, "c"), mdbx_strerror(MDBX_BAD_VALSIZE));
+}
+
 TEST_F(CursorTest, BehindADeleteTheNextOneIsCurrent) {
   fill(0, "a1 b2 c3 d4");
   EXPECT_EQ(move(MDBX_SET_KEY, "b"), "b=2");

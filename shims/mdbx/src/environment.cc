@@ -88,6 +88,8 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   Status status;
   if (flags & MDBX_RDONLY) {
     status = open_follower();
+    // Nobody has ever written here, a copy say, or a medium does not let anybody.
+    if (status.is_not_found() || status.is(StatusCode::kReadOnly)) status = open_reader();
   } else {
     status = open_writer(true);
     // Another process writes: as long as it does, this one reads.
@@ -117,6 +119,18 @@ Status MDBX_env::open_writer(bool create) {
     return s;
   }
   return {};
+}
+
+Status MDBX_env::open_reader() {
+  hawthorn::Options wanted = database_options();
+  wanted.read_only = true;
+  wanted.create_if_missing = false;
+  Result<std::unique_ptr<Db>> opened = Db::open(path, wanted);
+  if (!opened.ok()) return opened.status();
+  db = std::move(*opened);
+  Status s = read_catalog(*db);
+  if (!s.ok()) db.reset();
+  return s;
 }
 
 Status MDBX_env::open_follower() {
@@ -207,7 +221,7 @@ Status MDBX_env::read_catalog(Db& database) {
                                            sizeof(geometry));
   if (!geometry_set && is_kept && kept.size() == sizeof(geometry)) {
     memcpy(static_cast<void*>(&geometry), kept.view().data(), sizeof(geometry));
-  } else if (geometry_set && db != nullptr && !(is_kept && kept.view() == bytes_of_geometry)) {
+  } else if (geometry_set && writes() && !(is_kept && kept.view() == bytes_of_geometry)) {
     if (Status s = db->put(*found, mdbx_shim::kGeometryKey, bytes_of_geometry); !s.ok()) return s;
   }
   const std::lock_guard<std::mutex> guard(mutex);
@@ -275,7 +289,8 @@ int MDBX_env::sync_by_threshold(uint64_t bytes) {
 }
 
 int MDBX_env::sync(bool force, bool nonblock) {
-  if (db == nullptr) return flags & MDBX_RDONLY ? MDBX_EACCESS : MDBX_RESULT_TRUE;
+  if (flags & MDBX_RDONLY) return MDBX_EACCESS;
+  if (db == nullptr) return MDBX_RESULT_TRUE;
   if (unsynced_bytes.load() == 0) return MDBX_RESULT_TRUE;
   if (!force) {
     const bool many = sync_bytes != 0 && unsynced_bytes.load() >= sync_bytes;

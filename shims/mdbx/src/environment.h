@@ -71,7 +71,7 @@ struct MDBX_env {
   int open(const char* path, unsigned flags, mdbx_mode_t mode);
   int close(bool dont_sync);
   bool is_open() const { return db != nullptr || follower != nullptr; }
-  bool writes() const { return db != nullptr; }
+  bool writes() const { return db != nullptr && !(flags & MDBX_RDONLY); }
 
   // Becomes the writer where no other process is it. Holding the writer's lock.
   int take_over();
@@ -162,6 +162,7 @@ struct MDBX_env {
  private:
   hawthorn::Status open_writer(bool create);
   hawthorn::Status open_follower();
+  hawthorn::Status open_reader();
   hawthorn::Status prepare_catalog();
   hawthorn::Status read_catalog(hawthorn::Db& database);
   hawthorn::Options database_options() const;

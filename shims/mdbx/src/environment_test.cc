@@ -277,6 +277,23 @@ TEST_F(EnvironmentTest, CopiesCanBeOpened) {
   EXPECT_EQ(contents(of_then), "k=1 k=2 k=3 ");
 }
 
+// A copy was never opened for writing, so there is nothing to follow.
+TEST_F(EnvironmentTest, CopiesCanBeOpenedToRead) {
+  open();
+  fill(open_table("t"), 0, 10, "v");
+  const std::string copy = directory_ + "/copy";
+  ASSERT_DONE(mdbx_env_copy(env_, copy.c_str(), MDBX_CP_DEFAULTS));
+  close();
+  path_ = copy;
+  open(MDBX_RDONLY);
+  MDBX_txn* txn = begin(MDBX_TXN_RDONLY);
+  EXPECT_EQ(get(txn, table(txn, "t", 0), "7"), "v");
+  EXPECT_GT(mdbx_txn_id(txn), 0U);
+  ASSERT_DONE(mdbx_txn_abort(txn));
+  EXPECT_EQ(mdbx_txn_begin(env_, nullptr, MDBX_TXN_READWRITE, &txn), MDBX_EACCESS);
+  EXPECT_EQ(mdbx_env_sync(env_), MDBX_EACCESS);
+}
+
 TEST_F(EnvironmentTest, CopiesToADescriptor) {
   open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
   const MDBX_dbi dbi = open_table("t");

@@ -191,7 +191,13 @@ int MDBX_txn::find_handle(std::string_view name, MDBX_dbi* dbi) {
     if (table == nullptr) {
       free = std::min(free, i);
       if (i >= env->handle_count) break;
-    } else if (table->name == name && !(i < tables.size() && tables[i] && tables[i]->gone)) {
+      continue;
+    }
+    // This transaction may have renamed it, which others learn with its commit.
+    const TxnTable* const mine = i < tables.size() ? tables[i].get() : nullptr;
+    const bool known = mine != nullptr && mine->table != nullptr &&
+                       mine->generation == env->handles[i].generation.load();
+    if ((known ? mine->table->name : table->name) == name && !(known && mine->gone)) {
       *dbi = i;
       return MDBX_SUCCESS;
     }

@@ -234,7 +234,8 @@ int mdb_env_get_maxreaders(MDB_env* env, unsigned int* readers);
 // Tables with names that may be open; before it is opened. [mapped]
 int mdb_env_set_maxdbs(MDB_env* env, MDB_dbi dbs);
 
-// Bytes that a key, or a value of a key with several, may have. [mapped]
+// Bytes that a key, or a value of a key with several, may have. The value of a key with one may
+// have 64 MB. [mapped]
 int mdb_env_get_maxkeysize(MDB_env* env);
 
 // A pointer of the caller. [mapped]
