@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs the tests of LMDB's own programs and of Python's binding with this library in its place.
-# Which of them fail is in lmdb_bindings.tsv, each with the reason; exits with 1 where others fail, or
-# those pass. Not a part of the tests: it fetches them by pip and apt-get.
+# Which of them fail is in lmdb_bindings.tsv, each with the reason; exits with 1 where others fail,
+# or those pass. Not a part of the tests: it fetches them by pip and apt-get.
 #
-#   lmdb_bindings.sh LIBRARY [python] [cffi] [programs]     LIBRARY: libhawthorn_lmdb.so; default: all
+#   lmdb_bindings.sh LIBRARY [python] [cffi] [programs]
+#
+# LIBRARY is libhawthorn_lmdb.so; without names of bindings, all.
 #
 #   python     package lmdb 1.8.1 (made for LMDB 0.9.35), its module in C
 #   cffi       the same by cffi
@@ -45,8 +47,8 @@ compare() {
   local results=$work/lmdb-$1.results
   sort > "$results"
   echo "$1: $(grep -c ^passed "$results") passed, $(grep -c ^failed "$results" || true) failed"
-  diff \
-    <(awk -F '\t' -v binding="$1" '$1 == binding { print $2 }' "$here/tests/lmdb_bindings.tsv" | sort) \
+  local known=$here/tests/lmdb_bindings.tsv
+  diff <(awk -F '\t' -v binding="$1" '$1 == binding { print $2 }' "$known" | sort) \
     <(sed -n 's/^failed //p' "$results")
 }
 
