@@ -47,9 +47,10 @@ class Oracle : public Environments {
       if (i % 64 == 0) compare_all();
     }
     compare_all();
-    close_cursors();
     while (!levels_.empty()) {
+      close_cursors();
       EXPECT_DONE(mdbx_txn_abort(levels_.back().txn));
+      cursors_ = levels_.back().cursors;
       levels_.pop_back();
     }
     MDBX_txn* const drop = begin();
