@@ -153,8 +153,8 @@ weight() {
     release) echo 1080 ;;
     asan | debug) echo 1400 ;;
     tsan) echo 430 ;;
-    compat) echo 280 ;;
-    compat-asan) echo 220 ;;
+    compat) echo 230 ;;
+    compat-asan) echo 330 ;;
     reliability) echo 1100 ;;
     long) echo 400 ;;
     *) echo 0 ;;
