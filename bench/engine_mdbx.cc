@@ -226,6 +226,7 @@ class MdbxEngine : public Engine {
 #ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
     check(mdbx_env_set_option(env_, MDBX_opt_hawthorn_memory, config.memory_bytes));
 #endif
+    check(mdbx_env_set_option(env_, MDBX_opt_prefault_write_enable, config.pretouch ? 1 : 0));
     check(mdbx_env_set_geometry(env_, -1, -1, static_cast<intptr_t>(config.map_bytes), 64 << 20, -1,
                                 -1));
     MDBX_env_flags_t flags = MDBX_NOSTICKYTHREADS | MDBX_NORDAHEAD | MDBX_NOMEMINIT |

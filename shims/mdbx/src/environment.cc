@@ -67,6 +67,7 @@ uint64_t MDBX_env::memory_budget() const {
 hawthorn::Options MDBX_env::database_options() const {
   hawthorn::Options options;
   options.memory_budget_bytes = memory_budget();
+  options.preallocate_memory = page_options[MDBX_opt_prefault_write_enable] != 0;
   options.file_mode = file_mode_;
   options.key_orders = {mdbx_shim::integer_order()};
   options.key_comparators = comparators.all();

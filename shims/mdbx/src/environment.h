@@ -132,7 +132,9 @@ struct MDBX_env {
   uint64_t sync_bytes = 0;
   uint64_t sync_period = 0;  // 16.16 seconds
   uint64_t page_bytes = 4096;
-  uint64_t page_options[32] = {};  // of pages, which are kept and told, and mean nothing here
+  // Of pages, which are kept and told, and mean nothing here but for
+  // MDBX_opt_prefault_write_enable.
+  uint64_t page_options[32] = {};
   Geometry geometry;
   bool geometry_set = false;
   hawthorn::mdbx::PointerTo<MDBX_hsr_func> hsr = nullptr;

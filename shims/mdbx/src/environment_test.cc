@@ -1,6 +1,7 @@
 // Environments: how they are opened, what they say of themselves, their bounds and their copies.
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -113,6 +114,24 @@ TEST_F(EnvironmentTest, OptionsAndFlags) {
   const char* path = nullptr;
   ASSERT_DONE(mdbx_env_get_path(env_, &path));
   EXPECT_EQ(path, path_);
+}
+
+TEST_F(EnvironmentTest, MemoryIsResidentFromOpenWhereAsked) {
+  const auto resident_bytes = [] {
+    uint64_t size = 0;
+    uint64_t resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  };
+  env_ = create();
+  ASSERT_DONE(mdbx_env_set_option(env_, MDBX_opt_hawthorn_memory, 128 << 20));
+  ASSERT_DONE(mdbx_env_set_option(env_, MDBX_opt_prefault_write_enable, 1));
+  const uint64_t before = resident_bytes();
+  ASSERT_DONE(mdbx_env_open(env_, path_.c_str(), MDBX_SAFE_NOSYNC, 0600));
+  EXPECT_GT(resident_bytes(), before + (uint64_t{100} << 20));
+  uint64_t value = 0;
+  ASSERT_DONE(mdbx_env_get_option(env_, MDBX_opt_prefault_write_enable, &value));
+  EXPECT_EQ(value, 1U);
 }
 
 TEST_F(EnvironmentTest, SyncsByThresholds) {

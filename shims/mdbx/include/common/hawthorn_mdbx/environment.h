@@ -141,6 +141,8 @@ typedef enum MDBX_option {
   MDBX_opt_merge_threshold_16dot16_percent,
 #endif
   MDBX_opt_writethrough_threshold,
+  // [mapped] Set to 1 before it is opened: the whole memory budget is resident from then on. Later:
+  // kept, without a meaning.
   MDBX_opt_prefault_write_enable,
   MDBX_opt_gc_time_limit,
   MDBX_opt_prefer_waf_insteadof_balance,
