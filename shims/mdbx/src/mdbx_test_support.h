@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "shims/directory_test_support.h"
+
 namespace hawthorn::mdbx {
 
 #define ASSERT_DONE(call) ASSERT_EQ((call), MDBX_SUCCESS)
@@ -32,8 +34,7 @@ inline std::string text(const MDBX_val& value) {
 class Environments : public testing::Test {
  protected:
   Environments() {
-    char name[] = "/tmp/hawthorn-mdbx-XXXXXX";
-    directory_ = mkdtemp(name);
+    directory_ = make_test_directory();
     path_ = directory_ + "/env";
   }
   ~Environments() override {

@@ -271,8 +271,7 @@ TEST(Prefixes, OfTheLibrary) {
 
 TEST(EnvOf, FilesAndClocks) {
   rocksdb::Env& env = *rocksdb::Env::Default();
-  std::string directory = (std::filesystem::temp_directory_path() / "env_XXXXXX").string();
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const std::string directory = hawthorn::make_test_directory();
   const std::string made = directory + "/made";
   EXPECT_OK(env.CreateDir(made));
   EXPECT_TRUE(env.CreateDir(made).IsIOError());

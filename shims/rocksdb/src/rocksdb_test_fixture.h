@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "shims/directory_test_support.h"
+
 namespace hawthorn::rocks {
 
 #define ASSERT_OK(call)                                            \
@@ -64,8 +66,7 @@ class FileSizeLimit {
 class RocksTest : public testing::Test {
  protected:
   RocksTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rocks_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
+    directory_ = hawthorn::make_test_directory();
     path_ = directory_ + "/db";
     options_.create_if_missing = true;
     // Little, so that what is unflushed is flushed in tests, too.

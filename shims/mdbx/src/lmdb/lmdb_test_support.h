@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "shims/directory_test_support.h"
+
 namespace hawthorn::lmdb {
 
 #define ASSERT_DONE(call) ASSERT_EQ((call), MDB_SUCCESS)
@@ -32,8 +34,7 @@ class Environments : public testing::Test {
   static constexpr size_t kMapSize = size_t{64} << 20;
 
   Environments() {
-    char name[] = "/tmp/hawthorn-lmdb-XXXXXX";
-    directory_ = mkdtemp(name);
+    directory_ = make_test_directory();
     path_ = directory_ + "/env";
     std::filesystem::create_directory(path_);
   }
