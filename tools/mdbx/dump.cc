@@ -72,14 +72,17 @@ class MdbxDumper {
     return {};
   }
 
+  static Status check_name(const std::string& name) {
+    if (is_writable_name(name)) return {};
+    return Status(StatusCode::kNotSupported,
+                  table_text(name) + ": no line of the format can hold its name");
+  }
+
   // The main table first, as LMDB's mdb_load takes one without a name for that of the table before;
   // and only where it has more than the others' names.
   Status dump_all() {
     for (const std::string& name : names_) {
-      if (!is_writable_name(name)) {
-        return Status(StatusCode::kNotSupported,
-                      table_text(name) + ": no line of the format can hold its name");
-      }
+      if (Status s = check_name(name); !s.ok()) return s;
     }
     MDBX_stat stat{};
     const int code = mdbx_dbi_stat(txn_, mdbx::kMainDbi, &stat, sizeof(stat));
@@ -93,9 +96,8 @@ class MdbxDumper {
   }
 
   Status dump_table(const std::optional<std::string>& name) {
-    if (name && !is_writable_name(*name)) {
-      return Status(StatusCode::kNotSupported,
-                    table_text(name) + ": no line of the format can hold its name");
+    if (name) {
+      if (Status s = check_name(*name); !s.ok()) return s;
     }
     MDBX_dbi table = 0;
     int code = open_mdbx_table(txn_, name, MDBX_DB_ACCEDE, &table);

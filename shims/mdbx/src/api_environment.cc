@@ -206,7 +206,7 @@ int mdbx_env_info_ex(const MDBX_env* env, const MDBX_txn* txn, MDBX_envinfo* inf
   all.mi_autosync_threshold = mine.sync_bytes;
   all.mi_autosync_period_seconds16dot16 = static_cast<uint32_t>(mine.sync_period);
   all.mi_since_sync_seconds16dot16 =
-      mdbx_shim::seconds_16dot16(std::chrono::steady_clock::now() - mine.synced_at);
+      mdbx_shim::seconds_16dot16(std::chrono::steady_clock::now() - mine.synced_at.load());
   all.mi_mode = mine.flags;
   const std::string id = db->id();
   for (size_t i = 0; i < id.size() && i < 32; ++i) {

@@ -41,6 +41,13 @@ inline MDBX_val val(std::string_view bytes) {
   return value;
 }
 
+// As it lies in memory, which is how the catalog keeps numbers and the like.
+template <typename T>
+  requires std::is_trivially_copyable_v<T>
+std::string_view stored(const T& object) {
+  return {reinterpret_cast<const char*>(&object), sizeof(object)};
+}
+
 // The code that says the same.
 int to_code(const Status& status);
 

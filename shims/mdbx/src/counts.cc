@@ -21,10 +21,8 @@ int entries_before(MDBX_txn* txn, TxnTable* table, const MDBX_val* key, const MD
   if (key == nullptr || value == nullptr || !table->table->multi()) return MDBX_SUCCESS;
   Cursor& cursor = txn->scratch(table);
   for (bool more = cursor.seek(view(*key)); more; more = cursor.next_value()) {
-    const MDBX_val met_key = val(cursor.key());
-    const MDBX_val met = val(cursor.value());
-    if (table->table->compare_keys(&met_key, key) != 0) break;
-    if (table->table->compare_values(&met, value) >= 0) break;
+    if (table->table->order_of_keys(cursor.key(), view(*key)) != 0) break;
+    if (table->table->order_of_values(cursor.value(), view(*value)) >= 0) break;
     ++*before;
   }
   return cursor.status().ok() ? MDBX_SUCCESS : txn->fail(cursor.status());

@@ -4,7 +4,6 @@
 
 using hawthorn::mdbx::Place;
 using hawthorn::mdbx::TxnTable;
-using hawthorn::mdbx::val;
 using hawthorn::mdbx::view;
 namespace mdbx_shim = hawthorn::mdbx;
 
@@ -73,15 +72,11 @@ int MDBX_cursor::copy_to(MDBX_cursor* other) {
 }
 
 int MDBX_cursor::compare_keys(std::string_view a, std::string_view b) {
-  const MDBX_val first = val(a);
-  const MDBX_val second = val(b);
-  return table->table->compare_keys(&first, &second);
+  return table->table->order_of_keys(a, b);
 }
 
 int MDBX_cursor::compare_values(std::string_view a, std::string_view b) {
-  const MDBX_val first = val(a);
-  const MDBX_val second = val(b);
-  return table->table->compare_values(&first, &second);
+  return table->table->order_of_values(a, b);
 }
 
 bool MDBX_cursor::same_key(std::string_view a, std::string_view b) {
@@ -95,11 +90,7 @@ hawthorn::Cursor& MDBX_cursor::moved() {
 }
 
 void MDBX_cursor::let_go() {
-  if (on_engine) {
-    key = engine->key();
-    value = engine->value();
-    on_engine = false;
-  }
+  leave_engine();
   engine.reset();
 }
 

@@ -164,9 +164,7 @@ Status MDBX_env::prepare_catalog() {
     }
     const uint64_t next = main.id + 1;
     Status s = t.put(*made, mdbx_shim::kMainKey, main.encode());
-    if (s.ok()) {
-      s = t.put(*made, mdbx_shim::kNextKey, {reinterpret_cast<const char*>(&next), sizeof(next)});
-    }
+    if (s.ok()) s = t.put(*made, mdbx_shim::kNextKey, mdbx_shim::stored(next));
     if (s.ok()) s = t.commit(Durability::kFull);
     if (!s.ok()) return s;
     mdbx_shim::tell(MDBX_LOG_NOTICE, "new: " + path);
@@ -218,8 +216,7 @@ Status MDBX_env::read_catalog(Db& database) {
   named_tables = *named;
   hawthorn::Value kept;
   const bool is_kept = database.get(*found, mdbx_shim::kGeometryKey, kept).ok();
-  const std::string_view bytes_of_geometry(reinterpret_cast<const char*>(&geometry),
-                                           sizeof(geometry));
+  const std::string_view bytes_of_geometry = mdbx_shim::stored(geometry);
   if (!geometry_set && is_kept && kept.size() == sizeof(geometry)) {
     memcpy(static_cast<void*>(&geometry), kept.view().data(), sizeof(geometry));
   } else if (geometry_set && writes() && !(is_kept && kept.view() == bytes_of_geometry)) {
@@ -282,11 +279,9 @@ Durability MDBX_env::durability(unsigned txn_flags) const {
 }
 
 int MDBX_env::sync_by_threshold(uint64_t bytes) {
-  const uint64_t unsynced = unsynced_bytes.fetch_add(bytes) + bytes;
-  const bool many = sync_bytes != 0 && unsynced >= sync_bytes;
-  const bool late = sync_period != 0 && std::chrono::steady_clock::now() - synced_at >=
-                                            mdbx_shim::from_16dot16(sync_period);
-  return many || late ? sync(true, false) : MDBX_SUCCESS;
+  unsynced_bytes += bytes;
+  const int code = sync(false, false);
+  return code == MDBX_RESULT_TRUE ? MDBX_SUCCESS : code;
 }
 
 int MDBX_env::sync(bool force, bool nonblock) {
@@ -295,11 +290,13 @@ int MDBX_env::sync(bool force, bool nonblock) {
   if (unsynced_bytes.load() == 0) return MDBX_RESULT_TRUE;
   if (!force) {
     const bool many = sync_bytes != 0 && unsynced_bytes.load() >= sync_bytes;
-    const bool late = sync_period != 0 && std::chrono::steady_clock::now() - synced_at >=
+    const bool late = sync_period != 0 && std::chrono::steady_clock::now() - synced_at.load() >=
                                               mdbx_shim::from_16dot16(sync_period);
     if (!many && !late) return MDBX_RESULT_TRUE;
   }
   static_cast<void>(nonblock);  // nobody waits for a sync of the log but who asks for it
+  // Two at once would both take off what either has synced.
+  const std::lock_guard<std::mutex> guard(sync_mutex);
   const uint64_t before = unsynced_bytes.load();
   if (const Status s = db->sync(); !s.ok()) return mdbx_shim::to_code(s);
   unsynced_bytes -= before;
@@ -311,7 +308,7 @@ int MDBX_env::change_geometry(const Geometry& wanted) {
   if (db == nullptr) return MDBX_EACCESS;
   const bool own = writer.held_by_this_thread();
   if (!own) writer.lock(true);
-  const std::string_view bytes(reinterpret_cast<const char*>(&wanted), sizeof(wanted));
+  const std::string_view bytes = mdbx_shim::stored(wanted);
   Status s;
   if (own && write_txn != nullptr) {
     // A part of the transaction in which it happens.

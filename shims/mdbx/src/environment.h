@@ -155,7 +155,8 @@ struct MDBX_env {
   uint64_t next_table = 0;                // 0: not read yet. Holding the writer's lock.
   std::atomic<uint64_t> named_tables{0};  // that the main table has, at least when there are some
   std::atomic<uint64_t> unsynced_bytes{0};
-  std::chrono::steady_clock::time_point synced_at;
+  std::atomic<std::chrono::steady_clock::time_point> synced_at;
+  std::mutex sync_mutex;         // one sync at a time
   uint64_t room = 0;             // below the upper bound, as far as is known
   uint64_t room_unseen = 0;      // that may be taken until it is looked at again
   uint64_t written_by_last = 0;  // transaction

@@ -104,11 +104,21 @@ Compare value_compare(unsigned flags) {
   return flags & MDBX_REVERSEDUP ? from_end : bytewise;
 }
 
+int Table::order_of_keys(std::string_view a, std::string_view b) const {
+  const MDBX_val first = val(a);
+  const MDBX_val second = val(b);
+  return compare_keys(&first, &second);
+}
+
+int Table::order_of_values(std::string_view a, std::string_view b) const {
+  const MDBX_val first = val(a);
+  const MDBX_val second = val(b);
+  return compare_values(&first, &second);
+}
+
 std::string TableRecord::encode() const {
   std::string bytes(kRecordMagic);
-  const auto add = [&](const auto& field) {
-    bytes.append(reinterpret_cast<const char*>(&field), sizeof(field));
-  };
+  const auto add = [&](const auto& field) { bytes.append(stored(field)); };
   add(id);
   add(sequence);
   add(flags);

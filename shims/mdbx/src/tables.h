@@ -103,6 +103,8 @@ struct Table {
   std::atomic<uint64_t> txnid{0};  // that last wrote it, as far as is known
 
   bool multi() const { return (record.flags & MDBX_DUPSORT) != 0; }
+  int order_of_keys(std::string_view a, std::string_view b) const;
+  int order_of_values(std::string_view a, std::string_view b) const;
 };
 
 // A place for the functions of a program by which the keys, or the values, of one table are

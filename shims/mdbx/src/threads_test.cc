@@ -108,6 +108,36 @@ TEST_P(ThreadsTest, TablesComeAndGo) {
   for (std::thread& reader : readers) reader.join();
 }
 
+// What is not synced yet is counted right where several threads sync at once.
+TEST_P(ThreadsTest, SyncsAtOnceCountOnce) {
+  open(MDBX_SAFE_NOSYNC | GetParam());
+  MDBX_txn* txn = begin();
+  const MDBX_dbi dbi = table(txn, "t");
+  ASSERT_DONE(mdbx_txn_commit(txn));
+  std::atomic<bool> writing{true};
+  std::vector<std::thread> syncs;
+  for (int i = 0; i < 3; ++i) {
+    syncs.emplace_back([&] {
+      while (writing) {
+        const int code = mdbx_env_sync_ex(env_, true, false);
+        ASSERT_TRUE(code == MDBX_SUCCESS || code == MDBX_RESULT_TRUE) << code;
+      }
+    });
+  }
+  uint64_t written = 0;
+  for (int i = 0; i < 300; ++i) {
+    txn = begin();
+    ASSERT_DONE(put(txn, dbi, std::to_string(i), std::string(100, 'v')));
+    ASSERT_DONE(mdbx_txn_commit(txn));
+    written += 200;
+    MDBX_envinfo info;
+    ASSERT_DONE(mdbx_env_info_ex(env_, nullptr, &info, sizeof(info)));
+    EXPECT_LE(info.mi_unsync_volume, written);
+  }
+  writing = false;
+  for (std::thread& sync : syncs) sync.join();
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, ThreadsTest, testing::Values(0U, unsigned{MDBX_NOSTICKYTHREADS}),
                          [](const auto& instance) {
                            return instance.param == 0 ? "sticky" : "not_sticky";

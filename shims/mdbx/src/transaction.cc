@@ -295,8 +295,7 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
     code = open_catalog();
     Status s = code == MDBX_SUCCESS ? engine.finish_reserve() : Status();
     if (code == MDBX_SUCCESS && s.ok()) {
-      s = engine.put(catalog, mdbx_shim::kTxnIdKey,
-                     {reinterpret_cast<const char*>(&txnid), sizeof(txnid)});
+      s = engine.put(catalog, mdbx_shim::kTxnIdKey, mdbx_shim::stored(txnid));
     }
     if (latency != nullptr) latency->preparation = mdbx_shim::seconds_since(began);
     const auto writing = std::chrono::steady_clock::now();
@@ -318,7 +317,6 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
       settle(true);
       if (durability != hawthorn::Durability::kFull) {
         code = env->sync_by_threshold(written_bytes + 1);
-        if (code == MDBX_RESULT_TRUE) code = MDBX_SUCCESS;
       }
     } else {
       settle(false);
@@ -612,8 +610,7 @@ int MDBX_txn::set_canary(const MDBX_canary* wanted) {
     now.z = wanted->z;
   }
   now.v = txnid;
-  const Status s = engine.put(catalog, mdbx_shim::kCanaryKey,
-                              {reinterpret_cast<const char*>(&now), sizeof(now)});
+  const Status s = engine.put(catalog, mdbx_shim::kCanaryKey, mdbx_shim::stored(now));
   if (!s.ok()) return fail(s);
   own_canary = now;
   flags |= MDBX_TXN_DIRTY;

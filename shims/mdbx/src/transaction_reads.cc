@@ -50,9 +50,7 @@ int MDBX_txn::get(TxnTable* found, std::string_view key, MDBX_val* data) {
   if (found->table->multi()) {
     hawthorn::Cursor& cursor = scratch(found);
     if (!cursor.seek(key)) return cursor.status().ok() ? MDBX_NOTFOUND : fail(cursor.status());
-    const MDBX_val asked = val(key);
-    const MDBX_val met = val(cursor.key());
-    if (found->table->compare_keys(&asked, &met) != 0) return MDBX_NOTFOUND;
+    if (found->table->order_of_keys(key, cursor.key()) != 0) return MDBX_NOTFOUND;
     return keep(cursor, nullptr, data);
   }
   const Status s = read(found->tree, key, value);

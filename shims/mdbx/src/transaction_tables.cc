@@ -146,8 +146,7 @@ int MDBX_txn::new_record(unsigned wanted, Compare keys, Compare values, TableRec
   }
   const uint64_t next = env->next_table;
   if (const int code = open_catalog(); code != MDBX_SUCCESS) return code;
-  const Status s = engine.put(catalog, mdbx_shim::kNextKey,
-                              {reinterpret_cast<const char*>(&next), sizeof(next)});
+  const Status s = engine.put(catalog, mdbx_shim::kNextKey, mdbx_shim::stored(next));
   return s.ok() ? MDBX_SUCCESS : fail(s);
 }
 

@@ -7,7 +7,7 @@
 
 namespace hawthorn::mdbx {
 
-int Write::check_sizes(std::string_view key, std::string_view value, unsigned flags) {
+int Write::check_sizes(std::string_view key, std::string_view value) {
   const unsigned shape = table_->table->record.flags;
   if (key.size() > key_max(shape) || (txn_->env->lmdb && key.empty())) return MDBX_BAD_VALSIZE;
   if (value.size() > value_max(shape)) return MDBX_BAD_VALSIZE;
@@ -19,7 +19,6 @@ int Write::check_sizes(std::string_view key, std::string_view value, unsigned fl
   // The first entry decides for all.
   TableRecord* record = nullptr;
   if (const int code = txn_->record(table_, &record); code != MDBX_SUCCESS) return code;
-  static_cast<void>(flags);
   if (fixed_keys && record->key_bytes != 0 && record->key_bytes != key.size()) {
     return MDBX_BAD_VALSIZE;
   }
@@ -53,14 +52,10 @@ int Write::done(std::string_view key, std::string_view value) {
 }
 
 // MDBX_APPEND: behind all keys, or the last one again.
-int Write::check_append(std::string_view key, bool* exact) {
-  *exact = false;
+int Write::check_append(std::string_view key) {
   hawthorn::Cursor& cursor = txn_->scratch(table_);
   if (!cursor.last()) return cursor.status().ok() ? MDBX_SUCCESS : txn_->fail(cursor.status());
-  const MDBX_val asked = val(key);
-  const MDBX_val last = val(cursor.key());
-  const int order = table_->table->compare_keys(&asked, &last);
-  *exact = order == 0;
+  const int order = table_->table->order_of_keys(key, cursor.key());
   if (order > 0 || (order == 0 && !txn_->env->lmdb)) return MDBX_SUCCESS;
   if (cursor_ != nullptr) static_cast<void>(cursor_->last(nullptr, nullptr));
   return MDBX_EKEYMISMATCH;
@@ -71,12 +66,8 @@ int Write::check_append_value(std::string_view key, std::string_view value) {
   if (!cursor.seek_for_prev(key)) {
     return cursor.status().ok() ? MDBX_SUCCESS : txn_->fail(cursor.status());
   }
-  const MDBX_val asked_key = val(key);
-  const MDBX_val met_key = val(cursor.key());
-  if (table_->table->compare_keys(&asked_key, &met_key) != 0) return MDBX_SUCCESS;
-  const MDBX_val asked = val(value);
-  const MDBX_val last = val(cursor.value());
-  const int order = table_->table->compare_values(&asked, &last);
+  if (table_->table->order_of_keys(key, cursor.key()) != 0) return MDBX_SUCCESS;
+  const int order = table_->table->order_of_values(value, cursor.value());
   if (order > 0) return MDBX_SUCCESS;
   // The last one of several again, as with MDBX_APPEND.
   if (order == 0 && !txn_->env->lmdb && cursor.prev_value() && cursor.next_value()) {
@@ -97,7 +88,7 @@ int Write::put(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   if ((flags & MDBX_RESERVE) && value->iov_len > value_max(table_->table->record.flags)) {
     return MDBX_BAD_VALSIZE;
   }
-  if (const int code = check_sizes(view(*key), bytes, flags); code != MDBX_SUCCESS) return code;
+  if (const int code = check_sizes(view(*key), bytes); code != MDBX_SUCCESS) return code;
   if (const int code = name_of_a_table(view(*key)); code != MDBX_SUCCESS) return code;
   if (const int code = txn_->has_room(key->iov_len + value->iov_len); code != MDBX_SUCCESS) {
     return code;
@@ -154,9 +145,8 @@ int Write::replace_only(std::string_view key, std::string_view value) {
 
 int Write::put_single(const MDBX_val* key, MDBX_val* value, unsigned flags) {
   const std::string_view wanted = view(*key);
-  bool exact = false;
   if ((flags & MDBX_APPEND) && !(flags & MDBX_CURRENT)) {
-    if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
+    if (const int code = check_append(wanted); code != MDBX_SUCCESS) return code;
   }
   if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT)) {
     MDBX_val there{};
@@ -197,16 +187,14 @@ int Write::put_multi(const MDBX_val* key, std::string_view value, MDBX_val* valu
                      unsigned flags) {
   const bool several = (flags & MDBX_MULTIPLE) != 0;
   const std::string_view wanted = view(*key);
-  bool exact = false;
   if ((flags & MDBX_APPEND) && !(flags & MDBX_CURRENT)) {
-    if (const int code = check_append(wanted, &exact); code != MDBX_SUCCESS) return code;
+    if (const int code = check_append(wanted); code != MDBX_SUCCESS) return code;
   }
   if (flags & (MDBX_NOOVERWRITE | MDBX_CURRENT | MDBX_ALLDUPS)) {
     hawthorn::Cursor& cursor = txn_->scratch(table_);
     const bool met = cursor.seek(wanted);
     if (!met && !cursor.status().ok()) return txn_->fail(cursor.status());
-    const MDBX_val there = met ? val(cursor.key()) : MDBX_val{};
-    const bool found = met && table_->table->compare_keys(key, &there) == 0;
+    const bool found = met && table_->table->order_of_keys(wanted, cursor.key()) == 0;
     if (!found && (flags & MDBX_CURRENT)) return MDBX_NOTFOUND;
     if (found && (flags & MDBX_CURRENT)) {
       const Result<uint64_t> count = cursor.count_values();
@@ -276,11 +264,10 @@ int Write::del(std::string_view key, const std::string_view* value) {
     if (!*was_there) return MDBX_NOTFOUND;
   } else {
     if (value != nullptr && !txn_->env->lmdb) {
-      const MDBX_val asked = val(*value);
       MDBX_val there{};
       const int code = txn_->get(table_, key, &there);
       if (code != MDBX_SUCCESS) return code;
-      if (table_->table->compare_values(&asked, &there) != 0) return MDBX_NOTFOUND;
+      if (table_->table->order_of_values(*value, view(there)) != 0) return MDBX_NOTFOUND;
     } else if (s = txn_->read(table_->tree, key, txn_->value);
                !s.ok() && !s.is(StatusCode::kNotSupported)) {  // which says: it is large
       return txn_->fail(s);

@@ -32,8 +32,8 @@ class Write {
 
  private:
   bool multi() const { return table_->table->multi(); }
-  int check_sizes(std::string_view key, std::string_view value, unsigned flags);
-  int check_append(std::string_view key, bool* exact);
+  int check_sizes(std::string_view key, std::string_view value);
+  int check_append(std::string_view key);
   int check_append_value(std::string_view key, std::string_view value);
   void settle_gaps();
   int replace_only(std::string_view key, std::string_view value);
