@@ -71,6 +71,7 @@ struct Manifest::Files {
   Status make_room(uint64_t bytes);
   Status start_over(const format::ManifestBatch& batch);
   Status rewrite_when_due();
+  Status trim();
 };
 
 // Extends the file in steps and fills the steps with zeros, so that an append changes neither the
@@ -271,6 +272,24 @@ Status Manifest::Files::make_room(uint64_t bytes) {
   return status;
 }
 
+Status Manifest::Files::trim() {
+  const uint64_t size = align_up(current.end + kMarginBytesMin, kExtendBytesMin);
+  const auto cut = [size](os::File& file) {
+    Status status = file.truncate(size);
+    return status.ok() ? file.sync_data() : status;
+  };
+  if (current.allocated > size) {
+    if (Status status = cut(*current.file); !status.ok()) return status;
+    current.allocated = size;
+  }
+  if (spare_bytes <= size) return {};
+  auto spare = machine.files->open_file(join(directory, kManifestSpareName), {});
+  if (!spare.ok()) return spare.status();
+  if (Status status = cut(**spare); !status.ok()) return status;
+  spare_bytes = size;
+  return {};
+}
+
 Status Manifest::Files::rewrite_when_due() {
   if (current.end <= rewrite_at) return {};
   Status status = begin_next(false);
@@ -433,6 +452,8 @@ Status Manifest::keep_room() {
   if (status = files_->begin_next(false); !status.ok()) return status;
   return files_->make_room(0);
 }
+
+Status Manifest::trim() { return files_->failed.ok() ? files_->trim() : files_->failed; }
 
 const format::ManifestState& Manifest::state() const { return files_->state; }
 uint64_t Manifest::bytes() const { return files_->current.end; }

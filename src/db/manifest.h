@@ -16,7 +16,8 @@
 //    comes before the first byte of the batch: then nothing has changed and the append may be tried
 //    again.
 // 5. manifest.spare is as large as manifest N: on a full disk N+1 is written into it, and N becomes
-//    the next spare. So only a state that outgrows both meets kNoSpace (R28).
+//    the next spare. So only a state that outgrows both meets kNoSpace (R28). A clean close leaves
+//    both with little more room than the state takes.
 
 #include <cstdint>
 #include <functional>
@@ -75,6 +76,9 @@ class Manifest {
   bool short_of_room() const;
   // Tries to change that. Errors: kNoSpace; as append.
   Status keep_room();
+  // Behind the last append, at a clean close: gives the disk what both files have kept for growth.
+  // Errors: those of the file system; nothing is lost by them.
+  Status trim();
   const format::ManifestState& state() const;
   uint64_t bytes() const;
   uint64_t number() const;

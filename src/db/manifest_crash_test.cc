@@ -79,6 +79,7 @@ void run(SimDisk& disk, Prng& prng, BatchMaker& maker, uint64_t appends, Expecte
     expected.acknowledged = expected.pending;
     ASSERT_EQ((*manifest)->state(), expected.acknowledged);
   }
+  if (prng.one_in(2)) static_cast<void>((*manifest)->trim().ok());
 }
 
 // Rounds of: run, stop at a random operation, look at many outcomes of a crash there, go on from

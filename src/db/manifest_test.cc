@@ -267,6 +267,54 @@ TEST(ManifestTest, WithLittleSpaceTheSpareIsSmaller) {
   for (int i = 0; i < 3; ++i) EXPECT_NE(f.reopen(), nullptr);
 }
 
+TEST(ManifestTest, TrimmedItKeepsWhatAFullDiskNeeds) {
+  Fixture f;
+  auto manifest = f.create();
+  manifest->expect_growth(uint64_t{8} << 20);
+  must(manifest->keep_room());
+  ManifestBatch reserve;
+  reserve.lsn_reserved = 1;
+  must(manifest->append(reserve));
+  const ManifestState state = manifest->state();
+  const uint64_t before = f.disk.used_bytes();
+  must(manifest->trim());
+  EXPECT_LE(f.read("manifest.1").size(), manifest->bytes() + (uint64_t{128} << 10));
+  EXPECT_EQ(f.read("manifest.spare").size(), f.read("manifest.1").size());
+  EXPECT_LT(f.disk.used_bytes(), before - (uint64_t{15} << 20));
+  EXPECT_EQ(f.load()->state, state);
+  must(manifest->trim());  // there is no more
+  // It takes batches, the disk being full; and so it does when it is opened again.
+  f.disk.set_capacity(f.disk.used_bytes());
+  for (uint64_t round = 2; round < 6; ++round) {
+    reserve.lsn_reserved = round;
+    must(manifest->append(reserve));
+    must(manifest->trim());
+    manifest.reset();
+    ASSERT_NE(manifest = f.reopen(), nullptr) << round;
+    EXPECT_EQ(manifest->state().lsn_reserved, round);
+  }
+}
+
+TEST(ManifestTest, ATrimThatFailsLosesNothing) {
+  for (const SimOp op : {SimOp::kAny, SimOp::kSync}) {
+    for (uint64_t nth = 1; nth <= 4; ++nth) {
+      Fixture f;
+      auto manifest = f.create();
+      manifest->expect_growth(uint64_t{1} << 20);
+      must(manifest->keep_room());
+      ManifestBatch reserve;
+      reserve.lsn_reserved = 7;
+      must(manifest->append(reserve));
+      f.disk.fail(op, nth, StatusCode::kIoError);
+      const bool failed = !manifest->trim().ok();
+      EXPECT_EQ(failed, f.disk.counters().faults > 0) << nth;
+      f.disk.clear_faults();
+      EXPECT_EQ(f.load()->state, manifest->state());
+      EXPECT_NE(f.reopen(), nullptr);
+    }
+  }
+}
+
 TEST(ManifestTest, ARewriteWithoutSpaceIsPutOff) {
   Fixture f;
   auto manifest = f.create();

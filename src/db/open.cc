@@ -632,6 +632,7 @@ Status Db::Impl::close_all() {
   }
   os::epoch::drain();
   Status trimmed = space_->trim_files();
+  if (trimmed.ok()) trimmed = publisher_->trim_manifest();
   space_->close_files();
   if (devices_ != nullptr) devices_->close();
   lock_.reset();  // the directory may be opened again while this object is still there

@@ -193,6 +193,11 @@ Status Publisher::keep_manifest_room(uint64_t growth_bytes) {
   return kept;
 }
 
+Status Publisher::trim_manifest() {
+  os::MutexLock lock(publish_mutex_);
+  return manifest_ == nullptr ? Status() : manifest_->trim();
+}
+
 Status Publisher::publish_locked(format::ManifestBatch extra, std::vector<tree::ExtentRef> dropped,
                                  bool even_empty) {
   std::unique_ptr<Batch> batch;

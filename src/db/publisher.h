@@ -102,6 +102,8 @@ class Publisher {
   // OK when the manifest has room for more than what makes it smaller. growth: how much there will
   // be. Errors: kNoSpace; status().
   Status keep_manifest_room(uint64_t growth_bytes);
+  // Behind stop, at a clean close. Errors: as Manifest::trim.
+  Status trim_manifest();
   // While held, the log is not trimmed (recovery).
   void hold_trim(bool hold) { trim_held_.store(hold, std::memory_order_release); }
   uint64_t durable_batch() const { return durable_batch_.load(std::memory_order_acquire); }

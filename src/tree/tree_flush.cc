@@ -488,7 +488,9 @@ bool TreeState::flushed_to(Lsn cts, uint64_t durable_batch) {
     os::MutexLock lock(container->latch);
     if (container->unpublished.needed_after(durable_batch) <= cts) return false;
     const Descriptor* descriptor = container->descriptor.load(std::memory_order_relaxed);
-    if (descriptor->frozen != nullptr) return false;
+    // Behind a split what is frozen can all be newer.
+    const Delta* const frozen = descriptor->frozen;
+    if (frozen != nullptr && frozen->versions() > 0 && frozen->first_lsn() <= cts) return false;
     const Delta& active = *descriptor->active;
     const bool may_hold = active.versions() > 0 && active.first_lsn() <= cts;
     if (may_hold && descriptor->run->record.cut < cts) return false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,32 @@ TEST_F(TreeTest, FlushesNeedTheLogUntilTheirOwnBatchIsDurable) {
     before = store.visible;
   }
   EXPECT_EQ(tree->log_needed(flusher.batch()), format::kLsnMax);
+}
+
+// What was written while a container was divided is frozen in its parts, and is none of what the
+// flush has brought into runs.
+TEST_F(TreeTest, WhatIsFrozenBehindASplitIsNewerThanWhatWasFlushed) {
+  for (int i = 1000; i < 3000; ++i) put(store, *tree, std::to_string(i), std::string(50, 'v'));
+  const Lsn before = store.visible;
+  std::optional<TreeState::Cut> cut;
+  {
+    const os::epoch::Guard guard;
+    cut = tree->cut(tree->directory().find(""), true);
+  }
+  ASSERT_TRUE(cut.has_value());
+  EXPECT_FALSE(tree->flushed_to(before, flusher.batch()));
+  put(store, *tree, "1001", "newer");
+  MergePolicy policy;
+  policy.target_bytes = 16 << 10;
+  const Flushed flushed = flusher.finish(*tree, *cut, policy);
+  must(flushed.status);
+  ASSERT_GT(flushed.pieces, 1u);
+  ASSERT_NE(descriptor("1001")->frozen, nullptr);
+  EXPECT_FALSE(tree->flushed_to(before, 0)) << "not durable yet";
+  EXPECT_TRUE(tree->flushed_to(before, flusher.batch()));
+  EXPECT_FALSE(tree->flushed_to(store.visible, flusher.batch()));
+  flusher.flush_all(*tree);
+  EXPECT_TRUE(tree->flushed_to(store.visible, flusher.batch()));
 }
 
 TEST_F(TreeTest, RollBackLeavesNothing) {
