@@ -16,7 +16,8 @@ constexpr unsigned kWriteFlags = MDBX_TXN_NOMETASYNC | MDBX_TXN_NOSYNC | MDBX_TX
 int check_open(const MDBX_env* env) {
   if (env == nullptr) return MDBX_EINVAL;
   if (env->signature != mdbx_shim::kEnvironmentSignature) return MDBX_EBADSIGN;
-  if (env->died || env->pid != getpid()) return env->is_open() ? MDBX_PANIC : MDBX_EPERM;
+  if (env->died || env->pid != mdbx_shim::process_id())
+    return env->is_open() ? MDBX_PANIC : MDBX_EPERM;
   return env->is_open() ? MDBX_SUCCESS : MDBX_EPERM;
 }
 

@@ -1,8 +1,30 @@
 #include "shims/mdbx/src/common.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cerrno>
 
 namespace hawthorn::mdbx {
+namespace {
+
+std::atomic<pid_t> known_process{0};
+
+void forget_process() { known_process.store(0, std::memory_order_relaxed); }
+
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, forget_process);
+
+}  // namespace
+
+pid_t process_id() {
+  pid_t known = known_process.load(std::memory_order_relaxed);
+  if (known == 0) {
+    known = getpid();
+    known_process.store(known, std::memory_order_relaxed);
+  }
+  return known;
+}
 
 int to_code(const Status& status) {
   switch (status.code()) {

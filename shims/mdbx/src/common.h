@@ -4,6 +4,7 @@
 // Threads: functions without state.
 
 #include <mdbx.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -47,6 +48,9 @@ template <typename T>
 std::string_view stored(const T& object) {
   return {reinterpret_cast<const char*>(&object), sizeof(object)};
 }
+
+// Of this process, also behind fork, without a call of the system.
+pid_t process_id();
 
 // The code that says the same.
 int to_code(const Status& status);

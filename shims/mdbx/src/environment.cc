@@ -81,7 +81,7 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   const unsigned before = flags;
   flags |= wanted;
   file_mode_ = 0600 | (static_cast<uint32_t>(mode) & 0066);
-  pid = getpid();
+  pid = mdbx_shim::process_id();
   copies.open(path, memory_budget() / 8);
   handles = std::make_unique<Handle[]>(max_dbi);
   handle_count = mdbx_shim::kCoreDbis;
@@ -341,7 +341,7 @@ void MDBX_env::give_comparators(const Table& table) {
 }
 
 int MDBX_env::close(bool dont_sync) {
-  if (pid != 0 && pid != getpid()) died = true;
+  if (pid != 0 && pid != mdbx_shim::process_id()) died = true;
   if (is_open() && !died && write_txn != nullptr && !writer.held_by_this_thread() &&
       !(flags & MDBX_NOSTICKYTHREADS)) {
     return MDBX_BUSY;

@@ -19,6 +19,22 @@ constexpr size_t kCopiesOfWriters = size_t{1} << 20;
 
 }  // namespace hawthorn::mdbx
 
+namespace {
+
+// Of a commit, where somebody asks: a look at the clock is a good part of a small one.
+class CommitWatch {
+ public:
+  explicit CommitWatch(bool asked) {
+    if (asked) began_ = std::chrono::steady_clock::now();
+  }
+  uint32_t seconds() const { return hawthorn::mdbx::seconds_since(began_); }
+
+ private:
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace
+
 using hawthorn::Result;
 using hawthorn::Status;
 using hawthorn::StatusCode;
@@ -291,20 +307,20 @@ int MDBX_txn::write_out(MDBX_commit_latency* latency) {
   value.reset();
   int code = MDBX_SUCCESS;
   if (flags & MDBX_TXN_DIRTY) {
-    const auto began = std::chrono::steady_clock::now();
+    const CommitWatch preparing(latency != nullptr);
     code = open_catalog();
     Status s = code == MDBX_SUCCESS ? engine.finish_reserve() : Status();
     if (code == MDBX_SUCCESS && s.ok()) {
       s = engine.put(catalog, mdbx_shim::kTxnIdKey, mdbx_shim::stored(txnid));
     }
-    if (latency != nullptr) latency->preparation = mdbx_shim::seconds_since(began);
-    const auto writing = std::chrono::steady_clock::now();
+    if (latency != nullptr) latency->preparation = preparing.seconds();
+    const CommitWatch writing(latency != nullptr);
     const hawthorn::Durability durability = env->durability(flags);
     if (code == MDBX_SUCCESS && s.ok() && !dropped.empty()) announce_drops();
     if (code == MDBX_SUCCESS && s.ok()) s = engine.commit(durability);
     if (latency != nullptr) {
       (durability == hawthorn::Durability::kFull ? latency->sync : latency->write) =
-          mdbx_shim::seconds_since(writing);
+          writing.seconds();
     }
     if (!s.ok()) {
       mdbx_shim::tell(MDBX_LOG_ERROR, "commit: " + s.to_string());
@@ -355,10 +371,10 @@ void MDBX_txn::recycle() {
 }
 
 int MDBX_txn::commit(MDBX_commit_latency* latency) {
-  const auto began = std::chrono::steady_clock::now();
+  const CommitWatch whole(latency != nullptr);
   if (latency != nullptr) memset(latency, 0, sizeof(*latency));
   const auto ended = [&](int code) {
-    if (latency != nullptr) latency->whole = latency->ending = mdbx_shim::seconds_since(began);
+    if (latency != nullptr) latency->whole = latency->ending = whole.seconds();
     return code;
   };
   if (read_only()) {
@@ -393,7 +409,7 @@ int MDBX_txn::commit(MDBX_commit_latency* latency) {
   }
   const int code = write_out(latency);
   release_writer();
-  if (latency != nullptr) latency->whole = mdbx_shim::seconds_since(began);
+  if (latency != nullptr) latency->whole = whole.seconds();
   return code;
 }
 

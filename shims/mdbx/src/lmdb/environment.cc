@@ -75,7 +75,7 @@ int Env::check(const MDB_env* env, bool open) {
   if (env == nullptr) return EINVAL;
   const Env& mine = *core(env);
   if (mine.signature != mdbx::kEnvironmentSignature) return EINVAL;
-  if (mine.died || (mine.pid != 0 && mine.pid != getpid())) return MDB_PANIC;
+  if (mine.died || (mine.pid != 0 && mine.pid != mdbx::process_id())) return MDB_PANIC;
   return open && !mine.is_open() ? EINVAL : MDB_SUCCESS;
 }
 
