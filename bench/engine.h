@@ -41,11 +41,13 @@ struct EngineConfig {
 
 class EngineError : public std::runtime_error {
  public:
-  enum class Kind { kOther, kFull };
+  enum class Kind { kOther, kFull, kBusy };
   explicit EngineError(const std::string& what, Kind kind = Kind::kOther)
       : std::runtime_error(what), kind_(kind) {}
   // The map or the disk is full: a result of a benchmark, not a mistake in it.
   bool full() const { return kind_ == Kind::kFull; }
+  // A lock was waited for as long as was agreed, in vain; nothing happened.
+  bool busy() const { return kind_ == Kind::kBusy; }
 
  private:
   Kind kind_;

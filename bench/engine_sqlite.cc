@@ -1,27 +1,22 @@
-// SQLite as a key-value store: one table WITHOUT ROWID, write-ahead log, prepared statements, one
-// connection for each writer and reader. One BEGIN IMMEDIATE .. COMMIT is one batch.
-
-#include <sqlite3.h>
+// SQLite as a key-value store; or, compiled against our header of its API, this engine by that. One
+// table WITHOUT ROWID, write-ahead log, prepared statements, one connection for each writer and
+// reader. One BEGIN IMMEDIATE .. COMMIT is one batch.
 
 #include <algorithm>
 
 #include "bench/engine_registry.h"
+#include "bench/sqlite_handle.h"
 #include "bench/text.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class Connection {
+class Connection : public SqliteConnection {
  public:
-  Connection(const EngineConfig& config, size_t cache_bytes) {
-    const std::string file = config.path + "/bench.sqlite";
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    check(sqlite3_open_v2(file.c_str(), &db_, flags, nullptr));
-    check(sqlite3_busy_timeout(db_, 60'000));
+  Connection(const EngineConfig& config, size_t cache_bytes)
+      : SqliteConnection(config.path + "/bench.sqlite", 60'000) {
     run("PRAGMA journal_mode=WAL");
-    run(config.sync == SyncMode::kFull    ? "PRAGMA synchronous=FULL"
-        : config.sync == SyncMode::kAsync ? "PRAGMA synchronous=NORMAL"
-                                          : "PRAGMA synchronous=OFF");
+    run(print_text("PRAGMA synchronous=%s", sqlite_synchronous(config.sync)).c_str());
     run("PRAGMA temp_store=MEMORY");
     run(print_text("PRAGMA cache_size=-%zu", cache_bytes / 1024).c_str());
     run(print_text("PRAGMA mmap_size=%zu", config.memory_bytes).c_str());
@@ -29,71 +24,12 @@ class Connection {
     run("PRAGMA wal_autocheckpoint=16384");
     run("CREATE TABLE IF NOT EXISTS kv(k BLOB PRIMARY KEY, v BLOB NOT NULL) WITHOUT ROWID");
   }
-  ~Connection() { sqlite3_close_v2(db_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  void run(const char* sql) { check(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr)); }
-
-  sqlite3_stmt* prepare(const char* sql) {
-    sqlite3_stmt* statement = nullptr;
-    check(sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
-    return statement;
-  }
-
-  void check(int code) {
-    if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW) return;
-    throw EngineError(std::string("sqlite: ") + sqlite3_errmsg(db_),
-                      code == SQLITE_FULL ? EngineError::Kind::kFull : EngineError::Kind::kOther);
-  }
 
   uint64_t number(const char* sql) {
-    sqlite3_stmt* const statement = prepare(sql);
-    check(sqlite3_step(statement));
-    const auto result = static_cast<uint64_t>(sqlite3_column_int64(statement, 0));
-    sqlite3_finalize(statement);
-    return result;
+    SqliteStatement statement(*this, sql);
+    statement.step();
+    return static_cast<uint64_t>(statement.number(0));
   }
-
- private:
-  sqlite3* db_ = nullptr;
-};
-
-class Statement {
- public:
-  Statement(Connection& connection, const char* sql)
-      : connection_(connection), statement_(connection.prepare(sql)) {}
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  // The text stays where it is until the next reset.
-  void bind(int index, std::string_view blob) {
-    // A null pointer would bind NULL.
-    const char* const data = blob.empty() ? "" : blob.data();
-    connection_.check(sqlite3_bind_blob64(statement_, index, data, blob.size(), SQLITE_STATIC));
-  }
-  void bind(int index, int64_t number) {
-    connection_.check(sqlite3_bind_int64(statement_, index, number));
-  }
-  bool step() {
-    const int code = sqlite3_step(statement_);
-    connection_.check(code);
-    return code == SQLITE_ROW;
-  }
-  std::string_view column(int index) const {
-    const auto* const data = static_cast<const char*>(sqlite3_column_blob(statement_, index));
-    return {data, static_cast<size_t>(sqlite3_column_bytes(statement_, index))};
-  }
-  void reset() { sqlite3_reset(statement_); }
-  void run() {
-    step();
-    reset();
-  }
-
- private:
-  Connection& connection_;
-  sqlite3_stmt* const statement_;
 };
 
 constexpr const char* kSelect = "SELECT v FROM kv WHERE k=?1";
@@ -146,20 +82,20 @@ class SqliteWriter : public Writer {
   }
 
  private:
-  static void write(Statement& statement, std::string_view key, std::string_view value) {
+  static void write(SqliteStatement& statement, std::string_view key, std::string_view value) {
     statement.bind(1, key);
     statement.bind(2, value);
     statement.run();
   }
 
   Connection connection_;
-  Statement begin_;
-  Statement commit_;
-  Statement rollback_;
-  Statement select_;
-  Statement upsert_;
-  Statement update_;
-  Statement delete_;
+  SqliteStatement begin_;
+  SqliteStatement commit_;
+  SqliteStatement rollback_;
+  SqliteStatement select_;
+  SqliteStatement upsert_;
+  SqliteStatement update_;
+  SqliteStatement delete_;
   std::string copy_;
   bool open_ = false;
 };
@@ -219,25 +155,23 @@ class SqliteReader : public ReaderOf<SqliteReader> {
 
  private:
   Connection connection_;
-  Statement begin_;
-  Statement commit_;
-  Statement first_;
-  Statement select_;
-  Statement range_;
-  Statement all_;
+  SqliteStatement begin_;
+  SqliteStatement commit_;
+  SqliteStatement first_;
+  SqliteStatement select_;
+  SqliteStatement range_;
+  SqliteStatement all_;
   std::string copy_;
   std::vector<std::string> copies_;
 };
 
 class SqliteEngine : public Engine {
  public:
-  std::string version() const override { return std::string("SQLite ") + sqlite3_libversion(); }
+  std::string version() const override { return sqlite_version(); }
 
   std::string settings() const override {
     return print_text("WAL, synchronous %s, cache %s for each connection",
-                      config_.sync == SyncMode::kFull    ? "FULL"
-                      : config_.sync == SyncMode::kAsync ? "NORMAL"
-                                                         : "OFF",
+                      sqlite_synchronous(config_.sync),
                       size_text(static_cast<double>(config_.memory_bytes) / 4).c_str());
   }
 
