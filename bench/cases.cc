@@ -39,6 +39,27 @@ std::vector<Case> micro_cases(const Command& command) {
   return cases;
 }
 
+std::vector<Case> tatp_cases(const Command& command) {
+  std::vector<std::string> suiting;
+  for (const std::string& engine : command.engines) {
+    if (find_engine(engine)->make_tatp) suiting.push_back(engine);
+  }
+  std::vector<Case> cases;
+  if (suiting.empty()) return cases;
+  for (const uint64_t connections : command.connections) {
+    TatpOptions options = command.tatp;
+    options.connections = static_cast<unsigned>(connections);
+    std::string name = "tatp";
+    if (command.connections.size() > 1) name += print_text(":connections=%lu", connections);
+    const auto run = [options](const RunContext& context, Engine&) {
+      run_tatp(context, options, *find_engine(context.engine_name)->make_tatp());
+    };
+    cases.push_back(
+        {.name = name, .run = run, .writers = options.connections, .bank = {}, .engines = suiting});
+  }
+  return cases;
+}
+
 InsertOptions insert_options(const Command& command, uint64_t record_bytes) {
   InsertOptions options = command.insert;
   options.record_bytes = record_bytes;
@@ -213,6 +234,21 @@ std::string describe_soak(const SoakOptions& soak) {
   return text + print_text(". For %lu seconds behind the load, or until Ctrl+C.", soak.seconds);
 }
 
+std::string describe_tatp(const Command& command) {
+  const TatpOptions& tatp = command.tatp;
+  std::string text =
+      print_text("TATP: %s subscribers, %s transactions", with_commas(tatp.subscribers).c_str(),
+                 with_commas(tatp.transactions).c_str());
+  if (tatp.seconds != 0) text += print_text(" or %lu seconds", tatp.seconds);
+  const char* separator = " by ";
+  for (const uint64_t connections : command.connections) {
+    text += print_text("%s%lu", separator, connections);
+    separator = ", ";
+  }
+  return text + print_text(" connections, caches of %s, seed %lu.",
+                           size_text(static_cast<double>(tatp.cache_bytes)).c_str(), tatp.seed);
+}
+
 std::string describe_txn_count(const CountOptions& count) {
   return print_text(
       "count: %s keys of 8 + %lu bytes, loaded %s by %u threads, then %.3g%% overwritten, twice; "
@@ -295,6 +331,8 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return txn_cases(command);
     case Workload::kBackup:
       return one_case("backup", 1, command.backup, run_backup);
+    case Workload::kTatp:
+      return tatp_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
       break;
@@ -343,6 +381,8 @@ std::string describe(const Command& command, const AccountNames* names) {
       return print_text("Backup: %s records of 8 + %lu bytes, %lu times.",
                         with_commas(command.backup.records).c_str(), command.backup.value_bytes,
                         command.backup.rounds);
+    case Workload::kTatp:
+      return describe_tatp(command);
     case Workload::kNone:
     case Workload::kEngines:
       break;

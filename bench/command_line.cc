@@ -34,6 +34,8 @@ struct Texts {
   std::string phases;
   std::string soak_records;
   std::string backup_rate = "0";
+  std::string connections = "1,8";
+  std::string cache = "64M";
   uint64_t txn_keys = 0;
   uint64_t txn_value_bytes = 100;
   std::string count_order = "shuffled";
@@ -329,9 +331,28 @@ void add_txn(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--seed", point.seed, "Seed of everything");
 }
 
+void add_tatp(CLI::App& app, Command& command, Texts& texts) {
+  TatpOptions& tatp = command.tatp;
+  app.add_option("--num-subscribers", tatp.subscribers, "Subscribers")
+      ->transform(count_validator());
+  app.add_option("--connections", texts.connections,
+                 "Connections, each with a thread of its own; a list runs each");
+  app.add_option("--num-transactions", tatp.transactions, "Transactions of all connections")
+      ->transform(count_validator());
+  app.add_option("--seconds", tatp.seconds, "End the transactions after so many; 0: no bound");
+  app.add_option("--cache", texts.cache, "Cache of each connection, in GB or with a unit");
+  app.add_option("--seed", tatp.seed, "Seed of rows and transactions");
+}
+
 // What is compared where nothing is said.
 std::vector<std::string> usual_engines(Workload workload) {
   std::vector<std::string> chosen;
+  if (workload == Workload::kTatp) {
+    for (const EngineInfo& info : engines()) {
+      if (info.make_tatp) chosen.push_back(info.name);
+    }
+    return chosen;
+  }
   for (const char* name : {"hawthorn", "rocksdb", "lmdb", "sqlite"}) {
     const EngineInfo* const info = find_engine(name);
     if (info == nullptr) continue;
@@ -461,6 +482,8 @@ void finish(Command& command, const Texts& texts) {
     command.micro.items = parse_count(texts.items);
     command.micro.gets = parse_count(texts.gets);
     finish_soak(command, texts.soak_records);
+    command.connections = parse_counts(texts.connections);
+    command.tatp.cache_bytes = parse_size(texts.cache);
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
   }
@@ -490,6 +513,7 @@ void finish(Command& command, const Texts& texts) {
   for (const uint64_t size : command.batch_sizes) in_range(size, 1, ~uint64_t{0}, "--batch-size");
   for (const uint64_t size : command.value_sizes) in_range(size, 8, 1 << 20, "--value-size");
   for (const uint64_t size : command.record_sizes) in_range(size, 16, 1 << 20, "--record-size");
+  for (const uint64_t count : command.connections) in_range(count, 1, 1000, "--connections");
   for (const uint64_t depth : command.nvme.depths) {
     if (depth == 0 || depth > 64 || (depth & (depth - 1)) != 0) {
       throw CLI::ValidationError("--depths", print_text("%lu is no power of two to 64", depth));
@@ -508,6 +532,9 @@ void finish(Command& command, const Texts& texts) {
   in_range(command.overwrite.records, 1, ~uint64_t{0}, "--records");
   in_range(command.soak.records, 1, uint64_t{1} << 40, "--records");
   in_range(command.backup.records, 1, uint64_t{1} << 40, "--records");
+  in_range(command.tatp.subscribers, 1, 100'000'000, "--num-subscribers");
+  in_range(command.tatp.transactions, 1, uint64_t{1} << 40, "--num-transactions");
+  in_range(command.tatp.cache_bytes, 100'000, uint64_t{1} << 40, "--cache");
   in_range(command.counters.counters, 1, ~uint32_t{0}, "--counters");
   // One counter may take all steps: it counts in 32 bits.
   in_range(command.counters.steps, 0, ~uint32_t{0}, "--steps");
@@ -594,6 +621,8 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kTxn, [&](CLI::App& sub) { add_txn(sub, command, texts); });
     add("backup", "Full backups and restores, beside what the disk does in order",
         Workload::kBackup, [&](CLI::App& sub) { add_backup(sub, command, texts); });
+    add("tatp", "Short transactions of a telephone network's subscribers, over SQL",
+        Workload::kTatp, [&](CLI::App& sub) { add_tatp(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

@@ -19,6 +19,7 @@
 #include "bench/overwrite.h"
 #include "bench/scale.h"
 #include "bench/soak.h"
+#include "bench/tatp.h"
 #include "bench/txn.h"
 #include "bench/upsert.h"
 
@@ -37,7 +38,8 @@ enum class Workload {
   kOverwrite,
   kSoak,
   kTxn,
-  kBackup
+  kBackup,
+  kTatp
 };
 
 inline constexpr std::array<std::string_view, 6> kTxnCases = {"point", "counters", "snapshots",
@@ -97,6 +99,9 @@ struct Command {
   CloneOptions clone;
   CountOptions count;
   OrdersOptions orders;
+
+  TatpOptions tatp;
+  std::vector<uint64_t> connections;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

@@ -49,6 +49,11 @@ std::vector<EngineInfo> list_engines() {
   list.push_back({"hawthorn-mdbx", MemoryLimit::kOwn, "this engine by libmdbx's API",
                   [] { return make_mdbx(false); }, kShareOfOwn});
 #endif
+#ifdef HAWTHORN_BENCH_HAVE_SQLITE_SHIM
+  list.push_back({"hawthorn-sqlite", MemoryLimit::kOwn, "this engine by SQLite's API", make_sqlite,
+                  kShareOfOwn});
+  list.back().make_tatp = make_tatp_sqlite;
+#endif
 #ifdef HAWTHORN_BENCH_HAVE_LMDB
   list.push_back({"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); },
                   kShareOfMapped});
@@ -66,6 +71,7 @@ std::vector<EngineInfo> list_engines() {
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_SQLITE
   list.push_back({"sqlite", MemoryLimit::kCgroup, "SQLite, WAL, synchronous OFF", make_sqlite});
+  list.back().make_tatp = make_tatp_sqlite;
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_LEVELDB
   list.push_back({"leveldb", MemoryLimit::kCgroup, "LevelDB, no compression", make_leveldb});

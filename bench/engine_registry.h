@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/engine.h"
+#include "bench/tatp_database.h"
 #include "hawthorn/options.h"
 
 namespace hawthorn::bench {
@@ -28,6 +29,8 @@ struct EngineInfo {
   // The part of a memory cap that the engine is told as its memory figure M. The rest is for what M
   // does not bound: the driver, the heap, and the page cache of engines that read through it.
   double share_of_cap = 0.5;
+  // Null where it understands no SQL.
+  std::function<std::unique_ptr<TatpDatabase>()> make_tatp = {};
 };
 
 // In the order in which tables show them.
@@ -52,6 +55,7 @@ std::unique_ptr<Engine> make_mdbx(bool writemap);
 // Some builds of it tell of every fork and every growth of a file on standard error.
 void quiet_mdbx();
 std::unique_ptr<Engine> make_sqlite();
+std::unique_ptr<TatpDatabase> make_tatp_sqlite();
 std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
 std::unique_ptr<Engine> make_tidesdb();

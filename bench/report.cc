@@ -10,7 +10,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr std::array<std::string_view, 92> kPhases = {{
+constexpr std::array<std::string_view, 100> kPhases = {{
     "load",
     "warm_up",
     "write",
@@ -83,6 +83,14 @@ constexpr std::array<std::string_view, 92> kPhases = {{
     "txn_snapshot",
     "txn_serializable",
     "upsert_held",
+    "tatp",
+    "get_subscriber_data",
+    "get_new_destination",
+    "get_access_data",
+    "update_subscriber_data",
+    "update_location",
+    "insert_call_forwarding",
+    "delete_call_forwarding",
     "clone_none",
     "clone_full",
     "drop",
@@ -105,7 +113,7 @@ constexpr std::array<std::string_view, 92> kPhases = {{
     "get_compared",
 }};
 
-constexpr std::array<Metric, 40> kMetrics = {{
+constexpr std::array<Metric, 42> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
@@ -144,7 +152,9 @@ constexpr std::array<Metric, 40> kMetrics = {{
     {"space_amplification_max", "times", false},
     {"space_growth", "times", false},
     {"memory_growth", "times", false},
+    {"part_failed", "ratio", false},
     {"conflicts", "count", false},
+    {"busy", "count", false},
     {"cost", "times", false},
 }};
 

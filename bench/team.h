@@ -1,8 +1,8 @@
 #pragma once
 // Threads that start a phase together, and end it together when one of them fails.
 //
-// Used by insert.cc, counters.cc, nvme.cc, scale.cc, soak.cc and txn_*.cc. Threads: run() from one;
-// stopped() and stop() from any.
+// Used by insert.cc, counters.cc, nvme.cc, scale.cc, soak.cc, tatp.cc and txn_*.cc. Threads: run()
+// from one; stopped() and stop() from any.
 //
 // 1. When run() returns, all threads have ended.
 
