@@ -1,0 +1,436 @@
+#include "shims/sqlite/src/connection.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shims/sqlite/src/cursor.h"
+#include "shims/sqlite/src/place.h"
+
+using hawthorn::Durability;
+using hawthorn::Result;
+using hawthorn::Status;
+using hawthorn::StatusCode;
+using hawthorn::Transaction;
+using hawthorn::Tree;
+using hawthorn::sqlite::Numbers;
+using hawthorn::sqlite::to_code;
+using hawthorn::sqlite::tree_name;
+
+namespace {
+
+constexpr char kNumbersKey[] = "numbers";
+
+}  // namespace
+
+// ---- Transactions
+
+int HwConnection::take_snapshot() {
+  version = database->version();
+  snapshot = database->db().snapshot();
+  // One that was committed meanwhile may be in it, or not.
+  if (database->version() != version) version |= 1;
+  numbers_.reset();
+  return snapshot.valid() ? SQLITE_OK : SQLITE_IOERR;
+}
+
+int HwConnection::begin_read() {
+  if (mode != Mode::kNone) return SQLITE_OK;
+  const int code = take_snapshot();
+  if (code == SQLITE_OK) mode = Mode::kRead;
+  return code;
+}
+
+int HwConnection::begin_write(int64_t wait_ms) {
+  if (mode == Mode::kWrite) return SQLITE_OK;
+  if (!database->lock_writer(mode == Mode::kNone ? wait_ms : 0)) return SQLITE_BUSY;
+  int code = SQLITE_OK;
+  if (mode == Mode::kRead && database->version() != version) code = SQLITE_BUSY_SNAPSHOT;
+  if (code == SQLITE_OK) {
+    Result<Transaction> begun = database->db().begin({.mode = hawthorn::TxnMode::kExclusive});
+    if (begun.ok()) {
+      txn = std::move(*begun);
+    } else {
+      code = to_code(begun.status());
+    }
+  }
+  if (code != SQLITE_OK) {
+    database->unlock_writer();
+    return code;
+  }
+  if (mode == Mode::kRead) leave_all();
+  snapshot.reset();
+  version = database->version();
+  if (mode == Mode::kNone) numbers_.reset();
+  mode = Mode::kWrite;
+  dirty = false;
+  return SQLITE_OK;
+}
+
+void HwConnection::end_write(bool keep_reading, int* code) {
+  savepoints.clear();
+  txn = Transaction();
+  mode = Mode::kNone;
+  dirty = false;
+  if (keep_reading) {
+    // Nobody has written since: what is read is what this one has left.
+    const int read = take_snapshot();
+    if (read == SQLITE_OK) mode = Mode::kRead;
+    if (*code == SQLITE_OK) *code = read;
+  }
+  database->unlock_writer();
+}
+
+int HwConnection::commit(Durability durability, bool keep_reading) {
+  if (mode != Mode::kWrite) return SQLITE_OK;
+  leave_all();
+  Status status;
+  if (dirty) {
+    database->begin_commit();
+    status = txn.commit(durability);
+    database->end_commit();
+    if (status.ok()) own_commits += 2;
+  }
+  if (!status.ok()) {
+    // The caller rolls back, of which nothing is left to do but this.
+    forget_made();
+    return to_code(status);
+  }
+  made_.clear();
+  int code = SQLITE_OK;
+  end_write(keep_reading, &code);
+  return code;
+}
+
+int HwConnection::roll_back(bool keep_reading) {
+  if (mode != Mode::kWrite) return SQLITE_OK;
+  leave_all();
+  forget_made();
+  if (txn.open()) txn.abort();
+  int code = SQLITE_OK;
+  end_write(keep_reading, &code);
+  return code;
+}
+
+void HwConnection::end_read() {
+  if (mode != Mode::kRead) return;
+  leave_all();
+  snapshot.reset();
+  mode = Mode::kNone;
+}
+
+void HwConnection::leave_all() {
+  each_cursor([](HwCursor& cursor) { cursor.leave(); });
+}
+
+int HwConnection::open_savepoints(size_t count) {
+  while (savepoints.size() < count) {
+    Result<hawthorn::Savepoint> made = txn.savepoint();
+    if (!made.ok()) return to_code(made.status());
+    savepoints.push_back(*made);
+  }
+  return SQLITE_OK;
+}
+
+int HwConnection::roll_back_to(int number) {
+  if (number >= 0 && static_cast<size_t>(number) >= savepoints.size()) return SQLITE_OK;
+  forget_made();
+  numbers_.reset();
+  if (number >= 0) {
+    savepoints.resize(static_cast<size_t>(number) + 1);
+    return to_code(txn.rollback_to(savepoints.back()));
+  }
+  leave_all();
+  savepoints.clear();
+  txn.abort();
+  dirty = false;
+  Result<Transaction> begun = database->db().begin({.mode = hawthorn::TxnMode::kExclusive});
+  if (!begun.ok()) return to_code(begun.status());
+  txn = std::move(*begun);
+  return SQLITE_OK;
+}
+
+// ---- Numbers
+
+int HwConnection::numbers(const Numbers** out) {
+  if (!numbers_.has_value()) {
+    hawthorn::Value value;
+    if (Status s = get(database->numbers_tree(), kNumbersKey, value); !s.ok()) return to_code(s);
+    numbers_ = Numbers::decode(value.view());
+    if (!numbers_.has_value()) return SQLITE_CORRUPT;
+  }
+  *out = &*numbers_;
+  return SQLITE_OK;
+}
+
+int HwConnection::change_numbers(const Numbers& changed) {
+  dirty = true;
+  if (Status s = txn.put(database->numbers_tree(), kNumbersKey, changed.encode()); !s.ok()) {
+    return to_code(s);
+  }
+  numbers_ = changed;
+  return SQLITE_OK;
+}
+
+// ---- Trees
+
+int HwConnection::tree(uint32_t root, Tree* out) {
+  if (const auto known = trees_.find(root); known != trees_.end()) {
+    *out = known->second;
+    return SQLITE_OK;
+  }
+  Result<Tree> found = mode == Mode::kWrite
+                           ? txn.find_tree(tree_name(root))
+                           : database->db().find_tree(tree_name(root), {.snapshot = &snapshot});
+  if (!found.ok()) {
+    return found.status().is_not_found() ? SQLITE_CORRUPT : to_code(found.status());
+  }
+  *out = trees_[root] = *found;
+  return SQLITE_OK;
+}
+
+// What a rollback takes back may come again with the same number.
+void HwConnection::forget_made() {
+  for (const uint32_t root : made_) trees_.erase(root);
+}
+
+int HwConnection::create_tree(uint32_t* root) {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  Numbers changed = *now;
+  *root = changed.next_root++;
+  const Result<Tree> made = txn.tree(tree_name(*root));
+  if (!made.ok()) return to_code(made.status());
+  made_.push_back(*root);
+  trees_[*root] = *made;
+  return change_numbers(changed);
+}
+
+int HwConnection::drop_tree(uint32_t root) {
+  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
+  dirty = true;
+  trees_.erase(root);
+  return to_code(txn.drop_tree(tree_name(root)));
+}
+
+int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
+  Tree found;
+  if (const int code = tree(root, &found); code != SQLITE_OK) return code;
+  if (entries != nullptr) {
+    const Result<uint64_t> counted = count(found);
+    if (!counted.ok()) return to_code(counted.status());
+    *entries = static_cast<int64_t>(*counted);
+  }
+  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
+  dirty = true;
+  return to_code(txn.delete_range(found, {}));
+}
+
+int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
+  bool pinned = false;
+  each_cursor([&](HwCursor& cursor) {
+    pinned = pinned || (&cursor != by && cursor.root == root && cursor.is_pinned &&
+                        (cursor.state == HW_VALID || cursor.state == HW_SKIP_NEXT));
+  });
+  if (pinned) return SQLITE_CONSTRAINT_PINNED;
+  each_cursor([&](HwCursor& cursor) {
+    if (cursor.root == root) cursor.table_changes(row, &cursor == by);
+  });
+  return SQLITE_OK;
+}
+
+int HwConnection::save_all(uint32_t root, const HwCursor* but) {
+  bool pinned = false;
+  each_cursor([&](HwCursor& cursor) {
+    if (&cursor == but || (root != 0 && cursor.root != root)) return;
+    const bool stands = cursor.state == HW_VALID || cursor.state == HW_SKIP_NEXT;
+    if (stands && cursor.is_pinned) {
+      pinned = true;
+    } else {
+      cursor.save();
+    }
+  });
+  return pinned ? SQLITE_CONSTRAINT_PINNED : SQLITE_OK;
+}
+
+// ---- Reads
+
+Status HwConnection::get(const Tree& tree, std::string_view key, hawthorn::Value& value) {
+  return mode == Mode::kWrite ? txn.get(tree, key, value)
+                              : database->db().get(tree, key, value, {.snapshot = &snapshot});
+}
+
+Status HwConnection::get_large(const Tree& tree, std::string_view key, std::string* value) {
+  value->clear();
+  const auto take = [value](std::string_view part) {
+    value->append(part);
+    return true;
+  };
+  return mode == Mode::kWrite
+             ? txn.read_stream(tree, key, take)
+             : database->db().read_stream(tree, key, take, 0, {.snapshot = &snapshot});
+}
+
+hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) {
+  hawthorn::CursorOptions options;
+  if (mode == Mode::kWrite) return txn.cursor(tree, options);
+  options.snapshot = &snapshot;
+  return database->db().cursor(tree, options);
+}
+
+Result<uint64_t> HwConnection::count(const Tree& tree) {
+  return mode == Mode::kWrite
+             ? txn.count(tree, {}, std::nullopt)
+             : database->db().count(tree, {}, std::nullopt, {.snapshot = &snapshot});
+}
+
+// ---- For the dispatcher
+
+int hw_is_ours(const char* path, int new_ones) {
+  std::string directory;
+  const hawthorn::sqlite::Found found = hawthorn::sqlite::look_at(path, &directory);
+  if (found == hawthorn::sqlite::Found::kOther) return 0;
+  return found == hawthorn::sqlite::Found::kOurs || new_ones != 0;
+}
+
+int hw_open(const char* path, int create, int read_only, long long memory_bytes,
+            HwConnection** out) {
+  auto made = std::make_unique<HwConnection>();
+  const int code = hawthorn::sqlite::Database::open(
+      path, create != 0, read_only != 0, static_cast<uint64_t>(std::max(memory_bytes, 0LL)),
+      &made->database);
+  if (code != SQLITE_OK) return code;
+  // A file that may not be written to is for reading, as SQLite has it.
+  made->read_only = read_only != 0 || made->database->read_only() || access(path, W_OK) != 0;
+  *out = made.release();
+  return SQLITE_OK;
+}
+
+void hw_close(HwConnection* connection) {
+  static_cast<void>(connection->roll_back(false));
+  connection->end_read();
+  while (connection->cursors != nullptr) connection->cursors->detach();
+  hawthorn::sqlite::Database* const database = connection->database;
+  delete connection;
+  hawthorn::sqlite::Database::release(database);
+}
+
+int hw_read_only(const HwConnection* connection) { return connection->read_only; }
+
+int hw_set_memory(HwConnection* connection, long long bytes) {
+  const auto least = static_cast<long long>(hawthorn::Db::limits().memory_budget_bytes_min);
+  const Status status =
+      connection->database->db().set_memory_budget(static_cast<size_t>(std::max(bytes, least)));
+  // Less than what is in use now: then it stays.
+  return status.is(StatusCode::kOutOfMemory) ? SQLITE_OK : to_code(status);
+}
+
+int hw_begin_read(HwConnection* connection) { return connection->begin_read(); }
+
+int hw_begin_write(HwConnection* connection, long long wait_ms) {
+  return connection->begin_write(wait_ms);
+}
+
+int hw_is_wal(HwConnection* connection) {
+  const Numbers* now = nullptr;
+  return connection->numbers(&now) == SQLITE_OK && now->wal != 0;
+}
+
+int hw_set_wal(HwConnection* connection, int wal) {
+  const Numbers* now = nullptr;
+  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
+  Numbers changed = *now;
+  changed.wal = wal != 0 ? 1 : 0;
+  return connection->change_numbers(changed);
+}
+
+int hw_commit(HwConnection* connection, int synchronous, int keep_reading) {
+  // OFF is 1. NORMAL, 2, may lose the last commits with a power failure where the journal mode is
+  // WAL, and in the other ones none but for rare failures.
+  Durability durability = Durability::kFull;
+  if (synchronous == 1) durability = Durability::kNone;
+  if (synchronous == 2 && hw_is_wal(connection) != 0) durability = Durability::kAsync;
+  return connection->commit(durability, keep_reading != 0);
+}
+
+int hw_roll_back(HwConnection* connection, int keep_reading) {
+  return connection->roll_back(keep_reading != 0);
+}
+
+void hw_end_read(HwConnection* connection) { connection->end_read(); }
+
+int hw_open_savepoints(HwConnection* connection, int count) {
+  return connection->open_savepoints(static_cast<size_t>(std::max(count, 0)));
+}
+
+int hw_release_savepoint(HwConnection* connection, int number) {
+  std::vector<hawthorn::Savepoint>& savepoints = connection->savepoints;
+  if (number < 0 || static_cast<size_t>(number) >= savepoints.size()) return SQLITE_OK;
+  const Status status = connection->txn.release(savepoints[static_cast<size_t>(number)]);
+  savepoints.resize(static_cast<size_t>(number));
+  return to_code(status);
+}
+
+int hw_roll_back_to(HwConnection* connection, int number) {
+  return connection->roll_back_to(number);
+}
+
+int hw_meta(HwConnection* connection, int index, unsigned* value) {
+  const Numbers* now = nullptr;
+  const int code = connection->numbers(&now);
+  if (code == SQLITE_OK) *value = now->meta[static_cast<size_t>(index)];
+  return code;
+}
+
+int hw_set_meta(HwConnection* connection, int index, unsigned value) {
+  const Numbers* now = nullptr;
+  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
+  Numbers changed = *now;
+  changed.meta[static_cast<size_t>(index)] = value;
+  return connection->change_numbers(changed);
+}
+
+unsigned hw_data_version(HwConnection* connection) {
+  const uint64_t version = connection->mode == HwConnection::Mode::kNone
+                               ? connection->database->version()
+                               : connection->version;
+  return static_cast<unsigned>(version - connection->own_commits);
+}
+
+unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
+  const Numbers* now = nullptr;
+  uint64_t pages = connection->database->bytes() / std::max(page_bytes, 512U);
+  if (connection->numbers(&now) == SQLITE_OK) pages = std::max<uint64_t>(pages, now->next_root);
+  return static_cast<unsigned>(std::min<uint64_t>(pages, UINT32_MAX - 1));
+}
+
+int hw_create_tree(HwConnection* connection, unsigned* root) {
+  return connection->create_tree(root);
+}
+
+int hw_drop_tree(HwConnection* connection, unsigned root) { return connection->drop_tree(root); }
+
+int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) {
+  int64_t counted = 0;
+  const int code = connection->clear_tree(root, entries != nullptr ? &counted : nullptr);
+  if (entries != nullptr) *entries = counted;
+  return code;
+}
+
+int hw_compact(HwConnection* connection) { return to_code(connection->database->db().compact()); }
+
+int hw_sync(HwConnection* connection) { return to_code(connection->database->db().sync()); }
+
+int hw_save_all(HwConnection* connection) { return connection->save_all(0, nullptr); }
+
+void hw_trip_all(HwConnection* connection, int error, int only_writers) {
+  connection->each_cursor([&](HwCursor& cursor) {
+    if (only_writers != 0 && !cursor.writes) {
+      cursor.save();
+    } else {
+      cursor.trip(error);
+    }
+  });
+}

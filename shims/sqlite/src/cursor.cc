@@ -1,0 +1,483 @@
+#include "shims/sqlite/src/cursor.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+
+using hawthorn::Result;
+using hawthorn::Status;
+using hawthorn::StatusCode;
+using hawthorn::sqlite::append_key;
+using hawthorn::sqlite::Field;
+using hawthorn::sqlite::FieldType;
+using hawthorn::sqlite::make_successor;
+using hawthorn::sqlite::to_code;
+
+namespace {
+
+constexpr uint64_t kSignBit = uint64_t{1} << 63;
+
+void encode_row(int64_t row, std::string* key) {
+  char bytes[sizeof(uint64_t)];
+  hawthorn::sqlite::store_big_endian(bytes, static_cast<uint64_t>(row) ^ kSignBit);
+  key->assign(bytes, sizeof(bytes));
+}
+
+int64_t decode_row(std::string_view key) {
+  if (key.size() != sizeof(uint64_t)) return 0;
+  return static_cast<int64_t>(hawthorn::sqlite::load_big_endian(key.data()) ^ kSignBit);
+}
+
+}  // namespace
+
+HwCursor::HwCursor(HwConnection* its_connection, unsigned char* its_state, int* its_skip_next)
+    : connection(its_connection), state(*its_state), skip_next(*its_skip_next) {}
+
+void HwCursor::attach() {
+  next_cursor = connection->cursors;
+  if (next_cursor != nullptr) next_cursor->previous_cursor = this;
+  connection->cursors = this;
+}
+
+void HwCursor::detach() {
+  if (previous_cursor != nullptr) {
+    previous_cursor->next_cursor = next_cursor;
+  } else if (connection->cursors == this) {
+    connection->cursors = next_cursor;
+  }
+  if (next_cursor != nullptr) next_cursor->previous_cursor = previous_cursor;
+  next_cursor = previous_cursor = nullptr;
+  value_.reset();
+  engine_.reset();
+  at_ = At::kNowhere;
+}
+
+// ---- Places
+
+hawthorn::Cursor& HwCursor::engine() {
+  if (!engine_) engine_.emplace(connection->open_cursor(tree));
+  return *engine_;
+}
+
+std::string_view HwCursor::current_key() const {
+  return at_ == At::kEngine ? engine_->key() : std::string_view(key);
+}
+
+int HwCursor::stand(At where) {
+  at_ = where;
+  state = HW_VALID;
+  place_ = ++connection->places;
+  return SQLITE_OK;
+}
+
+int HwCursor::nowhere() {
+  at_ = At::kNowhere;
+  state = HW_INVALID;
+  return SQLITE_OK;
+}
+
+// Where the engine's cursor has gone.
+int HwCursor::stand_on_engine(bool there, bool* found) {
+  *found = there;
+  if (there) return stand(At::kEngine);
+  nowhere();
+  const Status status = engine_->status();
+  return status.ok() ? SQLITE_OK : to_code(status);
+}
+
+void HwCursor::save() {
+  if (state == HW_VALID || state == HW_SKIP_NEXT) {
+    // What was skipped to is skipped to again, and where it is there, it is no step.
+    if (state == HW_VALID) skip_next = 0;
+    if (at_ == At::kEngine) key = engine_->key();
+    at_ = At::kSaved;
+    state = HW_REQUIRE_SEEK;
+  }
+  value_.reset();
+}
+
+// On what `key` is about to be.
+void HwCursor::stand_saved() {
+  value_.reset();
+  at_ = At::kSaved;
+  state = HW_REQUIRE_SEEK;
+  skip_next = 0;
+}
+
+void HwCursor::leave() {
+  save();
+  engine_.reset();
+  tail_row_.reset();
+}
+
+void HwCursor::clear() {
+  value_.reset();
+  at_ = At::kNowhere;
+  state = HW_INVALID;
+}
+
+void HwCursor::trip(int error) {
+  clear();
+  state = HW_FAULT;
+  skip_next = error;
+}
+
+void HwCursor::table_changes(std::optional<int64_t> changed, bool by_this) {
+  tail_row_.reset();
+  if (by_this) return;
+  // One that has failed is as if it had not, as SQLite has it.
+  if (is_blob && (!changed.has_value() || sought_row_ == *changed)) return clear();
+  save();
+}
+
+int HwCursor::restore() {
+  if (state == HW_FAULT) return skip_next;
+  if (state != HW_REQUIRE_SEEK) return SQLITE_OK;
+  const std::string wanted = key;
+  int moved = 1;
+  bool found = false;
+  int code = stand_on_engine(engine().seek(wanted), &found);
+  if (code == SQLITE_OK && found && engine_->key() == wanted) moved = 0;
+  if (code == SQLITE_OK && !found) {
+    moved = -1;
+    code = stand_on_engine(engine().last(), &found);
+  }
+  if (code != SQLITE_OK) return code;
+  if (moved != 0) skip_next = moved;
+  if (skip_next != 0 && state == HW_VALID) state = HW_SKIP_NEXT;
+  return SQLITE_OK;
+}
+
+int HwCursor::settle_below() {
+  bool found = false;
+  return stand_on_engine(engine().seek_for_prev(key), &found);
+}
+
+// ---- Steps
+
+int HwCursor::first(bool* found) {
+  if (state == HW_FAULT) return skip_next;
+  return stand_on_engine(engine().first(), found);
+}
+
+int HwCursor::last(bool* found) {
+  if (state == HW_FAULT) return skip_next;
+  if (tail_row_.has_value()) {
+    encode_row(*tail_row_, &key);
+    *found = true;
+    return stand(At::kTail);
+  }
+  const int code = stand_on_engine(engine().last(), found);
+  if (code == SQLITE_OK && *found && is_table && connection->mode == HwConnection::Mode::kWrite) {
+    tail_row_ = decode_row(engine_->key());
+  }
+  return code;
+}
+
+// One on, or back. SQLITE_DONE: there is none.
+int HwCursor::step(bool forward) {
+  bool found = false;
+  int code = SQLITE_OK;
+  if (at_ == At::kBelow) {
+    code = forward ? stand_on_engine(engine().seek(key), &found) : settle_below();
+    if (forward) return code != SQLITE_OK || found ? code : SQLITE_DONE;
+    if (code != SQLITE_OK) return code;
+  }
+  if (state != HW_VALID) {
+    if (code = restore(); code != SQLITE_OK) return code;
+    if (state == HW_INVALID) return SQLITE_DONE;
+    if (state == HW_SKIP_NEXT) {
+      state = HW_VALID;
+      if (forward ? skip_next > 0 : skip_next < 0) return SQLITE_OK;
+    }
+  }
+  value_.reset();
+  if (at_ != At::kEngine && !engine().seek(key)) {
+    code = stand_on_engine(false, &found);
+    return code != SQLITE_OK ? code : SQLITE_DONE;
+  }
+  code = stand_on_engine(forward ? engine_->next() : engine_->prev(), &found);
+  return code != SQLITE_OK || found ? code : SQLITE_DONE;
+}
+
+int HwCursor::next() { return step(true); }
+int HwCursor::previous() { return step(false); }
+
+bool HwCursor::at_end() {
+  if (at_ == At::kBelow) static_cast<void>(settle_below());
+  return state != HW_VALID;
+}
+
+// By a get. Nothing there: below.
+int HwCursor::read_key(int* result) {
+  is_large_ = false;
+  Status status = connection->get(tree, key, value_);
+  if (status.is(StatusCode::kNotSupported)) {
+    status = connection->get_large(tree, key, &large_);
+    is_large_ = true;
+  }
+  *result = status.ok() ? 0 : -1;
+  if (status.ok()) return stand(At::kValue);
+  nowhere();
+  if (!status.is_not_found()) return to_code(status);
+  at_ = At::kBelow;
+  return SQLITE_OK;
+}
+
+int HwCursor::seek_row(int64_t wanted, int* result) {
+  if (state == HW_FAULT) return skip_next;
+  encode_row(wanted, &key);
+  const int code = read_key(result);
+  if (state == HW_VALID) sought_row_ = wanted;
+  return code;
+}
+
+int HwCursor::seek_record(std::string_view prefix, bool whole, int equals, int* met, int* result) {
+  if (state == HW_FAULT) return skip_next;
+  if (whole && equals == 0) {
+    key = prefix;
+    return read_key(result);
+  }
+  value_.reset();
+  bool found = false;
+  int code = SQLITE_OK;
+  std::string behind(prefix);
+  if (equals >= 0) {
+    code = stand_on_engine(engine().seek(prefix), &found);
+    const bool equal = found && engine_->key().starts_with(prefix);
+    if (met != nullptr && equal) *met = 1;
+    *result = equal && equals == 0 ? 0 : 1;
+  } else if (make_successor(&behind)) {
+    code = stand_on_engine(engine().seek(behind), &found);
+    *result = 1;
+  }
+  if (code != SQLITE_OK || (found && (met == nullptr || equals >= 0))) return code;
+  // The last one that is not greater: one that is equal, if there is any.
+  *result = -1;
+  code = stand_on_engine(found ? engine_->prev() : engine_->last(), &found);
+  if (met != nullptr && found && engine_->key().starts_with(prefix)) *met = 1;
+  return code;
+}
+
+// ---- The entry
+
+int64_t HwCursor::row() {
+  if (at_ == At::kBelow) static_cast<void>(settle_below());
+  return at_ == At::kNowhere ? 0 : decode_row(current_key());
+}
+
+int64_t HwCursor::place() { return place_; }
+
+const void* HwCursor::payload(unsigned* size) {
+  *size = 0;
+  if (at_ == At::kBelow && settle_below() != SQLITE_OK) return nullptr;
+  if (int result = 0; at_ == At::kTail && read_key(&result) != SQLITE_OK) return nullptr;
+  std::string_view bytes;
+  switch (at_) {
+    case At::kEngine:
+      bytes = engine_->value();
+      // It is on an entry whose value it has not read, which is too large for it.
+      if (!engine_->status().is(StatusCode::kNotSupported)) break;
+      key = engine_->key();
+      if (int result = 0; read_key(&result) != SQLITE_OK || result != 0) return nullptr;
+      [[fallthrough]];
+    case At::kValue:
+      bytes = is_large_ ? std::string_view(large_) : value_.view();
+      break;
+    default:
+      return nullptr;
+  }
+  *size = static_cast<unsigned>(bytes.size());
+  return bytes.data() != nullptr ? bytes.data() : "";
+}
+
+int HwCursor::put(std::string_view bytes) {
+  connection->dirty = true;
+  if (bytes.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
+    const Status status = connection->txn.put(tree, key, bytes);
+    return status.ok() ? SQLITE_OK : to_code(status);
+  }
+  const auto give = [&bytes](std::span<char> buffer) {
+    const size_t size = std::min(buffer.size(), bytes.size());
+    memcpy(buffer.data(), bytes.data(), size);
+    bytes.remove_prefix(size);
+    return Result<size_t>(size);
+  };
+  return to_code(connection->txn.put_stream(tree, key, bytes.size(), give));
+}
+
+int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
+  const std::optional<int64_t> tail = tail_row_;
+  if (const int code = connection->about_to_change(root, number, this); code != SQLITE_OK) {
+    return code;
+  }
+  if (tail.has_value()) tail_row_ = std::max(*tail, number);
+  stand_saved();
+  encode_row(number, &key);
+  if (zeros == 0) return put(data);
+  std::string bytes(data);
+  bytes.append(zeros, '\0');
+  return put(bytes);
+}
+
+int HwCursor::insert_record(std::string_view record) {
+  stand_saved();
+  if (key.size() > hawthorn::Db::limits().key_bytes_max) {
+    sqlite3_log(SQLITE_TOOBIG, "hawthorn: an index entry of %lld bytes, %lld are the most",
+                static_cast<long long>(key.size()),
+                static_cast<long long>(hawthorn::Db::limits().key_bytes_max));
+    return SQLITE_TOOBIG;
+  }
+  return put(record);
+}
+
+int HwCursor::remove() {
+  std::string gone(current_key());
+  const std::optional<int64_t> number =
+      is_table ? std::optional<int64_t>(decode_row(gone)) : std::nullopt;
+  if (const int code = connection->about_to_change(root, number, this); code != SQLITE_OK) {
+    return code;
+  }
+  stand_saved();
+  key = std::move(gone);
+  connection->dirty = true;
+  return to_code(connection->txn.del(tree, key));
+}
+
+int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
+  std::string changed(current_key());
+  // Not as a change of the row, which would end other handles of its parts.
+  if (const int code = connection->save_all(root, this); code != SQLITE_OK) return code;
+  stand_saved();
+  key = std::move(changed);
+  connection->dirty = true;
+  return to_code(connection->txn.write_part(tree, key, offset, bytes));
+}
+
+// ---- For the dispatcher
+
+int hw_cursor_open(HwConnection* connection, unsigned root, int columns, const HwColumn* orders,
+                   unsigned char* state, int* skip_next, HwCursor** out) {
+  auto made = std::make_unique<HwCursor>(connection, state, skip_next);
+  if (const int code = connection->tree(root, &made->tree); code != SQLITE_OK) return code;
+  made->root = root;
+  made->is_table = columns < 0;
+  for (int i = 0; i < columns; ++i) {
+    made->orders.push_back(
+        {.collation = static_cast<hawthorn::sqlite::Collation>(orders[i].collation),
+         .descending = orders[i].descending != 0});
+  }
+  made->attach();
+  *out = made.release();
+  return SQLITE_OK;
+}
+
+void hw_cursor_close(HwCursor* cursor) {
+  cursor->detach();
+  delete cursor;
+}
+
+void hw_cursor_clear(HwCursor* cursor) { cursor->clear(); }
+void hw_cursor_writes(HwCursor* cursor) { cursor->writes = true; }
+void hw_cursor_is_blob(HwCursor* cursor) { cursor->is_blob = true; }
+void hw_cursor_pin(HwCursor* cursor, int pinned) { cursor->is_pinned = pinned != 0; }
+
+int hw_first(HwCursor* cursor, int* found) {
+  bool there = false;
+  const int code = cursor->first(&there);
+  *found = there;
+  return code;
+}
+
+int hw_last(HwCursor* cursor, int* found) {
+  bool there = false;
+  const int code = cursor->last(&there);
+  *found = there;
+  return code;
+}
+
+int hw_is_empty(HwCursor* cursor, int* empty) {
+  *empty = 0;
+  if (cursor->state == HW_VALID) return SQLITE_OK;
+  if (cursor->state == HW_FAULT) return cursor->skip_next;
+  bool there = false;
+  const int code = cursor->first(&there);
+  cursor->clear();
+  *empty = !there;
+  return code;
+}
+
+int hw_next(HwCursor* cursor) { return cursor->next(); }
+int hw_previous(HwCursor* cursor) { return cursor->previous(); }
+int hw_at_end(HwCursor* cursor) { return cursor->at_end(); }
+
+int hw_seek_row(HwCursor* cursor, long long row, int* result) {
+  return cursor->seek_row(row, result);
+}
+
+namespace {
+
+void encode_fields(const HwCursor& cursor, const HwField* fields, int count, std::string* key) {
+  key->clear();
+  for (int i = 0; i < count; ++i) {
+    const HwField& from = fields[i];
+    Field field;
+    field.type = static_cast<FieldType>(from.type);
+    if (field.type == FieldType::kInteger) field.integer = from.integer;
+    if (field.type == FieldType::kReal) field.real = from.real;
+    if (field.type >= FieldType::kText && from.size != 0) {
+      field.bytes = {from.bytes, static_cast<size_t>(from.size)};
+    }
+    hawthorn::sqlite::append_field(field, cursor.orders[static_cast<size_t>(i)], key);
+  }
+}
+
+}  // namespace
+
+int hw_seek_record(HwCursor* cursor, const HwField* fields, int count, int equals, int* met,
+                   int* result) {
+  thread_local std::string prefix;
+  encode_fields(*cursor, fields, count, &prefix);
+  return cursor->seek_record(prefix, static_cast<size_t>(count) == cursor->orders.size(), equals,
+                             met, result);
+}
+
+int hw_restore(HwCursor* cursor) { return cursor->restore(); }
+long long hw_row(HwCursor* cursor) { return cursor->row(); }
+long long hw_place(HwCursor* cursor) { return cursor->place(); }
+const void* hw_payload(HwCursor* cursor, unsigned* size) { return cursor->payload(size); }
+
+int hw_insert_row(HwCursor* cursor, long long row, const void* data, long long size,
+                  long long zeros) {
+  return cursor->insert_row(row, {static_cast<const char*>(data), static_cast<size_t>(size)},
+                            static_cast<size_t>(zeros));
+}
+
+int hw_insert_record(HwCursor* cursor, const HwField* fields, int count, const void* record,
+                     long long size) {
+  const int code = cursor->connection->about_to_change(cursor->root, std::nullopt, cursor);
+  if (code != SQLITE_OK) return code;
+  encode_fields(*cursor, fields, count, &cursor->key);
+  return cursor->insert_record({static_cast<const char*>(record), static_cast<size_t>(size)});
+}
+
+int hw_delete(HwCursor* cursor) { return cursor->remove(); }
+
+int hw_overwrite(HwCursor* cursor, unsigned offset, const void* bytes, unsigned size) {
+  return cursor->overwrite(offset, {static_cast<const char*>(bytes), size});
+}
+
+int hw_count(HwCursor* cursor, long long* entries) {
+  const Result<uint64_t> counted = cursor->connection->count(cursor->tree);
+  if (!counted.ok()) return to_code(counted.status());
+  *entries = static_cast<long long>(*counted);
+  return SQLITE_OK;
+}
+
+long long hw_estimate(HwCursor* cursor) {
+  if (cursor->state != HW_VALID) return 0;
+  const auto estimated =
+      cursor->connection->database->db().estimate(cursor->tree, {}, std::nullopt);
+  return estimated.ok() ? static_cast<long long>(estimated->entries) : -1;
+}

@@ -1,0 +1,106 @@
+#pragma once
+// A cursor of SQLite's on a table or an index.
+//
+// Not here: transactions (connection.h). Threads: that of its connection.
+//
+// Where it stands is one of these; `state` is what SQLite sees of it:
+//
+//   nowhere   HW_INVALID
+//   below     HW_INVALID, and SQLite was told that it is on a smaller entry than `key`, which is
+//   not
+//             there: which one is looked up only when somebody asks
+//   engine    HW_VALID: the engine's cursor is there
+//   value     HW_VALID: `key`'s value was read without a cursor
+//   tail      HW_VALID: the last row, whose number is known, and nothing of which was read
+//   saved     HW_REQUIRE_SEEK: `key` was there before the table changed, or the transaction
+//
+// 1. Before a tree changes each cursor on it is saved, so none is on what is gone.
+// 2. A row's key is its number, the sign bit turned round, high bytes first.
+// 3. tail_row is the greatest row of the table, as long as this connection writes.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hawthorn/hawthorn.h"
+#include "shims/sqlite/src/connection.h"
+#include "shims/sqlite/src/record_key.h"
+#include "shims/sqlite/src/storage.h"
+
+struct HwCursor {
+  enum class At : uint8_t { kNowhere, kBelow, kEngine, kValue, kTail, kSaved };
+
+  HwCursor(HwConnection* connection, unsigned char* state, int* skip_next);
+
+  void attach();
+  void detach();
+
+  // Keeps the place, and lets go of what is read there.
+  void save();
+  // The same, and the engine's cursor goes: the transaction does.
+  void leave();
+  void clear();
+  void trip(int error);
+  void table_changes(std::optional<int64_t> row, bool by_this);
+  int restore();
+
+  int first(bool* found);
+  int last(bool* found);
+  int next();
+  int previous();
+  bool at_end();
+  int seek_row(int64_t row, int* result);
+  int seek_record(std::string_view prefix, bool whole, int equals, int* met, int* result);
+
+  int64_t row();
+  int64_t place();
+  const void* payload(unsigned* size);
+
+  int put(std::string_view bytes);  // of `key`
+  int insert_row(int64_t row, std::string_view data, size_t zeros);
+  int insert_record(std::string_view record);  // of `key`
+  int remove();
+  int overwrite(uint64_t offset, std::string_view bytes);
+
+  HwConnection* const connection;
+  unsigned char& state;
+  int& skip_next;
+  HwCursor* next_cursor = nullptr;
+  HwCursor* previous_cursor = nullptr;
+
+  uint32_t root = 0;
+  bool is_table = true;
+  bool writes = false;
+  bool is_blob = false;
+  bool is_pinned = false;  // its place is not to be saved
+  std::vector<hawthorn::sqlite::ColumnOrder> orders;
+  hawthorn::Tree tree;
+  std::string key;  // see above
+
+ private:
+  hawthorn::Cursor& engine();
+  int stand(At where);
+  void stand_saved();
+  int stand_on_engine(bool there, bool* found);
+  int step(bool forward);
+  int read_key(int* result);
+  int nowhere();
+  int settle_below();  // on the entry before
+  std::string_view current_key() const;
+
+  At at_ = At::kNowhere;
+  std::optional<hawthorn::Cursor> engine_;
+  hawthorn::Value value_;
+  std::string large_;  // a value that is not read in one piece
+  bool is_large_ = false;
+  int64_t place_ = 0;
+  int64_t sought_row_ = 0;  // on which it stood last, by number
+  std::optional<int64_t> tail_row_;
+};
+
+template <typename Use>
+void HwConnection::each_cursor(const Use& use) {
+  for (HwCursor* cursor = cursors; cursor != nullptr; cursor = cursor->next_cursor) use(*cursor);
+}

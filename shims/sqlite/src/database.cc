@@ -1,0 +1,204 @@
+#include "shims/sqlite/src/database.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "shims/sqlite/src/place.h"
+
+namespace hawthorn::sqlite {
+namespace {
+
+constexpr char kNumbersTree[] = "sqlite";
+constexpr char kNumbersKey[] = "numbers";
+// What a database takes at most until a program asks for more (PRAGMA cache_size).
+constexpr uint64_t kMemoryBytes = uint64_t{64} << 20;
+
+}  // namespace
+
+int to_code(const Status& status) {
+  int code = SQLITE_ERROR;
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return SQLITE_OK;
+    case StatusCode::kBusy:
+    case StatusCode::kTimedOut:
+    case StatusCode::kConflict:
+    case StatusCode::kDeadlock:
+      return SQLITE_BUSY;
+    case StatusCode::kNoSpace:
+      code = SQLITE_FULL;
+      break;
+    case StatusCode::kCorruption:
+      code = SQLITE_CORRUPT;
+      break;
+    case StatusCode::kIoError:
+    case StatusCode::kUnknownOutcome:
+    case StatusCode::kForked:
+    case StatusCode::kClosed:
+      code = SQLITE_IOERR;
+      break;
+    case StatusCode::kReadOnly:
+      code = SQLITE_READONLY;
+      break;
+    case StatusCode::kOutOfMemory:
+      code = SQLITE_NOMEM;
+      break;
+    default:
+      break;
+  }
+  sqlite3_log(code, "hawthorn: %s", status.to_string().c_str());
+  return code;
+}
+
+std::string tree_name(uint32_t root) { return "root/" + std::to_string(root); }
+
+std::string Numbers::encode() const {
+  std::string bytes(reinterpret_cast<const char*>(meta.data()), sizeof(meta));
+  for (const uint32_t number : {next_root, wal}) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+  }
+  return bytes;
+}
+
+std::optional<Numbers> Numbers::decode(std::string_view bytes) {
+  Numbers numbers;
+  if (bytes.size() != sizeof(meta) + sizeof(next_root) + sizeof(wal)) return std::nullopt;
+  memcpy(numbers.meta.data(), bytes.data(), sizeof(meta));
+  memcpy(&numbers.next_root, bytes.data() + sizeof(meta), sizeof(next_root));
+  memcpy(&numbers.wal, bytes.data() + sizeof(meta) + sizeof(next_root), sizeof(wal));
+  return numbers;
+}
+
+struct Database::Registry {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Database>> databases;  // by canonical directory
+};
+
+Database::Registry& Database::registry() {
+  static Registry* const all = new Registry;  // connections may be closed when the program ends
+  return *all;
+}
+
+int Database::open(const std::string& path, bool create, bool read_only, uint64_t memory_bytes,
+                   Database** out) {
+  Registry& all = registry();
+  const std::lock_guard<std::mutex> guard(all.mutex);
+  std::error_code failed;
+  const std::string file = std::filesystem::weakly_canonical(path, failed).string();
+  if (failed) return SQLITE_CANTOPEN;
+  std::string directory;
+  const Found found = look_at(file, &directory);
+  if (found == Found::kOther) return SQLITE_CANTOPEN;
+  const bool made_now = found != Found::kOurs;
+  if (made_now) {
+    const auto parent = std::filesystem::path(file).parent_path();
+    if (!create || read_only || !std::filesystem::is_directory(parent, failed)) {
+      return SQLITE_CANTOPEN;
+    }
+    remove_deleted(file);
+    directory = new_directory(file);
+  }
+  if (const auto there = all.databases.find(directory); there != all.databases.end()) {
+    *out = there->second.get();
+    ++(*out)->users_;
+    return SQLITE_OK;
+  }
+  Options options;
+  options.memory_budget_bytes = std::max<uint64_t>(memory_bytes != 0 ? memory_bytes : kMemoryBytes,
+                                                   Db::limits().memory_budget_bytes_min);
+  options.create_if_missing = made_now;
+  Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
+  if (opened.status().is(StatusCode::kReadOnly) && !made_now) {
+    options.read_only = true;
+    opened = Db::open(directory, options);
+  }
+  if (!opened.ok()) {
+    const int code = to_code(opened.status());
+    return code == SQLITE_ERROR || code == SQLITE_IOERR || code == SQLITE_READONLY ? SQLITE_CANTOPEN
+                                                                                   : code;
+  }
+  std::unique_ptr<Database> made(new Database);
+  made->directory_ = directory;
+  made->db_ = std::move(*opened);
+  made->read_only_ = options.read_only;
+  int code = made->start(made_now);
+  if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
+  if (code != SQLITE_OK) {
+    made.reset();
+    if (made_now) static_cast<void>(Db::destroy(directory));
+    return code;
+  }
+  made->users_ = 1;
+  *out = made.get();
+  all.databases[directory] = std::move(made);
+  return SQLITE_OK;
+}
+
+int Database::start(bool create) {
+  Result<Tree> found = db_->find_tree(kNumbersTree);
+  if (found.status().is_not_found() && create) {
+    Result<Transaction> begun = db_->begin(TxnOptions{});
+    if (!begun.ok()) return to_code(begun.status());
+    Transaction& txn = *begun;
+    found = txn.tree(kNumbersTree);
+    Status status = found.status();
+    if (status.ok()) status = txn.tree(tree_name(kSchemaRoot)).status();
+    if (status.ok()) status = txn.put(*found, kNumbersKey, Numbers().encode());
+    if (status.ok()) status = txn.commit(Durability::kFull);
+    if (!status.ok()) return to_code(status);
+    found = db_->find_tree(kNumbersTree);
+  }
+  if (found.status().is_not_found()) return SQLITE_NOTADB;
+  if (!found.ok()) return to_code(found.status());
+  numbers_ = *found;
+  return SQLITE_OK;
+}
+
+void Database::release(Database* database) {
+  Registry& all = registry();
+  const std::lock_guard<std::mutex> guard(all.mutex);
+  if (--database->users_ != 0) return;
+  // Where it cannot be closed cleanly the next open has its log.
+  if (const Status status = database->db_->close(); !status.ok()) {
+    static_cast<void>(to_code(status));
+  }
+  all.databases.erase(database->directory_);
+}
+
+bool Database::lock_writer(int64_t wait_ms) {
+  std::unique_lock<std::mutex> guard(mutex_);
+  const auto free = [this] { return !writing_; };
+  if (!free() &&
+      (wait_ms <= 0 || !freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free)))
+    return false;
+  writing_ = true;
+  return true;
+}
+
+void Database::unlock_writer() {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    writing_ = false;
+  }
+  freed_.notify_one();
+}
+
+uint64_t Database::bytes() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (bytes_ == 0 || now - counted_at_ > std::chrono::seconds(1)) {
+    const Stats stats = db_->stats();
+    bytes_ = stats.disk_bytes_reachable + stats.memory_delta_bytes;
+    counted_at_ = now;
+  }
+  return bytes_;
+}
+
+uint64_t Database::version() { return version_.load(std::memory_order_acquire); }
+
+}  // namespace hawthorn::sqlite

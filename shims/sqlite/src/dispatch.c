@@ -1,0 +1,314 @@
+/* Included behind SQLite (prepare.py): functions of its B-tree layer. Each asks whose
+   the database is, and calls either SQLite's own, stock_NAME, or Hawthorn (storage.h).
+
+   A database of Hawthorn's has a stock B-tree beneath, of an empty database in memory. It answers
+   what has nothing to do with storage: schemas, page sizes, the pager's settings. inTrans of Btree
+   and eState, skipNext, curFlags and hints of BtCursor mean what they mean in SQLite. */
+
+#include "storage.h"
+
+#define HW(p) ((p)->hawthorn)
+/* Of so many columns no memory is asked for. */
+#define HW_SMALL 16
+
+/* ---- Opening */
+
+/* New databases are ours, but for those that are named with ?hawthorn=0. What is there decides
+   itself. */
+static int hwOurs(sqlite3_vfs *pVfs, const char *zFilename, int flags, int vfsFlags){
+  if( zFilename==0 || zFilename[0]==0 || strcmp(zFilename, ":memory:")==0 ) return 0;
+  if( (flags & (BTREE_MEMORY|BTREE_SINGLE)) || (vfsFlags & SQLITE_OPEN_MEMORY) ) return 0;
+  if( (vfsFlags & SQLITE_OPEN_MAIN_DB)==0 || pVfs!=sqlite3_vfs_find(0) ) return 0;
+  return hw_is_ours(zFilename, sqlite3_uri_boolean(zFilename, "hawthorn", 1)
+                               && (vfsFlags & SQLITE_OPEN_READONLY)==0);
+}
+
+/* The name that the program gave, with its URI's parameters, as sqlite3_db_filename gives it. */
+static char *hwKeepName(const char *zFilename){
+  const char *azParam[64];
+  int n = 0;
+  const char *zKey;
+  for(n=0; n<32 && (zKey = sqlite3_uri_key(zFilename, n))!=0; n++){
+    azParam[n*2] = zKey;
+    azParam[n*2+1] = sqlite3_uri_parameter(zFilename, zKey);
+  }
+  return (char*)sqlite3_create_filename(zFilename, "", "", n, azParam);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeOpen(
+  sqlite3_vfs *pVfs,
+  const char *zFilename,
+  sqlite3 *db,
+  Btree **ppBtree,
+  int flags,
+  int vfsFlags
+){
+  HwConnection *pConn = 0;
+  char *zFull;
+  int rc;
+  if( !hwOurs(pVfs, zFilename, flags, vfsFlags) ){
+    return stock_sqlite3BtreeOpen(pVfs, zFilename, db, ppBtree, flags, vfsFlags);
+  }
+  zFull = sqlite3MallocZero(pVfs->mxPathname + 1);
+  if( zFull==0 ) return SQLITE_NOMEM_BKPT;
+  rc = sqlite3OsFullPathname(pVfs, zFilename, pVfs->mxPathname + 1, zFull);
+  if( rc==SQLITE_OK || rc==SQLITE_OK_SYMLINK ){
+    rc = hw_open(zFull, (vfsFlags & SQLITE_OPEN_CREATE)!=0, (vfsFlags & SQLITE_OPEN_READONLY)!=0,
+                 sqlite3_uri_int64(zFilename, "hawthorn_memory", 0), &pConn);
+  }
+  sqlite3_free(zFull);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = stock_sqlite3BtreeOpen(pVfs, ":memory:", db, ppBtree, BTREE_MEMORY,
+                              SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MEMORY | SQLITE_OPEN_READWRITE);
+  if( rc!=SQLITE_OK ){
+    hw_close(pConn);
+    return rc;
+  }
+  HW(*ppBtree) = pConn;
+  (*ppBtree)->hawthornName = hwKeepName(zFilename);
+  (*ppBtree)->pBt->pPager->hawthornName = (*ppBtree)->hawthornName;
+  (*ppBtree)->pBt->pPager->hawthornMode = PAGER_JOURNALMODE_DELETE;
+  return SQLITE_OK;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeClose(Btree *p){
+  if( HW(p) ){
+    hw_close(HW(p));
+    HW(p) = 0;
+    p->inTrans = TRANS_NONE;
+    p->pBt->pPager->hawthornName = 0;
+    sqlite3_free_filename(p->hawthornName);
+  }
+  return stock_sqlite3BtreeClose(p);
+}
+
+SQLITE_PRIVATE const char *sqlite3BtreeGetFilename(Btree *p){
+  return HW(p) ? p->hawthornName : stock_sqlite3BtreeGetFilename(p);
+}
+
+SQLITE_PRIVATE const char *sqlite3BtreeGetJournalname(Btree *p){
+  return HW(p) ? "" : stock_sqlite3BtreeGetJournalname(p);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeIsReadonly(Btree *p){
+  return HW(p) ? hw_read_only(HW(p)) : stock_sqlite3BtreeIsReadonly(p);
+}
+
+/* ---- Settings */
+
+/* As in SQLite: pages, or KiB where it is negative. SQLite's default leaves the engine's own. */
+SQLITE_PRIVATE int sqlite3BtreeSetCacheSize(Btree *p, int mxPage){
+  if( HW(p) && mxPage!=SQLITE_DEFAULT_CACHE_SIZE && mxPage!=0 ){
+    i64 nByte = mxPage<0 ? (i64)mxPage * -1024 : (i64)mxPage * sqlite3BtreeGetPageSize(p);
+    int rc = hw_set_memory(HW(p), nByte);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  return stock_sqlite3BtreeSetCacheSize(p, mxPage);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeSetPagerFlags(Btree *p, unsigned pgFlags){
+  p->hawthornSync = (u8)(pgFlags & PAGER_SYNCHRONOUS_MASK);
+  return stock_sqlite3BtreeSetPagerFlags(p, pgFlags);
+}
+
+/* What is deleted is not overwritten, which the pragma says. */
+SQLITE_PRIVATE int sqlite3BtreeSecureDelete(Btree *p, int newFlag){
+  return HW(p) ? 0 : stock_sqlite3BtreeSecureDelete(p, newFlag);
+}
+
+/* Space comes back by itself: there is no vacuum to be chosen. */
+SQLITE_PRIVATE int sqlite3BtreeSetAutoVacuum(Btree *p, int autoVacuum){
+  return HW(p) ? SQLITE_OK : stock_sqlite3BtreeSetAutoVacuum(p, autoVacuum);
+}
+SQLITE_PRIVATE int sqlite3BtreeGetAutoVacuum(Btree *p){
+  return HW(p) ? BTREE_AUTOVACUUM_NONE : stock_sqlite3BtreeGetAutoVacuum(p);
+}
+SQLITE_PRIVATE int sqlite3BtreeIncrVacuum(Btree *p){
+  return HW(p) ? SQLITE_DONE : stock_sqlite3BtreeIncrVacuum(p);
+}
+
+SQLITE_PRIVATE void sqlite3BtreeClearCache(Btree *p){
+  if( !HW(p) ) stock_sqlite3BtreeClearCache(p);
+}
+
+SQLITE_PRIVATE Pgno sqlite3BtreeLastPage(Btree *p){
+  return HW(p) ? hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p)) : stock_sqlite3BtreeLastPage(p);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeNewDb(Btree *p){
+  return HW(p) ? SQLITE_OK : stock_sqlite3BtreeNewDb(p);
+}
+
+/* ---- Transactions */
+
+/* Whether to ask once more; the engine's own wait does without the handler's sleeps. */
+static int hwBusy(Btree *p, int rc){
+  return (rc & 0xff)==SQLITE_BUSY && p->inTrans==TRANS_NONE
+      && sqlite3InvokeBusyHandler(&p->db->busyHandler);
+}
+
+/* Whether the journal mode is WAL the database says, and which other one the connection. */
+static void hwTakeMode(Btree *p){
+  Pager *pPager = p->pBt->pPager;
+  if( hw_is_wal(HW(p)) ){
+    pPager->hawthornMode = PAGER_JOURNALMODE_WAL;
+  }else if( pPager->hawthornMode==PAGER_JOURNALMODE_WAL ){
+    pPager->hawthornMode = PAGER_JOURNALMODE_DELETE;
+  }
+}
+
+SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVersion){
+  int rc = SQLITE_OK;
+  if( !HW(p) ) return stock_sqlite3BtreeBeginTrans(p, wrflag, pSchemaVersion);
+  if( wrflag && hw_read_only(HW(p)) ) return SQLITE_READONLY;
+  if( p->inTrans<(wrflag ? TRANS_WRITE : TRANS_READ) ){
+    if( wrflag ){
+      sqlite3 *db = p->db;
+      int bDefault = db->busyHandler.xBusyHandler==sqliteDefaultBusyCallback;
+      i64 nWait = bDefault && p->inTrans==TRANS_NONE ? db->busyTimeout : 0;
+      do{
+        rc = hw_begin_write(HW(p), nWait);
+      }while( !bDefault && hwBusy(p, rc) );
+    }else{
+      rc = hw_begin_read(HW(p));
+    }
+    if( rc!=SQLITE_OK ) return rc;
+    p->inTrans = wrflag ? TRANS_WRITE : TRANS_READ;
+  }
+  if( pSchemaVersion ){
+    u32 iVersion = 0;
+    rc = hw_meta(HW(p), BTREE_SCHEMA_VERSION, &iVersion);
+    *pSchemaVersion = (int)iVersion;
+    if( rc==SQLITE_OK ) hwTakeMode(p);
+  }
+  if( rc==SQLITE_OK && wrflag ) rc = hw_open_savepoints(HW(p), p->db->nSavepoint);
+  return rc;
+}
+
+/* 2: the journal mode is WAL, for all connections from now on. */
+SQLITE_PRIVATE int sqlite3BtreeSetVersion(Btree *p, int iVersion){
+  int rc;
+  if( !HW(p) ) return stock_sqlite3BtreeSetVersion(p, iVersion);
+  rc = sqlite3BtreeBeginTrans(p, 2, 0);
+  return rc==SQLITE_OK ? hw_set_wal(HW(p), iVersion==2) : rc;
+}
+
+/* What statements still read goes on, by a transaction that reads. */
+static int hwGoesOn(Btree *p){
+  return p->db->nVdbeRead>1;
+}
+
+static void hwEndRead(Btree *p){
+  if( p->inTrans==TRANS_NONE || hwGoesOn(p) ) return;
+  hw_end_read(HW(p));
+  p->inTrans = TRANS_NONE;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeCommitPhaseOne(Btree *p, const char *zSuperJrnl){
+  int rc;
+  if( !HW(p) ) return stock_sqlite3BtreeCommitPhaseOne(p, zSuperJrnl);
+  if( p->inTrans!=TRANS_WRITE ) return SQLITE_OK;
+  rc = hw_commit(HW(p), p->hawthornSync, hwGoesOn(p));
+  if( rc==SQLITE_OK ) p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
+  return rc;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeCommitPhaseTwo(Btree *p, int bCleanup){
+  if( !HW(p) ) return stock_sqlite3BtreeCommitPhaseTwo(p, bCleanup);
+  hwEndRead(p);
+  return SQLITE_OK;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeCommit(Btree *p){
+  int rc;
+  if( !HW(p) ) return stock_sqlite3BtreeCommit(p);
+  rc = sqlite3BtreeCommitPhaseOne(p, 0);
+  return rc==SQLITE_OK ? sqlite3BtreeCommitPhaseTwo(p, 0) : rc;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeTripAllCursors(Btree *p, int errCode, int writeOnly){
+  if( p==0 || !HW(p) ) return stock_sqlite3BtreeTripAllCursors(p, errCode, writeOnly);
+  hw_trip_all(HW(p), errCode, writeOnly);
+  return SQLITE_OK;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeRollback(Btree *p, int tripCode, int writeOnly){
+  int rc = SQLITE_OK;
+  if( !HW(p) ) return stock_sqlite3BtreeRollback(p, tripCode, writeOnly);
+  if( tripCode==SQLITE_OK ){
+    rc = tripCode = hw_save_all(HW(p));
+    if( rc ) writeOnly = 0;
+  }
+  if( tripCode ) hw_trip_all(HW(p), tripCode, writeOnly);
+  if( p->inTrans==TRANS_WRITE ){
+    int rc2 = hw_roll_back(HW(p), hwGoesOn(p));
+    if( rc==SQLITE_OK ) rc = rc2;
+    p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
+  }
+  hwEndRead(p);
+  return rc;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeBeginStmt(Btree *p, int iStatement){
+  return HW(p) ? hw_open_savepoints(HW(p), iStatement) : stock_sqlite3BtreeBeginStmt(p, iStatement);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeSavepoint(Btree *p, int op, int iSavepoint){
+  int rc;
+  if( p==0 || !HW(p) ) return stock_sqlite3BtreeSavepoint(p, op, iSavepoint);
+  if( p->inTrans!=TRANS_WRITE ) return SQLITE_OK;
+  if( op==SAVEPOINT_RELEASE ) return hw_release_savepoint(HW(p), iSavepoint);
+  rc = hw_save_all(HW(p));
+  return rc==SQLITE_OK ? hw_roll_back_to(HW(p), iSavepoint) : rc;
+}
+
+#ifndef SQLITE_OMIT_WAL
+SQLITE_PRIVATE int sqlite3BtreeCheckpoint(Btree *p, int eMode, int *pnLog, int *pnCkpt){
+  if( p==0 || !HW(p) ) return stock_sqlite3BtreeCheckpoint(p, eMode, pnLog, pnCkpt);
+  if( p->inTrans!=TRANS_NONE ) return SQLITE_LOCKED;
+  if( pnLog ) *pnLog = 0;
+  if( pnCkpt ) *pnCkpt = 0;
+  return hw_sync(HW(p));
+}
+#endif
+
+/* ---- Numbers of the database */
+
+SQLITE_PRIVATE void sqlite3BtreeGetMeta(Btree *p, int idx, u32 *pMeta){
+  if( !HW(p) ){
+    stock_sqlite3BtreeGetMeta(p, idx, pMeta);
+  }else if( idx==BTREE_DATA_VERSION ){
+    *pMeta = hw_data_version(HW(p));
+  }else if( hw_meta(HW(p), idx, pMeta)!=SQLITE_OK ){
+    *pMeta = 0;
+  }
+}
+
+SQLITE_PRIVATE int sqlite3BtreeUpdateMeta(Btree *p, int idx, u32 iMeta){
+  return HW(p) ? hw_set_meta(HW(p), idx, iMeta) : stock_sqlite3BtreeUpdateMeta(p, idx, iMeta);
+}
+
+/* ---- Tables */
+
+SQLITE_PRIVATE int sqlite3BtreeCreateTable(Btree *p, Pgno *piTable, int flags){
+  return HW(p) ? hw_create_tree(HW(p), piTable) : stock_sqlite3BtreeCreateTable(p, piTable, flags);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeDropTable(Btree *p, int iTable, int *piMoved){
+  if( !HW(p) ) return stock_sqlite3BtreeDropTable(p, iTable, piMoved);
+  *piMoved = 0;
+  return hw_drop_tree(HW(p), (u32)iTable);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeClearTable(Btree *p, int iTable, i64 *pnChange){
+  i64 nEntry = 0;
+  int rc;
+  if( !HW(p) ) return stock_sqlite3BtreeClearTable(p, iTable, pnChange);
+  rc = hw_clear_tree(HW(p), (u32)iTable, pnChange ? &nEntry : 0);
+  if( rc==SQLITE_OK && pnChange ) *pnChange += nEntry;
+  return rc;
+}
+
+SQLITE_PRIVATE int sqlite3BtreeClearTableOfCursor(BtCursor *pCur){
+  return sqlite3BtreeClearTable(pCur->pBtree, (int)pCur->pgnoRoot, 0);
+}

@@ -1,0 +1,121 @@
+/* Checks, copies and vacuum; see dispatch.c. */
+
+typedef struct HwComplaints {
+  sqlite3_str *pText;
+  int nMax;
+  int nErr;
+} HwComplaints;
+
+static void hwComplain(void *pArg, const char *zWhat){
+  HwComplaints *pAll = pArg;
+  if( pAll->nErr>=pAll->nMax ) return;
+  if( pAll->nErr++ ) sqlite3_str_append(pAll->pText, "\n", 1);
+  sqlite3_str_appendall(pAll->pText, zWhat);
+}
+
+/* A root of zero at first: of the trees that are named alone. aEntry: how many entries each has. */
+static int hwCheck(
+  sqlite3 *db, Btree *p, const Pgno *aRoot, i64 *aEntry, int nRoot, int mxErr, int *pnErr,
+  char **pzOut
+){
+  HwComplaints all;
+  int rc = SQLITE_OK;
+  all.pText = sqlite3_str_new(db);
+  all.nMax = mxErr;
+  all.nErr = 0;
+  if( nRoot>0 && aRoot[0]!=0 ) rc = hw_check_files(HW(p), hwComplain, &all);
+  for(int i=0; i<nRoot && rc==SQLITE_OK; i++){
+    i64 nEntry = 0;
+    if( aRoot[i]==0 ) continue;
+    rc = hw_check_tree(HW(p), aRoot[i], &nEntry, hwComplain, &all);
+    if( aEntry ) aEntry[i] = nEntry;
+  }
+  *pnErr = all.nErr;
+  *pzOut = sqlite3_str_finish(all.pText);
+  if( all.nErr==0 ){
+    sqlite3_free(*pzOut);
+    *pzOut = 0;
+  }
+  return rc;
+}
+
+#if defined(HW_CHECK_COUNTS)
+SQLITE_PRIVATE int sqlite3BtreeIntegrityCheck(
+  sqlite3 *db, Btree *p, Pgno *aRoot, sqlite3_value *aCnt, int nRoot, int mxErr, int *pnErr,
+  char **pzOut
+){
+  i64 *aEntry;
+  int rc;
+  if( !HW(p) ){
+    return stock_sqlite3BtreeIntegrityCheck(db, p, aRoot, aCnt, nRoot, mxErr, pnErr, pzOut);
+  }
+  aEntry = sqlite3DbMallocZero(db, nRoot*sizeof(i64));
+  if( aEntry==0 ) return SQLITE_NOMEM_BKPT;
+  rc = hwCheck(db, p, aRoot, aEntry, nRoot, mxErr, pnErr, pzOut);
+  for(int i=0; i<nRoot; i++) sqlite3MemSetArrayInt64(aCnt, i, aEntry[i]);
+  sqlite3DbFree(db, aEntry);
+  return rc;
+}
+#elif defined(HW_CHECK_RETURNS_CODE)
+SQLITE_PRIVATE int sqlite3BtreeIntegrityCheck(
+  sqlite3 *db, Btree *p, Pgno *aRoot, int nRoot, int mxErr, int *pnErr, char **pzOut
+){
+  if( !HW(p) ) return stock_sqlite3BtreeIntegrityCheck(db, p, aRoot, nRoot, mxErr, pnErr, pzOut);
+  return hwCheck(db, p, aRoot, 0, nRoot, mxErr, pnErr, pzOut);
+}
+#else
+SQLITE_PRIVATE char *sqlite3BtreeIntegrityCheck(
+  sqlite3 *db, Btree *p, Pgno *aRoot, int nRoot, int mxErr, int *pnErr
+){
+  char *zOut = 0;
+  if( !HW(p) ) return stock_sqlite3BtreeIntegrityCheck(db, p, aRoot, nRoot, mxErr, pnErr);
+  if( hwCheck(db, p, aRoot, 0, nRoot, mxErr, pnErr, &zOut)!=SQLITE_OK ) ++*pnErr;
+  return zOut;
+}
+#endif
+
+static int hwIs(sqlite3 *db, const char *zDb){
+  int i = sqlite3FindDbName(db, zDb);
+  return i>=0 && db->aDb[i].pBt!=0 && HW(db->aDb[i].pBt)!=0;
+}
+
+SQLITE_API sqlite3_backup *sqlite3_backup_init(
+  sqlite3 *pDestDb, const char *zDestDb, sqlite3 *pSrcDb, const char *zSrcDb
+){
+  if( hwIs(pDestDb, zDestDb) || hwIs(pSrcDb, zSrcDb) ){
+    sqlite3_mutex_enter(pDestDb->mutex);
+    sqlite3ErrorWithMsg(pDestDb, SQLITE_ERROR, "backup of a database of Hawthorn is not supported");
+    sqlite3_mutex_leave(pDestDb->mutex);
+    return 0;
+  }
+  return stock_sqlite3_backup_init(pDestDb, zDestDb, pSrcDb, zSrcDb);
+}
+
+SQLITE_PRIVATE int sqlite3BtreeCopyFile(Btree *pTo, Btree *pFrom){
+  if( HW(pTo) || HW(pFrom) ) return SQLITE_ERROR;
+  return stock_sqlite3BtreeCopyFile(pTo, pFrom);
+}
+
+SQLITE_API unsigned char *sqlite3_serialize(
+  sqlite3 *db, const char *zSchema, sqlite3_int64 *piSize, unsigned int mFlags
+){
+  if( hwIs(db, zSchema ? zSchema : db->aDb[0].zDbSName) ){
+    if( piSize ) *piSize = -1;
+    return 0;
+  }
+  return stock_sqlite3_serialize(db, zSchema, piSize, mFlags);
+}
+
+SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlite3_value *pOut){
+  Btree *p = db->aDb[iDb].pBt;
+  if( p==0 || !HW(p) || pOut!=0 ) return stock_sqlite3RunVacuum(pzErrMsg, db, iDb, pOut);
+  if( !db->autoCommit ){
+    sqlite3SetString(pzErrMsg, db, "cannot VACUUM from within a transaction");
+    return SQLITE_ERROR;
+  }
+  if( db->nVdbeActive>1 ){
+    sqlite3SetString(pzErrMsg, db, "cannot VACUUM - SQL statements in progress");
+    return SQLITE_ERROR;
+  }
+  return hw_compact(HW(p));
+}

@@ -1,0 +1,82 @@
+/* What is asked of a database's pager, which is one of a database in memory, and of its file; see
+   dispatch.c. A Pager with a name of ours knows the journal mode that was asked for: nothing
+   depends on it but what WAL means for `synchronous`. */
+
+#define HW_PAGER(p) ((p)->hawthornName!=0)
+
+SQLITE_PRIVATE const char *sqlite3PagerFilename(const Pager *pPager, int nullIfMemDb){
+  return HW_PAGER(pPager) ? pPager->hawthornName : stock_sqlite3PagerFilename(pPager, nullIfMemDb);
+}
+
+SQLITE_PRIVATE int sqlite3PagerGetJournalMode(Pager *pPager){
+  return HW_PAGER(pPager) ? pPager->hawthornMode : stock_sqlite3PagerGetJournalMode(pPager);
+}
+
+SQLITE_PRIVATE int sqlite3PagerSetJournalMode(Pager *pPager, int eMode){
+  if( !HW_PAGER(pPager) ) return stock_sqlite3PagerSetJournalMode(pPager, eMode);
+  pPager->hawthornMode = (u8)eMode;
+  return eMode;
+}
+
+#ifndef SQLITE_OMIT_WAL
+SQLITE_PRIVATE int sqlite3PagerWalSupported(Pager *pPager){
+  return HW_PAGER(pPager) ? 1 : stock_sqlite3PagerWalSupported(pPager);
+}
+
+SQLITE_PRIVATE int sqlite3PagerCloseWal(Pager *pPager, sqlite3 *db){
+  return HW_PAGER(pPager) ? SQLITE_OK : stock_sqlite3PagerCloseWal(pPager, db);
+}
+#endif
+
+/* ---- The file: there is none to be read or written, but one to be asked. */
+
+static int hwFileRefuses(sqlite3_file *pFile){ return SQLITE_IOERR; }
+static int hwFileRead(sqlite3_file *pFile, void *p, int n, sqlite3_int64 i){ return SQLITE_IOERR; }
+static int hwFileWrite(sqlite3_file *pFile, const void *p, int n, sqlite3_int64 i){
+  return SQLITE_IOERR;
+}
+static int hwFileTruncate(sqlite3_file *pFile, sqlite3_int64 n){ return SQLITE_IOERR; }
+static int hwFileSync(sqlite3_file *pFile, int flags){ return SQLITE_IOERR; }
+static int hwFileSize(sqlite3_file *pFile, sqlite3_int64 *p){ return SQLITE_IOERR; }
+static int hwFileLock(sqlite3_file *pFile, int eLock){ return SQLITE_IOERR; }
+static int hwFileReserved(sqlite3_file *pFile, int *p){ return SQLITE_IOERR; }
+static int hwFileControl(sqlite3_file *pFile, int op, void *p){ return SQLITE_NOTFOUND; }
+static int hwFileSector(sqlite3_file *pFile){ return 4096; }
+static int hwFileDevice(sqlite3_file *pFile){ return 0; }
+
+static const sqlite3_io_methods hwFileMethods = {
+  1, hwFileRefuses, hwFileRead, hwFileWrite, hwFileTruncate, hwFileSync, hwFileSize, hwFileLock,
+  hwFileLock, hwFileReserved, hwFileControl, hwFileSector, hwFileDevice, 0, 0, 0, 0, 0, 0
+};
+static sqlite3_file hwFile = { &hwFileMethods };
+
+SQLITE_API int sqlite3_file_control(sqlite3 *db, const char *zDbName, int op, void *pArg){
+  int rc = SQLITE_OK;
+  Btree *p;
+  sqlite3_mutex_enter(db->mutex);
+  p = sqlite3DbNameToBtree(db, zDbName);
+  if( p==0 || !HW(p) ){
+    sqlite3_mutex_leave(db->mutex);
+    return stock_sqlite3_file_control(db, zDbName, op, pArg);
+  }
+  switch( op ){
+    case SQLITE_FCNTL_FILE_POINTER:
+    case SQLITE_FCNTL_JOURNAL_POINTER:
+      *(sqlite3_file**)pArg = &hwFile;
+      break;
+    case SQLITE_FCNTL_VFS_POINTER:
+      *(sqlite3_vfs**)pArg = sqlite3_vfs_find(0);
+      break;
+    case SQLITE_FCNTL_DATA_VERSION:
+      *(unsigned int*)pArg = hw_data_version(HW(p));
+      break;
+    case SQLITE_FCNTL_LOCKSTATE:
+      *(int*)pArg = p->inTrans==TRANS_WRITE ? RESERVED_LOCK
+                  : p->inTrans==TRANS_READ ? SHARED_LOCK : NO_LOCK;
+      break;
+    default:
+      rc = SQLITE_NOTFOUND;
+  }
+  sqlite3_mutex_leave(db->mutex);
+  return rc;
+}

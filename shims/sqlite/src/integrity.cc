@@ -1,0 +1,62 @@
+// What PRAGMA integrity_check finds in the storage: every entry is read, every file is verified.
+
+#include <sqlite3.h>
+
+#include <string>
+#include <vector>
+
+#include "shims/sqlite/src/connection.h"
+#include "shims/sqlite/src/cursor.h"
+#include "shims/sqlite/src/record.h"
+
+using hawthorn::sqlite::Field;
+using hawthorn::sqlite::to_code;
+
+int hw_check_tree(HwConnection* connection, unsigned root, long long* entries,
+                  void (*complain)(void* context, const char* what), void* context) {
+  hawthorn::Tree tree;
+  if (const int code = connection->tree(root, &tree); code != SQLITE_OK) {
+    complain(context, ("Tree " + std::to_string(root) + ": is missing").c_str());
+    return SQLITE_OK;
+  }
+  const std::string name = "Tree " + std::to_string(root) + ": ";
+  hawthorn::Cursor cursor = connection->open_cursor(tree);
+  std::vector<Field> fields;
+  std::string before;
+  std::string large;
+  long long count = 0;
+  for (bool more = cursor.first(); more; more = cursor.next()) {
+    std::string_view record = cursor.value();
+    if (cursor.status().is(hawthorn::StatusCode::kNotSupported)) {
+      // It is too large for a cursor.
+      const hawthorn::Status read = connection->get_large(tree, cursor.key(), &large);
+      if (!read.ok()) complain(context, (name + read.to_string()).c_str());
+      record = large;
+    }
+    if (count != 0 && cursor.key() <= before) {
+      complain(context, (name + "entries are out of order").c_str());
+    }
+    before = cursor.key();
+    ++count;
+    if (!hawthorn::sqlite::take_apart(record, SIZE_MAX, &fields)) {
+      complain(context, (name + "entry " + std::to_string(count) + " is no record").c_str());
+    }
+  }
+  *entries = count;
+  const hawthorn::Status status = cursor.status();
+  if (status.is(hawthorn::StatusCode::kCorruption)) {
+    complain(context, (name + status.to_string()).c_str());
+    return SQLITE_OK;
+  }
+  return status.ok() ? SQLITE_OK : to_code(status);
+}
+
+int hw_check_files(HwConnection* connection, void (*complain)(void* context, const char* what),
+                   void* context) {
+  const hawthorn::Result<hawthorn::CheckReport> report = connection->database->db().check();
+  if (!report.ok()) return to_code(report.status());
+  for (const hawthorn::CheckItem& item : report->items) {
+    complain(context, item.to_string().c_str());
+  }
+  return SQLITE_OK;
+}

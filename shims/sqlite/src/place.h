@@ -1,0 +1,34 @@
+#pragma once
+// Where a database lies: a file with the name that the program gives, which says in which directory
+// beside it the data are.
+//
+//   app.db               "Hawthorn database for SQLite\n", the directory's name, "\n"
+//   app.db-3f9a01c24d77  the database
+//
+// So programs find, rename and delete a file, as with SQLite's own. The name of the directory stays
+// when the file is renamed. Where the file is deleted the directory is removed when there is a new
+// database of that name. A copy of the file is another name of the same database.
+//
+// Not here: what is in the database. Threads: functions without state; Database::open calls them
+// under a lock.
+
+#include <cstdint>
+#include <string>
+
+#include "hawthorn/status.h"
+
+namespace hawthorn::sqlite {
+
+enum class Found : uint8_t { kNothing, kEmptyFile, kOurs, kOther };
+
+// What is at a path; of kOurs the directory.
+Found look_at(const std::string& path, std::string* directory);
+
+// The name of a directory for a new database at this path, that nobody has.
+std::string new_directory(const std::string& path);
+// Removes directories of databases at this path whose file was deleted, but those that are open.
+void remove_deleted(const std::string& path);
+// Makes the file, or fills the empty one, when the database stands. Durable when it returns.
+Status write_file(const std::string& path, const std::string& directory);
+
+}  // namespace hawthorn::sqlite

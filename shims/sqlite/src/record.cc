@@ -1,0 +1,166 @@
+#include "shims/sqlite/src/record.h"
+
+#include <cmath>
+#include <iterator>
+
+namespace hawthorn::sqlite {
+namespace {
+
+constexpr uint64_t kNullType = 0;
+constexpr uint64_t kRealType = 7;
+constexpr uint64_t kZeroType = 8;  // and 9 for 1
+constexpr uint64_t kBlobType = 12;
+constexpr uint64_t kTextType = 13;
+
+// By serial type, those of blobs and texts apart.
+constexpr uint8_t kBodyBytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
+// The serial type of an integer that needs so many bytes.
+constexpr uint8_t kIntegerTypes[] = {0, 1, 2, 3, 4, 5, 5, 6, 6};
+
+// SQLite's varint has the high bits first, 7 in a byte, and all 8 of a ninth byte.
+constexpr int kVarintBytesMax = 9;
+
+// Returns the byte after it, or nullptr where it is cut off.
+const char* take_varint(const char* at, const char* end, uint64_t* value) {
+  uint64_t result = 0;
+  for (int i = 1; i < kVarintBytesMax; ++i) {
+    if (at == end) return nullptr;
+    const auto byte = static_cast<unsigned char>(*at++);
+    result = result << 7 | (byte & 0x7f);
+    if (byte < 0x80) {
+      *value = result;
+      return at;
+    }
+  }
+  if (at == end) return nullptr;
+  *value = result << 8 | static_cast<unsigned char>(*at++);
+  return at;
+}
+
+size_t varint_size(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+// Of what is below 2^56, as every size in memory is. Returns the byte after it.
+char* put_varint(char* to, uint64_t value) {
+  if (value < 0x80) {
+    *to = static_cast<char>(value);
+    return to + 1;
+  }
+  char* const end = to + varint_size(value);
+  char* at = end;
+  *--at = static_cast<char>(value & 0x7f);
+  while (at != to) *--at = static_cast<char>((value >>= 7) | 0x80);
+  return end;
+}
+
+int64_t take_integer(const char* body, size_t size) {
+  int64_t value = static_cast<signed char>(*body);
+  for (size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(body[i]);
+  return value;
+}
+
+// Sets a new field from its serial type and its body of `size` bytes.
+void take_body(uint64_t type, const char* body, size_t size, Field* field) {
+  if (type >= kBlobType) {
+    field->type = (type & 1) != 0 ? FieldType::kText : FieldType::kBlob;
+    field->bytes = {body, size};
+  } else if (type == kRealType) {
+    const auto value = std::bit_cast<double>(load_big_endian(body));
+    if (std::isnan(value)) return;
+    field->type = FieldType::kReal;
+    field->real = value;
+  } else if (type != kNullType) {
+    field->type = FieldType::kInteger;
+    field->integer = size != 0 ? take_integer(body, size) : static_cast<int64_t>(type - kZeroType);
+  }
+}
+
+uint64_t serial_type(const Field& field) {
+  switch (field.type) {
+    case FieldType::kNull:
+      return kNullType;
+    case FieldType::kInteger: {
+      if (field.integer == 0 || field.integer == 1) {
+        return kZeroType + static_cast<uint64_t>(field.integer);
+      }
+      const int64_t magnitude = field.integer < 0 ? ~field.integer : field.integer;
+      // With a bit for the sign.
+      return kIntegerTypes[(std::bit_width(static_cast<uint64_t>(magnitude)) + 8) / 8];
+    }
+    case FieldType::kReal:
+      return std::isnan(field.real) ? kNullType : kRealType;
+    case FieldType::kText:
+      return kTextType + 2 * uint64_t{field.bytes.size()};
+    case FieldType::kBlob:
+      return kBlobType + 2 * uint64_t{field.bytes.size()};
+  }
+  return kNullType;
+}
+
+size_t body_size(uint64_t type) {
+  return type >= kBlobType ? (type - kBlobType) / 2 : kBodyBytes[type];
+}
+
+// Returns the byte after it.
+char* put_body(char* to, const Field& field, uint64_t type) {
+  const size_t size = body_size(type);
+  if (type >= kBlobType) {
+    field.bytes.copy(to, size);
+    return to + size;
+  }
+  auto bits = type == kRealType ? std::bit_cast<uint64_t>(field.real)
+                                : static_cast<uint64_t>(field.integer);
+  for (size_t i = size; i-- != 0; bits >>= 8) to[i] = static_cast<char>(bits);
+  return to + size;
+}
+
+}  // namespace
+
+bool take_apart(std::string_view record, size_t max_fields, std::vector<Field>* fields) {
+  fields->clear();
+  const char* const end = record.data() + record.size();
+  uint64_t header_bytes = 0;
+  const char* at = take_varint(record.data(), end, &header_bytes);
+  if (at == nullptr || header_bytes > record.size()) return false;
+  const char* body = record.data() + header_bytes;
+  const char* const header_end = body;
+  if (at > header_end) return false;
+  while (at != header_end) {
+    if (fields->size() >= max_fields) return true;
+    uint64_t type = 0;
+    at = take_varint(at, header_end, &type);
+    if (at == nullptr || (type < kBlobType && type >= std::size(kBodyBytes))) return false;
+    const size_t size = body_size(type);
+    if (size > static_cast<size_t>(end - body)) return false;
+    take_body(type, body, size, &fields->emplace_back());
+    body += size;
+  }
+  return body == end;
+}
+
+void append_record(std::span<const Field> fields, std::string* record) {
+  size_t types_bytes = 0;
+  size_t bodies_bytes = 0;
+  for (const Field& field : fields) {
+    const uint64_t type = serial_type(field);
+    types_bytes += varint_size(type);
+    bodies_bytes += body_size(type);
+  }
+  // The header's size counts itself, which can make it longer by a byte.
+  size_t header_bytes = types_bytes + varint_size(types_bytes);
+  header_bytes = types_bytes + varint_size(header_bytes);
+
+  const size_t start = record->size();
+  record->resize(start + header_bytes + bodies_bytes);
+  char* at = record->data() + start;
+  char* body = at + header_bytes;
+  at = put_varint(at, header_bytes);
+  for (const Field& field : fields) {
+    const uint64_t type = serial_type(field);
+    at = put_varint(at, type);
+    body = put_body(body, field, type);
+  }
+}
+
+}  // namespace hawthorn::sqlite
