@@ -108,7 +108,7 @@ void HwCursor::stand_saved() {
 void HwCursor::leave() {
   save();
   engine_.reset();
-  tail_row_.reset();
+  tail_.reset();
 }
 
 void HwCursor::clear() {
@@ -124,7 +124,7 @@ void HwCursor::trip(int error) {
 }
 
 void HwCursor::table_changes(std::optional<int64_t> changed, bool by_this) {
-  tail_row_.reset();
+  tail_.reset();
   if (by_this) return;
   // One that has failed is as if it had not, as SQLite has it.
   if (is_blob && (!changed.has_value() || sought_row_ == *changed)) return clear();
@@ -163,14 +163,15 @@ int HwCursor::first(bool* found) {
 
 int HwCursor::last(bool* found) {
   if (state == HW_FAULT) return skip_next;
-  if (tail_row_.has_value()) {
-    encode_row(*tail_row_, &key);
-    *found = true;
+  if (tail_.has_value()) {
+    *found = !tail_->empty();
+    if (!*found) return nowhere();
+    key = *tail_;
     return stand(At::kTail);
   }
   const int code = stand_on_engine(engine().last(), found);
-  if (code == SQLITE_OK && *found && is_table && connection->mode == HwConnection::Mode::kWrite) {
-    tail_row_ = decode_row(engine_->key());
+  if (code == SQLITE_OK && connection->mode == HwConnection::Mode::kWrite) {
+    tail_.emplace(*found ? engine_->key() : std::string_view());
   }
   return code;
 }
@@ -307,29 +308,34 @@ int HwCursor::put(std::string_view bytes) {
   return to_code(connection->txn.put_stream(tree, key, bytes.size(), give));
 }
 
-int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
-  const std::optional<int64_t> tail = tail_row_;
-  if (const int code = connection->about_to_change(root, number, this); code != SQLITE_OK) {
+// Of `key`.
+int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
+  std::optional<std::string> tail = std::move(tail_);
+  if (const int code = connection->about_to_change(root, row, this); code != SQLITE_OK) {
     return code;
   }
-  if (tail.has_value()) tail_row_ = std::max(*tail, number);
+  if (tail.has_value() && *tail < key) *tail = key;
+  tail_ = std::move(tail);
   stand_saved();
-  encode_row(number, &key);
-  if (zeros == 0) return put(data);
-  std::string bytes(data);
-  bytes.append(zeros, '\0');
   return put(bytes);
 }
 
+int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
+  encode_row(number, &key);
+  if (zeros == 0) return insert(data, number);
+  std::string bytes(data);
+  bytes.append(zeros, '\0');
+  return insert(bytes, number);
+}
+
 int HwCursor::insert_record(std::string_view record) {
-  stand_saved();
   if (key.size() > hawthorn::Db::limits().key_bytes_max) {
     sqlite3_log(SQLITE_TOOBIG, "hawthorn: an index entry of %lld bytes, %lld are the most",
                 static_cast<long long>(key.size()),
                 static_cast<long long>(hawthorn::Db::limits().key_bytes_max));
     return SQLITE_TOOBIG;
   }
-  return put(record);
+  return insert(record, std::nullopt);
 }
 
 int HwCursor::remove() {
@@ -456,8 +462,6 @@ int hw_insert_row(HwCursor* cursor, long long row, const void* data, long long s
 
 int hw_insert_record(HwCursor* cursor, const HwField* fields, int count, const void* record,
                      long long size) {
-  const int code = cursor->connection->about_to_change(cursor->root, std::nullopt, cursor);
-  if (code != SQLITE_OK) return code;
   encode_fields(*cursor, fields, count, &cursor->key);
   return cursor->insert_record({static_cast<const char*>(record), static_cast<size_t>(size)});
 }

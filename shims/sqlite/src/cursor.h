@@ -11,12 +11,13 @@
 //             there: which one is looked up only when somebody asks
 //   engine    HW_VALID: the engine's cursor is there
 //   value     HW_VALID: `key`'s value was read without a cursor
-//   tail      HW_VALID: the last row, whose number is known, and nothing of which was read
+//   tail      HW_VALID: the last entry, whose key is known, and nothing of which was read
 //   saved     HW_REQUIRE_SEEK: `key` was there before the table changed, or the transaction
 //
 // 1. Before a tree changes each cursor on it is saved, so none is on what is gone.
 // 2. A row's key is its number, the sign bit turned round, high bytes first.
-// 3. tail_row is the greatest row of the table, as long as this connection writes.
+// 3. The last entry is known once it was looked for, as long as this connection writes, and but for
+//    what this cursor inserts nothing changes: so appending does not search.
 
 #include <cstdint>
 #include <optional>
@@ -58,7 +59,6 @@ struct HwCursor {
   int64_t place();
   const void* payload(unsigned* size);
 
-  int put(std::string_view bytes);  // of `key`
   int insert_row(int64_t row, std::string_view data, size_t zeros);
   int insert_record(std::string_view record);  // of `key`
   int remove();
@@ -86,6 +86,8 @@ struct HwCursor {
   int stand_on_engine(bool there, bool* found);
   int step(bool forward);
   int read_key(int* result);
+  int insert(std::string_view bytes, std::optional<int64_t> row);
+  int put(std::string_view bytes);
   int nowhere();
   int settle_below();  // on the entry before
   std::string_view current_key() const;
@@ -96,8 +98,8 @@ struct HwCursor {
   std::string large_;  // a value that is not read in one piece
   bool is_large_ = false;
   int64_t place_ = 0;
-  int64_t sought_row_ = 0;  // on which it stood last, by number
-  std::optional<int64_t> tail_row_;
+  int64_t sought_row_ = 0;           // on which it stood last, by number
+  std::optional<std::string> tail_;  // the greatest key; empty: there is no entry
 };
 
 template <typename Use>
