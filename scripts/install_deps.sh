@@ -10,9 +10,10 @@ packages=(
   # io_uring; a build without it reads by a pool of threads.
   liburing-dev
   # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack;
-  # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with.
+  # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with; what SQLite's source
+  # needs to become one file.
   libgtest-dev clang-19 lld-19 libclang-rt-19-dev llvm-19 clang-format-19 python3 dpkg-dev file
-  lmdb-utils
+  lmdb-utils tcl
   # Benchmarks: the peers, the word list of the account names, the charts. RocksDB's library is that
   # of import-rocksdb, too, which is left out without it.
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev

@@ -13,7 +13,6 @@ set -euo pipefail
 CRATE=0.40.0
 CRATE_SHA256=0c657666d819f261cc4007526ad57e1669de9949df7a8ea847aa284a2bf0ee52
 DEBIAN=3.40.1
-DEBIAN_REVISION=2+deb12u2
 DEBIAN_SHA256=aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655
 
 if [ $# -lt 2 ]; then
@@ -63,7 +62,7 @@ debian() {
   local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$PWD/parts"
     -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update
-  apt-get "${options[@]}" source "sqlite3=$DEBIAN-$DEBIAN_REVISION" > source.log 2>&1 ||
+  apt-get "${options[@]}" source sqlite3 > source.log 2>&1 ||
     { cat source.log >&2; exit 1; }
   echo "$DEBIAN_SHA256  sqlite3_$DEBIAN.orig.tar.xz" | sha256sum --check --quiet
   cd "sqlite3-$DEBIAN"
