@@ -4,7 +4,7 @@
 #   fetch.sh crate DIR    3.54.1, out of the crate libsqlite3-sys, by cargo
 #   fetch.sh debian DIR   3.40.1 and the shell's source, made of Debian 12's source package, by
 #                         apt-get; needs dpkg-dev, tcl, make and a C compiler. With a third
-#                         directory the tree in which they were made is left there
+#                         directory they are made there, in sqlite3-3.40.1, which stays
 #
 # Then configure with -DHAWTHORN_SQLITE_SOURCE=DIR. What was fetched is verified by checksum; an
 # amalgamation that is there is left as it is.
@@ -21,11 +21,14 @@ if [ $# -lt 2 ]; then
 fi
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
-tree=${3:-}
-[ -z "$tree" ] || tree=$(realpath -m "$tree")
-[ -f "$out/sqlite3.c" ] && [ -z "$tree" ] && exit 0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+if [ $# -gt 2 ]; then
+  mkdir -p "$3"
+  work=$3
+else
+  [ -f "$out/sqlite3.c" ] && exit 0
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+fi
 cd "$work"
 
 crate() {
@@ -70,7 +73,6 @@ debian() {
   make sqlite3.c shell.c > make.log 2>&1 || { tail make.log >&2; exit 1; }
   cp sqlite3.h src/sqlite3ext.h shell.c "$out"
   cp sqlite3.c "$out"
-  [ -z "$tree" ] || cp -r . "$tree"
 }
 
 case $1 in

@@ -113,7 +113,7 @@ SQLITE_PRIVATE int sqlite3BtreeSetPagerFlags(Btree *p, unsigned pgFlags){
 
 /* What is deleted is not overwritten, which the pragma says. */
 SQLITE_PRIVATE int sqlite3BtreeSecureDelete(Btree *p, int newFlag){
-  return HW(p) ? 0 : stock_sqlite3BtreeSecureDelete(p, newFlag);
+  return p!=0 && HW(p) ? 0 : stock_sqlite3BtreeSecureDelete(p, newFlag);
 }
 
 /* Space comes back by itself: there is no vacuum to be chosen. */

@@ -399,5 +399,21 @@ TEST_F(FilesTest, SettingsOfSqlitesOwnStorageAreTaken) {
   expect_sound(connection);
 }
 
+// Some ask all databases of a connection, of which the temporary one may not be there yet.
+TEST_F(FilesTest, PragmasOfAllDatabases) {
+  Connection connection(path_);
+  EXPECT_EQ(connection.value("PRAGMA secure_delete = 1"), "i0") << "nothing is overwritten";
+  EXPECT_EQ(connection.value("PRAGMA journal_mode"), "t'delete'");
+  EXPECT_EQ(connection.value("PRAGMA journal_mode = WAL"), "t'wal'");
+  Connection another(path_);
+  EXPECT_EQ(another.value("PRAGMA journal_mode"), "t'wal'");
+  EXPECT_EQ(another.value("PRAGMA journal_mode = DELETE"), "t'delete'");
+  EXPECT_SQL_OK(connection,
+                "PRAGMA synchronous = NORMAL; PRAGMA cache_size = 10; "
+                "PRAGMA wal_checkpoint; PRAGMA optimize; PRAGMA shrink_memory");
+  EXPECT_EQ(connection.value("PRAGMA journal_mode"), "t'delete'");
+  expect_sound(connection);
+}
+
 }  // namespace
 }  // namespace hawthorn::sqlite::files_test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SQLite's own TCL tests, with its B-tree and with ours.
 
-    tcl.py --engine LIBRARY... [--update] [NAME...]
+    tcl.py --engine "LIBRARIES" [--update] [NAME...]
 
 Takes Debian 12's source package of SQLite 3.40.1 (by apt-get, as fetch.sh does), builds its
 testfixture twice in build/sqlite-tests, and runs each file of the set `veryquick` with both, as an
@@ -9,17 +9,22 @@ ordinary user where this one is root: some of the tests do not work for root. Th
 and the ones that failed are compared with tcl.tsv, where each file that differs has a reason. Exits
 with 1 where a file is worse than tcl.tsv says; --update writes what there is now.
 
-LIBRARY is what testfixture is linked with: the objects or archives of the shim but for SQLite, of
-the engine, and flags (-l...). NAME: files whose names contain it alone.
+LIBRARIES is what testfixture is linked with: the objects of the shim but for SQLite's, the engine's
+archive, and flags. NAME: files whose names contain it alone.
+
+    tcl.py --engine "build/release/shims/sqlite/CMakeFiles/hawthorn_sqlite_objects.dir/Unity/*.o
+        build/release/src/libhawthorn.a -lhwy -llz4 -lzstd -lcrypto -luring"
 
 Needs tcl-dev, a C and a C++ compiler. Not a part of the tests: it takes an hour.
 """
 
 import argparse
 import concurrent.futures
+import glob
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -43,10 +48,10 @@ def run(command, **options):
 
 def source_tree():
     """The unpacked source, configured, with its amalgamation made."""
-    out = WORK / "source"
+    out = WORK / "source" / "sqlite3-3.40.1"
     if not (out / "sqlite3.c").exists():
-        shutil.rmtree(out, ignore_errors=True)
-        run([HERE.parent / "fetch.sh", "debian", WORK / "amalgamation", out])
+        shutil.rmtree(WORK / "source", ignore_errors=True)
+        run([HERE.parent / "fetch.sh", "debian", WORK / "amalgamation", WORK / "source"])
     return out
 
 
@@ -160,12 +165,14 @@ def read_table():
 def main():
     arguments = argparse.ArgumentParser(description=__doc__,
                                         formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--engine", nargs="+", required=True)
+    arguments.add_argument("--engine", required=True)
     arguments.add_argument("--update", action="store_true")
     arguments.add_argument("names", nargs="*")
     asked = arguments.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
-    tree = build(asked.engine)
+    engine = [found for word in shlex.split(asked.engine)
+              for found in (sorted(map(os.path.abspath, glob.glob(word))) or [word])]
+    tree = build(engine)
     known = read_table() if TABLE.exists() else {}
     names = [name for name in files_of(tree)
              if not asked.names or any(part in name for part in asked.names)]
