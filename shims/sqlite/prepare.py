@@ -23,7 +23,6 @@ DISPATCH = [HERE / "src" / name for name in
             ("dispatch.c", "dispatch_pager.c", "dispatch_cursors.c", "dispatch_checks.c")]
 DEFINED = re.compile(r"^(?:SQLITE_PRIVATE|SQLITE_API)\b[^;{]*?\b(sqlite3\w+)\s*\([^;{]*?\)\s*\{",
                      re.MULTILINE)
-BEGIN = "/************** Begin file %s *"
 END = "/************** End of %s *"
 
 

@@ -15,15 +15,10 @@ using hawthorn::Status;
 using hawthorn::StatusCode;
 using hawthorn::Transaction;
 using hawthorn::Tree;
+using hawthorn::sqlite::kNumbersKey;
 using hawthorn::sqlite::Numbers;
 using hawthorn::sqlite::to_code;
 using hawthorn::sqlite::tree_name;
-
-namespace {
-
-constexpr char kNumbersKey[] = "numbers";
-
-}  // namespace
 
 // ---- Transactions
 
@@ -165,7 +160,12 @@ int HwConnection::numbers(const Numbers** out) {
   return SQLITE_OK;
 }
 
-int HwConnection::change_numbers(const Numbers& changed) {
+template <typename Change>
+int HwConnection::change_numbers(const Change& change) {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  Numbers changed = *now;
+  change(changed);
   dirty = true;
   if (Status s = txn.put(database->numbers_tree(), kNumbersKey, changed.encode()); !s.ok()) {
     return to_code(s);
@@ -197,15 +197,13 @@ void HwConnection::forget_made() {
 }
 
 int HwConnection::create_tree(uint32_t* root) {
-  const Numbers* now = nullptr;
-  if (const int code = numbers(&now); code != SQLITE_OK) return code;
-  Numbers changed = *now;
-  *root = changed.next_root++;
+  const auto take = [root](Numbers& numbers) { *root = numbers.next_root++; };
+  if (const int code = change_numbers(take); code != SQLITE_OK) return code;
   const Result<Tree> made = txn.tree(tree_name(*root));
   if (!made.ok()) return to_code(made.status());
   made_.push_back(*root);
   trees_[*root] = *made;
-  return change_numbers(changed);
+  return SQLITE_OK;
 }
 
 int HwConnection::drop_tree(uint32_t root) {
@@ -231,8 +229,8 @@ int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
   bool pinned = false;
   each_cursor([&](HwCursor& cursor) {
-    pinned = pinned || (&cursor != by && cursor.root == root && cursor.is_pinned &&
-                        (cursor.state == HW_VALID || cursor.state == HW_SKIP_NEXT));
+    pinned =
+        pinned || (&cursor != by && cursor.root == root && cursor.is_pinned && cursor.stands());
   });
   if (pinned) return SQLITE_CONSTRAINT_PINNED;
   each_cursor([&](HwCursor& cursor) {
@@ -245,8 +243,7 @@ int HwConnection::save_all(uint32_t root, const HwCursor* but) {
   bool pinned = false;
   each_cursor([&](HwCursor& cursor) {
     if (&cursor == but || (root != 0 && cursor.root != root)) return;
-    const bool stands = cursor.state == HW_VALID || cursor.state == HW_SKIP_NEXT;
-    if (stands && cursor.is_pinned) {
+    if (cursor.is_pinned && cursor.stands()) {
       pinned = true;
     } else {
       cursor.save();
@@ -339,11 +336,7 @@ int hw_is_wal(HwConnection* connection) {
 }
 
 int hw_set_wal(HwConnection* connection, int wal) {
-  const Numbers* now = nullptr;
-  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
-  Numbers changed = *now;
-  changed.wal = wal != 0 ? 1 : 0;
-  return connection->change_numbers(changed);
+  return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
 }
 
 int hw_commit(HwConnection* connection, int synchronous, int keep_reading) {
@@ -385,11 +378,8 @@ int hw_meta(HwConnection* connection, int index, unsigned* value) {
 }
 
 int hw_set_meta(HwConnection* connection, int index, unsigned value) {
-  const Numbers* now = nullptr;
-  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
-  Numbers changed = *now;
-  changed.meta[static_cast<size_t>(index)] = value;
-  return connection->change_numbers(changed);
+  return connection->change_numbers(
+      [=](Numbers& numbers) { numbers.meta[static_cast<size_t>(index)] = value; });
 }
 
 unsigned hw_data_version(HwConnection* connection) {

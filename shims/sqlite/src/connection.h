@@ -35,7 +35,8 @@ struct HwConnection {
   int roll_back_to(int number);
 
   int numbers(const hawthorn::sqlite::Numbers** out);
-  int change_numbers(const hawthorn::sqlite::Numbers& changed);
+  template <typename Change>
+  int change_numbers(const Change& change);
 
   int tree(uint32_t root, hawthorn::Tree* out);
   int create_tree(uint32_t* root);

@@ -8,7 +8,6 @@
 using hawthorn::Result;
 using hawthorn::Status;
 using hawthorn::StatusCode;
-using hawthorn::sqlite::append_key;
 using hawthorn::sqlite::Field;
 using hawthorn::sqlite::FieldType;
 using hawthorn::sqlite::make_successor;
@@ -87,7 +86,7 @@ int HwCursor::stand_on_engine(bool there, bool* found) {
 }
 
 void HwCursor::save() {
-  if (state == HW_VALID || state == HW_SKIP_NEXT) {
+  if (stands()) {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
     if (at_ == At::kEngine) key = engine_->key();
@@ -243,13 +242,12 @@ int HwCursor::seek_record(std::string_view prefix, bool whole, int equals, int* 
   value_.reset();
   bool found = false;
   int code = SQLITE_OK;
-  std::string behind(prefix);
   if (equals >= 0) {
     code = stand_on_engine(engine().seek(prefix), &found);
     const bool equal = found && engine_->key().starts_with(prefix);
     if (met != nullptr && equal) *met = 1;
     *result = equal && equals == 0 ? 0 : 1;
-  } else if (make_successor(&behind)) {
+  } else if (std::string behind(prefix); make_successor(&behind)) {
     code = stand_on_engine(engine().seek(behind), &found);
     *result = 1;
   }

@@ -6,9 +6,8 @@
 // Where it stands is one of these; `state` is what SQLite sees of it:
 //
 //   nowhere   HW_INVALID
-//   below     HW_INVALID, and SQLite was told that it is on a smaller entry than `key`, which is
-//   not
-//             there: which one is looked up only when somebody asks
+//   below     HW_INVALID, and SQLite was told that it is on a smaller entry than `key`, of which
+//             there is none: which one is looked up only when somebody asks
 //   engine    HW_VALID: the engine's cursor is there
 //   value     HW_VALID: `key`'s value was read without a cursor
 //   tail      HW_VALID: the last entry, whose key is known, and nothing of which was read
@@ -38,6 +37,8 @@ struct HwCursor {
   void attach();
   void detach();
 
+  // Whether it has a place that a change of its table takes from it.
+  bool stands() const { return state == HW_VALID || state == HW_SKIP_NEXT; }
   // Keeps the place, and lets go of what is read there.
   void save();
   // The same, and the engine's cursor goes: the transaction does.

@@ -14,7 +14,6 @@ namespace hawthorn::sqlite {
 namespace {
 
 constexpr char kNumbersTree[] = "sqlite";
-constexpr char kNumbersKey[] = "numbers";
 // What a database takes at most until a program asks for more (PRAGMA cache_size).
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 20;
 

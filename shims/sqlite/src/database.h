@@ -32,6 +32,8 @@ std::string tree_name(uint32_t root);
 
 constexpr uint32_t kSchemaRoot = 1;
 
+constexpr char kNumbersKey[] = "numbers";
+
 // As the database keeps them.
 struct Numbers {
   std::array<uint32_t, 16> meta{};  // of SQLite's header
