@@ -1,6 +1,7 @@
 #include "tree/container.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "os/epoch.h"
@@ -251,28 +252,62 @@ void take_entry(const Run& run, uint32_t index, uint32_t end, const RunReading& 
   result->value = {value, size};
 }
 
+// What a point read takes of a heap at once. Where the entries with the key's head have more, it
+// searches among them, a record at a time.
+constexpr uint32_t kHeapBytesAtOnce = 4 * format::kRunBlockBytes;
+
+// The run with what the heap has of entries [begin, end), for as long as nothing else is read of
+// the heap. Nothing: it is needed, or damaged, as the result says.
+std::optional<Run> with_records(const Run& run, Run::Range range, const RunReading& reading,
+                                PointRead* result) {
+  const format::HeapRange heap = run.heap_range(range.begin, range.end);
+  // Plain entries at most, which need no record.
+  if (heap.empty()) return run.wide() ? run : run.with_heap(Run::no_heap());
+  const auto first = run.front_blocks() * format::kRunBlockBytes + heap.begin;
+  const char* bytes =
+      cold_bytes({result->file->image.get(), first, heap.end - heap.begin}, reading.cold, result);
+  if (bytes == nullptr) return std::nullopt;
+  Run whole = run.with_heap(bytes - heap.begin);
+  if (!format::check_run_records(run.view(), range.begin, range.end, whole.heap()).ok()) {
+    result->state = PointRead::State::kDamaged;
+    return std::nullopt;
+  }
+  return whole;
+}
+
+// Of entries with the key's head, which are too many to be read, leaves those that can be of the
+// key: as few as are read at once, or none but them. False: as with_records.
+bool narrow(const Run& run, Run::Range* range, const RunReading& reading, PointRead* result) {
+  const uint64_t head = key_head(reading.key, run.skip());
+  uint32_t first_end = range->end;     // the first of the key's is at most here
+  uint32_t last_begin = range->begin;  // and what lies behind its last at least here
+  for (;;) {
+    const format::HeapRange heap = run.heap_range(range->begin, range->end);
+    if (heap.end - heap.begin <= kHeapBytesAtOnce) return true;
+    uint32_t middle = range->begin + (first_end - range->begin) / 2;
+    if (range->begin == first_end) {
+      if (last_begin == range->end) return true;
+      middle = last_begin + (range->end - last_begin) / 2;
+    }
+    const std::optional<Run> one = with_records(run, {middle, middle + 1}, reading, result);
+    if (!one) return false;
+    const int order = one->compare(middle, reading.key, head);
+    if (order < 0) range->begin = middle + 1;
+    if (order > 0) range->end = middle;
+    if (order >= 0) first_end = std::min(first_end, middle);
+    if (order <= 0) last_begin = std::max(last_begin, middle + 1);
+  }
+}
+
 // The run's part of a point read where its heap is not in memory: the records of the entries with
 // the key's head are looked at by themselves.
 void read_bare_run(const Run& run, const RunReading& reading, PointRead* result) {
   const std::string_view key = reading.key;
-  const Run::Range range = run.heads_of(key);
-  const format::HeapRange heap = run.heap_range(range.begin, range.end);
-  if (heap.empty()) {
-    // Plain entries at most, which need no record.
-    const Run plain = run.wide() ? run : run.with_heap(Run::no_heap());
-    return take_entry(plain, plain.find_in(range, key, reading.view.ts), range.end, reading,
-                      result);
-  }
-  const Extent* image = result->file->image.get();
-  const auto first = run.front_blocks() * format::kRunBlockBytes + heap.begin;
-  const char* bytes = cold_bytes({image, first, heap.end - heap.begin}, reading.cold, result);
-  if (bytes == nullptr) return;
-  const Run whole = run.with_heap(bytes - heap.begin);
-  if (!format::check_run_records(run.view(), range.begin, range.end, whole.heap()).ok()) {
-    result->state = PointRead::State::kDamaged;
-    return;
-  }
-  take_entry(whole, whole.find_in(range, key, reading.view.ts), range.end, reading, result);
+  Run::Range range = run.heads_of(key);
+  if (!narrow(run, &range, reading, result)) return;
+  const std::optional<Run> whole = with_records(run, range, reading, result);
+  if (!whole) return;
+  take_entry(*whole, whole->find_in(range, key, reading.view.ts), range.end, reading, result);
 }
 
 // The same where the index blocks are not in memory either: those that can hold the key are looked
