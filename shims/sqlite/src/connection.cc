@@ -310,18 +310,17 @@ void hw_close(HwConnection* connection) {
   connection->end_read();
   while (connection->cursors != nullptr) connection->cursors->detach();
   hawthorn::sqlite::Database* const database = connection->database;
+  static_cast<void>(database->change_cache(connection->cache_bytes, 0));
   delete connection;
   hawthorn::sqlite::Database::release(database);
 }
 
 int hw_read_only(const HwConnection* connection) { return connection->read_only; }
 
-int hw_set_memory(HwConnection* connection, long long bytes) {
-  const auto least = static_cast<long long>(hawthorn::Db::limits().memory_budget_bytes_min);
-  const Status status =
-      connection->database->db().set_memory_budget(static_cast<size_t>(std::max(bytes, least)));
-  // Less than what is in use now: then it stays.
-  return status.is(StatusCode::kOutOfMemory) ? SQLITE_OK : to_code(status);
+int hw_set_cache(HwConnection* connection, long long bytes) {
+  const auto wanted = static_cast<uint64_t>(std::max(bytes, 0LL));
+  const uint64_t before = std::exchange(connection->cache_bytes, wanted);
+  return to_code(connection->database->change_cache(before, wanted));
 }
 
 int hw_begin_read(HwConnection* connection) { return connection->begin_read(); }

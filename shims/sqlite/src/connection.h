@@ -59,6 +59,7 @@ struct HwConnection {
 
   hawthorn::sqlite::Database* database = nullptr;
   bool read_only = false;
+  uint64_t cache_bytes = 0;  // that it has asked for
   Mode mode = Mode::kNone;
   hawthorn::Snapshot snapshot;  // of kRead
   hawthorn::Transaction txn;    // of kWrite

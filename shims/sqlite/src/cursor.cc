@@ -235,9 +235,16 @@ int HwCursor::seek_row(int64_t wanted, int* result) {
 
 int HwCursor::seek_record(std::string_view prefix, bool whole, int equals, int* met, int* result) {
   if (state == HW_FAULT) return skip_next;
-  if (whole && equals == 0) {
+  // At most one entry is equal, and what seeks that alone needs no cursor where it is there.
+  if (whole && (equals == 0 || (equals > 0 && met != nullptr))) {
     key = prefix;
-    return read_key(result);
+    const int code = read_key(result);
+    if (equals == 0 || code != SQLITE_OK) return code;
+    if (state == HW_VALID) {
+      *met = 1;
+      *result = 1;
+      return SQLITE_OK;
+    }
   }
   value_.reset();
   bool found = false;
@@ -268,8 +275,22 @@ int64_t HwCursor::row() {
 
 int64_t HwCursor::place() { return place_; }
 
+// Of an index's entry with a short value.
+bool HwCursor::make_record(std::string_view value) {
+  if (hawthorn::sqlite::restore_record(current_key(), orders, value, &record_)) {
+    record_place_ = place_;
+    return true;
+  }
+  sqlite3_log(SQLITE_CORRUPT, "hawthorn: an entry of index %u is damaged", root);
+  return false;
+}
+
 const void* HwCursor::payload(unsigned* size) {
   *size = 0;
+  if (record_place_ == place_ && place_ != 0 && state == HW_VALID) {
+    *size = static_cast<unsigned>(record_.size());
+    return record_.data();
+  }
   if (at_ == At::kBelow && settle_below() != SQLITE_OK) return nullptr;
   if (int result = 0; at_ == At::kTail && read_key(&result) != SQLITE_OK) return nullptr;
   std::string_view bytes;
@@ -286,6 +307,10 @@ const void* HwCursor::payload(unsigned* size) {
       break;
     default:
       return nullptr;
+  }
+  if (!is_table && hawthorn::sqlite::is_short(bytes)) {
+    if (!make_record(bytes)) return nullptr;
+    bytes = record_;
   }
   *size = static_cast<unsigned>(bytes.size());
   return bytes.data() != nullptr ? bytes.data() : "";
@@ -333,7 +358,10 @@ int HwCursor::insert_record(std::string_view record) {
                 static_cast<long long>(hawthorn::Db::limits().key_bytes_max));
     return SQLITE_TOOBIG;
   }
-  return insert(record, std::nullopt);
+  thread_local std::string value;
+  value.clear();
+  const bool is_shorter = hawthorn::sqlite::shorten_record(key, orders, record, &value);
+  return insert(is_shorter ? std::string_view(value) : record, std::nullopt);
 }
 
 int HwCursor::remove() {

@@ -92,6 +92,7 @@ struct HwCursor {
   int nowhere();
   int settle_below();  // on the entry before
   std::string_view current_key() const;
+  bool make_record(std::string_view value);
 
   At at_ = At::kNowhere;
   std::optional<hawthorn::Cursor> engine_;
@@ -99,6 +100,8 @@ struct HwCursor {
   std::string large_;  // a value that is not read in one piece
   bool is_large_ = false;
   int64_t place_ = 0;
+  std::string record_;  // of an index's entry whose value is a short one, at record_place_
+  int64_t record_place_ = 0;
   int64_t sought_row_ = 0;           // on which it stood last, by number
   std::optional<std::string> tail_;  // the greatest key; empty: there is no entry
 };

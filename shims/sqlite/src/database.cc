@@ -17,6 +17,12 @@ constexpr char kNumbersTree[] = "sqlite";
 // What a database takes at most until a program asks for more (PRAGMA cache_size).
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 20;
 
+// The budget with which so much of a database is cached: the rest is for what is not written yet,
+// and for the log, which SQLite leaves to the kernel's page cache.
+uint64_t budget_for(uint64_t cache_bytes) {
+  return std::max<uint64_t>(kMemoryBytes, std::min(cache_bytes, UINT64_MAX / 8) / 3 * 5);
+}
+
 }  // namespace
 
 int to_code(const Status& status) {
@@ -108,7 +114,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
     return SQLITE_OK;
   }
   Options options;
-  options.memory_budget_bytes = std::max<uint64_t>(memory_bytes != 0 ? memory_bytes : kMemoryBytes,
+  options.memory_budget_bytes = std::max<uint64_t>(memory_bytes != 0 ? memory_bytes : budget_for(0),
                                                    Db::limits().memory_budget_bytes_min);
   options.create_if_missing = made_now;
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
@@ -125,6 +131,8 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   made->directory_ = directory;
   made->db_ = std::move(*opened);
   made->read_only_ = options.read_only;
+  made->fixed_memory_ = memory_bytes != 0;
+  made->budget_ = options.memory_budget_bytes;
   int code = made->start(made_now);
   if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
   if (code != SQLITE_OK) {
@@ -185,6 +193,17 @@ void Database::unlock_writer() {
     writing_ = false;
   }
   freed_.notify_one();
+}
+
+Status Database::change_cache(uint64_t before, uint64_t after) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  cache_bytes_ += after - before;
+  const uint64_t budget = budget_for(cache_bytes_);
+  if (fixed_memory_ || budget == budget_) return {};
+  const Status status = db_->set_memory_budget(budget);
+  if (status.is(StatusCode::kOutOfMemory)) return {};
+  if (status.ok()) budget_ = budget;
+  return status;
 }
 
 uint64_t Database::bytes() {

@@ -62,6 +62,10 @@ class Database {
   bool lock_writer(int64_t wait_ms);
   void unlock_writer();
 
+  // One connection wants so much cached, and not what it wanted before. Errors: those of
+  // Db::set_memory_budget, but for a budget that is in use: then it stays as it is.
+  Status change_cache(uint64_t before, uint64_t after);
+
   // On disk and in memory, as it was within the last second.
   uint64_t bytes();
 
@@ -82,7 +86,10 @@ class Database {
   std::unique_ptr<Db> db_;
   Tree numbers_;
   bool read_only_ = false;
+  bool fixed_memory_ = false;  // the program has set the budget
   std::mutex mutex_;
+  uint64_t cache_bytes_ = 0;  // that all connections want; under mutex_
+  uint64_t budget_ = 0;       // under mutex_
   std::condition_variable freed_;
   bool writing_ = false;
   std::atomic<uint64_t> version_{0};

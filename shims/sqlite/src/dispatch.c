@@ -96,11 +96,11 @@ SQLITE_PRIVATE int sqlite3BtreeIsReadonly(Btree *p){
 
 /* ---- Settings */
 
-/* As in SQLite: pages, or KiB where it is negative. SQLite's default leaves the engine's own. */
+/* As in SQLite: pages, or KiB where it is negative. SQLite's default asks for nothing. */
 SQLITE_PRIVATE int sqlite3BtreeSetCacheSize(Btree *p, int mxPage){
   if( HW(p) && mxPage!=SQLITE_DEFAULT_CACHE_SIZE && mxPage!=0 ){
     i64 nByte = mxPage<0 ? (i64)mxPage * -1024 : (i64)mxPage * sqlite3BtreeGetPageSize(p);
-    int rc = hw_set_memory(HW(p), nByte);
+    int rc = hw_set_cache(HW(p), nByte);
     if( rc!=SQLITE_OK ) return rc;
   }
   return stock_sqlite3BtreeSetCacheSize(p, mxPage);

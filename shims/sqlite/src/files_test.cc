@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "shims/kill_test_support.h"
+#include "shims/sqlite/src/database.h"
 #include "shims/sqlite/src/sqlite_test_support.h"
 
 namespace hawthorn::sqlite::files_test {
@@ -413,6 +414,50 @@ TEST_F(FilesTest, PragmasOfAllDatabases) {
                 "PRAGMA wal_checkpoint; PRAGMA optimize; PRAGMA shrink_memory");
   EXPECT_EQ(connection.value("PRAGMA journal_mode"), "t'delete'");
   expect_sound(connection);
+}
+
+// ---- Memory
+
+// What the database at a path may take, as long as it is open.
+class Budget {
+ public:
+  explicit Budget(const std::string& path) {
+    EXPECT_EQ(Database::open(path, false, false, 0, &database_), SQLITE_OK);
+  }
+  ~Budget() { Database::release(database_); }
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+  uint64_t megabytes() { return database_->db().stats().memory_budget_bytes >> 20; }
+
+ private:
+  Database* database_ = nullptr;
+};
+
+TEST_F(FilesTest, ConnectionsAskForCacheTogether) {
+  Connection one(path_);
+  EXPECT_SQL_OK(one, "CREATE TABLE t(x)");
+  Budget budget(path_);
+  EXPECT_EQ(budget.megabytes(), 64u);
+  EXPECT_SQL_OK(one, "PRAGMA cache_size = -61440");  // 60 MB
+  EXPECT_EQ(budget.megabytes(), 100u);
+  {
+    Connection two(path_);
+    EXPECT_SQL_OK(two, "PRAGMA cache_size = 30720");  // pages of 4 KB
+    EXPECT_EQ(budget.megabytes(), 300u);
+    EXPECT_SQL_OK(two, "PRAGMA cache_size = -61440");
+    EXPECT_EQ(budget.megabytes(), 200u);
+  }
+  EXPECT_EQ(budget.megabytes(), 100u);
+  EXPECT_SQL_OK(one, "PRAGMA cache_size = -100");
+  EXPECT_EQ(budget.megabytes(), 64u);
+  expect_sound(one);
+}
+
+TEST_F(FilesTest, AMemoryThatIsGivenStays) {
+  Connection one(uri(path_, "hawthorn_memory=33554432"));
+  EXPECT_SQL_OK(one, "CREATE TABLE t(x); PRAGMA cache_size = -1000000");
+  EXPECT_EQ(Budget(path_).megabytes(), 32u);
+  expect_sound(one);
 }
 
 }  // namespace

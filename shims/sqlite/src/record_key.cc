@@ -272,4 +272,66 @@ bool take_key_apart(std::string_view key, std::span<const ColumnOrder> orders,
   return key.empty();
 }
 
+namespace {
+
+// Of longer ones the key is a small part, and they would be copied for each read.
+constexpr size_t kShortRecordBytesMax = 512;
+
+// The fields of the key, and behind them those of `rest`.
+bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std::string_view rest,
+                  std::string* record) {
+  thread_local std::vector<Field> fields;
+  thread_local std::vector<Field> more;
+  thread_local std::string scratch;
+  if (!take_key_apart(key, orders, &fields, &scratch) || fields.size() != orders.size()) {
+    return false;
+  }
+  if (!rest.empty()) {
+    if (!take_apart(rest, SIZE_MAX, &more)) return false;
+    fields.insert(fields.end(), more.begin(), more.end());
+  }
+  append_record(fields, record);
+  return true;
+}
+
+}  // namespace
+
+bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
+                    std::string_view record, std::string* value) {
+  if (record.size() > kShortRecordBytesMax) return false;
+  thread_local std::vector<Field> fields;
+  thread_local std::string whole;
+  if (!take_apart(record, SIZE_MAX, &fields) || fields.size() < orders.size()) return false;
+  const size_t start = value->size();
+  if (fields.size() > orders.size()) {
+    value->push_back('\0');
+    append_record(std::span(fields).subspan(orders.size()), value);
+  }
+  whole.clear();
+  const bool same =
+      append_whole(key, orders, std::string_view(*value).substr(std::min(start + 1, value->size())),
+                   &whole) &&
+      whole == record;
+  if (!same) value->resize(start);
+  return same;
+}
+
+bool restore_record(std::string_view key, std::span<const ColumnOrder> orders,
+                    std::string_view value, std::string* record) {
+  record->clear();
+  return append_whole(key, orders, value.substr(std::min<size_t>(1, value.size())), record);
+}
+
+bool is_key(std::string_view key) {
+  thread_local std::string scratch;
+  while (!key.empty()) {
+    Field field;
+    // A tag and its complement are never both tags.
+    const bool descending = static_cast<uint8_t>(key.front()) > kBlobTag;
+    scratch.clear();
+    if (!take_field({.descending = descending}, &key, &scratch, &field)) return false;
+  }
+  return true;
+}
+
 }  // namespace hawthorn::sqlite

@@ -61,6 +61,20 @@ void append_key(std::span<const Field> fields, std::span<const ColumnOrder> orde
 // the prefix stays as it is: it is empty or all FF, which no key is.
 bool make_successor(std::string* prefix);
 
+// Entries of indexes: what has to be kept beside a key, so that the record of an entry, of which it
+// is the key, comes back. Nothing where the key has all of it; 00 and the record of the fields
+// behind the key's where it has these; else, and where the record is long, the record itself.
+// False: the value is the record, and `value` is as it was.
+bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
+                    std::string_view record, std::string* value);
+// Whether a value is one of the short ones, which no record is.
+inline bool is_short(std::string_view value) { return value.empty() || value.front() == '\0'; }
+// The record of an entry with a short value. False: these are none that shorten_record makes.
+bool restore_record(std::string_view key, std::span<const ColumnOrder> orders,
+                    std::string_view value, std::string* record);
+// Whether a key is one of some orders, where these are not known.
+bool is_key(std::string_view key);
+
 // The fields of a key, or of a prefix of whole fields. Numbers come back as integers where they
 // are, so 2.0 as 2 and -0.0 as 0, and reals where they are beyond int64_t. The texts and blobs are
 // in `scratch`, which loses what it had, and has to stay as it is for as long as they are used.

@@ -536,5 +536,86 @@ TEST_F(RandomKeys, WhatComesApartIsAKey) {
   EXPECT_GT(taken, 1000u);
 }
 
+// ---- What is kept of records beside their keys
+
+std::string record_of(std::span<const Field> fields) {
+  std::string record;
+  append_record(fields, &record);
+  return record;
+}
+
+TEST(ShortRecords, KeepWhatTheKeyHasNot) {
+  const std::array orders = {kAscending, kDescending};
+  const std::array fields = {text("abc"), integer(7), integer(300), text("rest")};
+  const std::string key = key_of(std::span(fields), orders);
+  std::string value;
+  std::string back;
+
+  ASSERT_TRUE(shorten_record(key, orders, record_of(std::span(fields).first(2)), &value));
+  EXPECT_EQ(value, "");
+  ASSERT_TRUE(restore_record(key, orders, value, &back));
+  EXPECT_EQ(back, record_of(std::span(fields).first(2)));
+
+  ASSERT_TRUE(shorten_record(key, orders, record_of(fields), &value));
+  EXPECT_EQ(value, '\0' + record_of(std::span(fields).last(2)));
+  EXPECT_TRUE(is_short(value));
+  ASSERT_TRUE(restore_record(key, orders, value, &back));
+  EXPECT_EQ(back, record_of(fields));
+}
+
+TEST(ShortRecords, AreNotOfWhatTheKeyLoses) {
+  const auto shortens = [](const Field& field, const ColumnOrder& order) {
+    std::string value = "as it was";
+    const bool shorter =
+        shorten_record(key_of(field, order), {&order, 1}, record_of(std::span(&field, 1)), &value);
+    EXPECT_TRUE(shorter || value == "as it was");
+    return shorter;
+  };
+  EXPECT_TRUE(shortens(text("a"), kDescending));
+  EXPECT_FALSE(shortens(text("a"), kNoCase));
+  EXPECT_FALSE(shortens(text("a"), kRtrim));
+  EXPECT_TRUE(shortens(blob("a\0b"sv), kNoCase));
+  EXPECT_TRUE(shortens(real(2.5), kAscending));
+  EXPECT_FALSE(shortens(real(2.0), kAscending));  // it is 2
+  EXPECT_FALSE(shortens(real(-0.0), kAscending));
+  EXPECT_TRUE(shortens(null(), kAscending));
+  const std::string large(1000, 'x');
+  EXPECT_FALSE(shortens(text(large), kAscending));
+}
+
+TEST(ShortRecords, AreNoRecords) {
+  const std::array order = {kAscending};
+  const std::string key = key_of(integer(5));
+  std::string back;
+  EXPECT_FALSE(is_short(record_of({})));
+  EXPECT_FALSE(restore_record(key, order, "\0\x09"sv, &back)) << "what is behind it is cut off";
+  EXPECT_FALSE(restore_record(key + "\x05", order, "", &back)) << "a key of more columns";
+  EXPECT_FALSE(restore_record("", order, "", &back)) << "a key of fewer";
+  EXPECT_TRUE(is_key(key + key_of(text("a"), kDescending)));
+  EXPECT_FALSE(is_key("\x80\0\0\0\0\0\0\x01"sv)) << "the key of a row";
+  EXPECT_FALSE(is_key(key.substr(0, 2)));
+}
+
+TEST_F(RandomKeys, GiveRecordsBack) {
+  std::string value;
+  std::string back;
+  size_t shortened = 0;
+  for (int round = 0; round < 50000; ++round) {
+    next_rows();
+    const size_t columns = below(kColumns + 1);
+    const auto orders = std::span(orders_).first(columns);
+    const std::string key = key_of(a_, orders);
+    const std::string record = record_of(a_);
+    value.clear();
+    if (!shorten_record(key, orders, record, &value)) continue;
+    ++shortened;
+    ASSERT_TRUE(is_short(value) && value.size() <= record.size() + 1) << round;
+    ASSERT_TRUE(restore_record(key, orders, value, &back)) << round;
+    ASSERT_EQ(back, record) << round;
+    ASSERT_TRUE(is_key(key)) << round;
+  }
+  EXPECT_GT(shortened, 1000u);
+}
+
 }  // namespace
 }  // namespace hawthorn::sqlite::record_key_test

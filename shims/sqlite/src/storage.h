@@ -20,14 +20,15 @@ typedef struct HwCursor HwCursor;
 int hw_is_ours(const char* path, int new_ones);
 
 // Opens the database whose file is `path`. `create`: makes it where there is none, or an empty
-// file. All connections of a process share one. SQLITE_BUSY: another process has it.
+// file. All connections of a process share one. memory_bytes: its budget, whatever they ask to be
+// cached, by the one that opens it first; 0: none. SQLITE_BUSY: another process has it.
 int hw_open(const char* path, int create, int read_only, long long memory_bytes,
             HwConnection** out);
 // Ends its transaction. Its cursors are closed.
 void hw_close(HwConnection*);
 int hw_read_only(const HwConnection*);
-// The memory budget of the database, for all of its connections.
-int hw_set_memory(HwConnection*, long long bytes);
+// How much of the database this connection wants cached. What all of them want is cached together.
+int hw_set_cache(HwConnection*, long long bytes);
 
 // ---- Transactions. A transaction that reads shows one moment, and waits for nobody. One at a time
 // writes.
