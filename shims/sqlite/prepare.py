@@ -6,8 +6,10 @@
 SOURCE holds an amalgamation (sqlite3.c, sqlite3.h), any recent version; OUT gets sqlite3.c with
 
  1. each function that src/dispatch*.c define renamed, where SQLite defines it, to stock_NAME;
- 2. members of the shim in its structures Btree, BtCursor and Pager;
- 3. src/dispatch*.c included behind its last line.
+ 2. members of the shim in its structures Btree, BtCursor, Pager, Parse and sqlite3;
+ 3. BEGIN CONCURRENT understood: where CONCURRENT is behind BEGIN the parser gets DEFERRED, and the
+    program that begins the transaction an operand;
+ 4. src/dispatch*.c included behind its last line.
 
 A function is renamed inside of the file that defines it, its own calls there included: the stock
 B-tree calls itself. Everything else calls the dispatcher, which asks whose the database is. What is
@@ -84,7 +86,37 @@ MEMBERS = [
      "  char *hawthornName;\n  unsigned char hawthornSync;"),
     ("BtCursor", "Btree *pBtree;", "struct HwCursor *hawthorn;"),
     ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;"),
+    ("Parse", "u8 nested;", "unsigned char hawthornConcurrent;"),
+    ("sqlite3", "u8 autoCommit;", "unsigned char hawthornConcurrent;\n"
+     "  unsigned char hawthornConflict;"),
 ]
+
+# BEGIN CONCURRENT, from the parser to the program: how often what is there, and what replaces it.
+CONCURRENT = [
+    (1, "    sqlite3Parser(pEngine, tokenType, pParse->sLastToken);",
+     "    if( tokenType==TK_ID && lastTokenParsed==TK_BEGIN && n==10\n"
+     "     && sqlite3_strnicmp(zSql, \"concurrent\", 10)==0 ){\n"
+     "      tokenType = TK_DEFERRED;\n"
+     "      pParse->hawthornConcurrent = 1;\n"
+     "    }\n"
+     "    sqlite3Parser(pEngine, tokenType, pParse->sLastToken);"),
+    (1, "sqlite3VdbeAddOp0(v, OP_AutoCommit);",
+     "sqlite3VdbeAddOp3(v, OP_AutoCommit, 0, 0, pParse->hawthornConcurrent);"),
+    (1, "      db->autoCommit = (u8)desiredAutoCommit;",
+     "      db->autoCommit = (u8)desiredAutoCommit;\n"
+     "      if( !desiredAutoCommit ) db->hawthornConcurrent = (u8)pOp->p3;"),
+    # Where COMMIT and RELEASE leave the transaction open.
+    (2, "p->rc = rc = SQLITE_BUSY;",
+     "p->rc = rc = db->hawthornConflict ? SQLITE_BUSY_SNAPSHOT : SQLITE_BUSY;"),
+]
+
+
+def with_concurrent(text):
+    for count, old, new in CONCURRENT:
+        if text.count(old) != count:
+            raise Unknown("%d times, not %d: %s" % (text.count(old), count, old.strip()))
+        text = text.replace(old, new)
+    return text
 
 
 def with_members(text, required=True):
@@ -130,7 +162,7 @@ def prepare(text, paths):
             body = re.sub(r"^SQLITE_API(\b[^;{}]*?\b%s\s*\([^;{}]*?\)\s*\{)" % name,
                           r"SQLITE_PRIVATE\1", body, flags=re.MULTILINE)
         text = text[:file[1]] + before + body + after + text[file[2]:]
-    text = with_members(text)
+    text = with_concurrent(with_members(text))
     check = declarations["sqlite3BtreeIntegrityCheck"]
     if "aCnt" in check:
         defines += "#define HW_CHECK_COUNTS\n"

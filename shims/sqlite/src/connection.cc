@@ -22,11 +22,23 @@ using hawthorn::sqlite::tree_name;
 
 // ---- Transactions
 
+// One that has an end to come may be seen, or not.
+void HwConnection::look_at_commits(uint64_t commits, bool certain) {
+  const uint64_t others = commits - own_commits_;
+  if (others != others_commits_ || !certain) ++data_version_;
+  others_commits_ = others;
+}
+
+unsigned HwConnection::data_version() {
+  if (mode == Mode::kNone) look_at_commits(database->commits(), true);
+  return data_version_;
+}
+
 int HwConnection::take_snapshot() {
-  version = database->version();
+  const uint64_t ended = database->commits_ended();
+  const uint64_t commits = database->commits();
   snapshot = database->db().snapshot();
-  // One that was committed meanwhile may be in it, or not.
-  if (database->version() != version) version |= 1;
+  look_at_commits(commits, database->commits_started() == ended);
   numbers_.reset();
   return snapshot.valid() ? SQLITE_OK : SQLITE_IOERR;
 }
@@ -38,11 +50,39 @@ int HwConnection::begin_read() {
   return code;
 }
 
+int HwConnection::begin_concurrent(int64_t wait_ms) {
+  if (mode == Mode::kWrite || concurrent) return SQLITE_OK;
+  if (const int code = begin_read(); code != SQLITE_OK) return code;
+  Result<Transaction> begun = database->db().begin(
+      {.mode = hawthorn::TxnMode::kOptimistic,
+       .isolation = hawthorn::Isolation::kSerializable,
+       .snapshot = &snapshot,
+       .lock_timeout_ms = static_cast<uint64_t>(std::max<int64_t>(wait_ms, 0))});
+  if (!begun.ok()) return to_code(begun.status());
+  leave_all();
+  txn = std::move(*begun);
+  concurrent = true;
+  dirty = false;
+  // Read by it, so that it fails where they change: then the schema has.
+  numbers_.reset();
+  const Numbers* now = nullptr;
+  return numbers(&now);
+}
+
 int HwConnection::begin_write(int64_t wait_ms) {
   if (mode == Mode::kWrite) return SQLITE_OK;
+  if (concurrent) {
+    Result<hawthorn::Savepoint> made = txn.savepoint();
+    if (!made.ok()) return to_code(made.status());
+    start_ = *made;
+    mode = Mode::kWrite;
+    return SQLITE_OK;
+  }
   if (!database->lock_writer(mode == Mode::kNone ? wait_ms : 0)) return SQLITE_BUSY;
   int code = SQLITE_OK;
-  if (mode == Mode::kRead && database->version() != version) code = SQLITE_BUSY_SNAPSHOT;
+  if (mode == Mode::kRead && database->last_commit() > snapshot.timestamp()) {
+    code = SQLITE_BUSY_SNAPSHOT;
+  }
   if (code == SQLITE_OK) {
     Result<Transaction> begun = database->db().begin({.mode = hawthorn::TxnMode::kExclusive});
     if (begun.ok()) {
@@ -57,45 +97,83 @@ int HwConnection::begin_write(int64_t wait_ms) {
   }
   if (mode == Mode::kRead) leave_all();
   snapshot.reset();
-  version = database->version();
-  if (mode == Mode::kNone) numbers_.reset();
+  if (mode == Mode::kNone) {
+    look_at_commits(database->commits(), true);
+    numbers_.reset();
+  }
   mode = Mode::kWrite;
   dirty = false;
   return SQLITE_OK;
 }
 
-void HwConnection::end_write(bool keep_reading, int* code) {
+void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   savepoints.clear();
   txn = Transaction();
   mode = Mode::kNone;
+  concurrent = false;
   dirty = false;
-  if (keep_reading) {
+  failed = SQLITE_OK;
+  int read = SQLITE_OK;
+  if (!keep_reading) {
+    snapshot.reset();
+  } else if (!same_moment) {
     // Nobody has written since: what is read is what this one has left.
-    const int read = take_snapshot();
-    if (read == SQLITE_OK) mode = Mode::kRead;
-    if (*code == SQLITE_OK) *code = read;
+    read = take_snapshot();
   }
-  database->unlock_writer();
+  if (keep_reading && read == SQLITE_OK) mode = Mode::kRead;
+  if (*code == SQLITE_OK) *code = read;
 }
 
-int HwConnection::commit(Durability durability, bool keep_reading) {
-  if (mode != Mode::kWrite) return SQLITE_OK;
-  leave_all();
-  Status status;
-  if (dirty) {
-    database->begin_commit();
-    status = txn.commit(durability);
-    database->end_commit();
-    if (status.ok()) own_commits += 2;
-  }
-  if (!status.ok()) {
-    // The caller rolls back, of which nothing is left to do but this.
+int HwConnection::commit_txn(Durability durability) {
+  if (!dirty) return SQLITE_OK;
+  database->begin_commit();
+  const Status status = txn.commit(durability);
+  const bool committed = status.ok() || status.is(StatusCode::kUnknownOutcome);
+  database->end_commit(committed);
+  if (committed) ++own_commits_;
+  if (status.ok()) {
+    made_.clear();
+  } else {
     forget_made();
-    return to_code(status);
   }
-  made_.clear();
+  return written(status);
+}
+
+// Beside others, but where it goes on to read what it leaves.
+int HwConnection::commit_concurrent(Durability durability, bool keep_reading, int64_t wait_ms) {
   int code = SQLITE_OK;
-  end_write(keep_reading, &code);
+  if (!dirty) {
+    leave_all();
+    end_write(keep_reading, true, &code);
+    return code;
+  }
+  if (!(keep_reading ? database->lock_writer(wait_ms) : database->lock_committer(wait_ms))) {
+    return SQLITE_BUSY;
+  }
+  leave_all();
+  code = commit_txn(durability);
+  if (code == SQLITE_OK) {
+    end_write(keep_reading, false, &code);
+  } else {
+    each_cursor([code](HwCursor& cursor) { cursor.trip(code); });
+  }
+  if (keep_reading) {
+    database->unlock_writer();
+  } else {
+    database->unlock_committer();
+  }
+  return code;
+}
+
+int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_ms) {
+  if (mode != Mode::kWrite) return SQLITE_OK;
+  if (failed != SQLITE_OK) return failed;
+  if (concurrent) return commit_concurrent(durability, keep_reading, wait_ms);
+  leave_all();
+  int code = commit_txn(durability);
+  if (code != SQLITE_OK) return code;  // the caller rolls back
+  end_write(keep_reading, false, &code);
+  database->unlock_writer();
   return code;
 }
 
@@ -105,15 +183,33 @@ int HwConnection::roll_back(bool keep_reading) {
   forget_made();
   if (txn.open()) txn.abort();
   int code = SQLITE_OK;
-  end_write(keep_reading, &code);
+  const bool was_concurrent = concurrent;
+  end_write(keep_reading, was_concurrent, &code);
+  if (!was_concurrent) database->unlock_writer();
   return code;
+}
+
+void HwConnection::end_concurrent() {
+  if (!concurrent || mode != Mode::kRead) return;
+  leave_all();
+  txn = Transaction();
+  concurrent = false;
 }
 
 void HwConnection::end_read() {
   if (mode != Mode::kRead) return;
+  end_concurrent();
   leave_all();
   snapshot.reset();
   mode = Mode::kNone;
+}
+
+int HwConnection::written(const Status& status) {
+  if (status.ok()) return SQLITE_OK;
+  const int code = to_code(status);
+  if (code != SQLITE_BUSY) return code;
+  failed = concurrent ? SQLITE_BUSY_SNAPSHOT : SQLITE_BUSY;
+  return failed;
 }
 
 void HwConnection::leave_all() {
@@ -129,16 +225,26 @@ int HwConnection::open_savepoints(size_t count) {
   return SQLITE_OK;
 }
 
+int HwConnection::release_savepoint(int number) {
+  if (number < 0 || static_cast<size_t>(number) >= savepoints.size()) return SQLITE_OK;
+  if (failed != SQLITE_OK && !txn.open()) return failed;
+  const Status status = txn.release(savepoints[static_cast<size_t>(number)]);
+  savepoints.resize(static_cast<size_t>(number));
+  return to_code(status);
+}
+
 int HwConnection::roll_back_to(int number) {
   if (number >= 0 && static_cast<size_t>(number) >= savepoints.size()) return SQLITE_OK;
+  if (failed != SQLITE_OK && !txn.open()) return failed;
+  leave_all();
   forget_made();
   numbers_.reset();
   if (number >= 0) {
     savepoints.resize(static_cast<size_t>(number) + 1);
     return to_code(txn.rollback_to(savepoints.back()));
   }
-  leave_all();
   savepoints.clear();
+  if (concurrent) return to_code(txn.rollback_to(start_));
   txn.abort();
   dirty = false;
   Result<Transaction> begun = database->db().begin({.mode = hawthorn::TxnMode::kExclusive});
@@ -162,13 +268,14 @@ int HwConnection::numbers(const Numbers** out) {
 
 template <typename Change>
 int HwConnection::change_numbers(const Change& change) {
+  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
   const Numbers* now = nullptr;
   if (const int code = numbers(&now); code != SQLITE_OK) return code;
   Numbers changed = *now;
   change(changed);
   dirty = true;
   if (Status s = txn.put(database->numbers_tree(), kNumbersKey, changed.encode()); !s.ok()) {
-    return to_code(s);
+    return written(s);
   }
   numbers_ = changed;
   return SQLITE_OK;
@@ -181,7 +288,7 @@ int HwConnection::tree(uint32_t root, Tree* out) {
     *out = known->second;
     return SQLITE_OK;
   }
-  Result<Tree> found = mode == Mode::kWrite
+  Result<Tree> found = uses_txn()
                            ? txn.find_tree(tree_name(root))
                            : database->db().find_tree(tree_name(root), {.snapshot = &snapshot});
   if (!found.ok()) {
@@ -207,10 +314,11 @@ int HwConnection::create_tree(uint32_t* root) {
 }
 
 int HwConnection::drop_tree(uint32_t root) {
+  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
   if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
   dirty = true;
   trees_.erase(root);
-  return to_code(txn.drop_tree(tree_name(root)));
+  return written(txn.drop_tree(tree_name(root)));
 }
 
 int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
@@ -223,7 +331,7 @@ int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
   }
   if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
   dirty = true;
-  return to_code(txn.delete_range(found, {}));
+  return written(txn.delete_range(found, {}));
 }
 
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
@@ -255,8 +363,8 @@ int HwConnection::save_all(uint32_t root, const HwCursor* but) {
 // ---- Reads
 
 Status HwConnection::get(const Tree& tree, std::string_view key, hawthorn::Value& value) {
-  return mode == Mode::kWrite ? txn.get(tree, key, value)
-                              : database->db().get(tree, key, value, {.snapshot = &snapshot});
+  return uses_txn() ? txn.get(tree, key, value)
+                    : database->db().get(tree, key, value, {.snapshot = &snapshot});
 }
 
 Status HwConnection::get_large(const Tree& tree, std::string_view key, std::string* value) {
@@ -265,22 +373,20 @@ Status HwConnection::get_large(const Tree& tree, std::string_view key, std::stri
     value->append(part);
     return true;
   };
-  return mode == Mode::kWrite
-             ? txn.read_stream(tree, key, take)
-             : database->db().read_stream(tree, key, take, 0, {.snapshot = &snapshot});
+  return uses_txn() ? txn.read_stream(tree, key, take)
+                    : database->db().read_stream(tree, key, take, 0, {.snapshot = &snapshot});
 }
 
 hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) {
   hawthorn::CursorOptions options;
-  if (mode == Mode::kWrite) return txn.cursor(tree, options);
+  if (uses_txn()) return txn.cursor(tree, options);
   options.snapshot = &snapshot;
   return database->db().cursor(tree, options);
 }
 
 Result<uint64_t> HwConnection::count(const Tree& tree) {
-  return mode == Mode::kWrite
-             ? txn.count(tree, {}, std::nullopt)
-             : database->db().count(tree, {}, std::nullopt, {.snapshot = &snapshot});
+  return uses_txn() ? txn.count(tree, {}, std::nullopt)
+                    : database->db().count(tree, {}, std::nullopt, {.snapshot = &snapshot});
 }
 
 // ---- For the dispatcher
@@ -325,6 +431,14 @@ int hw_set_cache(HwConnection* connection, long long bytes) {
 
 int hw_begin_read(HwConnection* connection) { return connection->begin_read(); }
 
+int hw_begin_concurrent(HwConnection* connection, long long wait_ms) {
+  return connection->begin_concurrent(wait_ms);
+}
+
+int hw_is_concurrent(const HwConnection* connection) { return connection->concurrent; }
+int hw_failed(const HwConnection* connection) { return connection->failed; }
+void hw_end_concurrent(HwConnection* connection) { connection->end_concurrent(); }
+
 int hw_begin_write(HwConnection* connection, long long wait_ms) {
   return connection->begin_write(wait_ms);
 }
@@ -338,13 +452,13 @@ int hw_set_wal(HwConnection* connection, int wal) {
   return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
 }
 
-int hw_commit(HwConnection* connection, int synchronous, int keep_reading) {
+int hw_commit(HwConnection* connection, int synchronous, int keep_reading, long long wait_ms) {
   // OFF is 1. NORMAL, 2, may lose the last commits with a power failure where the journal mode is
   // WAL, and in the other ones none but for rare failures.
   Durability durability = Durability::kFull;
   if (synchronous == 1) durability = Durability::kNone;
   if (synchronous == 2 && hw_is_wal(connection) != 0) durability = Durability::kAsync;
-  return connection->commit(durability, keep_reading != 0);
+  return connection->commit(durability, keep_reading != 0, wait_ms);
 }
 
 int hw_roll_back(HwConnection* connection, int keep_reading) {
@@ -358,11 +472,7 @@ int hw_open_savepoints(HwConnection* connection, int count) {
 }
 
 int hw_release_savepoint(HwConnection* connection, int number) {
-  std::vector<hawthorn::Savepoint>& savepoints = connection->savepoints;
-  if (number < 0 || static_cast<size_t>(number) >= savepoints.size()) return SQLITE_OK;
-  const Status status = connection->txn.release(savepoints[static_cast<size_t>(number)]);
-  savepoints.resize(static_cast<size_t>(number));
-  return to_code(status);
+  return connection->release_savepoint(number);
 }
 
 int hw_roll_back_to(HwConnection* connection, int number) {
@@ -381,12 +491,7 @@ int hw_set_meta(HwConnection* connection, int index, unsigned value) {
       [=](Numbers& numbers) { numbers.meta[static_cast<size_t>(index)] = value; });
 }
 
-unsigned hw_data_version(HwConnection* connection) {
-  const uint64_t version = connection->mode == HwConnection::Mode::kNone
-                               ? connection->database->version()
-                               : connection->version;
-  return static_cast<unsigned>(version - connection->own_commits);
-}
+unsigned hw_data_version(HwConnection* connection) { return connection->data_version(); }
 
 unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
   const Numbers* now = nullptr;

@@ -8,9 +8,14 @@
 //     ^                  │                       │
 //     └──── end_read ────┴─ commit, roll_back ───┘          these to kRead where statements go on
 //
+// A concurrent transaction (BEGIN CONCURRENT) goes the same way, reads by a transaction of the
+// engine, which remembers what, from the beginning, and takes no lock before it commits.
+//
 // 1. While there are cursors that read, commit and roll_back leave a transaction that reads what
 //    was written, or the moment as of which it had begun to.
 // 2. Where the transaction changes, each cursor has let go of the engine's (HwCursor::leave).
+// 3. What a statement has written before it failed for others' sake (SQLITE_BUSY) may be left, as
+//    SQLite does not expect that: so the transaction has failed, and can only be rolled back.
 
 #include <cstdint>
 #include <optional>
@@ -26,14 +31,24 @@ struct HwConnection {
   enum class Mode : uint8_t { kNone, kRead, kWrite };
 
   int begin_read();
+  // Makes the transaction concurrent, unless it writes: from now on, or as of what it reads.
+  int begin_concurrent(int64_t wait_ms);
   int begin_write(int64_t wait_ms);
-  int commit(hawthorn::Durability durability, bool keep_reading);
+  // SQLITE_BUSY: somebody writes, and all is as it was. SQLITE_BUSY_SNAPSHOT: it has failed.
+  int commit(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
   int roll_back(bool keep_reading);
   void end_read();
+  // Goes on as one that merely reads.
+  void end_concurrent();
 
   int open_savepoints(size_t count);
+  int release_savepoint(int number);
   int roll_back_to(int number);
 
+  // The code of a write; where others are the reason the transaction has failed.
+  int written(const hawthorn::Status& status);
+
+  unsigned data_version();
   int numbers(const hawthorn::sqlite::Numbers** out);
   template <typename Change>
   int change_numbers(const Change& change);
@@ -61,21 +76,29 @@ struct HwConnection {
   bool read_only = false;
   uint64_t cache_bytes = 0;  // that it has asked for
   Mode mode = Mode::kNone;
-  hawthorn::Snapshot snapshot;  // of kRead
-  hawthorn::Transaction txn;    // of kWrite
+  bool concurrent = false;
+  hawthorn::Snapshot snapshot;  // of kRead, and of a concurrent one
+  hawthorn::Transaction txn;    // of kWrite, and of a concurrent one
   bool dirty = false;
+  int failed = 0;  // with which code
   std::vector<hawthorn::Savepoint> savepoints;
-  uint64_t version = 0;      // of the database, when its transaction began
-  uint64_t own_commits = 0;  // in counts of versions
   HwCursor* cursors = nullptr;
   int64_t places = 0;  // that cursors have had
 
  private:
+  bool uses_txn() const { return mode == Mode::kWrite || concurrent; }
   int take_snapshot();
+  void look_at_commits(uint64_t commits, bool certain);
+  int commit_txn(hawthorn::Durability durability);
+  int commit_concurrent(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
   void leave_all();
-  void end_write(bool keep_reading, int* code);
+  void end_write(bool keep_reading, bool same_moment, int* code);
   void forget_made();
 
+  hawthorn::Savepoint start_;  // of a concurrent one that writes
+  unsigned data_version_ = 1;
+  uint64_t others_commits_ = 0;  // as of the last look
+  uint64_t own_commits_ = 0;
   std::optional<hawthorn::sqlite::Numbers> numbers_;
   std::unordered_map<uint32_t, hawthorn::Tree> trees_;
   std::vector<uint32_t> made_;  // roots, by this transaction

@@ -320,7 +320,7 @@ int HwCursor::put(std::string_view bytes) {
   connection->dirty = true;
   if (bytes.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
     const Status status = connection->txn.put(tree, key, bytes);
-    return status.ok() ? SQLITE_OK : to_code(status);
+    return status.ok() ? SQLITE_OK : connection->written(status);
   }
   const auto give = [&bytes](std::span<char> buffer) {
     const size_t size = std::min(buffer.size(), bytes.size());
@@ -328,7 +328,7 @@ int HwCursor::put(std::string_view bytes) {
     bytes.remove_prefix(size);
     return Result<size_t>(size);
   };
-  return to_code(connection->txn.put_stream(tree, key, bytes.size(), give));
+  return connection->written(connection->txn.put_stream(tree, key, bytes.size(), give));
 }
 
 // Of `key`.
@@ -374,7 +374,7 @@ int HwCursor::remove() {
   stand_saved();
   key = std::move(gone);
   connection->dirty = true;
-  return to_code(connection->txn.del(tree, key));
+  return connection->written(connection->txn.del(tree, key));
 }
 
 int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
@@ -384,7 +384,7 @@ int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
   stand_saved();
   key = std::move(changed);
   connection->dirty = true;
-  return to_code(connection->txn.write_part(tree, key, offset, bytes));
+  return connection->written(connection->txn.write_part(tree, key, offset, bytes));
 }
 
 // ---- For the dispatcher

@@ -79,6 +79,20 @@ std::optional<Numbers> Numbers::decode(std::string_view bytes) {
   return numbers;
 }
 
+// Told of the timestamp of each commit of a connection; the engine's own are none of these.
+class Database::CommitWatch : public CommitHook {
+ public:
+  void after(const CommitInfo& /*info*/, uint64_t cts, const Status& /*outcome*/) override {
+    uint64_t last = last_.load();
+    while (cts > last && !last_.compare_exchange_weak(last, cts)) {
+    }
+  }
+  uint64_t last() const { return last_.load(); }
+
+ private:
+  std::atomic<uint64_t> last_{0};
+};
+
 struct Database::Registry {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Database>> databases;  // by canonical directory
@@ -117,6 +131,8 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   options.memory_budget_bytes = std::max<uint64_t>(memory_bytes != 0 ? memory_bytes : budget_for(0),
                                                    Db::limits().memory_budget_bytes_min);
   options.create_if_missing = made_now;
+  auto watch = std::make_shared<CommitWatch>();
+  options.commit_hooks = {watch};
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
   if (opened.status().is(StatusCode::kReadOnly) && !made_now) {
     options.read_only = true;
@@ -133,6 +149,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   made->read_only_ = options.read_only;
   made->fixed_memory_ = memory_bytes != 0;
   made->budget_ = options.memory_budget_bytes;
+  made->watch_ = std::move(watch);
   int code = made->start(made_now);
   if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
   if (code != SQLITE_OK) {
@@ -179,20 +196,27 @@ void Database::release(Database* database) {
 
 bool Database::lock_writer(int64_t wait_ms) {
   std::unique_lock<std::mutex> guard(mutex_);
-  const auto free = [this] { return !writing_; };
-  if (!free() &&
-      (wait_ms <= 0 || !freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free)))
-    return false;
-  writing_ = true;
-  return true;
+  const auto free = [this] { return !writing_ && committing_ == 0 && committers_first_ == 0; };
+  bool is_free = free();
+  if (!is_free && wait_ms > 0) {
+    ++writers_waiting_;
+    is_free = freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
+    --writers_waiting_;
+    // Those that it has held up.
+    if (!is_free && writers_waiting_ == 0) freed_.notify_all();
+  }
+  if (is_free) writing_ = true;
+  return is_free;
 }
 
 void Database::unlock_writer() {
   {
     const std::lock_guard<std::mutex> guard(mutex_);
     writing_ = false;
+    committers_first_ = committers_waiting_;
+    if (committers_waiting_ + writers_waiting_ == 0) return;
   }
-  freed_.notify_one();
+  freed_.notify_all();
 }
 
 Status Database::change_cache(uint64_t before, uint64_t after) {
@@ -206,6 +230,39 @@ Status Database::change_cache(uint64_t before, uint64_t after) {
   return status;
 }
 
+bool Database::lock_committer(int64_t wait_ms) {
+  std::unique_lock<std::mutex> guard(mutex_);
+  const auto free = [this] {
+    return !writing_ && (writers_waiting_ == 0 || committers_first_ != 0);
+  };
+  bool is_free = free();
+  if (!is_free && wait_ms > 0) {
+    ++committers_waiting_;
+    is_free = freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
+    --committers_waiting_;
+    if (is_free && committers_first_ != 0) --committers_first_;
+    committers_first_ = std::min(committers_first_, committers_waiting_);
+    if (!is_free && committers_first_ == 0) freed_.notify_all();
+  }
+  if (is_free) ++committing_;
+  return is_free;
+}
+
+void Database::unlock_committer() {
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    if (--committing_ != 0 || writers_waiting_ == 0) return;
+  }
+  freed_.notify_all();
+}
+
+void Database::end_commit(bool committed) {
+  if (committed) ++committed_;
+  ++ended_;
+}
+
+uint64_t Database::last_commit() const { return watch_->last(); }
+
 uint64_t Database::bytes() {
   const std::lock_guard<std::mutex> guard(mutex_);
   const auto now = std::chrono::steady_clock::now();
@@ -216,7 +273,5 @@ uint64_t Database::bytes() {
   }
   return bytes_;
 }
-
-uint64_t Database::version() { return version_.load(std::memory_order_acquire); }
 
 }  // namespace hawthorn::sqlite

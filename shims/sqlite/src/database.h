@@ -7,7 +7,10 @@
 //   tree `sqlite`      numbers of the database, under `numbers`
 //   tree `root/N`      the table or index whose root is N; sqlite_schema's is 1
 //
-// 1. One connection at a time writes. Its commits, and nothing else, change what is committed.
+// 1. One connection at a time writes, and commits in the end; while none does, any number of those
+//    with transactions of BEGIN CONCURRENT commit. Nothing else changes what is committed. So who
+//    has the writer's lock meets no commit, and who commits never waits in the engine for an
+//    exclusive transaction.
 // 2. Roots are never given twice, but where what made them was rolled back.
 
 #include <array>
@@ -58,9 +61,13 @@ class Database {
   const Tree& numbers_tree() const { return numbers_; }
   bool read_only() const { return read_only_; }
 
-  // Waits up to wait_ms for who writes. False: it still does.
+  // Waits up to wait_ms for who writes, and who commits. False: it still does.
   bool lock_writer(int64_t wait_ms);
   void unlock_writer();
+  // The same for the commit of a concurrent transaction, beside others. Writers that wait go first,
+  // and those of these that have waited for a writer before the next one.
+  bool lock_committer(int64_t wait_ms);
+  void unlock_committer();
 
   // One connection wants so much cached, and not what it wanted before. Errors: those of
   // Db::set_memory_budget, but for a budget that is in use: then it stays as it is.
@@ -69,13 +76,18 @@ class Database {
   // On disk and in memory, as it was within the last second.
   uint64_t bytes();
 
-  // Counts commits, and is odd while there is one under way.
-  uint64_t version();
-  // Around a commit, by who holds the writer's lock.
-  void begin_commit() { ++version_; }
-  void end_commit() { ++version_; }
+  // Around a commit, by who holds one of the locks.
+  void begin_commit() { ++started_; }
+  void end_commit(bool committed);
+  // How many were begun; have ended; and were successful.
+  uint64_t commits_started() const { return started_.load(); }
+  uint64_t commits_ended() const { return ended_.load(); }
+  uint64_t commits() const { return committed_.load(); }
+  // The engine's timestamp of the last one. Exact for who holds the writer's lock.
+  uint64_t last_commit() const;
 
  private:
+  class CommitWatch;
   struct Registry;
   static Registry& registry();
   Database() = default;
@@ -91,8 +103,16 @@ class Database {
   uint64_t cache_bytes_ = 0;  // that all connections want; under mutex_
   uint64_t budget_ = 0;       // under mutex_
   std::condition_variable freed_;
+  // Under mutex_.
   bool writing_ = false;
-  std::atomic<uint64_t> version_{0};
+  uint64_t committing_ = 0;
+  uint64_t writers_waiting_ = 0;
+  uint64_t committers_waiting_ = 0;
+  uint64_t committers_first_ = 0;  // of those that wait, before the next writer
+  std::atomic<uint64_t> started_{0};
+  std::atomic<uint64_t> ended_{0};
+  std::atomic<uint64_t> committed_{0};
+  std::shared_ptr<CommitWatch> watch_;
   uint64_t bytes_ = 0;  // under mutex_
   std::chrono::steady_clock::time_point counted_at_{};
 };

@@ -147,6 +147,27 @@ static int hwBusy(Btree *p, int rc){
       && sqlite3InvokeBusyHandler(&p->db->busyHandler);
 }
 
+/* The milliseconds for which the engine itself waits; -1 where the program has a handler of its
+   own, which is asked then. */
+static i64 hwWait(sqlite3 *db){
+  return db->busyHandler.xBusyHandler==sqliteDefaultBusyCallback ? db->busyTimeout
+       : db->busyHandler.xBusyHandler ? -1 : 0;
+}
+
+/* Whether BEGIN CONCURRENT has begun the transaction (prepare.py). */
+static int hwConcurrent(sqlite3 *db){
+  return db->hawthornConcurrent && !db->autoCommit && !db->isTransactionSavepoint;
+}
+
+/* A concurrent transaction writes one database of ours: commits of several could not be atomic. */
+static int hwMayWrite(Btree *p){
+  for(int i=0; i<p->db->nDb; i++){
+    Btree *pOther = p->db->aDb[i].pBt;
+    if( pOther && pOther!=p && HW(pOther) && pOther->inTrans==TRANS_WRITE ) return 0;
+  }
+  return 1;
+}
+
 /* Whether the journal mode is WAL the database says, and which other one the connection. */
 static void hwTakeMode(Btree *p){
   Pager *pPager = p->pBt->pPager;
@@ -161,14 +182,19 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
   int rc = SQLITE_OK;
   if( !HW(p) ) return stock_sqlite3BtreeBeginTrans(p, wrflag, pSchemaVersion);
   if( wrflag && hw_read_only(HW(p)) ) return SQLITE_READONLY;
+  if( hw_failed(HW(p)) ) return hw_failed(HW(p));
+  if( p->inTrans!=TRANS_WRITE && hwConcurrent(p->db) ){
+    rc = hw_begin_concurrent(HW(p), hwWait(p->db));
+    if( rc!=SQLITE_OK ) return rc;
+    p->inTrans = TRANS_READ;
+    if( wrflag && !hwMayWrite(p) ) return HW_SECOND_IN_CONCURRENT;
+  }
   if( p->inTrans<(wrflag ? TRANS_WRITE : TRANS_READ) ){
     if( wrflag ){
-      sqlite3 *db = p->db;
-      int bDefault = db->busyHandler.xBusyHandler==sqliteDefaultBusyCallback;
-      i64 nWait = bDefault && p->inTrans==TRANS_NONE ? db->busyTimeout : 0;
+      i64 nWait = hwWait(p->db);
       do{
-        rc = hw_begin_write(HW(p), nWait);
-      }while( !bDefault && hwBusy(p, rc) );
+        rc = hw_begin_write(HW(p), p->inTrans==TRANS_NONE ? nWait : 0);
+      }while( nWait<0 && hwBusy(p, rc) );
     }else{
       rc = hw_begin_read(HW(p));
     }
@@ -199,18 +225,43 @@ static int hwGoesOn(Btree *p){
 }
 
 static void hwEndRead(Btree *p){
-  if( p->inTrans==TRANS_NONE || hwGoesOn(p) ) return;
+  if( p->inTrans==TRANS_NONE ) return;
+  if( hwGoesOn(p) ){
+    hw_end_concurrent(HW(p));
+    return;
+  }
   hw_end_read(HW(p));
   p->inTrans = TRANS_NONE;
 }
 
-SQLITE_PRIVATE int sqlite3BtreeCommitPhaseOne(Btree *p, const char *zSuperJrnl){
+/* SQLite leaves a transaction open where COMMIT returns SQLITE_BUSY, and nothing else: that others
+   have changed what it depends on stands in the connection (prepare.py). */
+static int hwCommit(Btree *p){
+  i64 nWait = hwWait(p->db);
   int rc;
-  if( !HW(p) ) return stock_sqlite3BtreeCommitPhaseOne(p, zSuperJrnl);
   if( p->inTrans!=TRANS_WRITE ) return SQLITE_OK;
-  rc = hw_commit(HW(p), p->hawthornSync, hwGoesOn(p));
+  do{
+    rc = hw_commit(HW(p), p->hawthornSync, hwGoesOn(p), nWait);
+  }while( rc==SQLITE_BUSY && nWait<0 && !hw_failed(HW(p))
+       && sqlite3InvokeBusyHandler(&p->db->busyHandler) );
   if( rc==SQLITE_OK ) p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
+  if( rc==SQLITE_BUSY_SNAPSHOT ){
+    p->db->hawthornConflict = 1;
+    rc = SQLITE_BUSY;
+  }
   return rc;
+}
+
+/* Ours first, as the commit of a concurrent one may fail, and nothing has happened then. */
+SQLITE_PRIVATE int sqlite3BtreeCommitPhaseOne(Btree *p, const char *zSuperJrnl){
+  for(int i=0; i<p->db->nDb; i++){
+    Btree *pOurs = p->db->aDb[i].pBt;
+    if( pOurs && HW(pOurs) ){
+      int rc = hwCommit(pOurs);
+      if( rc!=SQLITE_OK ) return rc;
+    }
+  }
+  return HW(p) ? SQLITE_OK : stock_sqlite3BtreeCommitPhaseOne(p, zSuperJrnl);
 }
 
 SQLITE_PRIVATE int sqlite3BtreeCommitPhaseTwo(Btree *p, int bCleanup){
@@ -222,7 +273,7 @@ SQLITE_PRIVATE int sqlite3BtreeCommitPhaseTwo(Btree *p, int bCleanup){
 SQLITE_PRIVATE int sqlite3BtreeCommit(Btree *p){
   int rc;
   if( !HW(p) ) return stock_sqlite3BtreeCommit(p);
-  rc = sqlite3BtreeCommitPhaseOne(p, 0);
+  rc = hwCommit(p);
   return rc==SQLITE_OK ? sqlite3BtreeCommitPhaseTwo(p, 0) : rc;
 }
 
@@ -242,6 +293,7 @@ SQLITE_PRIVATE int sqlite3BtreeRollback(Btree *p, int tripCode, int writeOnly){
   if( tripCode ) hw_trip_all(HW(p), tripCode, writeOnly);
   if( p->inTrans==TRANS_WRITE ){
     int rc2 = hw_roll_back(HW(p), hwGoesOn(p));
+    p->db->hawthornConflict = 0;
     if( rc==SQLITE_OK ) rc = rc2;
     p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
   }

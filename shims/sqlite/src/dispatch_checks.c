@@ -91,6 +91,14 @@ SQLITE_API sqlite3_backup *sqlite3_backup_init(
   return stock_sqlite3_backup_init(pDestDb, zDestDb, pSrcDb, zSrcDb);
 }
 
+SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
+  switch( rc ){
+    case HW_SCHEMA_IN_CONCURRENT: return "a concurrent transaction cannot change the schema";
+    case HW_SECOND_IN_CONCURRENT: return "a concurrent transaction writes one database alone";
+    default: return stock_sqlite3ErrStr(rc);
+  }
+}
+
 SQLITE_PRIVATE int sqlite3BtreeCopyFile(Btree *pTo, Btree *pFrom){
   if( HW(pTo) || HW(pFrom) ) return SQLITE_ERROR;
   return stock_sqlite3BtreeCopyFile(pTo, pFrom);

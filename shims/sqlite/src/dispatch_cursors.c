@@ -16,6 +16,7 @@ SQLITE_PRIVATE int sqlite3BtreeCursor(
   int nColumn = -1;
   int rc;
   if( !HW(p) ) return stock_sqlite3BtreeCursor(p, iTable, wrFlag, pKeyInfo, pCur);
+  if( wrFlag && iTable==SCHEMA_ROOT && hw_is_concurrent(HW(p)) ) return HW_SCHEMA_IN_CONCURRENT;
   if( pKeyInfo ){
     nColumn = pKeyInfo->nKeyField;
     if( nColumn>HW_SMALL ) aColumn = sqlite3DbMallocRaw(p->db, nColumn*sizeof(HwColumn));

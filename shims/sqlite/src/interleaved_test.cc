@@ -158,8 +158,8 @@ class InterleavedTest : public SqliteTest {
   }
 
   std::string any_transaction() {
-    static constexpr const char* kAll[] = {"BEGIN",         "BEGIN",       "COMMIT",
-                                           "ROLLBACK",      "SAVEPOINT s", "SAVEPOINT s",
+    static constexpr const char* kAll[] = {"BEGIN",         "BEGIN CONCURRENT", "COMMIT",
+                                           "ROLLBACK",      "SAVEPOINT s",      "SAVEPOINT s",
                                            "ROLLBACK TO s", "RELEASE s"};
     return kAll[below(std::size(kAll))];
   }

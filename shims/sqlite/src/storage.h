@@ -31,14 +31,30 @@ int hw_read_only(const HwConnection*);
 int hw_set_cache(HwConnection*, long long bytes);
 
 // ---- Transactions. A transaction that reads shows one moment, and waits for nobody. One at a time
-// writes.
+// writes, beside those that are concurrent (BEGIN CONCURRENT).
+
+// Codes of the shim's own, extended ones of SQLITE_ERROR.
+#define HW_SCHEMA_IN_CONCURRENT (1 | (200 << 8))
+#define HW_SECOND_IN_CONCURRENT (1 | (201 << 8))
 
 int hw_begin_read(HwConnection*);
+// Makes the transaction concurrent, unless it writes: from now on, or as of what it reads. What it
+// writes waits up to wait_ms where another one deletes a whole table.
+int hw_begin_concurrent(HwConnection*, long long wait_ms);
+int hw_is_concurrent(const HwConnection*);
+// SQLITE_BUSY or SQLITE_BUSY_SNAPSHOT: one that writes has failed since others have written, and
+// can only be rolled back.
+int hw_failed(const HwConnection*);
+// Goes on as one that merely reads, where it has not written.
+void hw_end_concurrent(HwConnection*);
 // With or without one that reads. Waits up to wait_ms for the one that writes. SQLITE_BUSY: it
 // still does; SQLITE_BUSY_SNAPSHOT: others have written since this one began to read.
 int hw_begin_write(HwConnection*, long long wait_ms);
-// Ends one that writes, and leaves one that reads what it has written (keep_reading).
-int hw_commit(HwConnection*, int synchronous, int keep_reading);
+// Ends one that writes, and leaves one that reads what it has written (keep_reading). Of a
+// concurrent one: waits up to wait_ms for the one that writes. SQLITE_BUSY: it still does, and all
+// is as before; SQLITE_BUSY_SNAPSHOT: others have changed what it has read or written, see
+// hw_failed.
+int hw_commit(HwConnection*, int synchronous, int keep_reading, long long wait_ms);
 int hw_roll_back(HwConnection*, int keep_reading);
 // Ends one that reads.
 void hw_end_read(HwConnection*);
