@@ -37,10 +37,17 @@ unsigned HwConnection::data_version() {
 int HwConnection::take_snapshot() {
   const uint64_t ended = database->commits_ended();
   const uint64_t commits = database->commits();
+  const uint64_t changes = database->numbers_changes();
   snapshot = database->db().snapshot();
   look_at_commits(commits, database->commits_started() == ended);
-  numbers_.reset();
+  keep_numbers(changes);
   return snapshot.valid() ? SQLITE_OK : SQLITE_IOERR;
+}
+
+// Those that are known, where a moment that began after so many changes has no others.
+void HwConnection::keep_numbers(uint64_t changes) {
+  if (numbers_as_of_ != changes || database->numbers_changes() != changes) numbers_.reset();
+  numbers_as_of_ = database->numbers_changes() == changes ? changes : 1;
 }
 
 int HwConnection::begin_read() {
@@ -99,7 +106,7 @@ int HwConnection::begin_write(int64_t wait_ms) {
   snapshot.reset();
   if (mode == Mode::kNone) {
     look_at_commits(database->commits(), true);
-    numbers_.reset();
+    keep_numbers(database->numbers_changes());
   }
   mode = Mode::kWrite;
   dirty = false;
@@ -127,14 +134,18 @@ void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
 int HwConnection::commit_txn(Durability durability) {
   if (!dirty) return SQLITE_OK;
   database->begin_commit();
+  if (numbers_changed_) database->begin_change_of_numbers();
   const Status status = txn.commit(durability);
+  if (numbers_changed_) database->end_change_of_numbers();
   const bool committed = status.ok() || status.is(StatusCode::kUnknownOutcome);
   database->end_commit(committed);
   if (committed) ++own_commits_;
   if (status.ok()) {
     made_.clear();
+    if (numbers_changed_) numbers_as_of_ = database->numbers_changes();
+    numbers_changed_ = false;
   } else {
-    forget_made();
+    forget_all();
   }
   return written(status);
 }
@@ -180,7 +191,7 @@ int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_
 int HwConnection::roll_back(bool keep_reading) {
   if (mode != Mode::kWrite) return SQLITE_OK;
   leave_all();
-  forget_made();
+  forget_all();
   if (txn.open()) txn.abort();
   int code = SQLITE_OK;
   const bool was_concurrent = concurrent;
@@ -243,6 +254,7 @@ int HwConnection::roll_back_to(int number) {
     savepoints.resize(static_cast<size_t>(number) + 1);
     return to_code(txn.rollback_to(savepoints.back()));
   }
+  forget_all();
   savepoints.clear();
   if (concurrent) return to_code(txn.rollback_to(start_));
   txn.abort();
@@ -274,6 +286,7 @@ int HwConnection::change_numbers(const Change& change) {
   Numbers changed = *now;
   change(changed);
   dirty = true;
+  numbers_changed_ = true;
   if (Status s = txn.put(database->numbers_tree(), kNumbersKey, changed.encode()); !s.ok()) {
     return written(s);
   }
@@ -301,6 +314,13 @@ int HwConnection::tree(uint32_t root, Tree* out) {
 // What a rollback takes back may come again with the same number.
 void HwConnection::forget_made() {
   for (const uint32_t root : made_) trees_.erase(root);
+}
+
+// What the transaction has made and changed.
+void HwConnection::forget_all() {
+  forget_made();
+  if (numbers_changed_) numbers_.reset();
+  numbers_changed_ = false;
 }
 
 int HwConnection::create_tree(uint32_t* root) {

@@ -88,18 +88,22 @@ struct HwConnection {
  private:
   bool uses_txn() const { return mode == Mode::kWrite || concurrent; }
   int take_snapshot();
+  void keep_numbers(uint64_t changes);
   void look_at_commits(uint64_t commits, bool certain);
   int commit_txn(hawthorn::Durability durability);
   int commit_concurrent(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
   void leave_all();
   void end_write(bool keep_reading, bool same_moment, int* code);
   void forget_made();
+  void forget_all();
 
   hawthorn::Savepoint start_;  // of a concurrent one that writes
   unsigned data_version_ = 1;
   uint64_t others_commits_ = 0;  // as of the last look
   uint64_t own_commits_ = 0;
   std::optional<hawthorn::sqlite::Numbers> numbers_;
+  uint64_t numbers_as_of_ = 1;    // how many changes of them; odd: nobody knows
+  bool numbers_changed_ = false;  // by this transaction
   std::unordered_map<uint32_t, hawthorn::Tree> trees_;
   std::vector<uint32_t> made_;  // roots, by this transaction
 };

@@ -200,10 +200,10 @@ bool Database::lock_writer(int64_t wait_ms) {
   bool is_free = free();
   if (!is_free && wait_ms > 0) {
     ++writers_waiting_;
-    is_free = freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
+    is_free = for_writer_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
     --writers_waiting_;
     // Those that it has held up.
-    if (!is_free && writers_waiting_ == 0) freed_.notify_all();
+    if (!is_free && writers_waiting_ == 0) for_committers_.notify_all();
   }
   if (is_free) writing_ = true;
   return is_free;
@@ -214,9 +214,12 @@ void Database::unlock_writer() {
     const std::lock_guard<std::mutex> guard(mutex_);
     writing_ = false;
     committers_first_ = committers_waiting_;
-    if (committers_waiting_ + writers_waiting_ == 0) return;
+    if (committers_first_ == 0) {
+      if (writers_waiting_ != 0) for_writer_.notify_one();
+      return;
+    }
   }
-  freed_.notify_all();
+  for_committers_.notify_all();
 }
 
 Status Database::change_cache(uint64_t before, uint64_t after) {
@@ -238,11 +241,11 @@ bool Database::lock_committer(int64_t wait_ms) {
   bool is_free = free();
   if (!is_free && wait_ms > 0) {
     ++committers_waiting_;
-    is_free = freed_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
+    is_free = for_committers_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
     --committers_waiting_;
     if (is_free && committers_first_ != 0) --committers_first_;
     committers_first_ = std::min(committers_first_, committers_waiting_);
-    if (!is_free && committers_first_ == 0) freed_.notify_all();
+    if (!is_free && committers_first_ == 0) for_writer_.notify_one();
   }
   if (is_free) ++committing_;
   return is_free;
@@ -253,7 +256,7 @@ void Database::unlock_committer() {
     const std::lock_guard<std::mutex> guard(mutex_);
     if (--committing_ != 0 || writers_waiting_ == 0) return;
   }
-  freed_.notify_all();
+  for_writer_.notify_one();
 }
 
 void Database::end_commit(bool committed) {

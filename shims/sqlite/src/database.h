@@ -83,6 +83,11 @@ class Database {
   uint64_t commits_started() const { return started_.load(); }
   uint64_t commits_ended() const { return ended_.load(); }
   uint64_t commits() const { return committed_.load(); }
+  // Of those that change the numbers, which never overlap, in the same way: twice as many as have
+  // ended, and one more while one is under way.
+  void begin_change_of_numbers() { ++numbers_changes_; }
+  void end_change_of_numbers() { ++numbers_changes_; }
+  uint64_t numbers_changes() const { return numbers_changes_.load(); }
   // The engine's timestamp of the last one. Exact for who holds the writer's lock.
   uint64_t last_commit() const;
 
@@ -102,7 +107,8 @@ class Database {
   std::mutex mutex_;
   uint64_t cache_bytes_ = 0;  // that all connections want; under mutex_
   uint64_t budget_ = 0;       // under mutex_
-  std::condition_variable freed_;
+  std::condition_variable for_writer_;
+  std::condition_variable for_committers_;
   // Under mutex_.
   bool writing_ = false;
   uint64_t committing_ = 0;
@@ -112,6 +118,7 @@ class Database {
   std::atomic<uint64_t> started_{0};
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> committed_{0};
+  std::atomic<uint64_t> numbers_changes_{0};
   std::shared_ptr<CommitWatch> watch_;
   uint64_t bytes_ = 0;  // under mutex_
   std::chrono::steady_clock::time_point counted_at_{};
