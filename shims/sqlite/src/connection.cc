@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "shims/sqlite/src/collated_node.h"
 #include "shims/sqlite/src/cursor.h"
 #include "shims/sqlite/src/place.h"
 
@@ -15,6 +17,9 @@ using hawthorn::Status;
 using hawthorn::StatusCode;
 using hawthorn::Transaction;
 using hawthorn::Tree;
+using hawthorn::Value;
+using hawthorn::sqlite::CollatedHeader;
+using hawthorn::sqlite::kCollatedHeaderKey;
 using hawthorn::sqlite::kNumbersKey;
 using hawthorn::sqlite::Numbers;
 using hawthorn::sqlite::to_code;
@@ -345,13 +350,18 @@ int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
   Tree found;
   if (const int code = tree(root, &found); code != SQLITE_OK) return code;
   if (entries != nullptr) {
-    const Result<uint64_t> counted = count(found);
-    if (!counted.ok()) return to_code(counted.status());
-    *entries = static_cast<int64_t>(*counted);
+    if (const int code = count_entries(found, entries); code != SQLITE_OK) return code;
   }
   if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
   dirty = true;
   return written(txn.delete_range(found, {}));
+}
+
+int HwConnection::note_collated() {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  if (now->collated != 0) return SQLITE_OK;
+  return change_numbers([](Numbers& numbers) { numbers.collated = 1; });
 }
 
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
@@ -407,6 +417,41 @@ hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) {
 Result<uint64_t> HwConnection::count(const Tree& tree) {
   return uses_txn() ? txn.count(tree, {}, std::nullopt)
                     : database->db().count(tree, {}, std::nullopt, {.snapshot = &snapshot});
+}
+
+int HwConnection::count_entries(const Tree& tree, int64_t* entries) {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  if (now->collated != 0) {
+    Value header;
+    const Status status = get(tree, kCollatedHeaderKey, header);
+    if (status.ok()) {
+      const auto decoded = CollatedHeader::decode(header.view());
+      if (!decoded.has_value()) return SQLITE_CORRUPT;
+      *entries = static_cast<int64_t>(decoded->entries);
+      return SQLITE_OK;
+    }
+    if (!status.is_not_found()) return to_code(status);
+  }
+  const Result<uint64_t> counted = count(tree);
+  if (!counted.ok()) return to_code(counted.status());
+  *entries = static_cast<int64_t>(*counted);
+  return SQLITE_OK;
+}
+
+int HwConnection::put(const Tree& tree, std::string_view key, std::string_view value) {
+  dirty = true;
+  if (value.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
+    const Status status = txn.put(tree, key, value);
+    return status.ok() ? SQLITE_OK : written(status);
+  }
+  const auto give = [&value](std::span<char> buffer) {
+    const size_t size = std::min(buffer.size(), value.size());
+    memcpy(buffer.data(), value.data(), size);
+    value.remove_prefix(size);
+    return Result<size_t>(size);
+  };
+  return written(txn.put_stream(tree, key, value.size(), give));
 }
 
 // ---- For the dispatcher

@@ -57,12 +57,17 @@ struct HwConnection {
   int create_tree(uint32_t* root);
   int drop_tree(uint32_t root);
   int clear_tree(uint32_t root, int64_t* entries);
+  // From now on there may be indexes by a program's own collation.
+  int note_collated();
 
   hawthorn::Status get(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& value);
   // Of a value that get has refused as too large.
   hawthorn::Status get_large(const hawthorn::Tree& tree, std::string_view key, std::string* value);
   hawthorn::Cursor open_cursor(const hawthorn::Tree& tree);
   hawthorn::Result<uint64_t> count(const hawthorn::Tree& tree);
+  // The same, but of an index by a program's own collation the entries that it has.
+  int count_entries(const hawthorn::Tree& tree, int64_t* entries);
+  int put(const hawthorn::Tree& tree, std::string_view key, std::string_view value);
 
   // Keeps the places of all cursors but one, of one tree (0: of all). Errors: as about_to_change.
   int save_all(uint32_t root, const HwCursor* but);

@@ -2,8 +2,7 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <cstring>
+#include <utility>
 
 using hawthorn::Result;
 using hawthorn::Status;
@@ -90,10 +89,14 @@ void HwCursor::save() {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
     if (at_ == At::kEngine) key = engine_->key();
-    at_ = At::kSaved;
-    state = HW_REQUIRE_SEEK;
+    if (at_ == At::kNode) keep_record();
+    if (state != HW_FAULT) {
+      at_ = At::kSaved;
+      state = HW_REQUIRE_SEEK;
+    }
   }
   value_.reset();
+  if (is_collated()) collated_->entries.forget();
 }
 
 // On what `key` is about to be.
@@ -112,6 +115,7 @@ void HwCursor::leave() {
 
 void HwCursor::clear() {
   value_.reset();
+  if (is_collated()) collated_->entries.forget();
   at_ = At::kNowhere;
   state = HW_INVALID;
 }
@@ -133,19 +137,23 @@ void HwCursor::table_changes(std::optional<int64_t> changed, bool by_this) {
 int HwCursor::restore() {
   if (state == HW_FAULT) return skip_next;
   if (state != HW_REQUIRE_SEEK) return SQLITE_OK;
-  const std::string wanted = key;
   int moved = 1;
-  bool found = false;
-  int code = stand_on_engine(engine().seek(wanted), &found);
-  if (code == SQLITE_OK && found && engine_->key() == wanted) moved = 0;
-  if (code == SQLITE_OK && !found) {
-    moved = -1;
-    code = stand_on_engine(engine().last(), &found);
-  }
+  const int code = is_collated() ? restore_collated(&moved) : restore_by_key(&moved);
   if (code != SQLITE_OK) return code;
   if (moved != 0) skip_next = moved;
   if (skip_next != 0 && state == HW_VALID) state = HW_SKIP_NEXT;
   return SQLITE_OK;
+}
+
+int HwCursor::restore_by_key(int* moved) {
+  const std::string wanted = key;
+  bool found = false;
+  const int code = stand_on_engine(engine().seek(wanted), &found);
+  if (code != SQLITE_OK) return code;
+  if (found && engine_->key() == wanted) *moved = 0;
+  if (found) return SQLITE_OK;
+  *moved = -1;
+  return stand_on_engine(engine().last(), &found);
 }
 
 int HwCursor::settle_below() {
@@ -157,6 +165,7 @@ int HwCursor::settle_below() {
 
 int HwCursor::first(bool* found) {
   if (state == HW_FAULT) return skip_next;
+  if (is_collated()) return stand_on_node(collated_->entries.first(), found);
   return stand_on_engine(engine().first(), found);
 }
 
@@ -168,6 +177,7 @@ int HwCursor::last(bool* found) {
     key = *tail_;
     return stand(At::kTail);
   }
+  if (is_collated()) return stand_on_node(collated_->entries.last(), found);
   const int code = stand_on_engine(engine().last(), found);
   if (code == SQLITE_OK && connection->mode == HwConnection::Mode::kWrite) {
     tail_.emplace(*found ? engine_->key() : std::string_view());
@@ -191,6 +201,11 @@ int HwCursor::step(bool forward) {
       state = HW_VALID;
       if (forward ? skip_next > 0 : skip_next < 0) return SQLITE_OK;
     }
+  }
+  if (is_collated()) {
+    hawthorn::sqlite::CollatedCursor& entries = collated_->entries;
+    code = stand_on_node(forward ? entries.next() : entries.previous(), &found);
+    return code != SQLITE_OK || found ? code : SQLITE_DONE;
   }
   value_.reset();
   if (at_ != At::kEngine && !engine().seek(key)) {
@@ -305,6 +320,9 @@ const void* HwCursor::payload(unsigned* size) {
     case At::kValue:
       bytes = is_large_ ? std::string_view(large_) : value_.view();
       break;
+    case At::kNode:
+      if (collated_->entries.record(&bytes) != SQLITE_OK) return nullptr;
+      break;
     default:
       return nullptr;
   }
@@ -316,21 +334,6 @@ const void* HwCursor::payload(unsigned* size) {
   return bytes.data() != nullptr ? bytes.data() : "";
 }
 
-int HwCursor::put(std::string_view bytes) {
-  connection->dirty = true;
-  if (bytes.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
-    const Status status = connection->txn.put(tree, key, bytes);
-    return status.ok() ? SQLITE_OK : connection->written(status);
-  }
-  const auto give = [&bytes](std::span<char> buffer) {
-    const size_t size = std::min(buffer.size(), bytes.size());
-    memcpy(buffer.data(), bytes.data(), size);
-    bytes.remove_prefix(size);
-    return Result<size_t>(size);
-  };
-  return connection->written(connection->txn.put_stream(tree, key, bytes.size(), give));
-}
-
 // Of `key`.
 int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
   std::optional<std::string> tail = std::move(tail_);
@@ -340,7 +343,7 @@ int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
   if (tail.has_value() && *tail < key) *tail = key;
   tail_ = std::move(tail);
   stand_saved();
-  return put(bytes);
+  return connection->put(tree, key, bytes);
 }
 
 int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
@@ -365,6 +368,7 @@ int HwCursor::insert_record(std::string_view record) {
 }
 
 int HwCursor::remove() {
+  if (is_collated()) return remove_collated();
   std::string gone(current_key());
   const std::optional<int64_t> number =
       is_table ? std::optional<int64_t>(decode_row(gone)) : std::nullopt;
@@ -387,18 +391,36 @@ int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
   return connection->written(connection->txn.write_part(tree, key, offset, bytes));
 }
 
+int HwCursor::count(int64_t* entries) {
+  if (is_collated()) {
+    uint64_t counted = 0;
+    const int code = collated_->entries.entries(&counted);
+    *entries = static_cast<int64_t>(counted);
+    return code;
+  }
+  const Result<uint64_t> counted = connection->count(tree);
+  if (!counted.ok()) return to_code(counted.status());
+  *entries = static_cast<int64_t>(*counted);
+  return SQLITE_OK;
+}
+
 // ---- For the dispatcher
 
 int hw_cursor_open(HwConnection* connection, unsigned root, int columns, const HwColumn* orders,
-                   unsigned char* state, int* skip_next, HwCursor** out) {
+                   const HwCollator* collator, unsigned char* state, int* skip_next,
+                   HwCursor** out) {
   auto made = std::make_unique<HwCursor>(connection, state, skip_next);
   if (const int code = connection->tree(root, &made->tree); code != SQLITE_OK) return code;
   made->root = root;
   made->is_table = columns < 0;
-  for (int i = 0; i < columns; ++i) {
+  for (int i = 0; i < columns && collator == nullptr; ++i) {
     made->orders.push_back(
         {.collation = static_cast<hawthorn::sqlite::Collation>(orders[i].collation),
          .descending = orders[i].descending != 0});
+  }
+  if (!made->is_table) {
+    const int code = collator != nullptr ? made->open_collated(*collator) : made->refuse_collated();
+    if (code != SQLITE_OK) return code;
   }
   made->attach();
   *out = made.release();
@@ -499,14 +521,17 @@ int hw_overwrite(HwCursor* cursor, unsigned offset, const void* bytes, unsigned 
 }
 
 int hw_count(HwCursor* cursor, long long* entries) {
-  const Result<uint64_t> counted = cursor->connection->count(cursor->tree);
-  if (!counted.ok()) return to_code(counted.status());
-  *entries = static_cast<long long>(*counted);
-  return SQLITE_OK;
+  int64_t counted = 0;
+  const int code = cursor->count(&counted);
+  if (code == SQLITE_OK) *entries = counted;
+  return code;
 }
 
 long long hw_estimate(HwCursor* cursor) {
   if (cursor->state != HW_VALID) return 0;
+  if (int64_t counted = 0; cursor->is_collated()) {
+    return cursor->count(&counted) == SQLITE_OK ? counted : -1;
+  }
   const auto estimated =
       cursor->connection->database->db().estimate(cursor->tree, {}, std::nullopt);
   return estimated.ok() ? static_cast<long long>(estimated->entries) : -1;

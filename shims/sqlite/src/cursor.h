@@ -11,14 +11,21 @@
 //   engine    HW_VALID: the engine's cursor is there
 //   value     HW_VALID: `key`'s value was read without a cursor
 //   tail      HW_VALID: the last entry, whose key is known, and nothing of which was read
-//   saved     HW_REQUIRE_SEEK: `key` was there before the table changed, or the transaction
+//   node      HW_VALID: in an index by a program's own collation
+//   saved     HW_REQUIRE_SEEK: `key` was there before the table changed, or the transaction; in an
+//             index by a program's own collation it is the record
 //
 // 1. Before a tree changes each cursor on it is saved, so none is on what is gone.
 // 2. A row's key is its number, the sign bit turned round, high bytes first.
 // 3. The last entry is known once it was looked for, as long as this connection writes, and but for
 //    what this cursor inserts nothing changes: so appending does not search.
+// 4. An index one of whose columns has a collation that is not SQLite's own, as this connection has
+//    it, is a tree of nodes (collated.h), whose entries a function of the dispatcher compares. The
+//    other ones have their order in their keys. A cursor of the one sort does not open what is of
+//    the other one: neither would find anything there.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,11 +35,17 @@
 #include "shims/sqlite/src/connection.h"
 #include "shims/sqlite/src/record_key.h"
 #include "shims/sqlite/src/storage.h"
+#include "shims/sqlite/src/tree_nodes.h"
 
 struct HwCursor {
-  enum class At : uint8_t { kNowhere, kBelow, kEngine, kValue, kTail, kSaved };
+  enum class At : uint8_t { kNowhere, kBelow, kEngine, kValue, kTail, kNode, kSaved };
 
   HwCursor(HwConnection* connection, unsigned char* state, int* skip_next);
+
+  // One of these is due on an index, before anything else. SQLITE_ERROR: it is of the other sort.
+  int open_collated(const HwCollator& collator);
+  int refuse_collated();
+  bool is_collated() const { return collated_ != nullptr; }
 
   void attach();
   void detach();
@@ -56,13 +69,18 @@ struct HwCursor {
   int seek_row(int64_t row, int* result);
   int seek_record(std::string_view prefix, bool whole, int equals, int* met, int* result);
 
+  // The same by what the dispatcher seeks, where it is collated.
+  int seek_sought(void* sought, int equals, int* met, int* result);
+
   int64_t row();
   int64_t place();
   const void* payload(unsigned* size);
 
   int insert_row(int64_t row, std::string_view data, size_t zeros);
   int insert_record(std::string_view record);  // of `key`
+  int insert_sought(void* sought, std::string_view record);
   int remove();
+  int count(int64_t* entries);
   int overwrite(uint64_t offset, std::string_view bytes);
 
   HwConnection* const connection;
@@ -81,21 +99,36 @@ struct HwCursor {
   std::string key;  // see above
 
  private:
+  struct Collated {
+    Collated(HwConnection* connection, const hawthorn::Tree& tree, const HwCollator& its_collator)
+        : nodes(connection, tree), entries(&nodes), collator(its_collator) {}
+
+    hawthorn::sqlite::TreeNodes nodes;
+    hawthorn::sqlite::CollatedCursor entries;
+    HwCollator collator;
+  };
+
   hawthorn::Cursor& engine();
   int stand(At where);
   void stand_saved();
+  int restore_by_key(int* moved);
   int stand_on_engine(bool there, bool* found);
   int step(bool forward);
   int read_key(int* result);
   int insert(std::string_view bytes, std::optional<int64_t> row);
-  int put(std::string_view bytes);
   int nowhere();
   int settle_below();  // on the entry before
   std::string_view current_key() const;
   bool make_record(std::string_view value);
 
+  int stand_on_node(int code, bool* found);
+  void keep_record();
+  int restore_collated(int* moved);
+  int remove_collated();
+
   At at_ = At::kNowhere;
   std::optional<hawthorn::Cursor> engine_;
+  std::unique_ptr<Collated> collated_;
   hawthorn::Value value_;
   std::string large_;  // a value that is not read in one piece
   bool is_large_ = false;

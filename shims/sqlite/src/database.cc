@@ -64,7 +64,7 @@ std::string tree_name(uint32_t root) { return "root/" + std::to_string(root); }
 
 std::string Numbers::encode() const {
   std::string bytes(reinterpret_cast<const char*>(meta.data()), sizeof(meta));
-  for (const uint32_t number : {next_root, wal}) {
+  for (const uint32_t number : {next_root, wal, collated}) {
     bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
   }
   return bytes;
@@ -72,10 +72,16 @@ std::string Numbers::encode() const {
 
 std::optional<Numbers> Numbers::decode(std::string_view bytes) {
   Numbers numbers;
-  if (bytes.size() != sizeof(meta) + sizeof(next_root) + sizeof(wal)) return std::nullopt;
+  // Databases of the first days have no number behind that of the journal mode.
+  constexpr size_t kFirst = sizeof(meta) + sizeof(next_root) + sizeof(wal);
+  if (bytes.size() != kFirst && bytes.size() != kFirst + sizeof(collated)) return std::nullopt;
   memcpy(numbers.meta.data(), bytes.data(), sizeof(meta));
-  memcpy(&numbers.next_root, bytes.data() + sizeof(meta), sizeof(next_root));
-  memcpy(&numbers.wal, bytes.data() + sizeof(meta) + sizeof(next_root), sizeof(wal));
+  bytes.remove_prefix(sizeof(meta));
+  for (uint32_t* const number : {&numbers.next_root, &numbers.wal, &numbers.collated}) {
+    if (bytes.empty()) break;
+    memcpy(number, bytes.data(), sizeof(*number));
+    bytes.remove_prefix(sizeof(*number));
+  }
   return numbers;
 }
 

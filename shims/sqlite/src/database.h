@@ -41,7 +41,8 @@ constexpr char kNumbersKey[] = "numbers";
 struct Numbers {
   std::array<uint32_t, 16> meta{};  // of SQLite's header
   uint32_t next_root = kSchemaRoot + 1;
-  uint32_t wal = 0;  // 1: the journal mode is said to be WAL
+  uint32_t wal = 0;       // 1: the journal mode is said to be WAL
+  uint32_t collated = 0;  // 1: there may be indexes by a program's own collation
 
   std::string encode() const;
   static std::optional<Numbers> decode(std::string_view bytes);

@@ -13,6 +13,37 @@ static void hwComplain(void *pArg, const char *zWhat){
   sqlite3_str_appendall(pAll->pText, zWhat);
 }
 
+/* Of the index whose root this is, where it has a collation of the program's that is there. */
+static KeyInfo *hwKeyInfoOfRoot(sqlite3 *db, Btree *p, Pgno iRoot){
+  int iDb = 0;
+  while( iDb<db->nDb && db->aDb[iDb].pBt!=p ) iDb++;
+  if( iDb==db->nDb ) return 0;
+  for(HashElem *i=sqliteHashFirst(&db->aDb[iDb].pSchema->tblHash); i; i=sqliteHashNext(i)){
+    for(Index *pIdx=((Table*)sqliteHashData(i))->pIndex; pIdx; pIdx=pIdx->pNext){
+      int nKey = pIdx->uniqNotNull ? pIdx->nKeyCol : pIdx->nColumn;
+      int bKnown = 1;
+      KeyInfo *pKeyInfo;
+      if( pIdx->tnum!=iRoot ) continue;
+      pKeyInfo = sqlite3KeyInfoAlloc(db, nKey, pIdx->nColumn - nKey);
+      if( pKeyInfo==0 ) return 0;
+      for(int j=0; j<pIdx->nColumn; j++){
+        const char *zColl = pIdx->azColl[j];
+        CollSeq *pColl = 0;
+        if( zColl!=sqlite3StrBINARY ){
+          pColl = sqlite3FindCollSeq(db, ENC(db), zColl, 0);
+          if( pColl==0 || pColl->xCmp==0 ) bKnown = 0;
+        }
+        pKeyInfo->aColl[j] = pColl;
+        pKeyInfo->aSortFlags[j] = pIdx->aSortOrder[j];
+      }
+      if( bKnown && hwHasOwnCollation(pKeyInfo) ) return pKeyInfo;
+      sqlite3KeyInfoUnref(pKeyInfo);
+      return 0;
+    }
+  }
+  return 0;
+}
+
 /* A root of zero at first: of the trees that are named alone. aEntry: how many entries each has. */
 static int hwCheck(
   sqlite3 *db, Btree *p, const Pgno *aRoot, i64 *aEntry, int nRoot, int mxErr, int *pnErr,
@@ -26,8 +57,13 @@ static int hwCheck(
   if( nRoot>0 && aRoot[0]!=0 ) rc = hw_check_files(HW(p), hwComplain, &all);
   for(int i=0; i<nRoot && rc==SQLITE_OK; i++){
     i64 nEntry = 0;
+    HwCollator collator;
+    KeyInfo *pKeyInfo;
     if( aRoot[i]==0 ) continue;
-    rc = hw_check_tree(HW(p), aRoot[i], &nEntry, hwComplain, &all);
+    pKeyInfo = hwKeyInfoOfRoot(db, p, aRoot[i]);
+    if( pKeyInfo ) hwCollator(pKeyInfo, &collator);
+    rc = hw_check_tree(HW(p), aRoot[i], pKeyInfo ? &collator : 0, &nEntry, hwComplain, &all);
+    sqlite3KeyInfoUnref(pKeyInfo);
     if( aEntry ) aEntry[i] = nEntry;
   }
   *pnErr = all.nErr;

@@ -8,11 +8,77 @@ static int hwCollation(const CollSeq *pColl){
   return -1;
 }
 
+/* ---- Indexes by a program's own collations: records compare as SQLite compares them. */
+
+static int hwHasOwnCollation(const KeyInfo *pKeyInfo){
+  for(int i=0; i<pKeyInfo->nKeyField; i++){
+    if( hwCollation(pKeyInfo->aColl[i])<0 ) return 1;
+  }
+  return 0;
+}
+
+/* What is sought, or inserted, of which the first columns alone count. */
+static int hwSought(UnpackedRecord *p, KeyInfo *pKeyInfo, Mem *aMem, int nMem){
+  memset(p, 0, sizeof(*p));
+  p->pKeyInfo = pKeyInfo;
+  p->aMem = aMem;
+  p->nField = (u16)MIN(nMem, pKeyInfo->nKeyField);
+  for(int i=0; i<p->nField; i++){
+    if( (aMem[i].flags & MEM_Zero) && sqlite3VdbeMemExpandBlob(&aMem[i]) ){
+      return SQLITE_NOMEM_BKPT;
+    }
+  }
+  return SQLITE_OK;
+}
+
+static void hwForget(void *pContext, void *pSought){
+  sqlite3DbFree(((KeyInfo*)pContext)->db, pSought);
+}
+
+static int hwUnpack(void *pContext, const void *pRecord, unsigned nRecord, void **ppSought){
+  KeyInfo *pKeyInfo = pContext;
+  UnpackedRecord *p = sqlite3VdbeAllocUnpackedRecord(pKeyInfo);
+  if( p==0 ) return SQLITE_NOMEM_BKPT;
+#ifdef HW_UNPACKS_BY_KEYINFO
+  sqlite3VdbeRecordUnpack(pKeyInfo, (int)nRecord, pRecord, p);
+#else
+  sqlite3VdbeRecordUnpack((int)nRecord, pRecord, p);
+#endif
+  if( p->nField<pKeyInfo->nKeyField ){
+    sqlite3DbFree(pKeyInfo->db, p);
+    return SQLITE_CORRUPT_BKPT;
+  }
+  p->nField = pKeyInfo->nKeyField;
+  *ppSought = p;
+  return SQLITE_OK;
+}
+
+static int hwCompare(
+  void *pContext, void *pSought, const void *pRecord, unsigned nRecord, int *pOrder
+){
+  UnpackedRecord *p = pSought;
+  p->default_rc = 0;
+  p->errCode = SQLITE_OK;
+  *pOrder = sqlite3VdbeRecordCompare((int)nRecord, pRecord, p);
+  return p->errCode;
+}
+
+static void hwCollator(KeyInfo *pKeyInfo, HwCollator *p){
+  p->context = pKeyInfo;
+  p->unpack = hwUnpack;
+  p->forget = hwForget;
+  p->compare = hwCompare;
+}
+
+/* ---- Cursors */
+
 SQLITE_PRIVATE int sqlite3BtreeCursor(
   Btree *p, Pgno iTable, int wrFlag, struct KeyInfo *pKeyInfo, BtCursor *pCur
 ){
   HwColumn aSmall[HW_SMALL];
   HwColumn *aColumn = aSmall;
+  HwCollator collator;
+  int bOwn = 0;
   int nColumn = -1;
   int rc;
   if( !HW(p) ) return stock_sqlite3BtreeCursor(p, iTable, wrFlag, pKeyInfo, pCur);
@@ -23,19 +89,15 @@ SQLITE_PRIVATE int sqlite3BtreeCursor(
     if( aColumn==0 ) return SQLITE_NOMEM_BKPT;
     for(int i=0; i<nColumn; i++){
       int eCollation = hwCollation(pKeyInfo->aColl[i]);
-      if( eCollation<0 ){
-        sqlite3_log(SQLITE_ERROR, "hawthorn: an index by the collation %s is not supported",
-                    pKeyInfo->aColl[i]->zName);
-        if( aColumn!=aSmall ) sqlite3DbFree(p->db, aColumn);
-        return SQLITE_ERROR;
-      }
+      if( eCollation<0 ) bOwn = 1;
       aColumn[i].collation = (u8)eCollation;
       aColumn[i].descending = (pKeyInfo->aSortFlags[i] & KEYINFO_ORDER_DESC)!=0;
     }
   }
   pCur->eState = CURSOR_INVALID;
-  rc = hw_cursor_open(HW(p), iTable, nColumn, aColumn, &pCur->eState, &pCur->skipNext,
-                      &pCur->hawthorn);
+  if( bOwn ) hwCollator(pKeyInfo, &collator);
+  rc = hw_cursor_open(HW(p), iTable, nColumn, aColumn, bOwn ? &collator : 0, &pCur->eState,
+                      &pCur->skipNext, &pCur->hawthorn);
   if( aColumn!=aSmall ) sqlite3DbFree(p->db, aColumn);
   if( rc!=SQLITE_OK ) return rc;
   pCur->pBtree = p;
@@ -194,14 +256,24 @@ static int hwFieldsOf(BtCursor *pCur, Mem *aMem, int nField, HwFields *p){
 SQLITE_PRIVATE int sqlite3BtreeIndexMoveto(BtCursor *pCur, UnpackedRecord *pKey, int *pRes){
   HwFields fields;
   int nField;
+  int bAsked;
   int bMet = 0;
   int rc;
   if( !HW(pCur) ) return stock_sqlite3BtreeIndexMoveto(pCur, pKey, pRes);
   nField = MIN(pKey->nField, pCur->pKeyInfo->nKeyField);
+  bAsked = (pCur->hints & BTREE_SEEK_EQ)!=0;
   pKey->errCode = 0;
+  if( hw_is_collated(HW(pCur)) ){
+    UnpackedRecord r;
+    rc = hwSought(&r, pCur->pKeyInfo, pKey->aMem, nField);
+    if( rc==SQLITE_OK ){
+      rc = hw_seek_sought(HW(pCur), &r, pKey->default_rc, bAsked ? &bMet : 0, pRes);
+    }
+    if( bMet ) pKey->eqSeen = 1;
+    return rc;
+  }
   rc = hwFieldsOf(pCur, pKey->aMem, nField, &fields);
   if( rc==SQLITE_OK ){
-    int bAsked = (pCur->hints & BTREE_SEEK_EQ)!=0;
     rc = hw_seek_record(HW(pCur), fields.aField, nField, pKey->default_rc, bAsked ? &bMet : 0,
                         pRes);
     if( bMet ) pKey->eqSeen = 1;
@@ -299,6 +371,10 @@ static int hwInsertRecord(BtCursor *pCur, const void *pKey, i64 nKey, Mem *aMem,
   }
   if( nMem<nField ){
     rc = SQLITE_CORRUPT_BKPT;
+  }else if( hw_is_collated(HW(pCur)) ){
+    UnpackedRecord r;
+    rc = hwSought(&r, pCur->pKeyInfo, aMem, nField);
+    if( rc==SQLITE_OK ) rc = hw_insert_sought(HW(pCur), &r, pKey, nKey);
   }else{
     rc = hwFieldsOf(pCur, aMem, nField, &fields);
     if( rc==SQLITE_OK ) rc = hw_insert_record(HW(pCur), fields.aField, nField, pKey, nKey);

@@ -84,8 +84,11 @@ int hw_drop_tree(HwConnection*, unsigned root);
 // entries: how many there were, where it is not null.
 int hw_clear_tree(HwConnection*, unsigned root, long long* entries);
 // Reads every entry; of a table or an index. What is wrong is told to `complain`.
-int hw_check_tree(HwConnection*, unsigned root, long long* entries,
-                  void (*complain)(void* context, const char* what), void* context);
+// Of an index by a program's own collation the order is known with `collator` (may be null).
+struct HwCollator;
+int hw_check_tree(HwConnection*, unsigned root, const struct HwCollator* collator,
+                  long long* entries, void (*complain)(void* context, const char* what),
+                  void* context);
 // Checks every file of the database.
 int hw_check_files(HwConnection*, void (*complain)(void* context, const char* what), void* context);
 // Writes what takes more space than it must.
@@ -111,13 +114,28 @@ typedef struct HwColumn {
   unsigned char descending;
 } HwColumn;
 
+// How entries of an index compare one of whose columns has a collation that is the program's own.
+// order < 0: the record is smaller than what is sought; 0: it has all that is sought. Some bytes
+// behind a record can be read (kSlackBytes).
+typedef struct HwCollator {
+  void* context;
+  // What is sought is a record, until that is forgotten; the record stays for as long.
+  int (*unpack)(void* context, const void* record, unsigned size, void** sought);
+  void (*forget)(void* context, void* sought);
+  int (*compare)(void* context, void* sought, const void* record, unsigned size, int* order);
+} HwCollator;
+
 // Where a cursor stands: SQLite's numbers, kept in its own cursor.
 enum { HW_VALID = 0, HW_INVALID = 1, HW_SKIP_NEXT = 2, HW_REQUIRE_SEEK = 3, HW_FAULT = 4 };
 
 // columns < 0: a table, whose entries are rows by number; else an index of records by so many
-// columns. state and skip_next belong to SQLite's cursor, and change with this one.
+// columns, by a collator where it is not null. state and skip_next belong to SQLite's cursor, and
+// change with this one. SQLITE_ERROR: it is an index that was written with a collator, or without,
+// and here it is the other way round.
 int hw_cursor_open(HwConnection*, unsigned root, int columns, const HwColumn* orders,
-                   unsigned char* state, int* skip_next, HwCursor** out);
+                   const HwCollator* collator, unsigned char* state, int* skip_next,
+                   HwCursor** out);
+int hw_is_collated(const HwCursor*);
 void hw_cursor_close(HwCursor*);
 // Lets go of the position.
 void hw_cursor_clear(HwCursor*);
@@ -135,6 +153,8 @@ int hw_seek_row(HwCursor*, long long row, int* result);
 // The same by the first columns of an index. Entries that begin with these are what `equals` says:
 // smaller (< 0), equal or larger than what is sought. met: whether there are any, where asked.
 int hw_seek_record(HwCursor*, const HwField* fields, int count, int equals, int* met, int* result);
+// The same with a collator, by what that has made, or what it compares like that.
+int hw_seek_sought(HwCursor*, void* sought, int equals, int* met, int* result);
 // Back to where it stood before the table changed.
 int hw_restore(HwCursor*);
 // The position of each cursor of the connection is kept, so that all may change. `error`: those
@@ -157,6 +177,8 @@ const void* hw_payload(HwCursor*, unsigned* size);
 int hw_insert_row(HwCursor*, long long row, const void* data, long long size, long long zeros);
 int hw_insert_record(HwCursor*, const HwField* fields, int count, const void* record,
                      long long size);
+// With a collator; `sought` compares with this record.
+int hw_insert_sought(HwCursor*, void* sought, const void* record, long long size);
 int hw_delete(HwCursor*);
 // Overwrites a part of the row on which it stands.
 int hw_overwrite(HwCursor*, unsigned offset, const void* bytes, unsigned size);
