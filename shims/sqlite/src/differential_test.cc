@@ -97,6 +97,7 @@ class DifferentialTest : public EnginePairTest {
     history_.push_back("-- reopen, seed " + std::to_string(seed));
     ours_ = Connection();
     ours_ = Connection(name);
+    define_behind(ours_);
     ours_.run("ATTACH '" + name + ".aux' AS aux");
     is_reopened_ = true;
     stock_.run("PRAGMA foreign_keys = 1");

@@ -4,7 +4,8 @@
 // Used by differential_test.cc. Threads: one. Not here: what the statements have to answer.
 //
 // All tables have the columns id, a, b, c and d as long as no ALTER TABLE has taken one away, so
-// that most statements fit most tables; those that do not must fail alike.
+// that most statements fit most tables; those that do not must fail alike. The collation BEHIND is
+// a program's own, which each connection has to have.
 
 #include <cstdint>
 #include <iterator>
@@ -48,7 +49,8 @@ class SqlGenerator {
                std::string(vacuum_ ? ", UNIQUE(id, a))" : ")");
       case 3:
         return "CREATE TABLE " + name +
-               "(id, a, b TEXT COLLATE NOCASE, c, d, PRIMARY KEY(b DESC, a, id)) WITHOUT ROWID";
+               "(id, a COLLATE BEHIND, b TEXT COLLATE NOCASE, c, d, PRIMARY KEY(b DESC, a, id)) "
+               "WITHOUT ROWID";
       case 4:
         return "CREATE TABLE " + name +
                "(id PRIMARY KEY DESC, a NOT NULL ON CONFLICT REPLACE DEFAULT 7, b, c REAL UNIQUE, "
@@ -68,7 +70,8 @@ class SqlGenerator {
                "(id INT NOT NULL UNIQUE, a INT, b TEXT, c REAL, d ANY, UNIQUE(a, c, b)) STRICT";
       case 8:
         return "CREATE TABLE " + name +
-               "(id INTEGER PRIMARY KEY, a UNIQUE ON CONFLICT IGNORE, b, c, d, g AS (a || b), "
+               "(id INTEGER PRIMARY KEY, a COLLATE BEHIND UNIQUE ON CONFLICT IGNORE, b, c, d, "
+               "g AS (a || b), "
                "h AS (id + 1) STORED UNIQUE)";
       default:
         return "CREATE TEMP TABLE w9(id INTEGER PRIMARY KEY, a, b, c UNIQUE, d)";
@@ -91,7 +94,7 @@ class SqlGenerator {
                                                      "abs(a % 10)", "a || b", "substr(d, 1, 9)"};
       if (i != 0) sql += ", ";
       sql += one_in(5) ? any(kExpressions) : key_column();
-      static constexpr const char* kCollations[] = {"BINARY", "NOCASE", "RTRIM"};
+      static constexpr const char* kCollations[] = {"BINARY", "NOCASE", "RTRIM", "BEHIND"};
       if (one_in(3)) sql += std::string(" COLLATE ") + any(kCollations);
       if (one_in(3)) sql += " DESC";
     }
@@ -168,6 +171,8 @@ class SqlGenerator {
   std::string any(const char* const (&texts)[kCount]) {
     return texts[below(kCount)];
   }
+
+  static constexpr const char* kOwnCollations[] = {"NOCASE", "RTRIM", "BEHIND"};
 
   std::string any_column() {
     static constexpr const char* kColumns[] = {"id", "a", "b", "c", "d"};
@@ -315,8 +320,8 @@ class SqlGenerator {
       case 4:
         return "a " + any(kOperators) + " " + small();
       case 5:
-        return "b COLLATE " + std::string(one_in(2) ? "NOCASE " : "RTRIM ") + any(kOperators) +
-               " " + literal();
+        return "b COLLATE " + std::string(any(kOwnCollations)) + " " + any(kOperators) + " " +
+               literal();
       case 6:
         return any_column() + " IS " + (one_in(2) ? "NOT NULL" : "NULL");
       case 7:
@@ -423,7 +428,8 @@ class SqlGenerator {
   std::string query() {
     const std::string table = any_table();
     const std::string order = " ORDER BY " + any_column() + (one_in(2) ? " DESC" : "") + ", " +
-                              any_column() + (one_in(3) ? " COLLATE NOCASE" : "");
+                              any_column() +
+                              (one_in(3) ? " COLLATE " + std::string(any(kOwnCollations)) : "");
     switch (below(14)) {
       case 0:
         return "SELECT count(*), sum(a), min(b), max(id) FROM " + table + " WHERE " + condition();
@@ -532,7 +538,7 @@ class SqlGenerator {
         return "ANALYZE";
       case 2:
         // By SQLite's own the planner forgets what was rolled back of ANALYZE.
-        return vacuum_ ? "VACUUM; ANALYZE" : "REINDEX NOCASE";
+        return vacuum_ ? "VACUUM; ANALYZE" : std::string("REINDEX ") + any(kOwnCollations);
       case 3:
         return "PRAGMA user_version = " + std::to_string(below(1000)) + "; PRAGMA user_version";
       case 4:
