@@ -201,6 +201,8 @@ int CollatedCursor::seek(Sought& sought, bool behind_equal, int* order) {
 }
 
 int CollatedCursor::record(std::string_view* record) {
+  // So it is while something is sought.
+  if (!is_valid_) return SQLITE_ABORT;
   const CollatedKey key = path_.back().node.key(path_.back().cell);
   *record = key.bytes;
   if (!key.elsewhere) return SQLITE_OK;

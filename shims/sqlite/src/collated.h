@@ -73,7 +73,8 @@ class CollatedCursor {
   // The first entry that is not smaller; or, behind_equal, the first one that is greater. order:
   // what it compares as, where there is one.
   int seek(Sought& sought, bool behind_equal, int* order);
-  // Of a valid place; until that changes, with kSlackBytes that can be read behind it.
+  // Until the place changes, with kSlackBytes that can be read behind it. SQLITE_ABORT: there is
+  // none.
   int record(std::string_view* record);
 
   // A record that is equal goes. `sought` compares with this one. It leaves no place, and so does

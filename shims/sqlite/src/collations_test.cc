@@ -359,6 +359,38 @@ TEST_F(CollationsTest, NonsenseDoesNoHarm) {
   expect_sound(ours_);
 }
 
+TEST_F(CollationsTest, AFunctionThatChangesTheIndexDoesNoHarm) {
+  open_both();
+  all({"CREATE TABLE t(id INTEGER PRIMARY KEY, a COLLATE BEHIND, b, c)", "CREATE INDEX t_a ON t(a)",
+       kFill});
+  struct Calls {
+    Connection* connection;
+    int until;
+  } calls{&ours_, 0};
+  const auto compare = [](void* context, int a_size, const void* a, int b_size, const void* b) {
+    auto* const these = static_cast<Calls*>(context);
+    if (--these->until == 0) {
+      these->connection->run("DELETE FROM t WHERE id = 7; INSERT INTO t(a) VALUES('in between')");
+    }
+    return call<from_behind>(nullptr, a_size, a, b_size, b);
+  };
+  ASSERT_EQ(sqlite3_create_collation(ours_.get(), "BEHIND", SQLITE_UTF8, &calls, compare),
+            SQLITE_OK);
+  for (const std::string sql :
+       {"SELECT count(*) FROM t WHERE a > 'key' AND a < 'z'", "INSERT INTO t(a) VALUES('one more')",
+        "DELETE FROM t WHERE a > 'key 3' AND id % 20 = 1",
+        "UPDATE t SET a = a || 'x' WHERE id % 50 = 2"}) {
+    for (int until = 1; until < 12; ++until) {
+      calls.until = until;
+      const int code = ours_.code(sql);
+      EXPECT_TRUE(code == SQLITE_OK || code == SQLITE_ABORT) << sql << ": " << code;
+    }
+  }
+  calls.until = 0;
+  EXPECT_SQL_OK(ours_, "REINDEX");
+  expect_sound(ours_);
+}
+
 TEST_F(CollationsTest, SqlitesOwnNamesWithAnotherFunction) {
   open_both();
   define_both<backward>("NOCASE");
