@@ -12,24 +12,6 @@
 
 namespace hawthorn::sqlite {
 
-// A collation of a program's own, BEHIND: by the last characters first, and those by NOCASE.
-inline int compare_from_behind(void* /*unused*/, int a_size, const void* a, int b_size,
-                               const void* b) {
-  const auto* const of_a = static_cast<const char*>(a);
-  const auto* const of_b = static_cast<const char*>(b);
-  while (a_size != 0 && b_size != 0) {
-    const int order = sqlite3_strnicmp(&of_a[--a_size], &of_b[--b_size], 1);
-    if (order != 0) return order;
-  }
-  return a_size - b_size;
-}
-
-inline void define_behind(Connection& connection) {
-  EXPECT_EQ(sqlite3_create_collation(connection.get(), "BEHIND", SQLITE_UTF8, nullptr,
-                                     compare_from_behind),
-            SQLITE_OK);
-}
-
 // What can be seen of a connection behind a statement.
 struct Seen {
   Answer answer;

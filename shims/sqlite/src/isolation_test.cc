@@ -27,6 +27,7 @@ class IsolationTest : public SqliteTest {
     void open(const std::string& name) {
       for (Connection& connection : connections) {
         connection = Connection(name);
+        define_behind(connection);
         EXPECT_SQL_OK(connection, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
       }
     }
@@ -77,8 +78,11 @@ class IsolationTest : public SqliteTest {
 
   std::string any_select() {
     static constexpr const char* kAll[] = {
-        "SELECT id, a FROM t ORDER BY id", "SELECT id, a FROM t ORDER BY id DESC",
-        "SELECT a, id FROM t INDEXED BY t_a ORDER BY a", "SELECT k, v FROM w ORDER BY k",
+        "SELECT v, k FROM w INDEXED BY w_v WHERE v > '' COLLATE BEHIND ORDER BY v COLLATE BEHIND",
+        "SELECT id, a FROM t ORDER BY id",
+        "SELECT id, a FROM t ORDER BY id DESC",
+        "SELECT a, id FROM t INDEXED BY t_a ORDER BY a",
+        "SELECT k, v FROM w ORDER BY k",
         "SELECT t.id, w.v FROM t CROSS JOIN w ON w.k = t.a"};
     return kAll[below(std::size(kAll))];
   }
@@ -136,10 +140,12 @@ class IsolationTest : public SqliteTest {
     stock_.open(name + ".stock?hawthorn=0");
     all(0,
         "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); CREATE INDEX t_a ON t(a);"
-        "CREATE TABLE w(k PRIMARY KEY, v) WITHOUT ROWID");
+        "CREATE TABLE w(k PRIMARY KEY, v) WITHOUT ROWID;"
+        "CREATE INDEX w_v ON w(v COLLATE BEHIND)");
     all(0,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
-        "INSERT INTO t SELECT i, i % 9 FROM n; INSERT INTO w SELECT id, a FROM t WHERE id < 9");
+        "INSERT INTO t SELECT i, i % 9 FROM n; INSERT INTO w SELECT id, 'v' || a FROM t WHERE id < "
+        "9");
     for (int i = 0; i < steps && !HasFailure(); ++i) {
       const size_t which = below(kConnections);
       const uint64_t kind = below(10);
@@ -162,6 +168,7 @@ class IsolationTest : public SqliteTest {
     stock_.close();
     if (HasFailure()) return;
     Connection connection(path("seed-" + std::to_string(seed) + ".db"));
+    define_behind(connection);
     expect_sound(connection);
   }
 
