@@ -249,6 +249,46 @@ TEST_F(CollationsTest, PrimaryKeysWithoutRowNumbers) {
   }
 }
 
+// More than a connection keeps for itself, and each way in which that has to be written or dropped.
+TEST_F(CollationsTest, ManyEntriesInOneTransaction) {
+  open_both();
+  const std::string count = std::to_string(40'000 + testing::scaled(40'000));
+  all({"CREATE TABLE t(id INTEGER PRIMARY KEY, a COLLATE BEHIND)",
+       "CREATE INDEX t_a ON t(a)",
+       "CREATE TABLE w(k COLLATE LOOSE PRIMARY KEY, v) WITHOUT ROWID",
+       "BEGIN",
+       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + count +
+           ") INSERT INTO t SELECT i, 'an entry of an index, ' || (i * 7919 % 1000003) FROM n",
+       "INSERT INTO w SELECT a, id FROM t",
+       "PRAGMA integrity_check",
+       "SAVEPOINT s",
+       "DELETE FROM t WHERE id % 3 = 0",
+       "INSERT INTO w VALUES('one more', 1)",
+       "SELECT count(*) FROM t INDEXED BY t_a WHERE a > '' COLLATE BEHIND",
+       "ROLLBACK TO s",
+       "SELECT count(*) FROM t INDEXED BY t_a WHERE a > '' COLLATE BEHIND",
+       "UPDATE t SET a = a || id WHERE id % 5 = 0",
+       "RELEASE s",
+       "SELECT count(*) FROM w",
+       "INSERT INTO w VALUES('one more', 1)",
+       "DELETE FROM w",
+       "SELECT count(*) FROM w",
+       "INSERT INTO w SELECT a, id FROM t WHERE id < 300",
+       "DROP INDEX t_a",
+       "CREATE INDEX t_a ON t(a DESC)",
+       "REINDEX",
+       "COMMIT",
+       "PRAGMA integrity_check",
+       "SELECT a FROM t ORDER BY a DESC, id",
+       "SELECT * FROM w",
+       "BEGIN",
+       "DELETE FROM t",
+       "INSERT INTO w VALUES('x', 2)",
+       "ROLLBACK",
+       "SELECT count(*) FROM w",
+       "PRAGMA integrity_check"});
+}
+
 TEST_F(CollationsTest, EntriesOfAnySize) {
   open_both();
   all({"CREATE TABLE t(id INTEGER PRIMARY KEY, a COLLATE LENGTH, b COLLATE BEHIND)",

@@ -120,6 +120,7 @@ int HwConnection::begin_write(int64_t wait_ms) {
 
 void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   savepoints.clear();
+  drop_kept_nodes();
   txn = Transaction();
   mode = Mode::kNone;
   concurrent = false;
@@ -184,6 +185,10 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
 int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_ms) {
   if (mode != Mode::kWrite) return SQLITE_OK;
   if (failed != SQLITE_OK) return failed;
+  if (const int code = write_kept_nodes(); code != SQLITE_OK) {
+    forget_all();
+    return code;
+  }
   if (concurrent) return commit_concurrent(durability, keep_reading, wait_ms);
   leave_all();
   int code = commit_txn(durability);
@@ -233,6 +238,9 @@ void HwConnection::leave_all() {
 }
 
 int HwConnection::open_savepoints(size_t count) {
+  if (savepoints.size() < count) {
+    if (const int code = write_kept_nodes(); code != SQLITE_OK) return code;
+  }
   while (savepoints.size() < count) {
     Result<hawthorn::Savepoint> made = txn.savepoint();
     if (!made.ok()) return to_code(made.status());
@@ -255,6 +263,7 @@ int HwConnection::roll_back_to(int number) {
   leave_all();
   forget_made();
   numbers_.reset();
+  drop_kept_nodes();
   if (number >= 0) {
     savepoints.resize(static_cast<size_t>(number) + 1);
     return to_code(txn.rollback_to(savepoints.back()));
@@ -343,6 +352,7 @@ int HwConnection::drop_tree(uint32_t root) {
   if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
   dirty = true;
   trees_.erase(root);
+  kept_nodes.erase(root);
   return written(txn.drop_tree(tree_name(root)));
 }
 
@@ -350,10 +360,13 @@ int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
   Tree found;
   if (const int code = tree(root, &found); code != SQLITE_OK) return code;
   if (entries != nullptr) {
-    if (const int code = count_entries(found, entries); code != SQLITE_OK) return code;
+    int code = write_kept_nodes_of(root);
+    if (code == SQLITE_OK) code = count_entries(found, entries);
+    if (code != SQLITE_OK) return code;
   }
   if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
   dirty = true;
+  kept_nodes.erase(root);
   return written(txn.delete_range(found, {}));
 }
 

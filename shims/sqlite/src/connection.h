@@ -16,6 +16,7 @@
 // 2. Where the transaction changes, each cursor has let go of the engine's (HwCursor::leave).
 // 3. What a statement has written before it failed for others' sake (SQLITE_BUSY) may be left, as
 //    SQLite does not expect that: so the transaction has failed, and can only be rolled back.
+// 4. Outside of a transaction that writes no node is kept (kept_nodes).
 
 #include <cstdint>
 #include <optional>
@@ -69,6 +70,18 @@ struct HwConnection {
   int count_entries(const hawthorn::Tree& tree, int64_t* entries);
   int put(const hawthorn::Tree& tree, std::string_view key, std::string_view value);
 
+  // Nodes of indexes by a program's own collations are written again and again, of which the engine
+  // keeps each version until the transaction ends. So they are kept here first (TreeNodes), until
+  // there are many, a savepoint is made, the transaction is committed, or a tree is read without
+  // TreeNodes. What is kept was written behind the last savepoint: a rollback drops it.
+  struct KeptNodes {
+    hawthorn::Tree tree;
+    std::unordered_map<std::string, std::optional<std::string>> values;  // none: removed
+  };
+  int write_kept_nodes();
+  int write_kept_nodes_of(uint32_t root);
+  void drop_kept_nodes();
+
   // Keeps the places of all cursors but one, of one tree (0: of all). Errors: as about_to_change.
   int save_all(uint32_t root, const HwCursor* but);
   template <typename Use>
@@ -88,7 +101,9 @@ struct HwConnection {
   int failed = 0;  // with which code
   std::vector<hawthorn::Savepoint> savepoints;
   HwCursor* cursors = nullptr;
-  int64_t places = 0;  // that cursors have had
+  int64_t places = 0;                                  // that cursors have had
+  std::unordered_map<uint32_t, KeptNodes> kept_nodes;  // by root
+  size_t kept_bytes = 0;
 
  private:
   bool uses_txn() const { return mode == Mode::kWrite || concurrent; }

@@ -100,8 +100,9 @@ struct HwCursor {
 
  private:
   struct Collated {
-    Collated(HwConnection* connection, const hawthorn::Tree& tree, const HwCollator& its_collator)
-        : nodes(connection, tree), entries(&nodes), collator(its_collator) {}
+    Collated(HwConnection* connection, uint32_t root, const hawthorn::Tree& tree,
+             const HwCollator& its_collator)
+        : nodes(connection, root, tree), entries(&nodes), collator(its_collator) {}
 
     hawthorn::sqlite::TreeNodes nodes;
     hawthorn::sqlite::CollatedCursor entries;

@@ -57,7 +57,7 @@ int wrong_form(uint32_t root, const char* is) {
 }  // namespace
 
 int HwCursor::open_collated(const HwCollator& collator) {
-  collated_ = std::make_unique<Collated>(connection, tree, collator);
+  collated_ = std::make_unique<Collated>(connection, root, tree, collator);
   bool is_there = false;
   if (const int code = collated_->entries.exists(&is_there); code != SQLITE_OK || is_there) {
     return code;
@@ -71,6 +71,7 @@ int HwCursor::refuse_collated() {
   const Numbers* now = nullptr;
   if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
   if (now->collated == 0) return SQLITE_OK;
+  if (const int code = connection->write_kept_nodes_of(root); code != SQLITE_OK) return code;
   hawthorn::Value header;
   const hawthorn::Status status = connection->get(tree, kCollatedHeaderKey, header);
   if (status.is_not_found()) return SQLITE_OK;

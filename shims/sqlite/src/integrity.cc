@@ -17,8 +17,9 @@ using hawthorn::sqlite::to_code;
 
 namespace {
 
-int check_nodes(HwConnection* connection, const hawthorn::Tree& tree, const HwCollator* collator,
-                const std::function<void(const std::string&)>& complain, long long* entries) {
+int check_nodes(HwConnection* connection, uint32_t root, const hawthorn::Tree& tree,
+                const HwCollator* collator, const std::function<void(const std::string&)>& complain,
+                long long* entries) {
   std::function<int(std::string_view, std::string_view, int*)> compare;
   if (collator != nullptr) {
     compare = [collator](std::string_view first, std::string_view second, int* order) {
@@ -39,7 +40,7 @@ int check_nodes(HwConnection* connection, const hawthorn::Tree& tree, const HwCo
     if (take_apart(record, SIZE_MAX, &fields)) return;
     complain("entry " + std::to_string(count) + " is no record");
   };
-  hawthorn::sqlite::TreeNodes nodes(connection, tree);
+  hawthorn::sqlite::TreeNodes nodes(connection, root, tree);
   uint64_t counted = 0;
   const int code = hawthorn::sqlite::check_collated(nodes, compare, use, complain, &counted);
   *entries = static_cast<long long>(counted);
@@ -57,11 +58,12 @@ int hw_check_tree(HwConnection* connection, unsigned root, const HwCollator* col
     return SQLITE_OK;
   }
   const std::string name = "Tree " + std::to_string(root) + ": ";
+  if (const int code = connection->write_kept_nodes_of(root); code != SQLITE_OK) return code;
   hawthorn::Value header;
   if (connection->get(tree, kCollatedHeaderKey, header).ok()) {
     header.reset();
     const auto tell = [&](const std::string& what) { complain(context, (name + what).c_str()); };
-    return check_nodes(connection, tree, collator, tell, entries);
+    return check_nodes(connection, root, tree, collator, tell, entries);
   }
   hawthorn::Cursor cursor = connection->open_cursor(tree);
   std::vector<Field> fields;
