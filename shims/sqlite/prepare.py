@@ -6,7 +6,8 @@
 SOURCE holds an amalgamation (sqlite3.c, sqlite3.h), any recent version; OUT gets sqlite3.c with
 
  1. each function that src/dispatch*.c define renamed, where SQLite defines it, to stock_NAME;
- 2. members of the shim in its structures Btree, BtCursor, Pager, Parse and sqlite3;
+ 2. members of the shim in its structures Btree, BtCursor, Pager, Parse, sqlite3 and
+    sqlite3_backup;
  3. BEGIN CONCURRENT understood: where CONCURRENT is behind BEGIN the parser gets DEFERRED, and the
     program that begins the transaction an operand;
  4. src/dispatch*.c included behind its last line.
@@ -22,7 +23,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 DISPATCH = [HERE / "src" / name for name in
-            ("dispatch.c", "dispatch_pager.c", "dispatch_cursors.c", "dispatch_checks.c")]
+            ("dispatch.c", "dispatch_pager.c", "dispatch_cursors.c", "dispatch_checks.c",
+             "dispatch_copy.c", "dispatch_compare.c", "dispatch_backup.c")]
 DEFINED = re.compile(r"^(?:SQLITE_PRIVATE|SQLITE_API)\b[^;{]*?\b(sqlite3\w+)\s*\([^;{]*?\)\s*\{",
                      re.MULTILINE)
 END = "/************** End of %s *"
@@ -85,10 +87,12 @@ MEMBERS = [
     ("Btree", "sqlite3 *db;", "struct HwConnection *hawthorn;\n"
      "  char *hawthornName;\n  unsigned char hawthornSync;"),
     ("BtCursor", "Btree *pBtree;", "struct HwCursor *hawthorn;"),
-    ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;"),
+    ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;\n"
+     "  sqlite3_file hawthornFile;\n  struct HwConnection *hawthornOf;"),
     ("Parse", "u8 nested;", "unsigned char hawthornConcurrent;"),
     ("sqlite3", "u8 autoCommit;", "unsigned char hawthornConcurrent;\n"
      "  unsigned char hawthornConflict;"),
+    ("sqlite3_backup", "pDestDb;", "struct HwBackup *hawthorn;"),
 ]
 
 # BEGIN CONCURRENT, from the parser to the program: how often what is there, and what replaces it.

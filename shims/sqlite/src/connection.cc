@@ -377,6 +377,19 @@ int HwConnection::note_collated() {
   return change_numbers([](Numbers& numbers) { numbers.collated = 1; });
 }
 
+int HwConnection::clear_all() {
+  const Result<std::vector<std::string>> names = txn.list_trees();
+  if (!names.ok()) return to_code(names.status());
+  for (const std::string& name : *names) {
+    const std::optional<uint32_t> root = hawthorn::sqlite::root_of(name);
+    if (!root.has_value()) continue;
+    const int code =
+        *root == hawthorn::sqlite::kSchemaRoot ? clear_tree(*root, nullptr) : drop_tree(*root);
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
+}
+
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
   bool pinned = false;
   each_cursor([&](HwCursor& cursor) {
@@ -489,6 +502,14 @@ int hw_open(const char* path, int create, int read_only, long long memory_bytes,
   return SQLITE_OK;
 }
 
+int hw_open_beside(const HwConnection* other, HwConnection** out) {
+  auto made = std::make_unique<HwConnection>();
+  made->database = hawthorn::sqlite::Database::share(other->database);
+  made->read_only = other->read_only;
+  *out = made.release();
+  return SQLITE_OK;
+}
+
 void hw_close(HwConnection* connection) {
   static_cast<void>(connection->roll_back(false));
   connection->end_read();
@@ -519,6 +540,18 @@ void hw_end_concurrent(HwConnection* connection) { connection->end_concurrent();
 
 int hw_begin_write(HwConnection* connection, long long wait_ms) {
   return connection->begin_write(wait_ms);
+}
+
+int hw_is_new(HwConnection* connection, int* is_new) {
+  const bool reads_now = connection->mode == HwConnection::Mode::kNone;
+  if (reads_now) {
+    if (const int code = connection->begin_read(); code != SQLITE_OK) return code;
+  }
+  const Numbers* now = nullptr;
+  const int code = connection->numbers(&now);
+  if (code == SQLITE_OK) *is_new = *now == Numbers();
+  if (reads_now) connection->end_read();
+  return code;
 }
 
 int hw_is_wal(HwConnection* connection) {
@@ -590,6 +623,17 @@ int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) {
   if (entries != nullptr) *entries = counted;
   return code;
 }
+
+int hw_count_tree(HwConnection* connection, unsigned root, long long* entries) {
+  Tree found;
+  if (const int code = connection->tree(root, &found); code != SQLITE_OK) return code;
+  const Result<uint64_t> counted = connection->count(found);
+  if (!counted.ok()) return to_code(counted.status());
+  *entries = static_cast<long long>(*counted);
+  return SQLITE_OK;
+}
+
+int hw_clear_all(HwConnection* connection) { return connection->clear_all(); }
 
 int hw_compact(HwConnection* connection) { return to_code(connection->database->db().compact()); }
 

@@ -60,6 +60,7 @@ struct HwConnection {
   int clear_tree(uint32_t root, int64_t* entries);
   // From now on there may be indexes by a program's own collation.
   int note_collated();
+  int clear_all();
 
   hawthorn::Status get(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& value);
   // Of a value that get has refused as too large.

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@ namespace hawthorn::sqlite {
 namespace {
 
 constexpr char kNumbersTree[] = "sqlite";
+constexpr char kRootPrefix[] = "root/";
 // What a database takes at most until a program asks for more (PRAGMA cache_size).
 constexpr uint64_t kMemoryBytes = uint64_t{64} << 20;
 
@@ -60,7 +62,17 @@ int to_code(const Status& status) {
   return code;
 }
 
-std::string tree_name(uint32_t root) { return "root/" + std::to_string(root); }
+std::string tree_name(uint32_t root) { return kRootPrefix + std::to_string(root); }
+
+std::optional<uint32_t> root_of(std::string_view name) {
+  constexpr std::string_view kPrefix = kRootPrefix;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  uint32_t root = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), root);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return root;
+}
 
 std::string Numbers::encode() const {
   std::string bytes(reinterpret_cast<const char*>(meta.data()), sizeof(meta));
@@ -187,6 +199,12 @@ int Database::start(bool create) {
   if (!found.ok()) return to_code(found.status());
   numbers_ = *found;
   return SQLITE_OK;
+}
+
+Database* Database::share(Database* database) {
+  const std::lock_guard<std::mutex> guard(registry().mutex);
+  ++database->users_;
+  return database;
 }
 
 void Database::release(Database* database) {

@@ -32,6 +32,8 @@ namespace hawthorn::sqlite {
 int to_code(const Status& status);
 
 std::string tree_name(uint32_t root);
+// Of a tree with such a name.
+std::optional<uint32_t> root_of(std::string_view name);
 
 constexpr uint32_t kSchemaRoot = 1;
 
@@ -46,6 +48,7 @@ struct Numbers {
 
   std::string encode() const;
   static std::optional<Numbers> decode(std::string_view bytes);
+  bool operator==(const Numbers&) const = default;
 };
 
 class Database {
@@ -55,6 +58,8 @@ class Database {
   // it); SQLITE_NOTADB; SQLITE_CORRUPT; SQLITE_NOMEM; SQLITE_FULL.
   static int open(const std::string& path, bool create, bool read_only, uint64_t memory_bytes,
                   Database** out);
+  // One user more of one that is open.
+  static Database* share(Database* database);
   // One user less; the last one closes it.
   static void release(Database* database);
 

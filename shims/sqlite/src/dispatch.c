@@ -11,6 +11,8 @@
 /* Of so many columns no memory is asked for. */
 #define HW_SMALL 16
 
+static const sqlite3_io_methods hwFileMethods;
+
 /* ---- Opening */
 
 /* New databases are ours, but for those that are named with ?hawthorn=0. What is there decides
@@ -33,6 +35,30 @@ static char *hwKeepName(const char *zFilename){
     azParam[n*2+1] = sqlite3_uri_parameter(zFilename, zKey);
   }
   return (char*)sqlite3_create_filename(zFilename, "", "", n, azParam);
+}
+
+/* The B-tree of a connection, which is closed where there is no memory for it. */
+static int hwBtreeOf(HwConnection *pConn, const char *zFilename, sqlite3 *db, Btree **ppBtree){
+  char *zName = hwKeepName(zFilename);
+  Pager *pPager;
+  int rc = SQLITE_NOMEM_BKPT;
+  if( zName ){
+    rc = stock_sqlite3BtreeOpen(sqlite3_vfs_find(0), ":memory:", db, ppBtree, BTREE_MEMORY,
+                                SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MEMORY | SQLITE_OPEN_READWRITE);
+  }
+  if( rc!=SQLITE_OK ){
+    sqlite3_free_filename(zName);
+    hw_close(pConn);
+    return rc;
+  }
+  HW(*ppBtree) = pConn;
+  (*ppBtree)->hawthornName = zName;
+  pPager = (*ppBtree)->pBt->pPager;
+  pPager->hawthornName = zName;
+  pPager->hawthornMode = PAGER_JOURNALMODE_DELETE;
+  pPager->hawthornFile.pMethods = &hwFileMethods;
+  pPager->hawthornOf = pConn;
+  return SQLITE_OK;
 }
 
 SQLITE_PRIVATE int sqlite3BtreeOpen(
@@ -58,17 +84,16 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
   }
   sqlite3_free(zFull);
   if( rc!=SQLITE_OK ) return rc;
-  rc = stock_sqlite3BtreeOpen(pVfs, ":memory:", db, ppBtree, BTREE_MEMORY,
-                              SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MEMORY | SQLITE_OPEN_READWRITE);
-  if( rc!=SQLITE_OK ){
-    hw_close(pConn);
-    return rc;
-  }
-  HW(*ppBtree) = pConn;
-  (*ppBtree)->hawthornName = hwKeepName(zFilename);
-  (*ppBtree)->pBt->pPager->hawthornName = (*ppBtree)->hawthornName;
-  (*ppBtree)->pBt->pPager->hawthornMode = PAGER_JOURNALMODE_DELETE;
-  return SQLITE_OK;
+  return hwBtreeOf(pConn, zFilename, db, ppBtree);
+}
+
+/* A second one of the same database, by a connection of its own. */
+static int hwBtreeBeside(Btree *p, sqlite3 *db, Btree **ppBtree){
+  HwConnection *pConn = 0;
+  int rc = hw_open_beside(HW(p), &pConn);
+  if( rc==SQLITE_OK ) rc = hwBtreeOf(pConn, p->hawthornName, db, ppBtree);
+  if( rc==SQLITE_OK ) (*ppBtree)->hawthornSync = p->hawthornSync;
+  return rc;
 }
 
 SQLITE_PRIVATE int sqlite3BtreeClose(Btree *p){

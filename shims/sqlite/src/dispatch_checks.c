@@ -1,4 +1,4 @@
-/* Checks, copies and vacuum; see dispatch.c. */
+/* Checks and vacuum; see dispatch.c. */
 
 typedef struct HwComplaints {
   sqlite3_str *pText;
@@ -110,44 +110,12 @@ SQLITE_PRIVATE char *sqlite3BtreeIntegrityCheck(
 }
 #endif
 
-static int hwIs(sqlite3 *db, const char *zDb){
-  int i = sqlite3FindDbName(db, zDb);
-  return i>=0 && db->aDb[i].pBt!=0 && HW(db->aDb[i].pBt)!=0;
-}
-
-SQLITE_API sqlite3_backup *sqlite3_backup_init(
-  sqlite3 *pDestDb, const char *zDestDb, sqlite3 *pSrcDb, const char *zSrcDb
-){
-  if( hwIs(pDestDb, zDestDb) || hwIs(pSrcDb, zSrcDb) ){
-    sqlite3_mutex_enter(pDestDb->mutex);
-    sqlite3ErrorWithMsg(pDestDb, SQLITE_ERROR, "backup of a database of Hawthorn is not supported");
-    sqlite3_mutex_leave(pDestDb->mutex);
-    return 0;
-  }
-  return stock_sqlite3_backup_init(pDestDb, zDestDb, pSrcDb, zSrcDb);
-}
-
 SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
   switch( rc ){
     case HW_SCHEMA_IN_CONCURRENT: return "a concurrent transaction cannot change the schema";
     case HW_SECOND_IN_CONCURRENT: return "a concurrent transaction writes one database alone";
     default: return stock_sqlite3ErrStr(rc);
   }
-}
-
-SQLITE_PRIVATE int sqlite3BtreeCopyFile(Btree *pTo, Btree *pFrom){
-  if( HW(pTo) || HW(pFrom) ) return SQLITE_ERROR;
-  return stock_sqlite3BtreeCopyFile(pTo, pFrom);
-}
-
-SQLITE_API unsigned char *sqlite3_serialize(
-  sqlite3 *db, const char *zSchema, sqlite3_int64 *piSize, unsigned int mFlags
-){
-  if( hwIs(db, zSchema ? zSchema : db->aDb[0].zDbSName) ){
-    if( piSize ) *piSize = -1;
-    return 0;
-  }
-  return stock_sqlite3_serialize(db, zSchema, piSize, mFlags);
 }
 
 SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlite3_value *pOut){

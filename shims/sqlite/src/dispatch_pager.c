@@ -30,6 +30,12 @@ SQLITE_PRIVATE int sqlite3PagerCloseWal(Pager *pPager, sqlite3 *db){
 
 /* ---- The file: there is none to be read or written, but one to be asked. */
 
+SQLITE_PRIVATE sqlite3_file *sqlite3PagerFile(Pager *pPager){
+  return HW_PAGER(pPager) ? &pPager->hawthornFile : stock_sqlite3PagerFile(pPager);
+}
+
+static sqlite3_file hwFile = { &hwFileMethods };
+
 static int hwFileRefuses(sqlite3_file *pFile){ return SQLITE_IOERR; }
 static int hwFileRead(sqlite3_file *pFile, void *p, int n, sqlite3_int64 i){ return SQLITE_IOERR; }
 static int hwFileWrite(sqlite3_file *pFile, const void *p, int n, sqlite3_int64 i){
@@ -37,7 +43,16 @@ static int hwFileWrite(sqlite3_file *pFile, const void *p, int n, sqlite3_int64 
 }
 static int hwFileTruncate(sqlite3_file *pFile, sqlite3_int64 n){ return SQLITE_IOERR; }
 static int hwFileSync(sqlite3_file *pFile, int flags){ return SQLITE_IOERR; }
-static int hwFileSize(sqlite3_file *pFile, sqlite3_int64 *p){ return SQLITE_IOERR; }
+/* What VACUUM INTO asks of its target: nothing where nothing was written. */
+static int hwFileSize(sqlite3_file *pFile, sqlite3_int64 *p){
+  Pager *pPager = (Pager*)((char*)pFile - offsetof(Pager, hawthornFile));
+  int bNew = 0;
+  int rc;
+  if( pFile==&hwFile ) return SQLITE_IOERR;
+  rc = hw_is_new(pPager->hawthornOf, &bNew);
+  *p = bNew ? 0 : pPager->pageSize;
+  return rc;
+}
 static int hwFileLock(sqlite3_file *pFile, int eLock){ return SQLITE_IOERR; }
 static int hwFileReserved(sqlite3_file *pFile, int *p){ return SQLITE_IOERR; }
 static int hwFileControl(sqlite3_file *pFile, int op, void *p){ return SQLITE_NOTFOUND; }
@@ -48,7 +63,6 @@ static const sqlite3_io_methods hwFileMethods = {
   1, hwFileRefuses, hwFileRead, hwFileWrite, hwFileTruncate, hwFileSync, hwFileSize, hwFileLock,
   hwFileLock, hwFileReserved, hwFileControl, hwFileSector, hwFileDevice, 0, 0, 0, 0, 0, 0
 };
-static sqlite3_file hwFile = { &hwFileMethods };
 
 SQLITE_API int sqlite3_file_control(sqlite3 *db, const char *zDbName, int op, void *pArg){
   int rc = SQLITE_OK;

@@ -24,6 +24,8 @@ int hw_is_ours(const char* path, int new_ones);
 // cached, by the one that opens it first; 0: none. SQLITE_BUSY: another process has it.
 int hw_open(const char* path, int create, int read_only, long long memory_bytes,
             HwConnection** out);
+// Another connection of the same database, wherever its file is now.
+int hw_open_beside(const HwConnection*, HwConnection** out);
 // Ends its transaction. Its cursors are closed.
 void hw_close(HwConnection*);
 int hw_read_only(const HwConnection*);
@@ -69,6 +71,8 @@ int hw_roll_back_to(HwConnection*, int number);
 
 int hw_meta(HwConnection*, int index, unsigned* value);
 int hw_set_meta(HwConnection*, int index, unsigned value);
+// Whether nothing was ever written to it.
+int hw_is_new(HwConnection*, int* is_new);
 // Whether the journal mode is said to be WAL.
 int hw_is_wal(HwConnection*);
 int hw_set_wal(HwConnection*, int wal);
@@ -83,6 +87,9 @@ int hw_create_tree(HwConnection*, unsigned* root);
 int hw_drop_tree(HwConnection*, unsigned root);
 // entries: how many there were, where it is not null.
 int hw_clear_tree(HwConnection*, unsigned root, long long* entries);
+// Drops all of them but sqlite_schema's, which is empty behind it.
+int hw_clear_all(HwConnection*);
+int hw_count_tree(HwConnection*, unsigned root, long long* entries);
 // Reads every entry; of a table or an index. What is wrong is told to `complain`.
 // Of an index by a program's own collation the order is known with `collator` (may be null).
 struct HwCollator;
