@@ -299,6 +299,8 @@ class CommandLine {
         {"bench", "Run hawthorn-bench, with its arguments"},
         {"import-rocksdb", "Make a database for hawthorn-rocksdb of one of RocksDB's"},
         {"export-rocksdb", "Make a database of RocksDB's of one for hawthorn-rocksdb"},
+        {"import-sqlite", "Make a database for hawthorn-sqlite of a file of SQLite's"},
+        {"export-sqlite", "Make a file of SQLite's of a database for hawthorn-sqlite"},
         {"ldb", "As RocksDB's ldb, on databases of hawthorn-rocksdb"},
         {"mdbx-dump", "As mdb_dump and mdbx_dump, on databases of hawthorn-mdbx"},
         {"mdbx-load", "As mdb_load and mdbx_load, into a database for hawthorn-mdbx"}};

@@ -24,11 +24,16 @@ constexpr char kShims[] = "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON";
 constexpr char kRocksdb[] =
     "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON where CMake finds RocksDB's own library "
     "(Debian: apt-get install librocksdb-dev)";
+constexpr char kSqlite[] =
+    "it is part of builds with -DHAWTHORN_BUILD_SHIMS=ON and SQLite's source in "
+    "-DHAWTHORN_SQLITE_SOURCE=DIR (shims/sqlite/fetch.sh)";
 
 constexpr Program kPrograms[] = {
     {"bench", "hawthorn-bench", false, "it is part of builds with -DHAWTHORN_BUILD_BENCH=ON"},
     {"import-rocksdb", "hawthorn-rocksdb", true, kRocksdb},
     {"export-rocksdb", "hawthorn-rocksdb", true, kRocksdb},
+    {"import-sqlite", "hawthorn-sqlite", true, kSqlite},
+    {"export-sqlite", "hawthorn-sqlite", true, kSqlite},
     {"ldb", "hawthorn-ldb", false, kShims},
     {"mdbx-dump", "hawthorn-mdbx", true, kShims},
     {"mdbx-load", "hawthorn-mdbx", true, kShims},

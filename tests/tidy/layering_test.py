@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "tools": {PUBLIC},
     "tools/rocksdb": {PUBLIC, "tools", "shims"},
     "tools/mdbx": {PUBLIC, "tools", "shims"},
+    "tools/sqlite": {PUBLIC, "tools", "shims"},
     "bench": {PUBLIC},
     "examples": {PUBLIC},
     "testing": {PUBLIC} | src(*SRC),

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "shims/rocksdb/src/entities.h"
+#include "tools/partial_directory.h"
 #include "tools/rocksdb/migrate.h"
-#include "tools/rocksdb/partial_directory.h"
 #include "tools/rocksdb/rocks_source.h"
 #include "tools/rocksdb/tree_source.h"
 #include "tools/rocksdb/tree_walk.h"

@@ -6,8 +6,8 @@
 
 #include "hawthorn/db.h"
 #include "shims/rocksdb/src/families.h"
+#include "tools/partial_directory.h"
 #include "tools/rocksdb/migrate.h"
-#include "tools/rocksdb/partial_directory.h"
 #include "tools/rocksdb/rocks_source.h"
 #include "tools/rocksdb/tree_walk.h"
 

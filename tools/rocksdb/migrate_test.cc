@@ -1,15 +1,10 @@
 #include "tools/rocksdb/migrate.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "tools/rocksdb/partial_directory.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -96,44 +91,6 @@ TEST(Copy, CountsAndNamesWhatFails) {
 TEST(Shown, LongAndBinaryKeys) {
   EXPECT_EQ(shown(std::string("a\0", 2)), "\"a\\x00\"");
   EXPECT_LT(shown(std::string(5000, 'k')).size(), 150u);
-}
-
-class Partial : public testing::Test {
- protected:
-  Partial() { std::filesystem::create_directory(folder_); }
-  ~Partial() override { std::filesystem::remove_all(folder_); }
-  bool there(const std::string& name) const { return std::filesystem::exists(folder_ + name); }
-
-  const std::string folder_ = testing::TempDir() + "partial." +
-                              testing::UnitTest::GetInstance()->current_test_info()->name() +
-                              std::to_string(getpid());
-};
-
-TEST_F(Partial, HasItsNameWhenItIsFinished) {
-  Result<PartialDirectory> made = PartialDirectory::make(folder_ + "/db//");
-  ASSERT_TRUE(made.ok()) << made.status().to_string();
-  EXPECT_EQ(made->path(), folder_ + "/db.partial");
-  std::ofstream(made->path() + "/file") << "x";
-  EXPECT_FALSE(there("/db"));
-  ASSERT_TRUE(made->finish().ok());
-  EXPECT_TRUE(there("/db/file"));
-  EXPECT_FALSE(there("/db.partial"));
-}
-
-TEST_F(Partial, GoesWithoutBeingFinished) {
-  {
-    Result<PartialDirectory> made = PartialDirectory::make(folder_ + "/db");
-    ASSERT_TRUE(made.ok());
-    std::ofstream(made->path() + "/file") << "x";
-    // Somebody else's is left alone.
-    EXPECT_TRUE(PartialDirectory::make(folder_ + "/db").status().is(StatusCode::kInvalidArgument));
-    EXPECT_TRUE(there("/db.partial/file"));
-  }
-  EXPECT_FALSE(there("/db.partial"));
-  std::ofstream(folder_ + "/db") << "x";
-  EXPECT_TRUE(PartialDirectory::make(folder_ + "/db").status().is(StatusCode::kInvalidArgument));
-  EXPECT_FALSE(there("/db.partial"));
-  EXPECT_TRUE(PartialDirectory::make(folder_ + "/no/db").status().is(StatusCode::kNotFound));
 }
 
 }  // namespace

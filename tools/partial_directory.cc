@@ -1,10 +1,11 @@
-#include "tools/rocksdb/partial_directory.h"
+#include "tools/partial_directory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -70,6 +71,31 @@ Status PartialDirectory::finish() {
   open_ = false;
   const std::string parent = std::filesystem::path(name_).parent_path();
   return sync_directory(parent.empty() ? "." : parent);
+}
+
+Status PartialDirectory::finish_by_moving_out(const std::vector<std::string>& names) {
+  if (Status s = sync_directory(partial_); !s.ok()) return s;
+  const std::string parent = std::filesystem::path(name_).parent_path();
+  const std::string beside = parent.empty() ? "." : parent;
+  for (const std::string& name : names) {
+    const std::string from = partial_ + "/" + name;
+    const std::string to = beside + "/" + name;
+    int failed = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0
+                     ? 0
+                     : errno;
+    // Not every file system knows of it.
+    if (failed == EINVAL || failed == ENOSYS) {
+      failed = is_there(to) ? EEXIST : (::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno);
+    }
+    if (failed == EEXIST) return Status(StatusCode::kInvalidArgument, to + " is there already");
+    if (failed != 0) return system_error(to, failed);
+    // Each is where it belongs before the next one says so.
+    if (Status s = sync_directory(beside); !s.ok()) return s;
+  }
+  std::error_code error;
+  std::filesystem::remove_all(partial_, error);
+  open_ = false;
+  return error ? system_error(partial_, error.value()) : sync_directory(beside);
 }
 
 }  // namespace hawthorn::tools

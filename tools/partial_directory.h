@@ -1,10 +1,11 @@
 #pragma once
 // A directory that has its name when what is in it is whole: until then it is NAME.partial, which
-// an error takes away again, and the death of the process leaves.
+// an error takes away again, and the death of the process leaves. Or the same of some files.
 //
-// Used by import and export. Threads: one object, one thread.
+// Used by commands that import and export. Threads: one object, one thread.
 
 #include <string>
+#include <vector>
 
 #include "hawthorn/status.h"
 
@@ -21,6 +22,9 @@ class PartialDirectory {
   const std::string& path() const { return partial_; }
   // What is in it has to be synced.
   Status finish();
+  // Instead: moves these of its entries beside where it is, one after the other, and removes the
+  // rest. None takes the place of what is there.
+  Status finish_by_moving_out(const std::vector<std::string>& names);
 
  private:
   explicit PartialDirectory(std::string name);
