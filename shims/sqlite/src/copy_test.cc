@@ -7,6 +7,7 @@
 #include <csignal>
 #include <random>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -392,6 +393,71 @@ TEST_F(SomeCopyTest, StatementsOnOursDoNotEndIt) {
   reads.reset();
   EXPECT_EQ(backup.finish(), SQLITE_OK);
   EXPECT_EQ(difference(from, to), "");
+}
+
+TEST_F(SomeCopyTest, AConcurrentTransactionOfTheDestination) {
+  Connection from = open(Kind::kOurs, "from.db");
+  Connection to = open(Kind::kOurs, "to.db");
+  fill(from, 50);
+  EXPECT_SQL_OK(to, "CREATE TABLE old(a)");
+  Backup backup(to, from);
+  EXPECT_SQL_OK(to, "BEGIN CONCURRENT; INSERT INTO old VALUES(1)");
+  EXPECT_EQ(backup.step(-1), SQLITE_BUSY);
+  EXPECT_SQL_OK(to, "COMMIT");
+  EXPECT_EQ(backup.step(-1), SQLITE_DONE);
+  EXPECT_EQ(backup.finish(), SQLITE_OK);
+  EXPECT_EQ(difference(from, to), "");
+  expect_sound(to);
+}
+
+// The index lies in the order of the program's function, which the source's connection knows.
+TEST_F(SomeCopyTest, AProgramsOwnCollation) {
+  const auto knows = [](Connection& connection) {
+    const auto backwards = [](void*, int one_size, const void* one, int other_size,
+                              const void* other) {
+      return std::string_view(static_cast<const char*>(other), size_t(other_size))
+          .compare(std::string_view(static_cast<const char*>(one), size_t(one_size)));
+    };
+    EXPECT_EQ(
+        sqlite3_create_collation(connection.get(), "backwards", SQLITE_UTF8, nullptr, backwards),
+        SQLITE_OK);
+  };
+  const auto expect_copied = [&](Connection& from, Connection& to, int pages) {
+    Backup backup(to, from);
+    int code = SQLITE_OK;
+    while (code == SQLITE_OK) code = backup.step(pages);
+    EXPECT_EQ(code, SQLITE_DONE);
+    EXPECT_EQ(backup.finish(), SQLITE_OK);
+    EXPECT_EQ(difference(from, to), "");
+    EXPECT_EQ(to.value("SELECT a FROM t ORDER BY a LIMIT 1"), "t'999'");
+    expect_sound(to);
+  };
+  Connection ours = open(Kind::kOurs, "ours.db");
+  knows(ours);
+  EXPECT_SQL_OK(ours,
+                "CREATE TABLE t(a TEXT COLLATE backwards, b); CREATE INDEX t_a ON t(a);"
+                "CREATE TABLE w(k TEXT PRIMARY KEY COLLATE backwards, v) WITHOUT ROWID;"
+                "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < "
+                "1500) INSERT INTO t SELECT i, i FROM c; INSERT INTO w SELECT a, b FROM t");
+  for (const int pages : {-1, 3}) {
+    SCOPED_TRACE(pages);
+    const std::string name = std::to_string(pages);
+    Connection again = open(Kind::kOurs, "again" + name);
+    Connection stock = open(Kind::kStockFile, "stock" + name);
+    Connection back = open(Kind::kOurs, "back" + name);
+    for (Connection* each : {&again, &stock, &back}) knows(*each);
+    expect_copied(ours, again, pages);
+    expect_copied(ours, stock, pages);
+    expect_copied(stock, back, pages);
+  }
+  // One that does not know it cannot copy from it, and changes nothing.
+  Connection stranger("file:" + path("stock-1") + "?hawthorn=0");
+  Connection to = open(Kind::kOurs, "to.db");
+  EXPECT_SQL_OK(to, "CREATE TABLE old(a); INSERT INTO old VALUES(1)");
+  Backup backup(to, stranger);
+  EXPECT_EQ(backup.step(-1), SQLITE_ERROR);
+  EXPECT_EQ(backup.finish(), SQLITE_ERROR);
+  EXPECT_EQ(to.value("SELECT a FROM old"), "i1");
 }
 
 TEST_F(SomeCopyTest, OneDatabaseIntoItself) {

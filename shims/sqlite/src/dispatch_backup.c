@@ -105,6 +105,8 @@ static int hwLockDestination(sqlite3_backup *p){
   HwBackup *pHw = p->hawthorn;
   int rc;
   if( pHw->pWriter ){
+    /* The transaction is no part of the program's. */
+    if( hwConcurrent(p->pDestDb) ) return SQLITE_BUSY;
     rc = sqlite3BtreeBeginTrans(pHw->pWriter, 2, (int*)&p->iDestSchema);
   }else{
     Btree *pDest = findBtree(p->pDestDb, p->pDestDb, pHw->zDestDb);
