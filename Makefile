@@ -8,7 +8,7 @@ help:
 	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
 	@echo "make test-compat  tests of the shims for other engines' APIs"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
-	@echo "                  target, and the long tests"
+	@echo "                  target, and the long tests, of the shims too"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
@@ -24,7 +24,7 @@ test-compat:
 	scripts/test.sh compat compat-asan
 
 reliability:
-	scripts/test.sh reliability long
+	scripts/test.sh reliability long compat-long
 
 coverage:
 	scripts/coverage.sh

@@ -16,6 +16,7 @@
 #   compat, compat-asan
 #             the tests labelled `compat`, of the shims, in the trees of release and asan: only when
 #             named (`make test-compat`)
+#   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
 #
 # With HAWTHORN_TEST_MINUTES, a stage that would not end within so many minutes, judged by what
 # those before it took, is left out, and a line `NOT RUN` says so. `reliability` is ended four
@@ -164,6 +165,7 @@ weight() {
     compat-asan) echo 520 ;;
     reliability) echo 1100 ;;
     long) echo 400 ;;
+    compat-long) echo 800 ;;
     *) echo 0 ;;
   esac
 }
@@ -194,6 +196,10 @@ for stage in "${stages[@]}"; do
     compat | compat-asan)
       fetch_sqlite
       run_preset "$stage" hawthorn_compat_tests -L '^compat$'
+      ;;
+    compat-long)
+      fetch_sqlite
+      run_preset compat hawthorn_compat_tests -L '^compat-long$'
       ;;
     fuzz) run_fuzz ;;
     reliability) run_reliability ;;
