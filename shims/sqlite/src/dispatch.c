@@ -25,8 +25,9 @@ static int hwOurs(sqlite3_vfs *pVfs, const char *zFilename, int flags, int vfsFl
                                && (vfsFlags & SQLITE_OPEN_READONLY)==0);
 }
 
-/* The name that the program gave, with its URI's parameters, as sqlite3_db_filename gives it. */
-static char *hwKeepName(const char *zFilename){
+/* As sqlite3_db_filename gives it: the whole path, with the parameters of the URI that the program
+   gave. */
+static char *hwKeepName(const char *zFull, const char *zFilename){
   const char *azParam[64];
   int n = 0;
   const char *zKey;
@@ -34,12 +35,14 @@ static char *hwKeepName(const char *zFilename){
     azParam[n*2] = zKey;
     azParam[n*2+1] = sqlite3_uri_parameter(zFilename, zKey);
   }
-  return (char*)sqlite3_create_filename(zFilename, "", "", n, azParam);
+  return (char*)sqlite3_create_filename(zFull, "", "", n, azParam);
 }
 
 /* The B-tree of a connection, which is closed where there is no memory for it. */
-static int hwBtreeOf(HwConnection *pConn, const char *zFilename, sqlite3 *db, Btree **ppBtree){
-  char *zName = hwKeepName(zFilename);
+static int hwBtreeOf(
+  HwConnection *pConn, const char *zFull, const char *zFilename, sqlite3 *db, Btree **ppBtree
+){
+  char *zName = hwKeepName(zFull, zFilename);
   Pager *pPager;
   int rc = SQLITE_NOMEM_BKPT;
   if( zName ){
@@ -82,16 +85,16 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
     rc = hw_open(zFull, (vfsFlags & SQLITE_OPEN_CREATE)!=0, (vfsFlags & SQLITE_OPEN_READONLY)!=0,
                  sqlite3_uri_int64(zFilename, "hawthorn_memory", 0), &pConn);
   }
+  if( rc==SQLITE_OK ) rc = hwBtreeOf(pConn, zFull, zFilename, db, ppBtree);
   sqlite3_free(zFull);
-  if( rc!=SQLITE_OK ) return rc;
-  return hwBtreeOf(pConn, zFilename, db, ppBtree);
+  return rc;
 }
 
 /* A second one of the same database, by a connection of its own. */
 static int hwBtreeBeside(Btree *p, sqlite3 *db, Btree **ppBtree){
   HwConnection *pConn = 0;
   int rc = hw_open_beside(HW(p), &pConn);
-  if( rc==SQLITE_OK ) rc = hwBtreeOf(pConn, p->hawthornName, db, ppBtree);
+  if( rc==SQLITE_OK ) rc = hwBtreeOf(pConn, p->hawthornName, p->hawthornName, db, ppBtree);
   if( rc==SQLITE_OK ) (*ppBtree)->hawthornSync = p->hawthornSync;
   return rc;
 }

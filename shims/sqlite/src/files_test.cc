@@ -333,6 +333,18 @@ TEST_F(FilesTest, NamesAndParametersAreKept) {
   EXPECT_EQ(sqlite3_db_filename(connection.get(), "none"), nullptr);
 }
 
+TEST_F(FilesTest, NamesBecomeWholePaths) {
+  const fs::path before = fs::current_path();
+  fs::current_path(directory_);
+  Connection connection("test.db");
+  Connection stock("file:stock.db?hawthorn=0");
+  fs::current_path(before);
+  EXPECT_EQ(sqlite3_db_filename(connection.get(), "main"), fs::canonical(path_));
+  EXPECT_EQ(sqlite3_db_filename(stock.get(), "main"), fs::canonical(path("stock.db")));
+  EXPECT_EQ(connection.value("SELECT file FROM pragma_database_list"),
+            shown_bytes(fs::canonical(path_).string(), true));
+}
+
 TEST_F(FilesTest, AnotherProcessIsBusy) {
   if (const char* directory = Rerun::directory()) {
     Connection connection(std::string(directory) + "/test.db");
