@@ -393,8 +393,7 @@ int HwConnection::clear_all() {
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
   bool pinned = false;
   each_cursor([&](HwCursor& cursor) {
-    pinned =
-        pinned || (&cursor != by && cursor.root == root && cursor.is_pinned && cursor.stands());
+    pinned = pinned || (&cursor != by && cursor.root == root && cursor.holds());
   });
   if (pinned) return SQLITE_CONSTRAINT_PINNED;
   each_cursor([&](HwCursor& cursor) {
@@ -407,7 +406,7 @@ int HwConnection::save_all(uint32_t root, const HwCursor* but) {
   bool pinned = false;
   each_cursor([&](HwCursor& cursor) {
     if (&cursor == but || (root != 0 && cursor.root != root)) return;
-    if (cursor.is_pinned && cursor.stands()) {
+    if (cursor.holds()) {
       pinned = true;
     } else {
       cursor.save();

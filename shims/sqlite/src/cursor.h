@@ -52,6 +52,9 @@ struct HwCursor {
 
   // Whether it has a place that a change of its table takes from it.
   bool stands() const { return state == HW_VALID || state == HW_SKIP_NEXT; }
+  // Whether nobody else may change its table: it is pinned, and has stood somewhere, which may be
+  // what it has deleted itself.
+  bool holds() const { return is_pinned && (stands() || state == HW_REQUIRE_SEEK); }
   // Keeps the place, and lets go of what is read there.
   void save();
   // The same, and the engine's cursor goes: the transaction does.
