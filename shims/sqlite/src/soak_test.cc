@@ -4,6 +4,7 @@
 //
 // HAWTHORN_SOAK_SECONDS says for how long, HAWTHORN_SEED repeats one history of each writer.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -81,6 +82,8 @@ class SoakTest : public SqliteTest {
     uint64_t transactions = 0;
     uint64_t rolled_back = 0;
     uint64_t transfers = 0;
+    int64_t longest_wait_ms = 0;  // for the other one that writes
+    int64_t longest_hold_ms = 0;  // of what the other one waits for
   };
 
   Connection connect() {
@@ -150,7 +153,24 @@ class SoakTest::Writer {
       }
       return;
     }
-    if (!run("BEGIN IMMEDIATE")) return;
+    const auto asked = std::chrono::steady_clock::now();
+    const bool begun = run("BEGIN IMMEDIATE");
+    const auto began = std::chrono::steady_clock::now();
+    note_longest(asked, began, &done_.longest_wait_ms);
+    if (begun) change_all();
+    note_longest(began, std::chrono::steady_clock::now(), &done_.longest_hold_ms);
+  }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  static void note_longest(Time from, Time to, int64_t* longest_ms) {
+    *longest_ms = std::max<int64_t>(
+        *longest_ms, std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count());
+  }
+
+  // In a transaction that has begun; ends it.
+  void change_all() {
     bool transferred = false;
     for (uint64_t i = 1 + below(6); i > 0; --i) {
       if (below(4) == 0) {
@@ -175,7 +195,6 @@ class SoakTest::Writer {
     done_.transfers += transferred ? 1 : 0;
   }
 
- private:
   uint64_t below(uint64_t bound) { return random_() % bound; }
   std::string number(uint64_t bound) { return std::to_string(below(bound)); }
   bool run(const std::string& sql) { return test_.run(connection_, sql); }
@@ -318,6 +337,9 @@ TEST_F(SoakTest, WritersAndReadersGoOnWithoutAnError) {
                                  std::to_string(writers[i].transfers)});
     written.transactions += writers[i].transactions;
     written.rolled_back += writers[i].rolled_back;
+    printf("writer %zu: waited %lld ms at most, wrote for %lld ms at most\n", i,
+           static_cast<long long>(writers[i].longest_wait_ms),
+           static_cast<long long>(writers[i].longest_hold_ms));
   }
   uint64_t read[2] = {};
   for (size_t i = 0; i < kReaders; ++i) {
