@@ -415,6 +415,30 @@ TEST_F(ConcurrentTest, ALongOneBesideManyCommits) {
   EXPECT_EQ(one.value("SELECT sum(b) FROM t"), "i" + std::to_string(50500 + 500 - 9));
 }
 
+// One that has written more than its share of the memory holds its rows against an ordinary writer,
+// too, for which that is an end of its transaction: there may be no journal of the statement.
+TEST_F(ConcurrentTest, ALargeOneHoldsItsRows) {
+  Connection one = open_filled();
+  Connection two = open();
+  EXPECT_SQL_OK(one,
+                "PRAGMA cache_size = -16384; BEGIN CONCURRENT; UPDATE t SET b = 7 WHERE a = 5;"
+                "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n "
+                "WHERE i < 21000) INSERT INTO t SELECT i, randomblob(1000) FROM n");
+  EXPECT_SQL_OK(two, "BEGIN; UPDATE t SET b = 1 WHERE a = 90");
+  const std::string insert = "INSERT INTO t VALUES(500, 1), (5000, 1)";
+  EXPECT_EQ(two.code(insert), SQLITE_BUSY);
+  EXPECT_EQ(two.code("SELECT * FROM t"), SQLITE_BUSY);
+  EXPECT_EQ(two.code("COMMIT"), SQLITE_BUSY);
+  EXPECT_SQL_OK(two, "ROLLBACK");
+  EXPECT_EQ(two.code(insert), SQLITE_BUSY);
+  EXPECT_EQ(two.value("SELECT count(*), (SELECT b FROM t WHERE a = 90) FROM t"), "i100|i900");
+  EXPECT_SQL_OK(one, "COMMIT");
+  EXPECT_SQL_OK(two, "UPDATE t SET b = 8 WHERE a = 90");
+  EXPECT_EQ(two.value("SELECT count(*), (SELECT b FROM t WHERE a = 5) FROM t"), "i20101|i7");
+  EXPECT_EQ(two.code(insert), SQLITE_CONSTRAINT_PRIMARYKEY);
+  expect_sound(two);
+}
+
 // ---- Where it is said
 
 TEST_F(ConcurrentTest, TheStatement) {

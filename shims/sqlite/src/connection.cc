@@ -55,8 +55,20 @@ void HwConnection::keep_numbers(uint64_t changes) {
   numbers_as_of_ = database->numbers_changes() == changes ? changes : 1;
 }
 
+// What was committed together with another database, and has not come here.
+int HwConnection::settle() {
+  constexpr int64_t kWaitMs = 1000;  // for who settles it, as nobody writes
+  if (!database->lock_writer(kWaitMs)) return SQLITE_BUSY;
+  const int code = database->in_doubt() ? database->settle() : SQLITE_OK;
+  database->unlock_writer();
+  return code;
+}
+
 int HwConnection::begin_read() {
   if (mode != Mode::kNone) return SQLITE_OK;
+  if (database->in_doubt()) {
+    if (const int code = settle(); code != SQLITE_OK) return code;
+  }
   const int code = take_snapshot();
   if (code == SQLITE_OK) mode = Mode::kRead;
   return code;
@@ -91,8 +103,8 @@ int HwConnection::begin_write(int64_t wait_ms) {
     return SQLITE_OK;
   }
   if (!database->lock_writer(mode == Mode::kNone ? wait_ms : 0)) return SQLITE_BUSY;
-  int code = SQLITE_OK;
-  if (mode == Mode::kRead && database->last_commit() > snapshot.timestamp()) {
+  int code = database->in_doubt() ? database->settle() : SQLITE_OK;
+  if (code == SQLITE_OK && mode == Mode::kRead && database->last_commit() > snapshot.timestamp()) {
     code = SQLITE_BUSY_SNAPSHOT;
   }
   if (code == SQLITE_OK) {
@@ -121,6 +133,8 @@ int HwConnection::begin_write(int64_t wait_ms) {
 void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   savepoints.clear();
   drop_kept_nodes();
+  redo_sizes.clear();
+  redo.reset();
   txn = Transaction();
   mode = Mode::kNone;
   concurrent = false;
@@ -137,15 +151,19 @@ void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   if (*code == SQLITE_OK) *code = read;
 }
 
-int HwConnection::commit_txn(Durability durability) {
-  if (!dirty) return SQLITE_OK;
-  database->begin_commit();
-  if (numbers_changed_) database->begin_change_of_numbers();
-  const Status status = txn.commit(durability);
-  if (numbers_changed_) database->end_change_of_numbers();
-  const bool committed = status.ok() || status.is(StatusCode::kUnknownOutcome);
-  database->end_commit(committed);
-  if (committed) ++own_commits_;
+Status HwConnection::end_txn(Durability durability) {
+  if (!dirty) return {};
+  Status status;
+  if (!concurrent) status = database->erase_forgotten(txn);
+  if (status.ok()) {
+    database->begin_commit();
+    if (numbers_changed_) database->begin_change_of_numbers();
+    status = txn.commit(durability);
+    if (numbers_changed_) database->end_change_of_numbers();
+    const bool committed = status.ok() || status.is(StatusCode::kUnknownOutcome);
+    database->end_commit(committed);
+    if (committed) ++own_commits_;
+  }
   if (status.ok()) {
     made_.clear();
     if (numbers_changed_) numbers_as_of_ = database->numbers_changes();
@@ -153,7 +171,7 @@ int HwConnection::commit_txn(Durability durability) {
   } else {
     forget_all();
   }
-  return written(status);
+  return status;
 }
 
 // Beside others, but where it goes on to read what it leaves.
@@ -164,14 +182,17 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
     end_write(keep_reading, true, &code);
     return code;
   }
+  // What was committed together with another database comes first.
+  if (database->in_doubt() && (code = settle()) != SQLITE_OK) return code;
   if (!(keep_reading ? database->lock_writer(wait_ms) : database->lock_committer(wait_ms))) {
     return SQLITE_BUSY;
   }
   leave_all();
-  code = commit_txn(durability);
+  if (database->in_doubt()) code = SQLITE_BUSY;  // again
+  if (code == SQLITE_OK) code = written(end_txn(durability));
   if (code == SQLITE_OK) {
     end_write(keep_reading, false, &code);
-  } else {
+  } else if (!txn.open()) {
     each_cursor([code](HwCursor& cursor) { cursor.trip(code); });
   }
   if (keep_reading) {
@@ -191,7 +212,7 @@ int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_
   }
   if (concurrent) return commit_concurrent(durability, keep_reading, wait_ms);
   leave_all();
-  int code = commit_txn(durability);
+  int code = written(end_txn(durability));
   if (code != SQLITE_OK) return code;  // the caller rolls back
   end_write(keep_reading, false, &code);
   database->unlock_writer();
@@ -225,14 +246,6 @@ void HwConnection::end_read() {
   mode = Mode::kNone;
 }
 
-int HwConnection::written(const Status& status) {
-  if (status.ok()) return SQLITE_OK;
-  const int code = to_code(status);
-  if (code != SQLITE_BUSY) return code;
-  failed = concurrent ? SQLITE_BUSY_SNAPSHOT : SQLITE_BUSY;
-  return failed;
-}
-
 void HwConnection::leave_all() {
   each_cursor([](HwCursor& cursor) { cursor.leave(); });
 }
@@ -245,6 +258,7 @@ int HwConnection::open_savepoints(size_t count) {
     Result<hawthorn::Savepoint> made = txn.savepoint();
     if (!made.ok()) return to_code(made.status());
     savepoints.push_back(*made);
+    redo_sizes.push_back(redo.has_value() ? redo->size() : 0);
   }
   return SQLITE_OK;
 }
@@ -254,6 +268,7 @@ int HwConnection::release_savepoint(int number) {
   if (failed != SQLITE_OK && !txn.open()) return failed;
   const Status status = txn.release(savepoints[static_cast<size_t>(number)]);
   savepoints.resize(static_cast<size_t>(number));
+  redo_sizes.resize(static_cast<size_t>(number));
   return to_code(status);
 }
 
@@ -266,10 +281,14 @@ int HwConnection::roll_back_to(int number) {
   drop_kept_nodes();
   if (number >= 0) {
     savepoints.resize(static_cast<size_t>(number) + 1);
+    redo_sizes.resize(static_cast<size_t>(number) + 1);
+    if (redo.has_value()) redo->truncate(redo_sizes.back());
     return to_code(txn.rollback_to(savepoints.back()));
   }
   forget_all();
   savepoints.clear();
+  redo_sizes.clear();
+  if (redo.has_value()) redo->truncate(0);
   if (concurrent) return to_code(txn.rollback_to(start_));
   txn.abort();
   dirty = false;
@@ -289,22 +308,6 @@ int HwConnection::numbers(const Numbers** out) {
     if (!numbers_.has_value()) return SQLITE_CORRUPT;
   }
   *out = &*numbers_;
-  return SQLITE_OK;
-}
-
-template <typename Change>
-int HwConnection::change_numbers(const Change& change) {
-  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
-  const Numbers* now = nullptr;
-  if (const int code = numbers(&now); code != SQLITE_OK) return code;
-  Numbers changed = *now;
-  change(changed);
-  dirty = true;
-  numbers_changed_ = true;
-  if (Status s = txn.put(database->numbers_tree(), kNumbersKey, changed.encode()); !s.ok()) {
-    return written(s);
-  }
-  numbers_ = changed;
   return SQLITE_OK;
 }
 
@@ -335,59 +338,6 @@ void HwConnection::forget_all() {
   forget_made();
   if (numbers_changed_) numbers_.reset();
   numbers_changed_ = false;
-}
-
-int HwConnection::create_tree(uint32_t* root) {
-  const auto take = [root](Numbers& numbers) { *root = numbers.next_root++; };
-  if (const int code = change_numbers(take); code != SQLITE_OK) return code;
-  const Result<Tree> made = txn.tree(tree_name(*root));
-  if (!made.ok()) return to_code(made.status());
-  made_.push_back(*root);
-  trees_[*root] = *made;
-  return SQLITE_OK;
-}
-
-int HwConnection::drop_tree(uint32_t root) {
-  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
-  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
-  dirty = true;
-  trees_.erase(root);
-  kept_nodes.erase(root);
-  return written(txn.drop_tree(tree_name(root)));
-}
-
-int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
-  Tree found;
-  if (const int code = tree(root, &found); code != SQLITE_OK) return code;
-  if (entries != nullptr) {
-    int code = write_kept_nodes_of(root);
-    if (code == SQLITE_OK) code = count_entries(found, entries);
-    if (code != SQLITE_OK) return code;
-  }
-  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
-  dirty = true;
-  kept_nodes.erase(root);
-  return written(txn.delete_range(found, {}));
-}
-
-int HwConnection::note_collated() {
-  const Numbers* now = nullptr;
-  if (const int code = numbers(&now); code != SQLITE_OK) return code;
-  if (now->collated != 0) return SQLITE_OK;
-  return change_numbers([](Numbers& numbers) { numbers.collated = 1; });
-}
-
-int HwConnection::clear_all() {
-  const Result<std::vector<std::string>> names = txn.list_trees();
-  if (!names.ok()) return to_code(names.status());
-  for (const std::string& name : *names) {
-    const std::optional<uint32_t> root = hawthorn::sqlite::root_of(name);
-    if (!root.has_value()) continue;
-    const int code =
-        *root == hawthorn::sqlite::kSchemaRoot ? clear_tree(*root, nullptr) : drop_tree(*root);
-    if (code != SQLITE_OK) return code;
-  }
-  return SQLITE_OK;
 }
 
 int HwConnection::about_to_change(uint32_t root, std::optional<int64_t> row, const HwCursor* by) {
@@ -462,21 +412,6 @@ int HwConnection::count_entries(const Tree& tree, int64_t* entries) {
   if (!counted.ok()) return to_code(counted.status());
   *entries = static_cast<int64_t>(*counted);
   return SQLITE_OK;
-}
-
-int HwConnection::put(const Tree& tree, std::string_view key, std::string_view value) {
-  dirty = true;
-  if (value.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
-    const Status status = txn.put(tree, key, value);
-    return status.ok() ? SQLITE_OK : written(status);
-  }
-  const auto give = [&value](std::span<char> buffer) {
-    const size_t size = std::min(buffer.size(), value.size());
-    memcpy(buffer.data(), value.data(), size);
-    value.remove_prefix(size);
-    return Result<size_t>(size);
-  };
-  return written(txn.put_stream(tree, key, value.size(), give));
 }
 
 // ---- For the dispatcher
@@ -558,10 +493,6 @@ int hw_is_wal(HwConnection* connection) {
   return connection->numbers(&now) == SQLITE_OK && now->wal != 0;
 }
 
-int hw_set_wal(HwConnection* connection, int wal) {
-  return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
-}
-
 int hw_commit(HwConnection* connection, int synchronous, int keep_reading, long long wait_ms) {
   // OFF is 1. NORMAL, 2, may lose the last commits with a power failure where the journal mode is
   // WAL, and in the other ones none but for rare failures.
@@ -596,11 +527,6 @@ int hw_meta(HwConnection* connection, int index, unsigned* value) {
   return code;
 }
 
-int hw_set_meta(HwConnection* connection, int index, unsigned value) {
-  return connection->change_numbers(
-      [=](Numbers& numbers) { numbers.meta[static_cast<size_t>(index)] = value; });
-}
-
 unsigned hw_data_version(HwConnection* connection) { return connection->data_version(); }
 
 unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
@@ -608,19 +534,6 @@ unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
   uint64_t pages = connection->database->bytes() / std::max(page_bytes, 512U);
   if (connection->numbers(&now) == SQLITE_OK) pages = std::max<uint64_t>(pages, now->next_root);
   return static_cast<unsigned>(std::min<uint64_t>(pages, UINT32_MAX - 1));
-}
-
-int hw_create_tree(HwConnection* connection, unsigned* root) {
-  return connection->create_tree(root);
-}
-
-int hw_drop_tree(HwConnection* connection, unsigned root) { return connection->drop_tree(root); }
-
-int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) {
-  int64_t counted = 0;
-  const int code = connection->clear_tree(root, entries != nullptr ? &counted : nullptr);
-  if (entries != nullptr) *entries = counted;
-  return code;
 }
 
 int hw_count_tree(HwConnection* connection, unsigned root, long long* entries) {

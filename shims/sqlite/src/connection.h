@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "shims/sqlite/src/database.h"
+#include "shims/sqlite/src/redo.h"
 #include "shims/sqlite/src/storage.h"
 
 struct HwConnection {
@@ -54,6 +55,8 @@ struct HwConnection {
   template <typename Change>
   int change_numbers(const Change& change);
 
+  // ---- Changes (changes.cc)
+
   int tree(uint32_t root, hawthorn::Tree* out);
   int create_tree(uint32_t* root);
   int drop_tree(uint32_t root);
@@ -61,6 +64,16 @@ struct HwConnection {
   // From now on there may be indexes by a program's own collation.
   int note_collated();
   int clear_all();
+  int put(uint32_t root, const hawthorn::Tree& tree, std::string_view key, std::string_view value);
+  int del(uint32_t root, const hawthorn::Tree& tree, std::string_view key);
+  int write_part(uint32_t root, const hawthorn::Tree& tree, std::string_view key, uint64_t offset,
+                 std::string_view bytes);
+
+  // ---- For commits together with others (together.h)
+
+  hawthorn::Status end_txn(hawthorn::Durability durability);
+  void end_write(bool keep_reading, bool same_moment, int* code);
+  void leave_all();
 
   hawthorn::Status get(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& value);
   // Of a value that get has refused as too large.
@@ -69,7 +82,6 @@ struct HwConnection {
   hawthorn::Result<uint64_t> count(const hawthorn::Tree& tree);
   // The same, but of an index by a program's own collation the entries that it has.
   int count_entries(const hawthorn::Tree& tree, int64_t* entries);
-  int put(const hawthorn::Tree& tree, std::string_view key, std::string_view value);
 
   // Nodes of indexes by a program's own collations are written again and again, of which the engine
   // keeps each version until the transaction ends. So they are kept here first (TreeNodes), until
@@ -101,6 +113,10 @@ struct HwConnection {
   bool dirty = false;
   int failed = 0;  // with which code
   std::vector<hawthorn::Savepoint> savepoints;
+  // Where it may be committed together with others: what it has done, and how much that was at each
+  // savepoint.
+  std::optional<hawthorn::sqlite::Redo> redo;
+  std::vector<uint64_t> redo_sizes;
   HwCursor* cursors = nullptr;
   int64_t places = 0;                                  // that cursors have had
   std::unordered_map<uint32_t, KeptNodes> kept_nodes;  // by root
@@ -111,10 +127,10 @@ struct HwConnection {
   int take_snapshot();
   void keep_numbers(uint64_t changes);
   void look_at_commits(uint64_t commits, bool certain);
-  int commit_txn(hawthorn::Durability durability);
   int commit_concurrent(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
-  void leave_all();
-  void end_write(bool keep_reading, bool same_moment, int* code);
+  int settle();
+  // Of a write that was made.
+  int done(const hawthorn::sqlite::Redo::Operation& operation);
   void forget_made();
   void forget_all();
 

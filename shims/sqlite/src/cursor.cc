@@ -343,7 +343,7 @@ int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
   if (tail.has_value() && *tail < key) *tail = key;
   tail_ = std::move(tail);
   stand_saved();
-  return connection->put(tree, key, bytes);
+  return connection->put(root, tree, key, bytes);
 }
 
 int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
@@ -377,8 +377,7 @@ int HwCursor::remove() {
   }
   stand_saved();
   key = std::move(gone);
-  connection->dirty = true;
-  return connection->written(connection->txn.del(tree, key));
+  return connection->del(root, tree, key);
 }
 
 int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
@@ -387,8 +386,7 @@ int HwCursor::overwrite(uint64_t offset, std::string_view bytes) {
   if (const int code = connection->save_all(root, this); code != SQLITE_OK) return code;
   stand_saved();
   key = std::move(changed);
-  connection->dirty = true;
-  return connection->written(connection->txn.write_part(tree, key, offset, bytes));
+  return connection->write_part(root, tree, key, offset, bytes);
 }
 
 int HwCursor::count(int64_t* entries) {

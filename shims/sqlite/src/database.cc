@@ -169,6 +169,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   made->budget_ = options.memory_budget_bytes;
   made->watch_ = std::move(watch);
   int code = made->start(made_now);
+  if (code == SQLITE_OK && !made_now) code = made->settle_now();
   if (code == SQLITE_OK && made_now) code = to_code(write_file(file, directory));
   if (code != SQLITE_OK) {
     made.reset();
@@ -198,7 +199,31 @@ int Database::start(bool create) {
   if (found.status().is_not_found()) return SQLITE_NOTADB;
   if (!found.ok()) return to_code(found.status());
   numbers_ = *found;
-  return SQLITE_OK;
+  return create || read_only_ ? SQLITE_OK : to_code(find_forgotten());
+}
+
+Status Database::visit(const std::string& directory, const std::function<Status(Db&)>& use) {
+  const Registry& all = registry();
+  if (const auto open = all.databases.find(directory); open != all.databases.end()) {
+    return use(open->second->db());
+  }
+  Options options;
+  options.memory_budget_bytes = Db::limits().memory_budget_bytes_min;
+  options.create_if_missing = false;
+  Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
+  if (opened.status().is(StatusCode::kReadOnly)) {
+    options.read_only = true;
+    opened = Db::open(directory, options);
+  }
+  if (!opened.ok()) return opened.status();
+  Status status = use(**opened);
+  if (const Status closed = (*opened)->close(); status.ok()) status = closed;
+  return status;
+}
+
+int Database::settle() {
+  const std::lock_guard<std::mutex> guard(registry().mutex);
+  return settle_now();
 }
 
 Database* Database::share(Database* database) {
@@ -211,6 +236,14 @@ void Database::release(Database* database) {
   Registry& all = registry();
   const std::lock_guard<std::mutex> guard(all.mutex);
   if (--database->users_ != 0) return;
+  if (database->has_forgotten_) {
+    Result<Transaction> begun = database->db_->begin(TxnOptions{});
+    Status status = begun.status();
+    if (status.ok()) status = database->erase_forgotten(*begun);
+    if (status.ok()) status = begun->commit(Durability::kNone);
+    // Where that fails, they are found again.
+    if (!status.ok()) static_cast<void>(to_code(status));
+  }
   // Where it cannot be closed cleanly the next open has its log.
   if (const Status status = database->db_->close(); !status.ok()) {
     static_cast<void>(to_code(status));

@@ -6,6 +6,7 @@
 //
 //   tree `sqlite`      numbers of the database, under `numbers`
 //   tree `root/N`      the table or index whose root is N; sqlite_schema's is 1
+//   tree `commits`     what is committed together with this one, for others (together.h)
 //
 // 1. One connection at a time writes, and commits in the end; while none does, any number of those
 //    with transactions of BEGIN CONCURRENT commit. Nothing else changes what is committed. So who
@@ -18,11 +19,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hawthorn/hawthorn.h"
 
@@ -38,6 +41,8 @@ std::optional<uint32_t> root_of(std::string_view name);
 constexpr uint32_t kSchemaRoot = 1;
 
 constexpr char kNumbersKey[] = "numbers";
+// In the same tree: the id of the last commit together with others that has come here.
+constexpr char kAppliedKey[] = "applied";
 
 // As the database keeps them.
 struct Numbers {
@@ -66,6 +71,7 @@ class Database {
   Db& db() { return *db_; }
   const Tree& numbers_tree() const { return numbers_; }
   bool read_only() const { return read_only_; }
+  const std::string& directory() const { return directory_; }
 
   // Waits up to wait_ms for who writes, and who commits. False: it still does.
   bool lock_writer(int64_t wait_ms);
@@ -78,6 +84,19 @@ class Database {
   // One connection wants so much cached, and not what it wanted before. Errors: those of
   // Db::set_memory_budget, but for a budget that is in use: then it stays as it is.
   Status change_cache(uint64_t before, uint64_t after);
+
+  // ---- Commits together with other databases (together.h)
+
+  // Of one such its part is missing: nobody may write, nor begin to read, before it is settled.
+  bool in_doubt() const { return in_doubt_.load(); }
+  void doubt() { in_doubt_ = true; }
+  // Does what is missing, or finds that there is nothing. Called by who holds the writer's lock.
+  // Errors: SQLITE_BUSY (another process has the coordinator), those of reading that and writing
+  // this; then it stays in doubt.
+  int settle();
+  // What is kept here of a commit is not needed any more, and goes with one of the next commits.
+  void forget_commit(std::string_view id);
+  Status erase_forgotten(Transaction& txn);
 
   // On disk and in memory, as it was within the last second.
   uint64_t bytes();
@@ -103,6 +122,13 @@ class Database {
   static Registry& registry();
   Database() = default;
   int start(bool create);
+  // Shows `use` the database of a directory, which is opened for that where it is not open. Called
+  // by who holds the registry's mutex. Errors: as those of Db::open.
+  static Status visit(const std::string& directory, const std::function<Status(Db&)>& use);
+  int settle_now();
+  Status follow_intent(const std::string& coordinator, std::string_view id, uint32_t number);
+  Status redo_from(Db& coordinator, std::string_view id, uint32_t number, bool* committed);
+  Status find_forgotten();
 
   std::string directory_;  // canonical
   uint64_t users_ = 0;     // under the registry's mutex
@@ -126,7 +152,10 @@ class Database {
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> numbers_changes_{0};
   std::shared_ptr<CommitWatch> watch_;
-  uint64_t bytes_ = 0;  // under mutex_
+  std::atomic<bool> in_doubt_{false};
+  std::atomic<bool> has_forgotten_{false};
+  std::vector<std::string> forgotten_;  // under mutex_
+  uint64_t bytes_ = 0;                  // under mutex_
   std::chrono::steady_clock::time_point counted_at_{};
 };
 

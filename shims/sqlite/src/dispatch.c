@@ -187,13 +187,13 @@ static int hwConcurrent(sqlite3 *db){
   return db->hawthornConcurrent && !db->autoCommit && !db->isTransactionSavepoint;
 }
 
-/* A concurrent transaction writes one database of ours: commits of several could not be atomic. */
-static int hwMayWrite(Btree *p){
+/* Whether the transaction writes another database of ours, too. */
+static int hwWritesAnother(Btree *p){
   for(int i=0; i<p->db->nDb; i++){
     Btree *pOther = p->db->aDb[i].pBt;
-    if( pOther && pOther!=p && HW(pOther) && pOther->inTrans==TRANS_WRITE ) return 0;
+    if( pOther && pOther!=p && HW(pOther) && pOther->inTrans==TRANS_WRITE ) return 1;
   }
-  return 1;
+  return 0;
 }
 
 /* Whether the journal mode is WAL the database says, and which other one the connection. */
@@ -215,7 +215,7 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
     rc = hw_begin_concurrent(HW(p), hwWait(p->db));
     if( rc!=SQLITE_OK ) return rc;
     p->inTrans = TRANS_READ;
-    if( wrflag && !hwMayWrite(p) ) return HW_SECOND_IN_CONCURRENT;
+    if( wrflag && hwWritesAnother(p) ) return HW_SECOND_IN_CONCURRENT;
   }
   if( p->inTrans<(wrflag ? TRANS_WRITE : TRANS_READ) ){
     if( wrflag ){
@@ -228,6 +228,7 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
     }
     if( rc!=SQLITE_OK ) return rc;
     p->inTrans = wrflag ? TRANS_WRITE : TRANS_READ;
+    if( wrflag && hwWritesAnother(p) ) hw_may_be_together(HW(p));
   }
   if( pSchemaVersion ){
     u32 iVersion = 0;
@@ -280,8 +281,32 @@ static int hwCommit(Btree *p){
   return rc;
 }
 
+/* Of several that were written: all or none. */
+static int hwCommitTogether(sqlite3 *db){
+  HwConnection *aConn[SQLITE_MAX_ATTACHED+2];
+  int aSync[SQLITE_MAX_ATTACHED+2];
+  Btree *aBtree[SQLITE_MAX_ATTACHED+2];
+  int n = 0;
+  int rc;
+  for(int i=0; i<db->nDb; i++){
+    Btree *p = db->aDb[i].pBt;
+    if( p==0 || !HW(p) || p->inTrans!=TRANS_WRITE || !hw_is_dirty(HW(p)) ) continue;
+    aConn[n] = HW(p);
+    aSync[n] = p->hawthornSync;
+    aBtree[n++] = p;
+  }
+  if( n<2 ) return SQLITE_OK;
+  rc = hw_commit_together(aConn, n, aSync, db->nVdbeRead>1);
+  for(int i=0; i<n && rc==SQLITE_OK; i++){
+    aBtree[i]->inTrans = hwGoesOn(aBtree[i]) ? TRANS_READ : TRANS_NONE;
+  }
+  return rc;
+}
+
 /* Ours first, as the commit of a concurrent one may fail, and nothing has happened then. */
 SQLITE_PRIVATE int sqlite3BtreeCommitPhaseOne(Btree *p, const char *zSuperJrnl){
+  int rcAll = hwCommitTogether(p->db);
+  if( rcAll!=SQLITE_OK ) return rcAll;
   for(int i=0; i<p->db->nDb; i++){
     Btree *pOurs = p->db->aDb[i].pBt;
     if( pOurs && HW(pOurs) ){

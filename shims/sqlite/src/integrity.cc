@@ -85,8 +85,7 @@ int hw_check_tree(HwConnection* connection, unsigned root, const HwCollator* col
     ++count;
     const bool is_short = hawthorn::sqlite::is_short(record);
     if (is_short && !record.empty()) record.remove_prefix(1);
-    const bool has_record =
-        (is_short && record.empty()) || take_apart(record, SIZE_MAX, &fields);
+    const bool has_record = (is_short && record.empty()) || take_apart(record, SIZE_MAX, &fields);
     if (!has_record || (is_short && !hawthorn::sqlite::is_key(cursor.key()))) {
       complain(context, (name + "entry " + std::to_string(count) + " is no record").c_str());
     }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hawthorn/db.h"
+#include "shims/sqlite/src/intent.h"
 
 namespace hawthorn::sqlite {
 namespace {
@@ -30,6 +31,13 @@ Status failed(const std::string& what) {
   return Status(StatusCode::kIoError, what + ": " + strerror(errno));
 }
 
+bool is_suffix(std::string_view text) {
+  return text.size() == kSuffixDigits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return isxdigit(c) != 0; });
+}
+
+}  // namespace
+
 Status sync_directory(const std::string& path) {
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return failed(path);
@@ -37,13 +45,6 @@ Status sync_directory(const std::string& path) {
   ::close(directory);
   return synced ? Status() : failed(path);
 }
-
-bool is_suffix(std::string_view text) {
-  return text.size() == kSuffixDigits &&
-         std::all_of(text.begin(), text.end(), [](char c) { return isxdigit(c) != 0; });
-}
-
-}  // namespace
 
 Found look_at(const std::string& path, std::string* directory) {
   struct stat info{};
@@ -97,7 +98,9 @@ void remove_deleted(const std::string& path) {
   for (const std::string& directory : left) {
     if (std::find(named.begin(), named.end(), name_of(directory)) != named.end()) continue;
     // One that is open says kBusy. What was not finished when its process ended is no database yet.
-    if (!Db::destroy(directory).is_not_found()) continue;
+    const Status gone = Db::destroy(directory);
+    if (gone.ok() || gone.is_not_found()) remove_intent(directory);
+    if (!gone.is_not_found()) continue;
     if (fs::is_empty(directory, error) || fs::exists(directory + "/lock", error)) {
       fs::remove_all(directory, error);
     }

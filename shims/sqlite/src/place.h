@@ -28,6 +28,8 @@ Found look_at(const std::string& path, std::string* directory);
 std::string new_directory(const std::string& path);
 // Removes directories of databases at this path whose file was deleted, but those that are open.
 void remove_deleted(const std::string& path);
+// What was made, renamed or removed in a directory is durable when it returns.
+Status sync_directory(const std::string& path);
 // Makes the file, or fills the empty one, when the database stands. Durable when it returns.
 Status write_file(const std::string& path, const std::string& directory);
 

@@ -58,6 +58,13 @@ int hw_begin_write(HwConnection*, long long wait_ms);
 // hw_failed.
 int hw_commit(HwConnection*, int synchronous, int keep_reading, long long wait_ms);
 int hw_roll_back(HwConnection*, int keep_reading);
+// Whether there is anything to be committed.
+int hw_is_dirty(const HwConnection*);
+// Of one that writes and has not yet written: it may come to be committed together with others.
+// All of those but one have to be told so.
+void hw_may_be_together(HwConnection*);
+// Commits several that are dirty, and none concurrent: all or none of them, whatever happens.
+int hw_commit_together(HwConnection** all, int count, const int* synchronous, int keep_reading);
 // Ends one that reads.
 void hw_end_read(HwConnection*);
 

@@ -11,14 +11,10 @@ namespace {
 constexpr size_t kKeptBytesMax = size_t{1} << 20;
 constexpr size_t kKeptValueBytesMax = size_t{64} << 10;
 
-int write_all(HwConnection* connection, const HwConnection::KeptNodes& nodes) {
+int write_all(HwConnection* connection, uint32_t root, const HwConnection::KeptNodes& nodes) {
   for (const auto& [key, value] : nodes.values) {
-    int code = SQLITE_OK;
-    if (value.has_value()) {
-      code = connection->put(nodes.tree, key, *value);
-    } else if (const Status status = connection->txn.del(nodes.tree, key); !status.ok()) {
-      code = connection->written(status);
-    }
+    const int code = value.has_value() ? connection->put(root, nodes.tree, key, *value)
+                                       : connection->del(root, nodes.tree, key);
     if (code != SQLITE_OK) return code;
   }
   return SQLITE_OK;
@@ -53,7 +49,7 @@ int TreeNodes::put(std::string_view key, std::string_view value) {
       kept != connection_->kept_nodes.end()) {
     kept->second.values.erase(std::string(key));
   }
-  return connection_->put(tree_, key, value);
+  return connection_->put(root_, tree_, key, value);
 }
 
 int TreeNodes::keep(std::string_view key, std::optional<std::string> value) {
@@ -91,7 +87,8 @@ int TreeNodes::is_empty(bool* empty) {
 
 int HwConnection::write_kept_nodes() {
   for (const auto& [root, nodes] : kept_nodes) {
-    if (const int code = hawthorn::sqlite::write_all(this, nodes); code != SQLITE_OK) return code;
+    const int code = hawthorn::sqlite::write_all(this, root, nodes);
+    if (code != SQLITE_OK) return code;
   }
   drop_kept_nodes();
   return SQLITE_OK;
@@ -100,7 +97,7 @@ int HwConnection::write_kept_nodes() {
 int HwConnection::write_kept_nodes_of(uint32_t root) {
   const auto found = kept_nodes.find(root);
   if (found == kept_nodes.end()) return SQLITE_OK;
-  const int code = hawthorn::sqlite::write_all(this, found->second);
+  const int code = hawthorn::sqlite::write_all(this, root, found->second);
   if (code == SQLITE_OK) kept_nodes.erase(found);
   return code;
 }

@@ -1,0 +1,165 @@
+// What a connection's transaction writes: each change goes to the engine's, and where that may be
+// committed together with others to the list of what it has done (redo.h).
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "shims/sqlite/src/connection.h"
+
+using hawthorn::Result;
+using hawthorn::Status;
+using hawthorn::Tree;
+using hawthorn::sqlite::kNumbersKey;
+using hawthorn::sqlite::Numbers;
+using hawthorn::sqlite::Redo;
+using hawthorn::sqlite::to_code;
+using hawthorn::sqlite::tree_name;
+
+int HwConnection::written(const Status& status) {
+  if (status.ok()) return SQLITE_OK;
+  const int code = to_code(status);
+  if (code != SQLITE_BUSY) return code;
+  failed = concurrent ? SQLITE_BUSY_SNAPSHOT : SQLITE_BUSY;
+  return failed;
+}
+
+int HwConnection::done(const Redo::Operation& operation) {
+  if (!redo.has_value()) return SQLITE_OK;
+  const int code = to_code(redo->add(operation));
+  // One that is in the transaction and not in the list must not be committed.
+  if (code != SQLITE_OK) failed = code;
+  return code;
+}
+
+// ---- Entries
+
+int HwConnection::put(uint32_t root, const Tree& tree, std::string_view key,
+                      std::string_view value) {
+  dirty = true;
+  Status status;
+  if (value.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
+    status = txn.put(tree, key, value);
+  } else {
+    std::string_view rest = value;
+    status = txn.put_stream(tree, key, value.size(), [&rest](std::span<char> buffer) {
+      const size_t size = std::min(buffer.size(), rest.size());
+      memcpy(buffer.data(), rest.data(), size);
+      rest.remove_prefix(size);
+      return Result<size_t>(size);
+    });
+  }
+  if (!status.ok()) return written(status);
+  return done({.kind = Redo::Kind::kPut, .root = root, .key = key, .value = value});
+}
+
+int HwConnection::del(uint32_t root, const Tree& tree, std::string_view key) {
+  dirty = true;
+  if (Status s = txn.del(tree, key); !s.ok()) return written(s);
+  return done({.kind = Redo::Kind::kDelete, .root = root, .key = key});
+}
+
+int HwConnection::write_part(uint32_t root, const Tree& tree, std::string_view key, uint64_t offset,
+                             std::string_view bytes) {
+  dirty = true;
+  if (Status s = txn.write_part(tree, key, offset, bytes); !s.ok()) return written(s);
+  return done(
+      {.kind = Redo::Kind::kPart, .root = root, .offset = offset, .key = key, .value = bytes});
+}
+
+// ---- Numbers and trees
+
+template <typename Change>
+int HwConnection::change_numbers(const Change& change) {
+  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  Numbers changed = *now;
+  change(changed);
+  dirty = true;
+  numbers_changed_ = true;
+  const std::string value = changed.encode();
+  if (Status s = txn.put(database->numbers_tree(), kNumbersKey, value); !s.ok()) return written(s);
+  numbers_ = changed;
+  return done({.kind = Redo::Kind::kNumbers, .value = value});
+}
+
+int HwConnection::create_tree(uint32_t* root) {
+  const auto take = [root](Numbers& numbers) { *root = numbers.next_root++; };
+  if (const int code = change_numbers(take); code != SQLITE_OK) return code;
+  const Result<Tree> made = txn.tree(tree_name(*root));
+  if (!made.ok()) return to_code(made.status());
+  made_.push_back(*root);
+  trees_[*root] = *made;
+  return done({.kind = Redo::Kind::kCreate, .root = *root});
+}
+
+int HwConnection::drop_tree(uint32_t root) {
+  if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
+  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
+  dirty = true;
+  trees_.erase(root);
+  kept_nodes.erase(root);
+  const int code = written(txn.drop_tree(tree_name(root)));
+  return code == SQLITE_OK ? done({.kind = Redo::Kind::kDrop, .root = root}) : code;
+}
+
+int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
+  Tree found;
+  if (const int code = tree(root, &found); code != SQLITE_OK) return code;
+  if (entries != nullptr) {
+    int code = write_kept_nodes_of(root);
+    if (code == SQLITE_OK) code = count_entries(found, entries);
+    if (code != SQLITE_OK) return code;
+  }
+  if (const int code = about_to_change(root, std::nullopt, nullptr); code != SQLITE_OK) return code;
+  dirty = true;
+  kept_nodes.erase(root);
+  const int code = written(txn.delete_range(found, {}));
+  return code == SQLITE_OK ? done({.kind = Redo::Kind::kClear, .root = root}) : code;
+}
+
+int HwConnection::note_collated() {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  if (now->collated != 0) return SQLITE_OK;
+  return change_numbers([](Numbers& numbers) { numbers.collated = 1; });
+}
+
+int HwConnection::clear_all() {
+  const Result<std::vector<std::string>> names = txn.list_trees();
+  if (!names.ok()) return to_code(names.status());
+  for (const std::string& name : *names) {
+    const std::optional<uint32_t> root = hawthorn::sqlite::root_of(name);
+    if (!root.has_value()) continue;
+    const int code =
+        *root == hawthorn::sqlite::kSchemaRoot ? clear_tree(*root, nullptr) : drop_tree(*root);
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
+}
+
+// ---- For the dispatcher
+
+int hw_set_wal(HwConnection* connection, int wal) {
+  return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
+}
+
+int hw_set_meta(HwConnection* connection, int index, unsigned value) {
+  return connection->change_numbers(
+      [=](Numbers& numbers) { numbers.meta[static_cast<size_t>(index)] = value; });
+}
+
+int hw_create_tree(HwConnection* connection, unsigned* root) {
+  return connection->create_tree(root);
+}
+
+int hw_drop_tree(HwConnection* connection, unsigned root) { return connection->drop_tree(root); }
+
+int hw_clear_tree(HwConnection* connection, unsigned root, long long* entries) {
+  int64_t counted = 0;
+  const int code = connection->clear_tree(root, entries != nullptr ? &counted : nullptr);
+  if (entries != nullptr) *entries = counted;
+  return code;
+}
