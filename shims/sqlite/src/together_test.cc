@@ -176,11 +176,11 @@ constexpr uint32_t kRoot = 2;
 class Raw {
  public:
   explicit Raw(const std::string& path) {
-    if (hw_open(path.c_str(), 0, 0, 0, &connection_) != SQLITE_OK) _exit(10);
+    if (hw_open(path.c_str(), 0, 0, 0, &connection_) != SQLITE_OK) die("open " + path);
   }
   HwConnection* get() const { return connection_; }
   void begin(bool may_be_together) {
-    if (hw_begin_write(connection_, 0) != SQLITE_OK) _exit(11);
+    if (hw_begin_write(connection_, 0) != SQLITE_OK) die("begin");
     if (may_be_together) hw_may_be_together(connection_);
   }
   // Of a row of t(a INTEGER PRIMARY KEY, b).
@@ -192,12 +192,18 @@ class Raw {
     if (hw_cursor_open(connection_, kRoot, -1, nullptr, nullptr, &state, &skip_next, &cursor) !=
             SQLITE_OK ||
         hw_insert_row(cursor, row, record, sizeof(record), 0) != SQLITE_OK) {
-      _exit(12);
+      die("write");
     }
     hw_cursor_close(cursor);
   }
 
  private:
+  // Of a child, or of the whole program, which cannot go on.
+  [[noreturn]] static void die(const std::string& what) {
+    fprintf(stderr, "together_test: cannot %s\n", what.c_str());
+    _exit(10);
+  }
+
   HwConnection* connection_ = nullptr;
 };
 
