@@ -251,34 +251,6 @@ void Database::release(Database* database) {
   all.databases.erase(database->directory_);
 }
 
-bool Database::lock_writer(int64_t wait_ms) {
-  std::unique_lock<std::mutex> guard(mutex_);
-  const auto free = [this] { return !writing_ && committing_ == 0 && committers_first_ == 0; };
-  bool is_free = free();
-  if (!is_free && wait_ms > 0) {
-    ++writers_waiting_;
-    is_free = for_writer_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
-    --writers_waiting_;
-    // Those that it has held up.
-    if (!is_free && writers_waiting_ == 0) for_committers_.notify_all();
-  }
-  if (is_free) writing_ = true;
-  return is_free;
-}
-
-void Database::unlock_writer() {
-  {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    writing_ = false;
-    committers_first_ = committers_waiting_;
-    if (committers_first_ == 0) {
-      if (writers_waiting_ != 0) for_writer_.notify_one();
-      return;
-    }
-  }
-  for_committers_.notify_all();
-}
-
 Status Database::change_cache(uint64_t before, uint64_t after) {
   const std::lock_guard<std::mutex> guard(mutex_);
   cache_bytes_ += after - before;
@@ -288,32 +260,6 @@ Status Database::change_cache(uint64_t before, uint64_t after) {
   if (status.is(StatusCode::kOutOfMemory)) return {};
   if (status.ok()) budget_ = budget;
   return status;
-}
-
-bool Database::lock_committer(int64_t wait_ms) {
-  std::unique_lock<std::mutex> guard(mutex_);
-  const auto free = [this] {
-    return !writing_ && (writers_waiting_ == 0 || committers_first_ != 0);
-  };
-  bool is_free = free();
-  if (!is_free && wait_ms > 0) {
-    ++committers_waiting_;
-    is_free = for_committers_.wait_for(guard, std::chrono::milliseconds(wait_ms), free);
-    --committers_waiting_;
-    if (is_free && committers_first_ != 0) --committers_first_;
-    committers_first_ = std::min(committers_first_, committers_waiting_);
-    if (!is_free && committers_first_ == 0) for_writer_.notify_one();
-  }
-  if (is_free) ++committing_;
-  return is_free;
-}
-
-void Database::unlock_committer() {
-  {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    if (--committing_ != 0 || writers_waiting_ == 0) return;
-  }
-  for_writer_.notify_one();
 }
 
 void Database::end_commit(bool committed) {

@@ -17,7 +17,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +27,7 @@
 #include <vector>
 
 #include "hawthorn/hawthorn.h"
+#include "shims/sqlite/src/writer_lock.h"
 
 namespace hawthorn::sqlite {
 
@@ -74,12 +74,12 @@ class Database {
   const std::string& directory() const { return directory_; }
 
   // Waits up to wait_ms for who writes, and who commits. False: it still does.
-  bool lock_writer(int64_t wait_ms);
-  void unlock_writer();
+  bool lock_writer(int64_t wait_ms) { return writers_.lock(wait_ms); }
+  void unlock_writer() { writers_.unlock(); }
   // The same for the commit of a concurrent transaction, beside others. Writers that wait go first,
   // and those of these that have waited for a writer before the next one.
-  bool lock_committer(int64_t wait_ms);
-  void unlock_committer();
+  bool lock_committer(int64_t wait_ms) { return writers_.lock_shared(wait_ms); }
+  void unlock_committer() { writers_.unlock_shared(); }
 
   // One connection wants so much cached, and not what it wanted before. Errors: those of
   // Db::set_memory_budget, but for a budget that is in use: then it stays as it is.
@@ -139,14 +139,7 @@ class Database {
   std::mutex mutex_;
   uint64_t cache_bytes_ = 0;  // that all connections want; under mutex_
   uint64_t budget_ = 0;       // under mutex_
-  std::condition_variable for_writer_;
-  std::condition_variable for_committers_;
-  // Under mutex_.
-  bool writing_ = false;
-  uint64_t committing_ = 0;
-  uint64_t writers_waiting_ = 0;
-  uint64_t committers_waiting_ = 0;
-  uint64_t committers_first_ = 0;  // of those that wait, before the next writer
+  WriterLock writers_;
   std::atomic<uint64_t> started_{0};
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> committed_{0};
