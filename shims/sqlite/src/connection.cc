@@ -25,6 +25,14 @@ using hawthorn::sqlite::Numbers;
 using hawthorn::sqlite::to_code;
 using hawthorn::sqlite::tree_name;
 
+namespace {
+
+Durability before_sync(Durability durability) {
+  return durability == Durability::kFull ? Durability::kNone : durability;
+}
+
+}  // namespace
+
 // ---- Transactions
 
 // One that has an end to come may be seen, or not.
@@ -174,6 +182,12 @@ Status HwConnection::end_txn(Durability durability) {
   return status;
 }
 
+// Commits wait for the disk together: none keeps others from writing meanwhile. What was committed
+// so is seen by others, as in the engine, before it is durable.
+int HwConnection::sync(bool wrote, Durability durability) {
+  return wrote && durability == Durability::kFull ? to_code(database->db().sync()) : SQLITE_OK;
+}
+
 // Beside others, but where it goes on to read what it leaves.
 int HwConnection::commit_concurrent(Durability durability, bool keep_reading, int64_t wait_ms) {
   int code = SQLITE_OK;
@@ -189,8 +203,9 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
   }
   leave_all();
   if (database->in_doubt()) code = SQLITE_BUSY;  // again
-  if (code == SQLITE_OK) code = written(end_txn(durability));
-  if (code == SQLITE_OK) {
+  if (code == SQLITE_OK) code = written(end_txn(before_sync(durability)));
+  const bool committed = code == SQLITE_OK;
+  if (committed) {
     end_write(keep_reading, false, &code);
   } else if (!txn.open()) {
     each_cursor([code](HwCursor& cursor) { cursor.trip(code); });
@@ -200,7 +215,7 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
   } else {
     database->unlock_committer();
   }
-  return code;
+  return code == SQLITE_OK ? sync(committed, durability) : code;
 }
 
 int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_ms) {
@@ -212,11 +227,12 @@ int HwConnection::commit(Durability durability, bool keep_reading, int64_t wait_
   }
   if (concurrent) return commit_concurrent(durability, keep_reading, wait_ms);
   leave_all();
-  int code = written(end_txn(durability));
+  const bool wrote = dirty;
+  int code = written(end_txn(before_sync(durability)));
   if (code != SQLITE_OK) return code;  // the caller rolls back
   end_write(keep_reading, false, &code);
   database->unlock_writer();
-  return code;
+  return code == SQLITE_OK ? sync(wrote, durability) : code;
 }
 
 int HwConnection::roll_back(bool keep_reading) {

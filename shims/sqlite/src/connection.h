@@ -127,6 +127,7 @@ struct HwConnection {
   int take_snapshot();
   void keep_numbers(uint64_t changes);
   void look_at_commits(uint64_t commits, bool certain);
+  int sync(bool wrote, hawthorn::Durability durability);
   int commit_concurrent(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
   int settle();
   // Of a write that was made.
