@@ -139,9 +139,13 @@ bool take_apart(std::string_view record, size_t max_fields, std::vector<Field>* 
   return body == end;
 }
 
-void append_record(std::span<const Field> fields, std::string* record) {
-  size_t types_bytes = 0;
-  size_t bodies_bytes = 0;
+namespace {
+
+// With more types and bodies behind those of the fields.
+void append_with(std::span<const Field> fields, std::string_view more_types,
+                 std::string_view more_bodies, std::string* record) {
+  size_t types_bytes = more_types.size();
+  size_t bodies_bytes = more_bodies.size();
   for (const Field& field : fields) {
     const uint64_t type = serial_type(field);
     types_bytes += varint_size(type);
@@ -161,6 +165,25 @@ void append_record(std::span<const Field> fields, std::string* record) {
     at = put_varint(at, type);
     body = put_body(body, field, type);
   }
+  more_types.copy(at, more_types.size());
+  more_bodies.copy(body, more_bodies.size());
+}
+
+}  // namespace
+
+void append_record(std::span<const Field> fields, std::string* record) {
+  append_with(fields, {}, {}, record);
+}
+
+bool append_record(std::span<const Field> fields, std::string_view rest, std::string* record) {
+  uint64_t header_bytes = 0;
+  const char* const types = take_varint(rest.data(), rest.data() + rest.size(), &header_bytes);
+  if (types == nullptr || header_bytes > rest.size()) return false;
+  const char* const bodies = rest.data() + header_bytes;
+  if (types > bodies) return false;
+  append_with(fields, {types, static_cast<size_t>(bodies - types)}, rest.substr(header_bytes),
+              record);
+  return true;
 }
 
 }  // namespace hawthorn::sqlite

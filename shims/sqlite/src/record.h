@@ -38,6 +38,9 @@ bool take_apart(std::string_view record, size_t max_fields, std::vector<Field>* 
 
 // Appends the record of these fields.
 void append_record(std::span<const Field> fields, std::string* record);
+// The same with those of another record behind them, which is not looked at but for where its
+// header ends. False: it has none, and nothing was appended.
+bool append_record(std::span<const Field> fields, std::string_view rest, std::string* record);
 
 // Numbers of 8 bytes, the high ones first, as they are in records and in keys.
 inline uint64_t load_big_endian(const char* from) {

@@ -281,15 +281,11 @@ constexpr size_t kShortRecordBytesMax = 512;
 bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std::string_view rest,
                   std::string* record) {
   thread_local std::vector<Field> fields;
-  thread_local std::vector<Field> more;
   thread_local std::string scratch;
   if (!take_key_apart(key, orders, &fields, &scratch) || fields.size() != orders.size()) {
     return false;
   }
-  if (!rest.empty()) {
-    if (!take_apart(rest, SIZE_MAX, &more)) return false;
-    fields.insert(fields.end(), more.begin(), more.end());
-  }
+  if (!rest.empty()) return append_record(fields, rest, record);
   append_record(fields, record);
   return true;
 }

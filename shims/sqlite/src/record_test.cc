@@ -269,5 +269,28 @@ TEST_F(RandomRecords, ChangedBytesDoNoHarm) {
   }
 }
 
+// ---- Records put together
+
+TEST(RecordTest, FieldsBeforeThoseOfAnotherRecord) {
+  const std::string text(200, 't');  // a header of more than 127 bytes with the others
+  std::vector<Field> all;
+  for (int i = 0; i < 130; ++i) all.push_back(integer(i));
+  all.push_back({.type = FieldType::kText, .bytes = text});
+  std::string whole;
+  append_record(all, &whole);
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{126}, size_t{130}, all.size()}) {
+    std::string rest;
+    append_record(std::span(all).subspan(count), &rest);
+    std::string together = "x";
+    ASSERT_TRUE(append_record(std::span(all).first(count), rest, &together));
+    EXPECT_EQ(together, "x" + whole) << count;
+  }
+  std::string untouched = "x";
+  EXPECT_FALSE(append_record(all, "", &untouched)) << "no header";
+  EXPECT_FALSE(append_record(all, std::string_view("\x09\x01", 2), &untouched)) << "cut off";
+  EXPECT_FALSE(append_record(all, std::string_view("\0", 1), &untouched)) << "of no byte";
+  EXPECT_EQ(untouched, "x");
+}
+
 }  // namespace
 }  // namespace hawthorn::sqlite::record_test
