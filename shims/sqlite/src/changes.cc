@@ -70,6 +70,15 @@ int HwConnection::write_part(uint32_t root, const Tree& tree, std::string_view k
 
 // ---- Numbers and trees
 
+int HwConnection::write_numbers(const Numbers& changed) {
+  dirty = true;
+  numbers_changed_ = true;
+  const std::string value = changed.encode();
+  if (Status s = txn.put(database->numbers_tree(), kNumbersKey, value); !s.ok()) return written(s);
+  numbers_ = changed;
+  return done({.kind = Redo::Kind::kNumbers, .value = value});
+}
+
 template <typename Change>
 int HwConnection::change_numbers(const Change& change) {
   if (concurrent) return HW_SCHEMA_IN_CONCURRENT;
@@ -77,12 +86,7 @@ int HwConnection::change_numbers(const Change& change) {
   if (const int code = numbers(&now); code != SQLITE_OK) return code;
   Numbers changed = *now;
   change(changed);
-  dirty = true;
-  numbers_changed_ = true;
-  const std::string value = changed.encode();
-  if (Status s = txn.put(database->numbers_tree(), kNumbersKey, value); !s.ok()) return written(s);
-  numbers_ = changed;
-  return done({.kind = Redo::Kind::kNumbers, .value = value});
+  return write_numbers(changed);
 }
 
 int HwConnection::create_tree(uint32_t* root) {
@@ -124,7 +128,9 @@ int HwConnection::note_collated() {
   const Numbers* now = nullptr;
   if (const int code = numbers(&now); code != SQLITE_OK) return code;
   if (now->collated != 0) return SQLITE_OK;
-  return change_numbers([](Numbers& numbers) { numbers.collated = 1; });
+  Numbers changed = *now;
+  changed.collated = 1;
+  return write_numbers(changed);
 }
 
 int HwConnection::clear_all() {

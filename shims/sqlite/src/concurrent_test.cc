@@ -293,6 +293,50 @@ TEST_F(ConcurrentTest, AChangeOfTheSchemaMakesItFail) {
   }
 }
 
+// The database notes it, which is a change of what each of them reads.
+TEST_F(ConcurrentTest, TheFirstEntryByAProgramsCollation) {
+  Connection one = open_filled();
+  Connection two = open();
+  Connection plain = open();
+  for (Connection* each : {&one, &two}) {
+    ASSERT_EQ(
+        sqlite3_create_collation(each->get(), "NOCASE", SQLITE_UTF8, nullptr, compare_from_behind),
+        SQLITE_OK);
+  }
+  const std::string search = "SELECT a FROM p INDEXED BY p_b WHERE b = 'x' COLLATE NOCASE";
+  EXPECT_SQL_OK(one,
+                "CREATE TABLE p(a INTEGER PRIMARY KEY, b); CREATE INDEX p_b ON p(b COLLATE NOCASE);"
+                "BEGIN CONCURRENT; SAVEPOINT s; INSERT INTO p VALUES(1, 'x'); ROLLBACK TO s;"
+                "INSERT INTO p VALUES(2, 'x')");
+  EXPECT_EQ(one.value(search), "i2");
+  EXPECT_SQL_OK(one, "ROLLBACK");
+  EXPECT_EQ(plain.rows(search).size(), 0U) << "there is no index by it";
+
+  EXPECT_SQL_OK(two, "BEGIN CONCURRENT; INSERT INTO p VALUES(3, 'y')");
+  EXPECT_SQL_OK(one, "BEGIN CONCURRENT; INSERT INTO p VALUES(4, 'x')");
+  EXPECT_SQL_OK(plain, "BEGIN IMMEDIATE");
+  EXPECT_EQ(one.code("COMMIT"), SQLITE_BUSY);
+  EXPECT_SQL_OK(plain, "ROLLBACK; BEGIN CONCURRENT; UPDATE t SET b = 1 WHERE a = 1");
+  EXPECT_SQL_OK(one, "COMMIT");
+  expect_conflict(two, "COMMIT");
+  expect_conflict(plain, "COMMIT");
+  EXPECT_SQL_OK(two, "ROLLBACK");
+  EXPECT_SQL_OK(plain, "ROLLBACK");
+  EXPECT_EQ(plain.code(search), SQLITE_ERROR) << "it is not by SQLite's own function";
+
+  // From then on it is as any other change.
+  EXPECT_SQL_OK(plain, "BEGIN CONCURRENT; UPDATE t SET b = 1 WHERE a = 1");
+  EXPECT_SQL_OK(one, "BEGIN CONCURRENT; UPDATE p SET b = 'xx'");
+  EXPECT_SQL_OK(two, "BEGIN CONCURRENT; INSERT INTO p VALUES(100, 'y')");
+  EXPECT_SQL_OK(one, "COMMIT");
+  EXPECT_SQL_OK(plain, "COMMIT");
+  expect_conflict(two, "COMMIT");  // entries of one such index are not apart
+  EXPECT_SQL_OK(two, "ROLLBACK");
+  EXPECT_EQ(two.rows("SELECT a, b FROM p INDEXED BY p_b WHERE b > '' COLLATE NOCASE"),
+            std::vector<std::string>{"i4|t'xx'"});
+  expect_sound(one);
+}
+
 // ---- Transactions
 
 TEST_F(ConcurrentTest, SavepointsAndFailedStatements) {

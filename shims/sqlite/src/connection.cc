@@ -188,7 +188,7 @@ int HwConnection::sync(bool wrote, Durability durability) {
   return wrote && durability == Durability::kFull ? to_code(database->db().sync()) : SQLITE_OK;
 }
 
-// Beside others, but where it goes on to read what it leaves.
+// Beside others, but where it goes on to read what it leaves, and where it changes the numbers.
 int HwConnection::commit_concurrent(Durability durability, bool keep_reading, int64_t wait_ms) {
   int code = SQLITE_OK;
   if (!dirty) {
@@ -198,7 +198,8 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
   }
   // What was committed together with another database comes first.
   if (database->in_doubt() && (code = settle()) != SQLITE_OK) return code;
-  if (!(keep_reading ? database->lock_writer(wait_ms) : database->lock_committer(wait_ms))) {
+  const bool alone = keep_reading || numbers_changed_;
+  if (!(alone ? database->lock_writer(wait_ms) : database->lock_committer(wait_ms))) {
     return SQLITE_BUSY;
   }
   leave_all();
@@ -210,7 +211,7 @@ int HwConnection::commit_concurrent(Durability durability, bool keep_reading, in
   } else if (!txn.open()) {
     each_cursor([code](HwCursor& cursor) { cursor.trip(code); });
   }
-  if (keep_reading) {
+  if (alone) {
     database->unlock_writer();
   } else {
     database->unlock_committer();

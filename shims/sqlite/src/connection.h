@@ -61,7 +61,8 @@ struct HwConnection {
   int create_tree(uint32_t* root);
   int drop_tree(uint32_t root);
   int clear_tree(uint32_t root, int64_t* entries);
-  // From now on there may be indexes by a program's own collation.
+  // From now on there may be indexes by a program's own collation. Also of a concurrent one, beside
+  // which no other concurrent one is committed then.
   int note_collated();
   int clear_all();
   int put(uint32_t root, const hawthorn::Tree& tree, std::string_view key, std::string_view value);
@@ -130,6 +131,7 @@ struct HwConnection {
   int sync(bool wrote, hawthorn::Durability durability);
   int commit_concurrent(hawthorn::Durability durability, bool keep_reading, int64_t wait_ms);
   int settle();
+  int write_numbers(const hawthorn::sqlite::Numbers& changed);
   // Of a write that was made.
   int done(const hawthorn::sqlite::Redo::Operation& operation);
   void forget_made();
