@@ -300,34 +300,45 @@ bool HwCursor::make_record(std::string_view value) {
   return false;
 }
 
+const void* HwCursor::no_payload(int code) {
+  payload_code_ = code;
+  return nullptr;
+}
+
 const void* HwCursor::payload(unsigned* size) {
   *size = 0;
   if (record_place_ == place_ && place_ != 0 && state == HW_VALID) {
     *size = static_cast<unsigned>(record_.size());
     return record_.data();
   }
-  if (at_ == At::kBelow && settle_below() != SQLITE_OK) return nullptr;
-  if (int result = 0; at_ == At::kTail && read_key(&result) != SQLITE_OK) return nullptr;
+  int code = SQLITE_OK;
+  if (at_ == At::kBelow && (code = settle_below()) != SQLITE_OK) return no_payload(code);
+  int result = 0;
+  if (at_ == At::kTail && (code = read_key(&result)) != SQLITE_OK) return no_payload(code);
   std::string_view bytes;
   switch (at_) {
     case At::kEngine:
       bytes = engine_->value();
+      if (engine_->status().ok()) break;
+      if (!engine_->status().is(StatusCode::kNotSupported)) {
+        return no_payload(to_code(engine_->status()));
+      }
       // It is on an entry whose value it has not read, which is too large for it.
-      if (!engine_->status().is(StatusCode::kNotSupported)) break;
       key = engine_->key();
-      if (int result = 0; read_key(&result) != SQLITE_OK || result != 0) return nullptr;
+      if ((code = read_key(&result)) != SQLITE_OK) return no_payload(code);
+      if (result != 0) return no_payload(SQLITE_CORRUPT);
       [[fallthrough]];
     case At::kValue:
       bytes = is_large_ ? std::string_view(large_) : value_.view();
       break;
     case At::kNode:
-      if (collated_->entries.record(&bytes) != SQLITE_OK) return nullptr;
+      if ((code = collated_->entries.record(&bytes)) != SQLITE_OK) return no_payload(code);
       break;
     default:
       return nullptr;
   }
   if (!is_table && hawthorn::sqlite::is_short(bytes)) {
-    if (!make_record(bytes)) return nullptr;
+    if (!make_record(bytes)) return no_payload(SQLITE_CORRUPT);
     bytes = record_;
   }
   *size = static_cast<unsigned>(bytes.size());
@@ -499,6 +510,8 @@ int hw_restore(HwCursor* cursor) { return cursor->restore(); }
 long long hw_row(HwCursor* cursor) { return cursor->row(); }
 long long hw_place(HwCursor* cursor) { return cursor->place(); }
 const void* hw_payload(HwCursor* cursor, unsigned* size) { return cursor->payload(size); }
+
+int hw_payload_code(const HwCursor* cursor) { return cursor->payload_code(); }
 
 int hw_insert_row(HwCursor* cursor, long long row, const void* data, long long size,
                   long long zeros) {

@@ -77,7 +77,9 @@ struct HwCursor {
 
   int64_t row();
   int64_t place();
+  // Null: it cannot be read, for the reason of payload_code().
   const void* payload(unsigned* size);
+  int payload_code() const { return payload_code_; }
 
   int insert_row(int64_t row, std::string_view data, size_t zeros);
   int insert_record(std::string_view record);  // of `key`
@@ -124,6 +126,7 @@ struct HwCursor {
   int settle_below();  // on the entry before
   std::string_view current_key() const;
   bool make_record(std::string_view value);
+  const void* no_payload(int code);
 
   int stand_on_node(int code, bool* found);
   void keep_record();
@@ -139,6 +142,7 @@ struct HwCursor {
   int64_t place_ = 0;
   std::string record_;  // of an index's entry whose value is a short one, at record_place_
   int64_t record_place_ = 0;
+  int payload_code_ = 11;            // SQLITE_CORRUPT
   int64_t sought_row_ = 0;           // on which it stood last, by number
   std::optional<std::string> tail_;  // the greatest key; empty: there is no entry
 };

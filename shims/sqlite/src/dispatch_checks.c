@@ -13,8 +13,9 @@ static void hwComplain(void *pArg, const char *zWhat){
   sqlite3_str_appendall(pAll->pText, zWhat);
 }
 
-/* Of the index whose root this is, where it has a collation of the program's that is there. */
-static KeyInfo *hwKeyInfoOfRoot(sqlite3 *db, Btree *p, Pgno iRoot){
+/* Of the index whose root this is, where its collations are there. pnMin: of the fields of its
+** entries as many as that at least; rows of a table WITHOUT ROWID may have fewer than columns. */
+static KeyInfo *hwKeyInfoOfRoot(sqlite3 *db, Btree *p, Pgno iRoot, int *pnMin){
   int iDb = 0;
   while( iDb<db->nDb && db->aDb[iDb].pBt!=p ) iDb++;
   if( iDb==db->nDb ) return 0;
@@ -36,12 +37,46 @@ static KeyInfo *hwKeyInfoOfRoot(sqlite3 *db, Btree *p, Pgno iRoot){
         pKeyInfo->aColl[j] = pColl;
         pKeyInfo->aSortFlags[j] = pIdx->aSortOrder[j];
       }
-      if( bKnown && hwHasOwnCollation(pKeyInfo) ) return pKeyInfo;
+      *pnMin = IsPrimaryKeyIndex(pIdx) && !HasRowid(pIdx->pTable) ? nKey : pIdx->nColumn;
+      if( bKnown ) return pKeyInfo;
       sqlite3KeyInfoUnref(pKeyInfo);
       return 0;
     }
   }
   return 0;
+}
+
+static int hwCheckTree(sqlite3 *db, Btree *p, Pgno iRoot, i64 *pnEntry, HwComplaints *pAll){
+  HwEntries entries;
+  HwCollator collator;
+  HwColumn *aColumn = 0;
+  KeyInfo *pKeyInfo;
+  int rc;
+  memset(&entries, 0, sizeof(entries));
+  pKeyInfo = hwKeyInfoOfRoot(db, p, iRoot, &entries.fields_min);
+  if( pKeyInfo ){
+    aColumn = sqlite3DbMallocRaw(db, pKeyInfo->nKeyField*sizeof(HwColumn));
+    if( aColumn==0 ){
+      sqlite3KeyInfoUnref(pKeyInfo);
+      return SQLITE_NOMEM_BKPT;
+    }
+    entries.fields_max = pKeyInfo->nAllField;
+    if( hwColumns(pKeyInfo, aColumn) ){
+      hwCollator(pKeyInfo, &collator);
+      entries.collator = &collator;
+    }else{
+      entries.orders = aColumn;
+      /* Keys have texts by others than BINARY in UTF-8, which the check does not make. */
+      for(int i=0; i<pKeyInfo->nKeyField; i++){
+        if( ENC(db)!=SQLITE_UTF8 && aColumn[i].collation!=HW_BINARY ) entries.orders = 0;
+      }
+      entries.columns = pKeyInfo->nKeyField;
+    }
+  }
+  rc = hw_check_tree(HW(p), iRoot, &entries, pnEntry, hwComplain, pAll);
+  sqlite3DbFree(db, aColumn);
+  sqlite3KeyInfoUnref(pKeyInfo);
+  return rc;
 }
 
 /* A root of zero at first: of the trees that are named alone. aEntry: how many entries each has. */
@@ -57,13 +92,8 @@ static int hwCheck(
   if( nRoot>0 && aRoot[0]!=0 ) rc = hw_check_files(HW(p), hwComplain, &all);
   for(int i=0; i<nRoot && rc==SQLITE_OK; i++){
     i64 nEntry = 0;
-    HwCollator collator;
-    KeyInfo *pKeyInfo;
     if( aRoot[i]==0 ) continue;
-    pKeyInfo = hwKeyInfoOfRoot(db, p, aRoot[i]);
-    if( pKeyInfo ) hwCollator(pKeyInfo, &collator);
-    rc = hw_check_tree(HW(p), aRoot[i], pKeyInfo ? &collator : 0, &nEntry, hwComplain, &all);
-    sqlite3KeyInfoUnref(pKeyInfo);
+    rc = hwCheckTree(db, p, aRoot[i], &nEntry, &all);
     if( aEntry ) aEntry[i] = nEntry;
   }
   *pnErr = all.nErr;

@@ -10,11 +10,16 @@ static int hwCollation(const CollSeq *pColl){
 
 /* ---- Indexes by a program's own collations: records compare as SQLite compares them. */
 
-static int hwHasOwnCollation(const KeyInfo *pKeyInfo){
+/* Whether one of the columns has a collation of the program's. */
+static int hwColumns(const KeyInfo *pKeyInfo, HwColumn *aColumn){
+  int bOwn = 0;
   for(int i=0; i<pKeyInfo->nKeyField; i++){
-    if( hwCollation(pKeyInfo->aColl[i])<0 ) return 1;
+    int eCollation = hwCollation(pKeyInfo->aColl[i]);
+    if( eCollation<0 ) bOwn = 1;
+    aColumn[i].collation = (u8)eCollation;
+    aColumn[i].descending = (pKeyInfo->aSortFlags[i] & KEYINFO_ORDER_DESC)!=0;
   }
-  return 0;
+  return bOwn;
 }
 
 /* What is sought, or inserted, of which the first columns alone count. */
@@ -87,12 +92,7 @@ SQLITE_PRIVATE int sqlite3BtreeCursor(
     nColumn = pKeyInfo->nKeyField;
     if( nColumn>HW_SMALL ) aColumn = sqlite3DbMallocRaw(p->db, nColumn*sizeof(HwColumn));
     if( aColumn==0 ) return SQLITE_NOMEM_BKPT;
-    for(int i=0; i<nColumn; i++){
-      int eCollation = hwCollation(pKeyInfo->aColl[i]);
-      if( eCollation<0 ) bOwn = 1;
-      aColumn[i].collation = (u8)eCollation;
-      aColumn[i].descending = (pKeyInfo->aSortFlags[i] & KEYINFO_ORDER_DESC)!=0;
-    }
+    bOwn = hwColumns(pKeyInfo, aColumn);
   }
   pCur->eState = CURSOR_INVALID;
   if( bOwn ) hwCollator(pKeyInfo, &collator);
@@ -300,11 +300,17 @@ SQLITE_PRIVATE i64 sqlite3BtreeOffset(BtCursor *pCur){
   return HW(pCur) ? hw_place(HW(pCur)) : stock_sqlite3BtreeOffset(pCur);
 }
 
+/* One that cannot be read has the first of two bytes: a header that is longer than the record,
+** which is SQLITE_CORRUPT for who looks at that alone. Who wants the other one, too, gets the error. */
+static const void *hwUnreadable(u32 *pAmt){
+  *pAmt = 1;
+  return "\x7f";
+}
+
 SQLITE_PRIVATE u32 sqlite3BtreePayloadSize(BtCursor *pCur){
   u32 nByte = 0;
   if( !HW(pCur) ) return stock_sqlite3BtreePayloadSize(pCur);
-  (void)hw_payload(HW(pCur), &nByte);
-  return nByte;
+  return hw_payload(HW(pCur), &nByte) ? nByte : 2;
 }
 
 SQLITE_PRIVATE sqlite3_int64 sqlite3BtreeMaxRecordSize(BtCursor *pCur){
@@ -312,7 +318,10 @@ SQLITE_PRIVATE sqlite3_int64 sqlite3BtreeMaxRecordSize(BtCursor *pCur){
 }
 
 SQLITE_PRIVATE const void *sqlite3BtreePayloadFetch(BtCursor *pCur, u32 *pAmt){
-  return HW(pCur) ? hw_payload(HW(pCur), pAmt) : stock_sqlite3BtreePayloadFetch(pCur, pAmt);
+  const void *pByte;
+  if( !HW(pCur) ) return stock_sqlite3BtreePayloadFetch(pCur, pAmt);
+  pByte = hw_payload(HW(pCur), pAmt);
+  return pByte ? pByte : hwUnreadable(pAmt);
 }
 
 SQLITE_PRIVATE int sqlite3BtreePayload(BtCursor *pCur, u32 offset, u32 amt, void *pBuf){
@@ -320,7 +329,7 @@ SQLITE_PRIVATE int sqlite3BtreePayload(BtCursor *pCur, u32 offset, u32 amt, void
   const u8 *aByte;
   if( !HW(pCur) ) return stock_sqlite3BtreePayload(pCur, offset, amt, pBuf);
   aByte = hw_payload(HW(pCur), &nByte);
-  if( aByte==0 ) return SQLITE_IOERR;
+  if( aByte==0 ) return hw_payload_code(HW(pCur));
   if( (u64)offset+amt>nByte ) return SQLITE_CORRUPT_BKPT;
   memcpy(pBuf, &aByte[offset], amt);
   return SQLITE_OK;

@@ -10,6 +10,7 @@
 #include "shims/sqlite/src/cursor.h"
 #include "shims/sqlite/src/record.h"
 
+using hawthorn::sqlite::ColumnOrder;
 using hawthorn::sqlite::Field;
 using hawthorn::sqlite::kCollatedHeaderKey;
 using hawthorn::sqlite::take_apart;
@@ -47,11 +48,49 @@ int check_nodes(HwConnection* connection, uint32_t root, const hawthorn::Tree& t
   return code;
 }
 
+// Entries of a table, or of an index whose keys are encoded.
+class EntryCheck {
+ public:
+  explicit EntryCheck(const HwEntries& of) : of_(of) {
+    for (int i = 0; of.orders != nullptr && i < of.columns; ++i) {
+      orders_.push_back(
+          {.collation = static_cast<hawthorn::sqlite::Collation>(of.orders[i].collation),
+           .descending = of.orders[i].descending != 0});
+    }
+  }
+
+  // What is wrong with one; null: nothing.
+  const char* operator()(std::string_view key, std::string_view value) {
+    const bool is_short = hawthorn::sqlite::is_short(value);
+    if (orders_.empty()) {
+      if (is_short && !value.empty()) value.remove_prefix(1);
+      const bool has_record = (is_short && value.empty()) || take_apart(value, SIZE_MAX, &fields_);
+      return has_record && (!is_short || hawthorn::sqlite::is_key(key)) ? nullptr : "is no record";
+    }
+    if (is_short) {
+      if (!hawthorn::sqlite::restore_record(key, orders_, value, &made_)) return "is no record";
+      value = made_;
+    }
+    if (!take_apart(value, SIZE_MAX, &fields_)) return "is no record";
+    const auto count = static_cast<int>(fields_.size());
+    if (count < of_.fields_min || count > of_.fields_max) return "has another number of columns";
+    if (is_short) return nullptr;  // made of its key
+    made_.clear();
+    hawthorn::sqlite::append_key(fields_, orders_, &made_);
+    return made_ == key ? nullptr : "is another one than its key's";
+  }
+
+ private:
+  const HwEntries& of_;
+  std::vector<ColumnOrder> orders_;
+  std::vector<Field> fields_;
+  std::string made_;
+};
+
 }  // namespace
 
-int hw_check_tree(HwConnection* connection, unsigned root, const HwCollator* collator,
-                  long long* entries, void (*complain)(void* context, const char* what),
-                  void* context) {
+int hw_check_tree(HwConnection* connection, unsigned root, const HwEntries* of, long long* entries,
+                  void (*complain)(void* context, const char* what), void* context) {
   hawthorn::Tree tree;
   if (const int code = connection->tree(root, &tree); code != SQLITE_OK) {
     complain(context, ("Tree " + std::to_string(root) + ": is missing").c_str());
@@ -63,10 +102,10 @@ int hw_check_tree(HwConnection* connection, unsigned root, const HwCollator* col
   if (connection->get(tree, kCollatedHeaderKey, header).ok()) {
     header.reset();
     const auto tell = [&](const std::string& what) { complain(context, (name + what).c_str()); };
-    return check_nodes(connection, root, tree, collator, tell, entries);
+    return check_nodes(connection, root, tree, of->collator, tell, entries);
   }
   hawthorn::Cursor cursor = connection->open_cursor(tree);
-  std::vector<Field> fields;
+  EntryCheck check(*of);
   std::string before;
   std::string large;
   long long count = 0;
@@ -83,11 +122,8 @@ int hw_check_tree(HwConnection* connection, unsigned root, const HwCollator* col
     }
     before = cursor.key();
     ++count;
-    const bool is_short = hawthorn::sqlite::is_short(record);
-    if (is_short && !record.empty()) record.remove_prefix(1);
-    const bool has_record = (is_short && record.empty()) || take_apart(record, SIZE_MAX, &fields);
-    if (!has_record || (is_short && !hawthorn::sqlite::is_key(cursor.key()))) {
-      complain(context, (name + "entry " + std::to_string(count) + " is no record").c_str());
+    if (const char* const wrong = check(cursor.key(), record); wrong != nullptr) {
+      complain(context, (name + "entry " + std::to_string(count) + " " + wrong).c_str());
     }
   }
   *entries = count;

@@ -98,11 +98,9 @@ int hw_clear_tree(HwConnection*, unsigned root, long long* entries);
 int hw_clear_all(HwConnection*);
 int hw_count_tree(HwConnection*, unsigned root, long long* entries);
 // Reads every entry; of a table or an index. What is wrong is told to `complain`.
-// Of an index by a program's own collation the order is known with `collator` (may be null).
-struct HwCollator;
-int hw_check_tree(HwConnection*, unsigned root, const struct HwCollator* collator,
-                  long long* entries, void (*complain)(void* context, const char* what),
-                  void* context);
+struct HwEntries;
+int hw_check_tree(HwConnection*, unsigned root, const struct HwEntries* of, long long* entries,
+                  void (*complain)(void* context, const char* what), void* context);
 // Checks every file of the database.
 int hw_check_files(HwConnection*, void (*complain)(void* context, const char* what), void* context);
 // Writes what takes more space than it must.
@@ -138,6 +136,16 @@ typedef struct HwCollator {
   void (*forget)(void* context, void* sought);
   int (*compare)(void* context, void* sought, const void* record, unsigned size, int* order);
 } HwCollator;
+
+// How the entries of an index are made, for a check. Neither orders nor a collator: nobody knows,
+// or it is a table.
+typedef struct HwEntries {
+  int columns;  // of the key
+  const HwColumn* orders;
+  const HwCollator* collator;
+  int fields_min;  // of each record
+  int fields_max;
+} HwEntries;
 
 // Where a cursor stands: SQLite's numbers, kept in its own cursor.
 enum { HW_VALID = 0, HW_INVALID = 1, HW_SKIP_NEXT = 2, HW_REQUIRE_SEEK = 3, HW_FAULT = 4 };
@@ -187,6 +195,8 @@ long long hw_place(HwCursor*);
 // The entry's record. Valid until the cursor moves or the table changes. Null: it could not be read
 // (no memory, damage).
 const void* hw_payload(HwCursor*, unsigned* size);
+// Of one that is null: why.
+int hw_payload_code(const HwCursor*);
 
 int hw_insert_row(HwCursor*, long long row, const void* data, long long size, long long zeros);
 int hw_insert_record(HwCursor*, const HwField* fields, int count, const void* record,
