@@ -25,7 +25,9 @@ TABLE = HERE / "supported.tsv"
 PAGE = HERE / "SUPPORTED.md"
 CHECKS = HERE / "tests" / "supported_test.cc"
 HOWS = ("own", "yes", "differs", "accepted", "refused", "absent")
-SECTIONS = ("topic", "statement", "pragma", "function")
+SECTIONS = {"topic": "By subject", "statement": "Statements", "pragma": "Pragmas",
+            "function": "Functions", "backup": "Backups (`sqlite3_backup_*`)"}
+NAMED = ("pragma", "function")  # sections whose rows have names with a space between
 NEWER = (3, 54, 1)  # has the names that bear a +
 
 FUNCTION = re.compile(r"^SQLITE_API\b[^;]*?\b(sqlite3\w*)\s*\(", re.MULTILINE)
@@ -64,7 +66,7 @@ class Row:
         self.how = columns[1] if len(columns) > 1 else ""
         self.note = columns[2] if len(columns) > 2 else ""
         self.claims = columns[3:]
-        listed = columns[0].split() if section in ("pragma", "function") else [columns[0]]
+        listed = columns[0].split() if section in NAMED else [columns[0]]
         self.names = [name.rstrip("+") for name in listed]
         self.newer = {name[:-1] for name in listed if name.endswith("+")}
 
@@ -86,7 +88,7 @@ def cell(text):
 
 
 def shown_names(row):
-    if row.section in ("topic", "statement"):
+    if row.section not in NAMED:
         return row.names[0]
     return ", ".join(f"`{name}`" for name in row.names)
 
@@ -101,10 +103,10 @@ def table_of(rows):
 
 def page(rows):
     text = PAGE_HEAD
-    for section, title in zip(SECTIONS, ("By subject", "Statements", "Pragmas", "Functions")):
+    for section, title in SECTIONS.items():
         here = [row for row in rows if row.section == section]
         own = [row for row in here if row.how == "own" and not row.note]
-        if section in ("topic", "statement"):
+        if section not in NAMED:
             own = []
         text += f"\n## {title}\n" + table_of([row for row in here if row not in own])
         names = sorted(name for row in own for name in row.names)

@@ -143,6 +143,7 @@ class SupportedTest : public SqliteTest {
   void blob();
   void checkpoint();
   void close();
+  void concurrent();
   void db_status();
   void deserialize();
   void exclusive();
@@ -158,6 +159,7 @@ class SupportedTest : public SqliteTest {
   void serialize();
   void session();
   void setlk_timeout();
+  void taken_names();
   void unlock_notify();
   void wal_is_kept();
 
@@ -175,6 +177,7 @@ const std::map<std::string, SupportedTest::Check>& SupportedTest::checks() {
       {"blob", &SupportedTest::blob},
       {"checkpoint", &SupportedTest::checkpoint},
       {"close", &SupportedTest::close},
+      {"concurrent", &SupportedTest::concurrent},
       {"db_status", &SupportedTest::db_status},
       {"deserialize", &SupportedTest::deserialize},
       {"exclusive", &SupportedTest::exclusive},
@@ -190,6 +193,7 @@ const std::map<std::string, SupportedTest::Check>& SupportedTest::checks() {
       {"serialize", &SupportedTest::serialize},
       {"session", &SupportedTest::session},
       {"setlk_timeout", &SupportedTest::setlk_timeout},
+      {"taken_names", &SupportedTest::taken_names},
       {"unlock_notify", &SupportedTest::unlock_notify},
       {"wal_is_kept", &SupportedTest::wal_is_kept},
   };
@@ -217,18 +221,24 @@ void SupportedTest::backup() {
   Connection ours = connect();
   Connection stock = connect(true);
   Connection memory(":memory:");
+  const auto copy = [](Connection& to, Connection& from) {
+    sqlite3_backup* const backup = sqlite3_backup_init(to.get(), "main", from.get(), "main");
+    ASSERT_NE(backup, nullptr);
+    EXPECT_EQ(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+    EXPECT_EQ(sqlite3_backup_remaining(backup), 0);
+    EXPECT_GT(sqlite3_backup_pagecount(backup), 0);
+    EXPECT_EQ(sqlite3_backup_finish(backup), SQLITE_OK);
+  };
   EXPECT_SQL_OK(stock, "CREATE TABLE t(a); INSERT INTO t VALUES(5)");
-  EXPECT_EQ(sqlite3_backup_init(memory.get(), "main", ours.get(), "main"), nullptr);
-  EXPECT_EQ(sqlite3_errcode(memory.get()), SQLITE_ERROR);
-  EXPECT_EQ(sqlite3_backup_init(ours.get(), "main", stock.get(), "main"), nullptr);
-  EXPECT_EQ(sqlite3_errcode(ours.get()), SQLITE_ERROR);
-  sqlite3_backup* const between = sqlite3_backup_init(memory.get(), "main", stock.get(), "main");
-  ASSERT_NE(between, nullptr);
-  EXPECT_EQ(sqlite3_backup_step(between, -1), SQLITE_DONE);
-  EXPECT_EQ(sqlite3_backup_remaining(between), 0);
-  EXPECT_GT(sqlite3_backup_pagecount(between), 0);
-  EXPECT_EQ(sqlite3_backup_finish(between), SQLITE_OK);
-  EXPECT_EQ(memory.value("SELECT a FROM t"), "i5");
+  copy(ours, stock);
+  EXPECT_SQL_OK(ours, "UPDATE t SET a = a + 1");
+  copy(memory, ours);
+  EXPECT_EQ(memory.value("SELECT a FROM t"), "i6");
+  Connection again = connect();
+  copy(again, ours);
+  EXPECT_EQ(again.value("SELECT a FROM t"), "i6");
+  copy(stock, again);
+  EXPECT_EQ(stock.value("SELECT a FROM t"), "i6");
 }
 
 void SupportedTest::blob() {
@@ -271,6 +281,24 @@ void SupportedTest::close() {
   EXPECT_EQ(sqlite3_finalize(statement), SQLITE_OK);  // closes it
   Connection again(path("close.db"));
   EXPECT_SQL_OK(again, "CREATE TABLE t(a)");
+}
+
+void SupportedTest::concurrent() {
+  Connection one(path("concurrent.db"));
+  Connection two(path("concurrent.db"));
+  EXPECT_SQL_OK(one,
+                "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES(1, 1), (5, 5)");
+  EXPECT_SQL_OK(one, "BEGIN CONCURRENT; UPDATE t SET b = 2 WHERE a = 1");
+  EXPECT_SQL_OK(two, "BEGIN CONCURRENT; UPDATE t SET b = 6 WHERE a = 5");
+  EXPECT_SQL_OK(one, "COMMIT");
+  EXPECT_SQL_OK(two, "COMMIT");
+  EXPECT_SQL_OK(one, "BEGIN CONCURRENT; UPDATE t SET b = 3 WHERE a = 1");
+  EXPECT_SQL_OK(two, "BEGIN CONCURRENT; UPDATE t SET b = 4 WHERE a = 1; COMMIT");
+  EXPECT_EQ(one.code("COMMIT"), SQLITE_BUSY_SNAPSHOT);
+  EXPECT_SQL_OK(one, "ROLLBACK; BEGIN CONCURRENT");
+  EXPECT_EQ(one.code("CREATE TABLE u(a)") & 0xff, SQLITE_ERROR);
+  EXPECT_SQL_OK(one, "ROLLBACK");
+  EXPECT_EQ(one.rows("SELECT b FROM t"), (std::vector<std::string>{"i4", "i6"}));
 }
 
 void SupportedTest::db_status() {
@@ -417,19 +445,40 @@ void SupportedTest::other_vfs() {
   EXPECT_TRUE(is_sqlites(path("vfs.db")));
 }
 
+int backwards(void*, int one_size, const void* one, int other_size, const void* other) {
+  return std::string_view(static_cast<const char*>(other), static_cast<size_t>(other_size))
+      .compare({static_cast<const char*>(one), static_cast<size_t>(one_size)});
+}
+
 void SupportedTest::own_collations() {
-  const auto reverse = [](void*, int one, const void* a, int two, const void* b) {
-    return std::string_view(static_cast<const char*>(b), static_cast<size_t>(two))
-        .compare(std::string_view(static_cast<const char*>(a), static_cast<size_t>(one)));
-  };
   Connection connection = connect();
-  EXPECT_EQ(sqlite3_create_collation(connection.get(), "mine", SQLITE_UTF8, nullptr, reverse),
+  EXPECT_EQ(sqlite3_create_collation(connection.get(), "mine", SQLITE_UTF8, nullptr, backwards),
             SQLITE_OK);
-  EXPECT_SQL_OK(connection, "CREATE TABLE t(a COLLATE mine); INSERT INTO t VALUES('a'), ('b')");
-  EXPECT_EQ(connection.rows("SELECT a FROM t ORDER BY a"),
-            (std::vector<std::string>{"t'b'", "t'a'"}));
-  EXPECT_EQ(connection.code("CREATE INDEX i ON t(a)"), SQLITE_ERROR);
-  EXPECT_SQL_OK(connection, "CREATE INDEX i ON t(a COLLATE BINARY)");
+  EXPECT_SQL_OK(connection,
+                "CREATE TABLE t(a COLLATE mine, b); INSERT INTO t VALUES('a', 1), ('b', 2);"
+                "CREATE INDEX i ON t(a); INSERT INTO t VALUES('aa', 3);"
+                "CREATE TABLE w(a COLLATE mine PRIMARY KEY, b) WITHOUT ROWID;"
+                "INSERT INTO w SELECT * FROM t");
+  const std::vector<std::string> expected = {"i2", "i3", "i1"};
+  EXPECT_EQ(connection.rows("SELECT b FROM t INDEXED BY i WHERE a > 'x' ORDER BY a"), expected);
+  EXPECT_EQ(connection.rows("SELECT b FROM w"), expected);
+  EXPECT_EQ(connection.code("INSERT INTO w VALUES('a', 4)"), SQLITE_CONSTRAINT_PRIMARYKEY);
+  expect_sound(connection);
+}
+
+void SupportedTest::taken_names() {
+  Connection with(path("names.db"));
+  Connection without(path("names.db"));
+  EXPECT_EQ(sqlite3_create_collation(with.get(), "NOCASE", SQLITE_UTF8, nullptr, backwards),
+            SQLITE_OK);
+  const std::string read = "SELECT a FROM t INDEXED BY i WHERE a > 'a'";
+  EXPECT_SQL_OK(with, "CREATE TABLE t(a COLLATE NOCASE); CREATE INDEX i ON t(a)");
+  EXPECT_SQL_OK(with, "INSERT INTO t VALUES('b'), ('B')");
+  EXPECT_EQ(with.rows(read).size(), 1U);
+  EXPECT_EQ(without.code(read), SQLITE_ERROR);
+  EXPECT_SQL_OK(without, "REINDEX i");
+  EXPECT_EQ(without.rows(read).size(), 2U);
+  EXPECT_EQ(with.code(read), SQLITE_ERROR);
 }
 
 // What the hook is told of each change.
@@ -492,10 +541,21 @@ void SupportedTest::readonly() {
 
 void SupportedTest::serialize() {
   Connection connection = connect();
-  EXPECT_SQL_OK(connection, "CREATE TABLE t(a)");
+  EXPECT_SQL_OK(connection,
+                "CREATE TABLE t(a); INSERT INTO t VALUES(7); BEGIN; UPDATE t SET a = 8");
   sqlite3_int64 size = 5;
-  EXPECT_EQ(sqlite3_serialize(connection.get(), "main", &size, 0), nullptr);
+  EXPECT_EQ(sqlite3_serialize(connection.get(), "main", &size, SQLITE_SERIALIZE_NOCOPY), nullptr);
   EXPECT_EQ(size, -1);
+  unsigned char* const bytes = sqlite3_serialize(connection.get(), "main", &size, 0);
+  ASSERT_NE(bytes, nullptr);
+  EXPECT_SQL_OK(connection, "ROLLBACK");
+  std::ofstream(path("bytes.db"), std::ios::binary)
+      .write(reinterpret_cast<char*>(bytes), static_cast<std::streamsize>(size));
+  sqlite3_free(bytes);
+  EXPECT_TRUE(is_sqlites(path("bytes.db")));
+  Connection stock(path("bytes.db"));
+  EXPECT_EQ(stock.value("SELECT a FROM t"), "i8");
+  expect_sound(stock);
 }
 
 void SupportedTest::session() {
