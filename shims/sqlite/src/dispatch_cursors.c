@@ -300,8 +300,8 @@ SQLITE_PRIVATE i64 sqlite3BtreeOffset(BtCursor *pCur){
   return HW(pCur) ? hw_place(HW(pCur)) : stock_sqlite3BtreeOffset(pCur);
 }
 
-/* One that cannot be read has the first of two bytes: a header that is longer than the record,
-** which is SQLITE_CORRUPT for who looks at that alone. Who wants the other one, too, gets the error. */
+/* One that cannot be read has the first of two bytes: a header that is longer than the record, so
+** SQLITE_CORRUPT for who looks at that alone. Who wants the other byte, too, gets the error. */
 static const void *hwUnreadable(u32 *pAmt){
   *pAmt = 1;
   return "\x7f";
