@@ -430,16 +430,17 @@ TEST_F(FilesTest, PragmasOfAllDatabases) {
 
 // ---- Memory
 
-// What the database at a path may take, as long as it is open.
-class Budget {
+// What the engine says of the database at a path, as long as it is open.
+class Engine {
  public:
-  explicit Budget(const std::string& path) {
+  explicit Engine(const std::string& path) {
     EXPECT_EQ(Database::open(path, false, false, 0, &database_), SQLITE_OK);
   }
-  ~Budget() { Database::release(database_); }
-  Budget(const Budget&) = delete;
-  Budget& operator=(const Budget&) = delete;
+  ~Engine() { Database::release(database_); }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
   uint64_t megabytes() { return database_->db().stats().memory_budget_bytes >> 20; }
+  uint64_t syncs() { return database_->db().stats().log_syncs; }
 
  private:
   Database* database_ = nullptr;
@@ -448,7 +449,7 @@ class Budget {
 TEST_F(FilesTest, ConnectionsAskForCacheTogether) {
   Connection one(path_);
   EXPECT_SQL_OK(one, "CREATE TABLE t(x)");
-  Budget budget(path_);
+  Engine budget(path_);
   EXPECT_EQ(budget.megabytes(), 64u);
   EXPECT_SQL_OK(one, "PRAGMA cache_size = -61440");  // 60 MB
   EXPECT_EQ(budget.megabytes(), 100u);
@@ -468,8 +469,30 @@ TEST_F(FilesTest, ConnectionsAskForCacheTogether) {
 TEST_F(FilesTest, AMemoryThatIsGivenStays) {
   Connection one(uri(path_, "hawthorn_memory=33554432"));
   EXPECT_SQL_OK(one, "CREATE TABLE t(x); PRAGMA cache_size = -1000000");
-  EXPECT_EQ(Budget(path_).megabytes(), 32u);
+  EXPECT_EQ(Engine(path_).megabytes(), 32u);
   expect_sound(one);
+}
+
+// ---- Durability
+
+TEST_F(FilesTest, CommitsAreSyncedAsSynchronousSays) {
+  Connection connection(path_);
+  EXPECT_SQL_OK(connection, "CREATE TABLE t(x)");
+  Engine engine(path_);
+  const auto syncs_of = [&](const std::string& settings) {
+    EXPECT_SQL_OK(connection, settings);
+    const uint64_t before = engine.syncs();
+    for (int i = 0; i < 10; ++i) EXPECT_SQL_OK(connection, "INSERT INTO t VALUES(1)");
+    // That of a concurrent transaction, too.
+    EXPECT_SQL_OK(connection, "BEGIN CONCURRENT; INSERT INTO t VALUES(2); COMMIT");
+    return engine.syncs() - before;
+  };
+  EXPECT_GE(syncs_of("PRAGMA synchronous = FULL"), 11u);
+  EXPECT_GE(syncs_of("PRAGMA synchronous = EXTRA"), 11u);
+  EXPECT_GE(syncs_of("PRAGMA synchronous = NORMAL"), 11u);
+  EXPECT_GE(syncs_of("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"), 11u);
+  EXPECT_EQ(syncs_of("PRAGMA synchronous = OFF"), 0u);
+  expect_sound(connection);
 }
 
 }  // namespace
