@@ -85,10 +85,12 @@ def with_member(text, structure, behind, member):
 # first, and among what is cleared before a cursor is opened.
 MEMBERS = [
     ("Btree", "sqlite3 *db;", "struct HwConnection *hawthorn;\n"
-     "  char *hawthornName;\n  unsigned char hawthornSync;"),
+     "  char *hawthornName;\n  unsigned char hawthornSync;\n"
+     "  unsigned char hawthornVacuum;\n  unsigned char hawthornFixed;"),
     ("BtCursor", "Btree *pBtree;", "struct HwCursor *hawthorn;"),
     ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;\n"
-     "  sqlite3_file hawthornFile;\n  struct HwConnection *hawthornOf;"),
+     "  unsigned char hawthornLocking;\n  sqlite3_file hawthornFile;\n"
+     "  struct HwConnection *hawthornOf;"),
     ("Parse", "u8 nested;", "unsigned char hawthornConcurrent;"),
     ("sqlite3", "u8 autoCommit;", "unsigned char hawthornConcurrent;\n"
      "  unsigned char hawthornConflict;"),

@@ -505,6 +505,12 @@ int hw_is_new(HwConnection* connection, int* is_new) {
   return code;
 }
 
+int hw_has_tables(HwConnection* connection) {
+  const Numbers* now = nullptr;
+  return connection->numbers(&now) == SQLITE_OK &&
+         now->next_root != hawthorn::sqlite::kSchemaRoot + 1;
+}
+
 int hw_is_wal(HwConnection* connection) {
   const Numbers* now = nullptr;
   return connection->numbers(&now) == SQLITE_OK && now->wal != 0;
@@ -545,6 +551,12 @@ int hw_meta(HwConnection* connection, int index, unsigned* value) {
 }
 
 unsigned hw_data_version(HwConnection* connection) { return connection->data_version(); }
+
+unsigned hw_seen_version(const HwConnection* connection) { return connection->seen_version(); }
+
+int hw_has_written(const HwConnection* connection) {
+  return connection->mode == HwConnection::Mode::kWrite && connection->dirty;
+}
 
 unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
   const Numbers* now = nullptr;

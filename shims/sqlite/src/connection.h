@@ -51,6 +51,8 @@ struct HwConnection {
   int written(const hawthorn::Status& status);
 
   unsigned data_version();
+  // The same as of its last transaction, and it counts its own commits too.
+  unsigned seen_version() const { return data_version_ + static_cast<unsigned>(own_commits_); }
   int numbers(const hawthorn::sqlite::Numbers** out);
   template <typename Change>
   int change_numbers(const Change& change);

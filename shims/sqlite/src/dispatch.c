@@ -144,12 +144,43 @@ SQLITE_PRIVATE int sqlite3BtreeSecureDelete(Btree *p, int newFlag){
   return p!=0 && HW(p) ? 0 : stock_sqlite3BtreeSecureDelete(p, newFlag);
 }
 
-/* Space comes back by itself: there is no vacuum to be chosen. */
+/* What was asked for before there was a table, which the database keeps. Nothing depends on it:
+   space comes back by itself. */
 SQLITE_PRIVATE int sqlite3BtreeSetAutoVacuum(Btree *p, int autoVacuum){
-  return HW(p) ? SQLITE_OK : stock_sqlite3BtreeSetAutoVacuum(p, autoVacuum);
+  if( !HW(p) ) return stock_sqlite3BtreeSetAutoVacuum(p, autoVacuum);
+  if( p->hawthornFixed && (p->hawthornVacuum!=0)!=(autoVacuum!=0) ) return SQLITE_READONLY;
+  p->hawthornVacuum = (u8)autoVacuum;
+  return SQLITE_OK;
 }
 SQLITE_PRIVATE int sqlite3BtreeGetAutoVacuum(Btree *p){
-  return HW(p) ? BTREE_AUTOVACUUM_NONE : stock_sqlite3BtreeGetAutoVacuum(p);
+  return HW(p) ? p->hawthornVacuum : stock_sqlite3BtreeGetAutoVacuum(p);
+}
+
+/* As SQLite's header has it: whether at all, and whether by increments. */
+static int hwKeepVacuum(Btree *p, int autoVacuum){
+  int rc = hw_set_meta(HW(p), BTREE_LARGEST_ROOT_PAGE, autoVacuum!=BTREE_AUTOVACUUM_NONE);
+  if( rc==SQLITE_OK ){
+    rc = hw_set_meta(HW(p), BTREE_INCR_VACUUM, autoVacuum==BTREE_AUTOVACUUM_INCR);
+  }
+  return rc;
+}
+
+/* Of the database, or of the connection as long as there is no table. bKeeps: the transaction may
+   write such numbers. */
+static int hwTakeVacuum(Btree *p, int bKeeps){
+  u32 bAuto = 0;
+  u32 bIncr = 0;
+  int rc = hw_meta(HW(p), BTREE_LARGEST_ROOT_PAGE, &bAuto);
+  if( rc==SQLITE_OK ) rc = hw_meta(HW(p), BTREE_INCR_VACUUM, &bIncr);
+  if( rc!=SQLITE_OK ) return rc;
+  if( bAuto || hw_has_tables(HW(p)) ){
+    p->hawthornVacuum = !bAuto ? BTREE_AUTOVACUUM_NONE
+                       : bIncr ? BTREE_AUTOVACUUM_INCR : BTREE_AUTOVACUUM_FULL;
+    p->hawthornFixed = 1;
+  }else if( bKeeps && p->hawthornVacuum!=BTREE_AUTOVACUUM_NONE ){
+    rc = hwKeepVacuum(p, p->hawthornVacuum);
+  }
+  return rc;
 }
 SQLITE_PRIVATE int sqlite3BtreeIncrVacuum(Btree *p){
   return HW(p) ? SQLITE_DONE : stock_sqlite3BtreeIncrVacuum(p);
@@ -235,6 +266,7 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
     rc = hw_meta(HW(p), BTREE_SCHEMA_VERSION, &iVersion);
     *pSchemaVersion = (int)iVersion;
     if( rc==SQLITE_OK ) hwTakeMode(p);
+    if( rc==SQLITE_OK ) rc = hwTakeVacuum(p, wrflag && !hw_is_concurrent(HW(p)));
   }
   if( rc==SQLITE_OK && wrflag ) rc = hw_open_savepoints(HW(p), p->db->nSavepoint);
   return rc;
@@ -390,7 +422,11 @@ SQLITE_PRIVATE void sqlite3BtreeGetMeta(Btree *p, int idx, u32 *pMeta){
 }
 
 SQLITE_PRIVATE int sqlite3BtreeUpdateMeta(Btree *p, int idx, u32 iMeta){
-  return HW(p) ? hw_set_meta(HW(p), idx, iMeta) : stock_sqlite3BtreeUpdateMeta(p, idx, iMeta);
+  if( !HW(p) ) return stock_sqlite3BtreeUpdateMeta(p, idx, iMeta);
+  if( idx==BTREE_INCR_VACUUM && p->hawthornVacuum!=BTREE_AUTOVACUUM_NONE ){
+    p->hawthornVacuum = iMeta ? BTREE_AUTOVACUUM_INCR : BTREE_AUTOVACUUM_FULL;
+  }
+  return hw_set_meta(HW(p), idx, iMeta);
 }
 
 /* ---- Tables */

@@ -159,5 +159,12 @@ SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlit
     sqlite3SetString(pzErrMsg, db, "cannot VACUUM - SQL statements in progress");
     return SQLITE_ERROR;
   }
+  if( db->nextAutovac>=0 && db->nextAutovac!=sqlite3BtreeGetAutoVacuum(p) ){
+    int rc = sqlite3BtreeBeginTrans(p, 1, 0);
+    if( rc==SQLITE_OK ) rc = hwKeepVacuum(p, db->nextAutovac);
+    if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
+    if( rc!=SQLITE_OK ) return rc;
+    p->hawthornVacuum = (u8)db->nextAutovac;
+  }
   return hw_compact(HW(p));
 }

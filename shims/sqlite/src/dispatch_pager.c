@@ -1,6 +1,6 @@
 /* What is asked of a database's pager, which is one of a database in memory, and of its file; see
-   dispatch.c. A Pager with a name of ours knows the journal mode that was asked for: nothing
-   depends on it but what WAL means for `synchronous`. */
+   dispatch.c. A Pager of ours knows the journal mode that was asked for, and the locking mode:
+   nothing depends on them but what WAL means for `synchronous`. */
 
 #define HW_PAGER(p) ((p)->hawthornName!=0)
 
@@ -16,6 +16,19 @@ SQLITE_PRIVATE int sqlite3PagerSetJournalMode(Pager *pPager, int eMode){
   if( !HW_PAGER(pPager) ) return stock_sqlite3PagerSetJournalMode(pPager, eMode);
   pPager->hawthornMode = (u8)eMode;
   return eMode;
+}
+
+/* Not while a transaction has written, as with a journal that is in use. */
+SQLITE_PRIVATE int sqlite3PagerOkToChangeJournalMode(Pager *pPager){
+  return HW_PAGER(pPager) ? !hw_has_written(pPager->hawthornOf)
+                          : stock_sqlite3PagerOkToChangeJournalMode(pPager);
+}
+
+/* What was asked for; it keeps nobody out. */
+SQLITE_PRIVATE int sqlite3PagerLockingMode(Pager *pPager, int eMode){
+  if( !HW_PAGER(pPager) ) return stock_sqlite3PagerLockingMode(pPager, eMode);
+  if( eMode>=0 ) pPager->hawthornLocking = (u8)eMode;
+  return pPager->hawthornLocking;
 }
 
 #ifndef SQLITE_OMIT_WAL
@@ -82,7 +95,12 @@ SQLITE_API int sqlite3_file_control(sqlite3 *db, const char *zDbName, int op, vo
       *(sqlite3_vfs**)pArg = sqlite3_vfs_find(0);
       break;
     case SQLITE_FCNTL_DATA_VERSION:
-      *(unsigned int*)pArg = hw_data_version(HW(p));
+      *(unsigned int*)pArg = hw_seen_version(HW(p));
+      break;
+    case SQLITE_FCNTL_VFSNAME:
+      *(char**)pArg = sqlite3_mprintf("%s", sqlite3_vfs_find(0)->zName);
+      break;
+    case SQLITE_FCNTL_RESET_CACHE:
       break;
     case SQLITE_FCNTL_LOCKSTATE:
       *(int*)pArg = p->inTrans==TRANS_WRITE ? RESERVED_LOCK

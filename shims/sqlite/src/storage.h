@@ -80,11 +80,17 @@ int hw_meta(HwConnection*, int index, unsigned* value);
 int hw_set_meta(HwConnection*, int index, unsigned value);
 // Whether nothing was ever written to it.
 int hw_is_new(HwConnection*, int* is_new);
+// Whether a table was ever made, but sqlite_schema.
+int hw_has_tables(HwConnection*);
 // Whether the journal mode is said to be WAL.
 int hw_is_wal(HwConnection*);
 int hw_set_wal(HwConnection*, int wal);
-// Changes when another connection has committed.
+// Whether its transaction has written.
+int hw_has_written(const HwConnection*);
+// Counts the transactions that have found what other connections have committed.
 unsigned hw_data_version(HwConnection*);
+// The same and the connection's own commits.
+unsigned hw_seen_version(const HwConnection*);
 // Of this size, so many that no root is beyond.
 unsigned hw_pages(HwConnection*, unsigned page_bytes);
 

@@ -1,0 +1,128 @@
+// What pragmas and file controls answer of a database, as SQLite's own files answer it.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "shims/sqlite/src/sqlite_test_support.h"
+
+namespace hawthorn::sqlite::settings_test {
+namespace {
+
+// Two connections to a database of ours, and two to one of SQLite's, that are told the same.
+class SettingsTest : public SqliteTest {
+ protected:
+  SettingsTest() { reopen(); }
+
+  void reopen() {
+    for (size_t i = 0; i < ours_.size(); ++i) {
+      ours_[i] = Connection("file:" + path("ours.db"));
+      stock_[i] = Connection("file:" + path("stock.db") + "?hawthorn=0");
+    }
+  }
+  // Of connection 0 or 1.
+  void both(size_t number, const std::string& sql) {
+    const Answer ours = ours_[number].run(sql);
+    const Answer stock = stock_[number].run(sql);
+    EXPECT_EQ(ours.code, stock.code) << sql;
+    EXPECT_EQ(ours.message, stock.message) << sql;
+    EXPECT_EQ(ours.rows, stock.rows) << sql;
+  }
+  static unsigned version(const Connection& connection) {
+    unsigned version = 0;
+    EXPECT_EQ(sqlite3_file_control(connection.get(), "main", SQLITE_FCNTL_DATA_VERSION, &version),
+              SQLITE_OK);
+    return version;
+  }
+
+  std::array<Connection, 2> ours_;
+  std::array<Connection, 2> stock_;
+};
+
+TEST_F(SettingsTest, AutoVacuumIsKeptFromBeforeThereIsATable) {
+  for (const char* mode : {"FULL", "INCREMENTAL"}) {
+    both(0, "PRAGMA auto_vacuum");
+    both(0, std::string("PRAGMA auto_vacuum = ") + mode);
+    both(0, "PRAGMA auto_vacuum");
+    both(0, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+    both(1, "SELECT * FROM t; PRAGMA auto_vacuum");
+    both(1, "PRAGMA auto_vacuum = NONE; PRAGMA auto_vacuum");
+    both(1, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA auto_vacuum");
+    reopen();
+    both(0, "SELECT * FROM t; PRAGMA auto_vacuum");
+    for (const char* name : {"ours.db", "stock.db"}) std::filesystem::remove(path(name));
+    reopen();
+  }
+}
+
+TEST_F(SettingsTest, AutoVacuumOfTablesChangesByVacuum) {
+  both(0, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+  both(0, "PRAGMA auto_vacuum = FULL; PRAGMA auto_vacuum");
+  both(0, "VACUUM; PRAGMA auto_vacuum");
+  reopen();
+  both(1, "SELECT * FROM t; PRAGMA auto_vacuum");
+  both(1, "PRAGMA auto_vacuum = 0; VACUUM; PRAGMA auto_vacuum");
+  reopen();
+  both(0, "SELECT * FROM t; PRAGMA auto_vacuum; PRAGMA incremental_vacuum(3)");
+}
+
+TEST_F(SettingsTest, LockingModeIsWhatWasAskedFor) {
+  both(0, "PRAGMA locking_mode; PRAGMA locking_mode = EXCLUSIVE; PRAGMA locking_mode");
+  both(0, "ATTACH ':memory:' AS aux; PRAGMA locking_mode; PRAGMA aux.locking_mode");
+  both(0, "PRAGMA main.locking_mode = NORMAL; PRAGMA locking_mode; PRAGMA main.locking_mode");
+  both(0, "PRAGMA locking_mode = NORMAL; PRAGMA main.locking_mode");
+}
+
+TEST_F(SettingsTest, JournalModeStaysWhileATransactionHasWritten) {
+  both(0, "CREATE TABLE t(a)");
+  for (const char* mode : {"PERSIST", "TRUNCATE", "MEMORY", "OFF", "DELETE"}) {
+    const std::string change = std::string("PRAGMA journal_mode = ") + mode;
+    both(0, "BEGIN; INSERT INTO t VALUES(1)");
+    both(0, change);
+    both(0, "COMMIT; PRAGMA journal_mode");
+    both(0, "BEGIN; SELECT count(*) FROM t");
+    both(0, change);
+    both(0, "COMMIT");
+  }
+}
+
+TEST_F(SettingsTest, DataVersionCountsFromOne) {
+  both(0, "PRAGMA data_version; CREATE TABLE t(a); PRAGMA data_version");
+  both(1, "PRAGMA data_version; INSERT INTO t VALUES(1); PRAGMA data_version");
+  both(0, "PRAGMA data_version; INSERT INTO t VALUES(2); INSERT INTO t VALUES(3)");
+  both(0, "PRAGMA data_version");
+  both(1, "BEGIN; PRAGMA data_version");
+  both(1, "INSERT INTO t VALUES(4); PRAGMA data_version; COMMIT; PRAGMA data_version");
+  both(0, "BEGIN IMMEDIATE; PRAGMA data_version; COMMIT");
+}
+
+// It changes by the connection's own commits too, and by those of others when it reads.
+TEST_F(SettingsTest, DataVersionOfTheFileControl) {
+  both(0, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+  for (std::array<Connection, 2>* pair : {&ours_, &stock_}) {
+    Connection& one = (*pair)[0];
+    Connection& two = (*pair)[1];
+    const unsigned first = version(one);
+    EXPECT_EQ(one.value("SELECT a FROM t"), "i1");
+    EXPECT_EQ(version(one), first);
+    EXPECT_SQL_OK(one, "UPDATE t SET a = 2");
+    const unsigned second = version(one);
+    EXPECT_NE(second, first);
+    EXPECT_SQL_OK(two, "UPDATE t SET a = 3");
+    EXPECT_EQ(version(one), second);
+    EXPECT_EQ(one.value("SELECT a FROM t"), "i3");
+    EXPECT_NE(version(one), second);
+  }
+}
+
+TEST_F(SettingsTest, NameOfTheFileSystem) {
+  char* name = nullptr;
+  ASSERT_EQ(sqlite3_file_control(ours_[0].get(), "main", SQLITE_FCNTL_VFSNAME, &name), SQLITE_OK);
+  EXPECT_STREQ(name, sqlite3_vfs_find(nullptr)->zName);
+  sqlite3_free(name);
+  EXPECT_EQ(sqlite3_file_control(ours_[0].get(), "main", SQLITE_FCNTL_RESET_CACHE, nullptr),
+            SQLITE_OK);
+}
+
+}  // namespace
+}  // namespace hawthorn::sqlite::settings_test
