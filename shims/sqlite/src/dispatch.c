@@ -74,6 +74,7 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
 ){
   HwConnection *pConn = 0;
   char *zFull;
+  char *zName = 0;
   int rc;
   if( !hwOurs(pVfs, zFilename, flags, vfsFlags) ){
     return stock_sqlite3BtreeOpen(pVfs, zFilename, db, ppBtree, flags, vfsFlags);
@@ -81,7 +82,11 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
   zFull = sqlite3MallocZero(pVfs->mxPathname + 1);
   if( zFull==0 ) return SQLITE_NOMEM_BKPT;
   rc = sqlite3OsFullPathname(pVfs, zFilename, pVfs->mxPathname + 1, zFull);
-  if( rc==SQLITE_OK || rc==SQLITE_OK_SYMLINK ){
+  if( rc==SQLITE_OK_SYMLINK ){
+    rc = (vfsFlags & SQLITE_OPEN_NOFOLLOW) ? SQLITE_CANTOPEN_SYMLINK : SQLITE_OK;
+  }
+  if( rc==SQLITE_OK && (zName = hwKeepName(zFull, zFilename))==0 ) rc = SQLITE_NOMEM_BKPT;
+  if( rc==SQLITE_OK ){
     rc = hw_open(zFull, (vfsFlags & SQLITE_OPEN_CREATE)!=0, (vfsFlags & SQLITE_OPEN_READONLY)!=0,
                  sqlite3_uri_int64(zFilename, "hawthorn_memory", 0), &pConn);
   }
@@ -165,8 +170,29 @@ static int hwKeepVacuum(Btree *p, int autoVacuum){
   return rc;
 }
 
-/* Of the database, or of the connection as long as there is no table. bKeeps: the transaction may
+static int hwIsPageSize(int nByte){
+  return nByte>=512 && nByte<=SQLITE_MAX_PAGE_SIZE && (nByte&(nByte-1))==0;
+}
+
+/* The stock B-tree beneath answers with it, and takes no other one from now on. */
+static int hwUsePageSize(Btree *p, int nByte){
+  if( nByte==sqlite3BtreeGetPageSize(p) || !hwIsPageSize(nByte) ) return SQLITE_OK;
+  p->pBt->btsFlags &= ~BTS_PAGESIZE_FIXED;
+  return sqlite3BtreeSetPageSize(p, nByte, 0, 1);
+}
+
+/* The page size, on which nothing depends but what pragmas answer. bKeeps: the transaction may
    write such numbers. */
+static int hwTakePageSize(Btree *p, int bKeeps){
+  u32 nByte = 0;
+  int rc = hw_meta(HW(p), HW_PAGE_BYTES, &nByte);
+  if( rc==SQLITE_OK && nByte!=0 ) return hwUsePageSize(p, (int)nByte);
+  if( rc!=SQLITE_OK || !bKeeps ) return rc;
+  p->pBt->btsFlags |= BTS_PAGESIZE_FIXED;
+  return hw_set_meta(HW(p), HW_PAGE_BYTES, (u32)sqlite3BtreeGetPageSize(p));
+}
+
+/* Of the database, or of the connection as long as there is no table; see hwTakePageSize. */
 static int hwTakeVacuum(Btree *p, int bKeeps){
   u32 bAuto = 0;
   u32 bIncr = 0;
@@ -262,11 +288,13 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
     if( wrflag && hwWritesAnother(p) ) hw_may_be_together(HW(p));
   }
   if( pSchemaVersion ){
+    int bKeeps = wrflag && !hw_is_concurrent(HW(p));
     u32 iVersion = 0;
     rc = hw_meta(HW(p), BTREE_SCHEMA_VERSION, &iVersion);
     *pSchemaVersion = (int)iVersion;
     if( rc==SQLITE_OK ) hwTakeMode(p);
-    if( rc==SQLITE_OK ) rc = hwTakeVacuum(p, wrflag && !hw_is_concurrent(HW(p)));
+    if( rc==SQLITE_OK ) rc = hwTakeVacuum(p, bKeeps);
+    if( rc==SQLITE_OK ) rc = hwTakePageSize(p, bKeeps);
   }
   if( rc==SQLITE_OK && wrflag ) rc = hw_open_savepoints(HW(p), p->db->nSavepoint);
   return rc;

@@ -148,8 +148,32 @@ SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
   }
 }
 
+/* What was asked for before, where it is something else than what is there. The vacuum itself goes on
+   beside one that writes. */
+static int hwTakeAtVacuum(sqlite3 *db, Btree *p){
+  int eVacuum = db->nextAutovac>=0 ? db->nextAutovac : p->hawthornVacuum;
+  int nByte = hwIsPageSize(db->nextPagesize)
+           && sqlite3PagerGetJournalMode(p->pBt->pPager)!=PAGER_JOURNALMODE_WAL
+            ? db->nextPagesize : sqlite3BtreeGetPageSize(p);
+  int iVersion;
+  int rc;
+  if( eVacuum==p->hawthornVacuum && nByte==sqlite3BtreeGetPageSize(p) ) return SQLITE_OK;
+  rc = sqlite3BtreeBeginTrans(p, 2, &iVersion);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = hwKeepVacuum(p, eVacuum);
+  if( rc==SQLITE_OK ) rc = hw_set_meta(HW(p), HW_PAGE_BYTES, (u32)nByte);
+  if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
+  if( rc!=SQLITE_OK ){
+    sqlite3BtreeRollback(p, SQLITE_OK, 0);
+    return rc;
+  }
+  p->hawthornVacuum = (u8)eVacuum;
+  return hwUsePageSize(p, nByte);
+}
+
 SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlite3_value *pOut){
   Btree *p = db->aDb[iDb].pBt;
+  int rc;
   if( p==0 || !HW(p) || pOut!=0 ) return stock_sqlite3RunVacuum(pzErrMsg, db, iDb, pOut);
   if( !db->autoCommit ){
     sqlite3SetString(pzErrMsg, db, "cannot VACUUM from within a transaction");
@@ -159,12 +183,6 @@ SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlit
     sqlite3SetString(pzErrMsg, db, "cannot VACUUM - SQL statements in progress");
     return SQLITE_ERROR;
   }
-  if( db->nextAutovac>=0 && db->nextAutovac!=sqlite3BtreeGetAutoVacuum(p) ){
-    int rc = sqlite3BtreeBeginTrans(p, 1, 0);
-    if( rc==SQLITE_OK ) rc = hwKeepVacuum(p, db->nextAutovac);
-    if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
-    if( rc!=SQLITE_OK ) return rc;
-    p->hawthornVacuum = (u8)db->nextAutovac;
-  }
-  return hw_compact(HW(p));
+  rc = hwTakeAtVacuum(db, p);
+  return rc==SQLITE_OK ? hw_compact(HW(p)) : rc;
 }

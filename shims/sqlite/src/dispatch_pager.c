@@ -72,9 +72,25 @@ static int hwFileControl(sqlite3_file *pFile, int op, void *p){ return SQLITE_NO
 static int hwFileSector(sqlite3_file *pFile){ return 4096; }
 static int hwFileDevice(sqlite3_file *pFile){ return 0; }
 
+static int hwFileShmMap(sqlite3_file *pFile, int i, int n, int bExtend, void volatile **pp){
+  *pp = 0;
+  return SQLITE_IOERR_SHMMAP;
+}
+static int hwFileShmLock(sqlite3_file *pFile, int i, int n, int flags){
+  return SQLITE_IOERR_SHMLOCK;
+}
+static void hwFileShmBarrier(sqlite3_file *pFile){}
+static int hwFileShmUnmap(sqlite3_file *pFile, int bDelete){ return SQLITE_OK; }
+static int hwFileFetch(sqlite3_file *pFile, sqlite3_int64 i, int n, void **pp){
+  *pp = 0;
+  return SQLITE_OK;
+}
+static int hwFileUnfetch(sqlite3_file *pFile, sqlite3_int64 i, void *p){ return SQLITE_OK; }
+
 static const sqlite3_io_methods hwFileMethods = {
-  1, hwFileRefuses, hwFileRead, hwFileWrite, hwFileTruncate, hwFileSync, hwFileSize, hwFileLock,
-  hwFileLock, hwFileReserved, hwFileControl, hwFileSector, hwFileDevice, 0, 0, 0, 0, 0, 0
+  3, hwFileRefuses, hwFileRead, hwFileWrite, hwFileTruncate, hwFileSync, hwFileSize, hwFileLock,
+  hwFileLock, hwFileReserved, hwFileControl, hwFileSector, hwFileDevice, hwFileShmMap,
+  hwFileShmLock, hwFileShmBarrier, hwFileShmUnmap, hwFileFetch, hwFileUnfetch
 };
 
 SQLITE_API int sqlite3_file_control(sqlite3 *db, const char *zDbName, int op, void *pArg){

@@ -316,6 +316,20 @@ TEST_F(FilesTest, ConnectionsOfAProcessShare) {
   EXPECT_EQ(three.value("SELECT count(*) FROM again.t"), "i3");
 }
 
+TEST_F(FilesTest, NamesAreWholePathsBehindSymbolicLinks) {
+  for (const char* parameters : {"", "?hawthorn=0"}) {
+    const std::string file = path(*parameters == '\0' ? "ours.db" : "stock.db");
+    const std::string link = file + ".link";
+    EXPECT_SQL_OK(Connection("file:" + file + parameters), "CREATE TABLE t(a)");
+    fs::create_symlink(file, link);
+    Connection connection("file:" + link + parameters);
+    EXPECT_EQ(connection.value("SELECT file FROM pragma_database_list"),
+              shown_bytes(fs::canonical(file).string(), true));
+    EXPECT_EQ(Connection().open(link, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW),
+              SQLITE_CANTOPEN_SYMLINK);
+  }
+}
+
 TEST_F(FilesTest, NamesAndParametersAreKept) {
   Connection connection(uri(path_, "first=1&second=two&hawthorn_memory=33554432"));
   const char* name = sqlite3_db_filename(connection.get(), "main");

@@ -66,6 +66,36 @@ TEST_F(SettingsTest, AutoVacuumOfTablesChangesByVacuum) {
   both(0, "SELECT * FROM t; PRAGMA auto_vacuum; PRAGMA incremental_vacuum(3)");
 }
 
+TEST_F(SettingsTest, PageSizeIsKept) {
+  both(0, "PRAGMA page_size; PRAGMA page_size = 8192; PRAGMA page_size");
+  both(0, "CREATE TABLE t(a); PRAGMA page_size = 1024; PRAGMA page_size");
+  both(1, "SELECT count(*) FROM t; PRAGMA page_size");
+  reopen();
+  both(0, "SELECT count(*) FROM t; PRAGMA page_size");
+  both(0, "PRAGMA page_size = 1000; VACUUM; PRAGMA page_size");
+  both(0, "PRAGMA page_size = 2048; VACUUM; PRAGMA page_size");
+  both(1, "SELECT count(*) FROM t; PRAGMA page_size");
+  both(1, "PRAGMA journal_mode = WAL; PRAGMA page_size = 512; VACUUM; PRAGMA page_size");
+  reopen();
+  both(0, "SELECT count(*) FROM t; PRAGMA page_size");
+}
+
+TEST_F(SettingsTest, TheFileRefusesWhatItHasNot) {
+  sqlite3_file* file = nullptr;
+  ASSERT_EQ(sqlite3_file_control(ours_[0].get(), "main", SQLITE_FCNTL_FILE_POINTER, &file),
+            SQLITE_OK);
+  volatile void* shared = &file;
+  EXPECT_EQ(file->pMethods->xShmMap(file, 0, 4096, 1, &shared), SQLITE_IOERR_SHMMAP);
+  EXPECT_EQ(shared, nullptr);
+  EXPECT_EQ(file->pMethods->xShmLock(file, 0, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE),
+            SQLITE_IOERR_SHMLOCK);
+  file->pMethods->xShmBarrier(file);
+  EXPECT_EQ(file->pMethods->xShmUnmap(file, 0), SQLITE_OK);
+  void* mapped = &file;
+  EXPECT_EQ(file->pMethods->xFetch(file, 0, 4096, &mapped), SQLITE_OK);
+  EXPECT_EQ(mapped, nullptr);
+}
+
 TEST_F(SettingsTest, LockingModeIsWhatWasAskedFor) {
   both(0, "PRAGMA locking_mode; PRAGMA locking_mode = EXCLUSIVE; PRAGMA locking_mode");
   both(0, "ATTACH ':memory:' AS aux; PRAGMA locking_mode; PRAGMA aux.locking_mode");

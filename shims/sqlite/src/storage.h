@@ -76,6 +76,9 @@ int hw_roll_back_to(HwConnection*, int number);
 
 // ---- Numbers of the database, of the moment that is read; 16 of them as in SQLite's header.
 
+// One that SQLite's header does not use.
+enum { HW_PAGE_BYTES = 9 };
+
 int hw_meta(HwConnection*, int index, unsigned* value);
 int hw_set_meta(HwConnection*, int index, unsigned value);
 // Whether nothing was ever written to it.

@@ -386,6 +386,22 @@ TEST_P(TransactionsTest, VacuumIsForNoTransaction) {
   EXPECT_EQ(one.code("VACUUM"), is_ours() ? SQLITE_OK : SQLITE_BUSY);
 }
 
+// A row is replaced by the statement's cursor, which has deleted it and is pinned meanwhile.
+TEST_P(TransactionsTest, ATriggerMayNotDeleteWhatAStatementGoesOnFrom) {
+  Connection one = open_filled(1);
+  EXPECT_SQL_OK(one, "PRAGMA recursive_triggers = on; CREATE TABLE r(a UNIQUE, b UNIQUE)");
+  EXPECT_SQL_OK(one, "CREATE TRIGGER d AFTER DELETE ON r BEGIN DELETE FROM r; END");
+  EXPECT_SQL_OK(one, "INSERT INTO r VALUES(1, NULL), (0, NULL)");
+  EXPECT_EQ(one.code("UPDATE OR REPLACE r SET b = 1"), SQLITE_CONSTRAINT_PINNED);
+  EXPECT_EQ(one.rows("SELECT a FROM r ORDER BY a"), (std::vector<std::string>{"i0", "i1"}));
+  EXPECT_SQL_OK(one, "CREATE TABLE w(a PRIMARY KEY, b UNIQUE) WITHOUT ROWID");
+  EXPECT_SQL_OK(one, "CREATE TRIGGER e AFTER DELETE ON w BEGIN DELETE FROM w; END");
+  EXPECT_SQL_OK(one, "INSERT INTO w VALUES(1, 1), (2, 2)");
+  EXPECT_EQ(one.code("UPDATE OR REPLACE w SET b = 2"), SQLITE_CONSTRAINT_PINNED);
+  EXPECT_EQ(one.value("SELECT count(*) FROM w"), "i2");
+  EXPECT_SQL_OK(one, "REPLACE INTO r VALUES(1, 5); SELECT * FROM r");
+}
+
 class ThreadsTest : public SqliteTest {
  protected:
   static constexpr int kAccounts = 200;
