@@ -89,8 +89,8 @@ MEMBERS = [
      "  unsigned char hawthornVacuum;\n  unsigned char hawthornFixed;"),
     ("BtCursor", "Btree *pBtree;", "struct HwCursor *hawthorn;"),
     ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;\n"
-     "  unsigned char hawthornLocking;\n  sqlite3_file hawthornFile;\n"
-     "  struct HwConnection *hawthornOf;"),
+     "  unsigned char hawthornLocking;\n  int hawthornLog;\n"
+     "  sqlite3_file hawthornFile;\n  struct HwConnection *hawthornOf;"),
     ("Parse", "u8 nested;", "unsigned char hawthornConcurrent;"),
     ("sqlite3", "u8 autoCommit;", "unsigned char hawthornConcurrent;\n"
      "  unsigned char hawthornConflict;"),

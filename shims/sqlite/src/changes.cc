@@ -38,6 +38,7 @@ int HwConnection::done(const Redo::Operation& operation) {
 int HwConnection::put(uint32_t root, const Tree& tree, std::string_view key,
                       std::string_view value) {
   dirty = true;
+  written_bytes += key.size() + value.size();
   Status status;
   if (value.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
     status = txn.put(tree, key, value);
@@ -56,6 +57,7 @@ int HwConnection::put(uint32_t root, const Tree& tree, std::string_view key,
 
 int HwConnection::del(uint32_t root, const Tree& tree, std::string_view key) {
   dirty = true;
+  written_bytes += key.size();
   if (Status s = txn.del(tree, key); !s.ok()) return written(s);
   return done({.kind = Redo::Kind::kDelete, .root = root, .key = key});
 }
@@ -63,6 +65,7 @@ int HwConnection::del(uint32_t root, const Tree& tree, std::string_view key) {
 int HwConnection::write_part(uint32_t root, const Tree& tree, std::string_view key, uint64_t offset,
                              std::string_view bytes) {
   dirty = true;
+  written_bytes += key.size() + bytes.size();
   if (Status s = txn.write_part(tree, key, offset, bytes); !s.ok()) return written(s);
   return done(
       {.kind = Redo::Kind::kPart, .root = root, .offset = offset, .key = key, .value = bytes});

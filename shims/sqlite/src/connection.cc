@@ -147,6 +147,7 @@ void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   mode = Mode::kNone;
   concurrent = false;
   dirty = false;
+  written_bytes = 0;
   failed = SQLITE_OK;
   int read = SQLITE_OK;
   if (!keep_reading) {
@@ -170,7 +171,10 @@ Status HwConnection::end_txn(Durability durability) {
     if (numbers_changed_) database->end_change_of_numbers();
     const bool committed = status.ok() || status.is(StatusCode::kUnknownOutcome);
     database->end_commit(committed);
-    if (committed) ++own_commits_;
+    if (committed) {
+      ++own_commits_;
+      database->add_log_bytes(written_bytes);
+    }
   }
   if (status.ok()) {
     made_.clear();
@@ -578,7 +582,14 @@ int hw_clear_all(HwConnection* connection) { return connection->clear_all(); }
 
 int hw_compact(HwConnection* connection) { return to_code(connection->database->db().compact()); }
 
-int hw_sync(HwConnection* connection) { return to_code(connection->database->db().sync()); }
+int hw_sync(HwConnection* connection) {
+  connection->database->clear_log_bytes();
+  return to_code(connection->database->db().sync());
+}
+
+long long hw_log_bytes(const HwConnection* connection) {
+  return static_cast<long long>(connection->database->log_bytes());
+}
 
 int hw_save_all(HwConnection* connection) { return connection->save_all(0, nullptr); }
 

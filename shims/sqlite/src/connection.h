@@ -114,7 +114,8 @@ struct HwConnection {
   hawthorn::Snapshot snapshot;  // of kRead, and of a concurrent one
   hawthorn::Transaction txn;    // of kWrite, and of a concurrent one
   bool dirty = false;
-  int failed = 0;  // with which code
+  uint64_t written_bytes = 0;  // by txn: keys and values
+  int failed = 0;              // with which code
   std::vector<hawthorn::Savepoint> savepoints;
   // Where it may be committed together with others: what it has done, and how much that was at each
   // savepoint.

@@ -101,6 +101,11 @@ class Database {
   // On disk and in memory, as it was within the last second.
   uint64_t bytes();
 
+  // What was committed since the last checkpoint.
+  void add_log_bytes(uint64_t bytes) { log_bytes_ += bytes; }
+  void clear_log_bytes() { log_bytes_ = 0; }
+  uint64_t log_bytes() const { return log_bytes_; }
+
   // Around a commit, by who holds one of the locks.
   void begin_commit() { ++started_; }
   void end_commit(bool committed);
@@ -144,6 +149,7 @@ class Database {
   std::atomic<uint64_t> ended_{0};
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> numbers_changes_{0};
+  std::atomic<uint64_t> log_bytes_{0};
   std::shared_ptr<CommitWatch> watch_;
   std::atomic<bool> in_doubt_{false};
   std::atomic<bool> has_forgotten_{false};

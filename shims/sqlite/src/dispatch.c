@@ -323,17 +323,35 @@ static void hwEndRead(Btree *p){
   p->inTrans = TRANS_NONE;
 }
 
+/* Whether a hook of the program's is to hear of a commit. SQLite's own one has nothing to do: there
+   is no log that would have to be checkpointed. */
+static int hwTellsOfLog(Btree *p){
+  return p->db->xWalCallback!=0 && p->db->xWalCallback!=sqlite3WalDefaultHook
+      && hw_has_written(HW(p)) && hw_is_wal(HW(p));
+}
+
+/* It is committed. */
+static void hwEndWrite(Btree *p, int bTell){
+  p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
+  if( bTell ){
+    i64 nPage = hw_log_bytes(HW(p)) / sqlite3BtreeGetPageSize(p) + 1;
+    p->pBt->pPager->hawthornLog = (int)MIN(nPage, 0x7fffffff);
+  }
+}
+
 /* SQLite leaves a transaction open where COMMIT returns SQLITE_BUSY, and nothing else: that others
    have changed what it depends on stands in the connection (prepare.py). */
 static int hwCommit(Btree *p){
   i64 nWait = hwWait(p->db);
+  int bTell;
   int rc;
   if( p->inTrans!=TRANS_WRITE ) return SQLITE_OK;
+  bTell = hwTellsOfLog(p);
   do{
     rc = hw_commit(HW(p), p->hawthornSync, hwGoesOn(p), nWait);
   }while( rc==SQLITE_BUSY && nWait<0 && !hw_failed(HW(p))
        && sqlite3InvokeBusyHandler(&p->db->busyHandler) );
-  if( rc==SQLITE_OK ) p->inTrans = hwGoesOn(p) ? TRANS_READ : TRANS_NONE;
+  if( rc==SQLITE_OK ) hwEndWrite(p, bTell);
   if( rc==SQLITE_BUSY_SNAPSHOT ){
     p->db->hawthornConflict = 1;
     rc = SQLITE_BUSY;
@@ -346,6 +364,7 @@ static int hwCommitTogether(sqlite3 *db){
   HwConnection *aConn[SQLITE_MAX_ATTACHED+2];
   int aSync[SQLITE_MAX_ATTACHED+2];
   Btree *aBtree[SQLITE_MAX_ATTACHED+2];
+  int aTell[SQLITE_MAX_ATTACHED+2];
   int n = 0;
   int rc;
   for(int i=0; i<db->nDb; i++){
@@ -353,13 +372,12 @@ static int hwCommitTogether(sqlite3 *db){
     if( p==0 || !HW(p) || p->inTrans!=TRANS_WRITE || !hw_is_dirty(HW(p)) ) continue;
     aConn[n] = HW(p);
     aSync[n] = p->hawthornSync;
+    aTell[n] = hwTellsOfLog(p);
     aBtree[n++] = p;
   }
   if( n<2 ) return SQLITE_OK;
   rc = hw_commit_together(aConn, n, aSync, db->nVdbeRead>1);
-  for(int i=0; i<n && rc==SQLITE_OK; i++){
-    aBtree[i]->inTrans = hwGoesOn(aBtree[i]) ? TRANS_READ : TRANS_NONE;
-  }
+  for(int i=0; i<n && rc==SQLITE_OK; i++) hwEndWrite(aBtree[i], aTell[i]);
   return rc;
 }
 

@@ -36,6 +36,15 @@ SQLITE_PRIVATE int sqlite3PagerWalSupported(Pager *pPager){
   return HW_PAGER(pPager) ? 1 : stock_sqlite3PagerWalSupported(pPager);
 }
 
+/* What has been written to the log since it was checkpointed, once behind each commit. */
+SQLITE_PRIVATE int sqlite3PagerWalCallback(Pager *pPager){
+  int nPage;
+  if( !HW_PAGER(pPager) ) return stock_sqlite3PagerWalCallback(pPager);
+  nPage = pPager->hawthornLog;
+  pPager->hawthornLog = 0;
+  return nPage;
+}
+
 SQLITE_PRIVATE int sqlite3PagerCloseWal(Pager *pPager, sqlite3 *db){
   return HW_PAGER(pPager) ? SQLITE_OK : stock_sqlite3PagerCloseWal(pPager, db);
 }

@@ -145,6 +145,46 @@ TEST_F(SettingsTest, DataVersionOfTheFileControl) {
   }
 }
 
+struct Heard {
+  std::vector<std::string> names;
+  std::vector<int> pages;
+  int answer = SQLITE_OK;
+};
+
+int hear(void* context, sqlite3* /*db*/, const char* name, int pages) {
+  auto* heard = static_cast<Heard*>(context);
+  heard->names.emplace_back(name);
+  heard->pages.push_back(pages);
+  return heard->answer;
+}
+
+TEST_F(SettingsTest, TheHookHearsOfCommitsInWalMode) {
+  for (Connection* connection : {&ours_[0], &stock_[0]}) {
+    Connection& one = *connection;
+    Heard heard;
+    sqlite3_wal_hook(one.get(), hear, &heard);
+    EXPECT_SQL_OK(one, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+    EXPECT_EQ(heard.names.size(), 0U) << "not in WAL mode";
+    EXPECT_SQL_OK(one, "PRAGMA journal_mode = WAL");
+    heard = {};
+    EXPECT_SQL_OK(one, "INSERT INTO t VALUES(2); SELECT * FROM t");
+    EXPECT_SQL_OK(one, "BEGIN; INSERT INTO t VALUES(3); INSERT INTO t VALUES(4)");
+    EXPECT_EQ(heard.names, std::vector<std::string>(1, "main"));
+    EXPECT_SQL_OK(one, "COMMIT; BEGIN; COMMIT");
+    EXPECT_EQ(heard.names.size(), 2U);
+    EXPECT_SQL_OK(one, "BEGIN; INSERT INTO t VALUES(5); ROLLBACK");
+    EXPECT_EQ(heard.names.size(), 2U);
+    EXPECT_SQL_OK(one, "INSERT INTO t VALUES(zeroblob(100000))");
+    EXPECT_GT(heard.pages.back(), 20);
+    EXPECT_SQL_OK(one, "PRAGMA wal_checkpoint(TRUNCATE); INSERT INTO t VALUES(6)");
+    EXPECT_LT(heard.pages.back(), 10);
+    heard.answer = SQLITE_CANTOPEN;
+    EXPECT_NE(one.code("INSERT INTO t VALUES(7)"), SQLITE_OK);
+    EXPECT_EQ(sqlite3_errcode(one.get()), SQLITE_CANTOPEN);
+    EXPECT_EQ(one.value("SELECT count(*) FROM t WHERE a = 7"), "i1") << "it is committed";
+  }
+}
+
 TEST_F(SettingsTest, NameOfTheFileSystem) {
   char* name = nullptr;
   ASSERT_EQ(sqlite3_file_control(ours_[0].get(), "main", SQLITE_FCNTL_VFSNAME, &name), SQLITE_OK);

@@ -116,6 +116,8 @@ int hw_check_files(HwConnection*, void (*complain)(void* context, const char* wh
 int hw_compact(HwConnection*);
 // What was committed is durable when it returns.
 int hw_sync(HwConnection*);
+// Keys and values that all connections have committed since the last hw_sync.
+long long hw_log_bytes(const HwConnection*);
 
 // ---- Cursors
 
