@@ -149,8 +149,20 @@ int HwConnection::clear_all() {
   return SQLITE_OK;
 }
 
+int HwConnection::reset() {
+  if (const int code = clear_all(); code != SQLITE_OK) return code;
+  constexpr size_t kSchemaVersion = 1;  // among SQLite's numbers
+  return change_numbers([](Numbers& numbers) {
+    // Roots are not given twice.
+    const uint32_t version = numbers.meta[kSchemaVersion];
+    numbers.meta = {};
+    numbers.meta[kSchemaVersion] = version + 1;
+  });
+}
+
 // ---- For the dispatcher
 
+int hw_reset(HwConnection* connection) { return connection->reset(); }
 int hw_set_wal(HwConnection* connection, int wal) {
   return connection->change_numbers([wal](Numbers& numbers) { numbers.wal = wal != 0 ? 1 : 0; });
 }

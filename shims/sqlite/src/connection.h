@@ -67,6 +67,8 @@ struct HwConnection {
   // which no other concurrent one is committed then.
   int note_collated();
   int clear_all();
+  // As a new database, but for the schema's version.
+  int reset();
   int put(uint32_t root, const hawthorn::Tree& tree, std::string_view key, std::string_view value);
   int del(uint32_t root, const hawthorn::Tree& tree, std::string_view key);
   int write_part(uint32_t root, const hawthorn::Tree& tree, std::string_view key, uint64_t offset,

@@ -171,6 +171,18 @@ static int hwTakeAtVacuum(sqlite3 *db, Btree *p){
   return hwUsePageSize(p, nByte);
 }
 
+/* SQLITE_DBCONFIG_RESET_DATABASE, behind which a vacuum leaves an empty database. */
+static int hwReset(sqlite3 *db, Btree *p){
+  int iVersion;
+  int rc = sqlite3BtreeBeginTrans(p, 2, &iVersion);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = hw_reset(HW(p));
+  if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
+  if( rc!=SQLITE_OK ) sqlite3BtreeRollback(p, SQLITE_OK, 0);
+  sqlite3ResetAllSchemasOfConnection(db);
+  return rc;
+}
+
 SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlite3_value *pOut){
   Btree *p = db->aDb[iDb].pBt;
   int rc;
@@ -182,6 +194,10 @@ SQLITE_PRIVATE int sqlite3RunVacuum(char **pzErrMsg, sqlite3 *db, int iDb, sqlit
   if( db->nVdbeActive>1 ){
     sqlite3SetString(pzErrMsg, db, "cannot VACUUM - SQL statements in progress");
     return SQLITE_ERROR;
+  }
+  if( db->flags & SQLITE_ResetDatabase ){
+    rc = hwReset(db, p);
+    if( rc!=SQLITE_OK ) return rc;
   }
   rc = hwTakeAtVacuum(db, p);
   return rc==SQLITE_OK ? hw_compact(HW(p)) : rc;

@@ -80,6 +80,28 @@ TEST_F(SettingsTest, PageSizeIsKept) {
   both(0, "SELECT count(*) FROM t; PRAGMA page_size");
 }
 
+TEST_F(SettingsTest, ResetDatabaseEmptiesIt) {
+  both(0,
+       "CREATE TABLE t(a, b UNIQUE); INSERT INTO t VALUES(1, 2); CREATE VIEW v AS SELECT * FROM t");
+  both(0, "CREATE TABLE gone(a); DROP TABLE gone; PRAGMA user_version = 5");
+  both(1, "SELECT * FROM v; BEGIN; SELECT * FROM t");
+  for (std::array<Connection, 2>* pair : {&ours_, &stock_}) {
+    sqlite3* const db = (*pair)[0].get();
+    if (pair == &stock_) EXPECT_SQL_OK((*pair)[1], "COMMIT");
+    EXPECT_EQ(sqlite3_db_config(db, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr), SQLITE_OK);
+    EXPECT_SQL_OK((*pair)[0], "VACUUM");
+    EXPECT_EQ(sqlite3_db_config(db, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr), SQLITE_OK);
+  }
+  EXPECT_EQ(ours_[1].rows("SELECT * FROM t; COMMIT"), std::vector<std::string>(1, "i1|i2"));
+  both(0, "SELECT * FROM sqlite_schema; PRAGMA user_version; PRAGMA integrity_check");
+  both(1, "SELECT * FROM sqlite_schema; PRAGMA user_version");
+  both(1, "SELECT * FROM t");
+  both(1, "CREATE TABLE t(c); INSERT INTO t VALUES(3); SELECT * FROM t");
+  both(0, "SELECT * FROM t; PRAGMA integrity_check");
+  reopen();
+  both(0, "SELECT * FROM t; SELECT count(*) FROM sqlite_schema");
+}
+
 TEST_F(SettingsTest, TheFileRefusesWhatItHasNot) {
   sqlite3_file* file = nullptr;
   ASSERT_EQ(sqlite3_file_control(ours_[0].get(), "main", SQLITE_FCNTL_FILE_POINTER, &file),
