@@ -148,8 +148,8 @@ SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
   }
 }
 
-/* What was asked for before, where it is something else than what is there. The vacuum itself goes on
-   beside one that writes. */
+/* What was asked for before, where it is something else than what is there. The vacuum itself goes
+   on beside one that writes. */
 static int hwTakeAtVacuum(sqlite3 *db, Btree *p){
   int eVacuum = db->nextAutovac>=0 ? db->nextAutovac : p->hawthornVacuum;
   int nByte = hwIsPageSize(db->nextPagesize)

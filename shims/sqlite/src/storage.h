@@ -112,8 +112,8 @@ int hw_check_tree(HwConnection*, unsigned root, const struct HwEntries* of, long
                   void (*complain)(void* context, const char* what), void* context);
 // Checks every file of the database.
 int hw_check_files(HwConnection*, void (*complain)(void* context, const char* what), void* context);
-// Of a transaction that writes: drops every table, and all numbers but the schema's version, which is
-// another one then. As a new database.
+// Of a transaction that writes: drops every table, and all numbers but the schema's version, which
+// is another one then. As a new database.
 int hw_reset(HwConnection*);
 // Writes what takes more space than it must.
 int hw_compact(HwConnection*);
