@@ -86,7 +86,8 @@ def with_member(text, structure, behind, member):
 MEMBERS = [
     ("Btree", "sqlite3 *db;", "struct HwConnection *hawthorn;\n"
      "  char *hawthornName;\n  unsigned char hawthornSync;\n"
-     "  unsigned char hawthornVacuum;\n  unsigned char hawthornFixed;"),
+     "  unsigned char hawthornVacuum;\n  unsigned char hawthornFixed;\n"
+     "  unsigned char hawthornModeChanges;"),
     ("BtCursor", "Btree *pBtree;", "struct HwCursor *hawthorn;"),
     ("Pager", "sqlite3_vfs *pVfs;", "const char *hawthornName;\n  unsigned char hawthornMode;\n"
      "  unsigned char hawthornLocking;\n  int hawthornLog;\n"

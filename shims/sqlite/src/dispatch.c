@@ -284,6 +284,7 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
       rc = hw_begin_read(HW(p));
     }
     if( rc!=SQLITE_OK ) return rc;
+    p->hawthornModeChanges = 0;
     p->inTrans = wrflag ? TRANS_WRITE : TRANS_READ;
     if( wrflag && hwWritesAnother(p) ) hw_may_be_together(HW(p));
   }
@@ -305,6 +306,7 @@ SQLITE_PRIVATE int sqlite3BtreeSetVersion(Btree *p, int iVersion){
   int rc;
   if( !HW(p) ) return stock_sqlite3BtreeSetVersion(p, iVersion);
   rc = sqlite3BtreeBeginTrans(p, 2, 0);
+  if( rc==SQLITE_OK ) p->hawthornModeChanges = 1;
   return rc==SQLITE_OK ? hw_set_wal(HW(p), iVersion==2) : rc;
 }
 
@@ -323,11 +325,11 @@ static void hwEndRead(Btree *p){
   p->inTrans = TRANS_NONE;
 }
 
-/* Whether a hook of the program's is to hear of a commit. SQLite's own one has nothing to do: there
-   is no log that would have to be checkpointed. */
+/* Whether a hook of the program's is to hear of a commit, but for one that changes the mode.
+   SQLite's own one has nothing to do: there is no log that would have to be checkpointed. */
 static int hwTellsOfLog(Btree *p){
   return p->db->xWalCallback!=0 && p->db->xWalCallback!=sqlite3WalDefaultHook
-      && hw_has_written(HW(p)) && hw_is_wal(HW(p));
+      && !p->hawthornModeChanges && hw_has_written(HW(p)) && hw_is_wal(HW(p));
 }
 
 /* It is committed. */
