@@ -143,8 +143,8 @@ struct HwConnection {
   void forget_all();
 
   hawthorn::Savepoint start_;  // of a concurrent one that writes
-  unsigned data_version_ = 1;
-  uint64_t others_commits_ = 0;  // as of the last look
+  unsigned data_version_ = 0;
+  uint64_t others_commits_ = UINT64_MAX;  // as of the last look; before it none is like it
   uint64_t own_commits_ = 0;
   std::optional<hawthorn::sqlite::Numbers> numbers_;
   uint64_t numbers_as_of_ = 1;    // how many changes of them; odd: nobody knows

@@ -167,6 +167,15 @@ TEST_F(SettingsTest, DataVersionOfTheFileControl) {
   }
 }
 
+TEST_F(SettingsTest, ASmallCacheTakesALargeTransaction) {
+  both(0, "PRAGMA cache_size = 10; PRAGMA synchronous = OFF; CREATE TABLE t(x, y, UNIQUE(x, y))");
+  both(0,
+       "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c LIMIT 1024)"
+       " INSERT INTO t SELECT randomblob(1500), randomblob(1500) FROM c");
+  both(0, "BEGIN; UPDATE t SET y = randomblob(1499); COMMIT; SELECT count(*) FROM t");
+  both(0, "SELECT count(*) FROM t WHERE length(y) = 1499");
+}
+
 struct Heard {
   std::vector<std::string> names;
   std::vector<int> pages;
