@@ -352,6 +352,21 @@ TEST_P(CopyTest, TheJournalModeComesAlong) {
   expect_same();
 }
 
+TEST_P(CopyTest, AutoVacuumAndThePageSizeComeAlong) {
+  const bool is_file = to_kind() != Kind::kStockMemory;
+  if (is_file) {
+    EXPECT_SQL_OK(from_, "PRAGMA page_size = 8192");
+  }
+  EXPECT_SQL_OK(from_, "PRAGMA auto_vacuum = INCREMENTAL");
+  fill(from_, 50);
+  copy(to_, from_);
+  EXPECT_EQ(to_.value("PRAGMA auto_vacuum"), "i2");
+  if (is_file) {
+    EXPECT_EQ(to_.value("PRAGMA page_size"), "i8192");
+  }
+  expect_same();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Copy, CopyTest,
     ::testing::Combine(::testing::Values(Kind::kOurs, Kind::kStockFile, Kind::kStockMemory),

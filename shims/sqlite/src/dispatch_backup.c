@@ -37,14 +37,25 @@ static int hwIs(sqlite3 *db, const char *zDb){
 
 /* ---- Databases between, or beside */
 
-/* A temporary database in a file that nobody sees, which is never rolled back. */
-static int hwOpenStage(int nPageSize, sqlite3 **ppStage){
+static int hwVacuumOf(Btree *p){
+  int bEnds = sqlite3BtreeTxnState(p)==SQLITE_TXN_NONE;
+  int iVersion;
+  if( sqlite3BtreeBeginTrans(p, 0, &iVersion)==SQLITE_OK && bEnds ) sqlite3BtreeCommit(p);
+  return sqlite3BtreeGetAutoVacuum(p);
+}
+
+/* A temporary database in a file that nobody sees, which is never rolled back. Its auto_vacuum is
+   that of pLike. */
+static int hwOpenStage(Btree *pLike, int nPageSize, sqlite3 **ppStage){
   int rc = sqlite3_open_v2("", ppStage, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, 0);
   if( rc==SQLITE_OK ){
     rc = sqlite3_exec(*ppStage, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", 0, 0, 0);
   }
   if( rc==SQLITE_OK ){
     rc = sqlite3BtreeSetPageSize((*ppStage)->aDb[0].pBt, nPageSize, 0, 0);
+  }
+  if( rc==SQLITE_OK ){
+    rc = sqlite3BtreeSetAutoVacuum((*ppStage)->aDb[0].pBt, hwVacuumOf(pLike));
   }
   if( rc!=SQLITE_OK ){
     sqlite3_close(*ppStage);
@@ -144,7 +155,7 @@ static int hwBeginEntries(sqlite3_backup *p, sqlite3 *db, int iDb, Btree *pTo){
 
 static int hwBeginOut(sqlite3_backup *p){
   HwBackup *pHw = p->hawthorn;
-  int rc = hwOpenStage(sqlite3BtreeGetPageSize(p->pDest), &pHw->pStage);
+  int rc = hwOpenStage(hwMain(pHw->pReader), sqlite3BtreeGetPageSize(p->pDest), &pHw->pStage);
   if( rc==SQLITE_OK ) rc = sqlite3BtreeBeginTrans(hwMain(pHw->pStage), 1, 0);
   pHw->nPhase = 2;
   return rc==SQLITE_OK ? hwBeginEntries(p, pHw->pReader, 0, hwMain(pHw->pStage)) : rc;
@@ -152,7 +163,7 @@ static int hwBeginOut(sqlite3_backup *p){
 
 static int hwBeginIn(sqlite3_backup *p){
   HwBackup *pHw = p->hawthorn;
-  int rc = hwOpenStage(sqlite3BtreeGetPageSize(p->pSrc), &pHw->pStage);
+  int rc = hwOpenStage(p->pSrc, sqlite3BtreeGetPageSize(p->pSrc), &pHw->pStage);
   if( rc!=SQLITE_OK ) return rc;
   pHw->nPhase = 2;
   pHw->eState = HW_PAGES_IN;
@@ -452,7 +463,8 @@ SQLITE_API unsigned char *sqlite3_serialize(
   if( piSize ) *piSize = -1;
   if( (mFlags & SQLITE_SERIALIZE_NOCOPY)==0 ){
     iDb = sqlite3FindDbName(db, zSchema);
-    rc = hwOpenStage(sqlite3BtreeGetPageSize(db->aDb[iDb].pBt), &pStage);
+    Btree *p = db->aDb[iDb].pBt;
+    rc = hwOpenStage(p, sqlite3BtreeGetPageSize(p), &pStage);
     if( rc==SQLITE_OK ) rc = hwSerializeInto(db, iDb, pStage);
     if( rc==SQLITE_OK ) aOut = stock_sqlite3_serialize(pStage, "main", piSize, 0);
     if( rc!=SQLITE_OK ) sqlite3_log(rc, "hawthorn: %s is not serialized", zSchema);

@@ -372,6 +372,12 @@ static int hwCopyNumbers(HwCopy *p){
     sqlite3BtreeGetMeta(p->from.pBt, aMeta[i], &iValue);
     rc = sqlite3BtreeUpdateMeta(p->pTo, aMeta[i], iValue);
   }
+  if( rc==SQLITE_OK && HW(p->pTo) ){
+    rc = hwKeepVacuum(p->pTo, sqlite3BtreeGetAutoVacuum(p->from.pBt));
+    if( rc==SQLITE_OK ){
+      rc = hw_set_meta(HW(p->pTo), HW_PAGE_BYTES, (u32)sqlite3BtreeGetPageSize(p->from.pBt));
+    }
+  }
   return rc;
 }
 

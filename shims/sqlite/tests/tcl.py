@@ -113,11 +113,12 @@ def patched_copy(tree):
     copy = WORK / "tree"
     if not copy.exists():
         shutil.copytree(tree, copy, symlinks=True)
-    header = copy / "src" / "btreeInt.h"
-    text = prepare.with_members((tree / "src" / "btreeInt.h").read_text(), required=False)
-    if header.read_text() != text:
-        header.write_text(text)
-        shutil.rmtree(WORK / "objects", ignore_errors=True)
+    for name in ("btreeInt.h", "sqliteInt.h"):
+        header = copy / "src" / name
+        text = prepare.with_members((tree / "src" / name).read_text(), required=False)
+        if header.read_text() != text:
+            header.write_text(text)
+            shutil.rmtree(WORK / "objects", ignore_errors=True)
     for name in {name for name, _, _ in HARNESS}:
         text = (tree / "test" / name).read_text()
         for of, old, new in HARNESS:
