@@ -374,7 +374,11 @@ void SupportedTest::file_control() {
                          SQLITE_FCNTL_HAS_MOVED, SQLITE_FCNTL_POWERSAFE_OVERWRITE}) {
     EXPECT_EQ(control(what, &number), SQLITE_NOTFOUND) << what;
   }
-  EXPECT_EQ(control(SQLITE_FCNTL_VFSNAME, &text), SQLITE_NOTFOUND);
+  EXPECT_EQ(control(SQLITE_FCNTL_TEMPFILENAME, &text), SQLITE_NOTFOUND);
+  EXPECT_EQ(control(SQLITE_FCNTL_VFSNAME, &text), SQLITE_OK);
+  EXPECT_STREQ(text, sqlite3_vfs_find(nullptr)->zName);
+  sqlite3_free(text);
+  EXPECT_EQ(control(SQLITE_FCNTL_RESET_CACHE, nullptr), SQLITE_OK);
 }
 
 void SupportedTest::filenames() {
@@ -387,21 +391,27 @@ void SupportedTest::filenames() {
 }
 
 void SupportedTest::hooks() {
-  const auto run = [this](bool stock) {
-    int called = 0;
+  struct Called {
+    int wal = 0;
+    int autovacuum = 0;
+  };
+  const auto run = [this](bool stock, bool own) {
+    Called called;
     Connection connection = connect(stock);
     sqlite3_wal_autocheckpoint(connection.get(), 1);
-    sqlite3_wal_hook(
-        connection.get(),
-        [](void* context, sqlite3*, const char*, int) {
-          ++*static_cast<int*>(context);
-          return SQLITE_OK;
-        },
-        &called);
+    if (own) {
+      sqlite3_wal_hook(
+          connection.get(),
+          [](void* context, sqlite3*, const char*, int) {
+            ++static_cast<Called*>(context)->wal;
+            return SQLITE_OK;
+          },
+          &called);
+    }
     sqlite3_autovacuum_pages(
         connection.get(),
         [](void* context, const char*, unsigned, unsigned free, unsigned) {
-          ++*static_cast<int*>(context);
+          ++static_cast<Called*>(context)->autovacuum;
           return free;
         },
         &called, nullptr);
@@ -410,8 +420,10 @@ void SupportedTest::hooks() {
                   "INSERT INTO t VALUES(zeroblob(50000)); DELETE FROM t");
     return called;
   };
-  EXPECT_EQ(run(false), 0);
-  EXPECT_GT(run(true), 3);
+  EXPECT_EQ(run(false, true).wal, 3);
+  EXPECT_EQ(run(true, true).wal, 3);
+  EXPECT_EQ(run(false, false).autovacuum, 0);
+  EXPECT_GT(run(true, false).autovacuum, 0);
 }
 
 void SupportedTest::locking_mode() {
