@@ -108,7 +108,9 @@ int HwConnection::drop_tree(uint32_t root) {
   dirty = true;
   trees_.erase(root);
   kept_nodes.erase(root);
-  const int code = written(txn.drop_tree(tree_name(root)));
+  const Status status = txn.drop_tree(tree_name(root));
+  if (status.is_not_found()) return SQLITE_CORRUPT;
+  const int code = written(status);
   return code == SQLITE_OK ? done({.kind = Redo::Kind::kDrop, .root = root}) : code;
 }
 

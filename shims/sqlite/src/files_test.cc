@@ -316,6 +316,38 @@ TEST_F(FilesTest, ConnectionsOfAProcessShare) {
   EXPECT_EQ(three.value("SELECT count(*) FROM again.t"), "i3");
 }
 
+TEST_F(FilesTest, AnIndexOfOtherColumnsThanAreDeclaredIsDamage) {
+  {
+    Connection connection(path_);
+    EXPECT_SQL_OK(connection,
+                  "CREATE TABLE t(a, b, c, d INTEGER PRIMARY KEY); CREATE INDEX i ON t(a, b, c);"
+                  "INSERT INTO t VALUES(1, 100, 3, 1000), (4, 101, 6, 1001);"
+                  "CREATE TABLE other(a, b, c, d INTEGER PRIMARY KEY); CREATE INDEX o ON other(a);"
+                  "PRAGMA writable_schema = on;"
+                  "UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON t(a)' WHERE name = 'i'");
+  }
+  Connection connection(path_);
+  for (const char* sql :
+       {"INSERT INTO other SELECT * FROM t", "SELECT a FROM t INDEXED BY i WHERE a > 0",
+        "SELECT b FROM t INDEXED BY i WHERE a > 0", "SELECT a, d FROM t INDEXED BY i",
+        "UPDATE t INDEXED BY i SET b = 5 WHERE a > 0"}) {
+    EXPECT_EQ(connection.code(sql), SQLITE_CORRUPT) << sql;
+  }
+  EXPECT_EQ(connection.value("SELECT count(*) FROM other"), "i0");
+}
+
+TEST_F(FilesTest, ARootOfTwoTablesIsDroppedOnce) {
+  {
+    Connection connection(path_);
+    EXPECT_SQL_OK(connection,
+                  "CREATE TABLE one(a); CREATE TABLE two(a); PRAGMA writable_schema = on;"
+                  "UPDATE sqlite_schema SET rootpage = 2");
+  }
+  Connection connection(path_);
+  EXPECT_SQL_OK(connection, "DROP TABLE one");
+  EXPECT_EQ(connection.code("DROP TABLE two"), SQLITE_CORRUPT);
+}
+
 TEST_F(FilesTest, NamesAreWholePathsBehindSymbolicLinks) {
   for (const char* parameters : {"", "?hawthorn=0"}) {
     const std::string file = path(*parameters == '\0' ? "ours.db" : "stock.db");
