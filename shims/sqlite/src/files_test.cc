@@ -336,6 +336,17 @@ TEST_F(FilesTest, AnIndexOfOtherColumnsThanAreDeclaredIsDamage) {
   EXPECT_EQ(connection.value("SELECT count(*) FROM other"), "i0");
 }
 
+TEST_F(FilesTest, AConnectionLeavesNoMemoryBehind) {
+  { Connection first(path_); }
+  const sqlite3_int64 before = sqlite3_memory_used();
+  for (int i = 0; i < 3; ++i) {
+    Connection connection(path_);
+    EXPECT_SQL_OK(connection, "CREATE TABLE IF NOT EXISTS t(a)");
+    EXPECT_GT(sqlite3_memory_used(), before);
+  }
+  EXPECT_EQ(sqlite3_memory_used(), before);
+}
+
 TEST_F(FilesTest, ARootOfTwoTablesIsDroppedOnce) {
   {
     Connection connection(path_);
