@@ -84,7 +84,6 @@ SQLITE_PRIVATE int sqlite3BtreeOpen(
   if( rc==SQLITE_OK_SYMLINK ){
     rc = (vfsFlags & SQLITE_OPEN_NOFOLLOW) ? SQLITE_CANTOPEN_SYMLINK : SQLITE_OK;
   }
-
   if( rc==SQLITE_OK ){
     rc = hw_open(zFull, (vfsFlags & SQLITE_OPEN_CREATE)!=0, (vfsFlags & SQLITE_OPEN_READONLY)!=0,
                  sqlite3_uri_int64(zFilename, "hawthorn_memory", 0), &pConn);

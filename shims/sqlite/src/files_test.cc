@@ -337,7 +337,9 @@ TEST_F(FilesTest, AnIndexOfOtherColumnsThanAreDeclaredIsDamage) {
 }
 
 TEST_F(FilesTest, AConnectionLeavesNoMemoryBehind) {
-  { Connection first(path_); }
+  {
+    Connection first(path_);
+  }
   const sqlite3_int64 before = sqlite3_memory_used();
   for (int i = 0; i < 3; ++i) {
     Connection connection(path_);
