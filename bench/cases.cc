@@ -60,6 +60,18 @@ std::vector<Case> tatp_cases(const Command& command) {
   return cases;
 }
 
+std::vector<Case> sql_cases(const Command& command) {
+  std::vector<std::string> suiting;
+  for (const std::string& engine : command.engines) {
+    if (find_engine(engine)->make_sql) suiting.push_back(engine);
+  }
+  if (suiting.empty()) return {};
+  const auto run = [options = command.sql](const RunContext& context, Engine&) {
+    run_sql(context, options, *find_engine(context.engine_name)->make_sql());
+  };
+  return {{.name = "sql", .run = run, .bank = {}, .engines = suiting}};
+}
+
 InsertOptions insert_options(const Command& command, uint64_t record_bytes) {
   InsertOptions options = command.insert;
   options.record_bytes = record_bytes;
@@ -333,6 +345,8 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return one_case("backup", 1, command.backup, run_backup);
     case Workload::kTatp:
       return tatp_cases(command);
+    case Workload::kSql:
+      return sql_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
       break;
@@ -383,6 +397,11 @@ std::string describe(const Command& command, const AccountNames* names) {
                         command.backup.rounds);
     case Workload::kTatp:
       return describe_tatp(command);
+    case Workload::kSql:
+      return print_text("SQL: size %lu, tables of %s rows, cache of %s, seed %lu.",
+                        command.sql.size, with_commas(command.sql.size * kSqlRowsOfSize).c_str(),
+                        size_text(static_cast<double>(command.sql.cache_bytes)).c_str(),
+                        command.sql.seed);
     case Workload::kNone:
     case Workload::kEngines:
       break;

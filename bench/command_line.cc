@@ -344,12 +344,20 @@ void add_tatp(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--seed", tatp.seed, "Seed of rows and transactions");
 }
 
+void add_sql(CLI::App& app, Command& command, Texts& texts) {
+  SqlOptions& sql = command.sql;
+  app.add_option("--size", sql.size, "Scale of the tables: 100 are 50,000 rows a table")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--cache", texts.cache, "Cache of the connection, in GB or with a unit");
+  app.add_option("--seed", sql.seed, "Seed of rows and parameters");
+}
+
 // What is compared where nothing is said.
 std::vector<std::string> usual_engines(Workload workload) {
   std::vector<std::string> chosen;
-  if (workload == Workload::kTatp) {
+  if (workload == Workload::kTatp || workload == Workload::kSql) {
     for (const EngineInfo& info : engines()) {
-      if (info.make_tatp) chosen.push_back(info.name);
+      if (info.make_tatp && info.make_sql) chosen.push_back(info.name);
     }
     return chosen;
   }
@@ -483,7 +491,7 @@ void finish(Command& command, const Texts& texts) {
     command.micro.gets = parse_count(texts.gets);
     finish_soak(command, texts.soak_records);
     command.connections = parse_counts(texts.connections);
-    command.tatp.cache_bytes = parse_size(texts.cache);
+    command.sql.cache_bytes = command.tatp.cache_bytes = parse_size(texts.cache);
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
   }
@@ -623,6 +631,8 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kBackup, [&](CLI::App& sub) { add_backup(sub, command, texts); });
     add("tatp", "Short transactions of a telephone network's subscribers, over SQL",
         Workload::kTatp, [&](CLI::App& sub) { add_tatp(sub, command, texts); });
+    add("sql", "SQL statements of many kinds, each kind timed by itself", Workload::kSql,
+        [&](CLI::App& sub) { add_sql(sub, command, texts); });
     add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
   }
   try {

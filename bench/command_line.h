@@ -19,6 +19,7 @@
 #include "bench/overwrite.h"
 #include "bench/scale.h"
 #include "bench/soak.h"
+#include "bench/sql.h"
 #include "bench/tatp.h"
 #include "bench/txn.h"
 #include "bench/upsert.h"
@@ -39,7 +40,8 @@ enum class Workload {
   kSoak,
   kTxn,
   kBackup,
-  kTatp
+  kTatp,
+  kSql
 };
 
 inline constexpr std::array<std::string_view, 6> kTxnCases = {"point", "counters", "snapshots",
@@ -102,6 +104,8 @@ struct Command {
 
   TatpOptions tatp;
   std::vector<uint64_t> connections;
+
+  SqlOptions sql;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

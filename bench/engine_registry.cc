@@ -53,6 +53,7 @@ std::vector<EngineInfo> list_engines() {
   list.push_back({"hawthorn-sqlite", MemoryLimit::kOwn, "this engine by SQLite's API", make_sqlite,
                   kShareOfOwn});
   list.back().make_tatp = make_tatp_sqlite;
+  list.back().make_sql = make_sql_sqlite;
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_LMDB
   list.push_back({"lmdb", MemoryLimit::kCgroup, "LMDB, MDB_NOSYNC", [] { return make_lmdb(false); },
@@ -72,6 +73,7 @@ std::vector<EngineInfo> list_engines() {
 #ifdef HAWTHORN_BENCH_HAVE_SQLITE
   list.push_back({"sqlite", MemoryLimit::kCgroup, "SQLite, WAL, synchronous OFF", make_sqlite});
   list.back().make_tatp = make_tatp_sqlite;
+  list.back().make_sql = make_sql_sqlite;
 #endif
 #ifdef HAWTHORN_BENCH_HAVE_LEVELDB
   list.push_back({"leveldb", MemoryLimit::kCgroup, "LevelDB, no compression", make_leveldb});

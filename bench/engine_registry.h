@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/engine.h"
+#include "bench/sql_database.h"
 #include "bench/tatp_database.h"
 #include "hawthorn/options.h"
 
@@ -31,6 +32,7 @@ struct EngineInfo {
   double share_of_cap = 0.5;
   // Null where it understands no SQL.
   std::function<std::unique_ptr<TatpDatabase>()> make_tatp = {};
+  std::function<std::unique_ptr<SqlDatabase>()> make_sql = {};
 };
 
 // In the order in which tables show them.
@@ -56,6 +58,7 @@ std::unique_ptr<Engine> make_mdbx(bool writemap);
 void quiet_mdbx();
 std::unique_ptr<Engine> make_sqlite();
 std::unique_ptr<TatpDatabase> make_tatp_sqlite();
+std::unique_ptr<SqlDatabase> make_sql_sqlite();
 std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
 std::unique_ptr<Engine> make_tidesdb();

@@ -10,7 +10,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr std::array<std::string_view, 100> kPhases = {{
+constexpr std::array<std::string_view, 134> kPhases = {{
     "load",
     "warm_up",
     "write",
@@ -111,9 +111,43 @@ constexpr std::array<std::string_view, 100> kPhases = {{
     "insert_compared",
     "get_bytewise",
     "get_compared",
+    "sql",
+    "rowid_insert",
+    "key_insert",
+    "unique_insert",
+    "scan_range",
+    "scan_like",
+    "scan_order",
+    "scan_limit",
+    "create_index",
+    "index_range",
+    "key_range",
+    "text_range",
+    "key_select",
+    "index_select",
+    "text_select",
+    "indexed_insert",
+    "insert_select",
+    "delete_refill",
+    "text_key_insert",
+    "text_key_select",
+    "without_rowid_insert",
+    "without_rowid_select",
+    "join",
+    "subquery",
+    "recursive",
+    "update_range",
+    "update_key_range",
+    "update_row",
+    "update_all",
+    "delete_range",
+    "delete_row",
+    "replace",
+    "replace_unique",
+    "integrity",
 }};
 
-constexpr std::array<Metric, 42> kMetrics = {{
+constexpr std::array<Metric, 45> kMetrics = {{
     {"tx_per_s", "1/s", true},
     {"ops_per_s", "1/s", true},
     {"reads_per_s", "1/s", true},
@@ -129,6 +163,9 @@ constexpr std::array<Metric, 42> kMetrics = {{
     {"per_thread_ops_per_s", "1/s", true},
     {"worst_second_ops_per_s", "1/s", true},
     {"worst_ten_seconds_ops_per_s", "1/s", true},
+    {"ms", "ms", false},
+    {"total_ms", "ms", false},
+    {"rows_per_s", "1/s", true},
     {"avg_us", "us", false},
     {"p50_us", "us", false},
     {"p90_us", "us", false},

@@ -2,9 +2,9 @@
 // A connection by SQLite's C API and its prepared statements, and what the library behind that API
 // is called: SQLite, or this engine where the header is that of our shim.
 //
-// Not here: SQL, and what a connection is set to. Used by engine_sqlite.cc and tatp_sqlite.cc, the
-// only files that know sqlite3.h. Errors: EngineError, of kind kBusy where a lock was waited for in
-// vain. Threads: a connection and its statements in one at a time.
+// Not here: SQL, and what a connection is set to. Used by engine_sqlite.cc, tatp_sqlite.cc and
+// sql_sqlite.cc, the only files that know sqlite3.h. Errors: EngineError, of kind kBusy where a
+// lock was waited for in vain. Threads: a connection and its statements in one at a time.
 //
 // 1. A statement that failed is reset: it can be bound and run again.
 
@@ -127,6 +127,10 @@ class SqliteStatement {
   bool is_integer(int index) const {
     return sqlite3_column_type(statement_, index) == SQLITE_INTEGER;
   }
+  double real(int index) const { return sqlite3_column_double(statement_, index); }
+  int columns() const { return sqlite3_column_count(statement_); }
+  bool is_real(int index) const { return sqlite3_column_type(statement_, index) == SQLITE_FLOAT; }
+  bool is_null(int index) const { return sqlite3_column_type(statement_, index) == SQLITE_NULL; }
   bool is_text(int index) const { return sqlite3_column_type(statement_, index) == SQLITE_TEXT; }
 
  private:
