@@ -54,7 +54,7 @@ SqlDigest SqlRun::run_step(const SqlStep& step, SqlDigest digest) {
   for (size_t run = 0; run < step.runs(); ++run) {
     for (size_t i = 0; i < step.width; ++i) statement->bind(static_cast<int>(i) + 1, *parameter++);
     while (statement->step()) {
-      for (int i = 0; i < columns; ++i) digest.add(statement->column(i));
+      for (int i = 0; i < columns; ++i) digest.add_column(statement->column(i));
       digest.end_row();
     }
     if (step.counts_changes) digest.add_changes(statement->changes());

@@ -47,7 +47,7 @@ class SqlDigest {
     for (const char c : text) word = word << 8 | static_cast<unsigned char>(c);
     mix(word);
   }
-  void add(const SqlColumn& column);
+  void add_column(const SqlColumn& column);
   void end_row() {
     take(kEnd, 0);
     ++rows_;
@@ -72,7 +72,7 @@ class SqlDigest {
   uint64_t hash_ = 0;
 };
 
-inline void SqlDigest::add(const SqlColumn& column) {
+inline void SqlDigest::add_column(const SqlColumn& column) {
   if (const auto* number = std::get_if<int64_t>(&column)) {
     add(*number);
   } else if (const auto* text = std::get_if<std::string_view>(&column)) {
