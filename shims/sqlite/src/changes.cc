@@ -52,6 +52,9 @@ int HwConnection::put(uint32_t root, const Tree& tree, std::string_view key,
     });
   }
   if (!status.ok()) return written(status);
+  if (const auto tail = tails.find(root); tail != tails.end() && tail->second < key) {
+    tail->second = key;
+  }
   return done({.kind = Redo::Kind::kPut, .root = root, .key = key, .value = value});
 }
 
@@ -59,6 +62,9 @@ int HwConnection::del(uint32_t root, const Tree& tree, std::string_view key) {
   dirty = true;
   written_bytes += key.size();
   if (Status s = txn.del(tree, key); !s.ok()) return written(s);
+  if (const auto tail = tails.find(root); tail != tails.end() && tail->second == key) {
+    tails.erase(tail);
+  }
   return done({.kind = Redo::Kind::kDelete, .root = root, .key = key});
 }
 
@@ -108,6 +114,7 @@ int HwConnection::drop_tree(uint32_t root) {
   dirty = true;
   trees_.erase(root);
   kept_nodes.erase(root);
+  tails.erase(root);
   const Status status = txn.drop_tree(tree_name(root));
   if (status.is_not_found()) return SQLITE_CORRUPT;
   const int code = written(status);
@@ -126,6 +133,7 @@ int HwConnection::clear_tree(uint32_t root, int64_t* entries) {
   dirty = true;
   kept_nodes.erase(root);
   const int code = written(txn.delete_range(found, {}));
+  if (code == SQLITE_OK) tails[root].clear();
   return code == SQLITE_OK ? done({.kind = Redo::Kind::kClear, .root = root}) : code;
 }
 

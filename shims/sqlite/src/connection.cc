@@ -141,6 +141,7 @@ int HwConnection::begin_write(int64_t wait_ms) {
 void HwConnection::end_write(bool keep_reading, bool same_moment, int* code) {
   savepoints.clear();
   drop_kept_nodes();
+  tails.clear();
   redo_sizes.clear();
   redo.reset();
   txn = Transaction();
@@ -300,6 +301,7 @@ int HwConnection::roll_back_to(int number) {
   forget_made();
   numbers_.reset();
   drop_kept_nodes();
+  tails.clear();
   if (number >= 0) {
     savepoints.resize(static_cast<size_t>(number) + 1);
     redo_sizes.resize(static_cast<size_t>(number) + 1);

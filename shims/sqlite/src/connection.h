@@ -125,6 +125,9 @@ struct HwConnection {
   std::vector<uint64_t> redo_sizes;
   HwCursor* cursors = nullptr;
   int64_t places = 0;                                  // that cursors have had
+  // By root, the greatest key that the transaction which writes has there, where it is known.
+  // Empty: there is none.
+  std::unordered_map<uint32_t, std::string> tails;
   std::unordered_map<uint32_t, KeptNodes> kept_nodes;  // by root
   size_t kept_bytes = 0;
 

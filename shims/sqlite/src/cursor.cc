@@ -110,7 +110,6 @@ void HwCursor::stand_saved() {
 void HwCursor::leave() {
   save();
   engine_.reset();
-  tail_.reset();
 }
 
 void HwCursor::clear() {
@@ -127,7 +126,6 @@ void HwCursor::trip(int error) {
 }
 
 void HwCursor::table_changes(std::optional<int64_t> changed, bool by_this) {
-  tail_.reset();
   if (by_this) return;
   // One that has failed is as if it had not, as SQLite has it.
   if (is_blob && (!changed.has_value() || sought_row_ == *changed)) return clear();
@@ -171,16 +169,16 @@ int HwCursor::first(bool* found) {
 
 int HwCursor::last(bool* found) {
   if (state == HW_FAULT) return skip_next;
-  if (tail_.has_value()) {
-    *found = !tail_->empty();
+  if (is_collated()) return stand_on_node(collated_->entries.last(), found);
+  if (const auto tail = connection->tails.find(root); tail != connection->tails.end()) {
+    *found = !tail->second.empty();
     if (!*found) return nowhere();
-    key = *tail_;
+    key = tail->second;
     return stand(At::kTail);
   }
-  if (is_collated()) return stand_on_node(collated_->entries.last(), found);
   const int code = stand_on_engine(engine().last(), found);
   if (code == SQLITE_OK && connection->mode == HwConnection::Mode::kWrite) {
-    tail_.emplace(*found ? engine_->key() : std::string_view());
+    connection->tails[root] = *found ? engine_->key() : std::string_view();
   }
   return code;
 }
@@ -347,12 +345,9 @@ const void* HwCursor::payload(unsigned* size) {
 
 // Of `key`.
 int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
-  std::optional<std::string> tail = std::move(tail_);
   if (const int code = connection->about_to_change(root, row, this); code != SQLITE_OK) {
     return code;
   }
-  if (tail.has_value() && *tail < key) *tail = key;
-  tail_ = std::move(tail);
   stand_saved();
   return connection->put(root, tree, key, bytes);
 }

@@ -17,8 +17,8 @@
 //
 // 1. Before a tree changes each cursor on it is saved, so none is on what is gone.
 // 2. A row's key is its number, the sign bit turned round, high bytes first.
-// 3. The last entry is known once it was looked for, as long as this connection writes, and but for
-//    what this cursor inserts nothing changes: so appending does not search.
+// 3. The last entry is known once it was looked for, as long as this connection writes
+//    (HwConnection::tails): so appending does not search.
 // 4. An index one of whose columns has a collation that is not SQLite's own, as this connection has
 //    it, is a tree of nodes (collated.h), whose entries a function of the dispatcher compares. The
 //    other ones have their order in their keys. A cursor of the one sort does not open what is of
@@ -144,7 +144,6 @@ struct HwCursor {
   int64_t record_place_ = 0;
   int payload_code_ = 11;            // SQLITE_CORRUPT
   int64_t sought_row_ = 0;           // on which it stood last, by number
-  std::optional<std::string> tail_;  // the greatest key; empty: there is no entry
 };
 
 template <typename Use>

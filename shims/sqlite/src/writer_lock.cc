@@ -1,6 +1,7 @@
 #include "shims/sqlite/src/writer_lock.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace hawthorn::sqlite {
 
@@ -11,6 +12,14 @@ bool WriterLock::lock(int64_t wait_ms) {
     return true;
   }
   if (wait_ms <= 0) return false;
+  for (int look = 0; look < kLooks; ++look) {
+    guard.unlock();
+    std::this_thread::yield();
+    guard.lock();
+    if (!is_free()) continue;
+    held_ = true;
+    return true;
+  }
   Waiter self;
   self.since = Clock::now();
   const auto place = waiters_.insert(waiters_.end(), &self);

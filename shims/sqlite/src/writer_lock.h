@@ -5,7 +5,8 @@
 // back by whoever, as SQLite's connections move between threads.
 //
 // 1. Whoever comes while it is free takes it, also before those that wait: a thread that runs is
-//    faster than one that has to be woken. But who has waited for kPatience is the next one.
+//    faster than one that has to be woken. But who has waited for kPatience is the next one. Most
+//    transactions are shorter than a wake, so who comes looks kLooks times before it sleeps.
 // 2. Writers that wait go before commits that come, and commits that have waited for a writer
 //    before the next writer.
 
@@ -19,7 +20,8 @@ namespace hawthorn::sqlite {
 
 class WriterLock {
  public:
-  static constexpr std::chrono::milliseconds kPatience{20};
+  static constexpr std::chrono::milliseconds kPatience{2};
+  static constexpr int kLooks = 50;  // between which other threads may run
 
   // Waits up to wait_ms. False: others still have it.
   bool lock(int64_t wait_ms);
