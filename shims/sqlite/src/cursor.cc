@@ -64,6 +64,7 @@ std::string_view HwCursor::current_key() const {
 
 int HwCursor::stand(At where) {
   at_ = where;
+  engine_stays_ = false;
   state = HW_VALID;
   place_ = ++connection->places;
   return SQLITE_OK;
@@ -71,6 +72,7 @@ int HwCursor::stand(At where) {
 
 int HwCursor::nowhere() {
   at_ = At::kNowhere;
+  engine_stays_ = false;
   state = HW_INVALID;
   return SQLITE_OK;
 }
@@ -88,6 +90,7 @@ void HwCursor::save() {
   if (stands()) {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
+    engine_stays_ = at_ == At::kEngine && state == HW_VALID;
     if (at_ == At::kEngine) key = engine_->key();
     if (at_ == At::kNode) keep_record();
     if (state != HW_FAULT) {
@@ -102,6 +105,7 @@ void HwCursor::save() {
 // On what `key` is about to be.
 void HwCursor::stand_saved() {
   value_.reset();
+  engine_stays_ = false;
   at_ = At::kSaved;
   state = HW_REQUIRE_SEEK;
   skip_next = 0;
@@ -110,13 +114,13 @@ void HwCursor::stand_saved() {
 void HwCursor::leave() {
   save();
   engine_.reset();
+  engine_stays_ = false;
 }
 
 void HwCursor::clear() {
   value_.reset();
   if (is_collated()) collated_->entries.forget();
-  at_ = At::kNowhere;
-  state = HW_INVALID;
+  static_cast<void>(nowhere());
 }
 
 void HwCursor::trip(int error) {
@@ -191,6 +195,11 @@ int HwCursor::step(bool forward) {
     code = forward ? stand_on_engine(engine().seek(key), &found) : settle_below();
     if (forward) return code != SQLITE_OK || found ? code : SQLITE_DONE;
     if (code != SQLITE_OK) return code;
+  }
+  if (at_ == At::kSaved && engine_stays_ && state == HW_REQUIRE_SEEK) {
+    // Whether the entry is still there or not, this is the one behind it.
+    code = stand_on_engine(forward ? engine_->next() : engine_->prev(), &found);
+    return code != SQLITE_OK || found ? code : SQLITE_DONE;
   }
   if (state != HW_VALID) {
     if (code = restore(); code != SQLITE_OK) return code;
@@ -345,10 +354,12 @@ const void* HwCursor::payload(unsigned* size) {
 
 // Of `key`.
 int HwCursor::insert(std::string_view bytes, std::optional<int64_t> row) {
+  const bool stays = at_ == At::kEngine && state == HW_VALID && engine_->key() == key;
   if (const int code = connection->about_to_change(root, row, this); code != SQLITE_OK) {
     return code;
   }
   stand_saved();
+  engine_stays_ = stays;
   return connection->put(root, tree, key, bytes);
 }
 
@@ -376,12 +387,14 @@ int HwCursor::insert_record(std::string_view record) {
 int HwCursor::remove() {
   if (is_collated()) return remove_collated();
   std::string gone(current_key());
+  const bool stays = at_ == At::kEngine && state == HW_VALID;
   const std::optional<int64_t> number =
       is_table ? std::optional<int64_t>(decode_row(gone)) : std::nullopt;
   if (const int code = connection->about_to_change(root, number, this); code != SQLITE_OK) {
     return code;
   }
   stand_saved();
+  engine_stays_ = stays;
   key = std::move(gone);
   return connection->del(root, tree, key);
 }

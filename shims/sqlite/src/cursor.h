@@ -135,6 +135,7 @@ struct HwCursor {
 
   At at_ = At::kNowhere;
   std::optional<hawthorn::Cursor> engine_;
+  bool engine_stays_ = false;  // it is still where this one was when it was saved
   std::unique_ptr<Collated> collated_;
   hawthorn::Value value_;
   std::string large_;  // a value that is not read in one piece
@@ -142,8 +143,8 @@ struct HwCursor {
   int64_t place_ = 0;
   std::string record_;  // of an index's entry whose value is a short one, at record_place_
   int64_t record_place_ = 0;
-  int payload_code_ = 11;            // SQLITE_CORRUPT
-  int64_t sought_row_ = 0;           // on which it stood last, by number
+  int payload_code_ = 11;   // SQLITE_CORRUPT
+  int64_t sought_row_ = 0;  // on which it stood last, by number
 };
 
 template <typename Use>
