@@ -13,7 +13,7 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kLoadBatch = 1000;
+constexpr uint64_t kKeysOfALoad = 1000;
 constexpr uint64_t kGets = 16;  // of each clone
 
 struct Durable {
@@ -57,7 +57,7 @@ void CloneRun::load() {
     Record record(kKeyBytes, options_.value_bytes, run_.fill);
     const uint64_t end = options_.keys * (thread + 1) / team.threads();
     for (uint64_t at = options_.keys * thread / team.threads(); at < end && !team.stopped();) {
-      const uint64_t batch_end = std::min(end, at + kLoadBatch);
+      const uint64_t batch_end = std::min(end, at + kKeysOfALoad);
       writer->begin(WriteIntent::kBlind);
       for (; at < batch_end; ++at) {
         record.make(at);

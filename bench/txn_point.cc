@@ -13,10 +13,10 @@ namespace hawthorn::bench {
 namespace {
 
 constexpr uint64_t kPointLoadBatch = 1000;
-constexpr uint64_t kSamples = 10'000;      // keys whose last commit is looked for afterwards
-constexpr uint64_t kPointWarmUpPart = 10;  // of a round, which one before the first is made of
-constexpr uint64_t kLookEvery = 64;        // transactions between two looks at the team
-constexpr size_t kCountAt = kStampBytes;   // of a value: how often its key was put
+constexpr uint64_t kSamples = 10'000;          // keys whose last commit is looked for afterwards
+constexpr uint64_t kPointWarmUpPart = 10;      // of a round, which one before the first is made of
+constexpr uint64_t kTransactionsOfALook = 64;  // transactions between two looks at the team
+constexpr size_t kCountAt = kStampBytes;       // of a value: how often its key was put
 constexpr std::array<TxnKind, 2> kKinds = {TxnKind::kSnapshot, TxnKind::kSerializable};
 constexpr std::array<const char*, 2> kPhases = {"txn_snapshot", "txn_serializable"};
 
@@ -189,7 +189,7 @@ void Point::commit_some(size_t kind, unsigned thread, uint64_t transactions, Tal
   uint64_t random = mix64(options_.seed + (runs_ << 16) + thread);
   uint64_t before = Ticks::now();
   for (uint64_t i = 0; i < transactions; ++i) {
-    if (i % kLookEvery == 0 && team_.stopped()) return;
+    if (i % kTransactionsOfALook == 0 && team_.stopped()) return;
     const uint64_t item_got = scale(mix64(++random), options_.keys);
     const uint64_t item_put = own_item(thread, mix64(++random));
     const uint32_t count = counts_[item_put].load(std::memory_order_relaxed) + 1;
