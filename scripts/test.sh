@@ -161,8 +161,8 @@ weight() {
     release) echo 1080 ;;
     asan | debug) echo 1400 ;;
     tsan) echo 430 ;;
-    compat) echo 350 ;;
-    compat-asan) echo 520 ;;
+    compat) echo 420 ;;
+    compat-asan) echo 640 ;;
     reliability) echo 1100 ;;
     long) echo 400 ;;
     compat-long) echo 800 ;;
