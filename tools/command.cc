@@ -10,6 +10,7 @@
 #include "hawthorn/follower.h"
 #include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
+#include "tools/json.h"
 #include "tools/keys.h"
 #include "tools/stream.h"
 
@@ -86,6 +87,20 @@ ExitCode exit_code_of(const Status& status) {
     default:
       return kExitError;
   }
+}
+
+ExitCode report_outcome(const Status& status, bool json) {
+  if (status.ok()) return kExitOk;
+  if (json) {
+    Json error;
+    error.begin_object().begin_object("error");
+    error.field("code", status_code_name(status.code()));
+    error.field("message", status.message());
+    error.end_object().end_object();
+    std::printf("%s\n", error.text().c_str());
+  }
+  std::fprintf(stderr, "hawthorn: %s\n", status.to_string().c_str());
+  return exit_code_of(status);
 }
 
 namespace {

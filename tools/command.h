@@ -26,6 +26,9 @@ enum ExitCode : int {
   kExitBusy = 5,        // another process has the database open
 };
 ExitCode exit_code_of(const Status& status);
+// Says on standard error what went wrong, and with `json` on standard output, too. Returns the exit
+// code.
+ExitCode report_outcome(const Status& status, bool json);
 
 // Where a key is read from; at most one is named.
 struct KeySource {

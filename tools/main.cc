@@ -11,7 +11,6 @@
 
 #include "hawthorn/version.h"
 #include "tools/command.h"
-#include "tools/json.h"
 #include "tools/keys.h"
 
 namespace hawthorn::tools {
@@ -50,24 +49,10 @@ class CommandLine {
       // --help and --version come here too, as successes.
       return app_.exit(error) == 0 ? kExitOk : kExitUsage;
     }
-    return report(run_());
+    return report_outcome(run_(), common_.json);
   }
 
  private:
-  int report(const Status& status) const {
-    if (status.ok()) return kExitOk;
-    if (common_.json) {
-      Json error;
-      error.begin_object().begin_object("error");
-      error.field("code", status_code_name(status.code()));
-      error.field("message", status.message());
-      error.end_object().end_object();
-      std::printf("%s\n", error.text().c_str());
-    }
-    std::fprintf(stderr, "hawthorn: %s\n", status.to_string().c_str());
-    return exit_code_of(status);
-  }
-
   CLI::App& add_command(const std::string& name, const std::string& description,
                         std::function<Status()> run) {
     CLI::App& command = *app_.add_subcommand(name, description);

@@ -9,7 +9,6 @@
 
 #include "hawthorn/version.h"
 #include "tools/command.h"
-#include "tools/json.h"
 #include "tools/sqlite/move.h"
 
 namespace hawthorn::tools {
@@ -32,16 +31,7 @@ class CommandLine {
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitOk : kExitUsage;
     }
-    const Status status = run_(options_);
-    if (status.ok()) return kExitOk;
-    if (options_.json) {
-      Json json;
-      json.begin_object().begin_object("error").field("code", status_code_name(status.code()));
-      json.field("message", status.message()).end_object().end_object();
-      std::printf("%s\n", json.text().c_str());
-    }
-    std::fprintf(stderr, "hawthorn: %s\n", status.to_string().c_str());
-    return exit_code_of(status);
+    return report_outcome(run_(options_), options_.json);
   }
 
  private:
