@@ -259,8 +259,8 @@ Result<uint64_t> TreeShape::moment_of(std::string_view stored_value) {
 }
 
 uint64_t TreeShape::round_up(uint64_t moment_ms) {
-  return moment_ms > UINT64_MAX - kNoteMs ? UINT64_MAX
-                                          : (moment_ms + kNoteMs - 1) / kNoteMs * kNoteMs;
+  constexpr uint64_t kBelow = kNoteMs - 1;
+  return moment_ms > UINT64_MAX - kBelow ? UINT64_MAX : (moment_ms + kBelow) / kNoteMs * kNoteMs;
 }
 
 std::string TreeShape::note_of(std::string_view stored_key, uint64_t moment_ms) {

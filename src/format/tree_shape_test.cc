@@ -132,6 +132,18 @@ TEST(TreeShape, the_end_of_a_head) {
   EXPECT_EQ(TreeShape::behind("\xff\xff"), std::nullopt);
 }
 
+TEST(TreeShape, moments_are_rounded_up) {
+  constexpr uint64_t kStep = TreeShape::kNoteMs;
+  constexpr uint64_t kLast = UINT64_MAX / kStep * kStep;  // the last multiple
+  EXPECT_EQ(TreeShape::round_up(0), 0);
+  EXPECT_EQ(TreeShape::round_up(1), kStep);
+  EXPECT_EQ(TreeShape::round_up(kStep), kStep);
+  EXPECT_EQ(TreeShape::round_up(kLast - 1), kLast);
+  EXPECT_EQ(TreeShape::round_up(kLast), kLast);
+  EXPECT_EQ(TreeShape::round_up(kLast + 1), UINT64_MAX);
+  EXPECT_EQ(TreeShape::round_up(UINT64_MAX), UINT64_MAX);
+}
+
 TEST(TreeShape, refuses_what_is_no_key) {
   const TreeShape numbers = shape(kCases[4], nullptr);
   std::string stored;
