@@ -98,7 +98,8 @@ class HAWTHORN_EXPORT Cursor {
   std::string_view value() const { return value_; }
   // kOk at the ends of the range too; kInvalidArgument where it was to be opened, or to seek, with
   // what is no key in the tree's order.
-  Status status() const;
+  // Valid until the next call of the cursor.
+  const Status& status() const;
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -48,7 +48,7 @@ class Cursor::Impl : public txn::OpenWalk {
   Result<bool> is_subtree() const;
   // Whether the entry could be decoded.
   bool load(std::string_view* key, std::string_view* value);
-  Status status() const { return wrong_.ok() ? cursor_.status() : wrong_; }
+  const Status& status() const { return wrong_.ok() ? cursor_.status() : wrong_; }
   // The last move was one that does not exist, or asked for what is no key.
   bool refuse(Status why);
 

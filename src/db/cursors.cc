@@ -224,7 +224,7 @@ size_t Cursor::next_batch(std::span<Entry> out) {
   key_ = value_ = {};
   return impl_->next_batch(out, stands);
 }
-Status Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }
+const Status& Cursor::status() const { return impl_ != nullptr ? impl_->status() : error_; }
 
 Cursor Db::cursor(const Tree& tree, const CursorOptions& options) {
   Status status = impl_->usable();

@@ -33,6 +33,7 @@ void TreeCursor::Source::hold(Delta* held) {
   delta = held;
   at = 0;
   count = 0;
+  seen = 0;
   if (held == nullptr) return;
   held->ref();
   held->pin();
@@ -47,13 +48,24 @@ void TreeCursor::Source::release() {
   count = 0;
 }
 
-void TreeCursor::Source::collect(Seek mode, std::string_view key) {
+void TreeCursor::Source::collect(Seek mode, std::string_view key, uint32_t most) {
   at = 0;
   count = 0;
-  if (delta == nullptr || delta->empty()) return;
-  count = static_cast<uint32_t>(delta->collect(mode, key, key_head(key, delta->skip()), entries));
+  if (delta == nullptr) return;
+  seen = delta->entries();
+  if (delta->empty()) return;
+  count = static_cast<uint32_t>(
+      delta->collect(mode, key, key_head(key, delta->skip()), std::span(entries).first(most)));
   for (uint32_t i = 0; i < count; ++i) __builtin_prefetch(entries[i]);
   for (uint32_t i = 0; i < kVersionsAhead; ++i) prefetch_version(i);
+}
+
+void TreeCursor::Source::collect_last() {
+  at = 0;
+  count = 0;
+  if (delta == nullptr) return;
+  seen = delta->entries();
+  count = static_cast<uint32_t>(delta->collect_last(entries));
 }
 
 // ---- Containers
@@ -266,8 +278,8 @@ bool TreeCursor::resume(bool forward) {
       replaced = container->descriptor.load(std::memory_order_acquire)->active != active_.delta;
     }
     if (replaced) return find_again(mode);
-    if (!turned) {
-      // Its intents stand in the active delta.
+    // Its intents stand in the active delta.
+    if (!turned && active_.grown()) {
       active_.collect(mode, key_);
       update_limit();
     }

@@ -109,6 +109,7 @@ class TreeCursor {
 
  private:
   static constexpr uint32_t kBatchEntries = 24;
+  static constexpr uint32_t kFirstEntries = 6;  // behind a seek: most go no further
   static constexpr uint32_t kVersionsAhead = 8;
   static constexpr size_t kBytesBefore = size_t{96} << 10;
   using Seek = Delta::Seek;
@@ -118,6 +119,7 @@ class TreeCursor {
     Delta* delta = nullptr;
     uint32_t at = 0;
     uint32_t count = 0;
+    uint32_t seen = 0;  // how many entries the delta had, at least, when these were collected
     DeltaEntry* entries[kBatchEntries];
 
     DeltaEntry* next() const { return at < count ? entries[at] : nullptr; }
@@ -126,7 +128,9 @@ class TreeCursor {
     bool replaced() const {
       return delta != nullptr && delta->replaced.load(std::memory_order_acquire);
     }
-    void collect(Seek mode, std::string_view key);
+    void collect(Seek mode, std::string_view key, uint32_t most = kBatchEntries);
+    void collect_last();
+    bool grown() const { return delta != nullptr && delta->entries() != seen; }
     void prefetch_version(uint32_t number) const {
       if (number >= count) return;
       const Version* version = entries[number]->newest.load(std::memory_order_relaxed);

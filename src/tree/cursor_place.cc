@@ -109,8 +109,8 @@ bool TreeCursor::place(Seek mode, std::string_view key) {
   run_end_ = 0;
   if (run_ != nullptr && !place_run(mode, key)) return fail(std::move(status_));
   run_from_ = run_next_;
-  active_.collect(mode, key);
-  frozen_.collect(mode, key);
+  active_.collect(mode, key, kFirstEntries);
+  frozen_.collect(mode, key, kFirstEntries);
   clip_frozen();
   update_limit();
   return true;
@@ -158,12 +158,8 @@ bool TreeCursor::place_last() {
     run_next_ = std::max(run_next_, run_stop_);
   }
   run_from_ = run_next_;
-  for (Source* source : {&active_, &frozen_}) {
-    source->at = 0;
-    source->count = source->delta == nullptr
-                        ? 0
-                        : static_cast<uint32_t>(source->delta->collect_last(source->entries));
-  }
+  active_.collect_last();
+  frozen_.collect_last();
   clip_frozen();
   update_limit();
   return true;

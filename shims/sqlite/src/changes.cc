@@ -115,6 +115,7 @@ int HwConnection::drop_tree(uint32_t root) {
   trees_.erase(root);
   kept_nodes.erase(root);
   tails.erase(root);
+  kept_cursors_.clear();
   const Status status = txn.drop_tree(tree_name(root));
   if (status.is_not_found()) return SQLITE_CORRUPT;
   const int code = written(status);

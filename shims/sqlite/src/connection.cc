@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "shims/sqlite/src/collated_node.h"
@@ -26,6 +27,8 @@ using hawthorn::sqlite::to_code;
 using hawthorn::sqlite::tree_name;
 
 namespace {
+
+constexpr size_t kKeptCursorsMax = 8;
 
 Durability before_sync(Durability durability) {
   return durability == Durability::kFull ? Durability::kNone : durability;
@@ -270,6 +273,7 @@ void HwConnection::end_read() {
 
 void HwConnection::leave_all() {
   each_cursor([](HwCursor& cursor) { cursor.leave(); });
+  kept_cursors_.clear();
 }
 
 int HwConnection::open_savepoints(size_t count) {
@@ -354,6 +358,7 @@ int HwConnection::tree(uint32_t root, Tree* out) {
 // What a rollback takes back may come again with the same number.
 void HwConnection::forget_made() {
   for (const uint32_t root : made_) trees_.erase(root);
+  kept_cursors_.clear();
 }
 
 // What the transaction has made and changed.
@@ -410,6 +415,21 @@ hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) {
   if (uses_txn()) return txn.cursor(tree, options);
   options.snapshot = &snapshot;
   return database->db().cursor(tree, options);
+}
+
+hawthorn::Cursor HwConnection::take_cursor(uint32_t root, const Tree& tree) {
+  const auto kept = std::find_if(kept_cursors_.rbegin(), kept_cursors_.rend(),
+                                 [root](const KeptCursor& one) { return one.root == root; });
+  if (kept == kept_cursors_.rend()) return open_cursor(tree);
+  hawthorn::Cursor cursor = std::move(kept->cursor);
+  kept_cursors_.erase(std::next(kept).base());
+  return cursor;
+}
+
+void HwConnection::keep_cursor(uint32_t root, hawthorn::Cursor cursor) {
+  if (mode == Mode::kNone) return;
+  if (kept_cursors_.size() == kKeptCursorsMax) kept_cursors_.erase(kept_cursors_.begin());
+  kept_cursors_.push_back({root, std::move(cursor)});
 }
 
 Result<uint64_t> HwConnection::count(const Tree& tree) {
@@ -471,6 +491,7 @@ void hw_close(HwConnection* connection) {
   static_cast<void>(connection->roll_back(false));
   connection->end_read();
   while (connection->cursors != nullptr) connection->cursors->detach();
+  connection->leave_all();
   hawthorn::sqlite::Database* const database = connection->database;
   static_cast<void>(database->change_cache(connection->cache_bytes, 0));
   delete connection;

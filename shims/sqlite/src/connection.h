@@ -84,6 +84,10 @@ struct HwConnection {
   // Of a value that get has refused as too large.
   hawthorn::Status get_large(const hawthorn::Tree& tree, std::string_view key, std::string* value);
   hawthorn::Cursor open_cursor(const hawthorn::Tree& tree);
+  // The same, or one that was kept: of what the transaction sees now, wherever it stands.
+  hawthorn::Cursor take_cursor(uint32_t root, const hawthorn::Tree& tree);
+  // One that is done, for the next of this tree in the same transaction.
+  void keep_cursor(uint32_t root, hawthorn::Cursor cursor);
   hawthorn::Result<uint64_t> count(const hawthorn::Tree& tree);
   // The same, but of an index by a program's own collation the entries that it has.
   int count_entries(const hawthorn::Tree& tree, int64_t* entries);
@@ -124,7 +128,7 @@ struct HwConnection {
   std::optional<hawthorn::sqlite::Redo> redo;
   std::vector<uint64_t> redo_sizes;
   HwCursor* cursors = nullptr;
-  int64_t places = 0;                                  // that cursors have had
+  int64_t places = 0;  // that cursors have had
   // By root, the greatest key that the transaction which writes has there, where it is known.
   // Empty: there is none.
   std::unordered_map<uint32_t, std::string> tails;
@@ -152,6 +156,11 @@ struct HwConnection {
   std::optional<hawthorn::sqlite::Numbers> numbers_;
   uint64_t numbers_as_of_ = 1;    // how many changes of them; odd: nobody knows
   bool numbers_changed_ = false;  // by this transaction
+  struct KeptCursor {
+    uint32_t root;
+    hawthorn::Cursor cursor;
+  };
+  std::vector<KeptCursor> kept_cursors_;  // the last one was kept last
   std::unordered_map<uint32_t, hawthorn::Tree> trees_;
   std::vector<uint32_t> made_;  // roots, by this transaction
 };

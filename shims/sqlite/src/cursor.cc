@@ -47,6 +47,7 @@ void HwCursor::detach() {
   if (next_cursor != nullptr) next_cursor->previous_cursor = previous_cursor;
   next_cursor = previous_cursor = nullptr;
   value_.reset();
+  if (engine_.has_value()) connection->keep_cursor(root, std::move(*engine_));
   engine_.reset();
   at_ = At::kNowhere;
 }
@@ -54,7 +55,7 @@ void HwCursor::detach() {
 // ---- Places
 
 hawthorn::Cursor& HwCursor::engine() {
-  if (!engine_) engine_.emplace(connection->open_cursor(tree));
+  if (!engine_) engine_.emplace(connection->take_cursor(root, tree));
   return *engine_;
 }
 
@@ -80,10 +81,11 @@ int HwCursor::nowhere() {
 // Where the engine's cursor has gone.
 int HwCursor::stand_on_engine(bool there, bool* found) {
   *found = there;
+  const Status& status = engine_->status();
+  is_unread_ = !status.ok();
   if (there) return stand(At::kEngine);
   nowhere();
-  const Status status = engine_->status();
-  return status.ok() ? SQLITE_OK : to_code(status);
+  return is_unread_ ? to_code(status) : SQLITE_OK;
 }
 
 void HwCursor::save() {
@@ -299,10 +301,7 @@ int64_t HwCursor::place() { return place_; }
 
 // Of an index's entry with a short value.
 bool HwCursor::make_record(std::string_view value) {
-  if (hawthorn::sqlite::restore_record(current_key(), orders, value, &record_)) {
-    record_place_ = place_;
-    return true;
-  }
+  if (hawthorn::sqlite::restore_record(current_key(), orders.all(), value, &record_)) return true;
   sqlite3_log(SQLITE_CORRUPT, "hawthorn: an entry of index %u is damaged", root);
   return false;
 }
@@ -313,11 +312,11 @@ const void* HwCursor::no_payload(int code) {
 }
 
 const void* HwCursor::payload(unsigned* size) {
-  *size = 0;
-  if (record_place_ == place_ && place_ != 0 && state == HW_VALID) {
-    *size = static_cast<unsigned>(record_.size());
-    return record_.data();
+  if (shown_place_ == place_ && place_ != 0 && state == HW_VALID) {
+    *size = static_cast<unsigned>(shown_.size());
+    return shown_.data();
   }
+  *size = 0;
   int code = SQLITE_OK;
   if (at_ == At::kBelow && (code = settle_below()) != SQLITE_OK) return no_payload(code);
   int result = 0;
@@ -326,7 +325,7 @@ const void* HwCursor::payload(unsigned* size) {
   switch (at_) {
     case At::kEngine:
       bytes = engine_->value();
-      if (engine_->status().ok()) break;
+      if (!is_unread_) break;
       if (!engine_->status().is(StatusCode::kNotSupported)) {
         return no_payload(to_code(engine_->status()));
       }
@@ -348,8 +347,10 @@ const void* HwCursor::payload(unsigned* size) {
     if (!make_record(bytes)) return no_payload(SQLITE_CORRUPT);
     bytes = record_;
   }
-  *size = static_cast<unsigned>(bytes.size());
-  return bytes.data() != nullptr ? bytes.data() : "";
+  shown_ = bytes.data() != nullptr ? bytes : std::string_view("", 0);
+  shown_place_ = place_;
+  *size = static_cast<unsigned>(shown_.size());
+  return shown_.data();
 }
 
 // Of `key`.
@@ -380,7 +381,7 @@ int HwCursor::insert_record(std::string_view record) {
   }
   thread_local std::string value;
   value.clear();
-  const bool is_shorter = hawthorn::sqlite::shorten_record(key, orders, record, &value);
+  const bool is_shorter = hawthorn::sqlite::shorten_record(key, orders.all(), record, &value);
   return insert(is_shorter ? std::string_view(value) : record, std::nullopt);
 }
 
@@ -431,9 +432,8 @@ int hw_cursor_open(HwConnection* connection, unsigned root, int columns, const H
   made->root = root;
   made->is_table = columns < 0;
   for (int i = 0; i < columns && collator == nullptr; ++i) {
-    made->orders.push_back(
-        {.collation = static_cast<hawthorn::sqlite::Collation>(orders[i].collation),
-         .descending = orders[i].descending != 0});
+    made->orders.add({.collation = static_cast<hawthorn::sqlite::Collation>(orders[i].collation),
+                      .descending = orders[i].descending != 0});
   }
   if (!made->is_table) {
     const int code = collator != nullptr ? made->open_collated(*collator) : made->refuse_collated();
@@ -491,6 +491,7 @@ namespace {
 
 void encode_fields(const HwCursor& cursor, const HwField* fields, int count, std::string* key) {
   key->clear();
+  const std::span<const hawthorn::sqlite::ColumnOrder> orders = cursor.orders.all();
   for (int i = 0; i < count; ++i) {
     const HwField& from = fields[i];
     Field field;
@@ -500,7 +501,7 @@ void encode_fields(const HwCursor& cursor, const HwField* fields, int count, std
     if (field.type >= FieldType::kText && from.size != 0) {
       field.bytes = {from.bytes, static_cast<size_t>(from.size)};
     }
-    hawthorn::sqlite::append_field(field, cursor.orders[static_cast<size_t>(i)], key);
+    hawthorn::sqlite::append_field(field, orders[static_cast<size_t>(i)], key);
   }
 }
 
@@ -510,8 +511,8 @@ int hw_seek_record(HwCursor* cursor, const HwField* fields, int count, int equal
                    int* result) {
   thread_local std::string prefix;
   encode_fields(*cursor, fields, count, &prefix);
-  return cursor->seek_record(prefix, static_cast<size_t>(count) == cursor->orders.size(), equals,
-                             met, result);
+  return cursor->seek_record(prefix, static_cast<size_t>(count) == cursor->orders.all().size(),
+                             equals, met, result);
 }
 
 int hw_restore(HwCursor* cursor) { return cursor->restore(); }

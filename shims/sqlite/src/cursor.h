@@ -99,7 +99,7 @@ struct HwCursor {
   bool writes = false;
   bool is_blob = false;
   bool is_pinned = false;  // its place is not to be saved
-  std::vector<hawthorn::sqlite::ColumnOrder> orders;
+  hawthorn::sqlite::ColumnOrders orders;
   hawthorn::Tree tree;
   std::string key;  // see above
 
@@ -141,8 +141,10 @@ struct HwCursor {
   std::string large_;  // a value that is not read in one piece
   bool is_large_ = false;
   int64_t place_ = 0;
-  std::string record_;  // of an index's entry whose value is a short one, at record_place_
-  int64_t record_place_ = 0;
+  std::string record_;      // of an index's entry whose value is a short one
+  bool is_unread_ = false;  // the engine's cursor is on a value that is too large for it
+  std::string_view shown_;  // the payload, at shown_place_
+  int64_t shown_place_ = 0;
   int payload_code_ = 11;   // SQLITE_CORRUPT
   int64_t sought_row_ = 0;  // on which it stood last, by number
 };

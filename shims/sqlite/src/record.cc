@@ -6,17 +6,6 @@
 namespace hawthorn::sqlite {
 namespace {
 
-constexpr uint64_t kNullType = 0;
-constexpr uint64_t kRealType = 7;
-constexpr uint64_t kZeroType = 8;  // and 9 for 1
-constexpr uint64_t kBlobType = 12;
-constexpr uint64_t kTextType = 13;
-
-// By serial type, those of blobs and texts apart.
-constexpr uint8_t kBodyBytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
-// The serial type of an integer that needs so many bytes.
-constexpr uint8_t kIntegerTypes[] = {0, 1, 2, 3, 4, 5, 5, 6, 6};
-
 // SQLite's varint has the high bits first, 7 in a byte, and all 8 of a ninth byte.
 constexpr int kVarintBytesMax = 9;
 
@@ -54,12 +43,6 @@ char* put_varint(char* to, uint64_t value) {
   return end;
 }
 
-int64_t take_integer(const char* body, size_t size) {
-  int64_t value = static_cast<signed char>(*body);
-  for (size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(body[i]);
-  return value;
-}
-
 // Sets a new field from its serial type and its body of `size` bytes.
 void take_body(uint64_t type, const char* body, size_t size, Field* field) {
   if (type >= kBlobType) {
@@ -80,14 +63,8 @@ uint64_t serial_type(const Field& field) {
   switch (field.type) {
     case FieldType::kNull:
       return kNullType;
-    case FieldType::kInteger: {
-      if (field.integer == 0 || field.integer == 1) {
-        return kZeroType + static_cast<uint64_t>(field.integer);
-      }
-      const int64_t magnitude = field.integer < 0 ? ~field.integer : field.integer;
-      // With a bit for the sign.
-      return kIntegerTypes[(std::bit_width(static_cast<uint64_t>(magnitude)) + 8) / 8];
-    }
+    case FieldType::kInteger:
+      return integer_type(field.integer);
     case FieldType::kReal:
       return std::isnan(field.real) ? kNullType : kRealType;
     case FieldType::kText:
@@ -96,10 +73,6 @@ uint64_t serial_type(const Field& field) {
       return kBlobType + 2 * uint64_t{field.bytes.size()};
   }
   return kNullType;
-}
-
-size_t body_size(uint64_t type) {
-  return type >= kBlobType ? (type - kBlobType) / 2 : kBodyBytes[type];
 }
 
 // Returns the byte after it.

@@ -42,6 +42,36 @@ void append_record(std::span<const Field> fields, std::string* record);
 // header ends. False: it has none, and nothing was appended.
 bool append_record(std::span<const Field> fields, std::string_view rest, std::string* record);
 
+// ---- Serial types
+
+inline constexpr uint64_t kNullType = 0;
+inline constexpr uint64_t kRealType = 7;
+inline constexpr uint64_t kZeroType = 8;  // and 9 for 1
+inline constexpr uint64_t kBlobType = 12;
+inline constexpr uint64_t kTextType = 13;
+// By serial type, those of blobs and texts apart.
+inline constexpr uint8_t kBodyBytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
+
+// The smallest one.
+inline uint64_t integer_type(int64_t value) {
+  if (value == 0 || value == 1) return kZeroType + static_cast<uint64_t>(value);
+  constexpr uint8_t kTypes[] = {0, 1, 2, 3, 4, 5, 5, 6, 6};  // by bytes needed
+  const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
+  return kTypes[(std::bit_width(magnitude) + 8) / 8];  // with a bit for the sign
+}
+
+// Of a type that is one.
+inline size_t body_size(uint64_t type) {
+  return type >= kBlobType ? (type - kBlobType) / 2 : kBodyBytes[type];
+}
+
+// Of `size` bytes, not none.
+inline int64_t take_integer(const char* body, size_t size) {
+  int64_t value = static_cast<signed char>(*body);
+  for (size_t i = 1; i < size; ++i) value = value << 8 | static_cast<unsigned char>(body[i]);
+  return value;
+}
+
 // Numbers of 8 bytes, the high ones first, as they are in records and in keys.
 inline uint64_t load_big_endian(const char* from) {
   static_assert(std::endian::native == std::endian::little);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <iterator>
 
 namespace hawthorn::sqlite {
 namespace {
@@ -277,6 +279,99 @@ namespace {
 // Of longer ones the key is a small part, and they would be copied for each read.
 constexpr size_t kShortRecordBytesMax = 512;
 
+// The two functions below do what is behind them, for the records that most are: all of them is in
+// the key, and no size takes more than a byte. False: nobody knows.
+
+constexpr size_t kByteMax = 0x7f;
+
+// Whether the key of a record's fields has all of it.
+bool is_in_key(std::string_view record, std::span<const ColumnOrder> orders) {
+  const size_t header_bytes = 1 + orders.size();
+  if (header_bytes > kByteMax || record.size() < header_bytes ||
+      static_cast<uint8_t>(record.front()) != header_bytes) {
+    return false;
+  }
+  const char* type_at = record.data() + 1;
+  const char* body = record.data() + header_bytes;
+  auto rest = record.size() - header_bytes;
+  for (const ColumnOrder& order : orders) {
+    const auto type = static_cast<uint8_t>(*type_at++);
+    if (type > kByteMax || (type < kBlobType && type >= std::size(kBodyBytes))) return false;
+    const size_t size = body_size(type);
+    if (size > rest) return false;
+    if (type >= kBlobType) {
+      if ((type & 1) != 0 && order.collation != Collation::kBinary) return false;
+    } else if (type == kRealType) {
+      const auto value = std::bit_cast<double>(load_big_endian(body));
+      if (std::isnan(value) || value == std::trunc(value)) return false;
+    } else if (size != 0 && integer_type(take_integer(body, size)) != type) {
+      return false;
+    }
+    body += size;
+    rest -= size;
+  }
+  return rest == 0;
+}
+
+// Makes the record of a key that has all of it.
+bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, std::string* record) {
+  char made[kShortRecordBytesMax];  // a body is not longer than what the key has for it
+  const size_t header_bytes = 1 + orders.size();
+  if (header_bytes > kByteMax || header_bytes + key.size() > sizeof(made)) return false;
+  made[0] = static_cast<char>(header_bytes);
+  char* type_at = made + 1;
+  char* body = made + header_bytes;
+  const char* at = key.data();
+  const char* const end = at + key.size();
+  for (const ColumnOrder& order : orders) {
+    if (at == end) return false;
+    const uint8_t mask = mask_of(order.descending);
+    const auto tag = static_cast<uint8_t>(*at++ ^ mask);
+    uint64_t type = kNullType;
+    if (tag == kTextTag || tag == kBlobTag) {
+      if (tag == kTextTag && order.collation != Collation::kBinary) return false;
+      const auto* zero =
+          static_cast<const char*>(std::memchr(at, mask, static_cast<size_t>(end - at)));
+      if (zero == nullptr || end - zero < 2 ||
+          static_cast<uint8_t>(zero[1] ^ mask) != static_cast<uint8_t>(kTerminator[1])) {
+        return false;
+      }
+      const auto size = static_cast<size_t>(zero - at);
+      type = (tag == kTextTag ? kTextType : kBlobType) + 2 * size;
+      if (type > kByteMax) return false;
+      std::memcpy(body, at, size);
+      if (order.descending) complement(body, size);
+      body += size;
+      at = zero + 2;
+    } else if (tag == kZeroTag) {
+      type = kZeroType;
+    } else if (tag != kNullTag) {
+      const bool negative = tag < kZeroTag;
+      const auto size = static_cast<size_t>(signed_tag(tag, negative) - kWholeTag);
+      if (size == 0 || size > sizeof(uint64_t) || static_cast<size_t>(end - at) <= size)
+        return false;
+      const uint64_t wide = wide_mask_of(negative != order.descending);
+      uint64_t whole = 0;
+      for (size_t i = 0; i < size; ++i) whole = whole << 8 | static_cast<uint8_t>(at[i] ^ wide);
+      if (static_cast<uint8_t>(at[size] ^ wide) != kNoRest || whole > uint64_t{INT64_MAX} ||
+          whole >> (8 * size - 8) == 0) {
+        return false;
+      }
+      const auto value = negative ? -static_cast<int64_t>(whole) : static_cast<int64_t>(whole);
+      type = integer_type(value);
+      const size_t body_bytes = kBodyBytes[type];
+      auto bits = static_cast<uint64_t>(value);
+      for (size_t i = body_bytes; i-- != 0; bits >>= 8) body[i] = static_cast<char>(bits);
+      body += body_bytes;
+      at += size + 1;
+    }
+    *type_at++ = static_cast<char>(type);
+  }
+  if (at != end) return false;
+  record->assign(made, static_cast<size_t>(body - made));
+  return true;
+}
+
 // The fields of the key, and behind them those of `rest`.
 bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std::string_view rest,
                   std::string* record) {
@@ -295,6 +390,7 @@ bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std
 bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
                     std::string_view record, std::string* value) {
   if (record.size() > kShortRecordBytesMax) return false;
+  if (is_in_key(record, orders)) return true;
   thread_local std::vector<Field> fields;
   thread_local std::string whole;
   if (!take_apart(record, SIZE_MAX, &fields) || fields.size() < orders.size()) return false;
@@ -314,6 +410,7 @@ bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
 
 bool restore_record(std::string_view key, std::span<const ColumnOrder> orders,
                     std::string_view value, std::string* record) {
+  if (value.empty() && make_from_key(key, orders, record)) return true;
   record->clear();
   return append_whole(key, orders, value.substr(std::min<size_t>(1, value.size())), record);
 }

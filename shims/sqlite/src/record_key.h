@@ -50,6 +50,29 @@ struct ColumnOrder {
   bool descending = false;
 };
 
+// Those of an index: of few columns without an allocation.
+class ColumnOrders {
+ public:
+  void add(const ColumnOrder& order) {
+    if (count_ < kFew) {
+      few_[count_] = order;
+    } else {
+      if (count_ == kFew) many_.assign(few_, few_ + kFew);
+      many_.push_back(order);
+    }
+    ++count_;
+  }
+  std::span<const ColumnOrder> all() const {
+    return {count_ <= kFew ? few_ : many_.data(), count_};
+  }
+
+ private:
+  static constexpr size_t kFew = 8;
+  ColumnOrder few_[kFew];
+  std::vector<ColumnOrder> many_;
+  size_t count_ = 0;
+};
+
 void append_field(const Field& field, const ColumnOrder& order, std::string* key);
 
 // Appends fields[i] by orders[i] for all of the orders, or for all of the fields where these are
