@@ -15,6 +15,7 @@ using hawthorn::sqlite::to_code;
 namespace {
 
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
+constexpr uint32_t kStepsBeforeBatches = 6;
 
 void encode_row(int64_t row, std::string* key) {
   char bytes[sizeof(uint64_t)];
@@ -55,12 +56,14 @@ void HwCursor::detach() {
 // ---- Places
 
 hawthorn::Cursor& HwCursor::engine() {
+  steps_ = 0;
   if (!engine_) engine_.emplace(connection->take_cursor(root, tree));
   return *engine_;
 }
 
 std::string_view HwCursor::current_key() const {
-  return at_ == At::kEngine ? engine_->key() : std::string_view(key);
+  if (at_ == At::kEngine) return engine_->key();
+  return at_ == At::kBatch ? batch_->entries[batch_->at].key : std::string_view(key);
 }
 
 int HwCursor::stand(At where) {
@@ -93,7 +96,7 @@ void HwCursor::save() {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
     engine_stays_ = at_ == At::kEngine && state == HW_VALID;
-    if (at_ == At::kEngine) key = engine_->key();
+    if (at_ == At::kEngine || at_ == At::kBatch) key = current_key();
     if (at_ == At::kNode) keep_record();
     if (state != HW_FAULT) {
       at_ = At::kSaved;
@@ -189,8 +192,49 @@ int HwCursor::last(bool* found) {
   return code;
 }
 
+// Of its step forward from the engine's entry.
+bool HwCursor::takes_batches() {
+  return ++steps_ > kStepsBeforeBatches && connection->mode == HwConnection::Mode::kRead &&
+         !connection->concurrent;
+}
+
+// Goes to the next entry by another batch. SQLITE_DONE: there is none.
+int HwCursor::take_batch(bool from_engine) {
+  if (batch_ == nullptr) batch_ = std::make_unique<Batch>();
+  key = current_key();
+  // The first one begins with the entry on which the engine's cursor is.
+  size_t at = from_engine ? 1 : 0;
+  batch_->count = engine_->next_batch(batch_->entries);
+  if (batch_->count == at && at != 0) {
+    at = 0;
+    batch_->count = engine_->next_batch(batch_->entries);
+  }
+  if (batch_->count > at) {
+    batch_->at = at;
+    return stand(At::kBatch);
+  }
+  bool found = false;
+  if (engine_->status().is(StatusCode::kNotSupported)) {
+    // A value that is too large for a batch stands by itself.
+    found = engine().seek(key);
+    if (found && engine_->key() == key) found = engine_->next();
+  }
+  const int code = stand_on_engine(found, &found);
+  return code != SQLITE_OK || found ? code : SQLITE_DONE;
+}
+
 // One on, or back. SQLITE_DONE: there is none.
 int HwCursor::step(bool forward) {
+  if (at_ == At::kBatch && state == HW_VALID) {
+    if (!forward) {
+      key = current_key();
+    } else if (batch_->at + 1 < batch_->count) {
+      ++batch_->at;
+      return stand(At::kBatch);
+    } else {
+      return take_batch(false);
+    }
+  }
   bool found = false;
   int code = SQLITE_OK;
   if (at_ == At::kBelow) {
@@ -221,6 +265,7 @@ int HwCursor::step(bool forward) {
     code = stand_on_engine(false, &found);
     return code != SQLITE_OK ? code : SQLITE_DONE;
   }
+  if (forward && !is_unread_ && takes_batches()) return take_batch(true);
   code = stand_on_engine(forward ? engine_->next() : engine_->prev(), &found);
   return code != SQLITE_OK || found ? code : SQLITE_DONE;
 }
@@ -336,6 +381,9 @@ const void* HwCursor::payload(unsigned* size) {
       [[fallthrough]];
     case At::kValue:
       bytes = is_large_ ? std::string_view(large_) : value_.view();
+      break;
+    case At::kBatch:
+      bytes = batch_->entries[batch_->at].value;
       break;
     case At::kNode:
       if ((code = collated_->entries.record(&bytes)) != SQLITE_OK) return no_payload(code);

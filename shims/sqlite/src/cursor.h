@@ -9,6 +9,7 @@
 //   below     HW_INVALID, and SQLite was told that it is on a smaller entry than `key`, of which
 //             there is none: which one is looked up only when somebody asks
 //   engine    HW_VALID: the engine's cursor is there
+//   batch     HW_VALID: on one of the entries that the engine's cursor has handed out
 //   value     HW_VALID: `key`'s value was read without a cursor
 //   tail      HW_VALID: the last entry, whose key is known, and nothing of which was read
 //   node      HW_VALID: in an index by a program's own collation
@@ -19,11 +20,14 @@
 // 2. A row's key is its number, the sign bit turned round, high bytes first.
 // 3. The last entry is known once it was looked for, as long as this connection writes
 //    (HwConnection::tails): so appending does not search.
-// 4. An index one of whose columns has a collation that is not SQLite's own, as this connection has
+// 4. Who reads and has gone on a few times takes entries in batches, which costs less for each. A
+//    transaction that writes does not: a batch would not have what it writes meanwhile.
+// 5. An index one of whose columns has a collation that is not SQLite's own, as this connection has
 //    it, is a tree of nodes (collated.h), whose entries a function of the dispatcher compares. The
 //    other ones have their order in their keys. A cursor of the one sort does not open what is of
 //    the other one: neither would find anything there.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,7 +42,7 @@
 #include "shims/sqlite/src/tree_nodes.h"
 
 struct HwCursor {
-  enum class At : uint8_t { kNowhere, kBelow, kEngine, kValue, kTail, kNode, kSaved };
+  enum class At : uint8_t { kNowhere, kBelow, kEngine, kBatch, kValue, kTail, kNode, kSaved };
 
   HwCursor(HwConnection* connection, unsigned char* state, int* skip_next);
 
@@ -120,6 +124,8 @@ struct HwCursor {
   int restore_by_key(int* moved);
   int stand_on_engine(bool there, bool* found);
   int step(bool forward);
+  bool takes_batches();
+  int take_batch(bool from_engine);
   int read_key(int* result);
   int insert(std::string_view bytes, std::optional<int64_t> row);
   int nowhere();
@@ -135,7 +141,14 @@ struct HwCursor {
 
   At at_ = At::kNowhere;
   std::optional<hawthorn::Cursor> engine_;
-  bool engine_stays_ = false;  // it is still where this one was when it was saved
+  struct Batch {
+    std::array<hawthorn::Entry, 32> entries;
+    size_t at = 0;
+    size_t count = 0;
+  };
+  std::unique_ptr<Batch> batch_;  // made when it is needed
+  uint32_t steps_ = 0;            // forward, of the engine's cursor since it was sought
+  bool engine_stays_ = false;     // it is still where this one was when it was saved
   std::unique_ptr<Collated> collated_;
   hawthorn::Value value_;
   std::string large_;  // a value that is not read in one piece
