@@ -279,16 +279,16 @@ namespace {
 // Of longer ones the key is a small part, and they would be copied for each read.
 constexpr size_t kShortRecordBytesMax = 512;
 
-// The two functions below do what is behind them, for the records that most are: all of them is in
-// the key, and no size takes more than a byte. False: nobody knows.
+// The two functions below do what is behind them, for the records that most are: their fields come
+// back from the key, and no size takes more than a byte. False: nobody knows.
 
 constexpr size_t kByteMax = 0x7f;
 
-// Whether the key of a record's fields has all of it.
-bool is_in_key(std::string_view record, std::span<const ColumnOrder> orders) {
-  const size_t header_bytes = 1 + orders.size();
-  if (header_bytes > kByteMax || record.size() < header_bytes ||
-      static_cast<uint8_t>(record.front()) != header_bytes) {
+// Appends what the key of a record's first fields does not have of it, as shorten_record does.
+bool leave_out_key(std::string_view record, std::span<const ColumnOrder> orders,
+                   std::string* value) {
+  const size_t header_bytes = record.empty() ? 0 : static_cast<uint8_t>(record.front());
+  if (header_bytes > kByteMax || header_bytes < 1 + orders.size() || record.size() < header_bytes) {
     return false;
   }
   const char* type_at = record.data() + 1;
@@ -302,22 +302,33 @@ bool is_in_key(std::string_view record, std::span<const ColumnOrder> orders) {
     if (type >= kBlobType) {
       if ((type & 1) != 0 && order.collation != Collation::kBinary) return false;
     } else if (type == kRealType) {
-      const auto value = std::bit_cast<double>(load_big_endian(body));
-      if (std::isnan(value) || value == std::trunc(value)) return false;
+      const auto real = std::bit_cast<double>(load_big_endian(body));
+      if (std::isnan(real) || real == std::trunc(real)) return false;
     } else if (size != 0 && integer_type(take_integer(body, size)) != type) {
       return false;
     }
     body += size;
     rest -= size;
   }
-  return rest == 0;
+  const size_t types_bytes = header_bytes - 1 - orders.size();
+  if (types_bytes == 0) return rest == 0;
+  value->push_back('\0');
+  value->push_back(static_cast<char>(1 + types_bytes));
+  value->append(type_at, types_bytes);
+  value->append(body, rest);
+  return true;
 }
 
-// Makes the record of a key that has all of it.
-bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, std::string* record) {
-  char made[kShortRecordBytesMax];  // a body is not longer than what the key has for it
-  const size_t header_bytes = 1 + orders.size();
-  if (header_bytes > kByteMax || header_bytes + key.size() > sizeof(made)) return false;
+// Makes the record of a key, and of the record of the fields behind it, if there are any.
+bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, std::string_view rest,
+                   std::string* record) {
+  char made[2 * kShortRecordBytesMax];  // a body is not longer than what the key has for it
+  const size_t rest_header = rest.empty() ? 1 : static_cast<uint8_t>(rest.front());
+  const size_t header_bytes = orders.size() + rest_header;
+  if (header_bytes > kByteMax || header_bytes + key.size() + rest.size() > sizeof(made) ||
+      rest_header == 0 || (!rest.empty() && rest_header > rest.size())) {
+    return false;
+  }
   made[0] = static_cast<char>(header_bytes);
   char* type_at = made + 1;
   char* body = made + header_bytes;
@@ -357,10 +368,10 @@ bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, st
           whole >> (8 * size - 8) == 0) {
         return false;
       }
-      const auto value = negative ? -static_cast<int64_t>(whole) : static_cast<int64_t>(whole);
-      type = integer_type(value);
+      const auto number = negative ? -static_cast<int64_t>(whole) : static_cast<int64_t>(whole);
+      type = integer_type(number);
       const size_t body_bytes = kBodyBytes[type];
-      auto bits = static_cast<uint64_t>(value);
+      auto bits = static_cast<uint64_t>(number);
       for (size_t i = body_bytes; i-- != 0; bits >>= 8) body[i] = static_cast<char>(bits);
       body += body_bytes;
       at += size + 1;
@@ -368,6 +379,11 @@ bool make_from_key(std::string_view key, std::span<const ColumnOrder> orders, st
     *type_at++ = static_cast<char>(type);
   }
   if (at != end) return false;
+  if (!rest.empty()) {
+    std::memcpy(type_at, rest.data() + 1, rest_header - 1);
+    std::memcpy(body, rest.data() + rest_header, rest.size() - rest_header);
+    body += rest.size() - rest_header;
+  }
   record->assign(made, static_cast<size_t>(body - made));
   return true;
 }
@@ -390,7 +406,7 @@ bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std
 bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
                     std::string_view record, std::string* value) {
   if (record.size() > kShortRecordBytesMax) return false;
-  if (is_in_key(record, orders)) return true;
+  if (leave_out_key(record, orders, value)) return true;
   thread_local std::vector<Field> fields;
   thread_local std::string whole;
   if (!take_apart(record, SIZE_MAX, &fields) || fields.size() < orders.size()) return false;
@@ -410,9 +426,10 @@ bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
 
 bool restore_record(std::string_view key, std::span<const ColumnOrder> orders,
                     std::string_view value, std::string* record) {
-  if (value.empty() && make_from_key(key, orders, record)) return true;
+  const std::string_view rest = value.substr(std::min<size_t>(1, value.size()));
+  if (make_from_key(key, orders, rest, record)) return true;
   record->clear();
-  return append_whole(key, orders, value.substr(std::min<size_t>(1, value.size())), record);
+  return append_whole(key, orders, rest, record);
 }
 
 bool is_key(std::string_view key) {
