@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "shims/sqlite/src/collated_node.h"
@@ -532,10 +533,17 @@ int hw_is_new(HwConnection* connection, int* is_new) {
   return code;
 }
 
-int hw_has_tables(HwConnection* connection) {
+int hw_settings(HwConnection* connection, HwSettings* settings) {
   const Numbers* now = nullptr;
-  return connection->numbers(&now) == SQLITE_OK &&
-         now->next_root != hawthorn::sqlite::kSchemaRoot + 1;
+  if (const int code = connection->numbers(&now); code != SQLITE_OK) return code;
+  const std::span<const uint32_t> meta = now->meta;
+  *settings = {.schema_version = meta[HW_SCHEMA_VERSION],
+               .auto_vacuum = meta[HW_LARGEST_ROOT],
+               .incremental_vacuum = meta[HW_INCR_VACUUM],
+               .page_bytes = meta[HW_PAGE_BYTES],
+               .has_tables = now->next_root != hawthorn::sqlite::kSchemaRoot + 1,
+               .is_wal = now->wal != 0};
+  return SQLITE_OK;
 }
 
 int hw_is_wal(HwConnection* connection) {

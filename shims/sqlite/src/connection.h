@@ -128,7 +128,8 @@ struct HwConnection {
   std::optional<hawthorn::sqlite::Redo> redo;
   std::vector<uint64_t> redo_sizes;
   HwCursor* cursors = nullptr;
-  int64_t places = 0;  // that cursors have had
+  std::string spare_key;  // of a cursor that was closed: what it has allocated
+  int64_t places = 0;     // that cursors have had
   // By root, the greatest key that the transaction which writes has there, where it is known.
   // Empty: there is none.
   std::unordered_map<uint32_t, std::string> tails;

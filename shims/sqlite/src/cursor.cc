@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr uint32_t kStepsBeforeBatches = 6;
+constexpr size_t kSpareKeyBytesMax = 4096;
 
 void encode_row(int64_t row, std::string* key) {
   char bytes[sizeof(uint64_t)];
@@ -31,7 +32,12 @@ int64_t decode_row(std::string_view key) {
 }  // namespace
 
 HwCursor::HwCursor(HwConnection* its_connection, unsigned char* its_state, int* its_skip_next)
-    : connection(its_connection), state(*its_state), skip_next(*its_skip_next) {}
+    : connection(its_connection),
+      state(*its_state),
+      skip_next(*its_skip_next),
+      key(std::move(its_connection->spare_key)) {
+  key.clear();
+}
 
 void HwCursor::attach() {
   next_cursor = connection->cursors;
@@ -48,6 +54,7 @@ void HwCursor::detach() {
   if (next_cursor != nullptr) next_cursor->previous_cursor = previous_cursor;
   next_cursor = previous_cursor = nullptr;
   value_.reset();
+  if (key.capacity() <= kSpareKeyBytesMax) connection->spare_key = std::move(key);
   if (engine_.has_value()) connection->keep_cursor(root, std::move(*engine_));
   engine_.reset();
   at_ = At::kNowhere;

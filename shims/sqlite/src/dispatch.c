@@ -159,6 +159,10 @@ SQLITE_PRIVATE int sqlite3BtreeGetAutoVacuum(Btree *p){
   return HW(p) ? p->hawthornVacuum : stock_sqlite3BtreeGetAutoVacuum(p);
 }
 
+typedef char HwSameNumbers[
+    HW_SCHEMA_VERSION==BTREE_SCHEMA_VERSION && HW_LARGEST_ROOT==BTREE_LARGEST_ROOT_PAGE
+    && HW_INCR_VACUUM==BTREE_INCR_VACUUM ? 1 : -1];
+
 /* As SQLite's header has it: whether at all, and whether by increments. */
 static int hwKeepVacuum(Btree *p, int autoVacuum){
   int rc = hw_set_meta(HW(p), BTREE_LARGEST_ROOT_PAGE, autoVacuum!=BTREE_AUTOVACUUM_NONE);
@@ -181,30 +185,23 @@ static int hwUsePageSize(Btree *p, int nByte){
 
 /* The page size, on which nothing depends but what pragmas answer. bKeeps: the transaction may
    write such numbers. */
-static int hwTakePageSize(Btree *p, int bKeeps){
-  u32 nByte = 0;
-  int rc = hw_meta(HW(p), HW_PAGE_BYTES, &nByte);
-  if( rc==SQLITE_OK && nByte!=0 ) return hwUsePageSize(p, (int)nByte);
-  if( rc!=SQLITE_OK || !bKeeps ) return rc;
+static int hwTakePageSize(Btree *p, const HwSettings *pNow, int bKeeps){
+  if( pNow->page_bytes!=0 ) return hwUsePageSize(p, (int)pNow->page_bytes);
+  if( !bKeeps ) return SQLITE_OK;
   p->pBt->btsFlags |= BTS_PAGESIZE_FIXED;
   return hw_set_meta(HW(p), HW_PAGE_BYTES, (u32)sqlite3BtreeGetPageSize(p));
 }
 
 /* Of the database, or of the connection as long as there is no table; see hwTakePageSize. */
-static int hwTakeVacuum(Btree *p, int bKeeps){
-  u32 bAuto = 0;
-  u32 bIncr = 0;
-  int rc = hw_meta(HW(p), BTREE_LARGEST_ROOT_PAGE, &bAuto);
-  if( rc==SQLITE_OK ) rc = hw_meta(HW(p), BTREE_INCR_VACUUM, &bIncr);
-  if( rc!=SQLITE_OK ) return rc;
-  if( bAuto || hw_has_tables(HW(p)) ){
-    p->hawthornVacuum = !bAuto ? BTREE_AUTOVACUUM_NONE
-                       : bIncr ? BTREE_AUTOVACUUM_INCR : BTREE_AUTOVACUUM_FULL;
+static int hwTakeVacuum(Btree *p, const HwSettings *pNow, int bKeeps){
+  if( pNow->auto_vacuum || pNow->has_tables ){
+    p->hawthornVacuum = !pNow->auto_vacuum ? BTREE_AUTOVACUUM_NONE
+                      : pNow->incremental_vacuum ? BTREE_AUTOVACUUM_INCR : BTREE_AUTOVACUUM_FULL;
     p->hawthornFixed = 1;
   }else if( bKeeps && p->hawthornVacuum!=BTREE_AUTOVACUUM_NONE ){
-    rc = hwKeepVacuum(p, p->hawthornVacuum);
+    return hwKeepVacuum(p, p->hawthornVacuum);
   }
-  return rc;
+  return SQLITE_OK;
 }
 SQLITE_PRIVATE int sqlite3BtreeIncrVacuum(Btree *p){
   return HW(p) ? SQLITE_DONE : stock_sqlite3BtreeIncrVacuum(p);
@@ -252,9 +249,9 @@ static int hwWritesAnother(Btree *p){
 }
 
 /* Whether the journal mode is WAL the database says, and which other one the connection. */
-static void hwTakeMode(Btree *p){
+static void hwTakeMode(Btree *p, const HwSettings *pNow){
   Pager *pPager = p->pBt->pPager;
-  if( hw_is_wal(HW(p)) ){
+  if( pNow->is_wal ){
     pPager->hawthornMode = PAGER_JOURNALMODE_WAL;
   }else if( pPager->hawthornMode==PAGER_JOURNALMODE_WAL ){
     pPager->hawthornMode = PAGER_JOURNALMODE_DELETE;
@@ -288,12 +285,14 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
   }
   if( pSchemaVersion ){
     int bKeeps = wrflag && !hw_is_concurrent(HW(p));
-    u32 iVersion = 0;
-    rc = hw_meta(HW(p), BTREE_SCHEMA_VERSION, &iVersion);
-    *pSchemaVersion = (int)iVersion;
-    if( rc==SQLITE_OK ) hwTakeMode(p);
-    if( rc==SQLITE_OK ) rc = hwTakeVacuum(p, bKeeps);
-    if( rc==SQLITE_OK ) rc = hwTakePageSize(p, bKeeps);
+    HwSettings now;
+    rc = hw_settings(HW(p), &now);
+    if( rc==SQLITE_OK ){
+      *pSchemaVersion = (int)now.schema_version;
+      hwTakeMode(p, &now);
+      rc = hwTakeVacuum(p, &now, bKeeps);
+    }
+    if( rc==SQLITE_OK ) rc = hwTakePageSize(p, &now, bKeeps);
   }
   if( rc==SQLITE_OK && wrflag ) rc = hw_open_savepoints(HW(p), p->db->nSavepoint);
   return rc;

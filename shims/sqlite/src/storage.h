@@ -76,15 +76,23 @@ int hw_roll_back_to(HwConnection*, int number);
 
 // ---- Numbers of the database, of the moment that is read; 16 of them as in SQLite's header.
 
-// One that SQLite's header does not use.
-enum { HW_PAGE_BYTES = 9 };
+// As SQLite numbers them, and one that its header does not use.
+enum { HW_SCHEMA_VERSION = 1, HW_LARGEST_ROOT = 4, HW_INCR_VACUUM = 7, HW_PAGE_BYTES = 9 };
 
 int hw_meta(HwConnection*, int index, unsigned* value);
 int hw_set_meta(HwConnection*, int index, unsigned value);
 // Whether nothing was ever written to it.
 int hw_is_new(HwConnection*, int* is_new);
-// Whether a table was ever made, but sqlite_schema.
-int hw_has_tables(HwConnection*);
+typedef struct HwSettings {
+  unsigned schema_version;
+  unsigned auto_vacuum;
+  unsigned incremental_vacuum;
+  unsigned page_bytes;
+  int has_tables;  // whether one was ever made, but sqlite_schema
+  int is_wal;      // whether the journal mode is said to be WAL
+} HwSettings;
+// What each statement asks for as it begins.
+int hw_settings(HwConnection*, HwSettings*);
 // Whether the journal mode is said to be WAL.
 int hw_is_wal(HwConnection*);
 int hw_set_wal(HwConnection*, int wal);
