@@ -117,9 +117,15 @@ CONCURRENT = [
      "p->rc = rc = db->hawthornConflict ? SQLITE_BUSY_SNAPSHOT : SQLITE_BUSY;"),
 ]
 
+# Of an index that is emptied nobody asks how many entries it had.
+CLEAR = [
+    (1, "rc = sqlite3BtreeClearTable(db->aDb[pOp->p2].pBt, (u32)pOp->p1, &nChange);",
+     "rc = sqlite3BtreeClearTable(db->aDb[pOp->p2].pBt, (u32)pOp->p1, pOp->p3 ? &nChange : 0);"),
+]
 
-def with_concurrent(text):
-    for count, old, new in CONCURRENT:
+
+def with_replacements(text):
+    for count, old, new in CONCURRENT + CLEAR:
         if text.count(old) != count:
             raise Unknown("%d times, not %d: %s" % (text.count(old), count, old.strip()))
         text = text.replace(old, new)
@@ -169,7 +175,7 @@ def prepare(text, paths):
             body = re.sub(r"^SQLITE_API(\b[^;{}]*?\b%s\s*\([^;{}]*?\)\s*\{)" % name,
                           r"SQLITE_PRIVATE\1", body, flags=re.MULTILINE)
         text = text[:file[1]] + before + body + after + text[file[2]:]
-    text = with_concurrent(with_members(text))
+    text = with_replacements(with_members(text))
     check = declarations["sqlite3BtreeIntegrityCheck"]
     if "aCnt" in check:
         defines += "#define HW_CHECK_COUNTS\n"

@@ -82,7 +82,8 @@ TreeCursor::TreeCursor(TreeState* tree, const ReadView& view, Options options)
   tree_->store()->cursors.add(this);
   if (!options_.layers || tree_->base() == nullptr) return;
   layers_ = tree_->layers().state();
-  walk_ = std::make_unique<LayeredWalk>(tree_, view_, options_, tree_->layers().seen(view_));
+  walk_ =
+      std::make_unique<LayeredWalk>(tree_, view_, options_, tree_->layers().seen(view_), layers_);
 }
 
 TreeCursor::~TreeCursor() {
@@ -95,6 +96,9 @@ TreeCursor::~TreeCursor() {
 
 void TreeCursor::leave() {
   fast_end_ = 0;
+  dead_count_ = 0;
+  run_hidden_ = false;
+  hiding_.clear();
   let_go_ = false;
   count_walk();
   run_ = nullptr;
@@ -118,7 +122,7 @@ bool TreeCursor::holds_range_of(Seek mode, std::string_view key) const {
 
 // What is resident of the held file, now that it cannot go any more.
 void TreeCursor::take_run() {
-  file_run_ = file_->run_to_walk();
+  file_run_ = run_hidden_ ? nullptr : file_->run_to_walk();
   run_ = file_run_;
   if (run_ == nullptr) return;
   const size_t key_room = run_->key_buffer_bytes(1);
@@ -156,6 +160,7 @@ bool TreeCursor::enter(Where where, std::string_view key) {
       low_ = container->low;
       high_ = container->high;
       has_high_ = container->has_high;
+      if (!options_.hidden.empty()) find_hiding();
       take_run();
     }
     low_inside_ = options_.lower && *options_.lower > low_;
@@ -278,6 +283,7 @@ bool TreeCursor::resume(bool forward) {
       replaced = container->descriptor.load(std::memory_order_acquire)->active != active_.delta;
     }
     if (replaced) return find_again(mode);
+    links_ = active_.delta->links();
     // Its intents stand in the active delta.
     if (!turned && active_.grown()) {
       active_.collect(mode, key_);
@@ -317,13 +323,17 @@ bool TreeCursor::layered() {
   layers_ = now;
   const std::vector<Layers::Seen> seen = tree_->layers().seen(view_);
   if (seen.empty() && walk_ == nullptr) return false;
-  auto walk = std::make_unique<LayeredWalk>(tree_, view_, options_, seen);
-  if (valid_) walk->place(key_);
+  auto walk = std::make_unique<LayeredWalk>(tree_, view_, options_, seen, now);
+  const bool between = batching_ || (walk_ != nullptr && walk_->is_between());
+  if (valid_ || between) walk->place(key_, between);
+  batching_ = false;
   walk_ = std::move(walk);
   if (valid_) key_ = walk_->key();
   leave();
   return true;
 }
+
+uint64_t TreeCursor::looks() const { return looks_ + (walk_ != nullptr ? walk_->looks() : 0); }
 
 bool TreeCursor::follow(bool found) {
   valid_ = found;
@@ -410,24 +420,29 @@ bool TreeCursor::prev() {
 
 // Walks on to the next entry that is visible.
 bool TreeCursor::find() {
+  dead_count_ = 0;
+  dead_own_ = false;
   for (;;) {
     switch (look()) {
       case Step::kShown:
       case Step::kTooLarge:
+        if (dead_count_ != 0) end_stretch(true);
         if (from_delta_ && !keep_shown()) return fail(Status(StatusCode::kOutOfMemory));
         consume();
         valid_ = true;
         if (status_.ok()) arm();  // the fast path would leave the status of this entry to the next
         return true;
       case Step::kHidden:
-        consume();
+        if (!pass_hidden()) return false;
         break;
       case Step::kStale:
+        dead_count_ = 0;
         if (!restart()) return false;
         break;
       case Step::kFailed:
         return fail(std::move(status_));
       case Step::kEnd:
+        if (dead_count_ != 0) end_stretch(false);
         if (!cross()) return false;
         break;
     }
@@ -437,6 +452,7 @@ bool TreeCursor::find() {
 // Lets next() show the entries before the next delta key by itself.
 void TreeCursor::arm() {
   if (!forward_ || view_.own != 0 || options_.deletes || run_next_ >= run_limit_) return;
+  if (!hiding_.empty()) return;
   fast_end_ = run_limit_;
   turn_group();
 }
@@ -501,8 +517,10 @@ size_t TreeCursor::next_batch(std::span<Entry> out) {
     if (run_next_ < run_limit_) {
       if (batch_used_ == 0) reserve_batch_keys(out.size());
       const size_t wanted = std::min<size_t>(out.size() - count, run_limit_ - run_next_);
-      const uint32_t filled = run_->fill(run_next_, out.subspan(count, wanted), bases_, key_only_,
-                                         batch_keys_ + batch_used_, batch_capacity_ - batch_used_);
+      const uint32_t filled =
+          hiding_.empty() ? run_->fill(run_next_, out.subspan(count, wanted), bases_, key_only_,
+                                       batch_keys_ + batch_used_, batch_capacity_ - batch_used_)
+                          : 0;
       if (filled != 0) {
         run_next_ += filled;
         count += filled;
@@ -577,6 +595,9 @@ void TreeCursor::keep_batch_key(Entry& entry) {
 // is shown.
 TreeCursor::Step TreeCursor::look() {
   deleted_ = false;
+  dead_ = false;
+  dead_named_ = true;
+  ++looks_;
   if (at_window_end()) {
     if (!load_window({run_next_, run_next_})) return Step::kFailed;
     find_end();
@@ -607,16 +628,21 @@ TreeCursor::Step TreeCursor::look_delta() {
   key_ = delta_next_->key();
   HAWTHORN_TEST_POINT("tree.cursor.before_chain");
   ChainRead read;
+  const Version* newest = nullptr;
   if (in_active_) {
-    read = read_chain(active_.next()->newest.load(std::memory_order_acquire), view_,
-                      *tree_->store()->slots, false);
+    newest = active_.next()->newest.load(std::memory_order_acquire);
+    read = read_chain(newest, view_, *tree_->store()->slots, false);
   }
   if (in_frozen_ && !read.stale && read.version == nullptr) {
-    read = read_chain(frozen_.next()->newest.load(std::memory_order_acquire), view_,
-                      *tree_->store()->slots, true);
+    const Version* frozen = frozen_.next()->newest.load(std::memory_order_acquire);
+    if (newest == nullptr) newest = frozen;
+    read = read_chain(frozen, view_, *tree_->store()->slots, true);
   }
   if (read.stale) return Step::kStale;
-  if (read.version == nullptr) return Step::kHidden;  // the run's versions of the key come next
+  if (read.version == nullptr) {  // the run's versions of the key come next
+    note_hidden_delta(read, newest);
+    return Step::kHidden;
+  }
   if (forward_) {
     if (run_same_) ++run_after_;
     if (!run_same_ || run_->has_versions()) {
@@ -625,11 +651,17 @@ TreeCursor::Step TreeCursor::look_delta() {
   } else {
     while (run_after_ > run_stop_ && run_->has_key(run_after_ - 1, key_)) --run_after_;
   }
+  if (!hiding_.empty() && hides(key_, read.cts)) {
+    note_hidden_delta(read, newest);
+    return Step::kHidden;
+  }
   switch (read.version->kind) {
     case VersionKind::kTombstone:
       deleted_ = options_.deletes;
       value_ = {};
-      return deleted_ ? Step::kShown : Step::kHidden;
+      if (deleted_) return Step::kShown;
+      note_hidden_delta(read, newest);
+      return Step::kHidden;
     case VersionKind::kLarge:
       return show_large(read.version->value());
     case VersionKind::kMerge:
@@ -648,53 +680,6 @@ TreeCursor::Step TreeCursor::look_run() {
   const uint32_t index = run_->has_versions() ? pick_version(&begin, &end) : begin;
   run_after_ = forward_ ? end : begin;
   return index == Run::kNone ? Step::kHidden : show_run(index);
-}
-
-// Widens [*begin, *end), one entry, to all versions of its key; returns the one to show, or kNone.
-uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
-  HAWTHORN_TEST_POINT("tree.cursor.picks_version");
-  while (forward_ && *end < run_stop_ && run_->same_key_as_next(*end - 1)) ++*end;
-  while (!forward_ && *begin > run_stop_ && run_->same_key_as_next(*begin - 1)) --*begin;
-  for (uint32_t index = *begin; index < *end; ++index) {
-    const RunEntry entry = run_->entry(index);
-    if (entry.cts > view_.ts) continue;
-    return entry.kind == EntryKind::kTombstone && !options_.deletes ? Run::kNone : index;
-  }
-  return Run::kNone;
-}
-
-TreeCursor::Step TreeCursor::show_run(uint32_t index) {
-  const format::RunGroup& group = run_->group(index / kGroupEntries);
-  const uint32_t at = run_->location(index);
-  const uint32_t tag = location_tag(at);
-  store(key_head_, __builtin_bswap64(group.heads[index % kGroupEntries]));
-  if (tag != kTagRecord) {
-    key_ = {key_buffer_.get(), fixed_key_size_};
-    value_ = {};
-    if (key_only_) return Step::kShown;
-    value_ = {bases_[tag] + location_offset(at), sizes_[tag]};
-    return Step::kShown;
-  }
-  const format::HeapRecord record = format::decode_record(run_->heap() + location_offset(at));
-  if (!record.tail.empty()) std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
-  key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
-  value_ = {};
-  deleted_ = options_.deletes && record.kind == format::RecordKind::kTombstone;
-  if (deleted_ || key_only_ || passing_) return Step::kShown;
-  if (record.operands) return show_folded();
-  switch (record.kind) {
-    case format::RecordKind::kInline:
-      value_ = record.value;
-      return Step::kShown;
-    case format::RecordKind::kSeparated:
-      value_ = {bases_[record.extent] + record.offset, record.size};
-      return Step::kShown;
-    case format::RecordKind::kLarge:
-      return show_large(record.value);
-    case format::RecordKind::kTombstone:
-      break;
-  }
-  return Step::kHidden;
 }
 
 void TreeCursor::release_batch_keys() {

@@ -61,6 +61,9 @@ class TreeCursor {
     // Shows what the tree's layers have, too, and of a clone what it was made of.
     bool layers = true;
     bool deletes = false;  // shows deletes that the tree has, with deleted()
+    // Deleted ranges, which it does not show what they hide of; as of this Layers::state().
+    std::vector<Layers::Seen> hidden = {};
+    uint64_t hidden_state = 0;
   };
 
   // view.ts is registered, or belongs to an exclusive transaction, as long as the cursor lives.
@@ -100,6 +103,8 @@ class TreeCursor {
   std::string_view value() const { return value_; }
   bool deleted() const { return deleted_; }
   const Status& status() const { return status_; }
+  // For tests: how many entries were looked at one by one, but for the fast path of next.
+  uint64_t looks() const;
 
   // Fills `out` from the entry that the cursor stands on, or from behind the last batch, in
   // ascending order; returns how many. The views are valid until the next call of the cursor, which
@@ -214,6 +219,15 @@ class TreeCursor {
   Run::Range ties_at(uint32_t at) const;
   bool rest();
 
+  // ---- What is hidden, and what is dead (cursor_hidden.cc)
+  void find_hiding();
+  bool hides(std::string_view key, Lsn cts) const;
+  void note_hidden_delta(const ChainRead& read, const Version* newest);
+  bool pass_hidden();
+  bool pass_stretch();
+  void end_stretch(bool shown);
+  void keep_stretch(DeadStretch stretch);
+
   // ---- The next entry
   bool find();
   Step look();
@@ -276,6 +290,11 @@ class TreeCursor {
   bool in_batches_ = false;   // in_use_ since a call before
   bool let_go_ = false;       // the deltas were taken away
   bool deleted_ = false;      // the entry looked at is a delete, to be shown
+  bool run_hidden_ = false;   // of the held container; run_ is null
+  bool dead_ = false;         // the entry looked at is not shown, and will not be later
+  bool dead_named_ = false;   // and key_ is its key
+  bool dead_own_ = false;    // of those of the stretch, one at least is so to this transaction only
+  uint32_t dead_count_ = 0;  // that were passed one behind the other
 
   TreeState* const tree_;
   const ReadView view_;
@@ -293,6 +312,12 @@ class TreeCursor {
   std::optional<Run> windowed_run_;
   size_t window_bytes_ = CursorWindow::kFirstBytes;  // of the next one
   size_t walk_bytes_ = 0;                            // about, in windows of this walk
+  std::vector<const Layers::Seen*> hiding_;          // of options_.hidden, in the held container
+  std::string dead_edge_;                            // where the stretch that is passed begins
+  bool dead_to_end_ = false;                         // backward: at the container's end
+  uint64_t links_ = 0;                               // of the active delta, when it was looked at
+  uint64_t dead_links_ = 0;                          // the same, when the stretch began
+  uint64_t looks_ = 0;
   CursorAhead read_ahead_;
 
   std::unique_ptr<LayeredWalk> walk_;  // does it all where the view sees layers

@@ -54,6 +54,7 @@ bool TreeCursor::keep_shown() {
 // Makes the container whole in memory where all of the database has room, or where walks come to it
 // again and again, or goes window by window.
 Status TreeCursor::settle_in() {
+  if (run_hidden_) return {};
   const auto whole = [this] {
     if (run_ == nullptr) return file_->empty();
     if (run_->heap() == nullptr) return false;
@@ -109,6 +110,7 @@ bool TreeCursor::place(Seek mode, std::string_view key) {
   run_end_ = 0;
   if (run_ != nullptr && !place_run(mode, key)) return fail(std::move(status_));
   run_from_ = run_next_;
+  if (active_.delta != nullptr) links_ = active_.delta->links();
   active_.collect(mode, key, kFirstEntries);
   frozen_.collect(mode, key, kFirstEntries);
   clip_frozen();
@@ -158,6 +160,7 @@ bool TreeCursor::place_last() {
     run_next_ = std::max(run_next_, run_stop_);
   }
   run_from_ = run_next_;
+  links_ = active_.delta->links();
   active_.collect_last();
   frozen_.collect_last();
   clip_frozen();

@@ -92,6 +92,7 @@ bool TreeCursor::jump(uint32_t count) {
 // Whether each entry of the run is shown where no delta has its key: as many keys are there as
 // entries, so each is the newest version of its key, and no tombstone.
 bool TreeCursor::shows_all_of_run() const {
+  if (!hiding_.empty()) return false;
   return !run_->has_versions() || file_->live_at(view_.ts) == file_->record.entries;
 }
 
@@ -134,7 +135,8 @@ void TreeCursor::note_count(uint64_t keys) {
   RunFile* file = file_.get();
   if (file->live.load(std::memory_order_acquire) != RunFile::kHasVersions) return;
   const bool clean = active_.delta->empty() && frozen_.delta == nullptr;
-  if (!clean || options_.deletes || high_inside_ || low_inside_ || view_.ts < file->record.max_ts)
+  if (!clean || options_.deletes || !options_.hidden.empty() || high_inside_ || low_inside_ ||
+      view_.ts < file->record.max_ts)
     return;
   file->set_live(keys, file->record.max_ts);
   recount(tree_->directory(), low_, file);
@@ -149,7 +151,8 @@ bool TreeCursor::pass_nodes(std::string_view edge, uint64_t* most) {
   pass.bound = forward_ ? options_.upper : options_.lower;
   pass.edge = edge;
   leave();
-  for (;;) {
+  // What is hidden no count tells.
+  for (; options_.hidden.empty();) {
     pass.most = *most;
     NodeWalk::pass(tree_->directory(), &pass);
     *most = pass.most;
@@ -252,7 +255,11 @@ bool TreeCursor::skip(int64_t n) {
 
 Result<uint64_t> TreeCursor::count() {
   const Use use(this);
-  if (layered()) return walk_->count();
+  if (layered()) {
+    Result<uint64_t> counted = walk_->count();
+    follow(false);
+    return counted;
+  }
   if (!start()) return uint64_t{0};
   begin_walk();
   uint64_t left = kAll;

@@ -1,20 +1,78 @@
-// The values that a cursor does not find as they are: large ones, and those that a merge operator
-// makes.
+// What a cursor shows of a run's entry, and the values that it does not find as they are: large
+// ones, and those that a merge operator makes.
 
 #include <cstring>
 #include <new>
 
 #include "format/run_layout.h"
 #include "os/arena_block.h"
+#include "os/test_point.h"
 #include "tree/cursor.h"
 #include "tree/large_read.h"
 
 namespace hawthorn::tree {
 
+using format::kGroupEntries;
+using format::kTagRecord;
+using format::location_offset;
+using format::location_tag;
+
 namespace {
 // A buffer for a large value is not kept once a small one needs the room.
 constexpr size_t kValueBytesKept = size_t{1} << 20;
 }  // namespace
+
+// Widens [*begin, *end), one entry, to all versions of its key; returns the one to show, or kNone.
+uint32_t TreeCursor::pick_version(uint32_t* begin, uint32_t* end) {
+  HAWTHORN_TEST_POINT("tree.cursor.picks_version");
+  while (forward_ && *end < run_stop_ && run_->same_key_as_next(*end - 1)) ++*end;
+  while (!forward_ && *begin > run_stop_ && run_->same_key_as_next(*begin - 1)) --*begin;
+  for (uint32_t index = *begin; index < *end; ++index) {
+    const RunEntry entry = run_->entry(index);
+    if (entry.cts > view_.ts) continue;
+    if (entry.kind != EntryKind::kTombstone || options_.deletes) return index;
+    dead_ = index == *begin;
+    break;
+  }
+  dead_named_ = false;
+  return Run::kNone;
+}
+
+TreeCursor::Step TreeCursor::show_run(uint32_t index) {
+  const format::RunGroup& group = run_->group(index / kGroupEntries);
+  const uint32_t at = run_->location(index);
+  const uint32_t tag = location_tag(at);
+  store(key_head_, __builtin_bswap64(group.heads[index % kGroupEntries]));
+  if (tag != kTagRecord) {
+    key_ = {key_buffer_.get(), fixed_key_size_};
+    value_ = {};
+    if (!hiding_.empty() && hides(key_, 0)) return dead_ = true, Step::kHidden;
+    if (key_only_) return Step::kShown;
+    value_ = {bases_[tag] + location_offset(at), sizes_[tag]};
+    return Step::kShown;
+  }
+  const format::HeapRecord record = format::decode_record(run_->heap() + location_offset(at));
+  if (!record.tail.empty()) std::memcpy(key_head_ + 8, record.tail.data(), record.tail.size());
+  key_ = {key_buffer_.get(), run_->skip() + record.rest_size};
+  value_ = {};
+  if (!hiding_.empty() && hides(key_, 0)) return dead_ = true, Step::kHidden;
+  deleted_ = options_.deletes && record.kind == format::RecordKind::kTombstone;
+  if (deleted_ || key_only_ || passing_) return Step::kShown;
+  if (record.operands) return show_folded();
+  switch (record.kind) {
+    case format::RecordKind::kInline:
+      value_ = record.value;
+      return Step::kShown;
+    case format::RecordKind::kSeparated:
+      value_ = {bases_[record.extent] + record.offset, record.size};
+      return Step::kShown;
+    case format::RecordKind::kLarge:
+      return show_large(record.value);
+    case format::RecordKind::kTombstone:
+      break;
+  }
+  return Step::kHidden;
+}
 
 TreeCursor::Step TreeCursor::show_large(std::string_view encoded) {
   value_ = {};

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/assert.h"
@@ -44,6 +45,7 @@ Delta::Delta(os::Arena* arena, uint32_t skip, uint32_t expected_entries)
       expected_entries_(expected_entries) {}
 
 Delta::~Delta() {
+  delete dead_.load(std::memory_order_relaxed);
   release(pool_);
   os::MutexLock lock(settle_mutex_);
   release(node_pool_);
@@ -522,6 +524,16 @@ void Delta::link(DeltaEntry* entry, Version* version) {
   // Behind the link: whoever reads the number sees as many versions.
   links_.store(links_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   live_bytes_.fetch_add(version->size, std::memory_order_relaxed);
+  if (version->kind != VersionKind::kTombstone) revive(entry);
+}
+
+void Delta::add_dead(DeadStretch stretch) {
+  DeadStretches* dead = dead_.load(std::memory_order_relaxed);
+  if (dead == nullptr) {
+    dead = new DeadStretches;
+    dead_.store(dead, std::memory_order_release);
+  }
+  dead->add(std::move(stretch));
 }
 
 bool Delta::unlink(DeltaEntry* entry, Version* version) {

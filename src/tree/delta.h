@@ -31,6 +31,7 @@
 #include "os/arena.h"
 #include "os/small_objects.h"
 #include "os/sync.h"
+#include "tree/dead_stretches.h"
 #include "tree/version.h"
 
 namespace hawthorn::tree {
@@ -65,6 +66,15 @@ class alignas(64) Delta : public os::InHugePages {
   // Links `version` in the place of those from `first` to `last`, which stand in the chain one
   // behind the other: a reader comes to them, or to it, never to both. No new link for links().
   void replace(DeltaEntry* entry, Version* first, Version* last, Version* version);
+  // A version of the key was taken back: it may be there again.
+  void revive(const DeltaEntry* entry) {
+    if (DeadStretches* dead = dead_.load(std::memory_order_relaxed)) dead->revive(entry->key());
+  }
+  // The container has got a run that has keys which it did not have.
+  void revive_all() {
+    if (DeadStretches* dead = dead_.load(std::memory_order_relaxed)) dead->clear();
+  }
+  void add_dead(DeadStretch stretch);
 
   // ---- Any thread, inside an epoch guard.
 
@@ -99,6 +109,8 @@ class alignas(64) Delta : public os::InHugePages {
   // How often a version was linked: while it stays the same, so do the chains, but for what is
   // unlinked or stamped.
   uint64_t links() const { return links_.load(std::memory_order_acquire); }
+  // Keys of its container of which nothing is left; null: none are known.
+  const DeadStretches* dead() const { return dead_.load(std::memory_order_acquire); }
   // Whether an operand of a merge operator was ever linked.
   bool has_operands() const { return has_operands_.load(std::memory_order_acquire); }
   // Bytes taken from the arena.
@@ -212,6 +224,7 @@ class alignas(64) Delta : public os::InHugePages {
   std::atomic<uint64_t> versions_{0};
   std::atomic<uint64_t> links_{0};
   std::atomic<bool> has_operands_{false};
+  std::atomic<DeadStretches*> dead_{nullptr};  // owned
   std::atomic<Lsn> first_lsn_{format::kLsnMax};
   std::atomic<size_t> bytes_{0};
   std::atomic<size_t> live_bytes_{0};

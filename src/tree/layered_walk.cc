@@ -11,7 +11,7 @@
 namespace hawthorn::tree {
 
 LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Options options,
-                         const std::vector<Layers::Seen>& layers)
+                         const std::vector<Layers::Seen>& layers, uint64_t state)
     : tree_(tree),
       view_(view),
       options_(options),
@@ -19,14 +19,16 @@ LayeredWalk::LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Opti
       held_(*tree->store()->snapshots, *tree->store()->visible) {
   options.layers = false;
   options.deletes = base_ != nullptr;
+  options.hidden_state = state;
+  for (const Layers::Seen& seen : layers) {
+    if (seen.layer->deletes()) options.hidden.push_back(seen);
+  }
   cursors_.push_back(std::make_unique<TreeCursor>(tree, view, options));
+  options.hidden.clear();
   options.deletes = false;
   options.key_only = true;
   for (const Layers::Seen& seen : layers) {
-    if (seen.layer->deletes()) {
-      ranges_.push_back(seen);
-      continue;
-    }
+    if (seen.layer->deletes()) continue;
     layers_.push_back(seen.layer);
     cursors_.push_back(std::make_unique<TreeCursor>(seen.layer->data, kNewestOfLayer, options));
   }
@@ -44,82 +46,61 @@ bool LayeredWalk::move_all(bool forward, Move move) {
   return show();
 }
 
+// Where ranges are all that there is, its own cursor does it all.
+bool LayeredWalk::alone(bool found) {
+  batching_ = false;
+  sought_ = true;
+  return valid_ = found;
+}
+
 bool LayeredWalk::first() {
+  if (is_alone()) return alone(own().first());
   return move_all(true, [](TreeCursor& cursor) { cursor.first(); });
 }
 bool LayeredWalk::last() {
+  if (is_alone()) return alone(own().last());
   return move_all(false, [](TreeCursor& cursor) { cursor.last(); });
 }
 bool LayeredWalk::seek(std::string_view key) {
+  if (is_alone()) return alone(own().seek(key));
   return move_all(true, [key](TreeCursor& cursor) { cursor.seek(key); });
 }
 bool LayeredWalk::seek_for_prev(std::string_view key) {
+  if (is_alone()) return alone(own().seek_for_prev(key));
   return move_all(false, [key](TreeCursor& cursor) { cursor.seek_for_prev(key); });
 }
 
-void LayeredWalk::place(std::string_view key) {
+void LayeredWalk::place(std::string_view key, bool behind) {
   key_ = key;
-  valid_ = true;
+  valid_ = !behind;
+  batching_ = behind;
   sought_ = false;
 }
 
 // From key_, which need not be there any more. What its own transaction has written since the last
-// move may lie before the place where a cursor stands.
+// move may lie before the place where a cursor stands; but not in a layer, which would be another
+// one's.
 bool LayeredWalk::step(bool forward) {
-  const bool seeks = !sought_ || forward != forward_ || view_.own != 0;
-  return move_all(forward, [this, seeks, forward](TreeCursor& cursor) {
-    if (seeks) forward ? cursor.seek(key_) : cursor.seek_for_prev(key_);
+  if (is_alone()) {
+    if (sought_) return alone(forward ? own().next() : own().prev());
+    const bool found = forward ? own().seek(key_) : own().seek_for_prev(key_);
+    if (!found || own().key() != key_) return alone(found);
+    return alone(forward ? own().next() : own().prev());
+  }
+  const bool seeks = !sought_ || forward != forward_;
+  size_t number = 0;
+  return move_all(forward, [&](TreeCursor& cursor) {
+    const bool may_be_new = view_.own != 0 && !in_layers(number);
+    ++number;
+    if ((seeks || may_be_new) && (!cursor.valid() || cursor.key() != key_)) {
+      forward ? cursor.seek(key_) : cursor.seek_for_prev(key_);
+    }
     if (cursor.valid() && cursor.key() == key_) forward ? cursor.next() : cursor.prev();
   });
 }
 
 bool LayeredWalk::next() { return valid_ && step(true); }
 bool LayeredWalk::prev() { return valid_ && step(false); }
-
-// The newest range that may hide the key; null: none.
-const Layers::Seen* LayeredWalk::hiding(std::string_view key) const {
-  const auto range = std::find_if(ranges_.begin(), ranges_.end(), [key](const Layers::Seen& seen) {
-    return seen.layer->range.covers(key);
-  });
-  return range == ranges_.end() ? nullptr : &*range;
-}
-
-// From a key in the range that is not there, behind its container, or behind what of that lies in
-// the range, where all of it is hidden. Else behind the key.
-void LayeredWalk::pass_hidden(const Layers::Seen& range) {
-  const KeyRange& hidden = range.layer->range;
-  std::string to;
-  bool whole = false;
-  bool to_end = false;
-  if (cursors_.size() == 1) {
-    const os::epoch::Guard guard;
-    const Container* container = tree_->directory().find(key_);
-    const Descriptor* descriptor = container->descriptor.load(std::memory_order_acquire);
-    whole = descriptor->run->record.cut < range.cts && descriptor->active->empty() &&
-            descriptor->frozen == nullptr;
-    if (forward_) {
-      to_end = !container->has_high && !hidden.high;
-      to = container->has_high ? container->high : hidden.high.value_or("");
-      if (container->has_high && hidden.high && *hidden.high < to) to = *hidden.high;
-    } else {
-      to = std::max(container->low, hidden.low);
-    }
-  }
-  for (const std::unique_ptr<TreeCursor>& cursor : cursors_) {
-    if (!cursor->valid()) continue;
-    if (whole && forward_ && !to_end) {
-      cursor->seek(to);
-    } else if (whole && forward_) {
-      cursor->last();
-      cursor->next();
-    } else if (whole) {
-      cursor->seek_for_prev(to);
-      if (cursor->valid() && cursor->key() == to) cursor->prev();
-    } else if (cursor->key() == key_) {
-      forward_ ? cursor->next() : cursor->prev();
-    }
-  }
-}
 
 // Behind key_, which is not there.
 void LayeredWalk::pass_key() {
@@ -156,8 +137,7 @@ bool LayeredWalk::show() {
     }
     if (nearest == nullptr) return false;
     key_ = nearest->key();
-    const Layers::Seen* const range = ranges_.empty() ? nullptr : hiding(key_);
-    if (!layered && range == nullptr) {
+    if (!layered) {
       if (nearest->deleted()) {
         pass_key();
         continue;
@@ -174,15 +154,12 @@ bool LayeredWalk::show() {
       return valid_ = true;
     }
     if (!status_.is_not_found()) return false;
-    if (range != nullptr) {
-      pass_hidden(*range);
-    } else {
-      pass_key();
-    }
+    pass_key();
   }
 }
 
 bool LayeredWalk::skip(int64_t n) {
+  if (is_alone() && sought_ && n != 0) return alone(own().skip(n));
   for (; n > 0 && valid_; --n) next();
   for (; n < 0 && valid_; ++n) prev();
   return valid_;
@@ -190,6 +167,7 @@ bool LayeredWalk::skip(int64_t n) {
 
 // One of the cursors, by how much it may have; what that comes to may be hidden, or hide others.
 bool LayeredWalk::seek_random(uint64_t random) {
+  if (is_alone()) return alone(own().seek_random(random));
   std::vector<uint64_t> weights;
   uint64_t all = 0;
   for (size_t i = 0; i < cursors_.size(); ++i) {
@@ -228,7 +206,9 @@ Result<uint64_t> LayeredWalk::count_clone() {
 }
 
 Result<uint64_t> LayeredWalk::count() {
-  if (base_ != nullptr && layers_.empty() && ranges_.empty()) return count_clone();
+  alone(false);
+  if (is_alone()) return own().count();
+  if (base_ != nullptr && layers_.empty()) return count_clone();
   uint64_t count = 0;
   for (bool there = first(); there; there = next()) ++count;
   if (!status_.ok()) return status_;
@@ -237,6 +217,14 @@ Result<uint64_t> LayeredWalk::count() {
 
 size_t LayeredWalk::next_batch(std::span<Entry> out) {
   if (out.empty() || (!valid_ && !batching_)) return 0;
+  if (is_alone()) {
+    if (!sought_ && !(valid_ ? seek(key_) : step(true))) return 0;
+    const size_t count = own().next_batch(out);
+    valid_ = false;
+    batching_ = count > 0 || !own().status().ok();
+    return count;
+  }
+  if (valid_ && !sought_ && !seek(key_)) return 0;
   bool there = valid_;
   if (batching_) {
     valid_ = true;

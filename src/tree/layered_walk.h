@@ -1,11 +1,12 @@
 #pragma once
 // The ordered walk over a tree with layers, or a clone: its own cursor, those of the layers' trees
-// and that of what the clone was made of, side by side. What a layer has, or hides, is looked up as
-// a get of the key does it; the rest is shown as it is.
+// and that of what the clone was made of, side by side. What a layer has is looked up as a get of
+// the key does it; the rest is shown as it is. What ranges hide the tree's cursor does not show:
+// where there are ranges alone, the walk is that cursor's.
 //
 // Slower than a cursor by such a look for each key of a layer; layers go soon after they are
-// committed. Containers all of which a range hides are stepped over. Used by TreeCursor alone,
-// which takes this way where the view sees layers. Not here: which layers there are (layers.h).
+// committed. Used by TreeCursor alone, which takes this way where the view sees layers. Not here:
+// which layers there are (layers.h), what a range hides (cursor_hidden.cc).
 // Threads: one at a time.
 //
 // 1. All cursors stand at or behind the key shown, in the direction of travel; after a change of
@@ -26,7 +27,7 @@ namespace hawthorn::tree {
 class LayeredWalk {
  public:
   LayeredWalk(TreeState* tree, const ReadView& view, TreeCursor::Options options,
-              const std::vector<Layers::Seen>& layers);
+              const std::vector<Layers::Seen>& layers, uint64_t state);
 
   // As those of TreeCursor.
   bool first();
@@ -39,15 +40,20 @@ class LayeredWalk {
   bool seek_random(uint64_t random);
   Result<uint64_t> count();
   size_t next_batch(std::span<Entry> out);
-  // Stands on a key that another cursor shows.
-  void place(std::string_view key);
+  // Stands on a key that another cursor shows; or behind one, the last of a batch.
+  void place(std::string_view key, bool behind);
+  bool is_between() const { return batching_; }
 
-  std::string_view key() const { return key_; }
-  std::string_view value() const { return value_; }
-  const Status& status() const { return status_; }
+  std::string_view key() const { return shows_own() ? own().key() : std::string_view(key_); }
+  std::string_view value() const { return shows_own() ? own().value() : value_; }
+  uint64_t looks() const { return own().looks(); }  // of the tree's
+  const Status& status() const { return shows_own() ? own().status() : status_; }
 
  private:
-  TreeCursor& own() { return *cursors_.front(); }
+  TreeCursor& own() const { return *cursors_.front(); }
+  bool is_alone() const { return cursors_.size() == 1; }
+  bool shows_own() const { return is_alone() && sought_; }
+  bool alone(bool found);
   bool in_layers(size_t cursor) const { return cursor > 0 && cursor <= layers_.size(); }
   void pass_key();
   Result<uint64_t> count_clone();
@@ -55,8 +61,6 @@ class LayeredWalk {
   bool move_all(bool forward, Move move);
   bool step(bool forward);
   bool show();
-  const Layers::Seen* hiding(std::string_view key) const;
-  void pass_hidden(const Layers::Seen& range);
 
   TreeState* const tree_;
   const ReadView view_;
@@ -64,7 +68,6 @@ class LayeredWalk {
   const CloneBase* const base_;  // null: there is none, or not at this moment
   const HeldSnapshot held_;      // what the view shows may belong to an exclusive transaction
   std::vector<std::shared_ptr<Layer>> layers_;  // with entries
-  std::vector<Layers::Seen> ranges_;            // deleted ones, the newest first
   // The tree's, then those of the layers, then, of a clone, its base's.
   std::vector<std::unique_ptr<TreeCursor>> cursors_;
   bool valid_ = false;

@@ -105,10 +105,12 @@ std::vector<Layers::Seen> Layers::seen(const ReadView& view) const {
 
 Layers::List Layers::open_of_others(TxnId own) const {
   if (open_.load(std::memory_order_acquire) == 0) return {};
-  List result = list();
-  std::erase_if(result, [own](const std::shared_ptr<Layer>& layer) {
-    return layer->owner == own || layer->cts.load(std::memory_order_acquire) != format::kLsnMax;
-  });
+  List result;
+  os::MutexLock lock(mutex_);
+  for (const std::shared_ptr<Layer>& layer : list_) {
+    const bool open = layer->cts.load(std::memory_order_acquire) == format::kLsnMax;
+    if (open && layer->owner != own) result.push_back(layer);
+  }
   return result;
 }
 

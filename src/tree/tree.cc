@@ -422,7 +422,9 @@ void TreeState::roll_back(const Undo& undo, TxnId id) {
   Container* container = lock_undo(undo);
   DeltaEntry* entry = nullptr;
   if (Version* version = find_intent(container, undo, id, &entry); version != nullptr) {
-    container->descriptor.load(std::memory_order_relaxed)->active->unlink(entry, version);
+    Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+    delta->unlink(entry, version);
+    delta->revive(entry);
     remove_intent(container);
   }
   container->latch.unlock();
@@ -475,7 +477,9 @@ bool TreeState::unlink_for_layer(const Undo& undo, TxnId id) {
   const bool leaves =
       version != nullptr && may_leave(entry, version, id, *undo.tree->store_->slots);
   if (leaves) {
-    container->descriptor.load(std::memory_order_relaxed)->active->unlink(entry, version);
+    Delta* delta = container->descriptor.load(std::memory_order_relaxed)->active;
+    delta->unlink(entry, version);
+    delta->revive(entry);
     remove_intent(container);
   }
   container->latch.unlock();

@@ -3,6 +3,7 @@
 //
 //   delete_range(b, y):   what it has written in [b, y) itself: deleted key by key
 //                         few keys, or rows that have to be locked: the same for all of them
+//                         all of it was deleted before: there is but what it wrote since
 //                         else: a layer, whatever the range holds
 //
 // 1. Where it reads one moment, nobody may have committed to the range since when it commits.
@@ -12,7 +13,9 @@
 // 3. The operation in the log ranks below all others of its transaction, wherever it stands.
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/assert.h"
@@ -24,6 +27,7 @@ namespace hawthorn::txn {
 namespace {
 constexpr size_t kFewKeys = 64;
 constexpr size_t kKeysAtOnce = 1024;
+constexpr size_t kBatchKeys = 128;
 // Of a tree: more that are committed and not erased make others wait; of one transaction, more are
 // deleted key by key.
 constexpr size_t kRangesMax = 64;
@@ -89,7 +93,8 @@ Status Txn::note_range(tree::TreeState* tree, std::string_view low,
   const auto own = std::count_if(layers_.begin(), layers_.end(), [tree](const OwnLayer& layer) {
     return layer.tree == tree && layer.layer->deletes();
   });
-  const bool by_key = locks_rows() || !can_hide(*tree) || static_cast<size_t>(own) >= kRangesMax;
+  const bool by_key = locks_rows() || !can_hide(*tree) || static_cast<size_t>(own) >= kRangesMax ||
+                      hides_already(tree, low, high);
   if (by_key || one_moment_) {
     Result<bool> all = delete_keys(tree, low, high, by_key ? ~size_t{0} : kFewKeys);
     if (!all.ok() || *all) return all.status();
@@ -109,6 +114,17 @@ Status Txn::note_range(tree::TreeState* tree, std::string_view low,
   return {};
 }
 
+// Whether one of its layers hides all of the range. Whoever rolls back behind that takes this
+// deletion back first.
+bool Txn::hides_already(const tree::TreeState* tree, std::string_view low,
+                        std::optional<std::string_view> high) const {
+  return std::any_of(layers_.begin(), layers_.end(), [&](const OwnLayer& own) {
+    if (own.tree != tree || !own.layer->deletes()) return false;
+    const tree::KeyRange& range = own.layer->range;
+    return range.low <= low && (!range.high || (high && *high <= *range.high));
+  });
+}
+
 // Those that it sees, unless there are more than `most`: then false.
 Result<bool> Txn::delete_keys(tree::TreeState* tree, std::string_view low,
                               std::optional<std::string_view> high, size_t most) {
@@ -120,17 +136,23 @@ Result<bool> Txn::delete_keys(tree::TreeState* tree, std::string_view low,
   options.key_only = true;
   tree::TreeCursor cursor(tree, view, std::move(options));
   const size_t at_once = most < kKeysAtOnce ? most + 1 : kKeysAtOnce;
+  std::array<Entry, kBatchKeys> batch;
   std::vector<std::string> keys;
-  for (bool there = cursor.first(); there;) {
+  for (bool more = cursor.first(); more;) {
     keys.clear();
-    for (; there && keys.size() < at_once; there = cursor.next()) keys.emplace_back(cursor.key());
+    while (more && keys.size() < at_once) {
+      const size_t room = std::min(batch.size(), at_once - keys.size());
+      const size_t count = cursor.next_batch(std::span(batch).first(room));
+      for (size_t i = 0; i < count; ++i) keys.emplace_back(batch[i].key);
+      more = count > 0;
+    }
     if (keys.size() > most) return false;
     if (!cursor.status().ok()) return cursor.status();
     for (const std::string& key : keys) {
       if (Status s = write(tree, format::OperationType::kDelete, key, {}); !s.ok()) return s;
     }
     // What it stands on may have moved.
-    if (there) there = cursor.seek(keys.back());
+    if (more) more = cursor.seek(keys.back());
   }
   if (!cursor.status().ok()) return cursor.status();
   return true;

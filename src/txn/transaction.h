@@ -329,6 +329,8 @@ class Txn : private CommitCheck {
   void hold_log();
   Status note_range(tree::TreeState* tree, std::string_view low,
                     std::optional<std::string_view> high);
+  bool hides_already(const tree::TreeState* tree, std::string_view low,
+                     std::optional<std::string_view> high) const;
   Result<bool> delete_keys(tree::TreeState* tree, std::string_view low,
                            std::optional<std::string_view> high, size_t most);
   Status delete_written(tree::TreeState* tree, std::string_view low,

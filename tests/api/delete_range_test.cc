@@ -229,6 +229,55 @@ TEST_F(DeleteRange, of_a_transaction_is_its_own_until_it_commits) {
   ASSERT_NO_FATAL_FAILURE(expect_now());
 }
 
+// A table that is emptied and filled again and again: whatever the first range hides, the others
+// need not hide again.
+TEST_F(DeleteRange, of_what_its_transaction_has_deleted_before_is_no_other_one) {
+  put_all();
+  for (const TxnMode mode : {TxnMode::kOptimistic, TxnMode::kExclusive}) {
+    const Contents before = now_;
+    Transaction txn = begin({.mode = mode});
+    Contents own;
+    const auto refill = [&](uint64_t number) {
+      ASSERT_OK(txn.delete_range(tree_, key(number), std::nullopt));
+      erase(&own, number, 2 * kErasedKeys);
+      for (uint64_t i = 0; i < 300; ++i) {
+        own[key(i * 7)] = value_of(number + i, 50);
+        ASSERT_OK(txn.put(tree_, key(i * 7), own[key(i * 7)]));
+      }
+      ASSERT_EQ(txn.count(tree_, "", std::nullopt).value(), own.size());
+    };
+    ASSERT_NO_FATAL_FAILURE(refill(0));
+    ASSERT_NO_FATAL_FAILURE(refill(3));
+    const Contents at_mark = own;
+    const Savepoint mark = txn.savepoint().value();
+    for (uint64_t i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(refill(i));
+    EXPECT_EQ(db_->stats().deleted_ranges, 1u);
+    ASSERT_OK(txn.rollback_to(mark));
+    ASSERT_EQ(txn.count(tree_, "", std::nullopt).value(), at_mark.size());
+    own = at_mark;
+    ASSERT_NO_FATAL_FAILURE(expect(before));
+    ASSERT_NO_FATAL_FAILURE(refill(100));
+    EXPECT_EQ(db_->stats().deleted_ranges, 1u);
+    ASSERT_OK(txn.commit());
+    now_ = own;
+    ASSERT_NO_FATAL_FAILURE(expect_now());
+    ASSERT_OK(db_->drain());
+    ASSERT_NO_FATAL_FAILURE(expect_now());
+    open_small();
+    ASSERT_NO_FATAL_FAILURE(expect_now());
+  }
+  // One that was deleted behind a savepoint goes with it.
+  Transaction txn = begin({.mode = TxnMode::kExclusive});
+  const Savepoint mark = txn.savepoint().value();
+  ASSERT_OK(txn.delete_range(tree_, "", std::nullopt));
+  ASSERT_OK(txn.rollback_to(mark));
+  ASSERT_OK(txn.delete_range(tree_, "", std::nullopt));
+  EXPECT_EQ(txn.count(tree_, "", std::nullopt).value(), 0u);
+  ASSERT_OK(txn.commit());
+  now_.clear();
+  ASSERT_NO_FATAL_FAILURE(expect_now());
+}
+
 TEST_F(DeleteRange, that_is_rolled_back_leaves_nothing) {
   put_all();
   {

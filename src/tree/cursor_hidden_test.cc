@@ -1,0 +1,512 @@
+// What cursors do not show: deleted ranges and stretches of keys on which nothing is left; and what
+// it costs them, counted in entries that they look at.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "testing/scaled.h"
+#include "tree/cursor_test_support.h"
+#include "tree/dead_stretches.h"
+
+namespace hawthorn::tree::cursor_test {
+namespace {
+
+std::string queue_key(uint64_t i) {
+  std::string key(8, '\0');
+  store(key.data(), __builtin_bswap64(i));
+  return key;
+}
+
+// ---- Stretches by themselves
+
+DeadStretch stretch_of(std::string low, std::string high, Lsn ts = 0, TxnId own = 0) {
+  DeadStretch stretch;
+  stretch.low = std::move(low);
+  stretch.high = std::move(high);
+  stretch.ts = ts;
+  stretch.own = own;
+  return stretch;
+}
+
+TEST(DeadStretches, HoldForWhoeverReadsLaterUntilAKeyComesBack) {
+  DeadStretches stretches;
+  DeadStretch found;
+  EXPECT_FALSE(stretches.find("d", {9, 0}, 0, &found));
+  stretches.add(stretch_of("b", "f", 5));
+  EXPECT_FALSE(stretches.find("a", {9, 0}, 0, &found));
+  EXPECT_FALSE(stretches.find("f", {9, 0}, 0, &found));
+  EXPECT_FALSE(stretches.find("d", {4, 0}, 0, &found));
+  ASSERT_TRUE(stretches.find("b", {5, 7}, 0, &found));
+  EXPECT_EQ(found.high, "f");
+  stretches.revive("d");
+  EXPECT_FALSE(stretches.find("d", {9, 0}, 0, &found));
+  ASSERT_TRUE(stretches.find("c", {9, 0}, 0, &found));
+  EXPECT_EQ(found.high, "d");
+  ASSERT_TRUE(stretches.find("e", {9, 0}, 0, &found));
+  EXPECT_EQ(found.high, "f");
+  // Its first one, and all that there is.
+  stretches.revive("b");
+  EXPECT_FALSE(stretches.find("b", {9, 0}, 0, &found));
+  EXPECT_TRUE(stretches.find("c", {9, 0}, 0, &found));
+  stretches.clear();
+  EXPECT_FALSE(stretches.any());
+  stretches.add(stretch_of("b", std::string("b\0", 2)));
+  stretches.revive("b");
+  EXPECT_FALSE(stretches.any());
+}
+
+TEST(DeadStretches, OfATransactionAreItsOwn) {
+  DeadStretches stretches;
+  DeadStretch found;
+  stretches.add(stretch_of("b", "f", 5, 7));
+  EXPECT_FALSE(stretches.find("c", {9, 0}, 0, &found));
+  EXPECT_FALSE(stretches.find("c", {9, 8}, 0, &found));
+  EXPECT_TRUE(stretches.find("c", {9, 7}, 0, &found));
+  DeadStretch by_range = stretch_of("h", "", 5);
+  by_range.to_end = true;
+  by_range.layers = 3;
+  stretches.add(by_range);
+  EXPECT_FALSE(stretches.find("z", {9, 0}, 0, &found));
+  EXPECT_FALSE(stretches.find("z", {9, 0}, 5, &found));
+  ASSERT_TRUE(stretches.find("z", {9, 0}, 3, &found));
+  EXPECT_TRUE(found.to_end);
+}
+
+TEST(DeadStretches, AreFew) {
+  DeadStretches stretches;
+  DeadStretch found;
+  for (char c = 'a'; c < 'a' + 10; ++c) stretches.add(stretch_of({c, '0'}, {c, '9'}));
+  size_t left = 0;
+  for (char c = 'a'; c < 'a' + 10; ++c) {
+    left += stretches.find(std::string{c, '5'}, {1, 0}, 0, &found);
+  }
+  EXPECT_EQ(left, DeadStretches::kMost);
+  EXPECT_TRUE(stretches.find("j5", {1, 0}, 0, &found));
+  // A longer one takes their place.
+  stretches.add(stretch_of("a", "z"));
+  ASSERT_TRUE(stretches.find("j5", {1, 0}, 0, &found));
+  EXPECT_EQ(found.high, "z");
+  // Many that come back leave pieces, of which few are kept.
+  for (char c = 'b'; c < 'z'; ++c) {
+    stretches.revive({&c, 1});
+    EXPECT_FALSE(stretches.find({&c, 1}, {1, 0}, 0, &found));
+  }
+  EXPECT_TRUE(stretches.find("yy", {1, 0}, 0, &found));
+}
+
+// ---- Queues
+
+// Takes the first (or the last) entry of [low, high) again and again, by a cursor for each. Returns
+// how many entries all of them have looked at.
+class Queue : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kEntries = 3000;
+  // A walk over all that was taken before would look at half of kEntries for each.
+  static constexpr uint64_t kLooksEach = 40;
+
+  void fill() {
+    TestTree::Changes changes;
+    for (uint64_t i = 0; i < kEntries; ++i) changes.push_back({queue_key(i), "entry"});
+    test_.commit(changes);
+  }
+  template <typename Take>
+  void expect_taken(const ReadView& view, bool forward, uint64_t number, Take take) {
+    TreeCursor cursor(test_.tree(), view, {});
+    ASSERT_EQ(forward ? cursor.first() : cursor.last(), number < kEntries);
+    looks_ += cursor.looks();
+    if (number == kEntries) return;
+    const std::string key = queue_key(forward ? number : kEntries - 1 - number);
+    ASSERT_EQ(cursor.key(), key);
+    take(key);
+  }
+  void expect_few_looks() const { EXPECT_LE(looks_, kEntries * kLooksEach); }
+
+  TestTree test_{{.policy = {.target_bytes = size_t{8} << 20}}};
+  uint64_t looks_ = 0;
+};
+
+TEST_F(Queue, InOneTransactionIsLinear) {
+  fill();
+  fixture::TestTxn txn(test_.store());
+  for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) {
+    expect_taken(txn.view(), true, i,
+                 [&](const std::string& key) { test_.write(txn, {{key, std::nullopt}}); });
+  }
+  expect_few_looks();
+  // Others have all of it, and so has who rolls back.
+  TreeCursor other(test_.tree(), {test_.visible(), 0}, {});
+  ASSERT_TRUE(other.first());
+  EXPECT_EQ(other.key(), queue_key(0));
+  txn.roll_back(1000);
+  TreeCursor back(test_.tree(), txn.view(), {});
+  ASSERT_TRUE(back.first());
+  EXPECT_EQ(back.key(), queue_key(1000));
+  EXPECT_EQ(*back.count(), kEntries - 1000);
+}
+
+TEST_F(Queue, OfRunEntriesIsLinear) {
+  fill();
+  test_.flush("");
+  for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) {
+    expect_taken({test_.visible(), 0}, true, i,
+                 [&](const std::string& key) { test_.commit({{key, std::nullopt}}); });
+  }
+  expect_few_looks();
+}
+
+TEST_F(Queue, WhoseEntriesComeAtItsEndIsLinear) {
+  fill();
+  uint64_t last = kEntries;
+  for (uint64_t i = 0; i < kEntries && !HasFatalFailure(); ++i) {
+    expect_taken({test_.visible(), 0}, true, i, [&](const std::string& key) {
+      test_.commit({{key, std::nullopt}, {queue_key(last++), "more"}});
+    });
+    if (i == 1000) test_.freeze_only("");
+  }
+  expect_few_looks();
+  EXPECT_EQ(test_.contents().size(), kEntries);
+}
+
+TEST_F(Queue, FromTheOtherEndIsLinear) {
+  fill();
+  fixture::TestTxn txn(test_.store());
+  for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) {
+    expect_taken(txn.view(), false, i, [&](const std::string& key) {
+      test_.write(txn, {{key, std::nullopt}});
+      // One that is put back, and taken again.
+      if (i % 7 != 0) return;
+      test_.write(txn, {{key, "back"}});
+      TreeCursor cursor(test_.tree(), txn.view(), {});
+      ASSERT_TRUE(cursor.last());
+      ASSERT_EQ(cursor.key(), key);
+      test_.write(txn, {{key, std::nullopt}});
+    });
+  }
+  expect_few_looks();
+}
+
+TEST_F(Queue, WithinBoundsIsLinear) {
+  fill();
+  const uint64_t low = 500;
+  const uint64_t high = kEntries - 500;
+  for (uint64_t i = low; i <= high && !HasFatalFailure(); ++i) {
+    TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {.upper = queue_key(high)});
+    ASSERT_EQ(cursor.seek(queue_key(low)), i < high);
+    looks_ += cursor.looks();
+    if (i < high) test_.commit({{queue_key(i), std::nullopt}});
+  }
+  expect_few_looks();
+  TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {});
+  ASSERT_TRUE(cursor.seek(queue_key(low)));
+  EXPECT_EQ(cursor.key(), queue_key(high));
+  ASSERT_TRUE(cursor.prev());
+  EXPECT_EQ(cursor.key(), queue_key(low - 1));
+}
+
+// ---- What a stretch must not hide
+
+class Stretch : public Queue {
+ protected:
+  // Empties [from, to), and has a cursor find that out.
+  void empty(uint64_t from, uint64_t to) {
+    TestTree::Changes changes;
+    for (uint64_t i = from; i < to; ++i) changes.push_back({queue_key(i), std::nullopt});
+    test_.commit(changes);
+    walk();
+    ASSERT_NE(delta()->dead(), nullptr);
+    ASSERT_TRUE(delta()->dead()->any());
+  }
+  void walk() { ASSERT_TRUE(check({test_.visible(), 0})); }
+  bool check(const ReadView& view) {
+    CheckedCursor cursor(&test_, view, test_.contents(view.ts), {});
+    cursor.first();
+    for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) cursor.next();
+    cursor.last();
+    for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) cursor.prev();
+    cursor.count();
+    return !HasFatalFailure();
+  }
+  const Delta* delta() {
+    return fixture::container_of(*test_.tree(), "")->descriptor.load()->active;
+  }
+};
+
+TEST_F(Stretch, EntriesThatComeBack) {
+  fill();
+  empty(100, 2000);
+  for (const uint64_t back : {100, 1999, 1000, 1001, 500}) {
+    SCOPED_TRACE(back);
+    test_.commit({{queue_key(back), "back"}});
+    ASSERT_NO_FATAL_FAILURE(walk());
+    test_.commit({{queue_key(back) + "x", "between"}});
+    ASSERT_NO_FATAL_FAILURE(walk());
+  }
+}
+
+TEST_F(Stretch, WhatOlderReadersSee) {
+  fill();
+  const Snapshots::Registration before = test_.snapshot();
+  empty(100, 1000);
+  const Snapshots::Registration between = test_.snapshot();
+  test_.commit({{queue_key(500), "back"}});
+  empty(1000, 2500);
+  ASSERT_TRUE(check({between.ts, 0}));
+  ASSERT_TRUE(check({before.ts, 0}));
+  ASSERT_NO_FATAL_FAILURE(walk());
+  test_.flush("");
+  ASSERT_TRUE(check({before.ts, 0}));
+  ASSERT_TRUE(check({between.ts, 0}));
+  ASSERT_NO_FATAL_FAILURE(walk());
+  test_.drop(before);
+  test_.drop(between);
+}
+
+// An entry that was put by somebody who has not committed stands above or below a tombstone.
+TEST_F(Stretch, WhatOthersHaveNotCommitted) {
+  fill();
+  fixture::TestTxn above(test_.store());
+  fixture::TestTxn below(test_.store());
+  test_.write(below, {{queue_key(300), "below"}});
+  empty(100, 1000);
+  test_.write(above, {{queue_key(400), "above"}});
+  empty(1000, 1200);
+  ASSERT_NO_FATAL_FAILURE(walk());
+  const Lsn at = test_.visible();
+  const auto is_there = [&](uint64_t i, bool there) {
+    TreeCursor cursor(test_.tree(), {test_.visible(), 0}, {});
+    ASSERT_TRUE(cursor.seek(queue_key(i)));
+    EXPECT_EQ(cursor.key() == queue_key(i), there);
+  };
+  is_there(300, false);
+  is_there(400, false);
+  below.commit();
+  above.commit();
+  is_there(300, true);
+  is_there(400, true);
+  ASSERT_TRUE(check({at, 0}));
+}
+
+// ---- Deleted ranges
+
+// Of a transaction, open until `commit`.
+class Ranges : public Queue {
+ protected:
+  static std::shared_ptr<Layer> range_of(const fixture::TestTxn& txn, uint64_t low, uint64_t high) {
+    auto layer = std::make_shared<Layer>();
+    layer->range = {queue_key(low), queue_key(high)};
+    layer->owner = txn.id();
+    return layer;
+  }
+  static TestTree::Changes deleted(uint64_t low, uint64_t high) {
+    TestTree::Changes changes;
+    for (uint64_t i = low; i < high; ++i) changes.push_back({queue_key(i), std::nullopt});
+    return changes;
+  }
+  // Everything that a cursor can do, at random.
+  void moves(CheckedCursor& cursor, uint64_t seed) {
+    Prng prng(seed);
+    for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
+      cursor.random_move(prng, queue_key(prng.below(kEntries + 10)));
+    }
+  }
+};
+
+TEST_F(Ranges, AreHiddenAndWhatWasWrittenSinceIsNot) {
+  fill();
+  for (const bool flushed : {false, true}) {
+    SCOPED_TRACE(flushed);
+    if (flushed) test_.flush("");
+    fixture::TestTxn txn(test_.store());
+    const auto layer = range_of(txn, 500, 2500);
+    ASSERT_TRUE(test_.tree()->layers().add(layer));
+    Contents seen = test_.contents();
+    TestTree::apply(deleted(500, 2500), &seen);
+    TestTree::Changes since;
+    for (uint64_t i = 0; i < kEntries; i += 9) since.push_back({queue_key(i), "since"});
+    test_.write(txn, since);
+    TestTree::apply(since, &seen);
+    for (const bool key_only : {false, true}) {
+      CheckedCursor own(&test_, txn.view(), seen, {.key_only = key_only});
+      ASSERT_NO_FATAL_FAILURE(moves(own, 1 + key_only));
+      CheckedCursor part(&test_, txn.view(), seen,
+                         {.lower = queue_key(600), .upper = queue_key(2600), .key_only = key_only});
+      ASSERT_NO_FATAL_FAILURE(moves(part, 3 + key_only));
+      CheckedCursor other(&test_, {test_.visible(), 0}, test_.contents(), {.key_only = key_only});
+      ASSERT_NO_FATAL_FAILURE(moves(other, 5 + key_only));
+    }
+    test_.tree()->layers().remove(layer.get());
+    txn.undo_all();
+  }
+}
+
+// By a look at each entry, and none at those of a container that is hidden as a whole.
+TEST_F(Ranges, AreCountedAndWalkedByOneLookEach) {
+  fill();
+  test_.flush("");
+  fixture::TestTxn txn(test_.store());
+  auto layer = range_of(txn, 0, 0);
+  layer->range.high.reset();
+  layer->range.low.clear();
+  ASSERT_TRUE(test_.tree()->layers().add(layer));
+  {
+    TreeCursor cursor(test_.tree(), txn.view(), {});
+    EXPECT_EQ(*cursor.count(), 0u);
+    EXPECT_FALSE(cursor.first());
+    EXPECT_FALSE(cursor.last());
+    EXPECT_LE(cursor.looks(), 10u);
+  }
+  TestTree::Changes since;
+  for (uint64_t i = 0; i < kEntries; ++i) since.push_back({queue_key(i), "since"});
+  test_.write(txn, since);
+  TreeCursor cursor(test_.tree(), txn.view(), {});
+  EXPECT_EQ(*cursor.count(), kEntries);
+  EXPECT_LE(cursor.looks(), kEntries + 10);
+  uint64_t walked = 0;
+  for (bool there = cursor.first(); there; there = cursor.next()) ++walked;
+  EXPECT_EQ(walked, kEntries);
+  EXPECT_LE(cursor.looks(), 2 * kEntries + 20);
+  test_.tree()->layers().remove(layer.get());
+}
+
+// A queue in a table that its transaction has emptied and filled again; what the stretches rest
+// upon goes with the range.
+TEST_F(Ranges, WithAQueueBehindThemAreLinear) {
+  fill();
+  test_.flush("");
+  fixture::TestTxn txn(test_.store());
+  const auto layer = range_of(txn, 0, kEntries);
+  ASSERT_TRUE(test_.tree()->layers().add(layer));
+  TestTree::Changes since;
+  for (uint64_t i = 0; i < kEntries; ++i) since.push_back({queue_key(i), "since"});
+  test_.write(txn, since);
+  for (uint64_t i = 0; i <= kEntries && !HasFatalFailure(); ++i) {
+    expect_taken(txn.view(), true, i,
+                 [&](const std::string& key) { test_.write(txn, {{key, std::nullopt}}); });
+  }
+  expect_few_looks();
+  txn.roll_back(0);
+  test_.tree()->layers().remove(layer.get());
+  CheckedCursor back(&test_, txn.view(), test_.contents(), {});
+  back.first();
+  back.count();
+}
+
+// Batches go on where layers come in between.
+TEST_F(Ranges, MayComeBetweenTwoBatches) {
+  fill();
+  fixture::TestTxn txn(test_.store());
+  TreeCursor cursor(test_.tree(), txn.view(), {});
+  std::vector<Entry> out(10);
+  std::vector<std::string> keys;
+  std::vector<std::shared_ptr<Layer>> layers;
+  ASSERT_TRUE(cursor.first());
+  for (size_t count = 1; count > 0;) {
+    count = cursor.next_batch(out);
+    ASSERT_TRUE(cursor.status().ok());
+    for (size_t i = 0; i < count; ++i) keys.emplace_back(out[i].key);
+    if (layers.size() == 3 || keys.size() < 100 * (layers.size() + 1)) continue;
+    layers.push_back(range_of(txn, 1000 + 100 * layers.size(), 1050 + 100 * layers.size()));
+    ASSERT_TRUE(test_.tree()->layers().add(layers.back()));
+  }
+  std::vector<std::string> expected;
+  for (uint64_t i = 0; i < kEntries; ++i) {
+    const bool hidden = i >= 1000 && i < 1300 && i % 100 < 50;
+    if (!hidden) expected.push_back(queue_key(i));
+  }
+  EXPECT_EQ(keys, expected);
+  for (const auto& layer : layers) test_.tree()->layers().remove(layer.get());
+}
+
+// ---- Everything at once
+
+// Few keys, most of which are deleted most of the time; every stretch is kept, however short.
+void random_deletes(uint64_t seed) {
+  SCOPED_TRACE("HAWTHORN_TEST_SEED=" + std::to_string(seed));
+  constexpr uint64_t kKeys = 200;
+  Prng prng(seed);
+  TestTree test({.seed = seed, .policy = {.target_bytes = size_t{4} << 10}});
+  const auto any_key = [&] { return queue_key(prng.below(kKeys)); };
+  const auto some = [&](uint64_t most) {
+    TestTree::Changes changes;
+    const bool puts = prng.one_in(4);
+    if (prng.one_in(2)) {
+      const uint64_t low = prng.below(kKeys);
+      for (uint64_t i = low; i < low + prng.below(60); ++i) {
+        changes.push_back(
+            {queue_key(i), puts ? std::optional<std::string>("value") : std::nullopt});
+      }
+    }
+    for (uint64_t i = prng.below(most); i > 0; --i) {
+      changes.push_back(
+          {any_key(), prng.one_in(3) ? std::optional<std::string>("some") : std::nullopt});
+    }
+    return changes;
+  };
+  struct Reader {
+    std::unique_ptr<fixture::TestTxn> txn;
+    bool own = false;
+    Contents contents;
+    std::vector<std::pair<size_t, Contents>> marks;  // how much was written, and what was there
+  };
+  std::vector<Reader> readers;
+  for (int step = 0; step < 300 && !::testing::Test::HasFatalFailure(); ++step) {
+    switch (prng.below(8)) {
+      case 0:
+      case 1:
+        test.commit(some(12));
+        break;
+      case 2:
+        if (prng.one_in(3)) test.flush(any_key());
+        if (prng.one_in(6)) test.freeze_only(any_key());
+        break;
+      case 3: {
+        if (readers.size() == 5) readers.erase(readers.begin() + static_cast<int>(prng.below(5)));
+        Reader reader;
+        reader.txn = std::make_unique<fixture::TestTxn>(test.store());
+        reader.own = prng.one_in(2);
+        reader.contents = test.contents();
+        readers.push_back(std::move(reader));
+        break;
+      }
+      default:
+        if (readers.empty()) break;
+        Reader& reader = readers[prng.below(readers.size())];
+        if (reader.own && prng.one_in(2)) {
+          const TestTree::Changes changes = some(8);
+          reader.marks.push_back({reader.txn->undo().size(), reader.contents});
+          test.write(*reader.txn, changes);
+          TestTree::apply(changes, &reader.contents);
+        }
+        if (reader.own && !reader.marks.empty() && prng.one_in(6)) {
+          const size_t mark = prng.below(reader.marks.size());
+          reader.txn->roll_back(reader.marks[mark].first);
+          reader.contents = reader.marks[mark].second;
+          reader.marks.resize(mark);
+        }
+        const ReadView view{reader.txn->view().ts, reader.own ? reader.txn->id() : 0};
+        TreeCursor::Options options;
+        if (prng.one_in(4)) options.lower = any_key();
+        if (prng.one_in(4)) options.upper = any_key();
+        CheckedCursor cursor(&test, view, reader.contents, options);
+        for (int i = 0; i < 5; ++i) cursor.random_move(prng, any_key());
+        CheckedCursor present(&test, {test.visible(), 0}, test.contents(), {});
+        for (int i = 0; i < 3; ++i) present.random_move(prng, any_key());
+        break;
+    }
+  }
+}
+
+TEST(DeadStretches, RandomDeletes) {
+  const uint32_t before = std::exchange(dead_stretch_min, 1);
+  const uint64_t seed = testing::environment_number("HAWTHORN_TEST_SEED", 1);
+  const uint64_t count = testing::scaled(40);
+  for (uint64_t i = 0; i < count && !HasFatalFailure(); ++i) random_deletes(seed + i);
+  dead_stretch_min = before;
+}
+
+}  // namespace
+}  // namespace hawthorn::tree::cursor_test

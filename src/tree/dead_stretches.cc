@@ -1,0 +1,83 @@
+#include "tree/dead_stretches.h"
+
+#include <utility>
+
+namespace hawthorn::tree {
+
+namespace {
+bool covers_all(const DeadStretch& outer, const DeadStretch& inner) {
+  if (inner.low < outer.low) return false;
+  return outer.to_end || (!inner.to_end && inner.high <= outer.high);
+}
+}  // namespace
+
+bool DeadStretches::find(std::string_view key, const ReadView& view, uint64_t layers,
+                         DeadStretch* out) const {
+  if (!any()) return false;
+  os::MutexLock lock(mutex_);
+  for (size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+    const DeadStretch& stretch = stretches_[i];
+    if (!stretch.covers(key) || !stretch.holds_for(view, layers)) continue;
+    *out = stretch;
+    return true;
+  }
+  return false;
+}
+
+void DeadStretches::put(DeadStretch stretch) {
+  const size_t count = count_.load(std::memory_order_relaxed);
+  if (count < kMost) {
+    stretches_[count] = std::move(stretch);
+    count_.store(count + 1, std::memory_order_release);
+    return;
+  }
+  stretches_[next_] = std::move(stretch);
+  next_ = (next_ + 1) % kMost;
+}
+
+void DeadStretches::add(DeadStretch stretch) {
+  os::MutexLock lock(mutex_);
+  size_t count = count_.load(std::memory_order_relaxed);
+  for (size_t i = count; i > 0; --i) {
+    if (!covers_all(stretch, stretches_[i - 1])) continue;
+    std::swap(stretches_[i - 1], stretches_[--count]);
+  }
+  count_.store(count, std::memory_order_release);
+  put(std::move(stretch));
+}
+
+// What is on both sides of the key stays.
+void DeadStretches::revive(std::string_view key) {
+  if (!any()) return;
+  os::MutexLock lock(mutex_);
+  // Those that are put meanwhile do not cover it.
+  for (size_t i = count_.load(std::memory_order_relaxed); i > 0; --i) {
+    DeadStretch& stretch = stretches_[i - 1];
+    if (!stretch.covers(key)) continue;
+    DeadStretch before = stretch;
+    before.to_end = false;
+    before.high.assign(key);
+    stretch.low.assign(key);
+    stretch.low.push_back('\0');
+    const bool behind = stretch.to_end || stretch.low < stretch.high;
+    if (before.low == before.high) {
+      if (behind) continue;
+      const size_t last = count_.load(std::memory_order_relaxed) - 1;
+      if (i - 1 != last) std::swap(stretch, stretches_[last]);
+      count_.store(last, std::memory_order_release);
+    } else if (!behind) {
+      stretch = std::move(before);
+    } else {
+      if (next_ == i - 1) next_ = (next_ + 1) % kMost;  // the rest stays
+      put(std::move(before));
+    }
+  }
+}
+
+void DeadStretches::clear() {
+  if (!any()) return;
+  os::MutexLock lock(mutex_);
+  count_.store(0, std::memory_order_release);
+}
+
+}  // namespace hawthorn::tree
