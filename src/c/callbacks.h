@@ -13,10 +13,12 @@
 
 namespace hawthorn::c {
 
-// What the program has given with a callback.
+// What the program has given with a callback. It is not given back where the call fails that would
+// have taken it: what may throw stands before the construction, or before own().
 class Context {
  public:
   Context(void* context, hawthorn_destroy destroy) : context_(context), destroy_(destroy) {}
+  void own(hawthorn_destroy destroy) { destroy_ = destroy; }
   ~Context() {
     if (destroy_ != nullptr) destroy_(context_);
   }
@@ -28,7 +30,6 @@ class Context {
   void* context_;
   hawthorn_destroy destroy_;
 };
-using SharedContext = std::shared_ptr<const Context>;
 
 std::shared_ptr<const MergeOperator> make_merge_operator(const hawthorn_merge_operator& functions);
 std::shared_ptr<const KeyOrder> make_key_order(const hawthorn_key_order& functions);

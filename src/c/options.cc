@@ -24,6 +24,18 @@ namespace hawthorn::c {
 
 namespace {
 
+// Adds what `make` makes: room for it comes first, so that nothing throws behind it.
+template <typename List, typename Make>
+void add_to(List* list, Make&& make) {
+  list->emplace_back();
+  try {
+    list->back() = make();
+  } catch (...) {
+    list->pop_back();
+    throw;
+  }
+}
+
 // What the setters of plain values do.
 template <typename T, typename U>
 hawthorn_code set_option(hawthorn_options* options, T Options::* field, U value,
@@ -140,11 +152,12 @@ hawthorn_code hawthorn_options_set_log(hawthorn_options* options, hawthorn_log_c
       options->options.log = nullptr;
       return {};
     }
-    auto shared = std::make_shared<const Context>(context, destroy);
+    auto shared = std::make_shared<Context>(context, nullptr);
     options->options.log = [log, shared](hawthorn::LogLevel level, std::string_view message) {
       const std::string text(message);
       log(shared->get(), static_cast<hawthorn_log_level>(level), text.c_str(), text.size());
     };
+    shared->own(destroy);
     return {};
   });
 }
@@ -158,12 +171,13 @@ hawthorn_code hawthorn_options_set_on_expiry(hawthorn_options* options,
       options->options.on_expiry = nullptr;
       return {};
     }
-    auto shared = std::make_shared<const Context>(context, destroy);
+    auto shared = std::make_shared<Context>(context, nullptr);
     options->options.on_expiry = [on_expiry, shared](std::string_view tree, std::string_view key,
                                                      std::string_view value) {
       on_expiry(shared->get(), tree.data(), tree.size(), key.data(), key.size(), value.data(),
                 value.size());
     };
+    shared->own(destroy);
     return {};
   });
 }
@@ -173,7 +187,8 @@ hawthorn_code hawthorn_options_add_listener(hawthorn_options* options,
                                             hawthorn_destroy destroy, hawthorn_error** error) {
   return call(error, [&]() -> Status {
     if (Status s = need(OptionsGiven(options), GivenCall(callback, "callback")); !s.ok()) return s;
-    options->options.listeners.push_back(hawthorn::c::make_listener(callback, context, destroy));
+    hawthorn::c::add_to(&options->options.listeners,
+                        [&] { return hawthorn::c::make_listener(callback, context, destroy); });
     return {};
   });
 }
@@ -187,8 +202,9 @@ hawthorn_code hawthorn_options_add_commit_hook(hawthorn_options* options,
     if (before == nullptr && after == nullptr) {
       return hawthorn::c::invalid("both functions of the commit hook are NULL");
     }
-    options->options.commit_hooks.push_back(
-        hawthorn::c::make_commit_hook(before, after, context, destroy));
+    hawthorn::c::add_to(&options->options.commit_hooks, [&] {
+      return hawthorn::c::make_commit_hook(before, after, context, destroy);
+    });
     return {};
   });
 }
@@ -204,7 +220,8 @@ hawthorn_code hawthorn_options_add_merge_operator(hawthorn_options* options,
     s = hawthorn::c::check_callback_name(taken.name, "the merge operator's name");
     if (s.ok()) s = need(GivenCall(taken.merge, "merge_operator.merge"));
     if (!s.ok()) return s;
-    options->options.merge_operators.push_back(hawthorn::c::make_merge_operator(taken));
+    hawthorn::c::add_to(&options->options.merge_operators,
+                        [&] { return hawthorn::c::make_merge_operator(taken); });
     return {};
   });
 }
@@ -237,7 +254,8 @@ hawthorn_code hawthorn_options_add_key_order(hawthorn_options* options,
       s = need(GivenCall(taken.encode, "order.encode"), GivenCall(taken.decode, "order.decode"));
     }
     if (!s.ok()) return s;
-    options->options.key_orders.push_back(hawthorn::c::make_key_order(taken));
+    hawthorn::c::add_to(&options->options.key_orders,
+                        [&] { return hawthorn::c::make_key_order(taken); });
     return {};
   });
 }
@@ -250,8 +268,9 @@ hawthorn_code hawthorn_options_add_key_comparator(hawthorn_options* options, con
     Status s = need(OptionsGiven(options), GivenCall(compare, "compare"));
     if (s.ok()) s = hawthorn::c::check_callback_name(name, "the comparator's name");
     if (!s.ok()) return s;
-    options->options.key_comparators.push_back(
-        hawthorn::c::make_comparator(name, compare, context, destroy));
+    hawthorn::c::add_to(&options->options.key_comparators, [&] {
+      return hawthorn::c::make_comparator(name, compare, context, destroy);
+    });
     return {};
   });
 }
@@ -269,7 +288,14 @@ hawthorn_code hawthorn_options_set_flush_filter(hawthorn_options* options, const
     s = hawthorn::c::check_callback_name(taken.name, "the filter's name");
     if (s.ok()) s = need(GivenCall(taken.filter, "filter.filter"));
     if (!s.ok()) return s;
-    options->options.flush_filters[std::string(name)] = hawthorn::c::make_flush_filter(taken);
+    auto& filters = options->options.flush_filters;
+    const auto [place, added] = filters.try_emplace(std::string(name));
+    try {
+      place->second = hawthorn::c::make_flush_filter(taken);
+    } catch (...) {
+      if (added) filters.erase(place);
+      throw;
+    }
     return {};
   });
 }
@@ -284,7 +310,7 @@ hawthorn_code hawthorn_options_set_encryption(hawthorn_options* options, const c
     options->options.encryption = {};
     if (key == nullptr) return {};
     options->options.encryption.key_id = id.view();
-    auto shared = std::make_shared<const Context>(context, destroy);
+    auto shared = std::make_shared<Context>(context, nullptr);
     options->options.encryption.key = [key, shared](std::string_view asked) -> Result<SecretKey> {
       const std::string text(asked);
       uint8_t bytes[SecretKey::kBytes] = {};
@@ -295,6 +321,7 @@ hawthorn_code hawthorn_options_set_encryption(hawthorn_options* options, const c
       for (volatile uint8_t& byte : bytes) byte = 0;
       return made;
     };
+    shared->own(destroy);
     return {};
   });
 }

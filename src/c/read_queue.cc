@@ -146,5 +146,10 @@ hawthorn_code hawthorn_read_queue_take(hawthorn_read_queue* queue, int* found, u
 }
 
 int hawthorn_read_queue_event_fd(hawthorn_read_queue* queue) {
-  return queue != nullptr ? queue->queue->event_fd() : -1;
+  int descriptor = -1;
+  (void)call(nullptr, [&]() -> Status {
+    if (queue != nullptr) descriptor = queue->queue->event_fd();
+    return {};
+  });
+  return descriptor;
 }

@@ -6,6 +6,7 @@ offsets, types, functions with their signatures. src/c/exports.map is the list o
 library exports, and under which version. Both are compared with what is there.
 
   abi.py --cc gcc --library libhawthorn.so    fails where they differ
+  abi.py --cc gcc --null-calls FILE           writes a C program that calls each with nothing
   abi.py --cc gcc --write                     writes both anew: for what was added. What was in
                                               them before may not change any more.
 """
@@ -107,6 +108,28 @@ def table():
     measured += "".join(f"callback {name} {text}\n" for name, text in sorted(callbacks().items()))
     measured += "".join(f"function {text}\n" for _, text in sorted(functions().items()))
     return measured
+
+
+def null_calls():
+    """A C program that calls each function with nothing: NULL for addresses, 0 for numbers."""
+    lines = ["// Each function of the C API with nothing: none may crash, and those that can fail say",
+             "// that it was the caller's mistake.", "#include <hawthorn/c.h>", "#include <stdio.h>",
+             "", "static int wrong;", "static void told(const char* name, hawthorn_code code) {",
+             "  if (code == HAWTHORN_INVALID_ARGUMENT) return;",
+             '  fprintf(stderr, "%s: %s\\n", name, hawthorn_code_name(code));', "  wrong = 1;", "}", ""]
+    calls = []
+    for name, declaration in sorted(functions().items()):
+        parameters = re.search(rf"{name}\((.*)\)$", declaration).group(1)
+        passed = []
+        for parameter in ([] if parameters == "void" else re.split(r", (?![^(]*\))", parameters)):
+            kind = re.sub(r"\w+$", "", parameter.split("[")[0]).strip()
+            pointer = "*" in parameter or "[" in parameter or kind in callbacks()
+            pointer = pointer or kind == "hawthorn_destroy"
+            passed.append("NULL" if pointer else "0")
+        call = f"{name}({', '.join(passed)})"
+        can_fail = parameters.endswith("hawthorn_error** error")
+        calls.append(f'  told("{name}", {call});' if can_fail else f"  (void){call};")
+    return "\n".join(lines + ["int main(void) {", *calls, "  return wrong;", "}", ""])
 
 
 def exports():
@@ -213,7 +236,11 @@ if __name__ == "__main__":
     parser.add_argument("--cc", required=True)
     parser.add_argument("--library")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--null-calls", help="where to write a program that calls all with nothing")
     arguments, rest = parser.parse_known_args()
+    if arguments.null_calls:
+        pathlib.Path(arguments.null_calls).write_text(null_calls(), encoding="utf-8")
+        sys.exit(0)
     if arguments.write:
         TABLE.write_text(table(), encoding="utf-8")
         EXPORTS.write_text(exports(), encoding="utf-8")

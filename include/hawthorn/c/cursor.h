@@ -107,7 +107,7 @@ HAWTHORN_C_API hawthorn_code hawthorn_cursor_next_batch(hawthorn_cursor* cursor,
 // The same into columns, as many as fit: columns->rows becomes how many, 0 at the end. The next
 // call goes on behind them. Errors: also HAWTHORN_BUFFER_TOO_SMALL where not one entry fits:
 // columns->key_bytes_needed and value_bytes_needed are what it takes, and the next call begins
-// there.
+// there. Who wants no values opens the cursor with keys_only: then none are read.
 HAWTHORN_C_API hawthorn_code hawthorn_cursor_next_columns(hawthorn_cursor* cursor,
                                                           hawthorn_columns* columns,
                                                           hawthorn_error** error);

@@ -6,7 +6,8 @@
 //
 // Callbacks take the context that was given with them. They must not throw, nor leave by longjmp,
 // and may run on any thread unless it is said otherwise. An options object and each database that
-// was opened with it share them: `destroy` is called when the last of these has gone.
+// was opened with it share them: `destroy` is called when the last of these has gone, and not at
+// all where the call fails that would have taken the context.
 //
 // Errors, where none are named: HAWTHORN_INVALID_ARGUMENT. Threads: one at a time; an object may be
 // used to open any number of databases, at the same time, too.
