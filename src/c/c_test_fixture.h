@@ -84,6 +84,7 @@ class CTest : public ::testing::Test {
     value_.reset();
     tree_.reset();
     db_.reset();
+    options_.reset();
     std::filesystem::remove_all(folder_);
   }
 

@@ -12,6 +12,23 @@ namespace hawthorn::c {
 
 namespace {
 
+// How often a context was given back, and what it saw.
+struct Seen {
+  std::atomic<int> destroyed = 0;
+  std::atomic<int> calls = 0;
+  std::mutex mutex;
+  std::vector<std::string> texts;
+  void add(std::string text) {
+    const std::lock_guard lock(mutex);
+    texts.push_back(std::move(text));
+  }
+  bool has(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+  }
+  static void destroy(void* context) { ++static_cast<Seen*>(context)->destroyed; }
+};
+
 class OptionsCTest : public CTest {
  protected:
   std::string set(const char* name, const char* value) {
@@ -25,6 +42,7 @@ class OptionsCTest : public CTest {
     hawthorn_free(text);
     return read;
   }
+  Seen seen_;  // as long as options and database, whose callbacks have it
 };
 
 TEST_F(OptionsCTest, DefaultsAreThoseOfTheEngine) {
@@ -163,59 +181,39 @@ TEST_F(OptionsCTest, NamesAreListed) {
   EXPECT_EQ(hawthorn_options_name(SIZE_MAX), nullptr);
 }
 
-// How often a context was given back, and what it saw.
-struct Seen {
-  std::atomic<int> destroyed = 0;
-  std::atomic<int> calls = 0;
-  std::mutex mutex;
-  std::vector<std::string> texts;
-  void add(std::string text) {
-    const std::lock_guard lock(mutex);
-    texts.push_back(std::move(text));
-  }
-  bool has(const std::string& text) {
-    const std::lock_guard lock(mutex);
-    return std::find(texts.begin(), texts.end(), text) != texts.end();
-  }
-  static void destroy(void* context) { ++static_cast<Seen*>(context)->destroyed; }
-};
-
 TEST_F(OptionsCTest, ContextsAreGivenBackWhenTheLastUserHasGone) {
-  Seen seen;
   const auto log = [](void* context, hawthorn_log_level, const char*, size_t) {
     ++static_cast<Seen*>(context)->calls;
   };
-  C_OK(hawthorn_options_set_log(options_.get(), log, &seen, Seen::destroy, &e));
+  C_OK(hawthorn_options_set_log(options_.get(), log, &seen_, Seen::destroy, &e));
   open();
   options_.reset();
-  EXPECT_EQ(seen.destroyed, 0);
+  EXPECT_EQ(seen_.destroyed, 0);
   db_.reset();
-  EXPECT_EQ(seen.destroyed, 1);
+  EXPECT_EQ(seen_.destroyed, 1);
   // One that is replaced before it was used.
   options_.reset(hawthorn_options_create());
-  C_OK(hawthorn_options_set_log(options_.get(), log, &seen, Seen::destroy, &e));
+  C_OK(hawthorn_options_set_log(options_.get(), log, &seen_, Seen::destroy, &e));
   C_OK(hawthorn_options_set_log(options_.get(), nullptr, nullptr, nullptr, &e));
-  EXPECT_EQ(seen.destroyed, 2);
+  EXPECT_EQ(seen_.destroyed, 2);
 }
 
 TEST_F(OptionsCTest, TheLogIsToldOfRecovery) {
-  Seen seen;
   const auto log = [](void* context, hawthorn_log_level level, const char* message, size_t size) {
     EXPECT_LE(level, static_cast<hawthorn_log_level>(HAWTHORN_LOG_ERROR));
     EXPECT_EQ(std::string_view(message).size(), size);
     ++static_cast<Seen*>(context)->calls;
   };
-  C_OK(hawthorn_options_set_log(options_.get(), log, &seen, nullptr, &e));
+  C_OK(hawthorn_options_set_log(options_.get(), log, &seen_, nullptr, &e));
   open_with_tree();
   put("k", "v");
   tree_.reset();
   db_.reset();  // without close: the next open replays the log
   open();
-  EXPECT_GT(seen.calls, 0);
+  EXPECT_GT(seen_.calls, 0);
 }
 
 TEST_F(OptionsCTest, ListenersAreTold) {
-  Seen seen;
   const auto listen = [](void* context, hawthorn_event event, const hawthorn_records* fields) {
     std::string text = hawthorn_event_name(event);
     if (event == HAWTHORN_EVENT_TREE_CHANGED) {
@@ -231,7 +229,7 @@ TEST_F(OptionsCTest, ListenersAreTold) {
     }
     static_cast<Seen*>(context)->add(std::move(text));
   };
-  C_OK(hawthorn_options_add_listener(options_.get(), listen, &seen, Seen::destroy, &e));
+  C_OK(hawthorn_options_add_listener(options_.get(), listen, &seen_, Seen::destroy, &e));
   open_with_tree();
   put("k", "v");
   C_OK(hawthorn_db_rename_tree(db_.get(), "tree", 4, "other", 5, &e));
@@ -241,7 +239,7 @@ TEST_F(OptionsCTest, ListenersAreTold) {
   for (const char* text :
        {"opened", "tree_changed:created:tree", "tree_changed:renamed:other",
         "snapshot_changed:named", "flush_begun", "flush_completed", "closed:clean"}) {
-    EXPECT_TRUE(seen.has(text)) << text;
+    EXPECT_TRUE(seen_.has(text)) << text;
   }
   EXPECT_STREQ(hawthorn_event_name(HAWTHORN_EVENT_EVENTS_DROPPED), "events_dropped");
   EXPECT_STREQ(hawthorn_event_name(16), "unknown");
@@ -280,6 +278,7 @@ TEST_F(OptionsCTest, CommitHooksAreAskedAndTold) {
   C_FAILS("NoSpace: over quota",
           hawthorn_db_put(db_.get(), tree_.get(), "x", 1, "v", 1, nullptr, &e));
   EXPECT_EQ(get("x"), "NotFound");
+  db_.reset();
   C_FAILS("InvalidArgument: both functions of the commit hook are NULL",
           hawthorn_options_add_commit_hook(options_.get(), nullptr, nullptr, nullptr, nullptr, &e));
 }
@@ -306,8 +305,7 @@ TEST_F(OptionsCTest, MergeOperatorsFoldAndCombine) {
     hawthorn_buffer_append(result, left, left_size);
     return hawthorn_buffer_append(result, right, right_size);
   };
-  Seen seen;
-  merge.context = &seen;
+  merge.context = &seen_;
   C_OK(hawthorn_options_add_merge_operator(options_.get(), &merge, &e));
   open_with_tree();
   C_OK(hawthorn_db_set_merge_operator(db_.get(), tree_.get(), "join", 4, &e));
@@ -317,7 +315,7 @@ TEST_F(OptionsCTest, MergeOperatorsFoldAndCombine) {
   put("empty", "");  // is there, and so has an address
   C_OK(hawthorn_db_merge(db_.get(), tree_.get(), "empty", 5, "x", 1, nullptr, &e));
   EXPECT_EQ(get("empty"), "x");
-  EXPECT_GT(seen.calls, 0);
+  EXPECT_GT(seen_.calls, 0);
   C_OK(hawthorn_db_merge(db_.get(), tree_.get(), "bad", 3, "refuse", 6, nullptr, &e));
   EXPECT_EQ(get("bad"), "Corruption");
   EXPECT_EQ(hawthorn_buffer_append(nullptr, "x", 1), 0);
@@ -418,14 +416,13 @@ TEST_F(OptionsCTest, KeysAloneAreFiltered) {
 }
 
 TEST_F(OptionsCTest, EntriesThatHaveEndedAreTold) {
-  Seen seen;
   const auto expired = [](void* context, const char* tree, size_t tree_size, const void* key,
                           size_t key_size, const void* value, size_t value_size) {
     static_cast<Seen*>(context)->add(std::string(bytes_of(tree, tree_size)) + ":" +
                                      std::string(bytes_of(key, key_size)) + "=" +
                                      std::string(bytes_of(value, value_size)));
   };
-  C_OK(hawthorn_options_set_on_expiry(options_.get(), expired, &seen, Seen::destroy, &e));
+  C_OK(hawthorn_options_set_on_expiry(options_.get(), expired, &seen_, Seen::destroy, &e));
   hawthorn_tree_options options = HAWTHORN_TREE_OPTIONS_INIT;
   options.expires = 1;
   open_with_tree(&options);
@@ -434,10 +431,10 @@ TEST_F(OptionsCTest, EntriesThatHaveEndedAreTold) {
   write.expiry_ms = 1;
   C_OK(hawthorn_db_put(db_.get(), tree_.get(), "k", 1, "v", 1, &write, &e));
   C_OK(hawthorn_db_compact(db_.get(), &e));
-  for (int i = 0; i < 1000 && !seen.has("tree:k=v"); ++i) {
+  for (int i = 0; i < 1000 && !seen_.has("tree:k=v"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_TRUE(seen.has("tree:k=v"));
+  EXPECT_TRUE(seen_.has("tree:k=v"));
 }
 
 }  // namespace
