@@ -119,7 +119,8 @@ def null_calls():
              '  fprintf(stderr, "%s: %s\\n", name, hawthorn_code_name(code));', "  wrong = 1;", "}", ""]
     calls = []
     for name, declaration in sorted(functions().items()):
-        parameters = re.search(rf"{name}\((.*)\)$", declaration).group(1)
+        result, parameters = re.match(rf"(.*?)\s*{name}\((.*)\)$", declaration).groups()
+        frees = result.replace("*", "_free")
         passed = []
         for parameter in ([] if parameters == "void" else re.split(r", (?![^(]*\))", parameters)):
             kind = re.sub(r"\w+$", "", parameter.split("[")[0]).strip()
@@ -128,7 +129,10 @@ def null_calls():
             passed.append("NULL" if pointer else "0")
         call = f"{name}({', '.join(passed)})"
         can_fail = parameters.endswith("hawthorn_error** error")
-        calls.append(f'  told("{name}", {call});' if can_fail else f"  (void){call};")
+        if can_fail:
+            calls.append(f'  told("{name}", {call});')
+        else:
+            calls.append(f"  {frees}({call});" if frees in functions() else f"  (void){call};")
     return "\n".join(lines + ["int main(void) {", *calls, "  return wrong;", "}", ""])
 
 
