@@ -25,7 +25,43 @@ INCLUDE = ROOT / "include"
 PARTS = INCLUDE / "hawthorn" / "c"
 TABLE = HERE / "abi.txt"
 EXPORTS = ROOT / "src" / "c" / "exports.map"
-VERSION = "HAWTHORN_1"
+# Of the library's exports; what is new gets the last one, and each release that has something new
+# begins another.
+VERSIONS = ("HAWTHORN_1",)
+# Methods of the C++ API whose functions have other names, and those that C does not need.
+RENAMED = {
+    "Db::begin": "hawthorn_txn_begin",
+    "Db::repair": "hawthorn_repair",
+    "Db::destroy": "hawthorn_destroy_database",
+    "Db::limits": "hawthorn_limit_key_bytes",
+    "Db::open_feed": "hawthorn_feed_open",
+    "Db::open_feed_at": "hawthorn_feed_open_at",
+    "Db::read_queue": "hawthorn_read_queue_open",
+    "FeedCommit::cts": "hawthorn_feed_commit_timestamp",
+    "FeedCommit::encode": "hawthorn_feed_encode",
+    "FeedCommit::next": "hawthorn_feed_next_change",
+    "FeedCommit::previous": "hawthorn_feed_commit_previous",
+    "FeedCommit::read_value": "hawthorn_feed_read_value",
+    "Ingest::abandon": "hawthorn_ingest_free",
+    "Ingest::open": "hawthorn_ingest_is_open",
+    "ReadQueue::get": "hawthorn_read_queue_get",
+    "ReadQueue::get_async": "hawthorn_read_queue_get",
+    "Snapshot::reset": "hawthorn_snapshot_free",
+    "Transaction::open": "hawthorn_txn_is_open",
+    "Tree::valid": "hawthorn_tree_free",
+    "Snapshot::valid": "hawthorn_snapshot_free",
+    "Feed::valid": "hawthorn_feed_free",
+}
+# Class -> its header, and how its functions begin.
+CLASSES = {
+    "Db": ("db.h", "hawthorn_db_"), "Tree": ("db.h", "hawthorn_tree_"),
+    "Snapshot": ("db.h", "hawthorn_snapshot_"), "Transaction": ("transaction.h", "hawthorn_txn_"),
+    "Cursor": ("cursor.h", "hawthorn_cursor_"), "WriteBatch": ("batch.h", "hawthorn_batch_"),
+    "ReadQueue": ("read_queue.h", "hawthorn_read_queue_"), "Feed": ("feed.h", "hawthorn_feed_"),
+    "FeedCommit": ("feed.h", "hawthorn_feed_"), "Replica": ("replica.h", "hawthorn_replica_"),
+    "Follower": ("follower.h", "hawthorn_follower_"), "Ingest": ("ingest.h", "hawthorn_ingest_"),
+    "BackupRepository": ("backup.h", "hawthorn_repository_"),
+}
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wstrict-prototypes")
 arguments = None
 
@@ -112,11 +148,13 @@ def table():
 
 def null_calls():
     """A C program that calls each function with nothing: NULL for addresses, 0 for numbers."""
-    lines = ["// Each function of the C API with nothing: none may crash, and those that can fail say",
-             "// that it was the caller's mistake.", "#include <hawthorn/c.h>", "#include <stdio.h>",
-             "", "static int wrong;", "static void told(const char* name, hawthorn_code code) {",
+    lines = ["// Each function of the C API with nothing: none may crash, and those that can fail",
+             "// say that it was the caller's mistake.",
+             "#include <hawthorn/c.h>", "#include <stdio.h>", "", "static int wrong;",
+             "static void told(const char* name, hawthorn_code code) {",
              "  if (code == HAWTHORN_INVALID_ARGUMENT) return;",
-             '  fprintf(stderr, "%s: %s\\n", name, hawthorn_code_name(code));', "  wrong = 1;", "}", ""]
+             '  fprintf(stderr, "%s: %s\\n", name, hawthorn_code_name(code));',
+             "  wrong = 1;", "}", ""]
     calls = []
     for name, declaration in sorted(functions().items()):
         result, parameters = re.match(rf"(.*?)\s*{name}\((.*)\)$", declaration).groups()
@@ -136,12 +174,38 @@ def null_calls():
     return "\n".join(lines + ["int main(void) {", *calls, "  return wrong;", "}", ""])
 
 
+def versions():
+    """Function -> version: as exports.map has it, of new ones the last."""
+    found = {}
+    for version, names in re.findall(r"(HAWTHORN_\d+) \{\s*global:([^}]*)\}",
+                                     EXPORTS.read_text(encoding="utf-8")):
+        found.update({name: version for name in re.findall(r"\w+", names)})
+    return {name: found.get(name, VERSIONS[-1]) for name in functions()}
+
+
 def exports():
     """What exports.map is to be."""
-    names = "".join(f"    {name};\n" for name in sorted(functions()))
-    return (f"/* What the shared library exports of the C API, each under this version; written\n"
-            f"   by tests/c_api/abi.py. The C++ API is shown by its headers, without a version. */\n"
-            f"{VERSION} {{\n  global:\n{names}}};\n")
+    text = ("/* What the shared library exports of the C API, and under which version; written by\n"
+            "   tests/c_api/abi.py. C++ functions are shown by their headers, without one. */\n")
+    before = ""
+    for version in VERSIONS:
+        names = "".join(f"    {name};\n" for name, since in sorted(versions().items())
+                        if since == version)
+        text += f"{version} {{\n  global:\n{names}}}{before};\n"
+        before = f" {version}"
+    return text
+
+
+def methods_of(header, name):
+    """The public methods of a class of the C++ API, without constructors."""
+    text = (INCLUDE / "hawthorn" / header).read_text(encoding="utf-8")
+    body = re.search(rf"\nclass HAWTHORN_EXPORT {name} \{{(.*?)\n\}};", text, re.S)[1]
+    body = re.sub(r"//[^\n]*", "", body).split("\n private:")[0]
+    found = re.findall(r"(?:^|[;{}])\s*(?:static\s+)?"
+                       r"(?!HAWTHORN_HIDDEN|explicit|friend|using|return)"
+                       r"[\w:<>,*&\[\] ]+?[\s*&](\w+)\(", body)
+    # What ends with _on takes the project's simulated machine.
+    return {method for method in found if method != name and not method.endswith("_on")}
 
 
 def exported():
@@ -168,7 +232,7 @@ class Abi(unittest.TestCase):
         self.assertEqual(EXPORTS.read_text(encoding="utf-8"), exports())
 
     def test_the_library_exports_each_function_under_its_version(self):
-        self.assertEqual(exported(), {name: VERSION for name in functions()})
+        self.assertEqual(exported(), versions())
 
     def test_every_header_compiles_alone_without_warnings(self):
         languages = (("c", "c99"), ("c", "c11"), ("c++", "c++11"), ("c++", "c++20"))
@@ -211,6 +275,17 @@ class Abi(unittest.TestCase):
         named = set(re.findall(r"\bhawthorn_\w+(?=\()", page))
         self.assertLessEqual(named, set(functions()) | set(callbacks()))
         self.assertGreater(len(named), 10)
+
+    def test_every_method_of_the_engine_has_a_function(self):
+        known = set(functions())
+        for name, (header, prefix) in CLASSES.items():
+            methods = methods_of(header, name)
+            self.assertGreater(len(methods), 0, name)
+            for method in methods:
+                function = RENAMED.get(f"{name}::{method}", prefix + method)
+                self.assertIn(function, known, f"{name}::{method}")
+        self.assertGreater(len(methods_of("db.h", "Db")), 70)
+        self.assertGreater(len(methods_of("transaction.h", "Transaction")), 45)
 
     def test_every_option_of_the_engine_has_a_name(self):
         text = (INCLUDE / "hawthorn" / "options.h").read_text(encoding="utf-8")
