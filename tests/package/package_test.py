@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+CONSUMER_C = CONSUMER.with_name("consumer_c")
 arguments = None
 
 
@@ -119,10 +120,17 @@ class Package(unittest.TestCase):
         compiler = shutil.which("cc") or shutil.which("gcc")
         program = self.scratch / "pkg_c"
         run(compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-            *self.pkg_config("--cflags"), CONSUMER / "use.c", "-o", program,
+            *self.pkg_config("--cflags"), CONSUMER_C / "use.c", "-o", program,
             *self.pkg_config("--libs"))
         self.use(program)
         self.assertTrue(self.needs_shared_library(program))
+
+    def test_projects_without_cpp_find_the_package(self):
+        build = self.scratch / "cmake_c"
+        run("cmake", "-S", CONSUMER_C, "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        self.use(build / "use_c")
 
     def test_public_headers_compile_alone(self):
         headers = sorted((self.prefix / "include" / "hawthorn").rglob("*.h"))

@@ -31,8 +31,9 @@ HAWTHORN_C_API hawthorn_code hawthorn_db_open(const char* path, const hawthorn_o
 // transactions, queues or values are still held: then the database stays open.
 HAWTHORN_C_API hawthorn_code hawthorn_db_close(hawthorn_db* db, hawthorn_error** error);
 // Frees the handle. A database that was not closed is, without flushing, when the last handle that
-// belongs to it is freed: nothing committed is lost, the next open replays the log. To know that it
-// is closed, call hawthorn_db_close.
+// belongs to it is freed (values and read batches that have read from it among them, until they are
+// released): nothing committed is lost, the next open replays the log. To know that it is closed,
+// call hawthorn_db_close.
 HAWTHORN_C_API void hawthorn_db_free(hawthorn_db* db);
 // Removes the files of a database. `options` (may be NULL) are looked at for encryption alone.
 // Errors: HAWTHORN_NOT_FOUND; HAWTHORN_BUSY; HAWTHORN_CORRUPTION while a copy is being made there.
