@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+CONSUMER_C = CONSUMER.with_name("consumer_c")
 arguments = None
 
 
@@ -106,13 +107,35 @@ class Package(unittest.TestCase):
                       self.library / "libhawthorn.so").splitlines()
         names = [line.split(" ", 2)[2] for line in symbols]
         self.assertTrue(any(name.startswith("hawthorn::Db::open") for name in names), names)
-        layers = ("base", "os", "format", "wal", "space", "tree", "txn", "db")
+        layers = ("base", "os", "format", "wal", "space", "tree", "txn", "db", "c")
         inside = [name for name in names
                   if "::Impl::" in name or any(f"hawthorn::{layer}::" in name for layer in layers)]
         self.assertEqual(inside, [])
 
+    def test_the_c_api_is_exported_under_its_version(self):
+        symbols = run("readelf", "--dyn-syms", "--wide", self.library / "libhawthorn.so")
+        self.assertIn("hawthorn_db_open@@HAWTHORN_1", symbols)
+
+    def test_c_programs_are_built_by_pkg_config(self):
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        program = self.scratch / "pkg_c"
+        run(compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+            *self.pkg_config("--cflags"), CONSUMER_C / "use.c", "-o", program,
+            *self.pkg_config("--libs"))
+        self.use(program)
+        self.assertTrue(self.needs_shared_library(program))
+
+    def test_projects_without_cpp_find_the_package(self):
+        build = self.scratch / "cmake_c"
+        run("cmake", "-S", CONSUMER_C, "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        self.use(build / "use_c")
+
     def test_public_headers_compile_alone(self):
-        for header in sorted((self.prefix / "include" / "hawthorn").glob("*.h")):
+        headers = sorted((self.prefix / "include" / "hawthorn").rglob("*.h"))
+        self.assertIn("access.h", [header.name for header in headers])
+        for header in headers:
             with self.subTest(header=header.name):
                 run(arguments.cxx, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic",
                     "-Werror", f"-I{self.prefix / 'include'}", "-include", header, "-x", "c++",
@@ -124,7 +147,8 @@ class Package(unittest.TestCase):
             "-B", folder)
         package = next(folder.glob("hawthorn_*.deb"))
         content = run("dpkg-deb", "--contents", package)
-        for path in ("/usr/bin/hawthorn", "/usr/include/hawthorn/db.h", "libhawthorn.so.0",
+        for path in ("/usr/bin/hawthorn", "/usr/include/hawthorn/db.h",
+                     "/usr/include/hawthorn/c/base.h", "libhawthorn.so.0",
                      "hawthornConfig.cmake", "hawthorn.pc"):
             self.assertIn(path, content)
         self.assertNotIn("hawthorn-bench", content)

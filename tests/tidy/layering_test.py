@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "src/tree": {PUBLIC} | src("base", "os", "format", "wal", "cache", "space"),
     "src/txn": {PUBLIC} | src("base", "os", "format", "wal", "cache", "space", "tree"),
     "src/db": {PUBLIC} | src(*SRC),
-    "src/capi": {PUBLIC},
+    "src/c": {PUBLIC},
     "shims": {PUBLIC},
     "bindings": {PUBLIC},
     "tools": {PUBLIC},
