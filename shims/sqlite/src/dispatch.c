@@ -219,7 +219,8 @@ SQLITE_PRIVATE void sqlite3BtreeClearCache(Btree *p){
 }
 
 SQLITE_PRIVATE Pgno sqlite3BtreeLastPage(Btree *p){
-  return HW(p) ? hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p), 0) : stock_sqlite3BtreeLastPage(p);
+  return HW(p) ? hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p), 0)
+               : stock_sqlite3BtreeLastPage(p);
 }
 
 /* What the pager beneath keeps of PRAGMA max_page_count. */

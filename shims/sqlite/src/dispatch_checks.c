@@ -149,8 +149,8 @@ SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
 }
 
 /* What was asked for before, where it is something else than what is there, and another version of
-   the schema, as SQLite has it. The vacuum itself goes on beside one that writes; where there is one
-   and nothing was asked for, the version stays. */
+   the schema, as SQLite has it. The vacuum itself goes on beside one that writes; where there is
+   one and nothing was asked for, the version stays. */
 static int hwTakeAtVacuum(sqlite3 *db, Btree *p){
   int eVacuum = db->nextAutovac>=0 ? db->nextAutovac : p->hawthornVacuum;
   int nByte = hwIsPageSize(db->nextPagesize)
