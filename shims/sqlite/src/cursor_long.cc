@@ -161,7 +161,6 @@ int HwCursor::keep_long_record() {
       return long_is_damaged();
     }
   }
-  record_place_ = place_;
   return SQLITE_OK;
 }
 
