@@ -37,8 +37,14 @@ int HwConnection::done(const Redo::Operation& operation) {
 
 int HwConnection::put(uint32_t root, const Tree& tree, std::string_view key,
                       std::string_view value) {
+  const uint64_t entry_bytes = key.size() + value.size();
+  if (entry_bytes <= room_) {
+    room_ -= entry_bytes;
+  } else if (const int code = make_room(entry_bytes); code != SQLITE_OK) {
+    return code;
+  }
   dirty = true;
-  written_bytes += key.size() + value.size();
+  written_bytes += entry_bytes;
   Status status;
   if (value.size() <= hawthorn::Db::limits().batch_value_bytes_max) {
     status = txn.put(tree, key, value);
@@ -77,6 +83,48 @@ int HwConnection::write_part(uint32_t root, const Tree& tree, std::string_view k
       {.kind = Redo::Kind::kPart, .root = root, .offset = offset, .key = key, .value = bytes});
 }
 
+// ---- The limit of pages
+
+void HwConnection::limit_pages(uint32_t pages, uint32_t page_bytes) {
+  const uint64_t bytes = pages == UINT32_MAX ? UINT64_MAX : uint64_t{pages} * page_bytes;
+  const bool is_known = bytes == bytes_max_ && room_as_of_ == data_version_;
+  pages_max_ = pages;
+  bytes_max_ = bytes;
+  if (bytes == UINT64_MAX) {
+    room_ = UINT64_MAX;
+  } else if (!is_known) {
+    room_ = 0;  // others have written
+  }
+}
+
+// Before a transaction begins, as what is compacted beside it counts twice until it ends: where the
+// half of what there was space for has been used since the last time.
+int HwConnection::shrink() {
+  if (bytes_max_ == UINT64_MAX || room_ > bytes_max_ / 16) return SQLITE_OK;
+  const uint64_t used = database->bytes_now();
+  const uint64_t before = std::min(compacted_bytes_, bytes_max_);
+  if (used < before + (bytes_max_ - before) / 2) return SQLITE_OK;
+  const int code = to_code(database->db().compact());
+  compacted_bytes_ = database->bytes_now();
+  return code;
+}
+
+// The size is that which page_count is about. It is looked at the more often the closer it comes to
+// the limit.
+int HwConnection::make_room(uint64_t bytes) {
+  const auto is_full = [this, bytes](uint64_t used) {
+    return used > bytes_max_ || bytes > bytes_max_ - used;
+  };
+  const uint64_t used = database->bytes_now();
+  room_as_of_ = data_version_;
+  if (is_full(used)) {
+    room_ = 0;
+    return SQLITE_FULL;
+  }
+  room_ = (bytes_max_ - used - bytes) / 4;
+  return SQLITE_OK;
+}
+
 // ---- Numbers and trees
 
 int HwConnection::write_numbers(const Numbers& changed) {
@@ -99,6 +147,9 @@ int HwConnection::change_numbers(const Change& change) {
 }
 
 int HwConnection::create_tree(uint32_t* root) {
+  const Numbers* now = nullptr;
+  if (const int code = numbers(&now); code != SQLITE_OK) return code;
+  if (now->next_root >= pages_max_) return SQLITE_FULL;
   const auto take = [root](Numbers& numbers) { *root = numbers.next_root++; };
   if (const int code = change_numbers(take); code != SQLITE_OK) return code;
   const Result<Tree> made = txn.tree(tree_name(*root));
@@ -172,6 +223,20 @@ int HwConnection::reset() {
 }
 
 // ---- For the dispatcher
+
+void hw_limit_pages(HwConnection* connection, unsigned pages, unsigned page_bytes) {
+  connection->limit_pages(pages, page_bytes);
+}
+unsigned hw_pages(HwConnection* connection, unsigned page_bytes, int now) {
+  hawthorn::sqlite::Database* const database = connection->database;
+  const uint64_t bytes = now != 0 ? database->bytes_now() : database->bytes();
+  uint64_t pages = bytes / std::max(page_bytes, 512U);
+  const Numbers* numbers = nullptr;
+  if (connection->numbers(&numbers) == SQLITE_OK) {
+    pages = std::max<uint64_t>(pages, numbers->next_root);
+  }
+  return static_cast<unsigned>(std::min<uint64_t>(pages, UINT32_MAX - 1));
+}
 
 int hw_reset(HwConnection* connection) { return connection->reset(); }
 int hw_set_wal(HwConnection* connection, int wal) {

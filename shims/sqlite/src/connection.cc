@@ -114,6 +114,9 @@ int HwConnection::begin_write(int64_t wait_ms) {
     mode = Mode::kWrite;
     return SQLITE_OK;
   }
+  if (mode == Mode::kNone) {
+    if (const int code = shrink(); code != SQLITE_OK) return code;
+  }
   if (!database->lock_writer(mode == Mode::kNone ? wait_ms : 0)) return SQLITE_BUSY;
   int code = database->in_doubt() ? database->settle() : SQLITE_OK;
   if (code == SQLITE_OK && mode == Mode::kRead && database->last_commit() > snapshot.timestamp()) {
@@ -411,8 +414,13 @@ Status HwConnection::get_large(const Tree& tree, std::string_view key, std::stri
                     : database->db().read_stream(tree, key, take, 0, {.snapshot = &snapshot});
 }
 
-hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) {
+hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) { return open_cursor(tree, false); }
+
+hawthorn::Cursor HwConnection::open_key_cursor(const Tree& tree) { return open_cursor(tree, true); }
+
+hawthorn::Cursor HwConnection::open_cursor(const Tree& tree, bool key_only) {
   hawthorn::CursorOptions options;
+  options.key_only = key_only;
   if (uses_txn()) return txn.cursor(tree, options);
   options.snapshot = &snapshot;
   return database->db().cursor(tree, options);
@@ -591,13 +599,6 @@ unsigned hw_seen_version(const HwConnection* connection) { return connection->se
 
 int hw_has_written(const HwConnection* connection) {
   return connection->mode == HwConnection::Mode::kWrite && connection->dirty;
-}
-
-unsigned hw_pages(HwConnection* connection, unsigned page_bytes) {
-  const Numbers* now = nullptr;
-  uint64_t pages = connection->database->bytes() / std::max(page_bytes, 512U);
-  if (connection->numbers(&now) == SQLITE_OK) pages = std::max<uint64_t>(pages, now->next_root);
-  return static_cast<unsigned>(std::min<uint64_t>(pages, UINT32_MAX - 1));
 }
 
 int hw_count_tree(HwConnection* connection, unsigned root, long long* entries) {

@@ -84,6 +84,8 @@ struct HwConnection {
   // Of a value that get has refused as too large.
   hawthorn::Status get_large(const hawthorn::Tree& tree, std::string_view key, std::string* value);
   hawthorn::Cursor open_cursor(const hawthorn::Tree& tree);
+  // It reads no values.
+  hawthorn::Cursor open_key_cursor(const hawthorn::Tree& tree);
   // The same, or one that was kept: of what the transaction sees now, wherever it stands.
   hawthorn::Cursor take_cursor(uint32_t root, const hawthorn::Tree& tree);
   // One that is done, for the next of this tree in the same transaction.
@@ -103,6 +105,9 @@ struct HwConnection {
   int write_kept_nodes();
   int write_kept_nodes_of(uint32_t root);
   void drop_kept_nodes();
+
+  // PRAGMA max_page_count: more is not put.
+  void limit_pages(uint32_t pages, uint32_t page_bytes);
 
   // Keeps the places of all cursors but one, of one tree (0: of all). Errors: as about_to_change.
   int save_all(uint32_t root, const HwCursor* but);
@@ -137,6 +142,7 @@ struct HwConnection {
   size_t kept_bytes = 0;
 
  private:
+  hawthorn::Cursor open_cursor(const hawthorn::Tree& tree, bool key_only);
   bool uses_txn() const { return mode == Mode::kWrite || concurrent; }
   int take_snapshot();
   void keep_numbers(uint64_t changes);
@@ -149,6 +155,11 @@ struct HwConnection {
   int done(const hawthorn::sqlite::Redo::Operation& operation);
   void forget_made();
   void forget_all();
+  // Before something of that size is put. SQLITE_FULL: the database would have more pages than it
+  // may have.
+  int make_room(uint64_t bytes);
+  // Of what it takes more than it must, where it comes close to the limit.
+  int shrink();
 
   hawthorn::Savepoint start_;  // of a concurrent one that writes
   unsigned data_version_ = 0;
@@ -164,4 +175,9 @@ struct HwConnection {
   std::vector<KeptCursor> kept_cursors_;  // the last one was kept last
   std::unordered_map<uint32_t, hawthorn::Tree> trees_;
   std::vector<uint32_t> made_;  // roots, by this transaction
+  uint32_t pages_max_ = UINT32_MAX;
+  uint64_t bytes_max_ = UINT64_MAX;
+  uint64_t room_ = UINT64_MAX;    // that may be put before the size is looked at again
+  unsigned room_as_of_ = 0;       // the data version
+  uint64_t compacted_bytes_ = 0;  // behind the last time that it was made smaller
 };

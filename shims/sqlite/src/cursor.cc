@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "shims/sqlite/src/long_key.h"
+
 using hawthorn::Result;
 using hawthorn::Status;
 using hawthorn::StatusCode;
 using hawthorn::sqlite::Field;
 using hawthorn::sqlite::FieldType;
+using hawthorn::sqlite::is_long;
 using hawthorn::sqlite::make_successor;
 using hawthorn::sqlite::to_code;
 
@@ -103,7 +106,7 @@ void HwCursor::save() {
     // What was skipped to is skipped to again, and where it is there, it is no step.
     if (state == HW_VALID) skip_next = 0;
     engine_stays_ = at_ == At::kEngine && state == HW_VALID;
-    if (at_ == At::kEngine || at_ == At::kBatch) key = current_key();
+    if (at_ == At::kEngine || at_ == At::kBatch) keep_engine_key();
     if (at_ == At::kNode) keep_record();
     if (state != HW_FAULT) {
       at_ = At::kSaved;
@@ -112,6 +115,14 @@ void HwCursor::save() {
   }
   value_.reset();
   if (is_collated()) collated_->entries.forget();
+}
+
+void HwCursor::keep_engine_key() {
+  key = current_key();
+  if (!is_long(key)) return;
+  // Where it is may change with others of its group.
+  engine_stays_ = false;
+  if (const int code = read_long_key(&key); code != SQLITE_OK) trip(code);
 }
 
 // On what `key` is about to be.
@@ -159,12 +170,27 @@ int HwCursor::restore() {
   return SQLITE_OK;
 }
 
+// To the first entry that is not before it.
+int HwCursor::seek_engine(std::string_view wanted, bool* found) {
+  if (is_long(wanted)) return seek_long(wanted, false, found);
+  return stand_on_engine(engine().seek(wanted), found);
+}
+
+// Of the entry on which the engine's cursor is.
+int HwCursor::begins_with(std::string_view prefix, bool* begins) {
+  if (is_long(prefix)) return long_begins_with(prefix, begins);
+  *begins = engine_->key().starts_with(prefix);
+  return SQLITE_OK;
+}
+
 int HwCursor::restore_by_key(int* moved) {
   const std::string wanted = key;
   bool found = false;
-  const int code = stand_on_engine(engine().seek(wanted), &found);
+  bool same = false;
+  int code = seek_engine(wanted, &found);
+  if (code == SQLITE_OK && found) code = begins_with(wanted, &same);
   if (code != SQLITE_OK) return code;
-  if (found && engine_->key() == wanted) *moved = 0;
+  if (same) *moved = 0;
   if (found) return SQLITE_OK;
   *moved = -1;
   return stand_on_engine(engine().last(), &found);
@@ -172,7 +198,10 @@ int HwCursor::restore_by_key(int* moved) {
 
 int HwCursor::settle_below() {
   bool found = false;
-  return stand_on_engine(engine().seek_for_prev(key), &found);
+  if (!is_long(key)) return stand_on_engine(engine().seek_for_prev(key), &found);
+  const int code = seek_long(key, false, &found);
+  if (code != SQLITE_OK) return code;
+  return stand_on_engine(found ? engine_->prev() : engine_->last(), &found);
 }
 
 // ---- Steps
@@ -186,7 +215,8 @@ int HwCursor::first(bool* found) {
 int HwCursor::last(bool* found) {
   if (state == HW_FAULT) return skip_next;
   if (is_collated()) return stand_on_node(collated_->entries.last(), found);
-  if (const auto tail = connection->tails.find(root); tail != connection->tails.end()) {
+  if (const auto tail = connection->tails.find(root);
+      tail != connection->tails.end() && !is_long(tail->second)) {
     *found = !tail->second.empty();
     if (!*found) return nowhere();
     key = tail->second;
@@ -245,7 +275,7 @@ int HwCursor::step(bool forward) {
   bool found = false;
   int code = SQLITE_OK;
   if (at_ == At::kBelow) {
-    code = forward ? stand_on_engine(engine().seek(key), &found) : settle_below();
+    code = forward ? seek_engine(key, &found) : settle_below();
     if (forward) return code != SQLITE_OK || found ? code : SQLITE_DONE;
     if (code != SQLITE_OK) return code;
   }
@@ -287,6 +317,7 @@ bool HwCursor::at_end() {
 
 // By a get. Nothing there: below.
 int HwCursor::read_key(int* result) {
+  if (is_long(key)) return seek_long_key(result);
   is_large_ = false;
   Status status = connection->get(tree, key, value_);
   if (status.is(StatusCode::kNotSupported)) {
@@ -325,11 +356,15 @@ int HwCursor::seek_record(std::string_view prefix, bool whole, int equals, int* 
   value_.reset();
   bool found = false;
   int code = SQLITE_OK;
+  bool equal = false;
   if (equals >= 0) {
-    code = stand_on_engine(engine().seek(prefix), &found);
-    const bool equal = found && engine_->key().starts_with(prefix);
+    code = seek_engine(prefix, &found);
+    if (code == SQLITE_OK && found) code = begins_with(prefix, &equal);
     if (met != nullptr && equal) *met = 1;
     *result = equal && equals == 0 ? 0 : 1;
+  } else if (is_long(prefix)) {
+    code = seek_long(prefix, true, &found);
+    *result = 1;
   } else if (std::string behind(prefix); make_successor(&behind)) {
     code = stand_on_engine(engine().seek(behind), &found);
     *result = 1;
@@ -338,7 +373,9 @@ int HwCursor::seek_record(std::string_view prefix, bool whole, int equals, int* 
   // The last one that is not greater: one that is equal, if there is any.
   *result = -1;
   code = stand_on_engine(found ? engine_->prev() : engine_->last(), &found);
-  if (met != nullptr && found && engine_->key().starts_with(prefix)) *met = 1;
+  if (met == nullptr || !found || code != SQLITE_OK) return code;
+  code = begins_with(prefix, &equal);
+  if (equal) *met = 1;
   return code;
 }
 
@@ -376,6 +413,11 @@ const void* HwCursor::payload(unsigned* size) {
   std::string_view bytes;
   switch (at_) {
     case At::kEngine:
+      if (is_long(engine_->key())) {
+        if ((code = keep_long_record()) != SQLITE_OK) return no_payload(code);
+        bytes = record_;
+        break;
+      }
       bytes = engine_->value();
       if (!is_unread_) break;
       if (!engine_->status().is(StatusCode::kNotSupported)) {
@@ -391,6 +433,9 @@ const void* HwCursor::payload(unsigned* size) {
       break;
     case At::kBatch:
       bytes = batch_->entries[batch_->at].value;
+      if (!is_long(current_key())) break;
+      if ((code = keep_long_record()) != SQLITE_OK) return no_payload(code);
+      bytes = record_;
       break;
     case At::kNode:
       if ((code = collated_->entries.record(&bytes)) != SQLITE_OK) return no_payload(code);
@@ -428,21 +473,18 @@ int HwCursor::insert_row(int64_t number, std::string_view data, size_t zeros) {
 }
 
 int HwCursor::insert_record(std::string_view record) {
-  if (key.size() > hawthorn::Db::limits().key_bytes_max) {
-    sqlite3_log(SQLITE_TOOBIG, "hawthorn: an index entry of %lld bytes, %lld are the most",
-                static_cast<long long>(key.size()),
-                static_cast<long long>(hawthorn::Db::limits().key_bytes_max));
-    return SQLITE_TOOBIG;
-  }
+  if (is_long(key)) return insert_long(record);
   thread_local std::string value;
   value.clear();
-  const bool is_shorter = hawthorn::sqlite::shorten_record(key, orders.all(), record, &value);
+  const bool is_shorter = hawthorn::sqlite::shorten_record(
+      key, orders.all(), record, hawthorn::sqlite::kShortRecordBytesMax, &value);
   return insert(is_shorter ? std::string_view(value) : record, std::nullopt);
 }
 
 int HwCursor::remove() {
   if (is_collated()) return remove_collated();
   std::string gone(current_key());
+  if (is_long(gone)) return remove_long();
   const bool stays = at_ == At::kEngine && state == HW_VALID;
   const std::optional<int64_t> number =
       is_table ? std::optional<int64_t>(decode_row(gone)) : std::nullopt;

@@ -26,6 +26,8 @@
 //    it, is a tree of nodes (collated.h), whose entries a function of the dispatcher compares. The
 //    other ones have their order in their keys. A cursor of the one sort does not open what is of
 //    the other one: neither would find anything there.
+// 6. `key` is an entry's own key, and that of the engine's but for long ones (long_key.h): these
+//    are read where the engine's cursor is, or in a batch, never as a value or a tail.
 
 #include <array>
 #include <cstdint>
@@ -37,6 +39,7 @@
 
 #include "hawthorn/hawthorn.h"
 #include "shims/sqlite/src/connection.h"
+#include "shims/sqlite/src/long_key.h"
 #include "shims/sqlite/src/record_key.h"
 #include "shims/sqlite/src/storage.h"
 #include "shims/sqlite/src/tree_nodes.h"
@@ -129,10 +132,35 @@ struct HwCursor {
   int read_key(int* result);
   int insert(std::string_view bytes, std::optional<int64_t> row);
   int nowhere();
+  void keep_engine_key();
+  int seek_engine(std::string_view wanted, bool* found);
+  int begins_with(std::string_view prefix, bool* begins);
   int settle_below();  // on the entry before
   std::string_view current_key() const;
   bool make_record(std::string_view value);
   const void* no_payload(int code);
+
+  // Entries with long keys (long_key.h).
+  int read_long(hawthorn::sqlite::LongValue* value);
+  int read_long_key(std::string* own);
+  int long_begins_with(std::string_view prefix, bool* begins);
+  struct LongPlace {
+    std::string low;       // the label of the last one of the group that is before; empty: of none
+    std::string high;      // of the first one that is not
+    bool is_same = false;  // which begins with what was sought
+  };
+  int find_long(std::string_view wanted, bool behind, LongPlace* place);
+  int get_long(std::string_view place, std::string* bytes, hawthorn::sqlite::LongValue* value);
+  int decode_long(std::string_view bytes, hawthorn::sqlite::LongValue* value);
+  int long_is_damaged();
+  int stand_on_long(std::string_view group, const LongPlace& place, bool* found);
+  int seek_long(std::string_view wanted, bool behind, bool* found);
+  int seek_long_key(int* result);
+  int keep_long_record();
+  int place_long(std::string* engine_key);
+  int relabel(std::string_view group);
+  int insert_long(std::string_view record);
+  int remove_long();
 
   int stand_on_node(int code, bool* found);
   void keep_record();
@@ -154,7 +182,7 @@ struct HwCursor {
   std::string large_;  // a value that is not read in one piece
   bool is_large_ = false;
   int64_t place_ = 0;
-  std::string record_;      // of an index's entry whose value is a short one
+  std::string record_;      // of an index's entry that is not its value
   bool is_unread_ = false;  // the engine's cursor is on a value that is too large for it
   std::string_view shown_;  // the payload, at shown_place_
   int64_t shown_place_ = 0;

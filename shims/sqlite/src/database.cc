@@ -270,13 +270,19 @@ void Database::end_commit(bool committed) {
 uint64_t Database::last_commit() const { return watch_->last(); }
 
 uint64_t Database::bytes() {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (bytes_ == 0 || now - counted_at_ > std::chrono::seconds(1)) {
-    const Stats stats = db_->stats();
-    bytes_ = stats.disk_bytes_reachable + stats.memory_delta_bytes;
-    counted_at_ = now;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (bytes_ != 0 && now - counted_at_ <= std::chrono::seconds(1)) return bytes_;
   }
+  return bytes_now();
+}
+
+uint64_t Database::bytes_now() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  const Stats stats = db_->stats();
+  bytes_ = stats.disk_bytes_reachable + stats.memory_delta_bytes;
+  counted_at_ = std::chrono::steady_clock::now();
   return bytes_;
 }
 

@@ -100,6 +100,7 @@ class Database {
 
   // On disk and in memory, as it was within the last second.
   uint64_t bytes();
+  uint64_t bytes_now();
 
   // What was committed since the last checkpoint.
   void add_log_bytes(uint64_t bytes) { log_bytes_ += bytes; }

@@ -93,7 +93,7 @@ class SqlGenerator {
       static constexpr const char* kExpressions[] = {"lower(b)",    "a + 1",  "length(d)",
                                                      "abs(a % 10)", "a || b", "substr(d, 1, 9)"};
       if (i != 0) sql += ", ";
-      sql += one_in(5) ? any(kExpressions) : key_column();
+      sql += one_in(5) ? any(kExpressions) : any_column();
       static constexpr const char* kCollations[] = {"BINARY", "NOCASE", "RTRIM", "BEHIND"};
       if (one_in(3)) sql += std::string(" COLLATE ") + any(kCollations);
       if (one_in(3)) sql += " DESC";
@@ -176,11 +176,6 @@ class SqlGenerator {
 
   std::string any_column() {
     static constexpr const char* kColumns[] = {"id", "a", "b", "c", "d"};
-    return any(kColumns);
-  }
-  // Of those that have an index an entry has to fit: 64 KiB are the most.
-  std::string key_column() {
-    static constexpr const char* kColumns[] = {"id", "a", "b", "c"};
     return any(kColumns);
   }
   std::string small() { return std::to_string(static_cast<int64_t>(below(24)) - 4); }
@@ -286,7 +281,7 @@ class SqlGenerator {
   }
 
   std::string expression() {
-    const std::string column = key_column();
+    const std::string column = any_column();
     switch (below(12)) {
       case 0:
         return column + " + 1";

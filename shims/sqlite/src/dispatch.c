@@ -98,7 +98,10 @@ static int hwBtreeBeside(Btree *p, sqlite3 *db, Btree **ppBtree){
   HwConnection *pConn = 0;
   int rc = hw_open_beside(HW(p), &pConn);
   if( rc==SQLITE_OK ) rc = hwBtreeOf(pConn, p->hawthornName, p->hawthornName, db, ppBtree);
-  if( rc==SQLITE_OK ) (*ppBtree)->hawthornSync = p->hawthornSync;
+  if( rc==SQLITE_OK ){
+    (*ppBtree)->hawthornSync = p->hawthornSync;
+    (*ppBtree)->pBt->pPager->mxPgno = p->pBt->pPager->mxPgno;
+  }
   return rc;
 }
 
@@ -178,7 +181,11 @@ static int hwIsPageSize(int nByte){
 
 /* The stock B-tree beneath answers with it, and takes no other one from now on. */
 static int hwUsePageSize(Btree *p, int nByte){
-  if( nByte==sqlite3BtreeGetPageSize(p) || !hwIsPageSize(nByte) ) return SQLITE_OK;
+  if( !hwIsPageSize(nByte) ) return SQLITE_OK;
+  if( nByte==sqlite3BtreeGetPageSize(p) ){
+    p->pBt->btsFlags |= BTS_PAGESIZE_FIXED;
+    return SQLITE_OK;
+  }
   p->pBt->btsFlags &= ~BTS_PAGESIZE_FIXED;
   return sqlite3BtreeSetPageSize(p, nByte, 0, 1);
 }
@@ -212,7 +219,26 @@ SQLITE_PRIVATE void sqlite3BtreeClearCache(Btree *p){
 }
 
 SQLITE_PRIVATE Pgno sqlite3BtreeLastPage(Btree *p){
-  return HW(p) ? hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p)) : stock_sqlite3BtreeLastPage(p);
+  return HW(p) ? hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p), 0)
+               : stock_sqlite3BtreeLastPage(p);
+}
+
+/* What the pager beneath keeps of PRAGMA max_page_count. */
+static void hwLimitPages(Btree *p){
+  Pgno nMax = p->pBt->pPager->mxPgno;
+  hw_limit_pages(HW(p), nMax<SQLITE_MAX_PAGE_COUNT ? nMax : 0xffffffff,
+                 (u32)sqlite3BtreeGetPageSize(p));
+}
+
+SQLITE_PRIVATE Pgno sqlite3BtreeMaxPageCount(Btree *p, Pgno mxPage){
+  Pgno nMax;
+  if( HW(p) && mxPage>0 ){
+    Pgno nPage = hw_pages(HW(p), (u32)sqlite3BtreeGetPageSize(p), 1);
+    mxPage = MAX(mxPage, nPage);
+  }
+  nMax = stock_sqlite3BtreeMaxPageCount(p, mxPage);
+  if( HW(p) ) hwLimitPages(p);
+  return nMax;
 }
 
 SQLITE_PRIVATE int sqlite3BtreeNewDb(Btree *p){
@@ -294,6 +320,7 @@ SQLITE_PRIVATE int sqlite3BtreeBeginTrans(Btree *p, int wrflag, int *pSchemaVers
     }
     if( rc==SQLITE_OK ) rc = hwTakePageSize(p, &now, bKeeps);
   }
+  if( wrflag ) hwLimitPages(p);
   if( rc==SQLITE_OK && wrflag ) rc = hw_open_savepoints(HW(p), p->db->nSavepoint);
   return rc;
 }

@@ -148,25 +148,28 @@ SQLITE_PRIVATE const char *sqlite3ErrStr(int rc){
   }
 }
 
-/* What was asked for before, where it is something else than what is there. The vacuum itself goes
-   on beside one that writes. */
+/* What was asked for before, where it is something else than what is there, and another version of
+   the schema, as SQLite has it. The vacuum itself goes on beside one that writes; where there is
+   one and nothing was asked for, the version stays. */
 static int hwTakeAtVacuum(sqlite3 *db, Btree *p){
   int eVacuum = db->nextAutovac>=0 ? db->nextAutovac : p->hawthornVacuum;
   int nByte = hwIsPageSize(db->nextPagesize)
            && sqlite3PagerGetJournalMode(p->pBt->pPager)!=PAGER_JOURNALMODE_WAL
             ? db->nextPagesize : sqlite3BtreeGetPageSize(p);
+  int bAsked = eVacuum!=p->hawthornVacuum || nByte!=sqlite3BtreeGetPageSize(p);
   int iVersion;
-  int rc;
-  if( eVacuum==p->hawthornVacuum && nByte==sqlite3BtreeGetPageSize(p) ) return SQLITE_OK;
-  rc = sqlite3BtreeBeginTrans(p, 2, &iVersion);
+  int rc = sqlite3BtreeBeginTrans(p, 2, &iVersion);
+  if( rc==SQLITE_BUSY && !bAsked ) return SQLITE_OK;
   if( rc!=SQLITE_OK ) return rc;
-  rc = hwKeepVacuum(p, eVacuum);
-  if( rc==SQLITE_OK ) rc = hw_set_meta(HW(p), HW_PAGE_BYTES, (u32)nByte);
+  rc = hw_set_meta(HW(p), BTREE_SCHEMA_VERSION, (u32)iVersion + 1);
+  if( rc==SQLITE_OK && bAsked ) rc = hwKeepVacuum(p, eVacuum);
+  if( rc==SQLITE_OK && bAsked ) rc = hw_set_meta(HW(p), HW_PAGE_BYTES, (u32)nByte);
   if( rc==SQLITE_OK ) rc = sqlite3BtreeCommit(p);
   if( rc!=SQLITE_OK ){
     sqlite3BtreeRollback(p, SQLITE_OK, 0);
     return rc;
   }
+  sqlite3ResetAllSchemasOfConnection(db);
   p->hawthornVacuum = (u8)eVacuum;
   return hwUsePageSize(p, nByte);
 }

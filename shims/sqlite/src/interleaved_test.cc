@@ -35,7 +35,7 @@ class InterleavedTest : public SqliteTest {
   struct Handles {
     sqlite3_blob* ours = nullptr;
     sqlite3_blob* stock = nullptr;
-    int size = 0;
+    sqlite3_int64 row = 0;
   };
   struct Selects {
     std::optional<Statement> ours;
@@ -199,6 +199,7 @@ class InterleavedTest : public SqliteTest {
       const auto row = static_cast<sqlite3_int64>(below(100));
       const int write = static_cast<int>(below(2));
       note(name + "opens row " + std::to_string(row) + (write != 0 ? " to write" : ""));
+      one.row = row;
       const int ours = sqlite3_blob_open(ours_.get(), "main", "t", "d", row, write, &one.ours);
       const int stock = sqlite3_blob_open(stock_.get(), "main", "t", "d", row, write, &one.stock);
       same(ours, stock, "open");
@@ -209,6 +210,7 @@ class InterleavedTest : public SqliteTest {
     } else if (below(4) == 0) {
       const auto row = static_cast<sqlite3_int64>(below(100));
       note(name + "reopens row " + std::to_string(row));
+      one.row = row;
       same(sqlite3_blob_reopen(one.ours, row), sqlite3_blob_reopen(one.stock, row), "reopen");
     } else {
       const int size = sqlite3_blob_bytes(one.stock);
@@ -222,12 +224,32 @@ class InterleavedTest : public SqliteTest {
              sqlite3_blob_write(one.stock, of_stock.data(), bytes, offset), "write");
       } else {
         note(name + "reads " + std::to_string(bytes) + " at " + std::to_string(offset));
-        same(sqlite3_blob_read(one.ours, of_ours.data(), bytes, offset),
-             sqlite3_blob_read(one.stock, of_stock.data(), bytes, offset), "read");
+        const int ours = sqlite3_blob_read(one.ours, of_ours.data(), bytes, offset);
+        const int stock = sqlite3_blob_read(one.stock, of_stock.data(), bytes, offset);
+        if (ours == SQLITE_ABORT && stock != ours && is_gone(one.row)) {
+          note(name + "is of a row that was rolled back");
+          is_over_ = stock == SQLITE_NOMEM;
+          sqlite3_blob_close(one.ours);
+          sqlite3_blob_close(one.stock);
+          one = Handles();
+          return;
+        }
+        same(ours, stock, "read");
         same(shown_bytes(of_ours, false), shown_bytes(of_stock, false), "bytes");
       }
     }
     same(sqlite3_blob_bytes(one.ours), sqlite3_blob_bytes(one.stock), "size");
+  }
+
+  // A handle that reads outlives a rollback, and where that has taken its row back SQLite's own
+  // storage (accessPayloadChecked, of 3.40.1 and 3.54.1) goes to the row beside it and reads bytes
+  // of that, or beyond its end. Ours ends the handle, as both do where the row was deleted. Beyond
+  // the end of a row without overflow pages that is SQLITE_NOMEM, as it asks for no bytes of
+  // memory, and SQLite rolls all back that is open when the handle ends: nothing can be compared
+  // behind it.
+  bool is_gone(sqlite3_int64 row) {
+    const std::string sql = "SELECT count(*) FROM t WHERE id = " + std::to_string(row);
+    return ours_.value(sql) == "i0" && stock_.value(sql) == "i0";
   }
 
   void close_all() {
@@ -243,6 +265,7 @@ class InterleavedTest : public SqliteTest {
     seed_ = seed;
     random_.seed(seed);
     history_.clear();
+    is_over_ = false;
     ours_ = Connection(path("seed-" + std::to_string(seed) + ".db"));
     stock_ = Connection(":memory:");
     both("PRAGMA synchronous = OFF");
@@ -266,7 +289,7 @@ class InterleavedTest : public SqliteTest {
 
   void run(uint64_t seed, int steps, bool blobs) {
     open(seed);
-    for (int i = 0; i < steps && !HasFailure(); ++i) {
+    for (int i = 0; i < steps && !HasFailure() && !is_over_; ++i) {
       const uint64_t kind = below(20);
       if (kind < 10) {
         if (blobs && below(2) == 0) {
@@ -285,8 +308,12 @@ class InterleavedTest : public SqliteTest {
       }
     }
     close_all();
-    if (!HasFailure() && sqlite3_get_autocommit(stock_.get()) == 0) both("COMMIT");
-    if (!HasFailure()) compare_all();
+    if (is_over_) {
+      same(ours_.value("PRAGMA integrity_check"), std::string("t'ok'"), "integrity_check");
+    } else {
+      if (!HasFailure() && sqlite3_get_autocommit(stock_.get()) == 0) both("COMMIT");
+      if (!HasFailure()) compare_all();
+    }
     ours_.close();
     stock_.close();
   }
@@ -306,6 +333,7 @@ class InterleavedTest : public SqliteTest {
   std::mt19937_64 random_;
   std::string history_;
   uint64_t seed_ = 0;
+  bool is_over_ = false;
 };
 
 TEST_F(InterleavedTest, SelectsWhileTheirTablesChange) { run_all(200, 400, false); }

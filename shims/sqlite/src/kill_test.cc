@@ -96,6 +96,7 @@ class KillTest : public SqliteTest {
               "CREATE INDEX by_balance ON account(balance);"
               "CREATE TABLE log(n INTEGER PRIMARY KEY, amount, note);"
               "CREATE INDEX log_amount ON log(amount);"
+              "CREATE INDEX log_note ON log(note);"
               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
               "WHERE i < 100) INSERT INTO account SELECT i, 1000 FROM n") == SQLITE_OK;
       connection.close();

@@ -276,9 +276,6 @@ bool take_key_apart(std::string_view key, std::span<const ColumnOrder> orders,
 
 namespace {
 
-// Of longer ones the key is a small part, and they would be copied for each read.
-constexpr size_t kShortRecordBytesMax = 512;
-
 // The two functions below do what is behind them, for the records that most are: their fields come
 // back from the key, and no size takes more than a byte. False: nobody knows.
 
@@ -404,8 +401,8 @@ bool append_whole(std::string_view key, std::span<const ColumnOrder> orders, std
 }  // namespace
 
 bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
-                    std::string_view record, std::string* value) {
-  if (record.size() > kShortRecordBytesMax) return false;
+                    std::string_view record, size_t bytes_max, std::string* value) {
+  if (record.size() > bytes_max) return false;
   if (leave_out_key(record, orders, value)) return true;
   thread_local std::vector<Field> fields;
   thread_local std::string whole;

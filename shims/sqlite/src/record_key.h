@@ -86,10 +86,13 @@ bool make_successor(std::string* prefix);
 
 // Entries of indexes: what has to be kept beside a key, so that the record of an entry, of which it
 // is the key, comes back. Nothing where the key has all of it; 00 and the record of the fields
-// behind the key's where it has these; else, and where the record is long, the record itself.
+// behind the key's where it has these; else, and where the record is longer than bytes_max, the
+// record itself.
 // False: the value is the record, and `value` is as it was.
 bool shorten_record(std::string_view key, std::span<const ColumnOrder> orders,
-                    std::string_view record, std::string* value);
+                    std::string_view record, size_t bytes_max, std::string* value);
+// Of longer ones a key is a small part, and they would be copied for each read.
+constexpr size_t kShortRecordBytesMax = 512;
 // Whether a value is one of the short ones, which no record is.
 inline bool is_short(std::string_view value) { return value.empty() || value.front() == '\0'; }
 // The record of an entry with a short value. False: these are none that shorten_record makes.

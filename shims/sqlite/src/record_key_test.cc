@@ -551,12 +551,13 @@ TEST(ShortRecords, KeepWhatTheKeyHasNot) {
   std::string value;
   std::string back;
 
-  ASSERT_TRUE(shorten_record(key, orders, record_of(std::span(fields).first(2)), &value));
+  ASSERT_TRUE(shorten_record(key, orders, record_of(std::span(fields).first(2)),
+                             kShortRecordBytesMax, &value));
   EXPECT_EQ(value, "");
   ASSERT_TRUE(restore_record(key, orders, value, &back));
   EXPECT_EQ(back, record_of(std::span(fields).first(2)));
 
-  ASSERT_TRUE(shorten_record(key, orders, record_of(fields), &value));
+  ASSERT_TRUE(shorten_record(key, orders, record_of(fields), kShortRecordBytesMax, &value));
   EXPECT_EQ(value, '\0' + record_of(std::span(fields).last(2)));
   EXPECT_TRUE(is_short(value));
   ASSERT_TRUE(restore_record(key, orders, value, &back));
@@ -567,7 +568,8 @@ TEST(ShortRecords, AreNotOfWhatTheKeyLoses) {
   const auto shortens = [](const Field& field, const ColumnOrder& order) {
     std::string value = "as it was";
     const bool shorter =
-        shorten_record(key_of(field, order), {&order, 1}, record_of(std::span(&field, 1)), &value);
+        shorten_record(key_of(field, order), {&order, 1}, record_of(std::span(&field, 1)),
+                       kShortRecordBytesMax, &value);
     EXPECT_TRUE(shorter || value == "as it was");
     return shorter;
   };
@@ -607,7 +609,7 @@ TEST_F(RandomKeys, GiveRecordsBack) {
     const std::string key = key_of(a_, orders);
     const std::string record = record_of(a_);
     value.clear();
-    if (!shorten_record(key, orders, record, &value)) continue;
+    if (!shorten_record(key, orders, record, kShortRecordBytesMax, &value)) continue;
     ++shortened;
     ASSERT_TRUE(is_short(value) && value.size() <= record.size() + 1) << round;
     ASSERT_TRUE(restore_record(key, orders, value, &back)) << round;

@@ -66,6 +66,24 @@ TEST_F(SettingsTest, AutoVacuumOfTablesChangesByVacuum) {
   both(0, "SELECT * FROM t; PRAGMA auto_vacuum; PRAGMA incremental_vacuum(3)");
 }
 
+TEST_F(SettingsTest, VacuumChangesTheVersionOfTheSchema) {
+  both(0, "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES(1, 2), (3, 4)");
+  both(1, "PRAGMA schema_version; SELECT * FROM t");
+  both(0, "PRAGMA schema_version; VACUUM; PRAGMA schema_version");
+  both(1, "PRAGMA schema_version; SELECT * FROM t; PRAGMA data_version");
+  both(1, "PRAGMA page_size = 8192; VACUUM; PRAGMA schema_version");
+  both(0, "SELECT * FROM t; PRAGMA schema_version; PRAGMA user_version");
+  reopen();
+  both(0, "PRAGMA schema_version; SELECT * FROM t");
+  // Beside one that writes, as far as it can.
+  EXPECT_SQL_OK(ours_[1], "BEGIN; INSERT INTO t VALUES(5, 6)");
+  const std::string before = ours_[0].value("PRAGMA schema_version");
+  EXPECT_SQL_OK(ours_[0], "VACUUM");
+  EXPECT_EQ(ours_[0].value("PRAGMA schema_version"), before);
+  EXPECT_EQ(ours_[0].code("PRAGMA page_size = 2048; VACUUM"), SQLITE_BUSY);
+  EXPECT_SQL_OK(ours_[1], "COMMIT");
+}
+
 TEST_F(SettingsTest, PageSizeIsKept) {
   both(0, "PRAGMA page_size; PRAGMA page_size = 8192; PRAGMA page_size");
   both(0, "CREATE TABLE t(a); PRAGMA page_size = 1024; PRAGMA page_size");
@@ -77,7 +95,14 @@ TEST_F(SettingsTest, PageSizeIsKept) {
   both(1, "SELECT count(*) FROM t; PRAGMA page_size");
   both(1, "PRAGMA journal_mode = WAL; PRAGMA page_size = 512; VACUUM; PRAGMA page_size");
   reopen();
-  both(0, "SELECT count(*) FROM t; PRAGMA page_size");
+  both(0, "SELECT count(*) FROM t; PRAGMA page_size; PRAGMA page_size = 1024; PRAGMA page_size");
+}
+
+TEST_F(SettingsTest, PageSizeOfADatabaseThatIsOpenedIsFixed) {
+  both(0, "CREATE TABLE t(a)");
+  reopen();
+  both(0, "SELECT count(*) FROM t; PRAGMA page_size = 2048; PRAGMA page_size");
+  both(0, "VACUUM; PRAGMA page_size");
 }
 
 TEST_F(SettingsTest, ResetDatabaseEmptiesIt) {

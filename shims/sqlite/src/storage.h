@@ -102,8 +102,13 @@ int hw_has_written(const HwConnection*);
 unsigned hw_data_version(HwConnection*);
 // The same and the connection's own commits.
 unsigned hw_seen_version(const HwConnection*);
-// Of this size, so many that no root is beyond.
-unsigned hw_pages(HwConnection*, unsigned page_bytes);
+// Of this size, so many that no root is beyond; as many as there were within the last second, or
+// are now.
+unsigned hw_pages(HwConnection*, unsigned page_bytes, int now);
+
+// No more of them, each of this size; UINT_MAX: as many as there may be. What is put beyond returns
+// SQLITE_FULL.
+void hw_limit_pages(HwConnection*, unsigned pages, unsigned page_bytes);
 
 // ---- Tables and indexes, each a tree with the number of its root.
 
