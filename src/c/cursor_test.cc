@@ -127,8 +127,11 @@ TEST_F(CursorCTest, Batches) {
   int found = 0;
   C_OK(hawthorn_cursor_first(c.get(), &found, &e));
   hawthorn_entry entries[64];
-  size_t count = 0;
+  size_t count = 7;
   size_t all = 0;
+  const CursorHandle nowhere = cursor();
+  C_OK(hawthorn_cursor_next_batch(nowhere.get(), entries, 64, &count, &e));
+  EXPECT_EQ(count, 0U);
   for (;;) {
     C_OK(hawthorn_cursor_next_batch(c.get(), entries, 64, &count, &e));
     if (count == 0) break;

@@ -96,11 +96,12 @@ HAWTHORN_C_API const void* hawthorn_cursor_value(const hawthorn_cursor* cursor, 
 HAWTHORN_C_API hawthorn_code hawthorn_cursor_status(const hawthorn_cursor* cursor,
                                                     hawthorn_error** error);
 
-// Hands out entries in ascending order, from the one on which the cursor stands on, or from behind
-// the last batch, as many as fit or fewer; *count becomes how many, 0 at the end. In a fraction of
-// the time of next, and without copies. Afterwards the cursor stands nowhere: what follows is
-// another batch, or a seek. Lifetime: until the next call for this cursor. Errors: also
-// HAWTHORN_NOT_SUPPORTED for a value over 64 MB, which the next batch leaves out.
+// Hands out entries in ascending order, from the one on which the cursor stands, or from behind the
+// last batch, as many as fit or fewer; *count becomes how many: 0 at the end, and where the cursor
+// was not moved to an entry before. In a fraction of the time of next, and without copies.
+// Afterwards the cursor stands nowhere: what follows is another batch, or a seek. Lifetime: until
+// the next call for this cursor. Errors: also HAWTHORN_NOT_SUPPORTED for a value over 64 MB, which
+// the next batch leaves out.
 HAWTHORN_C_API hawthorn_code hawthorn_cursor_next_batch(hawthorn_cursor* cursor,
                                                         hawthorn_entry* entries, size_t capacity,
                                                         size_t* count, hawthorn_error** error);
