@@ -11,7 +11,9 @@
 
 #include "hawthorn/version.h"
 #include "tools/command.h"
+#include "tools/completion.h"
 #include "tools/keys.h"
+#include "tools/man_page.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -42,6 +44,7 @@ class CommandLine {
     describe_copies();
     describe_care();
     describe_programs();
+    describe_itself();
   }
 
   int run(int argc, char** argv) {
@@ -353,6 +356,28 @@ class CommandLine {
     for (const auto& [name, what] : programs) app_.add_subcommand(name, what)->prefix_command();
   }
 
+  void describe_itself() {
+    CLI::App& completion =
+        *app_.add_subcommand("completion", "Print what a shell needs to complete this command");
+    const std::map<std::string, Shell> shells = {
+        {"bash", Shell::kBash}, {"zsh", Shell::kZsh}, {"fish", Shell::kFish}};
+    completion.add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->transform(without_description(CLI::CheckedTransformer(shells)))
+        ->type_name("SHELL");
+    completion.callback(
+        [this] { run_ = [this] { return print_line(completion_script(app_, shell_)); }; });
+    CLI::App& man = *app_.add_subcommand("man", "Print the manual page, or that of one command");
+    man.add_option("command", man_command_, "Which command; default: all")->type_name("COMMAND");
+    man.callback([this] { run_ = [this] { return print_man_page(); }; });
+  }
+
+  Status print_man_page() const {
+    const std::string page = man_page(app_, man_command_, version());
+    if (!page.empty()) return print_line(page);
+    return Status(StatusCode::kInvalidArgument, "there is no command " + man_command_);
+  }
+
   CLI::App app_;
   CommonOptions common_;
   CopyCommandOptions copy_;
@@ -368,6 +393,8 @@ class CommandLine {
   StatsOptions stats_;
   CompactOptions compact_;
   std::string explain_key_;
+  Shell shell_ = Shell::kBash;
+  std::string man_command_;
   CheckCommandOptions check_;
   RotateKeyOptions rotate_key_;
   RepairCommandOptions repair_;
