@@ -131,7 +131,8 @@ class Tables(CommandCase):
                 ("bad.csv", b"key,value\na,1\nb,\"2\nc\n", ":3:3: a quote that nothing ends"),
                 ("bad.csv", b"key,value\na,1\nb\n", ":3:1: 1 fields, where there are 2 columns"),
                 ("bad.csv", b"key;value\n", ":1:1: no column is named"),
-                ("bad.jsonl", b'{"key":"a","value":"1"}\n{"key":"b"}\n', ":2:11: there is no value"),
+                ("bad.jsonl", b'{"key":"a","value":"1"}\n{"key":"b"}\n',
+                 ":2:11: there is no value"),
                 ("bad.jsonl", b'{"key":"a","value":"1"}\n{"key":"b","value":"\xff"}\n',
                  ":2:21: no UTF-8")):
             with self.subTest(text=text):
