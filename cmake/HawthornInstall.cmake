@@ -9,6 +9,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hawthorn DESTINATION ${CMAKE_INS
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 if(TARGET hawthorn)
   install(TARGETS hawthorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET hawthorn_texts)
+    set(texts ${PROJECT_BINARY_DIR}/tools/texts)
+    install(FILES ${texts}/hawthorn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${texts}/hawthorn.bash RENAME hawthorn
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${texts}/_hawthorn DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${texts}/hawthorn.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endif()
 endif()
 if(TARGET hawthorn-bench)
   install(TARGETS hawthorn-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)

@@ -10,6 +10,7 @@
 #include "tools/json.h"
 #include "tools/progress.h"
 #include "tools/stream.h"
+#include "tools/watch.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -151,7 +152,8 @@ std::string text_of(const std::string& path, const Stats& stats) {
 
 }  // namespace
 
-Status run_stats(const CommonOptions& common) {
+Status run_stats(const CommonOptions& common, const StatsOptions& options) {
+  if (!options.watch_seconds.empty()) return watch_counters(common, options);
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   const Stats stats = (*db)->stats();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hawthorn/db.h"
+#include "tools/table_format.h"
 #include "tools/text.h"
 
 namespace hawthorn::tools {
@@ -98,6 +99,25 @@ struct DumpOptions {
   bool base64 = false;
 };
 
+struct TableOptions {
+  std::string file;                   // empty or "-": standard input or output
+  std::optional<TableFormat> format;  // else by the file's name
+  std::string columns;                // import, of a CSV file without a line that names them
+  RangeOptions range;                 // export
+  bool base64 = false;                // export
+  bool bulk = false;                  // import, in one ingest that is sorted on the way
+  Durability durability = Durability::kNone;
+};
+
+struct StatsOptions {
+  std::string watch_seconds;  // empty: once, of the database itself
+  uint64_t times = 0;         // 0: until it is closed
+};
+
+struct CompactOptions {
+  uint64_t bytes_per_second = 0;
+};
+
 struct CheckCommandOptions {
   bool indexes_only = false;
   uint64_t bytes_per_second = 0;
@@ -133,7 +153,11 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options);
 Status run_count(const CommonOptions& common, const RangeOptions& range);
 Status run_load(const CommonOptions& common, const LoadOptions& options);
 Status run_dump(const CommonOptions& common, const DumpOptions& options);
-Status run_stats(const CommonOptions& common);
+Status run_import(const CommonOptions& common, const TableOptions& options);
+Status run_export(const CommonOptions& common, const TableOptions& options);
+Status run_explain(const CommonOptions& common, const std::string& key);
+Status run_stats(const CommonOptions& common, const StatsOptions& options);
+Status run_compact(const CommonOptions& common, const CompactOptions& options);
 Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
 Status run_checkpoint(const CommonOptions& common, const CopyCommandOptions& options);

@@ -11,7 +11,9 @@
 
 #include "hawthorn/version.h"
 #include "tools/command.h"
+#include "tools/completion.h"
 #include "tools/keys.h"
+#include "tools/man_page.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -38,8 +40,11 @@ class CommandLine {
     describe_entries();
     describe_ranges();
     describe_moves();
+    describe_tables();
     describe_copies();
     describe_care();
+    describe_programs();
+    describe_itself();
   }
 
   int run(int argc, char** argv) {
@@ -159,6 +164,12 @@ class CommandLine {
     add_range(count, count_range_);
     add_tree_and_hex(count);
     add_progress(count);
+
+    CLI::App& explain =
+        add_command("explain", "Tell where a key is, and what a read of it takes from disk",
+                    [this] { return run_explain(common_, explain_key_); });
+    explain.add_option("key", explain_key_)->required()->type_name("KEY");
+    add_tree_and_hex(explain);
   }
 
   void describe_moves() {
@@ -193,6 +204,42 @@ class CommandLine {
         ->take_all();
     dump.add_flag("--base64", dump_.base64, "Base64 instead of escaped text: smaller for bytes");
     add_progress(dump);
+  }
+
+  void add_table(CLI::App& command, const std::string& file) {
+    command.add_option("file", table_.file, file)->type_name("FILE");
+    const std::map<std::string, TableFormat> formats = {{"csv", TableFormat::kCsv},
+                                                        {"jsonl", TableFormat::kJsonLines}};
+    command
+        .add_option("--format", table_.format,
+                    "csv, or jsonl: a JSON object a line; default: by the end of the file's name")
+        ->transform(without_description(CLI::CheckedTransformer(formats)))
+        ->type_name("FORMAT");
+    add_progress(command);
+  }
+
+  void describe_tables() {
+    CLI::App& import = add_command("import", "Write what CSV or JSON lines hold to a tree",
+                                   [this] { return run_import(common_, table_); });
+    add_table(import, "The file; default: standard input");
+    import.add_option("--tree", common_.tree, "The tree to write to (default: main)")
+        ->type_name("NAME");
+    import
+        .add_option("--columns", table_.columns,
+                    "Of CSV that begins with entries: what the columns are, such as "
+                    "key_text,value_hex,-")
+        ->type_name("LIST");
+    import.add_flag("--bulk", table_.bulk, "Faster, and all or nothing; sorts in the directory");
+    add_durability(import, table_.durability, "none, and all of it synced at the end");
+    add_key_id(import);
+
+    CLI::App& exported =
+        add_command("export", "Write a tree, or a range of it, as CSV or JSON lines",
+                    [this] { return run_export(common_, table_); });
+    add_table(exported, "The file to write; default: standard output");
+    add_range(exported, table_.range);
+    add_tree_and_hex(exported);
+    exported.add_flag("--base64", table_.base64, "Base64 for all keys and values");
   }
 
   void add_pace(CLI::App& command) {
@@ -238,8 +285,23 @@ class CommandLine {
   }
 
   void describe_care() {
-    add_command("stats", "Print what the database says about itself",
-                [this] { return run_stats(common_); });
+    CLI::App& stats = add_command("stats", "Print what the database says about itself",
+                                  [this] { return run_stats(common_, stats_); });
+    CLI::Option* watch = stats.add_flag(
+        "--watch{1}", stats_.watch_seconds,
+        "Of a process that has it open: its figures and their rates, each second, or "
+        "--watch=SECONDS");
+    stats.add_option("--times", stats_.times, "With --watch: end after so many looks")
+        ->type_name("N")
+        ->needs(watch);
+    CLI::App& compact = add_command(
+        "compact", "Flush, and rewrite what carries garbage, so that it takes less disk",
+        [this] { return run_compact(common_, compact_); });
+    compact
+        .add_option("--bytes-per-second", compact_.bytes_per_second,
+                    "Read and write no more than this, such as 50MB; default: no limit")
+        ->transform(without_description(CLI::AsSizeValue(false)))
+        ->type_name("SIZE");
     add_command("counters", "Print the figures of a database that any process has open",
                 [this] { return run_counters(common_); });
 
@@ -278,7 +340,9 @@ class CommandLine {
     repair.add_flag("--ignore-manifest", repair_.ignore_manifest,
                     "Look for containers in the data files, though a manifest can be read");
     add_progress(repair);
+  }
 
+  void describe_programs() {
     // Only for the list of commands: main() hands them over before anything is parsed.
     const std::pair<const char*, const char*> programs[] = {
         {"bench", "Run hawthorn-bench, with its arguments"},
@@ -292,6 +356,28 @@ class CommandLine {
     for (const auto& [name, what] : programs) app_.add_subcommand(name, what)->prefix_command();
   }
 
+  void describe_itself() {
+    CLI::App& completion =
+        *app_.add_subcommand("completion", "Print what a shell needs to complete this command");
+    const std::map<std::string, Shell> shells = {
+        {"bash", Shell::kBash}, {"zsh", Shell::kZsh}, {"fish", Shell::kFish}};
+    completion.add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->transform(without_description(CLI::CheckedTransformer(shells)))
+        ->type_name("SHELL");
+    completion.callback(
+        [this] { run_ = [this] { return print_line(completion_script(app_, shell_)); }; });
+    CLI::App& man = *app_.add_subcommand("man", "Print the manual page, or that of one command");
+    man.add_option("command", man_command_, "Which command; default: all")->type_name("COMMAND");
+    man.callback([this] { run_ = [this] { return print_man_page(); }; });
+  }
+
+  Status print_man_page() const {
+    const std::string page = man_page(app_, man_command_, version());
+    if (!page.empty()) return print_line(page);
+    return Status(StatusCode::kInvalidArgument, "there is no command " + man_command_);
+  }
+
   CLI::App app_;
   CommonOptions common_;
   CopyCommandOptions copy_;
@@ -303,6 +389,12 @@ class CommandLine {
   RangeOptions count_range_;
   LoadOptions load_;
   DumpOptions dump_;
+  TableOptions table_;
+  StatsOptions stats_;
+  CompactOptions compact_;
+  std::string explain_key_;
+  Shell shell_ = Shell::kBash;
+  std::string man_command_;
   CheckCommandOptions check_;
   RotateKeyOptions rotate_key_;
   RepairCommandOptions repair_;

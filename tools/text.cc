@@ -178,6 +178,28 @@ size_t printable_length(std::string_view text, size_t at) {
   return control ? 0 : length;
 }
 
+size_t utf8_sequence(std::string_view text, size_t at) {
+  uint32_t code_point = 0;
+  return utf8_length(text, at, &code_point);
+}
+
+void append_utf8(std::string& to, uint32_t code_point) {
+  const auto add = [&to](uint32_t byte) { to += static_cast<char>(byte); };
+  const auto follow = [&](int shift) { add(0x80 | (code_point >> shift & 0x3f)); };
+  if (code_point < 0x80) return add(code_point);
+  if (code_point < 0x800) {
+    add(0xc0 | code_point >> 6);
+  } else if (code_point < 0x10000) {
+    add(0xe0 | code_point >> 12);
+    follow(6);
+  } else {
+    add(0xf0 | code_point >> 18);
+    follow(12);
+    follow(6);
+  }
+  follow(0);
+}
+
 bool is_utf8(std::string_view bytes) {
   uint32_t code_point = 0;
   for (size_t at = 0; at < bytes.size();) {

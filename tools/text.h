@@ -23,6 +23,10 @@ enum class Encoding : uint8_t { kEscaped, kHex, kBase64 };
 // is a control character or no valid UTF-8.
 size_t printable_length(std::string_view text, size_t at);
 
+// The same of any character, control characters, too; and the bytes of one.
+size_t utf8_sequence(std::string_view text, size_t at);
+void append_utf8(std::string& to, uint32_t code_point);
+
 // Whether the bytes are UTF-8 (control characters allowed), as JSON strings have to be.
 bool is_utf8(std::string_view bytes);
 

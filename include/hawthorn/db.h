@@ -23,6 +23,7 @@
 #include "hawthorn/backup.h"
 #include "hawthorn/batch.h"
 #include "hawthorn/cursor.h"
+#include "hawthorn/explain.h"
 #include "hawthorn/export.h"
 #include "hawthorn/feed.h"
 #include "hawthorn/ingest.h"
@@ -412,6 +413,13 @@ class HAWTHORN_EXPORT Db {
   // alone, nothing is read.
   Result<RangeEstimate> estimate(const Tree& tree, std::string_view lo,
                                  std::optional<std::string_view> hi);
+
+  // Where a key is, and what a get of it reads from disk (explain.h): of this moment, without
+  // others who read meanwhile. Reads the container's index run past the cache, which stays as it
+  // is, so it takes longer than a get. Errors: those of get, but kNotFound; kNotSupported where a
+  // key may have several values.
+  Result<KeyExplanation> explain(const Tree& tree, std::string_view key,
+                                 const ReadOptions& options = {});
 
   // Values by parts (Transaction::read_part).
   Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,

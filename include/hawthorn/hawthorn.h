@@ -9,6 +9,7 @@
 #include "hawthorn/db.h"
 #include "hawthorn/encryption.h"
 #include "hawthorn/events.h"
+#include "hawthorn/explain.h"
 #include "hawthorn/feed.h"
 #include "hawthorn/flush_filter.h"
 #include "hawthorn/follower.h"

@@ -20,6 +20,7 @@
 #include "os/io_queue.h"
 #include "tree/cursor.h"
 #include "tree/estimate.h"
+#include "tree/explain.h"
 #include "tree/point_get.h"
 #include "tree/value_access.h"
 #include "tree/warm_up.h"
@@ -195,6 +196,22 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
     of = of->base() == nullptr ? nullptr : of->base()->source;
   }
   return all;
+}
+
+Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,
+                                   const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
+  tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  if (state == nullptr) return status;
+  Snapshot own;
+  if (options.snapshot == nullptr) own = snapshot();
+  const Snapshot& at = options.snapshot == nullptr ? own : *options.snapshot;
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
+  if (!stored.ok()) return stored.status();
+  Result<KeyExplanation> told = tree::explain(*state, stored.view(), {at.timestamp(), 0});
+  if (!told.ok()) return impl_->told(told.status());
+  return told;
 }
 
 // ---- Writes

@@ -6,6 +6,7 @@
 
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "tree/narrow.h"
 
 namespace hawthorn::tree {
 
@@ -252,10 +253,6 @@ void take_entry(const Run& run, uint32_t index, uint32_t end, const RunReading& 
   result->value = {value, size};
 }
 
-// What a point read takes of a heap at once. Where the entries with the key's head have more, it
-// searches among them, a record at a time.
-constexpr uint32_t kHeapBytesAtOnce = 4 * format::kRunBlockBytes;
-
 // The run with what the heap has of entries [begin, end), for as long as nothing else is read of
 // the heap. Nothing: it is needed, or damaged, as the result says.
 std::optional<Run> with_records(const Run& run, Run::Range range, const RunReading& reading,
@@ -276,27 +273,14 @@ std::optional<Run> with_records(const Run& run, Run::Range range, const RunReadi
 }
 
 // Of entries with the key's head, which are too many to be read, leaves those that can be of the
-// key: as few as are read at once, or none but them. False: as with_records.
+// key. False: as with_records.
 bool narrow(const Run& run, Run::Range* range, const RunReading& reading, PointRead* result) {
   const uint64_t head = key_head(reading.key, run.skip());
-  uint32_t first_end = range->end;     // the first of the key's is at most here
-  uint32_t last_begin = range->begin;  // and what lies behind its last at least here
-  for (;;) {
-    const format::HeapRange heap = run.heap_range(range->begin, range->end);
-    if (heap.end - heap.begin <= kHeapBytesAtOnce) return true;
-    uint32_t middle = range->begin + (first_end - range->begin) / 2;
-    if (range->begin == first_end) {
-      if (last_begin == range->end) return true;
-      middle = last_begin + (range->end - last_begin) / 2;
-    }
-    const std::optional<Run> one = with_records(run, {middle, middle + 1}, reading, result);
-    if (!one) return false;
-    const int order = one->compare(middle, reading.key, head);
-    if (order < 0) range->begin = middle + 1;
-    if (order > 0) range->end = middle;
-    if (order >= 0) first_end = std::min(first_end, middle);
-    if (order <= 0) last_begin = std::max(last_begin, middle + 1);
-  }
+  return narrow_range(run, range, [&](uint32_t index, int* order) {
+    const std::optional<Run> one = with_records(run, {index, index + 1}, reading, result);
+    if (one) *order = one->compare(index, reading.key, head);
+    return one.has_value();
+  });
 }
 
 // The run's part of a point read where its heap is not in memory: the records of the entries with

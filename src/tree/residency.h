@@ -180,6 +180,9 @@ class Residency {
   // is pinned. Blocks where it is packed and its front is not in memory. Errors: as load_run.
   Result<StoredBlocks> find_stored(RunFile* file, const Extent& extent, uint32_t first_block,
                                    uint32_t blocks);
+  // The same, as the run of the file tells it, or a copy of that.
+  static StoredBlocks stored_in(const RunFile& file, const Run& run, const Extent& extent,
+                                uint32_t first_block, uint32_t blocks);
   // Reads whole blocks of a value extent or of a run's heap and verifies them. The file is pinned.
   Status read_blocks(RunFile* file, const Extent& extent, uint32_t first_block, uint32_t blocks,
                      char* to);

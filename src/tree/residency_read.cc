@@ -51,11 +51,17 @@ Region region_of(const RunFile& file, const Run& run, const Extent& extent, uint
 
 Result<StoredBlocks> Residency::find_stored(RunFile* file, const Extent& extent,
                                             uint32_t first_block, uint32_t blocks) {
-  StoredBlocks found{first_block, blocks, first_block, blocks, false};
-  if (!extent.packed()) return found;
+  if (!extent.packed()) return StoredBlocks{first_block, blocks, first_block, blocks, false};
   const Result<const Run*> run = pinned_run(file);
   if (!run.ok()) return run.status();
-  const Region region = region_of(*file, **run, extent, first_block);
+  return stored_in(*file, **run, extent, first_block, blocks);
+}
+
+StoredBlocks Residency::stored_in(const RunFile& file, const Run& run, const Extent& extent,
+                                  uint32_t first_block, uint32_t blocks) {
+  StoredBlocks found{first_block, blocks, first_block, blocks, false};
+  if (!extent.packed()) return found;
+  const Region region = region_of(file, run, extent, first_block);
   found.packed = region.stored.packed();
   if (!found.packed) return found;
   const format::Packing& packing = region.stored.packing;

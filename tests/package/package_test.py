@@ -101,6 +101,13 @@ class Package(unittest.TestCase):
     def test_the_command_is_installed_and_runs(self):
         program = self.prefix / "bin" / "hawthorn"
         self.assertIn(arguments.version, run(program, "--version"))
+        share = self.prefix / "share"
+        for path, arguments_of in (("man/man1/hawthorn.1", ("man",)),
+                                   ("bash-completion/completions/hawthorn", ("completion", "bash")),
+                                   ("zsh/site-functions/_hawthorn", ("completion", "zsh")),
+                                   ("fish/vendor_completions.d/hawthorn.fish",
+                                    ("completion", "fish"))):
+            self.assertEqual((share / path).read_text(), run(program, *arguments_of))
 
     def test_only_the_public_api_is_exported(self):
         symbols = run("nm", "--dynamic", "--defined-only", "--demangle",

@@ -13,7 +13,8 @@ import command_case
 from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
 
 COMMANDS = ("put", "get", "del", "scan", "count", "load", "dump", "stats", "counters",
-            "check", "checkpoint", "backup", "backups", "verify", "restore")
+            "check", "checkpoint", "backup", "backups", "verify", "restore", "explain", "import",
+            "export", "compact")
 ALL_BYTES = bytes(range(256))
 
 

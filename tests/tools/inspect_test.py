@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""explain, stats --watch and compact: what the command tells of a database, and does for it."""
+
+import json
+import re
+import subprocess
+import time
+
+import command_case
+from command_case import BUSY, NOT_FOUND, USAGE, CommandCase
+
+
+class Explain(CommandCase):
+    def explain(self, key, *options, db=None, **how):
+        return json.loads(self.hawthorn("explain", db or self.db, key, "--json", *options,
+                                        **how).splitlines()[0])
+
+    def test_places(self):
+        value = self.file("value", b"v" * 3000)
+        large = self.file("large", b"l" * 200_000)
+        self.hawthorn("put", self.db, "small", "1815")
+        self.hawthorn("put", self.db, "apart", "--file", value)
+        self.hawthorn("put", self.db, "large", "--file", large)
+        for key, kind, size in (("small", "inline", 4), ("apart", "separated", 3000),
+                                ("large", "large", 200_000)):
+            with self.subTest(key=key):
+                told = self.explain(key)
+                self.assertEqual((told["place"], told["kind"]), ("run", kind))
+                self.assertEqual((told["found"], told["value_bytes"]), (True, size))
+                self.assertEqual(told["resident"], "nothing")
+                self.assertGreaterEqual(told["now"]["reads"], 1)
+                self.assertEqual(told["now"], told["cold"])
+                self.assertEqual(told["index"]["file"], "data.0")
+                self.assertEqual("extent" in told, kind != "inline")
+                if "extent" in told:
+                    self.assertLess(told["extent"]["offset"],
+                                    (self.db / told["extent"]["file"]).stat().st_size)
+        text = self.hawthorn("explain", self.db, "apart").decode()
+        self.assertRegex(text, r"container +\d+, from \"\" to the end, 3 entries on disk")
+        self.assertRegex(text, r"value +3000 bytes, apart from its key, in data\.0 at \d+")
+        self.assertRegex(text, r"get cold +\d reads, \S+ kB")
+
+    def test_missing_and_deleted_keys(self):
+        self.hawthorn("put", self.db, "a", "1")
+        told = self.explain("b", code=NOT_FOUND)
+        self.assertEqual((told["found"], told["place"], told["kind"]), (False, "nowhere", "none"))
+        self.assertIn("no key b in tree main", self.stderr)
+        self.assertIn("\"b\" in tree main: not found",
+                      self.hawthorn("explain", self.db, "b", code=NOT_FOUND).decode())
+        self.hawthorn("explain", self.db, "a", "--tree", "none", code=NOT_FOUND)
+        self.hawthorn("explain", self.db, "a\\q", code=USAGE)
+        self.hawthorn("explain", self.db, code=USAGE)
+
+    def test_what_another_process_has_not_flushed(self):
+        with Writer(self) as writer:
+            writer.write("k", "value")
+            told = self.explain("k")
+            self.assertEqual((told["place"], told["kind"]), ("memory", "inline"))
+            self.assertEqual(told["now"], {"reads": 0, "bytes": 0})
+            self.assertEqual(told["versions_unflushed"], 1)
+
+    def test_keys_of_bytes(self):
+        self.hawthorn("put", self.db, "\\xff\\n", "v")
+        self.assertEqual(self.explain("ff0a", "--hex")["key_base64"], "/wo=")
+
+
+class Writer:
+    """A process that has the database open, and writes when it is told to."""
+
+    def __init__(self, case):
+        self.case = case
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [command_case.PROGRAM, "load", self.case.db, "--durability", "none"],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process.stdin.write(command_case.HEAD)
+        self.process.stdin.flush()
+        self.await_alive()
+        return self
+
+    def await_alive(self):
+        for _ in range(200):
+            done = subprocess.run([command_case.PROGRAM, "counters", self.case.db, "--json"],
+                                  capture_output=True, check=False)
+            if done.returncode == 0 and json.loads(done.stdout)["alive"]:
+                return
+            time.sleep(0.05)
+        self.case.fail("nobody has opened the database")
+
+    def write(self, key, value):
+        """One tree of one entry, committed when its end is read."""
+        self.process.stdin.write(f"#tree name=main\n{key}\t{value}\n#end entries=1\n".encode())
+        self.process.stdin.flush()
+        for _ in range(200):
+            done = subprocess.run([command_case.PROGRAM, "get", self.case.db, key],
+                                  capture_output=True, check=False)
+            if done.returncode == 0 and done.stdout == value.encode():
+                return
+            time.sleep(0.05)
+        self.case.fail("the entry does not come")
+
+    def close(self):
+        self.process.communicate()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.close()
+
+
+class Watch(CommandCase):
+    def test_totals_and_rates_of_another_process(self):
+        with Writer(self) as writer:
+            watch = subprocess.Popen([command_case.PROGRAM, "stats", self.db, "--watch=0.3",
+                                      "--json"], stdout=subprocess.PIPE)
+            first = json.loads(watch.stdout.readline())
+            for number in range(10):
+                writer.write("k", str(number))
+            time.sleep(2.5)  # figures are of each second
+            writer.close()
+            rest, _ = watch.communicate(timeout=60)  # ends with that process
+        self.assertEqual(watch.returncode, 0)
+        looks = [json.loads(line) for line in rest.splitlines()]
+        self.assertEqual({look["pid"] for look in looks}, {first["pid"]})
+        self.assertGreaterEqual(looks[-1]["counters"]["commits"],
+                                first["counters"]["commits"] + 10)
+        rates = [look["rates"]["commits"] for look in looks if look["rates"]]
+        self.assertTrue(any(rate > 0 for rate in rates), rates)
+
+    def test_text(self):
+        with Writer(self):
+            text = self.hawthorn("stats", self.db, "--watch=0.1", "--times", "2").decode()
+        pages = text.split(f"{self.db}, process ")
+        self.assertEqual(len(pages), 3)
+        for page in pages[1:]:
+            self.assertRegex(page, r"total +in a second\n")
+            self.assertRegex(page, r"\n  commits +\d+")
+
+    def test_mistakes(self):
+        self.hawthorn("stats", self.db, "--watch", code=NOT_FOUND)
+        self.hawthorn("put", self.db, "a", "1")
+        self.hawthorn("stats", self.db, "--watch", code=NOT_FOUND)
+        self.assertIn("no process has it open", self.stderr)
+        for seconds in ("0", "-1", "soon", "nan", "1e9", "1x"):
+            self.hawthorn("stats", self.db, f"--watch={seconds}", code=USAGE)
+            self.assertIn("seconds between", self.stderr)
+        self.hawthorn("stats", self.db, "--times", "3", code=USAGE)
+        self.assertIn("commits", self.hawthorn("stats", self.db).decode())
+
+
+class Compact(CommandCase):
+    def test_garbage_goes(self):
+        for step in (1, 25):  # so few are overwritten that no flush rewrites the rest
+            lines = "".join(f"{number:05},{str(step) * 2000}\n"
+                            for number in range(0, 10_000, step))
+            self.hawthorn("import", self.db, "--format", "csv",
+                          stdin=("key,value\n" + lines).encode())
+        before = self.hawthorn("dump", self.db)
+        said = json.loads(self.hawthorn("compact", self.db, "--json"))
+        self.assertLess(said["bytes_after"], said["bytes_before"])
+        self.assertGreater(said["garbage_before"], 0)
+        self.assertEqual(said["garbage_after"], 0)
+        self.assertGreater(said["bytes_written"], 0)
+        self.assertEqual(self.hawthorn("dump", self.db), before)
+        self.hawthorn("check", self.db)
+        again = json.loads(self.hawthorn("compact", self.db, "--json"))
+        self.assertEqual(again["bytes_written"], 0)
+        text = self.hawthorn("compact", self.db, "--bytes-per-second", "100MB").decode()
+        self.assertTrue(re.fullmatch(r"\S+ MB with \S+ B of garbage before, \S+ MB with \S+ B "
+                                     r"after; \S+ B written in 0:0\d\n", text), text)
+
+    def test_mistakes(self):
+        self.hawthorn("compact", self.db, code=NOT_FOUND)
+        with Writer(self):
+            self.hawthorn("compact", self.db, code=BUSY)
+
+
+if __name__ == "__main__":
+    command_case.main()
