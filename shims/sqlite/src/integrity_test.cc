@@ -151,6 +151,43 @@ TEST_F(IntegrityTest, EntriesOfOtherRows) {
 }
 
 // Whose text is in UTF-16, and by others than BINARY: so keys are not made again.
+// Keys that are longer than the engine's (long_key.h).
+TEST_F(IntegrityTest, LongEntries) {
+  ASSERT_SQL_OK(connection_,
+                "CREATE TABLE l(a); CREATE INDEX long ON l(a);"
+                "INSERT INTO l VALUES(replace(hex(zeroblob(33000)), '0', 'x') || 'b'),"
+                "(replace(hex(zeroblob(33000)), '0', 'x') || 'a'),"
+                "(replace(hex(zeroblob(33000)), '0', 'x') || 'c')");
+  const std::vector<Entry> sound = entries("long");
+  ASSERT_EQ(sound.size(), 3U);
+  expect_complaint("long", "is no long one",
+                   [](const Entry& entry) { return Entry{entry.key, entry.value.substr(0, 9)}; });
+  expect_complaint("long", "is no long one", [](Entry entry) {
+    entry.value[9] = '\x7f';  // the size of the rest
+    entry.value[8] = '\x7f';
+    return entry;
+  });
+  expect_complaint("long", "is no record", [](Entry entry) {
+    entry.value.push_back('x');
+    return entry;
+  });
+  expect_complaint("long", "missing from index", [](Entry entry) {
+    entry.value[entry.value.find('x')] = 'y';
+    return entry;
+  });
+  // The last one before the others of its group, and what reads that.
+  Entry moved = sound[2];
+  moved.key = sound[0].key.substr(0, sound[0].key.size() - 1) + '\x01';
+  replace("long", sound[2].key, moved);
+  EXPECT_NE(check().find("out of order"), std::string::npos);
+  replace("long", moved.key, {sound[2].key, "\0\0"s});
+  EXPECT_EQ(connection_.code("SELECT length(a) FROM l INDEXED BY long ORDER BY a"), SQLITE_CORRUPT);
+  EXPECT_EQ(connection_.code("INSERT INTO l SELECT a || 'z' FROM l WHERE rowid = 3"),
+            SQLITE_CORRUPT);
+  replace("long", sound[2].key, sound[2]);
+  EXPECT_EQ(check(), "t'ok'\n");
+}
+
 TEST_F(IntegrityTest, RowsAddedColumnsAndOtherEncodings) {
   for (const std::string encoding : {"UTF-8", "UTF-16le", "UTF-16be"}) {
     Connection other(path(encoding + ".db"));
