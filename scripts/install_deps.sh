@@ -9,6 +9,8 @@ packages=(
   libhwy-dev libxxhash-dev libcli11-dev liblz4-dev libzstd-dev libssl-dev
   # io_uring; a build without it reads by a pool of threads.
   liburing-dev
+  # History and completion of `hawthorn shell`, which reads plain lines without it.
+  libedit-dev
   # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack;
   # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with; what SQLite's source
   # needs to become one file.

@@ -54,14 +54,6 @@ class IntegerOrder final : public KeyOrder {
   }
 };
 
-// The first key after all keys with this prefix; nothing when there is none (only 0xff bytes).
-std::optional<std::string> after_prefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (prefix.empty()) return std::nullopt;
-  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
-  return prefix;
-}
-
 void print_message(LogLevel level, std::string_view message) {
   const char* kind = level == LogLevel::kError     ? "error: "
                      : level == LogLevel::kWarning ? "warning: "
@@ -164,6 +156,13 @@ Result<std::string> decode_argument(const CommonOptions& common, std::string_vie
   if (bytes.ok()) return bytes;
   return Status(StatusCode::kInvalidArgument,
                 std::string(what) + ": " + std::string(bytes.status().message()));
+}
+
+std::optional<std::string> after_prefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
 }
 
 Result<KeyRange> resolve_range(const CommonOptions& common, const RangeOptions& range) {

@@ -114,6 +114,10 @@ struct StatsOptions {
   uint64_t times = 0;         // 0: until it is closed
 };
 
+struct ShellOptions {
+  bool read_only = false;
+};
+
 struct CompactOptions {
   uint64_t bytes_per_second = 0;
 };
@@ -157,6 +161,7 @@ Status run_import(const CommonOptions& common, const TableOptions& options);
 Status run_export(const CommonOptions& common, const TableOptions& options);
 Status run_explain(const CommonOptions& common, const std::string& key);
 Status run_stats(const CommonOptions& common, const StatsOptions& options);
+Status run_shell(const CommonOptions& common, const ShellOptions& options);
 Status run_compact(const CommonOptions& common, const CompactOptions& options);
 Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
@@ -185,6 +190,8 @@ struct KeyRange {
   std::string lower;
   std::optional<std::string> upper;
 };
+// The first key after all keys with this prefix; nothing when there is none (only 0xff bytes).
+std::optional<std::string> after_prefix(std::string prefix);
 // Errors: kInvalidArgument for malformed text, or for a prefix beside the other two.
 Result<KeyRange> resolve_range(const CommonOptions& common, const RangeOptions& range);
 

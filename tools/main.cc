@@ -43,6 +43,7 @@ class CommandLine {
     describe_tables();
     describe_copies();
     describe_care();
+    describe_shell();
     describe_programs();
     describe_itself();
   }
@@ -216,6 +217,17 @@ class CommandLine {
         ->transform(without_description(CLI::CheckedTransformer(formats)))
         ->type_name("FORMAT");
     add_progress(command);
+  }
+
+  void describe_shell() {
+    CLI::App& shell = add_command(
+        "shell", "Take commands from the terminal, or from standard input; help lists them",
+        [this] { return run_shell(common_, shell_options_); });
+    shell.add_flag("--read-only", shell_options_.read_only,
+                   "Change nothing; beside a process that writes, too");
+    shell.add_option("--tree", common_.tree, "The tree to begin with (default: main)")
+        ->type_name("NAME");
+    add_key_id(shell);
   }
 
   void describe_tables() {
@@ -392,6 +404,7 @@ class CommandLine {
   TableOptions table_;
   StatsOptions stats_;
   CompactOptions compact_;
+  ShellOptions shell_options_;
   std::string explain_key_;
   Shell shell_ = Shell::kBash;
   std::string man_command_;

@@ -42,6 +42,38 @@ TEST_F(AccessCTest, ReadsIntoBuffersAndCopies) {
   EXPECT_EQ(size, 0U);
 }
 
+TEST_F(AccessCTest, ExplainsWhereAKeyIs) {
+  open_with_tree();
+  put("k", "value");
+  RecordsHandle told;
+  const auto explain = [&](const char* key, const hawthorn_snapshot* at) {
+    hawthorn_records* made = nullptr;
+    C_OK(hawthorn_db_explain(db_.get(), tree_.get(), key, 1, at, &made, &e));
+    told.reset(made);
+  };
+  const auto word = [&](const char* field) {
+    size_t size = 0;
+    const void* bytes = hawthorn_records_bytes(told.get(), 0, field, &size);
+    return bytes_of(bytes, size);
+  };
+  explain("k", nullptr);
+  EXPECT_EQ(word("place"), "memory");
+  EXPECT_EQ(hawthorn_records_number(told.get(), 0, "value_bytes", 0), 5U);
+  const SnapshotHandle before = snapshot();
+  C_OK(hawthorn_db_del(db_.get(), tree_.get(), "k", 1, nullptr, &e));
+  C_OK(hawthorn_db_flush(db_.get(), &e));
+  explain("k", nullptr);
+  EXPECT_EQ(hawthorn_records_number(told.get(), 0, "found", 9), 0U);
+  EXPECT_EQ(word("kind"), "deleted");
+  explain("k", before.get());
+  EXPECT_EQ(word("place"), "run");
+  EXPECT_EQ(word("kind"), "inline");
+  EXPECT_EQ(word("index_file"), "data.0");
+  EXPECT_GE(hawthorn_records_number(told.get(), 0, "cold_reads", 0), 1U);
+  explain("x", nullptr);
+  EXPECT_EQ(word("place"), "nowhere");
+}
+
 TEST_F(AccessCTest, DeletesAndCounts) {
   open_with_tree();
   for (const char* key : {"a", "b", "c", "d", "e"}) put(key, key);

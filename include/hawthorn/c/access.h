@@ -80,6 +80,14 @@ HAWTHORN_C_API hawthorn_code hawthorn_db_estimate(hawthorn_db* db, const hawthor
                                                   const void* high, size_t high_size,
                                                   uint64_t* entries, uint64_t* bytes,
                                                   hawthorn_error** error);
+// Where a key is, and what a get of it reads from disk (explain.h): one row of found, the fields of
+// hawthorn::KeyExplanation by their names, those of index, extent, now and cold with these names
+// before theirs (index_file, now_reads), and words for place, kind and resident. A key that is not
+// there is no error.
+HAWTHORN_C_API hawthorn_code hawthorn_db_explain(hawthorn_db* db, const hawthorn_tree* tree,
+                                                 const void* key, size_t key_size,
+                                                 const hawthorn_snapshot* snapshot,
+                                                 hawthorn_records** out, hawthorn_error** error);
 
 // ---- Many keys at once
 
