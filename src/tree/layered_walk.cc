@@ -116,6 +116,7 @@ bool LayeredWalk::show() {
     valid_ = false;
     value_ = {};
     status_ = Status();
+    untold_ = Status();
     const TreeCursor* nearest = nullptr;
     bool layered = false;
     for (size_t i = 0; i < cursors_.size(); ++i) {
@@ -225,6 +226,10 @@ size_t LayeredWalk::next_batch(std::span<Entry> out) {
     return count;
   }
   if (valid_ && !sought_ && !seek(key_)) return 0;
+  if (!untold_.ok()) {
+    status_ = std::exchange(untold_, Status());
+    return 0;
+  }
   bool there = valid_;
   if (batching_) {
     valid_ = true;
@@ -241,6 +246,7 @@ size_t LayeredWalk::next_batch(std::span<Entry> out) {
   }
   // What cannot be shown is told by the next batch, which goes on behind it.
   batching_ = there && (count > 0 || !status_.ok());
+  if (batching_ && count > 0) untold_ = std::exchange(status_, Status());
   valid_ = false;
   return count;
 }

@@ -79,6 +79,7 @@ class LayeredWalk {
   std::string_view value_;
   std::deque<std::string> batch_;
   Status status_;
+  Status untold_;  // of the entry behind the last batch
 };
 
 }  // namespace hawthorn::tree
