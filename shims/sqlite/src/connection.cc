@@ -414,10 +414,6 @@ Status HwConnection::get_large(const Tree& tree, std::string_view key, std::stri
                     : database->db().read_stream(tree, key, take, 0, {.snapshot = &snapshot});
 }
 
-hawthorn::Cursor HwConnection::open_cursor(const Tree& tree) { return open_cursor(tree, false); }
-
-hawthorn::Cursor HwConnection::open_key_cursor(const Tree& tree) { return open_cursor(tree, true); }
-
 hawthorn::Cursor HwConnection::open_cursor(const Tree& tree, bool key_only) {
   hawthorn::CursorOptions options;
   options.key_only = key_only;

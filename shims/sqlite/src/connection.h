@@ -83,10 +83,10 @@ struct HwConnection {
   hawthorn::Status get(const hawthorn::Tree& tree, std::string_view key, hawthorn::Value& value);
   // Of a value that get has refused as too large.
   hawthorn::Status get_large(const hawthorn::Tree& tree, std::string_view key, std::string* value);
-  hawthorn::Cursor open_cursor(const hawthorn::Tree& tree);
-  // It reads no values.
-  hawthorn::Cursor open_key_cursor(const hawthorn::Tree& tree);
-  // The same, or one that was kept: of what the transaction sees now, wherever it stands.
+  // key_only: it reads no values.
+  hawthorn::Cursor open_cursor(const hawthorn::Tree& tree, bool key_only = false);
+  // One that reads them, made now, or one that was kept: of what the transaction sees now, wherever
+  // it stands.
   hawthorn::Cursor take_cursor(uint32_t root, const hawthorn::Tree& tree);
   // One that is done, for the next of this tree in the same transaction.
   void keep_cursor(uint32_t root, hawthorn::Cursor cursor);
@@ -142,7 +142,6 @@ struct HwConnection {
   size_t kept_bytes = 0;
 
  private:
-  hawthorn::Cursor open_cursor(const hawthorn::Tree& tree, bool key_only);
   bool uses_txn() const { return mode == Mode::kWrite || concurrent; }
   int take_snapshot();
   void keep_numbers(uint64_t changes);

@@ -69,7 +69,7 @@ int HwCursor::find_long(std::string_view wanted, bool behind, LongPlace* place) 
   const std::string_view rest = behind_group(wanted);
   std::string& low = place->low;
   std::string& high = place->high;
-  hawthorn::Cursor labels = connection->open_key_cursor(tree);
+  hawthorn::Cursor labels = connection->open_cursor(tree, true);
   std::string sought;
   const auto seek = [&](std::string_view label, std::string_view end) {
     sought.assign(group_of(wanted));
@@ -176,7 +176,7 @@ int HwCursor::place_long(std::string* engine_key) {
 // Gives the entries of a group labels that leave space between them.
 int HwCursor::relabel(std::string_view group) {
   std::vector<std::string> labels;
-  hawthorn::Cursor all = connection->open_key_cursor(tree);
+  hawthorn::Cursor all = connection->open_cursor(tree, true);
   for (bool more = all.seek(group); more && all.key().starts_with(group); more = all.next()) {
     labels.emplace_back(behind_group(all.key()));
   }
