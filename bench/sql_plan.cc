@@ -90,19 +90,15 @@ std::pair<int64_t, int64_t> SqlPlan::random_range(int64_t last, int64_t width_mi
 }
 
 SqlPlan::ByNumber SqlPlan::by_b(const Rows& rows) {
-  ByNumber list;
-  for (const auto& [rowid, row] : rows) list.emplace_back(row.b, &row);
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
-  return list;
+  std::multimap<ByNumber::value_type::first_type, const Row*> sorted;
+  for (const auto& [rowid, row] : rows) sorted.emplace(row.b, &row);
+  return {sorted.begin(), sorted.end()};
 }
 
 SqlPlan::ByText SqlPlan::by_c(const Rows& rows) {
-  ByText list;
-  for (const auto& [rowid, row] : rows) list.emplace_back(row.c, &row);
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
-  return list;
+  std::multimap<ByText::value_type::first_type, const Row*> sorted;
+  for (const auto& [rowid, row] : rows) sorted.emplace(row.c, &row);
+  return {sorted.begin(), sorted.end()};
 }
 
 // The table itself is read, no index.

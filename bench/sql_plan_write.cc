@@ -82,12 +82,8 @@ void SqlPlan::insert_select(SqlItem& item) {
                                           " ORDER BY b * %ld %% %ld, a",
                                           kFactor, kModulus),
                         .counts_changes = true});
-  std::vector<std::pair<int64_t, const Row*>> order;
-  for (const auto& [rowid, row] : ordered_) {
-    order.emplace_back(row.b * kFactor % kModulus, &row);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::multimap<int64_t, const Row*> order;
+  for (const auto& [rowid, row] : ordered_) order.emplace(row.b * kFactor % kModulus, &row);
   for (const auto& [key, row] : order) copy_[static_cast<int64_t>(copy_.size()) + 1] = *row;
   item.rows = copy_.size();
   item.expected.add_changes(static_cast<int64_t>(copy_.size()));
@@ -106,12 +102,10 @@ void SqlPlan::delete_refill(SqlItem& item) {
     item.expected.add_changes(static_cast<int64_t>(plain_.size()));
     item.rows += indexed_.size() + plain_.size();
   }
-  std::vector<const Row*> sorted;
-  for (const auto& [rowid, row] : plain_) sorted.push_back(&row);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row* x, const Row* y) { return x->b > y->b; });
+  std::multimap<int64_t, const Row*, std::greater<>> sorted;
+  for (const auto& [rowid, row] : plain_) sorted.emplace(row.b, &row);
   indexed_.clear();
-  for (const Row* const row : sorted) {
+  for (const auto& [b, row] : sorted) {
     indexed_[static_cast<int64_t>(indexed_.size()) + 1] = *row;
   }
   item.checks.push_back(check("indexed", indexed_));

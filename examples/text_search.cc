@@ -96,8 +96,8 @@ class TextIndex {
     }
     std::vector<std::string> hits;
     for (const auto& [document, score] : scores) hits.push_back(document);
-    std::stable_sort(hits.begin(), hits.end(), [&](const std::string& a, const std::string& b) {
-      return scores[a] > scores[b];
+    std::sort(hits.begin(), hits.end(), [&](const std::string& a, const std::string& b) {
+      return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
     });
     if (hits.size() > limit) hits.resize(limit);
     return hits;
