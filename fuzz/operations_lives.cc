@@ -7,6 +7,7 @@ namespace {
 
 constexpr int kLivesMax = 4;
 constexpr int kCopiesMax = 3;
+constexpr int kDataKeysMax = 64;  // as Db::rotate_data_key documents it
 constexpr char kCopyInTheMiddle[] = "/copy in the middle";
 
 std::vector<std::string> ids_of(Db& db) {
@@ -114,9 +115,15 @@ void Run::rotate() {
   }
   if (how % 2 == 0) {
     FUZZ_OK(db_->rotate_key(how % 4 == 0 ? "two" : "three"));
-  } else {
-    FUZZ_OK(db_->rotate_data_key());
+    return;
   }
+  const Status status = db_->rotate_data_key();
+  if (data_keys_ == kDataKeysMax) {
+    FUZZ_CHECK(status.is(StatusCode::kNotSupported));
+    return;
+  }
+  FUZZ_OK(status);
+  ++data_keys_;
 }
 
 void Run::close_all() {

@@ -250,6 +250,7 @@ class Run {
   int ranges_ = 0;
   int lives_ = 0;
   int copied_ = 0;
+  int data_keys_ = 1;
   uint64_t ids_ = 0;
 };
 
