@@ -8,7 +8,6 @@ namespace {
 constexpr int kLivesMax = 4;
 constexpr int kCopiesMax = 3;
 constexpr int kDataKeysMax = 64;  // as Db::rotate_data_key documents it
-constexpr char kCopyInTheMiddle[] = "/copy in the middle";
 
 std::vector<std::string> ids_of(Db& db) {
   const auto prepared = db.prepared();
@@ -152,7 +151,7 @@ std::optional<State> Run::in_the_middle(uint8_t how) {
       (void)db_->compact();
       return std::nullopt;
     case 2:
-      (void)db_->checkpoint(kCopyInTheMiddle);
+      (void)db_->checkpoint(copy_in_the_middle());
       return std::nullopt;
     case 3: {
       auto repository = BackupRepository::open_on(db_.machine(), "/backups in the middle");
@@ -207,8 +206,8 @@ void Run::end_life() {
   Options options = Database::options(encrypted_);
   options.create_if_missing = false;
   if (how / 4 % 2 != 0 || how / 8 % 5 != 2) return;
-  if (Db::open_on(db_.machine(), kCopyInTheMiddle, options).ok()) {
-    expect_copy(kCopyInTheMiddle, before);
+  if (Db::open_on(db_.machine(), copy_in_the_middle(), options).ok()) {
+    expect_copy(copy_in_the_middle(), before);
   }
 }
 

@@ -220,6 +220,8 @@ class Run {
   void end_life();
   void reopened();
   std::optional<State> in_the_middle(uint8_t how);
+  // Of each life another one, since that of an earlier life may be whole.
+  std::string copy_in_the_middle() const { return "/copy in life " + std::to_string(lives_); }
   Moment recovered();
   // Of each tree, by its name or by that of the one it hangs in and the keys down to it.
   using Entries = std::vector<std::pair<std::string, std::string>>;
