@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build, the tests and the benchmarks need and that are not
-# there yet; with `bindings` as an argument what the bindings of other languages need, too. Needs root, or sudo; touches nothing and asks for nothing when all of them are there.
+# there yet; with `bindings` as an argument what the bindings of other languages need, too. Needs
+# root, or sudo; touches nothing and asks for nothing when all of them are there.
 set -euo pipefail
 
 packages=(
