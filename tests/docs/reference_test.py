@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The reference of the site has a heading for each class and function that the headers offer."""
+
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+import api_reference  # noqa: E402
+
+HEADER = """#pragma once
+// A thing: see other.h.
+//
+//   Thing thing;
+
+namespace hawthorn {
+
+class Later;
+
+// What it is.
+class HAWTHORN_EXPORT Thing {
+ public:
+  Thing() = default;
+  // Turns it by `steps`. Errors: kBusy.
+  Status turn(int steps,
+              bool fast = false);
+  bool ok() const { return ok_; }
+
+ private:
+  // Not shown.
+  void secret();
+  bool ok_ = false;
+};
+
+}  // namespace hawthorn
+"""
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pages = api_reference.pages()
+
+    def headings(self, folder):
+        return "\n".join(line for name, text in self.pages.items() if name.startswith(folder)
+                         for line in text.split("\n") if line.startswith("##"))
+
+    def test_every_class_is_there(self):
+        headings = self.headings("cpp/")
+        for path in api_reference.INCLUDE.glob("*.h"):
+            text = path.read_text("utf-8")
+            for name in re.findall(r"^(?:class|struct)(?: HAWTHORN_EXPORT)? (\w+) \{", text,
+                                   re.MULTILINE):
+                self.assertRegex(headings, rf"## (class|struct) `{name}`\n", path.name)
+
+    def test_every_function_of_c_is_there(self):
+        headings = self.headings("c/")
+        for path in (api_reference.INCLUDE / "c").glob("*.h"):
+            text = path.read_text("utf-8")
+            for name in re.findall(r"^HAWTHORN_C_API [^;(]*?\b(\w+)\(", text, re.MULTILINE):
+                self.assertIn(f"`{name}`", headings, path.name)
+
+    def test_blocks_are_closed(self):
+        for name, text in self.pages.items():
+            self.assertEqual(text.count("```") % 2, 0, name)
+
+    def test_a_header(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "thing.h"
+            path.write_text(HEADER, "utf-8")
+            text = api_reference.Page(path, "cpp").markdown()
+        self.assertIn("A thing: see `other.h`.", text)
+        self.assertIn("```cpp\nThing thing;\n```", text)
+        self.assertIn("## class `Thing`\n\nWhat it is.\n", text)
+        self.assertIn("### `Thing::turn`\n\n```cpp\nStatus turn(int steps,\n"
+                      "            bool fast = false);\n```\n\nTurns it by `steps`. Errors: `kBusy`.",
+                      text)
+        self.assertIn("bool ok() const;\n", text)
+        for hidden in ("secret", "Later", "Not shown", "HAWTHORN_EXPORT"):
+            self.assertNotIn(hidden, text)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
