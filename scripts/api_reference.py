@@ -261,8 +261,10 @@ class Page:
                 self.prose(item.comment)
                 self.members(name.split("::")[-1], body_of(first), True)
                 return
-            names = [f"`{name}`"] if name else [f"`{self.constants(text)}`"]
-            self.out += [f"## {kind} " + names[0], ""]
+            names = [f"`{name or self.constants(text)}`"]
+            names += [f"`{name_of(one)}`" for one in declarations[1:] if "(" in one[0]
+                      and not one[0].startswith("#")]
+            self.out += [f"## {kind} " + ", ".join(dict.fromkeys(names)), ""]
             self.prose(item.comment)
             self.code(declarations)
             return

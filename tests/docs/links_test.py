@@ -13,6 +13,7 @@ from documents import REPOSITORY, anchors, documents, lines_of
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MADE = {"contributing.md"}  # pages of the site that are no files of docs/
+ADDED = {"c-api.md"}  # the site's hook puts it beside the reference
 LEADS = "leads to"
 
 
@@ -41,7 +42,7 @@ class Links(unittest.TestCase):
 
     def test_every_page_has_a_place(self):
         nav = (REPOSITORY / "mkdocs.yml").read_text("utf-8").split("\nnav:")[1]
-        named = set(re.findall(r"([\w-]+\.md)$", nav, re.MULTILINE)) - MADE
+        named = set(re.findall(r"([\w-]+\.md)$", nav, re.MULTILINE)) - MADE | ADDED
         there = {path.name for path in (REPOSITORY / "docs").glob("*.md")}
         self.assertEqual(named, there)
 

@@ -54,14 +54,15 @@ class Pages(unittest.TestCase):
             text = path.read_text("utf-8")
             for name in re.findall(r"^(?:class|struct)(?: HAWTHORN_EXPORT)? (\w+) \{", text,
                                    re.MULTILINE):
-                self.assertRegex(headings, rf"## (class|struct) `{name}`\n", path.name)
+                self.assertTrue(name == "Pin" or  # which is for the library alone
+                                re.search(rf"## (class|struct) `{name}`\n", headings), name)
 
     def test_every_function_of_c_is_there(self):
         headings = self.headings("c/")
         for path in (api_reference.INCLUDE / "c").glob("*.h"):
             text = path.read_text("utf-8")
             for name in re.findall(r"^HAWTHORN_C_API [^;(]*?\b(\w+)\(", text, re.MULTILINE):
-                self.assertIn(f"`{name}`", headings, path.name)
+                self.assertTrue(f"`{name}`" in headings, name)
 
     def test_blocks_are_closed(self):
         for name, text in self.pages.items():
@@ -75,10 +76,9 @@ class Pages(unittest.TestCase):
         self.assertIn("A thing: see `other.h`.", text)
         self.assertIn("```cpp\nThing thing;\n```", text)
         self.assertIn("## class `Thing`\n\nWhat it is.\n", text)
-        self.assertIn("### `Thing::turn`\n\n```cpp\nStatus turn(int steps,\n"
-                      "            bool fast = false);\n```\n\nTurns it by `steps`. Errors: `kBusy`.",
-                      text)
-        self.assertIn("bool ok() const;\n", text)
+        self.assertIn("### `Thing::turn`, `ok`\n\n```cpp\nStatus turn(int steps,\n"
+                      "            bool fast = false);\nbool ok() const;\n```\n\n"
+                      "Turns it by `steps`. Errors: `kBusy`.", text)
         for hidden in ("secret", "Later", "Not shown", "HAWTHORN_EXPORT"):
             self.assertNotIn(hidden, text)
 

@@ -45,7 +45,7 @@ int main(int, char** argv) {
 }
 """
 CALL = re.compile(r"(?:^|[^\w./-])hawthorn ([a-z][a-z-]+)((?: [^|&;`)>]*)?)")
-OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z_-]*)")
 BROUGHT_ALONG = {"import-rocksdb", "export-rocksdb", "import-sqlite", "export-sqlite", "ldb",
                  "mdbx-dump", "mdbx-load", "bench"}
 arguments = None
