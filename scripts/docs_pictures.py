@@ -76,8 +76,8 @@ class Picture:
 def write_path():
     p = Picture("write", 380, "How a write goes",
                 "A put goes to the delta of its container, and its commit record to the log ring, "
-                "both in memory. The ring is written to log segments on disk. Later a flush makes of the delta "
-                "a new index run and one value extent; the manifest names them.")
+                "both in memory. The ring is written to log segments on disk. Later a flush makes "
+                "of the delta a new index run and one value extent; the manifest names them.")
     p.area(20, 16, 720, 176, "memory")
     p.area(20, 212, 720, 150, "disk")
     p.box(44, 78, 110, 56, "old", "put", ["key, value"])
