@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo test test-compat reliability coverage fuzz build format help
+.PHONY: all demo test test-compat reliability coverage fuzz build docs format help
 all: build
 
 help:
@@ -12,6 +12,7 @@ help:
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
+	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
 
 demo:
@@ -39,6 +40,9 @@ build:
 	scripts/install_deps.sh
 	cmake --preset release
 	cmake --build --preset release
+
+docs:
+	scripts/docs.sh
 
 format:
 	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i

@@ -3,13 +3,18 @@
 #
 # The programs that it takes (scripts/docs_requirements.txt) go to a virtual environment of their
 # own, build/docs-site. Warnings are errors: a link to nowhere ends it. The pages ask nothing of
-# other hosts, and can be read from the disk: build/site/index.html.
+# other hosts, and can be read from the disk, but for the search, which takes a server:
+# python3 -m http.server --directory build/site
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 environment=build/docs-site
 requirements=scripts/docs_requirements.txt
 if ! cmp -s "$requirements" "$environment/installed.txt"; then
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    echo "docs: Python's venv is missing: apt-get install python3-venv" >&2
+    exit 1
+  fi
   rm -rf "$environment"
   python3 -m venv "$environment"
   "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"

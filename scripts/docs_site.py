@@ -100,10 +100,11 @@ def own_pages():
 
 def decision_pages():
     index = ["# Decisions", "", "Choices that somebody may want to undo, with what they were "
-             "measured by.", ""]
+             "measured by.", "", "| | |", "|---|---|"]
     for path in sorted((REPOSITORY / "docs" / "decisions").glob("*.md")):
         title = path.read_text("utf-8").split("\n", 1)[0].lstrip("# ")
-        index.append(f"- [{title}]({path.name})")
+        title = re.sub(r"^\d+\. ", "", title)
+        index.append(f"| {int(path.name[:4])} | [{title}]({path.name}) |")
     pages["docs/decisions"] = "decisions/index.md"
     yield "decisions/index.md", "\n".join(index) + "\n"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The reference of the site has a heading for each class and function that the headers offer."""
+"""What scripts make for the site: the reference has a heading for each class and function that the
+headers offer, and the pictures are those that their script draws."""
 
 import pathlib
 import re
@@ -10,6 +11,7 @@ import unittest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 import api_reference  # noqa: E402
+import docs_pictures  # noqa: E402
 
 HEADER = """#pragma once
 // A thing: see other.h.
@@ -81,6 +83,18 @@ class Pages(unittest.TestCase):
                       "Turns it by `steps`. Errors: `kBusy`.", text)
         for hidden in ("secret", "Later", "Not shown", "HAWTHORN_EXPORT"):
             self.assertNotIn(hidden, text)
+
+
+class Pictures(unittest.TestCase):
+    def test_they_are_as_drawn(self):
+        there = docs_pictures.FOLDER
+        self.addCleanup(setattr, docs_pictures, "FOLDER", there)
+        with tempfile.TemporaryDirectory() as folder:
+            docs_pictures.FOLDER = pathlib.Path(folder)
+            docs_pictures.main()
+            for path in pathlib.Path(folder).iterdir():
+                self.assertEqual(path.read_text("utf-8"),
+                                 (there / path.name).read_text("utf-8"), path.name)
 
 
 if __name__ == "__main__":
