@@ -6,7 +6,7 @@ all: build
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
 	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
-	@echo "make test-compat  tests of the shims for other engines' APIs"
+	@echo "make test-compat  tests of the shims for other engines' APIs, and of the bindings"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
 	@echo "                  target, and the long tests, of the shims too"
 	@echo "make coverage     which lines and branches the tests reach"
@@ -22,7 +22,7 @@ test:
 	scripts/test.sh $(STAGES)
 
 test-compat:
-	scripts/test.sh compat compat-asan
+	scripts/test.sh compat compat-asan bindings
 
 reliability:
 	scripts/test.sh reliability long compat-long
