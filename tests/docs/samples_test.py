@@ -145,6 +145,8 @@ class Commands(unittest.TestCase):
     def test_options_are_there(self):
         known, problems, found = {}, [], 0
         for path in documents():
+            if "bindings" in path.parts:
+                continue  # there the word may be a module's name
             for number, command, options in calls(path):
                 if command not in known:
                     known[command] = self.help_of(command)
