@@ -31,7 +31,8 @@ KINDS = {".cc": "cpp", ".h": "cpp", ".c": "c", ".py": "python", ".sh": "bash", "
          ".rs": "rust", ".go": "go", ".js": "javascript", ".ts": "typescript", ".json": "json",
          ".yml": "yaml", ".toml": "toml"}
 
-LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))|^\[[^\]]+\]:\s+(\S+)")
+DEFINITION = re.compile(r"^(\[[^\]]+\]:\s+)(\S+)(.*)$")
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})(\w*)(.*)$")
 BINDING = re.compile(r"(?<!\[)`(bindings/[\w./-]+)`")
 ITEM = re.compile(r"^( *)([-*]|\d+\.) +")
@@ -159,7 +160,8 @@ def lines_of(text):
 def links_of(text):
     for line, is_code in lines_of(text):
         if not is_code:
-            yield from (link for link in LINK.findall(line) if is_local(link))
+            links = [one or other for one, other in LINK.findall(line)]
+            yield from (link for link in links if is_local(link))
 
 
 def add_listings(texts):
@@ -200,7 +202,9 @@ def put_into(nav, title, entries):
 
 def on_config(config):
     nav = config.nav
-    put_into(nav, "Examples", ["examples/index.md"])
+    examples = sorted(path.stem for path in (REPOSITORY / "examples").glob("*.c*"))
+    put_into(nav, "Examples",
+             ["examples/index.md"] + [{name: f"examples/{name}.md"} for name in examples])
     put_into(nav, "Decisions", ["decisions/index.md"])
     cpp = sorted(path.stem for path in api_reference.INCLUDE.glob("*.h")
                  if path.name not in api_reference.NO_PAGE)
@@ -217,6 +221,11 @@ def on_config(config):
         if "Move here" in item:
             item["Move here"] += [{title: f"shims/{name}.md"} for name, title in SHIMS
                                   if (REPOSITORY / "shims" / name / "SUPPORTED.md").is_file()]
+    named = set(re.findall(r"[\w-]+\.md", str(nav)))
+    for item in nav:
+        if "Inside" in item:  # what nobody has given a place
+            item["Inside"] += sorted(path.name for path in (REPOSITORY / "docs").glob("*.md")
+                                     if path.name not in named)
     return config
 
 
@@ -271,6 +280,10 @@ def relinked(page, line):
             return found.group(0)
         return f"[{found.group(0)}]({os.path.relpath(uri, posixpath.dirname(page) or '.')})"
 
+    defined = DEFINITION.match(line)
+    if defined and is_local(defined.group(2)):
+        return defined.group(1) + (link_to(page, defined.group(2)) or defined.group(2)) + \
+            defined.group(3)
     line = re.sub(r"(\[(?:[^\[\]`]|`[^`]*`)*\])\(([^)\s]+)\)", one, line)
     return BINDING.sub(binding, line)
 
