@@ -37,6 +37,11 @@ FENCE = re.compile(r"^( *)(`{3,}|~{3,})(\w*)(.*)$")
 BINDING = re.compile(r"(?<!\[)`(bindings/[\w./-]+)`")
 ITEM = re.compile(r"^( *)([-*]|\d+\.) +")
 
+# What the search makes of a page: listings are not found, code comes behind prose.
+UNFOUND = "---\nsearch:\n  exclude: true\n---\n"
+BEHIND = "---\nsearch:\n  boost: 0.3\n---\n"
+BEFORE = "---\nsearch:\n  boost: 2\n---\n"
+
 pages = {}  # path in the repository -> path of its page
 sources = {}  # path of a page -> path in the repository of what it is made from
 
@@ -62,7 +67,7 @@ def example_pages():
         uri = f"examples/{path.stem}.md"
         pages[f"examples/{name}"] = uri
         body = "\n".join(lines[start + len(comment):]).strip("\n")
-        yield uri, (f"# {path.stem}\n\n{about}\n\n`examples/{name}`\n\n"
+        yield uri, (f"{BEHIND}# {path.stem}\n\n{about}\n\n`examples/{name}`\n\n"
                     f"```{KINDS[path.suffix]}\n{body}\n```\n")
         if path.suffix != ".h":
             index.append(f"| [{path.stem}]({path.stem}.md) | {about} |")
@@ -78,7 +83,7 @@ def reference_pages():
         if stem != "index":
             header = f"c/{stem}.h" if folder == "c" else f"{stem}.h"
             pages[f"include/hawthorn/{header}"] = uri
-        yield uri, text
+        yield uri, BEFORE + text
     pages["include/hawthorn"] = pages["include/hawthorn/hawthorn.h"] = "reference/cpp/index.md"
     pages["include/hawthorn/c"] = pages["include/hawthorn/c.h"] = "reference/c/index.md"
 
@@ -121,13 +126,14 @@ def listing(path):
     if path.endswith(".md"):
         return text
     kind = KINDS.get(posixpath.splitext(path)[1], "text")
-    return f"# {posixpath.basename(path)}\n\n`{path}`\n\n````{kind}\n{text.rstrip()}\n````\n"
+    return (f"{UNFOUND}# {posixpath.basename(path)}\n\n`{path}`\n\n"
+            f"````{kind}\n{text.rstrip()}\n````\n")
 
 
 def folder_listing(path):
     names = sorted(entry.name + ("/" if entry.is_dir() else "")
                    for entry in (REPOSITORY / path).iterdir() if not entry.name.startswith("."))
-    return f"# {path}\n\n" + "\n".join(f"- `{name}`" for name in names) + "\n"
+    return f"{UNFOUND}# {path}\n\n" + "\n".join(f"- `{name}`" for name in names) + "\n"
 
 
 def target_of(source, link):
