@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo test test-compat reliability coverage fuzz build packages format help
+.PHONY: all demo test test-compat reliability coverage fuzz build packages docs format help
 all: build
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
 	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
+	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
 
 demo:
@@ -43,6 +44,9 @@ build:
 
 packages:
 	scripts/package.sh
+
+docs:
+	scripts/docs.sh
 
 format:
 	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i

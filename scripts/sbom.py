@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a release is made of: a bill of materials (CycloneDX 1.5, JSON) of built libraries and programs.
+"""What a release is made of: a bill of materials (CycloneDX 1.5, JSON) of what was built.
 
     sbom.py --version VERSION --output FILE BINARY...
 
