@@ -23,6 +23,8 @@ packages=(
   wamerican python3-matplotlib
 )
 
+# For the documentation site and the bindings; Python may be there from elsewhere.
+python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 # A language that is there from elsewhere, and newer, is taken as it is.
 if [ "${1:-}" = bindings ]; then
   command -v cargo >/dev/null || packages+=(cargo)
@@ -30,7 +32,6 @@ if [ "${1:-}" = bindings ]; then
   command -v node >/dev/null || packages+=(nodejs libnode-dev)
   command -v npm >/dev/null || packages+=(npm)
   command -v javac >/dev/null || packages+=(default-jdk-headless)
-  python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
   python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
     2>/dev/null || packages+=(python3-dev)
 fi

@@ -18,6 +18,7 @@
 #             named (`make test-compat`)
 #   bindings  when it is named: the bindings of other languages (bindings/*/test.sh), on the library
 #             of release as it is installed; a language that is not on the machine is installed
+#   docs      when it is named: the documentation site (scripts/docs.sh)
 #   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
 #
 # With HAWTHORN_TEST_MINUTES, a stage that would not end within so many minutes, judged by what
@@ -228,6 +229,13 @@ for stage in "${stages[@]}"; do
       ;;
     fuzz) run_fuzz ;;
     bindings) run_bindings ;;
+    docs)
+      if scripts/docs.sh; then
+        passed=$((passed + 1))
+      else
+        note_failure "docs: scripts/docs.sh"
+      fi
+      ;;
     reliability) run_reliability ;;
     *) note_failure "$stage: no such stage" ;;
   esac
