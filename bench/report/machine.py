@@ -64,7 +64,7 @@ def device_kind(device):
         found = _read(f"/sys/block/{candidate}/queue/rotational")
         if found:
             model = _read(f"/sys/block/{candidate}/device/model")
-            return ("rotating" if found == "1" else "solid state") + (f", {model}" if model else "")
+            return ("said to be rotating" if found == "1" else "solid state") + (f", {model}" if model else "")
     return ""
 
 
@@ -75,7 +75,7 @@ def describe(folder):
     device, kind, options = file_system(_read("/proc/mounts"), os.path.realpath(folder))
     return {
         "CPU": f"{cpu_model(_read('/proc/cpuinfo'))}, {cpus} seen by this system",
-        "memory": f"{memory / (1 << 30):.1f} GiB",
+        "memory": f"{memory / (1 << 30):.0f} GiB",
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "system": _system_name(),
         "file system of the databases": f"{kind} on {device} ({options})",

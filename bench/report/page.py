@@ -1,0 +1,390 @@
+"""The page: one file of HTML that loads nothing. Everything from outside goes through escape()."""
+
+import base64
+import statistics
+from dataclasses import dataclass, field
+from html import escape
+
+import palette
+import svg
+from chart import short, with_unit
+from figures import losing_first
+from history import TOLERANCE
+from plan import OURS
+from run import FAILED, FULL, NO_TIME
+
+TITLE = "Hawthorn beside its peers"
+
+STYLE = """
+:root{--bg:#fdfdfc;--card:#fff;--side:#f3f1f7;--fg:#1c2126;--dim:#5d6770;--line:#dfe3e6;
+--bad:#b3261e;--badbg:#fdecea;--good:#0a7d43;--warn:#8a5a00;--warnbg:#fff4dc;LIGHT}
+@media (prefers-color-scheme:dark){:root{--bg:#14181b;--card:#1b2024;--side:#231f2b;--fg:#e4e8ea;
+--dim:#9aa5ad;--line:#343c42;--bad:#ff8a80;--badbg:#3a1f1d;--good:#3ddc84;--warn:#ffcc66;
+--warnbg:#3a2f17;DARK}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1240px;padding:20px 24px 60px;background:var(--bg);color:var(--fg);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+h1{font-size:26px;margin:8px 0 2px}h2{font-size:20px;margin:36px 0 8px;padding-top:10px;
+border-top:1px solid var(--line)}h3{font-size:16px;margin:20px 0 6px}
+p,ul{margin:6px 0 10px}.dim{color:var(--dim)}a{color:inherit}code{font-size:12.5px;
+overflow-wrap:anywhere}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13.5px;margin:8px 0 14px}
+th,td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);
+vertical-align:top}th{font-weight:600;color:var(--dim);font-size:12.5px}
+th:first-child,td:first-child,.l{text-align:left}td{font-variant-numeric:tabular-nums}
+.lost{color:var(--bad);font-weight:600}.won{color:var(--good);font-weight:600}
+.worse{color:var(--bad);background:var(--badbg);padding:0 4px;border-radius:3px}
+.note{background:var(--warnbg);border-left:4px solid var(--warn);padding:8px 12px;margin:10px 0}
+.alarm{background:var(--badbg);border-left:4px solid var(--bad);padding:8px 12px;margin:10px 0}
+.grid2{display:grid;grid-template-columns:repeat(auto-fill,minmax(430px,1fr));gap:14px}
+figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;
+padding:10px 12px 6px}figure.there{background:var(--side)}
+figcaption{font-size:13.5px;font-weight:600;margin-bottom:4px}figcaption span{font-weight:400;
+color:var(--dim)}
+svg{width:100%;height:auto;display:block;font:11px system-ui,sans-serif}svg text{fill:var(--fg)}
+svg .label{fill:var(--dim)}svg .ours{font-weight:700}
+svg .grid{stroke:var(--line);stroke-width:1}svg .axis{stroke:var(--dim);stroke-width:1}
+svg .whisker{stroke:var(--fg);stroke-width:1.2;stroke-opacity:.75}
+nav a{margin-right:14px}dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;
+font-size:13.5px}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
+""".replace("LIGHT", palette.variables(False)).replace("DARK", palette.variables(True)).strip()
+
+
+@dataclass
+class Content:
+    """What a page is made of."""
+
+    date: str
+    commit: str
+    minutes: float
+    seconds: float
+    machine: dict
+    engines: dict  # name -> what hawthorn-bench says it is
+    not_built: list
+    settings: dict  # name -> lines that hawthorn-bench said of its settings
+    plan: object
+    documents: tuple
+    compared: dict  # item key -> list of Compared
+    charts: dict  # document key -> list of Chart
+    runs: list
+    changes: dict = field(default_factory=dict)
+    regressions: list = field(default_factory=list)
+    earlier: list = field(default_factory=list)  # reports of this machine
+    broken_history: int = 0
+    files: dict = field(default_factory=dict)  # name -> text, embedded
+
+    def all_compared(self):
+        return [one for rows in self.compared.values() for one in rows]
+
+
+def render(content):
+    parts = [
+        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{TITLE}</title>", f"<style>{STYLE}</style>", "</head><body>",
+        _head(content), _troubles(content), _regressions(content), _losing(content),
+        *(_document(content, document) for document in content.documents),
+        _method(content), _settings(content), _machine(content), _history(content),
+        _downloads(content), "</body></html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _table(head, rows, left=1):
+    """`rows` are lists of cells that are HTML already; the first `left` columns begin at left."""
+    def cells(tag, row):
+        return "".join(f'<{tag}{" class=l" if at < left else ""}>{cell}</{tag}>'
+                       for at, cell in enumerate(row))
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    return (f'<div class="wide"><table><thead><tr>{cells("th", head)}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
+
+
+def _items(lines):
+    return "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>"
+
+
+def _count(number, one, many):
+    return f"{number} {one if number == 1 else many}"
+
+
+def _head(content):
+    rows = content.all_compared()
+    lost = sum(one.lost for one in rows)
+    counted = {engine for one in rows for engine in one.factors}
+    verdict = (f"{_count(len(rows), 'row', 'rows')} against the best of "
+               f"{_count(len(counted), 'peer', 'peers')}: "
+               f'<span class="lost">{lost} lost</span>, '
+               f'<span class="won">{len(rows) - lost} won</span>.' if rows
+               else '<span class="lost">No row could be compared.</span>')
+    links = "".join(f'<a href="#{escape(one.key)}">{escape(one.title)}</a>'
+                    for one in content.documents)
+    return (f"<h1>{TITLE}</h1>"
+            f'<p class="dim">{escape(content.date)}, commit {escape(content.commit)}, a budget of '
+            f"{content.minutes:g} minutes, of which it took {content.seconds / 60:.1f}; "
+            f"{escape(content.machine.get('CPU', ''))}, "
+            f"{escape(content.machine.get('memory', ''))}</p>"
+            f"<p>{verdict} Each figure is a factor over a peer in the same interleaved run: how many "
+            "times better ours is, for rates, times and sizes alike, so that below 1 is lost. Behind "
+            "it stand the least and the largest of the rounds.</p>"
+            f"<nav>{links}<a href=\"#method\">Method</a><a href=\"#data\">Data</a></nav>")
+
+
+def _troubles(content):
+    parts = []
+    failed = [run for run in content.runs if run.status == FAILED]
+    if failed:
+        lines = [f"<b>{escape(run.engine)}</b>, {escape(run.item)}, round {run.round + 1}: "
+                 f"{escape(run.reason)}" for run in failed]
+        parts.append('<div class="alarm" id="failed"><b>'
+                     f"{_count(len(failed), 'run', 'runs')} failed</b>: an answer was wrong, or the "
+                     f"process ended. None of their figures counts.{_items(lines)}</div>")
+    full = {(run.engine, run.item): run for run in content.runs if run.status == FULL}
+    if full:
+        lines = [f"<b>{escape(engine)}</b>, {escape(item)}: {escape(run.reason)}"
+                 for (engine, item), run in full.items()]
+        parts.append(f'<div class="note"><b>Ran full</b>; the figures are those of what it took in.'
+                     f"{_items(lines)}</div>")
+    missing = _what_did_not_fit(content)
+    if missing:
+        parts.append('<div class="note" id="unfit"><b>What did not fit into the budget</b>'
+                     f"{_items(missing)}</div>")
+    return "".join(parts)
+
+
+def _what_did_not_fit(content):
+    lines = [f"<b>{escape(item.key)}</b>: {escape(why)}" for item, why in content.plan.not_run]
+    for job in content.plan.jobs:
+        whys = {}
+        for engine, why in job.left_out:
+            whys.setdefault(why, []).append(engine)
+        for why, engines in whys.items():
+            lines.append(f"<b>{escape(job.item.key)}</b> without {escape(', '.join(engines))}: "
+                         f"{escape(why)}")
+    cut = {}
+    for run in content.runs:
+        if run.status == NO_TIME:
+            cut.setdefault((run.item, run.engine), []).append(run)
+    for (item, engine), runs in cut.items():
+        rounds = ", ".join(str(run.round + 1) for run in runs)
+        lines.append(f"<b>{escape(item)}</b>, {escape(engine)}, round {rounds}: "
+                     f"{escape(runs[0].reason)}")
+    return lines
+
+
+def _regressions(content):
+    if not content.regressions:
+        return ""
+    rows = {one.key: one for one in content.all_compared()}
+    lines = []
+    for change in content.regressions:
+        one = rows.get(change.key)
+        name = f"{one.item.key}: {one.row.label}" if one else change.key
+        lines.append(f"<b>{escape(name)}</b>: {change.now:.2f} times {escape(change.peer)}, "
+                     f"{change.before:.2f} in the median of "
+                     f"{_count(change.reports, 'earlier report', 'earlier reports')} "
+                     f"(−{(1 - change.part) * 100:.0f}%"
+                     f"{', within the spread of the rounds' if change.within_spread else ''})")
+    return ('<div class="alarm" id="regressions"><b>'
+            f"{_count(len(lines), 'row is', 'rows are')} more than {TOLERANCE * 100:.0f}% below "
+            "earlier reports of this machine and these sizes</b>, in the median over the peers."
+            f"{_items(lines)}</div>")
+
+
+def _figure(one, unit):
+    text = escape(with_unit(one.median, unit))
+    return text + (f' <span class="dim">±{one.spread() * 100:.0f}%</span>' if one.count > 1 else "")
+
+
+def _factor(one):
+    cls = "lost" if one.median < 1 else "won"
+    text = f'<span class="{cls}">{_times(one.median)}</span>'
+    if one.count > 1:
+        text += f' <span class="dim">{_times(one.low)} to {_times(one.high)}</span>'
+    return text
+
+
+def _times(number):
+    return f"{number:.2f}" if number < 9.995 else f"{number:.1f}" if number < 99.95 else short(number)
+
+
+def _change(content, key):
+    change = content.changes.get(key)
+    if change is None:
+        return '<span class="dim">–</span>'
+    text = f"{(change.part - 1) * 100:+.0f}%".replace("-", "−")
+    return f'<span class="worse">{text}</span>' if change.part < 1 - TOLERANCE else text
+
+
+def _rows(content, rows, with_item):
+    head = (["item"] if with_item else []) + ["row", "Hawthorn", "best peer", "its figure",
+                                              "factor", "all others", "since"]
+    body = []
+    for one in rows:
+        best = one.best_peer
+        others = ", ".join(f"{escape(engine)} {_times(factor.median)}" for engine, factor in
+                           sorted(one.factors.items(), key=lambda pair: pair[1].median)
+                           if engine != best)
+        body.append(([escape(one.item.key)] if with_item else []) + [
+            escape(one.row.label), _figure(one.ours, one.unit), escape(best),
+            _figure(one.peers[best], one.unit), _factor(one.factors[best]),
+            f'<span class="dim">{others}</span>', _change(content, one.key)])
+    return _table(head, body, 2 if with_item else 1)
+
+
+def _losing(content):
+    lost = [one for one in losing_first(content.all_compared()) if one.lost]
+    text = '<h2 id="lost">Rows that we lose</h2>'
+    if not lost:
+        return text + "<p>None of those that were run.</p>"
+    return text + ("<p>Against the best peer of each row, whatever it keeps at a crash (lmdb-writemap "
+                   f"keeps nothing).</p>{_rows(content, lost, True)}")
+
+
+def _chart(chart, where, there):
+    better = "less is better" if chart.better == "less" else "more is better"
+    drawn = svg.draw(chart)
+    if not drawn:
+        return ""
+    cls = ' class="there"' if there else ""
+    return (f"<figure{cls}><figcaption>{escape(chart.title)} "
+            f"<span>{where}; {better}</span></figcaption>{drawn}</figure>")
+
+
+def _document(content, document):
+    jobs = [job for job in content.plan.jobs if job.item.document == document.key]
+    parts = [f'<h2 id="{escape(document.key)}">{escape(document.title)}</h2>',
+             f"<p>The shape is that of <i>{escape(document.source)}</i>: "
+             f"{escape(document.shape)}. It ran on {escape(document.machine)}.</p>"]
+    parts += [f'<p class="dim">{escape(note)}</p>' for note in document.notes]
+    for item, why in content.plan.not_run:
+        if item.document == document.key:
+            parts.append(f'<p class="note">{escape(item.title)}: {escape(why)}.</p>')
+    if jobs:
+        parts.append(_setup(jobs))
+    rows = [one for job in jobs for one in content.compared.get(job.item.key, [])]
+    if document.published:
+        parts.append("<h3>Beside the document's figures</h3>" + _published(document, rows))
+    there = [_chart(chart, "the document", True) for chart in document.charts]
+    here = [_chart(chart, "here", False) for chart in content.charts.get(document.key, [])]
+    paired = [card for pair in zip(there, here) for card in pair]
+    paired += there[len(here):] + here[len(there):]
+    if paired:
+        parts.append(f'<div class="grid2">{"".join(paired)}</div>')
+    if rows:
+        parts.append("<h3>All rows, those that we lose first</h3>" +
+                     _rows(content, losing_first(rows), len(jobs) > 1))
+    return "\n".join(parts)
+
+
+def _setup(jobs):
+    rows = []
+    for job in jobs:
+        item = job.item
+        memory = (f"a cap of {with_unit(job.cap_bytes, 'bytes')}, page cache included"
+                  if job.cap_bytes else f"{with_unit(job.memory_bytes, 'bytes')} for each engine")
+        ratio = f"{job.memory_of_shape():.2g} times it"
+        if item.ratio:
+            ratio += f"; the document {item.ratio:.2g}"
+        part = job.size / item.document_size
+        rows.append([escape(item.title), f"{item.document_size:,}", f"{job.size:,} "
+                     f'<span class="dim">{part * 100:.2g}%</span>', escape(memory),
+                     escape(ratio), str(job.rounds), escape(", ".join(job.engines)),
+                     f"<code>hawthorn-bench {escape(' '.join(job.arguments()))}</code>"])
+    return _table(["", "size there", "size here", "memory", "keys and values", "rounds", "engines",
+                   "command, for each engine"], rows)
+
+
+def _published(document, rows):
+    found = {(one.item.key, one.row.phase, one.row.metric): one for one in rows}
+    body = []
+    for figure in document.published:
+        one = found.get((figure.item, figure.phase, figure.metric))
+        peer = next((engine for engine in figure.ours_peer if one and engine in one.factors), None)
+        there = (f"{escape(figure.engine)} {escape(with_unit(figure.value, figure.unit))}, "
+                 f"{escape(figure.peer)} {escape(with_unit(figure.peer_value, figure.unit))}")
+        cls = "lost" if figure.factor < 1 else "won"
+        line = [escape(figure.label), there, f'<span class="{cls}">{_times(figure.factor)}</span>']
+        if peer:
+            line += [f"{_figure(one.ours, one.unit)}, {escape(peer)} "
+                     f"{_figure(one.peers[peer], one.unit)}", _factor(one.factors[peer])]
+        else:
+            line += ['<span class="dim">not run</span>', '<span class="dim">–</span>']
+        body.append(line)
+    return _table(["", "the document, on its machine", "its factor", "here", "our factor"], body)
+
+
+def _method(content):
+    plan = content.plan
+    skipped = [name for name in content.engines
+               if name not in {engine for job in plan.jobs for engine in job.engines}]
+    lines = [
+        "Each run is a process of its own with a new database; engines take turns round after round, "
+        "item after item, and who is first changes from round to round.",
+        "hawthorn-bench checks every answer; figures of a run that fails a check do not count, and "
+        "it stands above as failed.",
+        "A factor is that of ours and the peer in the same round; the table has the median of the "
+        "rounds, the least and the largest. ± is half of that range by the median. Of one round "
+        "there is no spread.",
+        "Sizes follow from the budget alone (1, 2 and 5 times powers of ten), so that reports of one "
+        "machine compare. A document's settings of memory and sync are kept in shape, not in size.",
+        f"The plan took this machine for {plan.slowness:g} times as slow as its costs have it.",
+        "Whatever else the machine does meanwhile is in the figures. No fsync: commits survive a "
+        "kill of the process.",
+    ]
+    if skipped:
+        lines.append(f"Engines of this build that took no part: {escape(', '.join(skipped))} "
+                     "(variants of this engine, the driver's model, settings of one document, or "
+                     "named above).")
+    if content.not_built:
+        lines.append("Not in this build: " + "; ".join(escape(one) for one in content.not_built))
+    return f'<h2 id="method">Method</h2>{_items(lines)}'
+
+
+def _settings(content):
+    rows = []
+    for engine, summary in content.engines.items():
+        found = content.settings.get(engine)
+        if found:
+            rows.append([f"<b>{escape(engine)}</b>" if engine == OURS else escape(engine),
+                         escape(summary), "<br>".join(escape(one) for one in found)])
+    return "<h2>Settings of each engine</h2>" + _table(["", "what it is", "as it ran"], rows, 3)
+
+
+def _machine(content):
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>"
+                    for name, value in content.machine.items())
+    return f"<h2>The machine</h2><dl>{facts}</dl>"
+
+
+def _history(content):
+    text = "<h2>Earlier reports of this machine</h2>"
+    if content.broken_history:
+        text += (f'<p class="note">{_count(content.broken_history, "line", "lines")} of the history '
+                 "could not be read.</p>")
+    if not content.earlier:
+        return text + "<p>None: nothing to compare with.</p>"
+    rows = []
+    for entry in content.earlier[-20:][::-1]:
+        factors = [min(peer["factor"]["median"] for peer in row["peers"].values())
+                   for row in entry["rows"].values() if row["peers"]]
+        lost = sum(factor < 1 for factor in factors)
+        middle = f"{statistics.median(factors):.2f}" if factors else "–"
+        rows.append([escape(str(entry.get("date", ""))), escape(str(entry.get("commit", ""))),
+                     f"{entry.get('minutes', 0):g}", str(len(factors)), str(lost), middle])
+    return text + _table(["date", "commit", "minutes", "rows", "lost", "median of the factors"],
+                         rows, 2)
+
+
+def data_link(name, text, kind):
+    data = base64.b64encode(text.encode("utf-8")).decode("ascii")
+    return (f'<a download="{escape(name, quote=True)}" href="data:{kind};base64,{data}">'
+            f"{escape(name)}</a>")
+
+
+def _downloads(content):
+    links = [data_link(name, text, "application/json" if name.endswith(".json") else "text/csv")
+             for name, text in content.files.items()]
+    return (f'<h2 id="data">Data</h2><p>In this page, and as files beside it: '
+            f"{', '.join(links)}.</p>")
