@@ -47,8 +47,10 @@ def _digits(number):
     size = abs(number)
     if size >= 99.95:
         return f"{number:.0f}"
-    text = f"{number:.1f}" if size >= 9.995 else f"{number:.2f}" if size >= 0.01 else f"{number:.2g}"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    if size < 0.01:
+        return f"{number:.2g}"
+    text = f"{number:.1f}" if size >= 9.995 else f"{number:.2f}"
+    return text.rstrip("0").rstrip(".")
 
 
 def with_unit(value, unit):
@@ -66,6 +68,17 @@ def with_unit(value, unit):
     if unit == "times":
         return f"{value:.2f}"
     return short(value) if unit == "count" else f"{short(value)} {unit}".strip()
+
+
+def axis_text(value, unit):
+    """A figure at an axis or behind a bar: times and sizes have their unit, rates do not."""
+    return with_unit(value, unit) if unit in ("us", "bytes") and value else short(value)
+
+
+def axis_name(chart):
+    """What stands along the axis of the values."""
+    name = {"us": "time", "bytes": "size", "1/s": "operations/s"}.get(chart.y_label, chart.y_label)
+    return name + (", logarithmic" if chart.log_y else "")
 
 
 def linear_ticks(top, wanted=5):

@@ -47,7 +47,8 @@ class Charts:
         return Chart("lines", title, "percentile", "us", lines,
                      tuple(name for _, name in PERCENTILES), log_y=True, better="less")
 
-    def _curve(self, item, title, x_label, y_label, phase=None, column=None):
+    def _curve(self, item, title, x_label, y_label, phase=None, column=None,
+               better="more"):
         """The lines of --csv by position: medians over the rounds, with their range."""
         series = []
         for engine in self.figures.engines(item):
@@ -66,7 +67,7 @@ class Charts:
                 series.append(Series(engine, points,
                                      [min(y for _, y in found) for found in places.values()],
                                      [max(y for _, y in found) for found in places.values()]))
-        return Chart("lines", title, x_label, y_label, tuple(series))
+        return Chart("lines", title, x_label, y_label, tuple(series), better=better)
 
     def _sizes(self, item, title="Bytes reachable, and on disk when closed"):
         return self._bars(item, title, "bytes", (("reachable", "verify", "bytes_reachable"),
@@ -79,13 +80,13 @@ class Charts:
     def _upsert(self):
         return [
             self._curve("upsert", "Random upserts, by round", "keys", "keys/s"),
+            self._sizes("upsert"),
             self._bars("upsert", "All rounds, as they went and drained", "keys/s",
                        (("as it went", "upsert", "ops_per_s"),
                         ("drained", "drain", "ops_per_s"))),
             self._curve("upsert", "Blocks of the files while it grows", "keys", "bytes",
-                        column="bytes_on_disk"),
-            self._sizes("upsert"),
-            self._percentiles("upsert", "upsert", "Time of a commit of 100"),
+                        column="bytes_on_disk", better="less"),
+            self._percentiles("upsert", "upsert", "Upserts: time of a commit of 100"),
             self._memory("upsert"),
         ]
 
@@ -132,20 +133,23 @@ class Charts:
                                "write_read", "tx_per_s"),
             self._by_parameter("bank", "The reader by batch", batch, "reads/s", "write_read",
                                "reads_per_s"),
-            self._bars(best, f"Transfers, {each} a commit: alone, and beside a reader", "tx/s",
-                       (("alone", "write", "tx_per_s"),
-                        ("with a reader", "write_read", "tx_per_s"))),
             self._curve(best, f"By tenth of the phase, {each} a commit, beside a reader", "tenth",
                         "tx/s", phase="write_read"),
-            self._percentiles(best, "write", f"Time of a commit of {each}"),
+            self._sizes(best),
+            self._transfers(best, each),
+            self._percentiles(best, "write", f"Bank: time of a commit of {each}"),
             self._bars(best, "Scan of all, and walk by cursor", "entries/s",
                        (("scan", "scan", "entries_per_s"),
                         ("cursor", "iterate", "entries_per_s"))),
             self._bars(best, "Load of the accounts, one batch", "entries/s",
                        (("", "load", "ops_per_s"),)),
-            self._sizes(best),
             self._memory(best),
         ]
+
+    def _transfers(self, item, each):
+        return self._bars(item, f"Bank, {each} a commit: alone, and beside a reader", "tx/s",
+                          (("alone", "write", "tx_per_s"),
+                           ("with a reader", "write_read", "tx_per_s")))
 
     def _insert(self):
         charts = [
@@ -170,8 +174,8 @@ class Charts:
     def _by_depth(self, title, y_label, phase, metric, log_y=False, better="more"):
         series = self._series("nvme", [(depth, f"{phase}_{depth}", metric)
                                        for depth in (1, 8, 16)])
-        return Chart("lines", title, "reads under way from each of 12 threads", y_label, series,
-                     log_y=log_y, better=better)
+        return Chart("lines", title, "reads under way from each of 12 threads, logarithmic",
+                     y_label, series, log_x=True, log_y=log_y, better=better)
 
     def _nvme(self):
         return [
@@ -179,33 +183,32 @@ class Charts:
                        (("load", "load", "ops_per_s"), ("drained", "drain", "ops_per_s"),
                         ("gets, 16", "read_16", "ops_per_s"), ("mix, 16", "mix_16", "ops_per_s"))),
             self._percentiles("nvme", "read_16", "Latency of a get, 16 under way"),
+            self._bars("nvme", "Entries of ranges per second", "entries/s",
+                       (("1 to 100", "range_small", "entries_per_s"),
+                        ("512 to 1,024", "range_medium", "entries_per_s"),
+                        ("114 K to 131 K", "range_large", "entries_per_s"))),
+            self._bars("nvme", "Peak resident memory by phase", "bytes",
+                       (("load", "load", "rss_bytes"), ("gets", "read_16", "rss_bytes"),
+                        ("ranges", "range_large", "rss_bytes"), ("mix", "mix_16", "rss_bytes")),
+                       "less"),
             self._by_depth("Gets by queue depth", "gets/s", "read", "ops_per_s"),
             self._by_depth("p99 of a get by queue depth", "us", "read", "p99_us", True, "less"),
             self._by_depth("Half gets, half puts by queue depth", "operations/s", "mix",
                            "ops_per_s"),
             self._percentiles("nvme", "load", "Latency of a put of the load"),
-            self._bars("nvme", "Entries of ranges per second", "entries/s",
-                       (("1 to 100", "range_small", "entries_per_s"),
-                        ("512 to 1,024", "range_medium", "entries_per_s"),
-                        ("114 K to 131 K", "range_large", "entries_per_s"))),
             self._percentiles("nvme", "mix_read_16", "Latency of a get of the mix, 16 under way"),
-            self._bars("nvme", "Peak resident memory by phase", "bytes",
-                       (("load", "load", "rss_bytes"), ("gets", "read_16", "rss_bytes"),
-                        ("ranges", "range_large", "rss_bytes"), ("mix", "mix_16", "rss_bytes")),
-                       "less"),
             self._sizes("nvme"),
         ]
 
 
-def shown_first(figures, jobs):
-    """The two pictures of the README, by file name: charts that png.py draws side by side."""
+def pictures(figures, jobs):
+    """Those of the README, by file name: each is some charts side by side."""
     charts = Charts(figures, jobs)
-    found = {"report-throughput.png": [], "report-latency.png": []}
-    if "bank-100" in charts.jobs:
-        found["report-throughput.png"].append(charts._bank()[3])
-        found["report-latency.png"].append(charts._bank()[5])
-    if "upsert" in charts.jobs:
-        found["report-throughput.png"].append(charts._upsert()[0])
-        found["report-latency.png"].append(charts._upsert()[4])
+    found = {
+        "report-throughput.png": (charts._transfers("bank-100", "100"), charts._upsert()[0]),
+        "report-latency.png": (
+            charts._percentiles("bank-100", "write", "Bank: time of a commit of 100"),
+            charts._percentiles("upsert", "upsert", "Upserts: time of a commit of 100")),
+    }
     return {name: [chart for chart in made if not chart.is_empty()]
             for name, made in found.items()}

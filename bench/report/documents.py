@@ -1,4 +1,4 @@
-"""The five benchmark documents whose shapes hawthorn-bench runs: what they measured, and their figures.
+"""The five benchmark documents whose shapes hawthorn-bench runs: their settings and figures.
 
 The figures are copied from the documents; they are of other machines and other engines, so what
 compares with a figure of ours is the factor over the peer that both ran. Nothing here is measured.
@@ -155,6 +155,7 @@ BANK = Document(
     machine="AMD EPYC Turin, 8 cores, 121 GB, Linux 6.17 (the same document has an Apple M5 Max)",
     settings=("the same batches and seed for all engines, sync none",
               "RocksDB 9.9.3, libmdbx 0.13.11, TidesDB 8.9.4"),
+    notes=("Where libmdbx is not in this build, LMDB, from which it descends, stands for MDBX.",),
     published=(
         Published("transfers/s, 100 a commit", "PsiTri", 163614, "RocksDB", 104102, "1/s",
                   "bank-100", "write", "tx_per_s", ROCKS),
@@ -162,6 +163,8 @@ BANK = Document(
                   "bank-100", "write", "tx_per_s", MDBX),
         Published("beside a reader", "PsiTri", 181168, "MDBX", 229280, "1/s",
                   "bank-100", "write_read", "tx_per_s", MDBX),
+        Published("what the reader leaves of the writer's rate", "PsiTri", 1.107, "MDBX", 0.959,
+                  "ratio", "bank-100", "write_read", "writer_kept", MDBX),
         Published("the reader, reads/s", "PsiTri", 1117771, "MDBX", 927734, "1/s",
                   "bank-100", "write_read", "reads_per_s", MDBX),
         Published("load of the accounts, entries/s", "PsiTri", 2876212, "MDBX", 2230000, "1/s",
@@ -222,8 +225,8 @@ INSERT = Document(
     key="insert",
     title="Random inserts of small records by 16 threads",
     source="TuplDB, RocksDB vs TuplDB on Optane",
-    shape="random single inserts by 16 threads, records of 128, 256 and 512 bytes with their key of "
-          "8, 256 GB each in 16 GB of memory: how fast, and how even",
+    shape="random single inserts by 16 threads, records of 128, 256 and 512 bytes with their key "
+          "of 8, 256 GB each in 16 GB of memory: how fast, and how even",
     machine="Ryzen 7 1700, 16 GB, Intel Optane 900P, Linux 4.13",
     settings=("RocksDB: no compression, level compaction, buffers of 64 MiB, 4 levels, block "
               "cache 8 GiB (here rocksdb-level, its cache M)",

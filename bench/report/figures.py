@@ -25,6 +25,12 @@ class Summary:
         return (self.high - self.low) / 2 / self.median if self.median else 0.0
 
 
+def derived(found):
+    """Figures that follow from others and have a factor, which a loss around 0 has not."""
+    loss = found.get(("write_read", "writer_loss"))
+    return {("write_read", "writer_kept"): (1 - loss[0], "ratio")} if loss else {}
+
+
 def summary(values):
     return Summary(statistics.median(values), min(values), max(values), len(values))
 
@@ -65,7 +71,7 @@ class Figures:
         self._values = {}
         for run in runs:
             if run.has_figures():
-                for name, (value, unit) in run.figures.items():
+                for name, (value, unit) in (run.figures | derived(run.figures)).items():
                     self._values.setdefault((run.item, run.engine) + name, {})[run.round] = (
                         value, unit)
 

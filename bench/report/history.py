@@ -1,8 +1,8 @@
 """The history of reports: one line of JSON for each, and what became worse since.
 
 A row is compared with earlier reports of the same machine, the same size and the same options. What
-is compared is its factors over the peers, each with the median of the earlier ones of that peer: the
-machine's hour is in both. A row is worse when the median over its peers is more than 10% below.
+is compared is its factors over the peers, each with the median of the earlier ones of that peer:
+the machine's hour is in both. A row is worse when the median over its peers is over 10% below.
 """
 
 import json

@@ -64,7 +64,8 @@ def device_kind(device):
         found = _read(f"/sys/block/{candidate}/queue/rotational")
         if found:
             model = _read(f"/sys/block/{candidate}/device/model")
-            return ("said to be rotating" if found == "1" else "solid state") + (f", {model}" if model else "")
+            kind = "said to be rotating" if found == "1" else "solid state"
+            return kind + (f", {model}" if model else "")
     return ""
 
 

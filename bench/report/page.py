@@ -31,7 +31,7 @@ overflow-wrap:anywhere}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13.5px;margin:8px 0 14px}
 th,td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);
 vertical-align:top}th{font-weight:600;color:var(--dim);font-size:12.5px}
-th:first-child,td:first-child,.l{text-align:left}td{font-variant-numeric:tabular-nums}
+.l{text-align:left}.whole{white-space:nowrap}td{font-variant-numeric:tabular-nums}
 .lost{color:var(--bad);font-weight:600}.won{color:var(--good);font-weight:600}
 .worse{color:var(--bad);background:var(--badbg);padding:0 4px;border-radius:3px}
 .note{background:var(--warnbg);border-left:4px solid var(--warn);padding:8px 12px;margin:10px 0}
@@ -91,10 +91,10 @@ def render(content):
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head, rows, left=1):
-    """`rows` are lists of cells that are HTML already; the first `left` columns begin at left."""
+def _table(head, rows, left=(0,)):
+    """`rows` are lists of cells that are HTML already; `left` names the columns that begin left."""
     def cells(tag, row):
-        return "".join(f'<{tag}{" class=l" if at < left else ""}>{cell}</{tag}>'
+        return "".join(f'<{tag}{" class=l" if at in left else ""}>{cell}</{tag}>'
                        for at, cell in enumerate(row))
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     return (f'<div class="wide"><table><thead><tr>{cells("th", head)}</tr></thead>'
@@ -122,12 +122,12 @@ def _head(content):
                     for one in content.documents)
     return (f"<h1>{TITLE}</h1>"
             f'<p class="dim">{escape(content.date)}, commit {escape(content.commit)}, a budget of '
-            f"{content.minutes:g} minutes, of which it took {content.seconds / 60:.1f}; "
+            f"{content.minutes:g} min, of which it took {content.seconds / 60:.1f}; "
             f"{escape(content.machine.get('CPU', ''))}, "
             f"{escape(content.machine.get('memory', ''))}</p>"
-            f"<p>{verdict} Each figure is a factor over a peer in the same interleaved run: how many "
-            "times better ours is, for rates, times and sizes alike, so that below 1 is lost. Behind "
-            "it stand the least and the largest of the rounds.</p>"
+            f"<p>{verdict} Each figure is a factor over a peer in the same interleaved run: how "
+            "many times better ours is, for rates, times and sizes alike, so that below 1 is lost. "
+            "Behind it stand the least and the largest of the rounds.</p>"
             f"<nav>{links}<a href=\"#method\">Method</a><a href=\"#data\">Data</a></nav>")
 
 
@@ -138,8 +138,8 @@ def _troubles(content):
         lines = [f"<b>{escape(run.engine)}</b>, {escape(run.item)}, round {run.round + 1}: "
                  f"{escape(run.reason)}" for run in failed]
         parts.append('<div class="alarm" id="failed"><b>'
-                     f"{_count(len(failed), 'run', 'runs')} failed</b>: an answer was wrong, or the "
-                     f"process ended. None of their figures counts.{_items(lines)}</div>")
+                     f"{_count(len(failed), 'run', 'runs')} failed</b>: an answer was wrong, or "
+                     f"the process ended. None of their figures counts.{_items(lines)}</div>")
     full = {(run.engine, run.item): run for run in content.runs if run.status == FULL}
     if full:
         lines = [f"<b>{escape(engine)}</b>, {escape(item)}: {escape(run.reason)}"
@@ -193,8 +193,10 @@ def _regressions(content):
 
 
 def _figure(one, unit):
-    text = escape(with_unit(one.median, unit))
-    return text + (f' <span class="dim">±{one.spread() * 100:.0f}%</span>' if one.count > 1 else "")
+    text = _whole(escape(with_unit(one.median, unit)))
+    if one.count > 1:
+        text += f' <span class="dim">±{one.spread() * 100:.0f}%</span>'
+    return text
 
 
 def _factor(one):
@@ -202,11 +204,19 @@ def _factor(one):
     text = f'<span class="{cls}">{_times(one.median)}</span>'
     if one.count > 1:
         text += f' <span class="dim">{_times(one.low)} to {_times(one.high)}</span>'
-    return text
+    return _whole(text)
+
+
+def _whole(html):
+    return f'<span class="whole">{html}</span>'
 
 
 def _times(number):
-    return f"{number:.2f}" if number < 9.995 else f"{number:.1f}" if number < 99.95 else short(number)
+    if number < 0.0995:
+        return f"{number:.2g}"
+    if number < 9.995:
+        return f"{number:.2f}"
+    return f"{number:.1f}" if number < 99.95 else short(number)
 
 
 def _change(content, key):
@@ -226,11 +236,12 @@ def _rows(content, rows, with_item):
         others = ", ".join(f"{escape(engine)} {_times(factor.median)}" for engine, factor in
                            sorted(one.factors.items(), key=lambda pair: pair[1].median)
                            if engine != best)
-        body.append(([escape(one.item.key)] if with_item else []) + [
+        body.append(([_whole(escape(one.item.key))] if with_item else []) + [
             escape(one.row.label), _figure(one.ours, one.unit), escape(best),
             _figure(one.peers[best], one.unit), _factor(one.factors[best]),
             f'<span class="dim">{others}</span>', _change(content, one.key)])
-    return _table(head, body, 2 if with_item else 1)
+    at = 1 if with_item else 0
+    return _table(head, body, {0, at, at + 2, at + 5})
 
 
 def _losing(content):
@@ -238,8 +249,8 @@ def _losing(content):
     text = '<h2 id="lost">Rows that we lose</h2>'
     if not lost:
         return text + "<p>None of those that were run.</p>"
-    return text + ("<p>Against the best peer of each row, whatever it keeps at a crash (lmdb-writemap "
-                   f"keeps nothing).</p>{_rows(content, lost, True)}")
+    return text + ("<p>Against the best peer of each row, whatever it keeps at a crash "
+                   f"(lmdb-writemap keeps nothing).</p>{_rows(content, lost, True)}")
 
 
 def _chart(chart, where, there):
@@ -293,7 +304,7 @@ def _setup(jobs):
                      escape(ratio), str(job.rounds), escape(", ".join(job.engines)),
                      f"<code>hawthorn-bench {escape(' '.join(job.arguments()))}</code>"])
     return _table(["", "size there", "size here", "memory", "keys and values", "rounds", "engines",
-                   "command, for each engine"], rows)
+                   "command, for each engine"], rows, (0, 3, 4, 6, 7))
 
 
 def _published(document, rows):
@@ -310,9 +321,12 @@ def _published(document, rows):
             line += [f"{_figure(one.ours, one.unit)}, {escape(peer)} "
                      f"{_figure(one.peers[peer], one.unit)}", _factor(one.factors[peer])]
         else:
-            line += ['<span class="dim">not run</span>', '<span class="dim">–</span>']
+            ran = any(one.item.key == figure.item for one in rows)
+            line += [f'<span class="dim">{"no figure" if ran else "not run"}</span>',
+                     '<span class="dim">–</span>']
         body.append(line)
-    return _table(["", "the document, on its machine", "its factor", "here", "our factor"], body)
+    return _table(["", "the document, on its machine", "its factor", "here", "our factor"], body,
+                  (0, 1, 3))
 
 
 def _method(content):
@@ -320,15 +334,15 @@ def _method(content):
     skipped = [name for name in content.engines
                if name not in {engine for job in plan.jobs for engine in job.engines}]
     lines = [
-        "Each run is a process of its own with a new database; engines take turns round after round, "
-        "item after item, and who is first changes from round to round.",
+        "Each run is a process of its own with a new database; engines take turns round after "
+        "round, item after item, and who is first changes from round to round.",
         "hawthorn-bench checks every answer; figures of a run that fails a check do not count, and "
         "it stands above as failed.",
         "A factor is that of ours and the peer in the same round; the table has the median of the "
         "rounds, the least and the largest. ± is half of that range by the median. Of one round "
         "there is no spread.",
-        "Sizes follow from the budget alone (1, 2 and 5 times powers of ten), so that reports of one "
-        "machine compare. A document's settings of memory and sync are kept in shape, not in size.",
+        "Sizes follow from the budget alone (1, 2 and 5 times powers of ten), so that reports of "
+        "one machine compare. A document's settings of memory and sync are kept in shape, not in size.",
         f"The plan took this machine for {plan.slowness:g} times as slow as its costs have it.",
         "Whatever else the machine does meanwhile is in the figures. No fsync: commits survive a "
         "kill of the process.",
@@ -349,7 +363,8 @@ def _settings(content):
         if found:
             rows.append([f"<b>{escape(engine)}</b>" if engine == OURS else escape(engine),
                          escape(summary), "<br>".join(escape(one) for one in found)])
-    return "<h2>Settings of each engine</h2>" + _table(["", "what it is", "as it ran"], rows, 3)
+    return "<h2>Settings of each engine</h2>" + _table(
+        ["", "what it is", "as it ran"], rows, (0, 1, 2))
 
 
 def _machine(content):
@@ -361,8 +376,8 @@ def _machine(content):
 def _history(content):
     text = "<h2>Earlier reports of this machine</h2>"
     if content.broken_history:
-        text += (f'<p class="note">{_count(content.broken_history, "line", "lines")} of the history '
-                 "could not be read.</p>")
+        text += (f'<p class="note">{_count(content.broken_history, "line", "lines")} of the '
+                 "history could not be read.</p>")
     if not content.earlier:
         return text + "<p>None: nothing to compare with.</p>"
     rows = []
@@ -374,7 +389,7 @@ def _history(content):
         rows.append([escape(str(entry.get("date", ""))), escape(str(entry.get("commit", ""))),
                      f"{entry.get('minutes', 0):g}", str(len(factors)), str(lost), middle])
     return text + _table(["date", "commit", "minutes", "rows", "lost", "median of the factors"],
-                         rows, 2)
+                         rows, (0, 1))
 
 
 def data_link(name, text, kind):

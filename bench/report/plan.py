@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 OURS = "hawthorn"
 # Not compared: variants of this engine, and the model that tests the driver.
 NOT_PEERS = ("memory", "hawthorn-lz4", "hawthorn-zstd", "hawthorn-encrypted")
-MB = 1 << 20
+MB = 1_000_000  # as hawthorn-bench reads 256M
 PRETOUCH_SECONDS_PER_GB = 1.5
 # An engine that would make the others' runs this many times smaller is left out.
 SHRINK_MAX = 5
@@ -124,7 +124,8 @@ ROCKS_PROFILES = ("rocksdb", "rocksdb-tuned", "rocksdb-level", "rocksdb-universa
 
 def _bank(batch, weight, smallest, factors):
     costs = {engine: cost * factors.get(engine, 1) for engine, cost in BANK_COSTS.items()}
-    return Item(f"bank-{batch}", "bank", "bank", f"{batch:,} transfers a commit", "transfers",
+    title = f"{batch:,} transfers a commit" if batch > 1 else "1 transfer a commit"
+    return Item(f"bank-{batch}", "bank", "bank", title, "transfers",
                 10_000_000, smallest, weight, (OURS, "rocksdb", "lmdb", "mdbx"), costs, 60, 0.4,
                 parameter=batch, unit_bytes=46)
 
@@ -180,7 +181,7 @@ def run_seconds(item, engine, size, slowness, pretouch_bytes=0):
     seconds = item.start_seconds + size / 1e6 * item.cost(engine)
     if item.workload == "nvme":
         seconds += 9 * min(nvme_seconds(size), size / 1e6 * 10)
-    return seconds * slowness + pretouch_bytes / (1 << 30) * PRETOUCH_SECONDS_PER_GB
+    return seconds * slowness + pretouch_bytes / 1e9 * PRETOUCH_SECONDS_PER_GB
 
 
 def memory_for(item, size, available_bytes, can_cap):
@@ -193,7 +194,7 @@ def memory_for(item, size, available_bytes, can_cap):
             cap *= 2
         return 0, cap
     memory = 256 * MB
-    while memory < 2 * raw and memory * 2 <= min(most, 2048 * MB):
+    while memory < 2 * raw and memory * 2 <= min(most, 2 * 1024 * MB):
         memory *= 2
     return memory, 0
 

@@ -1,6 +1,6 @@
 """Draws charts as PNG for the README, with matplotlib, which is Debian's python3-matplotlib."""
 
-from chart import short
+from chart import axis_name, axis_text, short
 from palette import style_of
 
 
@@ -37,7 +37,7 @@ def _draw_one(matplotlib, axes, chart):
     better = "less is better" if chart.better == "less" else "more is better"
     axes.set_title(f"{chart.title}: {better}", fontsize=10, loc="left")
     value_axis.set_major_formatter(
-        matplotlib.ticker.FuncFormatter(lambda value, _: short(value)))
+        matplotlib.ticker.FuncFormatter(lambda value, _: axis_text(value, chart.y_label)))
     axes.tick_params(labelsize=8)
     axes.grid(axis="x" if chart.kind == "bars" else "y", color="#e3e6e8", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -63,8 +63,9 @@ def _lines(axes, chart):
     else:
         axes.xaxis.set_major_formatter(lambda value, _: short(value))
     axes.set_xlabel(chart.x_label, fontsize=8)
-    axes.set_ylabel(chart.y_label + (", logarithmic" if chart.log_y else ""), fontsize=8)
-    axes.legend(fontsize=7, frameon=False)
+    axes.set_ylabel(axis_name(chart), fontsize=8)
+    axes.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14),
+                ncols=5)
 
 
 def _bars(axes, chart):
@@ -77,8 +78,8 @@ def _bars(axes, chart):
             bar = axes.barh(at, value, height * 0.9, color=style_of(one.name).light,
                             alpha=1 if category == 0 else 0.55)
             name = f"  {chart.categories[category]}" if len(chart.categories) > 1 else ""
-            axes.bar_label(bar, [short(value) + name], padding=3, fontsize=7)
+            axes.bar_label(bar, [axis_text(value, chart.y_label) + name], padding=3, fontsize=7)
     axes.set_yticks(range(len(shown)), [one.name for one in shown])
     axes.invert_yaxis()
-    axes.set_xlabel(chart.y_label, fontsize=8)
+    axes.set_xlabel(axis_name(chart), fontsize=8)
     axes.set_xlim(right=max(y for one in shown for _, y in one.points) * 1.3)

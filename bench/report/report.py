@@ -83,7 +83,7 @@ def draw_pictures(figures, jobs, options, date, log):
         log("no pictures for the README: python3-matplotlib is missing")
         return []
     names = []
-    for name, made in charts.shown_first(figures, jobs).items():
+    for name, made in charts.pictures(figures, jobs).items():
         if made:
             png.draw(made, os.path.join(options.out, name), f"{date}, hawthorn-bench")
             names.append(name)

@@ -27,6 +27,7 @@ ROWS = {
         Row("write", "tx_per_s", "transfers/s, alone"),
         Row("drain", "tx_per_s", "transfers/s, drained"),
         Row("write_read", "tx_per_s", "transfers/s beside a reader"),
+        Row("write_read", "writer_kept", "what the reader leaves of the writer's rate"),
         Row("write_read", "reads_per_s", "the reader, reads/s"),
         Row("load", "ops_per_s", "load of the accounts, entries/s"),
         Row("scan", "entries_per_s", "scan of all, entries/s"),

@@ -3,11 +3,11 @@
 import math
 from html import escape
 
-from chart import linear_ticks, log_ticks, short
+from chart import axis_name, axis_text, linear_ticks, log_ticks, short
 from palette import style_of
 
 WIDTH, HEIGHT = 480, 300
-LEFT, RIGHT, BOTTOM = 58, 14, 40
+LEFT, RIGHT, BOTTOM = 64, 22, 40
 LETTER = 6.1  # the mean width of a letter at 11 px
 
 
@@ -103,15 +103,14 @@ class _Frame:
             y = self.y(tick)
             parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" '
                          f'y2="{y:.1f}"/>')
-            parts.append(_text(LEFT - 5, y + 3.5, short(tick), "end"))
+            parts.append(_text(LEFT - 5, y + 3.5, axis_text(tick, self.chart.y_label), "end"))
         for value, text in self._x_marks():
             parts.append(_text(self.x(value), self.bottom + 14, text, "middle"))
         parts.append(f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{self.bottom}" '
                      f'y2="{self.bottom}"/>')
         parts.append(_text((LEFT + WIDTH) / 2, HEIGHT - 8, self.chart.x_label, "middle", "label"))
         middle = (self.top + self.bottom) / 2
-        name = self.chart.y_label + (", logarithmic" if self.log_y else "")
-        parts.append(_text(11, middle, name, "middle", "label",
+        parts.append(_text(11, middle, axis_name(self.chart), "middle", "label",
                            f' transform="rotate(-90 11 {middle:.1f})"'))
         return "".join(parts)
 
@@ -126,9 +125,10 @@ class _Frame:
 
 def _tip(engine, chart, at, y, low=None, high=None):
     where = chart.categories[int(at)] if chart.categories else f"{short(at)} {chart.x_label}"
-    text = f"{engine}, {where}: {short(y)} {chart.y_label}"
+    unit = "" if chart.y_label in ("us", "bytes") else f" {chart.y_label}"
+    text = f"{engine}, {where}: {axis_text(y, chart.y_label)}{unit}"
     if low is not None and low != high:
-        text += f" ({short(low)} to {short(high)})"
+        text += f" ({axis_text(low, chart.y_label)} to {axis_text(high, chart.y_label)})"
     return f"<title>{escape(text)}</title>"
 
 
@@ -196,11 +196,11 @@ def _horizontal_bars(chart):
     count = len(chart.categories)
     bar = 15 if count == 1 else 12
     group = bar * count + 7
-    left = 14 + LETTER * max(len(one.name) for one in shown)
+    left = 16 + 6.9 * max(len(one.name) for one in shown)  # ours is bold
     height = 14 + group * len(shown) + 34
     top_value = max(max(y for _, y in one.points) for one in shown)
     top_value = max([top_value] + [high for one in shown for high in one.high])
-    room = WIDTH - left - (70 if count == 1 else 70 + LETTER * max(map(len, chart.categories)))
+    room = WIDTH - left - (74 if count == 1 else 78 + LETTER * max(map(len, chart.categories)))
     smallest = min(y for one in shown for _, y in one.points if y > 0)
     ticks = log_ticks(smallest, top_value) if chart.log_y else linear_ticks(top_value, 4)
     low, high = ticks[0], ticks[-1]
@@ -216,7 +216,7 @@ def _horizontal_bars(chart):
     for tick in ticks:
         parts.append(f'<line class="grid" x1="{place(tick):.1f}" x2="{place(tick):.1f}" y1="6" '
                      f'y2="{bottom}"/>')
-        parts.append(_text(place(tick), bottom + 13, short(tick), "middle"))
+        parts.append(_text(place(tick), bottom + 13, axis_text(tick, chart.y_label), "middle"))
     for number, one in enumerate(shown):
         y = 8 + number * group
         parts.append(_text(left - 6, y + bar * count / 2 + 4, one.name, "end",
@@ -236,8 +236,8 @@ def _horizontal_bars(chart):
                 parts.append(_whisker(place(least), top + bar / 2 - 1, place(most),
                                       top + bar / 2 - 1))
                 end = max(end, place(most))
-            text = short(value) + (f"  {chart.categories[category]}" if count > 1 else "")
+            text = axis_text(value, chart.y_label)
+            text += f"  {chart.categories[category]}" if count > 1 else ""
             parts.append(_text(end + 5, top + bar - 4, text))
-    name = chart.y_label + (", logarithmic" if chart.log_y else "")
-    parts.append(_text(left + room / 2, bottom + 28, name, "middle", "label"))
+    parts.append(_text(left + room / 2, bottom + 28, axis_name(chart), "middle", "label"))
     return _svg(chart, height, "".join(parts))
