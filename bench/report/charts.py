@@ -67,6 +67,9 @@ class Charts:
                 series.append(Series(engine, points,
                                      [min(y for _, y in found) for found in places.values()],
                                      [max(y for _, y in found) for found in places.values()]))
+        # A run of less than two seconds, or rounds, is no curve.
+        if max((len(one.points) for one in series), default=0) < 2:
+            series = []
         return Chart("lines", title, x_label, y_label, tuple(series), better=better)
 
     def _sizes(self, item, title="Bytes reachable, and on disk when closed"):

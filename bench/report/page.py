@@ -36,7 +36,8 @@ vertical-align:top}th{font-weight:600;color:var(--dim);font-size:12.5px}
 .worse{color:var(--bad);background:var(--badbg);padding:0 4px;border-radius:3px}
 .note{background:var(--warnbg);border-left:4px solid var(--warn);padding:8px 12px;margin:10px 0}
 .alarm{background:var(--badbg);border-left:4px solid var(--bad);padding:8px 12px;margin:10px 0}
-.grid2{display:grid;grid-template-columns:repeat(auto-fill,minmax(430px,1fr));gap:14px}
+.grid2{display:grid;grid-template-columns:repeat(auto-fill,minmax(430px,1fr));gap:14px;
+align-items:start}
 figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;
 padding:10px 12px 6px}figure.there{background:var(--side)}
 figcaption{font-size:13.5px;font-weight:600;margin-bottom:4px}figcaption span{font-weight:400;
@@ -267,7 +268,8 @@ def _document(content, document):
     jobs = [job for job in content.plan.jobs if job.item.document == document.key]
     parts = [f'<h2 id="{escape(document.key)}">{escape(document.title)}</h2>',
              f"<p>The shape is that of <i>{escape(document.source)}</i>: "
-             f"{escape(document.shape)}. It ran on {escape(document.machine)}.</p>"]
+             f"{escape(document.shape)}. It ran on {escape(document.machine)}.</p>",
+             f'<p class="dim">Settings there: {escape("; ".join(document.settings))}.</p>']
     parts += [f'<p class="dim">{escape(note)}</p>' for note in document.notes]
     for item, why in content.plan.not_run:
         if item.document == document.key:
@@ -341,8 +343,8 @@ def _method(content):
         "A factor is that of ours and the peer in the same round; the table has the median of the "
         "rounds, the least and the largest. ± is half of that range by the median. Of one round "
         "there is no spread.",
-        "Sizes follow from the budget alone (1, 2 and 5 times powers of ten), so that reports of "
-        "one machine compare. A document's settings of memory and sync are kept in shape, not in size.",
+        "Sizes follow from the budget and the machine's pace in earlier reports, in steps of 1, 2 "
+        "and 5 times powers of ten, so that reports of one machine compare. A document's settings are kept in shape, not in size.",
         f"The plan took this machine for {plan.slowness:g} times as slow as its costs have it.",
         "Whatever else the machine does meanwhile is in the figures. No fsync: commits survive a "
         "kill of the process.",

@@ -1,7 +1,7 @@
 """Which runs a time budget allows: every item's size, engines and rounds.
 
-The plan follows from its arguments alone, so that two runs with the same budget on the same
-machine have the same sizes and can be compared. Costs are seconds for a million units (transfers,
+The plan follows from its arguments alone, in coarse steps, so that runs with the same budget on
+the same machine have the same sizes and can be compared. Costs are seconds for a million units (transfers,
 keys, records) on a machine of two cores; `slowness` scales them. An estimate that is too low ends a
 run late, which the runner prevents; it never makes the report lie.
 """
