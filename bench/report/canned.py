@@ -19,7 +19,8 @@ def item(key):
 
 def upsert_run(engine, number, rate, disk, notes=(), status=run.OK, reason=""):
     figures = {("upsert", "ops_per_s"): (rate, "1/s"), ("upsert", "p50_us"): (1e8 / rate, "us"),
-               ("upsert", "p99_us"): (3e8 / rate, "us"), ("verify", "bytes_on_disk"): (disk, "bytes"),
+               ("upsert", "p99_us"): (3e8 / rate, "us"),
+               ("verify", "bytes_on_disk"): (disk, "bytes"),
                ("verify", "rss_bytes"): (disk / 3, "bytes")}
     curve = [{"workload": "upsert", "engine": engine, "round": str(at), "total_keys": str(at * 100),
               "upserts_per_s": str(rate * (1 - at / 50)), "bytes_on_disk": str(disk * at / 10)}

@@ -344,7 +344,8 @@ def _method(content):
         "rounds, the least and the largest. ± is half of that range by the median. Of one round "
         "there is no spread.",
         "Sizes follow from the budget and the machine's pace in earlier reports, in steps of 1, 2 "
-        "and 5 times powers of ten, so that reports of one machine compare. A document's settings are kept in shape, not in size.",
+        "and 5 times powers of ten, so that reports of one machine compare. "
+        "A document's settings are kept in shape, not in size.",
         f"The plan took this machine for {plan.slowness:g} times as slow as its costs have it.",
         "Whatever else the machine does meanwhile is in the figures. No fsync: commits survive a "
         "kill of the process.",

@@ -1,9 +1,9 @@
 """Which runs a time budget allows: every item's size, engines and rounds.
 
 The plan follows from its arguments alone, in coarse steps, so that runs with the same budget on
-the same machine have the same sizes and can be compared. Costs are seconds for a million units (transfers,
-keys, records) on a machine of two cores; `slowness` scales them. An estimate that is too low ends a
-run late, which the runner prevents; it never makes the report lie.
+the same machine have the same sizes and can be compared. Costs are seconds for a million units
+(transfers, keys, records) on a machine of two cores; `slowness` scales them. Where they are too
+low the runner leaves out what no longer fits, and the page says so.
 """
 
 from dataclasses import dataclass, field

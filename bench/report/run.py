@@ -133,7 +133,12 @@ class Runner:
             return run
         # An engine that takes much longer than planned must not take the others' time.
         allowed = min(left, max(20.0, 6 * expected))
-        self._execute(run, job, allowed)
+        try:
+            self._execute(run, job, allowed)
+        except KeyboardInterrupt:
+            # The page is made of what there is.
+            run.status, run.reason, run.figures = NO_TIME, "interrupted", {}
+            self.deadline = self.clock()
         self.measured[(job.item.key, engine)] = run.seconds
         self.log(f"{where}: {run.seconds:.1f} s" +
                  ("" if run.status == OK else f", {run.status}: {run.reason}"))

@@ -151,6 +151,20 @@ class Runs(Fake):
             self.assertEqual(one.status, run.NO_TIME)
             self.assertIn("not run", one.reason)
 
+    def test_an_interruption_keeps_what_there_is(self):
+        execute = run.execute
+        self.addCleanup(setattr, run, "execute", execute)
+
+        def interrupted(command, seconds):
+            if command[command.index("--engines") + 1] == "rocksdb":
+                raise KeyboardInterrupt
+            return execute(command, seconds)
+
+        run.execute = interrupted
+        runs = self.run_rounds(rounds=2)
+        self.assertEqual([one.status for one in runs], [run.OK] + [run.NO_TIME] * 5)
+        self.assertEqual(runs[1].reason, "interrupted")
+
     def test_nothing_is_left_of_a_run_and_nothing_of_it_is_taken_for_the_next(self):
         self.run_rounds(engines=["hawthorn"])
         self.assertFalse(os.path.exists(os.path.join(self.folder, "data", "db")))
