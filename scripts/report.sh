@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The report on the benchmark documents; `make report` runs it. Installs what is missing, builds, and
-# writes build/report/index.html: this engine beside all peers that are installed, rows that are lost
-# first. docs/benchmarks.md says what is in it. Arguments go to bench/report/report.py.
+# The report on the benchmark documents; `make report` runs it. Installs what is missing, builds,
+# and writes build/report/index.html: this engine beside all peers that are installed, rows that are
+# lost first. docs/benchmarks.md says what is in it. Arguments go to bench/report/report.py.
 #
 # Settings by environment: HAWTHORN_REPORT_MINUTES (20), the time that all runs together may take;
 # HAWTHORN_REPORT_ENGINES, only these, separated by commas; HAWTHORN_REPORT_HISTORY, the file of
@@ -9,6 +9,10 @@
 # it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+for argument in "$@"; do
+  case $argument in -h | --help) exec python3 -B bench/report/report.py --help ;; esac
+done
 
 build=${HAWTHORN_REPORT_BUILD:-}
 if [ -z "$build" ]; then
