@@ -84,7 +84,8 @@ def render(content):
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{TITLE}</title>", f"<style>{STYLE}</style>", "</head><body>",
-        _head(content), _troubles(content), _regressions(content), _losing(content),
+        _head(content), _failed(content), _glance(content), _losing(content), _regressions(content),
+        _unfit(content),
         *(_document(content, document) for document in content.documents),
         _method(content), _settings(content), _machine(content), _history(content),
         _downloads(content), "</body></html>",
@@ -129,10 +130,46 @@ def _head(content):
             f"<p>{verdict} Each figure is a factor over a peer in the same interleaved run: how "
             "many times better ours is, for rates, times and sizes alike, so that below 1 is lost. "
             "Behind it stand the least and the largest of the rounds.</p>"
-            f"<nav>{links}<a href=\"#method\">Method</a><a href=\"#data\">Data</a></nav>")
+            f'{_counts(content)}<nav>{links}<a href="#method">Method</a>'
+            '<a href="#data">Data</a></nav>')
 
 
-def _troubles(content):
+def _counts(content):
+    """Where to look besides the rows that are lost, with how many there are."""
+    failed = sum(run.status == FAILED for run in content.runs)
+    found = [(failed, "failed", "run failed", "runs failed"),
+             (len(content.regressions), "regressions", "row is worse than before",
+              "rows are worse than before"),
+             (len(_what_did_not_fit(content)), "unfit", "thing did not fit into the budget",
+              "things did not fit into the budget")]
+    links = [f'<a href="#{key}">{_count(count, one, many)}</a>'
+             for count, key, one, many in found if count]
+    return f"<p>{'; '.join(links)}.</p>" if links else ""
+
+
+def _glance(content):
+    """The first row of every item against every peer: one look for the whole."""
+    firsts = [rows[0] for rows in content.compared.values() if rows]
+    peers = sorted({engine for one in firsts for engine in one.factors},
+                   key=lambda engine: (-sum(engine in one.factors for one in firsts), engine))
+    if not firsts:
+        return ""
+    body = []
+    for one in firsts:
+        cells = []
+        for engine in peers:
+            factor = one.factors.get(engine)
+            cells.append('<span class="dim">–</span>' if factor is None else
+                         f'<span class="{"lost" if factor.median < 1 else "won"}">'
+                         f'{_times(factor.median)}</span>')
+        body.append([_whole(escape(one.item.key)), escape(one.row.label),
+                     _figure(one.ours, one.unit)] + cells)
+    return ("<h2>The main rate of each item: times each peer</h2>" +
+            _table(["item", "row", "Hawthorn"] + [escape(engine) for engine in peers], body,
+                   (0, 1)))
+
+
+def _failed(content):
     parts = []
     failed = [run for run in content.runs if run.status == FAILED]
     if failed:
@@ -147,11 +184,15 @@ def _troubles(content):
                  for (engine, item), run in full.items()]
         parts.append(f'<div class="note"><b>Ran full</b>; the figures are those of what it took in.'
                      f"{_items(lines)}</div>")
-    missing = _what_did_not_fit(content)
-    if missing:
-        parts.append('<div class="note" id="unfit"><b>What did not fit into the budget</b>'
-                     f"{_items(missing)}</div>")
     return "".join(parts)
+
+
+def _unfit(content):
+    missing = _what_did_not_fit(content)
+    if not missing:
+        return ""
+    return ('<div class="note" id="unfit"><b>What did not fit into the budget</b>'
+            f"{_items(missing)}</div>")
 
 
 def _what_did_not_fit(content):
@@ -224,7 +265,8 @@ def _change(content, key):
     change = content.changes.get(key)
     if change is None:
         return '<span class="dim">–</span>'
-    text = f"{(change.part - 1) * 100:+.0f}%".replace("-", "−")
+    percent = round((change.part - 1) * 100)
+    text = f"{percent:+d}%".replace("-", "−") if percent else "0%"
     return f'<span class="worse">{text}</span>' if change.part < 1 - TOLERANCE else text
 
 

@@ -93,7 +93,7 @@ class Whole(unittest.TestCase):
         text, _ = self.read(content)
         lost = [one for one in losing_first(content.all_compared()) if one.lost]
         self.assertTrue(lost)
-        table = text[text.index('id="lost"'):text.index('id="upsert"')]
+        table = text[text.index('id="lost"'):text.index('id="unfit"')]
         places = [table.index(one.row.label) for one in lost]
         self.assertEqual(places, sorted(places))
         for one in content.all_compared():
@@ -102,6 +102,12 @@ class Whole(unittest.TestCase):
         self.assertLess(text.index('id="lost"'), text.index("<svg"))
         section = text[text.index("All rows, those that we lose first"):]
         self.assertLess(section.index('class="lost"'), section.index('class="won"'))
+
+    def test_a_glance_has_the_main_rate_against_every_peer(self):
+        text, _ = self.read(canned.content())
+        table = text[text.index("<h2>The main rate"):text.index('id="lost"')]
+        plain = re.sub(r"<[^>]*>", " ", table)
+        self.assertRegex(plain, r"upsert\s+upserts, keys/s\s+945 K/s\s+±5%\s+4\.[0-9]+\s+2\.88")
 
     def test_a_report_without_a_lost_row_says_so(self):
         runs = [canned.upsert_run(engine, 0, rate, disk) for engine, rate, disk in
@@ -157,7 +163,7 @@ class Whole(unittest.TestCase):
         runs = canned.upsert_runs()
         runs[5].status, runs[5].reason, runs[5].figures = run.NO_TIME, "stopped after 9 s", {}
         text, _ = self.read(canned.content(runs))
-        note = text[text.index('id="unfit"'):text.index('id="lost"')]
+        note = text[text.index('id="unfit"'):text.index('id="upsert"')]
         for part in ("<b>nvme</b>: did not fit", "without sqlite: did not fit: too &lt;slow&gt;",
                      "<b>upsert</b>, lmdb, round 2: stopped after 9 s"):
             self.assertIn(part, note)
@@ -172,7 +178,9 @@ class Whole(unittest.TestCase):
         text, _ = self.read(canned.content(canned.upsert_runs(ours=450e3), earlier))
         self.assertIn('id="regressions"', text)
         self.assertIn('class="worse">−', text)
-        self.assertLess(text.index('id="regressions"'), text.index('id="lost"'))
+        self.assertIn('<a href="#regressions">', text)
+        self.assertLess(text.index('id="lost"'), text.index('id="regressions"'))
+        self.assertLess(text.index('id="regressions"'), text.index('id="upsert"'))
         text, _ = self.read(canned.content(entries=earlier))
         self.assertNotIn('id="regressions"', text)
         self.assertNotIn('class="worse"', text)
