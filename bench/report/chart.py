@@ -70,6 +70,15 @@ def with_unit(value, unit):
     return short(value) if unit == "count" else f"{short(value)} {unit}".strip()
 
 
+def times(number):
+    """A factor."""
+    if number < 0.0995:
+        return f"{number:.2g}"
+    if number < 9.995:
+        return f"{number:.2f}"
+    return f"{number:.1f}" if number < 99.95 else short(number)
+
+
 def axis_text(value, unit):
     """A figure at an axis or behind a bar: times and sizes have their unit, rates do not."""
     return with_unit(value, unit) if unit in ("us", "bytes") and value else short(value)

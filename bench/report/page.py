@@ -1,54 +1,18 @@
 """The page: one file of HTML that loads nothing. Everything from outside goes through escape()."""
 
-import base64
 import statistics
 from dataclasses import dataclass, field
 from html import escape
 
-import palette
 import svg
-from chart import short, with_unit
+from chart import times, with_unit
 from figures import losing_first
 from history import TOLERANCE
+from parts import STYLE, counted, data_link, factor_text, figure_of, items, table, whole
 from plan import OURS
 from run import FAILED, FULL, NO_TIME
 
 TITLE = "Hawthorn beside its peers"
-
-STYLE = """
-:root{--bg:#fdfdfc;--card:#fff;--side:#f3f1f7;--fg:#1c2126;--dim:#5d6770;--line:#dfe3e6;
---bad:#b3261e;--badbg:#fdecea;--good:#0a7d43;--warn:#8a5a00;--warnbg:#fff4dc;LIGHT}
-@media (prefers-color-scheme:dark){:root{--bg:#14181b;--card:#1b2024;--side:#231f2b;--fg:#e4e8ea;
---dim:#9aa5ad;--line:#343c42;--bad:#ff8a80;--badbg:#3a1f1d;--good:#3ddc84;--warn:#ffcc66;
---warnbg:#3a2f17;DARK}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:1240px;padding:20px 24px 60px;background:var(--bg);color:var(--fg);
-font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-h1{font-size:26px;margin:8px 0 2px}h2{font-size:20px;margin:36px 0 8px;padding-top:10px;
-border-top:1px solid var(--line)}h3{font-size:16px;margin:20px 0 6px}
-p,ul{margin:6px 0 10px}.dim{color:var(--dim)}a{color:inherit}code{font-size:12.5px;
-overflow-wrap:anywhere}
-.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13.5px;margin:8px 0 14px}
-th,td{text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);
-vertical-align:top}th{font-weight:600;color:var(--dim);font-size:12.5px}
-.l{text-align:left}.whole{white-space:nowrap}td{font-variant-numeric:tabular-nums}
-.lost{color:var(--bad);font-weight:600}.won{color:var(--good);font-weight:600}
-.worse{color:var(--bad);background:var(--badbg);padding:0 4px;border-radius:3px}
-.note{background:var(--warnbg);border-left:4px solid var(--warn);padding:8px 12px;margin:10px 0}
-.alarm{background:var(--badbg);border-left:4px solid var(--bad);padding:8px 12px;margin:10px 0}
-.grid2{display:grid;grid-template-columns:repeat(auto-fill,minmax(430px,1fr));gap:14px;
-align-items:start}
-figure{margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;
-padding:10px 12px 6px}figure.there{background:var(--side)}
-figcaption{font-size:13.5px;font-weight:600;margin-bottom:4px}figcaption span{font-weight:400;
-color:var(--dim)}
-svg{width:100%;height:auto;display:block;font:11px system-ui,sans-serif}svg text{fill:var(--fg)}
-svg .label{fill:var(--dim)}svg .ours{font-weight:700}
-svg .grid{stroke:var(--line);stroke-width:1}svg .axis{stroke:var(--dim);stroke-width:1}
-svg .whisker{stroke:var(--fg);stroke-width:1.2;stroke-opacity:.75}
-nav a{margin-right:14px}dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;
-font-size:13.5px}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
-""".replace("LIGHT", palette.variables(False)).replace("DARK", palette.variables(True)).strip()
 
 
 @dataclass
@@ -93,30 +57,12 @@ def render(content):
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head, rows, left=(0,)):
-    """`rows` are lists of cells that are HTML already; `left` names the columns that begin left."""
-    def cells(tag, row):
-        return "".join(f'<{tag}{" class=l" if at in left else ""}>{cell}</{tag}>'
-                       for at, cell in enumerate(row))
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return (f'<div class="wide"><table><thead><tr>{cells("th", head)}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>")
-
-
-def _items(lines):
-    return "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>"
-
-
-def _count(number, one, many):
-    return f"{number} {one if number == 1 else many}"
-
-
 def _head(content):
     rows = content.all_compared()
     lost = sum(one.lost for one in rows)
-    counted = {engine for one in rows for engine in one.factors}
-    verdict = (f"{_count(len(rows), 'row', 'rows')} against the best of "
-               f"{_count(len(counted), 'peer', 'peers')}: "
+    peers = {engine for one in rows for engine in one.factors}
+    verdict = (f"{counted(len(rows), 'row', 'rows')} against the best of "
+               f"{counted(len(peers), 'peer', 'peers')}: "
                f'<span class="lost">{lost} lost</span>, '
                f'<span class="won">{len(rows) - lost} won</span>.' if rows
                else '<span class="lost">No row could be compared.</span>')
@@ -142,7 +88,7 @@ def _counts(content):
               "rows are worse than before"),
              (len(_what_did_not_fit(content)), "unfit", "thing did not fit into the budget",
               "things did not fit into the budget")]
-    links = [f'<a href="#{key}">{_count(count, one, many)}</a>'
+    links = [f'<a href="#{key}">{counted(count, one, many)}</a>'
              for count, key, one, many in found if count]
     return f"<p>{'; '.join(links)}.</p>" if links else ""
 
@@ -161,11 +107,11 @@ def _glance(content):
             factor = one.factors.get(engine)
             cells.append('<span class="dim">–</span>' if factor is None else
                          f'<span class="{"lost" if factor.median < 1 else "won"}">'
-                         f'{_times(factor.median)}</span>')
-        body.append([_whole(escape(one.item.key)), escape(one.row.label),
-                     _figure(one.ours, one.unit)] + cells)
+                         f'{times(factor.median)}</span>')
+        body.append([whole(escape(one.item.key)), escape(one.row.label),
+                     figure_of(one.ours, one.unit)] + cells)
     return ("<h2>The main rate of each item: times each peer</h2>" +
-            _table(["item", "row", "Hawthorn"] + [escape(engine) for engine in peers], body,
+            table(["item", "row", "Hawthorn"] + [escape(engine) for engine in peers], body,
                    (0, 1)))
 
 
@@ -176,14 +122,14 @@ def _failed(content):
         lines = [f"<b>{escape(run.engine)}</b>, {escape(run.item)}, round {run.round + 1}: "
                  f"{escape(run.reason)}" for run in failed]
         parts.append('<div class="alarm" id="failed"><b>'
-                     f"{_count(len(failed), 'run', 'runs')} failed</b>: an answer was wrong, or "
-                     f"the process ended. None of their figures counts.{_items(lines)}</div>")
+                     f"{counted(len(failed), 'run', 'runs')} failed</b>: an answer was wrong, or "
+                     f"the process ended. None of their figures counts.{items(lines)}</div>")
     full = {(run.engine, run.item): run for run in content.runs if run.status == FULL}
     if full:
         lines = [f"<b>{escape(engine)}</b>, {escape(item)}: {escape(run.reason)}"
                  for (engine, item), run in full.items()]
         parts.append(f'<div class="note"><b>Ran full</b>; the figures are those of what it took in.'
-                     f"{_items(lines)}</div>")
+                     f"{items(lines)}</div>")
     return "".join(parts)
 
 
@@ -192,7 +138,7 @@ def _unfit(content):
     if not missing:
         return ""
     return ('<div class="note" id="unfit"><b>What did not fit into the budget</b>'
-            f"{_items(missing)}</div>")
+            f"{items(missing)}</div>")
 
 
 def _what_did_not_fit(content):
@@ -204,14 +150,16 @@ def _what_did_not_fit(content):
         for why, engines in whys.items():
             lines.append(f"<b>{escape(job.item.key)}</b> without {escape(', '.join(engines))}: "
                          f"{escape(why)}")
-    cut = {}
+    never = {}
     for run in content.runs:
-        if run.status == NO_TIME:
-            cut.setdefault((run.item, run.engine), []).append(run)
-    for (item, engine), runs in cut.items():
-        rounds = ", ".join(str(run.round + 1) for run in runs)
-        lines.append(f"<b>{escape(item)}</b>, {escape(engine)}, round {rounds}: "
-                     f"{escape(runs[0].reason)}")
+        if run.status == NO_TIME and run.reason.startswith("not run"):
+            never.setdefault((run.item, run.round), []).append(run.engine)
+        elif run.status == NO_TIME:
+            lines.append(f"<b>{escape(run.item)}</b>, round {run.round + 1}: "
+                         f"{escape(run.engine)} {escape(run.reason)}")
+    for (item, number), engines in never.items():
+        lines.append(f"<b>{escape(item)}</b>, round {number + 1}: no time was left for "
+                     f"{escape(', '.join(engines))}")
     return lines
 
 
@@ -223,42 +171,15 @@ def _regressions(content):
     for change in content.regressions:
         one = rows.get(change.key)
         name = f"{one.item.key}: {one.row.label}" if one else change.key
-        lines.append(f"<b>{escape(name)}</b>: {change.now:.2f} times {escape(change.peer)}, "
-                     f"{change.before:.2f} in the median of "
-                     f"{_count(change.reports, 'earlier report', 'earlier reports')} "
+        lines.append(f"<b>{escape(name)}</b>: {times(change.now)} times {escape(change.peer)}, "
+                     f"{times(change.before)} in the median of "
+                     f"{counted(change.reports, 'earlier report', 'earlier reports')} "
                      f"(−{(1 - change.part) * 100:.0f}%"
                      f"{', within the spread of the rounds' if change.within_spread else ''})")
     return ('<div class="alarm" id="regressions"><b>'
-            f"{_count(len(lines), 'row is', 'rows are')} more than {TOLERANCE * 100:.0f}% below "
+            f"{counted(len(lines), 'row is', 'rows are')} more than {TOLERANCE * 100:.0f}% below "
             "earlier reports of this machine and these sizes</b>, in the median over the peers."
-            f"{_items(lines)}</div>")
-
-
-def _figure(one, unit):
-    text = _whole(escape(with_unit(one.median, unit)))
-    if one.count > 1:
-        text += f' <span class="dim">±{one.spread() * 100:.0f}%</span>'
-    return text
-
-
-def _factor(one):
-    cls = "lost" if one.median < 1 else "won"
-    text = f'<span class="{cls}">{_times(one.median)}</span>'
-    if one.count > 1:
-        text += f' <span class="dim">{_times(one.low)} to {_times(one.high)}</span>'
-    return _whole(text)
-
-
-def _whole(html):
-    return f'<span class="whole">{html}</span>'
-
-
-def _times(number):
-    if number < 0.0995:
-        return f"{number:.2g}"
-    if number < 9.995:
-        return f"{number:.2f}"
-    return f"{number:.1f}" if number < 99.95 else short(number)
+            f"{items(lines)}</div>")
 
 
 def _change(content, key):
@@ -276,15 +197,15 @@ def _rows(content, rows, with_item):
     body = []
     for one in rows:
         best = one.best_peer
-        others = ", ".join(f"{escape(engine)} {_times(factor.median)}" for engine, factor in
+        others = ", ".join(f"{escape(engine)} {times(factor.median)}" for engine, factor in
                            sorted(one.factors.items(), key=lambda pair: pair[1].median)
                            if engine != best)
-        body.append(([_whole(escape(one.item.key))] if with_item else []) + [
-            escape(one.row.label), _figure(one.ours, one.unit), escape(best),
-            _figure(one.peers[best], one.unit), _factor(one.factors[best]),
+        body.append(([whole(escape(one.item.key))] if with_item else []) + [
+            escape(one.row.label), figure_of(one.ours, one.unit), escape(best),
+            figure_of(one.peers[best], one.unit), factor_text(one.factors[best]),
             f'<span class="dim">{others}</span>', _change(content, one.key)])
     at = 1 if with_item else 0
-    return _table(head, body, {0, at, at + 2, at + 5})
+    return table(head, body, {0, at, at + 2, at + 5})
 
 
 def _losing(content):
@@ -317,7 +238,7 @@ def _document(content, document):
         if item.document == document.key:
             parts.append(f'<p class="note">{escape(item.title)}: {escape(why)}.</p>')
     if jobs:
-        parts.append(_setup(jobs))
+        parts.append(_setup(content, jobs))
     rows = [one for job in jobs for one in content.compared.get(job.item.key, [])]
     if document.published:
         parts.append("<h3>Beside the document's figures</h3>" + _published(document, rows))
@@ -333,7 +254,7 @@ def _document(content, document):
     return "\n".join(parts)
 
 
-def _setup(jobs):
+def _setup(content, jobs):
     rows = []
     for job in jobs:
         item = job.item
@@ -345,10 +266,17 @@ def _setup(jobs):
         part = job.size / item.document_size
         rows.append([escape(item.title), f"{item.document_size:,}", f"{job.size:,} "
                      f'<span class="dim">{part * 100:.2g}%</span>', escape(memory),
-                     escape(ratio), str(job.rounds), escape(", ".join(job.engines)),
+                     escape(ratio), _rounds(content, job), escape(", ".join(job.engines)),
                      f"<code>hawthorn-bench {escape(' '.join(job.arguments()))}</code>"])
-    return _table(["", "size there", "size here", "memory", "keys and values", "rounds", "engines",
+    return table(["", "size there", "size here", "memory", "keys and values", "rounds", "engines",
                    "command, for each engine"], rows, (0, 3, 4, 6, 7))
+
+
+def _rounds(content, job):
+    """How many rounds of ours have figures, and of how many where that is fewer."""
+    done = sum(run.item == job.item.key and run.engine == OURS and run.has_figures()
+               for run in content.runs)
+    return str(done) if done == job.rounds else f"{done} of {job.rounds}"
 
 
 def _published(document, rows):
@@ -360,16 +288,16 @@ def _published(document, rows):
         there = (f"{escape(figure.engine)} {escape(with_unit(figure.value, figure.unit))}, "
                  f"{escape(figure.peer)} {escape(with_unit(figure.peer_value, figure.unit))}")
         cls = "lost" if figure.factor < 1 else "won"
-        line = [escape(figure.label), there, f'<span class="{cls}">{_times(figure.factor)}</span>']
+        line = [escape(figure.label), there, f'<span class="{cls}">{times(figure.factor)}</span>']
         if peer:
-            line += [f"{_figure(one.ours, one.unit)}, {escape(peer)} "
-                     f"{_figure(one.peers[peer], one.unit)}", _factor(one.factors[peer])]
+            line += [f"{figure_of(one.ours, one.unit)}, {escape(peer)} "
+                     f"{figure_of(one.peers[peer], one.unit)}", factor_text(one.factors[peer])]
         else:
             ran = any(one.item.key == figure.item for one in rows)
             line += [f'<span class="dim">{"no figure" if ran else "not run"}</span>',
                      '<span class="dim">–</span>']
         body.append(line)
-    return _table(["", "the document, on its machine", "its factor", "here", "our factor"], body,
+    return table(["", "the document, on its machine", "its factor", "here", "our factor"], body,
                   (0, 1, 3))
 
 
@@ -398,7 +326,7 @@ def _method(content):
                      "named above).")
     if content.not_built:
         lines.append("Not in this build: " + "; ".join(escape(one) for one in content.not_built))
-    return f'<h2 id="method">Method</h2>{_items(lines)}'
+    return f'<h2 id="method">Method</h2>{items(lines)}'
 
 
 def _settings(content):
@@ -408,7 +336,7 @@ def _settings(content):
         if found:
             rows.append([f"<b>{escape(engine)}</b>" if engine == OURS else escape(engine),
                          escape(summary), "<br>".join(escape(one) for one in found)])
-    return "<h2>Settings of each engine</h2>" + _table(
+    return "<h2>Settings of each engine</h2>" + table(
         ["", "what it is", "as it ran"], rows, (0, 1, 2))
 
 
@@ -421,7 +349,7 @@ def _machine(content):
 def _history(content):
     text = "<h2>Earlier reports of this machine</h2>"
     if content.broken_history:
-        text += (f'<p class="note">{_count(content.broken_history, "line", "lines")} of the '
+        text += (f'<p class="note">{counted(content.broken_history, "line", "lines")} of the '
                  "history could not be read.</p>")
     if not content.earlier:
         return text + "<p>None: nothing to compare with.</p>"
@@ -433,14 +361,8 @@ def _history(content):
         middle = f"{statistics.median(factors):.2f}" if factors else "–"
         rows.append([escape(str(entry.get("date", ""))), escape(str(entry.get("commit", ""))),
                      f"{entry.get('minutes', 0):g}", str(len(factors)), str(lost), middle])
-    return text + _table(["date", "commit", "minutes", "rows", "lost", "median of the factors"],
+    return text + table(["date", "commit", "minutes", "rows", "lost", "median of the factors"],
                          rows, (0, 1))
-
-
-def data_link(name, text, kind):
-    data = base64.b64encode(text.encode("utf-8")).decode("ascii")
-    return (f'<a download="{escape(name, quote=True)}" href="data:{kind};base64,{data}">'
-            f"{escape(name)}</a>")
 
 
 def _downloads(content):

@@ -161,11 +161,14 @@ class Whole(unittest.TestCase):
 
     def test_what_did_not_fit_is_said(self):
         runs = canned.upsert_runs()
-        runs[5].status, runs[5].reason, runs[5].figures = run.NO_TIME, "stopped after 9 s", {}
+        for at, reason in ((5, "stopped after 9 s"), (1, "not run: 0 s were left"),
+                           (2, "not run: 0 s were left")):
+            runs[at].status, runs[at].reason, runs[at].figures = run.NO_TIME, reason, {}
         text, _ = self.read(canned.content(runs))
         note = text[text.index('id="unfit"'):text.index('id="upsert"')]
         for part in ("<b>nvme</b>: did not fit", "without sqlite: did not fit: too &lt;slow&gt;",
-                     "<b>upsert</b>, lmdb, round 2: stopped after 9 s"):
+                     "<b>upsert</b>, round 2: lmdb stopped after 9 s",
+                     "<b>upsert</b>, round 1: no time was left for rocksdb, lmdb"):
             self.assertIn(part, note)
 
     def test_what_ran_full_is_said(self):

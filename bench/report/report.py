@@ -19,6 +19,7 @@ import machine
 import page
 import png
 import run
+from chart import times
 from documents import DOCUMENTS
 from figures import Figures, compare
 from plan import OURS, make_plan
@@ -97,8 +98,8 @@ def exit_message(content, names, options):
     """Lines that end a report, the worst first."""
     lines = []
     for change in content.regressions:
-        lines.append(f"worse: {change.key}: {change.now:.2f} times {change.peer}, before "
-                     f"{change.before:.2f} (-{(1 - change.part) * 100:.0f}%)" +
+        lines.append(f"worse: {change.key}: {times(change.now)} times {change.peer}, before "
+                     f"{times(change.before)} (-{(1 - change.part) * 100:.0f}%)" +
                      (", within the spread of the rounds" if change.within_spread else ""))
     for one in content.runs:
         if one.status == run.FAILED:

@@ -142,8 +142,8 @@ class Runs(Fake):
     def test_the_deadline_stops_an_engine_and_says_what_was_not_run(self):
         self.set("FAKE_rocksdb", "hang")
         started = time.monotonic()
-        runs = self.run_rounds(rounds=2, seconds=3.0)
-        self.assertLess(time.monotonic() - started, 15)
+        runs = self.run_rounds(rounds=2, seconds=4.0)
+        self.assertLess(time.monotonic() - started, 60)
         self.assertEqual(runs[1].status, run.NO_TIME)
         self.assertIn("stopped after", runs[1].reason)
         self.assertEqual(len(runs), 6)
