@@ -94,9 +94,6 @@ class Figures:
         names = dict.fromkeys(run.engine for run in self.runs if run.item == item)
         return sorted(names, key=lambda engine: (engine != OURS, list(names).index(engine)))
 
-    def bad_runs(self):
-        return [run for run in self.runs if run.status != "ok"]
-
 
 def factor_of(ours, theirs, better):
     """None where one of them is 0: nothing was counted, so nothing compares."""
