@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo report test test-compat reliability coverage fuzz build format help
+.PHONY: all demo report test test-compat reliability coverage fuzz build packages docs format help
 all: build
 
 help:
@@ -8,12 +8,14 @@ help:
 	@echo "make report       the benchmark documents' workloads on all engines: build/report/index.html,"
 	@echo "                  in HAWTHORN_REPORT_MINUTES (20 by default)"
 	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
-	@echo "make test-compat  tests of the shims for other engines' APIs"
+	@echo "make test-compat  tests of the shims for other engines' APIs, and of the bindings"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
 	@echo "                  target, and the long tests, of the shims too"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
+	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
+	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
 
 demo:
@@ -26,7 +28,7 @@ test:
 	scripts/test.sh $(STAGES)
 
 test-compat:
-	scripts/test.sh compat compat-asan
+	scripts/test.sh compat compat-asan bindings
 
 reliability:
 	scripts/test.sh reliability long compat-long
@@ -44,6 +46,12 @@ build:
 	scripts/install_deps.sh
 	cmake --preset release
 	cmake --build --preset release
+
+packages:
+	scripts/package.sh
+
+docs:
+	scripts/docs.sh
 
 format:
 	git ls-files '*.h' '*.cc' | xargs clang-format-19 -i

@@ -7,6 +7,25 @@ install(TARGETS hawthorn_static hawthorn_shared EXPORT hawthornTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hawthorn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What a release is made of.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+  set(bill ${PROJECT_BINARY_DIR}/hawthorn.cdx.json)
+  set(binaries $<TARGET_FILE:hawthorn_shared>)
+  if(TARGET hawthorn)
+    list(APPEND binaries $<TARGET_FILE:hawthorn>)
+  endif()
+  add_custom_command(OUTPUT ${bill}
+    COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/scripts/sbom.py
+            --version ${PROJECT_VERSION} --output ${bill} ${binaries}
+    DEPENDS ${PROJECT_SOURCE_DIR}/scripts/sbom.py hawthorn_shared $<TARGET_NAME_IF_EXISTS:hawthorn>
+    VERBATIM)
+  add_custom_target(hawthorn_bill ALL DEPENDS ${bill})
+  install(FILES ${bill} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
 if(TARGET hawthorn)
   install(TARGETS hawthorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(TARGET hawthorn_texts)
@@ -49,7 +68,10 @@ install(FILES ${PROJECT_BINARY_DIR}/hawthorn.pc DESTINATION ${CMAKE_INSTALL_LIBD
 
 # Without the benchmarks: the package would depend on every rival.
 set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};hawthorn;Unspecified;/")
-set(CPACK_GENERATOR DEB)
+# With SOURCE_DATE_EPOCH set, as scripts/package.sh does, the same build gives the same bytes.
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_FILE_NAME
+    hawthorn-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_VENDOR "The Hawthorn authors")
 set(CPACK_PACKAGE_CONTACT "The Hawthorn authors <maintainers@hawthorn.invalid>")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

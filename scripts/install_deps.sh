@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build, the tests and the benchmarks need and that are not
-# there yet. Needs root, or sudo; touches nothing and asks for nothing when all of them are there.
+# there yet; with `bindings` as an argument what the bindings of other languages need, too. Needs
+# root, or sudo; touches nothing and asks for nothing when all of them are there.
 set -euo pipefail
 
 packages=(
@@ -21,6 +22,18 @@ packages=(
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev
   wamerican python3-matplotlib
 )
+
+# A language that is there from elsewhere, and newer, is taken as it is.
+if [ "${1:-}" = bindings ]; then
+  command -v cargo >/dev/null || packages+=(cargo)
+  command -v go >/dev/null || packages+=(golang-go)
+  command -v node >/dev/null || packages+=(nodejs libnode-dev)
+  command -v npm >/dev/null || packages+=(npm)
+  command -v javac >/dev/null || packages+=(default-jdk-headless)
+  python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
+  python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' \
+    2>/dev/null || packages+=(python3-dev)
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_deps: this is no Debian; what has to be there, by its names in Debian 12:" >&2

@@ -16,6 +16,8 @@
 #   compat, compat-asan
 #             the tests labelled `compat`, of the shims, in the trees of release and asan: only when
 #             named (`make test-compat`)
+#   bindings  when it is named: the bindings of other languages (bindings/*/test.sh), on the library
+#             of release as it is installed; a language that is not on the machine is installed
 #   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
 #
 # With HAWTHORN_TEST_MINUTES, a stage that would not end within so many minutes, judged by what
@@ -36,6 +38,7 @@ failed=0
 failures=()
 times=()
 left_out=()
+late="it would not have ended within ${HAWTHORN_TEST_MINUTES:-} minutes"
 weighed=0 # of the stages that were run
 spent=0   # seconds on those
 
@@ -107,7 +110,7 @@ run_preset() {
 # library and its tests are left out.
 fetch_sqlite() {
   shims/sqlite/fetch.sh debian build/sqlite ||
-    left_out+=("hawthorn-sqlite, whose source could not be fetched")
+    left_out+=("hawthorn-sqlite: its source could not be fetched")
 }
 
 # count_lines LOG CODE NAME: what a script has said of its parts, a line for each
@@ -146,10 +149,31 @@ run_reliability() {
   ${limit[@]+"${limit[@]}"} scripts/reliability.sh | tee build/reliability/test.log
   code=${PIPESTATUS[0]}
   if [ ${#limit[@]} -gt 0 ] && [ "$code" -eq 124 ]; then
-    left_out+=("the rest of reliability")
+    left_out+=("the rest of reliability: $late")
     code=0
   fi
   count_lines build/reliability/test.log "$code" scripts/reliability.sh
+}
+
+run_bindings() {
+  local prefix=$PWD/build/bindings/prefix started=$SECONDS script name code
+  scripts/install_deps.sh bindings || note_failure "bindings: installing what is missing"
+  if ! cmake --preset release || ! cmake --build --preset release -j "$jobs" ||
+    ! cmake --install build/release --prefix "$prefix" >/dev/null; then
+    note_failure "bindings: the library"
+    return
+  fi
+  for script in bindings/*/test.sh; do
+    name=$(basename "$(dirname "$script")")
+    timeout 600 "$script" "$prefix" | tee "build/bindings/$name.log"
+    code=${PIPESTATUS[0]}
+    if [ "$code" -eq 3 ]; then
+      left_out+=("bindings of $name: $(tail -n 1 "build/bindings/$name.log")")
+      continue
+    fi
+    count_lines "build/bindings/$name.log" "$code" "bindings of $name"
+  done
+  times+=("bindings: $((SECONDS - started)) s")
 }
 
 # One regular expression of what tests/volume.txt has.
@@ -163,6 +187,7 @@ weight() {
     tsan) echo 430 ;;
     compat) echo 420 ;;
     compat-asan) echo 640 ;;
+    bindings) echo 400 ;;
     reliability) echo 1100 ;;
     long) echo 400 ;;
     compat-long) echo 800 ;;
@@ -181,7 +206,7 @@ scripts/install_deps.sh || note_failure "installing what is missing"
 
 for stage in "${stages[@]}"; do
   if ! fits "$stage"; then
-    left_out+=("$stage")
+    left_out+=("$stage: $late")
     continue
   fi
   echo "== $stage"
@@ -202,6 +227,7 @@ for stage in "${stages[@]}"; do
       run_preset compat hawthorn_compat_tests -L '^compat-long$'
       ;;
     fuzz) run_fuzz ;;
+    bindings) run_bindings ;;
     reliability) run_reliability ;;
     *) note_failure "$stage: no such stage" ;;
   esac
@@ -218,8 +244,8 @@ for line in "${times[@]+"${times[@]}"}"; do
 done
 
 echo "All stages took $SECONDS s."
-for stage in "${left_out[@]+"${left_out[@]}"}"; do
-  echo "NOT RUN $stage: it would not have ended within $HAWTHORN_TEST_MINUTES minutes"
+for line in "${left_out[@]+"${left_out[@]}"}"; do
+  echo "NOT RUN $line"
 done
 for failure in "${failures[@]+"${failures[@]}"}"; do
   echo "FAILED $failure"

@@ -47,6 +47,7 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"joins", Kind::kCount, s.joins},
           {"manifest_batches", Kind::kCount, s.manifest_batches},
           {"log_syncs", Kind::kCount, s.log_syncs},
+          {"log_sync_us", Kind::kCount, s.log_sync_us},
           {"bytes_written_log", Kind::kBytes, s.bytes_written_log},
           {"bytes_written_data", Kind::kBytes, s.bytes_written_data},
           {"bytes_read", Kind::kBytes, s.bytes_read},

@@ -114,6 +114,16 @@ struct StatsOptions {
   uint64_t times = 0;         // 0: until it is closed
 };
 
+struct TopOptions {
+  std::string every_seconds = "1";
+  uint64_t times = 0;  // 0: until it is closed
+};
+
+struct MetricsOptions {
+  std::string file;           // empty: standard output
+  std::string every_seconds;  // empty: once
+};
+
 struct ShellOptions {
   bool read_only = false;
 };

@@ -14,6 +14,8 @@
 #include "tools/completion.h"
 #include "tools/keys.h"
 #include "tools/man_page.h"
+#include "tools/metrics.h"
+#include "tools/top.h"
 
 namespace hawthorn::tools {
 namespace {
@@ -306,6 +308,21 @@ class CommandLine {
     stats.add_option("--times", stats_.times, "With --watch: end after so many looks")
         ->type_name("N")
         ->needs(watch);
+    CLI::App& top = add_command(
+        "top", "Show rates and sizes of a database that a process has open, until q is pressed",
+        [this] { return run_top(common_, top_); });
+    top.add_option("--every", top_.every_seconds, "Look anew so often; default: 1")
+        ->type_name("SECONDS");
+    top.add_option("--times", top_.times, "End after so many looks")->type_name("N");
+    CLI::App& metrics = add_command(
+        "metrics", "Print the figures of a database that a process has open for Prometheus",
+        [this] { return run_metrics(common_, metrics_); });
+    CLI::Option* file =
+        metrics.add_option("--output", metrics_.file, "Write them to this file, whole at any time")
+            ->type_name("FILE");
+    metrics.add_option("--every", metrics_.every_seconds, "Do so again and again")
+        ->type_name("SECONDS")
+        ->needs(file);
     CLI::App& compact = add_command(
         "compact", "Flush, and rewrite what carries garbage, so that it takes less disk",
         [this] { return run_compact(common_, compact_); });
@@ -403,6 +420,8 @@ class CommandLine {
   DumpOptions dump_;
   TableOptions table_;
   StatsOptions stats_;
+  TopOptions top_;
+  MetricsOptions metrics_;
   CompactOptions compact_;
   ShellOptions shell_options_;
   std::string explain_key_;

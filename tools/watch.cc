@@ -19,7 +19,15 @@ double seconds_between(const Counters& before, const Counters& now) {
              : 0;
 }
 
-// Of what only grows; nothing where no time has passed, or another process has begun anew.
+std::string amount(double number, Counter::Unit unit) {
+  if (unit == Counter::Unit::kBytes) return short_bytes(number);
+  std::string text = short_count(number);
+  while (text.ends_with(' ')) text.pop_back();
+  return unit == Counter::Unit::kMicroseconds ? text + " us" : text;
+}
+
+}  // namespace
+
 std::optional<double> rate_of(const Counter& counter, const Counters& before, const Counters& now) {
   const double seconds = seconds_between(before, now);
   const std::optional<uint64_t> old = before.value(counter.name);
@@ -29,25 +37,25 @@ std::optional<double> rate_of(const Counter& counter, const Counters& before, co
   return static_cast<double>(counter.value - *old) / seconds;
 }
 
-std::string amount(double number, Counter::Unit unit) {
-  if (unit == Counter::Unit::kBytes) return short_bytes(number);
-  std::string text = short_count(number);
-  while (text.ends_with(' ')) text.pop_back();
-  return unit == Counter::Unit::kMicroseconds ? text + " us" : text;
-}
-
-Result<double> parse_seconds(const std::string& text) {
+Result<double> parse_seconds(const std::string& option, const std::string& text) {
   double seconds = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, seconds);
   if (error != std::errc() || at != end || !(seconds >= 0.05) || seconds > 86400) {
     return Status(StatusCode::kInvalidArgument,
-                  "--watch: seconds between 0.05 and 86400, not \"" + text + "\"");
+                  option + ": seconds between 0.05 and 86400, not \"" + text + "\"");
   }
   return seconds;
 }
 
-}  // namespace
+Result<Counters> read_open_counters(const std::string& directory) {
+  Result<Counters> counters = read_counters(directory);
+  if (counters.ok() && !counters->alive) {
+    return Status(StatusCode::kNotFound,
+                  directory + ": no process has it open; `hawthorn stats` opens it");
+  }
+  return counters;
+}
 
 std::string watch_text(const Counters& before, const Counters& now) {
   std::string text;
@@ -79,14 +87,10 @@ std::string watch_json(const Counters& before, const Counters& now) {
 }
 
 Status watch_counters(const CommonOptions& common, const StatsOptions& options) {
-  const Result<double> seconds = parse_seconds(options.watch_seconds);
+  const Result<double> seconds = parse_seconds("--watch", options.watch_seconds);
   if (!seconds.ok()) return seconds.status();
-  Result<Counters> before = read_counters(common.directory);
+  Result<Counters> before = read_open_counters(common.directory);
   if (!before.ok()) return before.status();
-  if (!before->alive) {
-    return Status(StatusCode::kNotFound,
-                  common.directory + ": no process has it open; stats without --watch opens it");
-  }
   for (uint64_t shown = 0; options.times == 0 || shown < options.times; ++shown) {
     std::this_thread::sleep_for(std::chrono::duration<double>(*seconds));
     Result<Counters> now = read_counters(common.directory);

@@ -89,6 +89,7 @@ struct Stats {
   uint64_t joins = 0;
   uint64_t manifest_batches = 0;
   uint64_t log_syncs = 0;
+  uint64_t log_sync_us = 0;  // that these took, each with what it wrote out before
   uint64_t bytes_written_log = 0;
   uint64_t bytes_written_data = 0;
   uint64_t bytes_read = 0;

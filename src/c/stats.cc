@@ -107,6 +107,7 @@ void show_work(const Stats& s, Row* row) {
       .number("joins", s.joins)
       .number("manifest_batches", s.manifest_batches)
       .number("log_syncs", s.log_syncs)
+      .us("log_sync_us", s.log_sync_us)
       .size("bytes_written_log", s.bytes_written_log)
       .size("bytes_written_data", s.bytes_written_data)
       .size("bytes_read", s.bytes_read)

@@ -37,6 +37,7 @@ std::vector<Counter> counters_of(const Stats& s) {
           {"joins", kCount, kNumber, s.joins},
           {"manifest_batches", kCount, kNumber, s.manifest_batches},
           {"log_syncs", kCount, kNumber, s.log_syncs},
+          {"log_sync_us", kCount, kMicroseconds, s.log_sync_us},
           {"bytes_written_log", kCount, kBytes, s.bytes_written_log},
           {"bytes_written_data", kCount, kBytes, s.bytes_written_data},
           {"bytes_read", kCount, kBytes, s.bytes_read},

@@ -628,6 +628,7 @@ void Db::Impl::figures(Stats* stats) const {
     const wal::LogStats log = log_->stats();
     stats->log_bytes = log_->head() - std::min(log_->head(), log_->trimmed());
     stats->log_syncs = log.syncs;
+    stats->log_sync_us = log.sync_us;
     stats->bytes_written_log = log.bytes_drained;
   }
   stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);

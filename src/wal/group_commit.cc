@@ -81,6 +81,7 @@ Status Log::State::lead_sync() {
   const uint64_t begin_us = directory.machine().clock->monotonic_us();
   Status status = sync_once();
   group.sync_us = directory.machine().clock->monotonic_us() - begin_us;
+  sync_us.fetch_add(group.sync_us, std::memory_order_relaxed);
   group.arrived.store(0);
   syncing.store(false);
   durable_moved.signal();

@@ -389,6 +389,7 @@ LogStats Log::stats() const {
       .bytes_appended = head() - state_->epoch.start,
       .bytes_drained = state_->written.load() - state_->epoch.start,
       .syncs = state_->syncs.load(),
+      .sync_us = state_->sync_us.load(),
       .segments_recycled = state_->segments.recycled_count(),
   };
 }

@@ -63,6 +63,7 @@ struct LogStats {
   uint64_t bytes_appended = 0;
   uint64_t bytes_drained = 0;
   uint64_t syncs = 0;
+  uint64_t sync_us = 0;  // that these took, each with what it wrote out before
   uint64_t segments_recycled = 0;
 };
 

@@ -106,7 +106,8 @@ Result<std::unique_ptr<os::File>> LogDirectory::open_segment(uint64_t number, bo
 }
 
 std::span<const char> zeros() {
-  alignas(os::kBlockBytes) static const char bytes[size_t{256} << 10] = {};
+  // Never written; const, it would stand in the library's file.
+  alignas(os::kBlockBytes) static char bytes[size_t{256} << 10] = {};
   return bytes;
 }
 

@@ -139,6 +139,7 @@ struct Log::State {
   std::atomic<uint32_t> room_waiters{0};
   std::atomic<uint64_t> paced_until{0};  // of the last who paces; nanoseconds
   std::atomic<uint64_t> syncs{0};
+  std::atomic<uint64_t> sync_us{0};  // of all syncs
   std::atomic<bool> syncing{false};
   std::atomic<bool> prewrite_due{false};
   std::atomic<bool> prepare_failed{false};

@@ -244,9 +244,13 @@ TEST_F(WalAppend, durable_is_what_it_says) {
   ASSERT_OK(log_->wait_durable(first.lsn));
   EXPECT_GT(log_->durable(), first.lsn);
   EXPECT_EQ(log_->stats().syncs, 1u);
+  const uint64_t sync_us = log_->stats().sync_us;
+  EXPECT_GT(sync_us, 0u);
+  EXPECT_LT(sync_us, machine_.clock().monotonic_us());
   ASSERT_OK(log_->wait_durable(first.lsn));
   ASSERT_OK(log_->wait_durable(format::kLsnMax));  // nothing more has been appended
   EXPECT_EQ(log_->stats().syncs, 1u);
+  EXPECT_EQ(log_->stats().sync_us, sync_us);
 }
 
 TEST_F(WalAppend, a_request_is_served_when_its_time_has_come) {

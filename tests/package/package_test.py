@@ -5,13 +5,17 @@ Run by ctest, which says where the build is; --cxx names the compiler of the con
 """
 
 import argparse
+import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
@@ -148,11 +152,51 @@ class Package(unittest.TestCase):
                     "-Werror", f"-I{self.prefix / 'include'}", "-include", header, "-x", "c++",
                     os.devnull)
 
+    def pack(self, generator, name):
+        # Twice, each with files of other times: of one moment, so the bytes have to be the same.
+        found = []
+        for times in ("first", "second"):
+            folder = self.scratch / generator / times
+            run("cpack", "-G", generator, "-B", folder,
+                "--config", pathlib.Path(arguments.build) / "CPackConfig.cmake",
+                env=dict(os.environ, SOURCE_DATE_EPOCH="1700000000"))
+            found.append(next(folder.glob(name)))
+            shutil.rmtree(folder / "_CPack_Packages")
+            time.sleep(1.1)
+        self.assertEqual(found[0].read_bytes(), found[1].read_bytes())
+        return found[0]
+
+    def test_tarball(self):
+        package = self.pack("TGZ", "hawthorn-*.tar.gz")
+        with tarfile.open(package) as archive:
+            members = archive.getmembers()
+        names = [member.name.split("/", 1)[-1] for member in members]
+        for path in ("bin/hawthorn", "include/hawthorn/db.h", "share/doc/hawthorn/CHANGELOG.md",
+                     "share/doc/hawthorn/hawthorn.cdx.json"):
+            self.assertTrue(any(name.endswith(path) for name in names), (path, names))
+        self.assertEqual({member.mtime for member in members}, {1700000000})
+        self.assertEqual({member.uid for member in members}, {0})
+
+    def test_bill_of_materials(self):
+        bill = json.loads((self.prefix / "share/doc/hawthorn/hawthorn.cdx.json").read_text())
+        self.assertEqual(bill["bomFormat"], "CycloneDX")
+        self.assertEqual(bill["metadata"]["component"]["version"], arguments.version)
+        names = {component["name"] for component in bill["components"]}
+        for binary in (self.library / "libhawthorn.so", self.prefix / "bin" / "hawthorn"):
+            dynamic = run("readelf", "--dynamic", binary)
+            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
+            self.assertLessEqual({name for name in needed
+                                  if not name.startswith(("libhawthorn", "ld-linux"))}, names)
+        for component in bill["components"]:
+            self.assertIn("version", component)
+            self.assertIn("licenses", component)
+
+    def test_the_changelog_has_this_version(self):
+        text = (self.prefix / "share/doc/hawthorn/CHANGELOG.md").read_text()
+        self.assertRegex(text, rf"(?m)^## {re.escape(arguments.version)}\b")
+
     def test_debian_package(self):
-        folder = self.scratch / "deb"
-        run("cpack", "-G", "DEB", "--config", pathlib.Path(arguments.build) / "CPackConfig.cmake",
-            "-B", folder)
-        package = next(folder.glob("hawthorn_*.deb"))
+        package = self.pack("DEB", "hawthorn_*.deb")
         content = run("dpkg-deb", "--contents", package)
         for path in ("/usr/bin/hawthorn", "/usr/include/hawthorn/db.h",
                      "/usr/include/hawthorn/c/base.h", "libhawthorn.so.0",

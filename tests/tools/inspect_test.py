@@ -2,6 +2,8 @@
 """explain, stats --watch and compact: what the command tells of a database, and does for it."""
 
 import json
+import os
+import pty
 import re
 import subprocess
 import time
@@ -136,7 +138,69 @@ class Watch(CommandCase):
             self.assertRegex(page, r"total +in a second\n")
             self.assertRegex(page, r"\n  commits +\d+")
 
+    def test_top(self):
+        with Writer(self) as writer:
+            writer.write("k", "1")
+            pages = self.hawthorn("top", self.db, "--every", "0.1", "--times", "2").decode()
+        self.assertEqual(pages.count(f"{self.db}  process {writer.process.pid}, open for "), 2)
+        self.assertRegex(pages, r"\n  commits +\S+/s +\S+/s ")
+        self.assertRegex(pages, r"\n  memory +\S+ .B +of .*#")
+
+    def test_top_on_a_terminal(self):
+        with Writer(self):
+            ours, its = pty.openpty()
+            top = subprocess.Popen([command_case.PROGRAM, "top", self.db, "--every", "0.1"],
+                                   stdin=its, stdout=its)
+            os.close(its)
+            text = b""
+            while b"followers" not in text:
+                text += os.read(ours, 4096)
+            os.write(ours, b"q")
+            while b"\x1b[?1049l" not in text:
+                text += os.read(ours, 4096)
+            self.assertEqual(top.wait(timeout=60), 0)
+            os.close(ours)
+        self.assertTrue(text.startswith(b"\x1b[?1049h"))
+
+    def test_metrics(self):
+        with Writer(self) as writer:
+            writer.write("k", "1")
+            lines = self.hawthorn("metrics", self.db).decode().splitlines()
+            file = self.scratch / "hawthorn.prom"
+            again = subprocess.Popen([command_case.PROGRAM, "metrics", self.db, "--output", file,
+                                      "--every", "0.1"])
+            for _ in range(200):
+                if file.exists():
+                    break
+                time.sleep(0.05)
+            self.assertIn(f'hawthorn_up{{database="{self.db}"}} 1\n', file.read_text())
+            writer.close()
+            for _ in range(200):
+                if "hawthorn_commits_total" not in file.read_text():
+                    break
+                time.sleep(0.05)
+            again.terminate()
+            again.wait()
+        self.assertIn(f'hawthorn_up{{database="{self.db}"}} 0\n', file.read_text())
+        samples = [line for line in lines if not line.startswith("#")]
+        for line in samples:
+            self.assertRegex(line, r'^hawthorn_[a-z_]+\{database="[^"]*"\} [0-9.]+$')
+        names = [line.split("{")[0] for line in samples]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual({"hawthorn_commits_total", "hawthorn_log_sync_seconds_total",
+                              "hawthorn_memory_used_bytes"}, set(names))
+        types = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE")}
+        self.assertEqual(set(types), set(names))
+        self.assertEqual({types[name] for name in names if name.endswith("_total")}, {"counter"})
+
     def test_mistakes(self):
+        self.hawthorn("top", self.db, code=NOT_FOUND)
+        self.hawthorn("metrics", self.db, code=NOT_FOUND)
+        self.hawthorn("metrics", self.db, "--every", "1", code=USAGE)
+        self.hawthorn("metrics", self.db, "--output", self.scratch / "f", "--every", "0",
+                      code=USAGE)
+        self.hawthorn("top", self.db, "--every", "never", code=USAGE)
+        self.hawthorn("top", self.db, "--json", code=USAGE)
         self.hawthorn("stats", self.db, "--watch", code=NOT_FOUND)
         self.hawthorn("put", self.db, "a", "1")
         self.hawthorn("stats", self.db, "--watch", code=NOT_FOUND)
