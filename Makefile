@@ -1,10 +1,12 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo test test-compat reliability coverage fuzz build packages docs format help
+.PHONY: all demo report test test-compat reliability coverage fuzz build packages docs format help
 all: build
 
 help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
+	@echo "make report       the benchmark documents' workloads on all engines: build/report/index.html,"
+	@echo "                  in HAWTHORN_REPORT_MINUTES (20 by default)"
 	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
 	@echo "make test-compat  tests of the shims for other engines' APIs, and of the bindings"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
@@ -18,6 +20,9 @@ help:
 
 demo:
 	scripts/demo.sh
+
+report:
+	scripts/report.sh
 
 test:
 	scripts/test.sh $(STAGES)
