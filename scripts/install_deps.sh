@@ -12,6 +12,8 @@ packages=(
   liburing-dev
   # History and completion of `hawthorn shell`, which reads plain lines without it.
   libedit-dev
+  # `hawthorn web`, which is left out without it.
+  libcpp-httplib-dev
   # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack;
   # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with; what SQLite's source
   # needs to become one file.
