@@ -5,6 +5,7 @@
 const byId = (id) => document.getElementById(id);
 const VIEWS = ['entries', 'containers', 'metrics'];
 const PART_BYTES = 65536;
+const START = {from: '', from_value: '', skip: '', key: ''};  // of a tree
 
 // What is shown; the address of the page says the same.
 let place = {};
@@ -228,8 +229,7 @@ function drawTrees(body, more) {
     const name = bytesElement('span', tree.name, 'text', '');
     const facts = element('small', {},
       'about ' + count(tree.entries_estimated || 0) + ' entries, ' + size(tree.bytes || 0));
-    const link = element('a', {href: addressOf({
-      tree: tree.name, sub: '', from: '', from_value: '', skip: '', key: ''})}, name, facts);
+    const link = element('a', {}, name, facts);
     link.dataset.tree = tree.name;
     byId('trees').append(element('li', {}, link));
   }
@@ -240,7 +240,7 @@ function markTree() {
   for (const link of byId('trees').querySelectorAll('a')) {
     if (link.dataset.tree === place.tree) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
-    link.href = addressOf({tree: link.dataset.tree, sub: '', from: '', from_value: '', skip: '', key: '',
+    link.href = addressOf({...START, tree: link.dataset.tree, sub: '',
       view: place.view === 'metrics' ? 'entries' : place.view});
   }
 }
@@ -261,7 +261,7 @@ function drawPlace() {
   const steps = place.sub ? place.sub.split(',') : [];
   const link = (hex, sub) => {
     const made = bytesElement('a', hex, 'text', '');
-    made.href = addressOf({sub, from: '', from_value: '', skip: '', key: ''});
+    made.href = addressOf({sub, ...START});
     return made;
   };
   line.append(link(place.tree, ''));
@@ -292,7 +292,7 @@ function drawEntries(body) {
     name.type = 'button';
     if (entry.subtree) {
       const sub = place.sub ? place.sub + ',' + entry.key : entry.key;
-      name.addEventListener('click', () => goTo({sub, from: '', from_value: '', skip: '', key: ''}));
+      name.addEventListener('click', () => goTo({sub, ...START}));
       value.append(element('span', {className: 'badge'}, 'a tree'));
     } else {
       name.addEventListener('click', () => openDetail(entry, row, body.multi_value));
@@ -605,13 +605,13 @@ function start() {
     try {
       const text = byId('from').value;
       const from = place.form === 'hex' ? parseHex(text) : parseText(text);
-      goTo({from, from_value: '', skip: '', key: '', reverse: byId('reverse').checked ? '1' : ''});
+      goTo({...START, from, reverse: byId('reverse').checked ? '1' : ''});
     } catch (error) {
       trouble(error);
     }
   });
   byId('reverse').addEventListener('change', (event) =>
-    goTo({reverse: event.target.checked ? '1' : '', from: '', from_value: '', skip: '', key: ''}));
+    goTo({reverse: event.target.checked ? '1' : '', ...START}));
   byId('form').addEventListener('change', (event) => {
     const detail = now.detail;
     history.replaceState(null, '', addressOf({form: event.target.value}));
@@ -622,9 +622,9 @@ function start() {
       drawDetail(detail.body);
     }
   });
-  byId('first').addEventListener('click', () => goTo({from: '', from_value: '', skip: '', key: ''}));
+  byId('first').addEventListener('click', () => goTo({...START}));
   byId('next').addEventListener('click', () => {
-    if (now.next) goTo({from: '', from_value: '', skip: '', key: '', ...now.next});
+    if (now.next) goTo({...START, ...now.next});
   });
   byId('again').addEventListener('click', loadEntries);
   byId('close').addEventListener('click', closeDetail);
