@@ -84,15 +84,21 @@ Result<std::string> WebApi::trees(Db& db, const HttpRequest& request) const {
     const Result<Tree> tree = db.find_tree(*at);
     if (!tree.ok()) continue;  // dropped since
     json.begin_object().field("name", hex_of(*at));
-    if (const Result<TreeOptions> options = db.tree_options(*tree); options.ok()) {
-      append_options(json, *options);
+    const Result<TreeOptions> options = db.tree_options(*tree);
+    if (options.ok()) append_options(json, *options);
+    Result<RangeEstimate> about = db.estimate(*tree, "", std::nullopt);
+    const auto known = figures.find(*at);
+    if (known != figures.end()) {
+      const TreeStats& all = *known->second;
+      append_figures(json, all);
+      // Beside its entries such a tree has those that tell when they end, among which an estimate
+      // is a guess until the index is in memory.
+      if (options.ok() && options->expires) {
+        about = RangeEstimate{all.entries_flushed + all.delta_records,
+                              all.bytes_index + all.bytes_values};
+      }
     }
-    if (const Result<RangeEstimate> about = db.estimate(*tree, "", std::nullopt); about.ok()) {
-      json.field("entries_estimated", about->entries).field("bytes", about->bytes);
-    }
-    if (const auto known = figures.find(*at); known != figures.end()) {
-      append_figures(json, *known->second);
-    }
+    if (about.ok()) json.field("entries_estimated", about->entries).field("bytes", about->bytes);
     json.end_object();
   }
   json.end_array();

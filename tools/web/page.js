@@ -9,7 +9,8 @@ const START = {from: '', from_value: '', skip: '', key: ''};  // of a tree
 
 // What is shown; the address of the page says the same.
 let place = {};
-const now = {next: null, detail: null, mapNext: null, treesNext: null, trees: new Map()};
+const now = {page: null, next: null, detail: null, mapNext: null, treesNext: null,
+  trees: new Map()};
 
 function readPlace() {
   const said = new URLSearchParams(location.hash.slice(1));
@@ -182,6 +183,8 @@ function bytesElement(name, hex, form, className) {
 
 const count = (number) => Number(number).toLocaleString('en');
 
+const counted = (number, one, many) => count(number) + ' ' + (Number(number) === 1 ? one : many);
+
 function size(bytes) {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let unit = 0;
@@ -228,7 +231,8 @@ function drawTrees(body, more) {
     now.trees.set(tree.name, tree);
     const name = bytesElement('span', tree.name, 'text', '');
     const facts = element('small', {},
-      'about ' + count(tree.entries_estimated || 0) + ' entries, ' + size(tree.bytes || 0));
+      'about ' + counted(tree.entries_estimated || 0, 'entry', 'entries') + ', ' +
+      size(tree.bytes || 0));
     const link = element('a', {}, name, facts);
     link.dataset.tree = tree.name;
     byId('trees').append(element('li', {}, link));
@@ -282,6 +286,7 @@ function drawPlace() {
 const whichTree = () => ({tree: place.tree, sub: place.sub});
 
 function drawEntries(body) {
+  now.page = body;
   const rows = byId('rows');
   rows.replaceChildren();
   for (const entry of body.entries) {
@@ -300,8 +305,8 @@ function drawEntries(body) {
         value.append(element('span', {className: 'problem'}, entry.error));
       } else {
         const preview = bytesElement('span', entry.value, place.form === 'hex' ? 'hex' : 'text');
+        if (entry.value.length / 2 < entry.value_bytes) preview.append(' …');
         value.append(preview);
-        if (entry.value.length / 2 < entry.value_bytes) value.append(' …');
       }
     }
     if (entry.expires_at) {
@@ -341,6 +346,12 @@ function closeDetail() {
   for (const row of document.querySelectorAll('tr.chosen')) row.classList.remove('chosen');
 }
 
+function leaveDetail() {
+  const row = document.querySelector('#rows tr.chosen');
+  closeDetail();
+  if (row) row.querySelector('button').focus();
+}
+
 function openDetail(entry, row, multiValue) {
   closeDetail();
   row.classList.add('chosen');
@@ -369,13 +380,14 @@ function drawDetail(body) {
   const end = body.offset + bytes.length;
   byId('detail-key').replaceChildren(bytesElement('span', body.key,
     place.form === 'hex' ? 'hex' : 'text'));
-  const facts = [count(body.value_bytes) + (body.value_bytes === 1 ? ' byte' : ' bytes')];
+  const facts = [counted(body.value_bytes, 'byte', 'bytes')];
   if (bytes.length < body.value_bytes) {
     facts.push('these are ' + count(body.offset) + ' to ' + count(end));
   }
   if (body.expires_at) facts.push('ends ' + new Date(body.expires_at).toISOString());
   const shown = byId('detail-value');
   shown.replaceChildren();
+  shown.classList.toggle('columns', place.form === 'hex');
   if (place.form === 'hex') {
     shown.append(hexLines(bytes, body.offset));
   } else if (place.form === 'json') {
@@ -409,8 +421,9 @@ function drawExplained(told) {
   add('found in', told.place);
   add('versions', count(told.versions_unflushed) + ' in memory, ' + count(told.versions_flushed) +
     ' on disk');
-  add('a get now', count(told.now.reads) + ' reads, ' + size(told.now.bytes));
-  add('a get cold', count(told.cold.reads) + ' reads, ' + size(told.cold.bytes));
+  const cost = (what) => counted(what.reads, 'read', 'reads') + ', ' + size(what.bytes);
+  add('a get now', cost(told.now));
+  add('a get cold', cost(told.cold));
 }
 
 // Containers.
@@ -485,7 +498,7 @@ function loadMap(from) {
 
 const CHARTS = [['commits', ''], ['operations', ''], ['bytes_written_log', 'bytes'],
   ['bytes_written_data', 'bytes'], ['bytes_read', 'bytes'], ['flushes', '']];
-const POINTS = 120;
+const POINTS = 60;
 const series = new Map();
 const rows = new Map();
 let before = null;
@@ -534,8 +547,9 @@ function drawChart(name, unit, rate) {
   if (chart.values.length > POINTS) chart.values.shift();
   chart.number.textContent = amount(rate, unit);
   const top = Math.max(...chart.values, 1e-9);
+  const step = POINTS / Math.max(chart.values.length - 1, 1);
   chart.line.setAttribute('points', chart.values.map((value, i) =>
-    (POINTS - chart.values.length + i) + ',' + (38 - 36 * value / top).toFixed(1)).join(' '));
+    (i * step).toFixed(2) + ',' + (38 - 36 * value / top).toFixed(1)).join(' '));
 }
 
 function drawMetrics(body) {
@@ -613,12 +627,14 @@ function start() {
   byId('reverse').addEventListener('change', (event) =>
     goTo({reverse: event.target.checked ? '1' : '', ...START}));
   byId('form').addEventListener('change', (event) => {
-    const detail = now.detail;
-    history.replaceState(null, '', addressOf({form: event.target.value}));
+    const {detail, page} = now;
+    const chosen = Array.from(byId('rows').children)
+      .findIndex((row) => row.classList.contains('chosen'));
+    history.replaceState(null, '', addressOf({form: event.target.value, key: ''}));
     readPlace();
-    if (detail === null) {
-      loadEntries();
-    } else {
+    if (page) drawEntries(page);
+    if (detail && detail.body && chosen >= 0) {
+      byId('rows').children[chosen].classList.add('chosen');
       drawDetail(detail.body);
     }
   });
@@ -627,7 +643,7 @@ function start() {
     if (now.next) goTo({...START, ...now.next});
   });
   byId('again').addEventListener('click', loadEntries);
-  byId('close').addEventListener('click', closeDetail);
+  byId('close').addEventListener('click', leaveDetail);
   byId('part-before').addEventListener('click', () => {
     now.detail.offset = Math.max(0, now.detail.offset - PART_BYTES);
     loadPart();
@@ -638,11 +654,12 @@ function start() {
   });
   byId('explain').addEventListener('click', () =>
     show(() => api('explain', {...whichTree(), key: now.detail.entry.key}), drawExplained));
+  byId('again-map').addEventListener('click', () => loadTrees().then(() => loadMap('')));
   byId('more-map').addEventListener('click', () => loadMap(now.mapNext));
   byId('more-trees').addEventListener('click', () =>
     api('trees', {from: now.treesNext}).then((body) => drawTrees(body, true), trouble));
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && now.detail !== null) closeDetail();
+    if (event.key === 'Escape' && now.detail !== null) leaveDetail();
   });
   window.addEventListener('hashchange', load);
   load();
