@@ -10,10 +10,10 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -64,22 +64,39 @@ bool is_loopback_host(std::string_view host) {
   return host.find(':') == std::string_view::npos && is_loopback_address(std::string(host));
 }
 
-std::optional<uint32_t> user_of_socket(std::string_view table, uint16_t local, uint16_t remote) {
+std::string name_in_table(const std::string& address, uint16_t port, bool mapped) {
+  std::array<uint32_t, 4> words{};
+  size_t count = 1;
+  if (inet_pton(AF_INET, address.c_str(), words.data()) == 1) {
+    if (mapped) {
+      words = {0, 0, htonl(0xffff), words[0]};
+      count = 4;
+    }
+  } else if (inet_pton(AF_INET6, address.c_str(), words.data()) == 1) {
+    count = 4;
+  } else {
+    return {};
+  }
+  std::string name;
+  char text[16];
+  for (size_t i = 0; i < count; ++i) {
+    std::snprintf(text, sizeof(text), "%08X", words[i]);
+    name += text;
+  }
+  std::snprintf(text, sizeof(text), ":%04X", port);
+  return name + text;
+}
+
+std::optional<uint32_t> user_of_socket(std::string_view table, std::string_view local,
+                                       std::string_view remote) {
   std::istringstream lines{std::string(table)};
   std::string line;
-  const auto port_of = [](const std::string& address) {
-    uint16_t port = 0;
-    const size_t colon = address.rfind(':');
-    if (colon == std::string::npos) return port;
-    std::from_chars(address.data() + colon + 1, address.data() + address.size(), port, 16);
-    return port;
-  };
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string slot, from, to, state, queues, timer, retransmits;
     uint32_t user = 0;
     if (!(words >> slot >> from >> to >> state >> queues >> timer >> retransmits >> user)) continue;
-    if (port_of(from) == local && port_of(to) == remote) return user;
+    if (from == local && to == remote) return user;
   }
   return std::nullopt;
 }
@@ -281,8 +298,8 @@ httplib::Headers headers_of_all() {
           {"Cache-Control", "no-store"}};
 }
 
-std::string read_table(bool v6) {
-  const std::ifstream file(v6 ? "/proc/net/tcp6" : "/proc/net/tcp");
+std::string read_file(const char* name) {
+  const std::ifstream file(name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -392,14 +409,21 @@ class HttpServer::Impl final : public httplib::Server {
     return handler_(asked);
   }
 
+  // The client's end of the connection is in the table of the system, with its user.
   bool is_of_this_user(const httplib::Request& request) const {
-    const bool v6 = options_.host.find(':') != std::string::npos;
+    const auto user_in = [&](const std::string& table, bool mapped) {
+      const auto remote_port = static_cast<uint16_t>(request.remote_port);
+      return user_of_socket(table, name_in_table(request.remote_addr, remote_port, mapped),
+                            name_in_table(request.local_addr, port_, mapped));
+    };
     // A table that changes while it is read may lack a line.
     for (int attempt = 0; attempt < 3; ++attempt) {
-      const std::string table = read_table(v6);
-      if (table.empty()) return true;  // this system does not tell
-      const std::optional<uint32_t> user =
-          user_of_socket(table, static_cast<uint16_t>(request.remote_port), port_);
+      const std::string v4 = read_file("/proc/net/tcp");
+      const std::string v6 = read_file("/proc/net/tcp6");
+      if (v4.empty() && v6.empty()) return true;  // this system does not tell
+      std::optional<uint32_t> user = user_in(v4, false);
+      if (!user) user = user_in(v6, false);
+      if (!user) user = user_in(v6, true);
       if (user) return *user == geteuid() || *user == 0;
     }
     return false;

@@ -88,8 +88,12 @@ class EndSignals {
 // port or without.
 bool is_loopback_host(std::string_view host);
 
-// Of a table as in /proc/net/tcp: the user who has the socket with this local port and that remote
-// one. Nothing where there is none.
-std::optional<uint32_t> user_of_socket(std::string_view table, uint16_t local, uint16_t remote);
+// What the tables /proc/net/tcp and tcp6 call an address and port; empty for what is no address.
+// `mapped`: an IPv4 address as a socket for both families has it.
+std::string name_in_table(const std::string& address, uint16_t port, bool mapped = false);
+// Of such a table: the user who has the socket between these two, by their names there. Nothing
+// where there is none.
+std::optional<uint32_t> user_of_socket(std::string_view table, std::string_view local,
+                                       std::string_view remote);
 
 }  // namespace hawthorn::tools

@@ -96,10 +96,17 @@ TEST(UserOfSocket, IsReadFromTheTableOfTheKernel) {
       "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0 0 1\n"
       "   1: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000 0 2\n"
       "   2: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     7 0 3\n";
-  EXPECT_EQ(user_of_socket(table, 40000, 8080), 1000U);
-  EXPECT_EQ(user_of_socket(table, 8080, 40000), 7U);
-  EXPECT_EQ(user_of_socket(table, 40001, 8080), std::nullopt);
-  EXPECT_EQ(user_of_socket("nonsense\n\n::::", 1, 2), std::nullopt);
+  const std::string server = name_in_table("127.0.0.1", 8080);
+  const std::string client = name_in_table("127.0.0.1", 40000);
+  EXPECT_EQ(client, "0100007F:9C40");
+  EXPECT_EQ(user_of_socket(table, client, server), 1000U);
+  EXPECT_EQ(user_of_socket(table, server, client), 7U);
+  // The same ports between other addresses are somebody else's.
+  EXPECT_EQ(user_of_socket(table, name_in_table("10.0.0.1", 40000), server), std::nullopt);
+  EXPECT_EQ(user_of_socket("nonsense\n\n::::", client, server), std::nullopt);
+  EXPECT_EQ(name_in_table("127.0.0.1", 80, true), "0000000000000000FFFF00000100007F:0050");
+  EXPECT_EQ(name_in_table("::1", 80), "00000000000000000000000001000000:0050");
+  EXPECT_EQ(name_in_table("nowhere", 80), "");
 }
 
 TEST_F(HttpServerTest, AnswersGetAndHead) {
@@ -185,6 +192,17 @@ TEST_F(HttpServerTest, ManyAtOnce) {
 TEST_F(HttpServerTest, KnowsItsUser) {
   start({.same_user = true});
   EXPECT_EQ(body_of(ask("GET /me")), "/me");
+  // By a socket that is for both families, as those of some clients are.
+  const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(server_->port());
+  ASSERT_EQ(inet_pton(AF_INET6, "::ffff:127.0.0.1", &address.sin6_addr), 1);
+  if (fd < 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    GTEST_SKIP() << "no IPv6 here";
+  }
+  send_to(fd, "GET /me HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(body_of(all_of(fd)), "/me");
 }
 
 TEST_F(HttpServerTest, PortsAndAddresses) {

@@ -2,10 +2,12 @@
 """web: the page of a database, as a browser or a script asks for it."""
 
 import concurrent.futures
+import os
 import signal
 import socket
 import subprocess
 import time
+import unittest
 
 import command_case
 from command_case import ERROR, NOT_FOUND, USAGE
@@ -94,6 +96,20 @@ class Web(WebCase):
         with socket.socket() as outside:
             outside.settimeout(2)
             self.assertNotEqual(outside.connect_ex(("127.0.0.2", port)), 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_other_users_are_refused(self):
+        self.put("ada", "1815")
+        self.start()
+        for user, status in ((0, 200), (65534, 403)):
+            child = os.fork()
+            if child == 0:
+                try:
+                    os.setuid(user)
+                    os._exit(0 if self.ask("/api/trees")[0] == status else 1)
+                finally:
+                    os._exit(2)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0, user)
 
     def test_errors(self):
         self.put("ada", "1815")
