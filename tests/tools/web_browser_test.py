@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import command_case
+from browser_pipe import BrowserPage
 from web_case import WebCase, hex_of
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -133,6 +134,44 @@ class Browser(WebCase):
         self.assertIn(f"follows process {writer.pid}", page.by_id["mode"])
         self.assertIn("in a second", page.by_id["charts"])
         self.assertIn("ada", self.page("").by_id["rows"])
+
+    def test_who_clicks_and_types(self):
+        lines = "".join(f"put k{number:03d} v{number}\n" for number in range(120))
+        self.hawthorn("shell", self.db, stdin=lines.encode())
+        self.start()
+        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(profile.cleanup)
+        page = BrowserPage([BROWSER, *FLAGS, f"--user-data-dir={profile.name}"], self.url)
+        self.addCleanup(page.close)
+        first_key = "document.querySelector('#rows button')?.textContent"
+
+        def click(name):
+            page.run(f"document.querySelector({name!r}).click()")
+
+        self.assertEqual(page.wait(first_key, "k000"), "k000")
+        click("#next")
+        self.assertEqual(page.wait(first_key, "k050"), "k050")
+        click("#reverse")
+        self.assertEqual(page.wait(first_key, "k119"), "k119")
+        page.run("history.back()")
+        self.assertEqual(page.wait(first_key, "k050"), "k050")
+        page.run("document.querySelector('#from').value = 'k10\\\\x30'")
+        page.run("document.querySelector('#seek').requestSubmit()")
+        self.assertEqual(page.wait(first_key, "k100"), "k100")
+        click("#rows button")
+        value = "document.querySelector('#detail-value').textContent"
+        self.assertEqual(page.wait(value, "v100"), "v100")
+        self.assertEqual(page.run("document.activeElement.id"), "detail")
+        click("#explain")
+        told = "document.querySelector('#explained').textContent.includes('data.0 at')"
+        self.assertEqual(page.wait(told, True), True)
+        page.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+        self.assertEqual(page.run("document.querySelector('#detail').hidden"), True)
+        self.assertEqual(page.run("document.activeElement.textContent"), "k100")
+        page.run("document.querySelector('#from').value = '\\\\q'")
+        page.run("document.querySelector('#seek').requestSubmit()")
+        self.assertIn("no \\n", page.run("document.querySelector('#trouble').textContent"))
+        self.assertEqual(page.errors, [])
 
 
 if __name__ == "__main__":
