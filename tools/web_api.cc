@@ -42,8 +42,9 @@ const char* type_of(std::string_view name) {
 
 HttpResponse WebApi::answer(const HttpRequest& request) const {
   const std::string_view path = request.path;
+  const std::string_view asked = path == "/" ? "/index.html" : path;
   for (const WebFile& file : web_files()) {
-    if ((path == "/" && file.name == "index.html") || path == "/" + std::string(file.name)) {
+    if (asked.starts_with('/') && asked.substr(1) == file.name) {
       return {.type = type_of(file.name), .body = std::string(file.bytes)};
     }
   }
