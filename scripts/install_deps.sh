@@ -12,11 +12,13 @@ packages=(
   liburing-dev
   # History and completion of `hawthorn shell`, which reads plain lines without it.
   libedit-dev
+  # `hawthorn web`, which is left out without it.
+  libcpp-httplib-dev
   # Tests: the second compiler, its linker and sanitizers, the formatter, the test scripts, cpack;
   # the tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with; what SQLite's source
-  # needs to become one file.
+  # needs to become one file; the browser that shows the page of `hawthorn web`.
   libgtest-dev clang-19 lld-19 libclang-rt-19-dev llvm-19 clang-format-19 python3 dpkg-dev file
-  lmdb-utils tcl
+  lmdb-utils tcl chromium
   # Benchmarks: the peers, the word list of the account names, the charts. RocksDB's library is that
   # of import-rocksdb, too, which is left out without it.
   librocksdb-dev liblmdb-dev libsqlite3-dev libleveldb-dev libwiredtiger-dev

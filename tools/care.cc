@@ -153,6 +153,8 @@ std::string text_of(const std::string& path, const Stats& stats) {
 
 }  // namespace
 
+std::string stats_json(const std::string& path, const Stats& stats) { return json_of(path, stats); }
+
 Status run_stats(const CommonOptions& common, const StatsOptions& options) {
   if (!options.watch_seconds.empty()) return watch_counters(common, options);
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "hawthorn/follower.h"
 #include "hawthorn/key_order.h"
 #include "hawthorn/merge_operator.h"
 #include "tools/json.h"
@@ -97,16 +96,19 @@ ExitCode report_outcome(const Status& status, bool json) {
 
 namespace {
 // Where that cannot be, why it could not be opened.
-Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& options,
-                                   const Status& busy) {
+Result<WatchedDatabase> follow(const std::string& directory, const Options& options,
+                               const Status& busy) {
   FollowerOptions following;
   following.memory_budget_bytes = options.memory_budget_bytes;
   following.merge_operators = options.merge_operators;
   following.key_orders = options.key_orders;
   following.encryption = options.encryption;
   following.log = options.log;
-  const Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
-  if (follower.ok()) return (*follower)->view();
+  Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
+  if (follower.ok()) {
+    std::shared_ptr<Db> view = (*follower)->view();
+    return WatchedDatabase{std::move(view), *std::move(follower)};
+  }
   const StatusCode code = follower.status().code();
   const bool cannot = code == StatusCode::kNotFound || code == StatusCode::kNotSupported ||
                       code == StatusCode::kReadOnly || code == StatusCode::kBusy;
@@ -114,10 +116,9 @@ Result<std::shared_ptr<Db>> follow(const std::string& directory, const Options& 
   return Status(busy.code(), std::string(busy.message()) + "; it cannot be followed: " +
                                  std::string(follower.status().message()));
 }
-}  // namespace
 
-Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
-                                          const Encryption* encryption) {
+Result<WatchedDatabase> open(const CommonOptions& common, Access access,
+                             const Encryption* encryption) {
   Options options;
   if (encryption != nullptr) {
     options.encryption = *encryption;
@@ -140,14 +141,25 @@ Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access ac
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };
   Result<std::unique_ptr<Db>> opened = Db::open(common.directory, options);
-  Result<std::shared_ptr<Db>> db =
-      opened.ok() ? Result<std::shared_ptr<Db>>(std::move(*opened)) : opened.status();
+  Result<WatchedDatabase> db =
+      opened.ok() ? Result<WatchedDatabase>({std::move(*opened), nullptr}) : opened.status();
   if (access == Access::kRead && db.status().is(StatusCode::kBusy)) {
     db = follow(common.directory, options, db.status());
   }
   // The engine names the file; which database it belongs to is known here.
   if (db.ok() || db.status().message().find(common.directory) != std::string_view::npos) return db;
   return Status(db.status().code(), common.directory + ": " + std::string(db.status().message()));
+}
+}  // namespace
+
+Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
+                                          const Encryption* encryption) {
+  Result<WatchedDatabase> opened = open(common, access, encryption);
+  return opened.ok() ? Result<std::shared_ptr<Db>>(std::move(opened->db)) : opened.status();
+}
+
+Result<WatchedDatabase> open_watched(const CommonOptions& common) {
+  return open(common, Access::kRead, nullptr);
 }
 
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,

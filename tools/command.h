@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hawthorn/db.h"
+#include "hawthorn/follower.h"
 #include "tools/table_format.h"
 #include "tools/text.h"
 
@@ -128,6 +129,10 @@ struct ShellOptions {
   bool read_only = false;
 };
 
+struct WebOptions {
+  uint16_t port = 8080;  // 0: any that is free
+};
+
 struct CompactOptions {
   uint64_t bytes_per_second = 0;
 };
@@ -172,6 +177,7 @@ Status run_export(const CommonOptions& common, const TableOptions& options);
 Status run_explain(const CommonOptions& common, const std::string& key);
 Status run_stats(const CommonOptions& common, const StatsOptions& options);
 Status run_shell(const CommonOptions& common, const ShellOptions& options);
+Status run_web(const CommonOptions& common, const WebOptions& options);
 Status run_compact(const CommonOptions& common, const CompactOptions& options);
 Status run_counters(const CommonOptions& common);
 Status run_check(const CommonOptions& common, const CheckCommandOptions& options);
@@ -191,6 +197,17 @@ enum class Access : uint8_t { kRead, kWrite, kCreate };
 // `encryption`: instead of what `common` says.
 Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
                                           const Encryption* encryption = nullptr);
+
+// One that is read for long. Where another process has it open there is a follower, which goes on
+// with what that commits; `db` is its first view then.
+struct WatchedDatabase {
+  std::shared_ptr<Db> db;
+  std::shared_ptr<Follower> follower;
+};
+Result<WatchedDatabase> open_watched(const CommonOptions& common);
+
+// What stats --json prints.
+std::string stats_json(const std::string& path, const Stats& stats);
 
 // Decodes a key or value of the command line; `what` names it in the error.
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,

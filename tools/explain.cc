@@ -1,6 +1,8 @@
 // explain: where a key is, and what a read of it costs. Of a database that this process has just
 // opened: of what is on disk nothing is in memory then, and what was in the log is.
 
+#include "tools/explain.h"
+
 #include <string>
 
 #include "tools/command.h"
@@ -8,9 +10,7 @@
 #include "tools/progress.h"
 
 namespace hawthorn::tools {
-namespace {
-
-const char* name_of(KeyExplanation::Place place) {
+const char* place_name(KeyExplanation::Place place) {
   switch (place) {
     case KeyExplanation::Place::kNowhere:
       return "nowhere";
@@ -24,7 +24,7 @@ const char* name_of(KeyExplanation::Place place) {
   return "unknown";
 }
 
-const char* name_of(KeyExplanation::Kind kind) {
+const char* kind_name(KeyExplanation::Kind kind) {
   switch (kind) {
     case KeyExplanation::Kind::kNone:
       return "none";
@@ -42,7 +42,7 @@ const char* name_of(KeyExplanation::Kind kind) {
   return "unknown";
 }
 
-const char* name_of(KeyExplanation::Resident resident) {
+const char* resident_name(KeyExplanation::Resident resident) {
   switch (resident) {
     case KeyExplanation::Resident::kNothing:
       return "nothing";
@@ -56,12 +56,14 @@ const char* name_of(KeyExplanation::Resident resident) {
   return "unknown";
 }
 
+namespace {
+
 std::string json_of(const CommonOptions& common, const std::string& key,
                     const KeyExplanation& told) {
   Json json;
   json.begin_object().bytes("key", key).bytes("tree", common.tree);
-  json.field("found", told.found()).field("place", name_of(told.place));
-  json.field("kind", name_of(told.kind)).field("value_bytes", told.value_bytes);
+  json.field("found", told.found()).field("place", place_name(told.place));
+  json.field("kind", kind_name(told.kind)).field("value_bytes", told.value_bytes);
   json.field("value_resident", told.value_resident).field("timestamp", told.timestamp);
   json.field("versions_unflushed", told.versions_unflushed);
   json.field("versions_flushed", told.versions_flushed);
@@ -71,7 +73,7 @@ std::string json_of(const CommonOptions& common, const std::string& key,
   if (told.high_key) json.bytes("high_key", *told.high_key);
   json.field("entries_unflushed", told.entries_unflushed);
   json.field("entries_flushed", told.entries_flushed);
-  json.field("resident", name_of(told.resident));
+  json.field("resident", resident_name(told.resident));
   const auto add_extent = [&json](const char* name, const KeyExplanation::Extent& extent) {
     if (extent.file.empty()) return;
     json.begin_object(name).bytes("file", extent.file).field("offset", extent.offset);
@@ -141,7 +143,7 @@ std::string text_of(const CommonOptions& common, const std::string& key,
     line("clone", "it is found in what the clone was made of, tree " + std::to_string(told.tree));
   }
   if (!told.index.file.empty()) {
-    line("index run", place_text(told.index) + ", in memory: " + name_of(told.resident));
+    line("index run", place_text(told.index) + ", in memory: " + resident_name(told.resident));
   }
   line("value", value_text(told));
   if (told.place != KeyExplanation::Place::kNowhere) {

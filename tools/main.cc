@@ -46,6 +46,7 @@ class CommandLine {
     describe_copies();
     describe_care();
     describe_shell();
+    describe_web();
     describe_programs();
     describe_itself();
   }
@@ -230,6 +231,14 @@ class CommandLine {
     shell.add_option("--tree", common_.tree, "The tree to begin with (default: main)")
         ->type_name("NAME");
     add_key_id(shell);
+  }
+
+  void describe_web() {
+    CLI::App& web = add_command(
+        "web", "Show the database on a web page of this machine, until Ctrl-C; changes nothing",
+        [this] { return run_web(common_, web_); });
+    web.add_option("--port", web_.port, "The port to listen at; 0: any (default: 8080)")
+        ->type_name("N");
   }
 
   void describe_tables() {
@@ -424,6 +433,7 @@ class CommandLine {
   MetricsOptions metrics_;
   CompactOptions compact_;
   ShellOptions shell_options_;
+  WebOptions web_;
   std::string explain_key_;
   Shell shell_ = Shell::kBash;
   std::string man_command_;

@@ -1,0 +1,99 @@
+#pragma once
+// A small HTTP server for pages and figures of this machine: on a loopback address, GET and HEAD
+// alone, every answer made by one function.
+//
+// Not here: what is answered (web_api.h), TLS, other machines. Without cpp-httplib it cannot be
+// started. Threads: the handler is called from several at a time; the rest from one.
+//
+// 1. A request whose Host is no loopback name is refused, as is one that a page of another origin
+//    makes: a name of somebody else's that was made to lead here (DNS rebinding) opens nothing.
+// 2. A request has an end: 16 KB and five seconds; each connection carries one. No more than
+//    HttpOptions::threads are answered at once, and a few dozen wait.
+// 3. No body of a request is read.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hawthorn/status.h"
+
+namespace hawthorn::tools {
+
+struct HttpRequest {
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> parameters = {};  // decoded
+
+  // The first one of that name. Lifetime: the request's.
+  std::optional<std::string_view> parameter(std::string_view name) const;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body = {};
+};
+
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";  // or another loopback address
+  uint16_t port = 0;               // 0: any that is free
+  uint32_t threads = 8;
+  // Refuses who is neither the user of this process nor root, where the system tells (/proc/net).
+  bool same_user = false;
+};
+
+class HttpServer {
+ public:
+  // Answers until it is destroyed. Errors: kInvalidArgument for an address that is not loopback;
+  // kIoError where it cannot be bound; kNotSupported in builds without cpp-httplib.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, HttpHandler handler);
+  // Waits for handlers that are running; connections that are open are closed.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  uint16_t port() const;
+  // Such as http://127.0.0.1:8080/.
+  std::string url() const;
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// From its construction to its end SIGINT and SIGTERM do not end the process, but wait(). One at a
+// time.
+class EndSignals {
+ public:
+  EndSignals();
+  ~EndSignals();
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+  // Returns when one of them has come since the construction.
+  void wait() const;
+
+ private:
+  struct Saved;
+  std::unique_ptr<Saved> saved_;
+};
+
+// Whether what a Host header says is this machine itself: localhost, 127.0.0.0/8 or [::1], with a
+// port or without.
+bool is_loopback_host(std::string_view host);
+
+// What the tables /proc/net/tcp and tcp6 call an address and port; empty for what is no address.
+// `mapped`: an IPv4 address as a socket for both families has it.
+std::string name_in_table(const std::string& address, uint16_t port, bool mapped = false);
+// Of such a table: the user who has the socket between these two, by their names there. Nothing
+// where there is none.
+std::optional<uint32_t> user_of_socket(std::string_view table, std::string_view local,
+                                       std::string_view remote);
+
+}  // namespace hawthorn::tools
