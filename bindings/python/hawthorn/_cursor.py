@@ -50,11 +50,11 @@ class Range:
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return self._walk(_ITEMS)
 
-    def keys(self) -> Iterator[bytes]:
+    def each_key(self) -> Iterator[bytes]:
         """The keys alone: values are not read."""
         return self._walk(_KEYS)
 
-    def values(self) -> Iterator[bytes]:
+    def each_value(self) -> Iterator[bytes]:
         """The values alone."""
         return self._walk(_VALUES)
 

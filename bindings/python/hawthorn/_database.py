@@ -390,7 +390,9 @@ class Database:
         return Replica(_c.replica(self._handle))
 
 
-def open(path: Path, options: Options | Mapping[str, Any] | None = None, /, **named: Any) -> Database:
+def open(
+    path: Path, options: Options | Mapping[str, Any] | None = None, /, **named: Any
+) -> Database:
     """Opens the database in the directory, and creates or recovers it as needed. Options are an
     Options object, or their names: `open("db", memory_budget_bytes="512M", compression="lz4")`.
     Errors: NotFoundError; BusyError when another process has it open; NotSupportedError for a

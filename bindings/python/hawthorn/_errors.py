@@ -140,4 +140,5 @@ class InternalError(Error):
     CODE = 101
 
 
-_c.set_errors({kind.CODE: kind for kind in [Error, *Error.__subclasses__()]})
+_classes: list[type[Error]] = [Error, *Error.__subclasses__()]
+_c.set_errors({kind.CODE: kind for kind in _classes})

@@ -58,10 +58,10 @@ def _name(name: bytes | None) -> str | None:
 class Feed:
     """What was committed, in order, as it comes. Threads: one at a time.
 
-        for commit in feed.commits(timeout_ms=0):
-            for change in feed.changes():
-                ...
-            feed.acknowledge(commit.timestamp)
+    for commit in feed.commits(timeout_ms=0):
+        for change in feed.changes():
+            ...
+        feed.acknowledge(commit.timestamp)
     """
 
     __slots__ = ("_handle",)

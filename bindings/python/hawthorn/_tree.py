@@ -40,10 +40,10 @@ class _Values(ValuesView[bytes]):
     _mapping: ReadTree
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._mapping.range().values()
+        return self._mapping.range().each_value()
 
     def __reversed__(self) -> Iterator[bytes]:
-        return self._mapping.range(reverse=True).values()
+        return self._mapping.range(reverse=True).each_value()
 
 
 class ReadTree(Mapping[bytes, bytes]):
@@ -145,10 +145,10 @@ class ReadTree(Mapping[bytes, bytes]):
     # ---- Ranges
 
     def __iter__(self) -> Iterator[bytes]:
-        return self.range().keys()
+        return self.range().each_key()
 
     def __reversed__(self) -> Iterator[bytes]:
-        return self.range(reverse=True).keys()
+        return self.range(reverse=True).each_key()
 
     def items(self) -> ItemsView[bytes, bytes]:
         return _Items(self)
@@ -172,7 +172,7 @@ class ReadTree(Mapping[bytes, bytes]):
     ) -> Range:
         """The entries from `low` on, below `high`; None: from the first, to the last. Or, in
         trees of bytewise order, those whose keys begin with `prefix`. Iterating gives (key,
-        value); `keys()`, `values()`, `columns()`, `count()` and `cursor()` are others' ways."""
+        value); `each_key()`, `each_value()`, `columns()`, `count()` and `cursor()` are other ways."""
         if prefix is not None:
             if low is not None or high is not None:
                 raise ValueError("prefix excludes low and high")
@@ -488,9 +488,7 @@ class Tree(WriteTree):
         sort_memory_bytes: int = 0,
     ) -> Ingest:
         """Bulk loading: many entries straight into the data files, in one commit."""
-        return Ingest(
-            _c.ingest(self._source, self._tree, unsorted, durability, sort_memory_bytes)
-        )
+        return Ingest(_c.ingest(self._source, self._tree, unsorted, durability, sort_memory_bytes))
 
 
 class TxnTree(WriteTree):
@@ -571,4 +569,3 @@ class Ingest:
                 self.finish()
         finally:
             self.close()
-

@@ -125,4 +125,3 @@ class ValueReader(io.RawIOBase):
         if not self.closed:
             del self._tree
         super().close()
-

@@ -10,9 +10,9 @@ static hawthorn_code get_value(Handle* source, Handle* tree, Bytes key,
                                const hawthorn_snapshot* snapshot, int how, hawthorn_value* value,
                                hawthorn_error** error) {
   if (!is_db(source)) {
-    return how == 2 ? hawthorn_txn_get_for_update(AS(source, txn), AS(tree, tree), B(key), value,
-                                                  error)
-                    : hawthorn_txn_get(AS(source, txn), AS(tree, tree), B(key), value, error);
+    return how == 2
+               ? hawthorn_txn_get_for_update(AS(source, txn), AS(tree, tree), B(key), value, error)
+               : hawthorn_txn_get(AS(source, txn), AS(tree, tree), B(key), value, error);
   }
   return how == 1 ? hawthorn_db_get_in_memory(AS(source, db), AS(tree, tree), B(key), snapshot,
                                               value, error)
@@ -176,8 +176,8 @@ static FUNCTION(explain) {
   Bytes key = take_bytes(&call, args[2]);
   const hawthorn_snapshot* snapshot = take_snapshot(&call, args[3], source);
   STOP_IF_FAILED;
-  RUN(&call, hawthorn_db_explain(AS(source, db), AS(tree, tree), B(key), snapshot, &records,
-                                 &call.error));
+  RUN(&call,
+      hawthorn_db_explain(AS(source, db), AS(tree, tree), B(key), snapshot, &records, &call.error));
   return call_records(&call, records);
 }
 
@@ -208,11 +208,10 @@ static FUNCTION(read_part) {
   void* buffer = take_buffer(&call, args[4], &capacity);
   const hawthorn_snapshot* snapshot = take_snapshot(&call, args[5], source);
   STOP_IF_FAILED;
-  RUN(&call, is_db(source)
-                 ? hawthorn_db_read_part(AS(source, db), AS(tree, tree), B(key), offset, buffer,
-                                         capacity, snapshot, &size, &call.error)
-                 : hawthorn_txn_read_part(AS(source, txn), AS(tree, tree), B(key), offset, buffer,
-                                          capacity, &size, &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_read_part(AS(source, db), AS(tree, tree), B(key), offset,
+                                                   buffer, capacity, snapshot, &size, &call.error)
+                           : hawthorn_txn_read_part(AS(source, txn), AS(tree, tree), B(key), offset,
+                                                    buffer, capacity, &size, &call.error));
   return call_number(&call, size);
 }
 
@@ -231,12 +230,9 @@ static void batch_give(hawthorn_read_batch* batch) {
   if (batch == NULL) return;
   // One that has become very large is let go.
   keep = hawthorn_read_batch_value_bytes(batch) <= (4u << 20);
-  Py_BEGIN_ALLOW_THREADS
-  hawthorn_read_batch_release(batch);
-  Py_END_ALLOW_THREADS
-  if (keep && spare_count < kSpareMax) {
-    spare[spare_count++] = batch;
-  } else {
+  Py_BEGIN_ALLOW_THREADS hawthorn_read_batch_release(batch);
+  Py_END_ALLOW_THREADS if (keep && spare_count < kSpareMax) { spare[spare_count++] = batch; }
+  else {
     hawthorn_read_batch_free(batch);
   }
 }
@@ -298,8 +294,8 @@ static FUNCTION(multi_get) {
     }
   }
   if (!call.failed) {
-    RUN(&call, is_db(source) ? hawthorn_db_multi_get(AS(source, db), AS(tree, tree), keys, key_count,
-                                                     snapshot, batch, &call.error)
+    RUN(&call, is_db(source) ? hawthorn_db_multi_get(AS(source, db), AS(tree, tree), keys,
+                                                     key_count, snapshot, batch, &call.error)
                              : hawthorn_txn_multi_get(AS(source, txn), AS(tree, tree), keys,
                                                       key_count, batch, &call.error));
     if (call.code == HAWTHORN_OK) result = PyList_New((Py_ssize_t)key_count);
@@ -369,13 +365,12 @@ static FUNCTION(multi_get_columns) {
     call.failed = 1;
     return call_none(&call);
   }
-  RUN(&call, is_db(source)
-                 ? hawthorn_db_multi_get_columns(AS(source, db), AS(tree, tree), key_bytes.data,
-                                                 key_offsets.data, key_count, snapshot, batch,
-                                                 &columns, &call.error)
-                 : hawthorn_txn_multi_get_columns(AS(source, txn), AS(tree, tree), key_bytes.data,
-                                                  key_offsets.data, key_count, batch, &columns,
-                                                  &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_multi_get_columns(
+                                 AS(source, db), AS(tree, tree), key_bytes.data, key_offsets.data,
+                                 key_count, snapshot, batch, &columns, &call.error)
+                           : hawthorn_txn_multi_get_columns(
+                                 AS(source, txn), AS(tree, tree), key_bytes.data, key_offsets.data,
+                                 key_count, batch, &columns, &call.error));
   if (call.code == HAWTHORN_BUFFER_TOO_SMALL ||
       (call.code == HAWTHORN_OK && columns.rows < key_count)) {
     call.code = HAWTHORN_OK;

@@ -47,10 +47,10 @@ typedef struct Handle {
   struct Handle *children, *previous, *next;  // of a database: what is to be freed before it
   Py_ssize_t calls, exports;
   int busy;
-  int closing;  // of a database
-  int is_view;  // of a database: a follower's, which is freed and not closed
+  int closing;                // of a database
+  int is_view;                // of a database: a follower's, which is freed and not closed
   struct Deferred* deferred;  // of a root: what is to be freed when it is not busy any more
-  void* buffer;  // of a cursor: memory for entries; of a queue: its value
+  void* buffer;               // of a cursor: memory for entries; of a queue: its value
   size_t buffer_size;
   size_t entries_next;  // of a cursor: how many are handed out next
 } Handle;
@@ -87,10 +87,10 @@ Handle* take(Call* call, PyObject* object, Kind kind);
 Handle* take_source(Call* call, PyObject* object);  // a database or a transaction
 Handle* take_tree(Call* call, PyObject* object, const Handle* source);
 const hawthorn_snapshot* take_snapshot(Call* call, PyObject* object, const Handle* source);
-Bytes take_bytes(Call* call, PyObject* object);           // bytes-like
-Bytes take_optional_bytes(Call* call, PyObject* object);  // None: NULL
+Bytes take_bytes(Call* call, PyObject* object);                 // bytes-like
+Bytes take_optional_bytes(Call* call, PyObject* object);        // None: NULL
 void* take_buffer(Call* call, PyObject* object, size_t* size);  // writable
-const char* take_path(Call* call, PyObject* object);      // bytes without a zero byte
+const char* take_path(Call* call, PyObject* object);            // bytes without a zero byte
 uint64_t take_number(Call* call, PyObject* object);
 int64_t take_signed(Call* call, PyObject* object);
 int take_flag(Call* call, PyObject* object);
@@ -105,24 +105,22 @@ PyObject* call_handle(Call* call, Kind kind, void* pointer, Handle* db, Handle* 
 PyObject* call_records(Call* call, hawthorn_records* records);
 
 #define B(bytes) (bytes).data, (bytes).size
-#define RUN(call, expression)       \
-  do {                              \
-    Py_BEGIN_ALLOW_THREADS          \
-    (call)->code = (expression);    \
-    Py_END_ALLOW_THREADS            \
+#define RUN(call, expression)                          \
+  do {                                                 \
+    Py_BEGIN_ALLOW_THREADS(call)->code = (expression); \
+    Py_END_ALLOW_THREADS                               \
   } while (0)
 #define AS(handle, type) ((hawthorn_##type*)(handle)->pointer)
-#define BEGIN(wanted)                                      \
-  Call call;                                               \
-  memset(&call, 0, offsetof(Call, views));                 \
-  call.view_count = 0, call.failed = 0;                    \
-  call.code = HAWTHORN_OK, call.error = NULL;              \
-  (void)module;                                            \
+#define BEGIN(wanted)                         \
+  Call call;                                  \
+  memset(&call, 0, offsetof(Call, views));    \
+  call.view_count = 0, call.failed = 0;       \
+  call.code = HAWTHORN_OK, call.error = NULL; \
+  (void)module;                               \
   if (!take_count(&call, count, wanted)) return NULL
 #define STOP_IF_FAILED \
   if (call.failed) return call_none(&call)
-#define FUNCTION(name) \
-  PyObject* name(PyObject* module, PyObject* const* args, Py_ssize_t count)
+#define FUNCTION(name) PyObject* name(PyObject* module, PyObject* const* args, Py_ssize_t count)
 
 // ---- Errors, lists of fields, callbacks
 

@@ -54,8 +54,8 @@ static FUNCTION(backup) {
   hawthorn_copy_options options = take_copy_options(&call, args + 2, &progress);
   options.copy_blocks = 0;
   STOP_IF_FAILED;
-  RUN(&call, hawthorn_db_backup(AS(db, db), AS(repository, repository), &options, &records,
-                                &call.error));
+  RUN(&call,
+      hawthorn_db_backup(AS(db, db), AS(repository, repository), &options, &records, &call.error));
   if (callback_raise(&call, &progress)) return NULL;
   return call_records(&call, records);
 }
@@ -93,8 +93,8 @@ static FUNCTION(repository_restore) {
   hawthorn_copy_options options = take_copy_options(&call, args + 3, &progress);
   STOP_IF_FAILED;
   options.copy_blocks = options.full = 0;
-  RUN(&call, hawthorn_repository_restore(AS(repository, repository), id, target, &options,
-                                         &call.error));
+  RUN(&call,
+      hawthorn_repository_restore(AS(repository, repository), id, target, &options, &call.error));
   return callback_raise(&call, &progress) ? NULL : call_none(&call);
 }
 
@@ -152,10 +152,10 @@ static FUNCTION(read_backup) {
   source.callable = args[0];
   STOP_IF_FAILED;
   options.copy_blocks = options.full = 0;
-  RUN(&call, target != NULL ? hawthorn_restore_backup(stream_source, &source, target, &options,
-                                                      &records, &call.error)
-                            : hawthorn_verify_backup(stream_source, &source, &options, &records,
-                                                     &call.error));
+  RUN(&call,
+      target != NULL
+          ? hawthorn_restore_backup(stream_source, &source, target, &options, &records, &call.error)
+          : hawthorn_verify_backup(stream_source, &source, &options, &records, &call.error));
   if (callback_raise(&call, &source) || callback_raise(&call, &progress)) return NULL;
   return call_records(&call, records);
 }

@@ -23,8 +23,8 @@ static FUNCTION(db_destroy) {
   const char* path = take_path(&call, args[0]);
   Handle* options = args[1] != Py_None ? take(&call, args[1], kOptions) : NULL;
   STOP_IF_FAILED;
-  RUN(&call, hawthorn_destroy_database(path, options != NULL ? AS(options, options) : NULL,
-                                       &call.error));
+  RUN(&call,
+      hawthorn_destroy_database(path, options != NULL ? AS(options, options) : NULL, &call.error));
   return call_none(&call);
 }
 
@@ -112,9 +112,8 @@ static FUNCTION(list_trees) {
   Handle* source = take_source(&call, args[0]);
   const hawthorn_snapshot* snapshot = take_snapshot(&call, args[1], source);
   STOP_IF_FAILED;
-  RUN(&call, is_db(source)
-                 ? hawthorn_db_list_trees(AS(source, db), snapshot, &records, &call.error)
-                 : hawthorn_txn_list_trees(AS(source, txn), &records, &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_list_trees(AS(source, db), snapshot, &records, &call.error)
+                           : hawthorn_txn_list_trees(AS(source, txn), &records, &call.error));
   return call_records(&call, records);
 }
 
@@ -136,9 +135,9 @@ static FUNCTION(rename_tree) {
   Bytes from = take_bytes(&call, args[1]);
   Bytes to = take_bytes(&call, args[2]);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source) ? hawthorn_db_rename_tree(AS(source, db), B(from), B(to), &call.error)
-                    : hawthorn_txn_rename_tree(AS(source, txn), B(from), B(to), &call.error));
+  RUN(&call, is_db(source)
+                 ? hawthorn_db_rename_tree(AS(source, db), B(from), B(to), &call.error)
+                 : hawthorn_txn_rename_tree(AS(source, txn), B(from), B(to), &call.error));
   return call_none(&call);
 }
 
@@ -151,10 +150,10 @@ static FUNCTION(clone_tree) {
   Bytes to = take_bytes(&call, args[2]);
   const hawthorn_durability durability = (hawthorn_durability)take_number(&call, args[3]);
   STOP_IF_FAILED;
-  RUN(&call, is_db(source)
-                 ? hawthorn_db_clone_tree(AS(source, db), B(from), B(to), durability, &tree,
-                                          &call.error)
-                 : hawthorn_txn_clone_tree(AS(source, txn), B(from), B(to), &tree, &call.error));
+  RUN(&call,
+      is_db(source)
+          ? hawthorn_db_clone_tree(AS(source, db), B(from), B(to), durability, &tree, &call.error)
+          : hawthorn_txn_clone_tree(AS(source, txn), B(from), B(to), &tree, &call.error));
   return call_handle(&call, kTree, tree, db_of(source), NULL);
 }
 
@@ -193,11 +192,10 @@ static FUNCTION(create_subtree) {
   const hawthorn_durability durability = (hawthorn_durability)take_number(&call, args[3]);
   const hawthorn_tree_options* options = take_tree_options(&call, args + 4, &storage);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source) ? hawthorn_db_create_subtree(AS(source, db), AS(parent, tree), B(key), options,
-                                                 durability, &tree, &call.error)
-                    : hawthorn_txn_create_subtree(AS(source, txn), AS(parent, tree), B(key),
-                                                  options, &tree, &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_create_subtree(AS(source, db), AS(parent, tree), B(key),
+                                                        options, durability, &tree, &call.error)
+                           : hawthorn_txn_create_subtree(AS(source, txn), AS(parent, tree), B(key),
+                                                         options, &tree, &call.error));
   return call_handle(&call, kTree, tree, db_of(source), NULL);
 }
 
@@ -274,11 +272,11 @@ static FUNCTION(move_subtree) {
   Bytes to_key = take_bytes(&call, args[4]);
   const hawthorn_durability durability = (hawthorn_durability)take_number(&call, args[5]);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source) ? hawthorn_db_move_subtree(AS(source, db), AS(parent, tree), B(key),
-                                               AS(to, tree), B(to_key), durability, &call.error)
-                    : hawthorn_txn_move_subtree(AS(source, txn), AS(parent, tree), B(key),
-                                                AS(to, tree), B(to_key), &call.error));
+  RUN(&call, is_db(source)
+                 ? hawthorn_db_move_subtree(AS(source, db), AS(parent, tree), B(key), AS(to, tree),
+                                            B(to_key), durability, &call.error)
+                 : hawthorn_txn_move_subtree(AS(source, txn), AS(parent, tree), B(key),
+                                             AS(to, tree), B(to_key), &call.error));
   return call_none(&call);
 }
 
@@ -308,9 +306,9 @@ static FUNCTION(snapshot_open) {
   Handle* db = take(&call, args[0], kDatabase);
   Bytes name = take_optional_bytes(&call, args[1]);
   STOP_IF_FAILED;
-  RUN(&call, name.data == NULL ? hawthorn_db_snapshot(AS(db, db), &snapshot, &call.error)
-                               : hawthorn_db_open_snapshot(AS(db, db), B(name), &snapshot,
-                                                           &call.error));
+  RUN(&call, name.data == NULL
+                 ? hawthorn_db_snapshot(AS(db, db), &snapshot, &call.error)
+                 : hawthorn_db_open_snapshot(AS(db, db), B(name), &snapshot, &call.error));
   return call_handle(&call, kSnapshot, snapshot, db, NULL);
 }
 

@@ -43,9 +43,8 @@ static FUNCTION(feed_state) {
   BEGIN(1);
   Handle* feed = take(&call, args[0], kFeed);
   STOP_IF_FAILED;
-  result =
-      Py_BuildValue("(Ks)", (unsigned long long)hawthorn_feed_position(AS(feed, feed)),
-                    hawthorn_feed_source_id(AS(feed, feed)));
+  result = Py_BuildValue("(Ks)", (unsigned long long)hawthorn_feed_position(AS(feed, feed)),
+                         hawthorn_feed_source_id(AS(feed, feed)));
   call_end(&call);
   return result;
 }
@@ -86,8 +85,8 @@ static FUNCTION(feed_change) {
     parts[2] = optional_bytes(change.value, change.value_size);
     parts[3] = optional_bytes(change.high, change.high_size);
     parts[4] = optional_bytes(change.other_name, change.other_name_size);
-    result = Py_BuildValue("(IINNNNNKKi)", (unsigned)change.type, (unsigned)change.tree_id, parts[0],
-                           parts[1], parts[2], parts[3], parts[4],
+    result = Py_BuildValue("(IINNNNNKKi)", (unsigned)change.type, (unsigned)change.tree_id,
+                           parts[0], parts[1], parts[2], parts[3], parts[4],
                            (unsigned long long)change.expires_at_ms,
                            (unsigned long long)change.value_bytes, change.streamed != 0);
     if (result == NULL) call.failed = 1;

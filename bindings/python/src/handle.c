@@ -7,8 +7,8 @@ int shutting_down;
 static PyObject* error_classes;  // a dict from codes; 0: the class of all others
 
 static const char* const kind_names[kKinds] = {
-    "database", "tree", "snapshot",      "transaction", "cursor",   "batch",      "value",
-    "queue",    "bulk load", "feed", "replica",     "follower", "repository", "options"};
+    "database", "tree",      "snapshot", "transaction", "cursor",   "batch",      "value",
+    "queue",    "bulk load", "feed",     "replica",     "follower", "repository", "options"};
 
 static int is_shared(Kind kind) {
   return kind == kDatabase || kind == kTree || kind == kSnapshot || kind == kFollower ||
@@ -17,29 +17,57 @@ static int is_shared(Kind kind) {
 
 static void free_pointer(Kind kind, void* pointer) {
   switch (kind) {
-    case kDatabase: hawthorn_db_free(pointer); break;
-    case kTree: hawthorn_tree_free(pointer); break;
-    case kSnapshot: hawthorn_snapshot_free(pointer); break;
-    case kTxn: hawthorn_txn_free(pointer); break;
-    case kCursor: hawthorn_cursor_free(pointer); break;
-    case kBatch: hawthorn_batch_free(pointer); break;
-    case kValue: hawthorn_value_free(pointer); break;
-    case kQueue: hawthorn_read_queue_free(pointer); break;
-    case kIngest: hawthorn_ingest_free(pointer); break;
-    case kFeed: hawthorn_feed_free(pointer); break;
-    case kReplica: hawthorn_replica_free(pointer); break;
-    case kFollower: hawthorn_follower_free(pointer); break;
-    case kRepository: hawthorn_repository_free(pointer); break;
-    case kOptions: hawthorn_options_free(pointer); break;
-    case kKinds: break;
+    case kDatabase:
+      hawthorn_db_free(pointer);
+      break;
+    case kTree:
+      hawthorn_tree_free(pointer);
+      break;
+    case kSnapshot:
+      hawthorn_snapshot_free(pointer);
+      break;
+    case kTxn:
+      hawthorn_txn_free(pointer);
+      break;
+    case kCursor:
+      hawthorn_cursor_free(pointer);
+      break;
+    case kBatch:
+      hawthorn_batch_free(pointer);
+      break;
+    case kValue:
+      hawthorn_value_free(pointer);
+      break;
+    case kQueue:
+      hawthorn_read_queue_free(pointer);
+      break;
+    case kIngest:
+      hawthorn_ingest_free(pointer);
+      break;
+    case kFeed:
+      hawthorn_feed_free(pointer);
+      break;
+    case kReplica:
+      hawthorn_replica_free(pointer);
+      break;
+    case kFollower:
+      hawthorn_follower_free(pointer);
+      break;
+    case kRepository:
+      hawthorn_repository_free(pointer);
+      break;
+    case kOptions:
+      hawthorn_options_free(pointer);
+      break;
+    case kKinds:
+      break;
   }
 }
 
 // Frees the object, of which nobody knows any more. The library may wait for its threads, which
 // may wait for the GIL.
 static void free_unlocked(Kind kind, void* pointer, void* value) {
-  Py_BEGIN_ALLOW_THREADS
-  free_pointer(kind, pointer);
+  Py_BEGIN_ALLOW_THREADS free_pointer(kind, pointer);
   if (value != NULL) hawthorn_value_free(value);
   Py_END_ALLOW_THREADS
 }
@@ -168,8 +196,8 @@ PyObject* handle_close(PyObject* module, PyObject* object) {
     return NULL;
   }
   if (self->calls > 0 || self->root->busy) {
-    PyObject* message = PyUnicode_FromFormat("the %s is in use by another call",
-                                             kind_names[self->kind]);
+    PyObject* message =
+        PyUnicode_FromFormat("the %s is in use by another call", kind_names[self->kind]);
     if (message != NULL) {
       Py_ssize_t size = 0;
       const char* text = PyUnicode_AsUTF8AndSize(message, &size);
@@ -278,9 +306,7 @@ static Handle* of_kind(Call* call, PyObject* object, Kind kind, Kind other) {
 }
 
 Handle* take(Call* call, PyObject* object, Kind kind) { return of_kind(call, object, kind, kind); }
-Handle* take_source(Call* call, PyObject* object) {
-  return of_kind(call, object, kDatabase, kTxn);
-}
+Handle* take_source(Call* call, PyObject* object) { return of_kind(call, object, kDatabase, kTxn); }
 
 static Handle* of_same_database(Call* call, PyObject* object, Kind kind, const Handle* source) {
   Handle* self = of_kind(call, object, kind, kind);
@@ -412,9 +438,7 @@ PyObject* call_none(Call* call) {
   Py_RETURN_NONE;
 }
 
-PyObject* call_flag(Call* call, int flag) {
-  return call_end(call) ? PyBool_FromLong(flag) : NULL;
-}
+PyObject* call_flag(Call* call, int flag) { return call_end(call) ? PyBool_FromLong(flag) : NULL; }
 
 PyObject* call_number(Call* call, uint64_t number) {
   return call_end(call) ? PyLong_FromUnsignedLongLong(number) : NULL;

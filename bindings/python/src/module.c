@@ -11,15 +11,19 @@ static int holds_key(const char* name) {
 
 static PyObject* field_value(const hawthorn_field* field) {
   switch (field->type) {
-    case HAWTHORN_FIELD_NUMBER: return PyLong_FromUnsignedLongLong(field->number);
-    case HAWTHORN_FIELD_FLAG: return PyBool_FromLong(field->number != 0);
-    case HAWTHORN_FIELD_RECORDS: return records_to_list(field->records);
+    case HAWTHORN_FIELD_NUMBER:
+      return PyLong_FromUnsignedLongLong(field->number);
+    case HAWTHORN_FIELD_FLAG:
+      return PyBool_FromLong(field->number != 0);
+    case HAWTHORN_FIELD_RECORDS:
+      return records_to_list(field->records);
     case HAWTHORN_FIELD_BYTES:
       if (holds_key(field->name)) {
         return PyBytes_FromStringAndSize(field->data, (Py_ssize_t)field->size);
       }
       return PyUnicode_DecodeUTF8(field->data, (Py_ssize_t)field->size, "surrogateescape");
-    default: Py_RETURN_NONE;
+    default:
+      Py_RETURN_NONE;
   }
 }
 
@@ -155,13 +159,12 @@ static PyObject* code_name(PyObject* module, PyObject* code) {
 static PyObject* limits(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
-  return Py_BuildValue("{sKsKsKsKsK}", "key_bytes",
-                       (unsigned long long)hawthorn_limit_key_bytes(), "value_bytes",
-                       (unsigned long long)hawthorn_limit_value_bytes(), "stream_value_bytes",
-                       (unsigned long long)hawthorn_limit_stream_value_bytes(), "tree_name_bytes",
-                       (unsigned long long)hawthorn_limit_tree_name_bytes(),
-                       "memory_budget_bytes_min",
-                       (unsigned long long)hawthorn_limit_memory_budget_bytes_min());
+  return Py_BuildValue(
+      "{sKsKsKsKsK}", "key_bytes", (unsigned long long)hawthorn_limit_key_bytes(), "value_bytes",
+      (unsigned long long)hawthorn_limit_value_bytes(), "stream_value_bytes",
+      (unsigned long long)hawthorn_limit_stream_value_bytes(), "tree_name_bytes",
+      (unsigned long long)hawthorn_limit_tree_name_bytes(), "memory_budget_bytes_min",
+      (unsigned long long)hawthorn_limit_memory_budget_bytes_min());
 }
 
 static PyObject* shut_down(PyObject* module, PyObject* unused) {
@@ -171,16 +174,15 @@ static PyObject* shut_down(PyObject* module, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
-static PyMethodDef module_methods[] = {
-    {"set_errors", set_errors, METH_O, NULL},
-    {"close", handle_close, METH_O, NULL},
-    {"is_open", handle_is_open, METH_O, NULL},
-    {"version", version, METH_NOARGS, NULL},
-    {"format_version", format_version, METH_NOARGS, NULL},
-    {"code_name", code_name, METH_O, NULL},
-    {"limits", limits, METH_NOARGS, NULL},
-    {"shut_down", shut_down, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef module_methods[] = {{"set_errors", set_errors, METH_O, NULL},
+                                       {"close", handle_close, METH_O, NULL},
+                                       {"is_open", handle_is_open, METH_O, NULL},
+                                       {"version", version, METH_NOARGS, NULL},
+                                       {"format_version", format_version, METH_NOARGS, NULL},
+                                       {"code_name", code_name, METH_O, NULL},
+                                       {"limits", limits, METH_NOARGS, NULL},
+                                       {"shut_down", shut_down, METH_NOARGS, NULL},
+                                       {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
@@ -191,8 +193,8 @@ static struct PyModuleDef definition = {
 };
 
 PyMODINIT_FUNC PyInit__hawthorn(void) {
-  PyMethodDef* const tables[] = {access_methods, write_methods,  database_methods,
-                                 txn_methods,    cursor_methods, copies_methods,
+  PyMethodDef* const tables[] = {access_methods, write_methods,   database_methods,
+                                 txn_methods,    cursor_methods,  copies_methods,
                                  feed_methods,   options_methods, queue_methods};
   PyObject* module;
   size_t i;

@@ -123,9 +123,9 @@ static void on_expiry(void* context, const char* tree, size_t tree_size, const v
   PyGILState_STATE state;
   PyObject* result;
   if (!enter_python(&state)) return;
-  result = PyObject_CallFunction(callable_of(context, 0), "y#y#y#", text(tree), (Py_ssize_t)tree_size,
-                                 text(key), (Py_ssize_t)key_size, text(value),
-                                 (Py_ssize_t)value_size);
+  result =
+      PyObject_CallFunction(callable_of(context, 0), "y#y#y#", text(tree), (Py_ssize_t)tree_size,
+                            text(key), (Py_ssize_t)key_size, text(value), (Py_ssize_t)value_size);
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
   PyGILState_Release(state);
@@ -189,9 +189,9 @@ static int merge(void* context, const void* key, size_t key_size, const void* ex
     if (operand == NULL || PyList_SetItem(list, (Py_ssize_t)i, operand) != 0) Py_CLEAR(list);
   }
   if (list != NULL) {  // y# makes None of NULL
-    result = PyObject_CallFunction(callable_of(context, 0), "y#y#O", text(key),
-                                   (Py_ssize_t)key_size, (const char*)existing,
-                                   (Py_ssize_t)existing_size, list);
+    result =
+        PyObject_CallFunction(callable_of(context, 0), "y#y#O", text(key), (Py_ssize_t)key_size,
+                              (const char*)existing, (Py_ssize_t)existing_size, list);
   }
   done = fill(merged, result, callable_of(context, 0));
   Py_XDECREF(list);
@@ -205,11 +205,11 @@ static int combine(void* context, const void* key, size_t key_size, const void* 
   PyGILState_STATE state;
   int done;
   if (!enter_python(&state)) return 0;
-  done = fill(combined,
-              PyObject_CallFunction(callable_of(context, 1), "y#y#y#", text(key),
-                                    (Py_ssize_t)key_size, text(left), (Py_ssize_t)left_size,
-                                    text(right), (Py_ssize_t)right_size),
-              callable_of(context, 1));
+  done = fill(
+      combined,
+      PyObject_CallFunction(callable_of(context, 1), "y#y#y#", text(key), (Py_ssize_t)key_size,
+                            text(left), (Py_ssize_t)left_size, text(right), (Py_ssize_t)right_size),
+      callable_of(context, 1));
   PyGILState_Release(state);
   return done;
 }
@@ -219,8 +219,7 @@ static int encode(void* context, const void* key, size_t size, hawthorn_buffer* 
   int done;
   if (!enter_python(&state)) return 0;
   done = fill(sort_key,
-              PyObject_CallFunction(callable_of(context, 0), "y#", text(key),
-                                    (Py_ssize_t)size),
+              PyObject_CallFunction(callable_of(context, 0), "y#", text(key), (Py_ssize_t)size),
               callable_of(context, 0));
   PyGILState_Release(state);
   return done;
@@ -230,10 +229,9 @@ static int decode(void* context, const void* sort_key, size_t size, hawthorn_buf
   PyGILState_STATE state;
   int done;
   if (!enter_python(&state)) return 0;
-  done = fill(key,
-              PyObject_CallFunction(callable_of(context, 1), "y#", text(sort_key),
-                                    (Py_ssize_t)size),
-              callable_of(context, 1));
+  done = fill(
+      key, PyObject_CallFunction(callable_of(context, 1), "y#", text(sort_key), (Py_ssize_t)size),
+      callable_of(context, 1));
   PyGILState_Release(state);
   return done;
 }
@@ -246,8 +244,8 @@ static int compare(void* context, const void* a, size_t a_size, const void* b, s
     order = memcmp(a, b, a_size < b_size ? a_size : b_size);
     return order != 0 ? (int)order : (a_size > b_size) - (a_size < b_size);
   }
-  result = PyObject_CallFunction(callable_of(context, 0), "y#y#", text(a),
-                                 (Py_ssize_t)a_size, text(b), (Py_ssize_t)b_size);
+  result = PyObject_CallFunction(callable_of(context, 0), "y#y#", text(a), (Py_ssize_t)a_size,
+                                 text(b), (Py_ssize_t)b_size);
   if (result != NULL) order = PyLong_AsLong(result);
   tell_unraisable(callable_of(context, 0));
   Py_XDECREF(result);
@@ -264,8 +262,8 @@ static hawthorn_filter_decision filter(void* context, const void* key, size_t ke
   PyObject* callable = callable_of(context, 0);
   hawthorn_filter_decision decision = HAWTHORN_FILTER_KEEP;
   if (!enter_python(&state)) return decision;
-  result = PyObject_CallFunction(callable, "y#y#", text(key), (Py_ssize_t)key_size,
-                                 text(value), (Py_ssize_t)value_size);
+  result = PyObject_CallFunction(callable, "y#y#", text(key), (Py_ssize_t)key_size, text(value),
+                                 (Py_ssize_t)value_size);
   if (result == Py_False) {
     decision = HAWTHORN_FILTER_REMOVE;
   } else if (result != NULL && result != Py_True) {

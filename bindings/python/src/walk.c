@@ -19,20 +19,19 @@ static FUNCTION(cursor_open) {
   options.lower = low.data, options.lower_size = low.size;
   options.upper = high.data, options.upper_size = high.size;
   is_txn = source->kind == kTxn;
-  RUN(&call, is_txn ? hawthorn_txn_cursor(AS(source, txn), AS(tree, tree), &options, &cursor,
-                                          &call.error)
-                    : hawthorn_db_cursor(AS(source, db), AS(tree, tree), &options, &cursor,
-                                         &call.error));
+  RUN(&call,
+      is_txn ? hawthorn_txn_cursor(AS(source, txn), AS(tree, tree), &options, &cursor, &call.error)
+             : hawthorn_db_cursor(AS(source, db), AS(tree, tree), &options, &cursor, &call.error));
   return call_handle(&call, kCursor, cursor, is_txn ? source->db : source,
                      is_txn ? source->root : NULL);
 }
 
 typedef hawthorn_code (*Move)(hawthorn_cursor*, int*, hawthorn_error**);
-static const Move moves[] = {
-    hawthorn_cursor_first,      hawthorn_cursor_last,        hawthorn_cursor_next,
-    hawthorn_cursor_prev,       hawthorn_cursor_next_key,    hawthorn_cursor_prev_key,
-    hawthorn_cursor_next_value, hawthorn_cursor_prev_value,  hawthorn_cursor_first_value,
-    hawthorn_cursor_last_value};
+static const Move moves[] = {hawthorn_cursor_first,       hawthorn_cursor_last,
+                             hawthorn_cursor_next,        hawthorn_cursor_prev,
+                             hawthorn_cursor_next_key,    hawthorn_cursor_prev_key,
+                             hawthorn_cursor_next_value,  hawthorn_cursor_prev_value,
+                             hawthorn_cursor_first_value, hawthorn_cursor_last_value};
 
 // cursor_move(cursor, which): flag.
 static FUNCTION(cursor_move) {
@@ -57,9 +56,9 @@ static FUNCTION(cursor_seek) {
   Bytes key = take_bytes(&call, args[1]);
   const int backward = take_flag(&call, args[2]);
   STOP_IF_FAILED;
-  RUN(&call,
-      backward ? hawthorn_cursor_seek_for_prev(AS(cursor, cursor), B(key), &found, &call.error)
-               : hawthorn_cursor_seek(AS(cursor, cursor), B(key), &found, &call.error));
+  RUN(&call, backward
+                 ? hawthorn_cursor_seek_for_prev(AS(cursor, cursor), B(key), &found, &call.error)
+                 : hawthorn_cursor_seek(AS(cursor, cursor), B(key), &found, &call.error));
   return call_flag(&call, found);
 }
 
@@ -71,8 +70,7 @@ static FUNCTION(cursor_seek_value) {
   Bytes key = take_bytes(&call, args[1]);
   Bytes value = take_bytes(&call, args[2]);
   STOP_IF_FAILED;
-  RUN(&call,
-      hawthorn_cursor_seek_value(AS(cursor, cursor), B(key), B(value), &found, &call.error));
+  RUN(&call, hawthorn_cursor_seek_value(AS(cursor, cursor), B(key), B(value), &found, &call.error));
   return call_flag(&call, found);
 }
 
@@ -191,8 +189,8 @@ static PyObject* list_ahead(Call* call, Handle* cursor, int what) {
   size_t filled = 0, bytes = 0, i;
   PyObject* list;
   const size_t entries_max = cursor->entries_next > 0 ? cursor->entries_next : kEntriesFirst;
-  RUN(call, hawthorn_cursor_next_batch(AS(cursor, cursor), entries, entries_max, &filled,
-                                       &call->error));
+  RUN(call,
+      hawthorn_cursor_next_batch(AS(cursor, cursor), entries, entries_max, &filled, &call->error));
   if (call->code != HAWTHORN_OK) return NULL;
   list = PyList_New((Py_ssize_t)filled);
   for (i = 0; list != NULL && i < filled; ++i) {
@@ -242,11 +240,10 @@ static PyObject* list_back(Call* call, Handle* cursor, int what) {
   if (call->code != HAWTHORN_OK) return NULL;
   list = PyList_New((Py_ssize_t)columns.rows);
   for (i = 0; list != NULL && i < columns.rows; ++i) {
-    PyObject* object =
-        entry_object((char*)columns.key_bytes + key_offsets[i],
-                     (size_t)(key_offsets[i + 1] - key_offsets[i]),
-                     (char*)columns.value_bytes + value_offsets[i],
-                     (size_t)(value_offsets[i + 1] - value_offsets[i]), what);
+    PyObject* object = entry_object((char*)columns.key_bytes + key_offsets[i],
+                                    (size_t)(key_offsets[i + 1] - key_offsets[i]),
+                                    (char*)columns.value_bytes + value_offsets[i],
+                                    (size_t)(value_offsets[i + 1] - value_offsets[i]), what);
     if (object == NULL || PyList_SetItem(list, (Py_ssize_t)i, object) != 0) Py_CLEAR(list);
   }
   choose_next(cursor, columns.rows, 0);
@@ -425,8 +422,7 @@ static FUNCTION(queue_poll) {
                   : hawthorn_read_queue_poll(AS(queue, read_queue), &completed, &call.error));
   if (call.code == HAWTHORN_OK) {
     list = PyList_New(0);
-    while (list != NULL &&
-           (pair = take_completion(AS(queue, read_queue), queue->buffer)) != NULL) {
+    while (list != NULL && (pair = take_completion(AS(queue, read_queue), queue->buffer)) != NULL) {
       if (PyList_Append(list, pair) != 0) Py_CLEAR(list);
       Py_DECREF(pair);
     }

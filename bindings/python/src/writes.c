@@ -37,10 +37,9 @@ static FUNCTION(delete_key) {
   Bytes key = take_bytes(&call, args[2]);
   const hawthorn_write_options options = take_options(&call, args + 3);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source)
-          ? hawthorn_db_del(AS(source, db), AS(tree, tree), B(key), &options, &call.error)
-          : hawthorn_txn_del(AS(source, txn), AS(tree, tree), B(key), &call.error));
+  RUN(&call, is_db(source)
+                 ? hawthorn_db_del(AS(source, db), AS(tree, tree), B(key), &options, &call.error)
+                 : hawthorn_txn_del(AS(source, txn), AS(tree, tree), B(key), &call.error));
   return call_none(&call);
 }
 
@@ -137,11 +136,11 @@ static FUNCTION(replace) {
   Bytes value = take_bytes(&call, args[4]);
   const hawthorn_write_options options = take_options(&call, args + 5);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source) ? hawthorn_db_replace(AS(source, db), AS(tree, tree), B(key), B(expected),
-                                          B(value), &options, &done, &call.error)
-                    : hawthorn_txn_replace(AS(source, txn), AS(tree, tree), B(key), B(expected),
-                                           B(value), &done, &call.error));
+  RUN(&call, is_db(source)
+                 ? hawthorn_db_replace(AS(source, db), AS(tree, tree), B(key), B(expected),
+                                       B(value), &options, &done, &call.error)
+                 : hawthorn_txn_replace(AS(source, txn), AS(tree, tree), B(key), B(expected),
+                                        B(value), &done, &call.error));
   return call_flag(&call, done);
 }
 
@@ -155,11 +154,10 @@ static FUNCTION(remove_if) {
   Bytes expected = take_optional_bytes(&call, args[3]);
   const hawthorn_write_options options = take_options(&call, args + 4);
   STOP_IF_FAILED;
-  RUN(&call,
-      is_db(source) ? hawthorn_db_remove_if(AS(source, db), AS(tree, tree), B(key), B(expected),
-                                            &options, &done, &call.error)
-                    : hawthorn_txn_remove_if(AS(source, txn), AS(tree, tree), B(key), B(expected),
-                                             &done, &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_remove_if(AS(source, db), AS(tree, tree), B(key),
+                                                   B(expected), &options, &done, &call.error)
+                           : hawthorn_txn_remove_if(AS(source, txn), AS(tree, tree), B(key),
+                                                    B(expected), &done, &call.error));
   return call_flag(&call, done);
 }
 
@@ -173,11 +171,10 @@ static FUNCTION(write_part) {
   Bytes data = take_bytes(&call, args[4]);
   const hawthorn_write_options options = take_options(&call, args + 5);
   STOP_IF_FAILED;
-  RUN(&call, is_db(source)
-                 ? hawthorn_db_write_part(AS(source, db), AS(tree, tree), B(key), offset, B(data),
-                                          &options, &call.error)
-                 : hawthorn_txn_write_part(AS(source, txn), AS(tree, tree), B(key), offset, B(data),
-                                           &call.error));
+  RUN(&call, is_db(source) ? hawthorn_db_write_part(AS(source, db), AS(tree, tree), B(key), offset,
+                                                    B(data), &options, &call.error)
+                           : hawthorn_txn_write_part(AS(source, txn), AS(tree, tree), B(key),
+                                                     offset, B(data), &call.error));
   return call_none(&call);
 }
 
@@ -207,10 +204,10 @@ static FUNCTION(resize) {
   const uint64_t size = take_number(&call, args[3]);
   const hawthorn_write_options options = take_options(&call, args + 4);
   STOP_IF_FAILED;
-  RUN(&call, is_db(source) ? hawthorn_db_resize(AS(source, db), AS(tree, tree), B(key), size,
-                                                &options, &call.error)
-                           : hawthorn_txn_resize(AS(source, txn), AS(tree, tree), B(key), size,
-                                                 &call.error));
+  RUN(&call,
+      is_db(source)
+          ? hawthorn_db_resize(AS(source, db), AS(tree, tree), B(key), size, &options, &call.error)
+          : hawthorn_txn_resize(AS(source, txn), AS(tree, tree), B(key), size, &call.error));
   return call_none(&call);
 }
 
@@ -233,8 +230,8 @@ static FUNCTION(batch_put) {
   Bytes value = take_bytes(&call, args[3]);
   const hawthorn_write_options options = take_options(&call, args + 4);
   STOP_IF_FAILED;
-  call.code = hawthorn_batch_put(AS(batch, batch), AS(tree, tree), B(key), B(value), &options,
-                                 &call.error);
+  call.code =
+      hawthorn_batch_put(AS(batch, batch), AS(tree, tree), B(key), B(value), &options, &call.error);
   return call_none(&call);
 }
 
