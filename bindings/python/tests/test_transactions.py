@@ -7,7 +7,6 @@ import signal
 import threading
 import time
 import unittest
-from typing import Any
 
 from base import DatabaseTest
 
@@ -125,19 +124,24 @@ class Transactions(DatabaseTest):
             txn[self.tree][b"k"] = b"1"
             with self.assertRaises(hawthorn.InvalidArgumentError):
                 self.db.transaction(Mode.EXCLUSIVE)  # it would wait for itself
-            outcome: list[Any] = []
+            begun: list[float] = []
 
             def begin() -> None:
-                started = time.monotonic()
-                try:
-                    self.db.transaction(Mode.EXCLUSIVE, lock_timeout_ms=20)
-                except hawthorn.TimedOutError:
-                    outcome.append(time.monotonic() - started)
+                with self.db.transaction(Mode.EXCLUSIVE) as second:
+                    begun.append(time.monotonic())
+                    self.assertEqual(second[self.tree][b"k"], b"1")
 
             thread = threading.Thread(target=begin)
             thread.start()
-            thread.join()
-            self.assertGreater(outcome[0], 0.015)
+            time.sleep(0.05)  # this thread goes on while the other one waits in the library
+            self.assertEqual(begun, [])
+            ended = time.monotonic()
+        thread.join()
+        self.assertGreater(begun[0], ended)
+        holder = self.db.transaction(Mode.PESSIMISTIC)
+        holder.lock(self.tree, b"k")
+        with self.assertRaises(hawthorn.TimedOutError):
+            self.db.transaction(Mode.EXCLUSIVE, lock_timeout_ms=20)
 
     def test_run(self) -> None:
         """Threads that add to one counter: each addition counts once."""
