@@ -112,7 +112,8 @@ class Feed:
         return _c.feed_change_tree(self._handle)[0]
 
     def read_value(self, offset: int, buffer: bytearray | memoryview) -> int:
-        """Reads a part of the value of a change that is streamed; returns how many bytes."""
+        """Reads a part of the value of the last change, which is streamed; returns how many
+        bytes there were."""
         return _c.feed_read_value(self._handle, offset, buffer)
 
     def encode(self) -> Iterator[bytes]:
@@ -216,7 +217,8 @@ class Follower:
         _c.follower_refresh(self._handle, True)
 
     def view(self) -> Database:
-        """The newest view: a database for all that reads. It stays as it is while it is held."""
+        """The newest view: a database for all that reads. Snapshots of it stay as they are; itself
+        it may go on with a refresh."""
         return self._view(False)
 
     def latest(self) -> Database:
