@@ -65,7 +65,9 @@ class JobQueue:
             due.delete(lease)
             lease = big_endian(now_ms() + lease_ms) + id
             due[lease] = b""
-            return Claim(lease, id, work, attempt)  # a commit that a power loss takes: claimed again
+            return Claim(
+                lease, id, work, attempt
+            )  # a commit that a power loss takes: claimed again
 
     def ack(self, claim: Claim) -> bool:
         """Done. False: it took longer than the lease, and somebody else has it, or has done it."""

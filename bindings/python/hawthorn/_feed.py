@@ -94,6 +94,10 @@ class Feed:
         """The changes of the commit on which it stands, those that were not asked for yet."""
         while (found := _c.feed_change(self._handle)) is not None:
             kind, tree_id, tree, key, value, high, other, expires, size, streamed = found
+            if kind <= ChangeType.DELETE_RANGE:
+                key = key or b""
+            if kind in (ChangeType.PUT, ChangeType.DELETE_VALUE, ChangeType.MERGE):
+                value = value or b""
             yield Change(
                 ChangeType(kind),
                 tree_id,

@@ -31,7 +31,9 @@ class DatabaseTest(unittest.TestCase):
     def open_again(self, options: Any = None) -> hawthorn.Database:
         self.db.close()
         self.db = (
-            hawthorn.open(self.path, options) if options else hawthorn.open(self.path, **self.options)
+            hawthorn.open(self.path, options)
+            if options
+            else hawthorn.open(self.path, **self.options)
         )
         return self.db
 

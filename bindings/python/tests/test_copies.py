@@ -53,7 +53,9 @@ class Copies(DatabaseTest):
             self.tree[b"new"] = b"1"
             second = self.db.backup(repository)
             self.assertLess(second["bytes_stored"], first["bytes_stored"])
-            self.assertEqual([row["id"] for row in repository.backups()], [first["id"], second["id"]])
+            self.assertEqual(
+                [row["id"] for row in repository.backups()], [first["id"], second["id"]]
+            )
             repository.verify(first["id"])
             repository.restore(first["id"], self.place("restored"))
             self.holds_all(self.place("restored"))

@@ -241,7 +241,9 @@ class Ranges(DatabaseTest):
                 tree.clear()
                 self.compare(rng, snapshot[tree], model)
 
-    def compare(self, rng: random.Random, tree: hawthorn.ReadTree, model: dict[bytes, bytes]) -> None:
+    def compare(
+        self, rng: random.Random, tree: hawthorn.ReadTree, model: dict[bytes, bytes]
+    ) -> None:
         keys = sorted(model)
         low = rng.choice([None, rng.randbytes(2)])
         high = rng.choice([None, rng.randbytes(2)])
@@ -322,7 +324,6 @@ class Ranges(DatabaseTest):
         explained = tree.explain(b"00001")
         self.assertEqual(explained["found"], True)
 
-
     def test_large_entries_in_lists(self) -> None:
         tree = self.db.tree("t")
         model = {b"%02d" % i: bytes([i]) * (400_000 if i % 5 == 0 else 10) for i in range(20)}
@@ -366,6 +367,8 @@ class Shapes(DatabaseTest):
         self.assertEqual(cursor.item, (b"k", b"3"))
         tree.delete_value(b"k", b"2")
         self.assertEqual(list(tree.values_of(b"k")), [b"1", b"3"])
+        with self.assertRaises(hawthorn.NotSupportedError):
+            tree.pop(b"k")  # of which of its values?
         tree.delete(b"k")
         self.assertEqual(list(tree), [b"l"])
 
