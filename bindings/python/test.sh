@@ -47,6 +47,7 @@ scratch=$(mktemp -d "$work/scratch.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 export TMPDIR=$scratch
 
+# shellcheck disable=SC2317
 build() {
   rm -rf "$work/source"
   cp -r "$source_dir" "$work/source"
@@ -61,6 +62,7 @@ part "build" build build
   echo "bindings python: without numpy and mypy, whose tests are skipped"
 
 run=("$work/venv/bin/python" -X faulthandler -W error)
+# shellcheck disable=SC2317
 tests() { (cd "$source_dir/tests" && "${run[@]}" -m unittest discover -v); }
 part "tests" tests tests
 part "example job_queue" example "${run[@]}" "$source_dir/examples/job_queue.py" "$scratch/jobs"

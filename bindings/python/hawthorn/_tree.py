@@ -325,7 +325,8 @@ class WriteTree(ReadTree, MutableMapping[bytes, bytes]):
     @overload
     def pop(self, key: BytesLike, default: T) -> bytes | T: ...
     def pop(self, key: BytesLike, default: Any = _MISSING) -> Any:
-        """Deletes a key and returns its value; of several callers one gets it."""
+        """Deletes a key and returns its value; of several callers one gets it. Where a key has
+        several values, the first one goes, and so by `del`; `delete` takes all."""
         while True:
             value = self.get(key)
             if value is None:

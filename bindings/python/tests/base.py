@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from typing import Any
+from typing import Any, ClassVar
 
 import hawthorn
 
@@ -15,7 +15,7 @@ import hawthorn
 class DatabaseTest(unittest.TestCase):
     """`self.db` is open; `self.open_again` closes and opens it."""
 
-    options: dict[str, Any] = {"memory_budget_bytes": "32M"}
+    options: ClassVar[dict[str, Any]] = {"memory_budget_bytes": "32M"}
 
     def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory(prefix="hawthorn-python-")

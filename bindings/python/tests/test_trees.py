@@ -367,8 +367,9 @@ class Shapes(DatabaseTest):
         self.assertEqual(cursor.item, (b"k", b"3"))
         tree.delete_value(b"k", b"2")
         self.assertEqual(list(tree.values_of(b"k")), [b"1", b"3"])
-        with self.assertRaises(hawthorn.NotSupportedError):
-            tree.pop(b"k")  # of which of its values?
+        tree.put(b"k", b"5")
+        self.assertEqual(tree.pop(b"k"), b"1")
+        self.assertEqual(list(tree.values_of(b"k")), [b"3", b"5"])
         tree.delete(b"k")
         self.assertEqual(list(tree), [b"l"])
 
