@@ -105,9 +105,12 @@ class Transaction:
         return self
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
-        if kind is None and not self._prepared and self.is_open:
-            self.commit()
-        elif not self._prepared and _c.is_open(self._handle):
+        if self._prepared:
+            return
+        if kind is None:
+            if _c.txn_is_open(self._handle):  # else it was ended in the block
+                self.commit()
+        elif _c.is_open(self._handle):
             self.abort()
 
     # ---- Parts of it

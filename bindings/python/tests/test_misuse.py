@@ -87,6 +87,17 @@ class Closed(DatabaseTest):
         with self.assertRaises(hawthorn.ClosedError):
             self.db.transaction(snapshot=snapshot)
 
+    def test_closed_within_a_transaction(self) -> None:
+        """A block whose transaction went with the database does not seem to have committed."""
+        tree = self.db.tree("t")
+        with self.assertRaises(hawthorn.ClosedError), self.db.transaction() as txn:
+            txn[tree][b"a"] = b"1"
+            self.db.close()
+        self.assertEqual(len(self.open_again()["t"]), 0)
+        with self.assertRaises(KeyError), self.db.transaction():
+            self.db.close()
+            raise KeyError  # stays what it is
+
     def test_garbage_in_any_order(self) -> None:
         for order in range(6):
             db = hawthorn.open(self.place(f"db{order}"), memory_budget_bytes="16M")

@@ -43,10 +43,17 @@ with hawthorn.open("db") as db:
 
 @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
 class Types(unittest.TestCase):
+    cache: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.cache = directory.name
+
     def mypy(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        with tempfile.TemporaryDirectory() as cache:
-            command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, *arguments]
-            return subprocess.run(command, capture_output=True, text=True, cwd=cache, check=False)
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", self.cache, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=self.cache, check=False)
 
     def test_package(self) -> None:
         done = self.mypy("-p", "hawthorn")
