@@ -1,5 +1,5 @@
-"""A queue of jobs for several workers: a job that is claimed comes back when its worker dies or takes
-too long, and is set aside when it has failed too often.
+"""A queue of jobs for several workers: a job that is claimed comes back when its worker dies or
+takes too long, and is set aside when it has failed too often.
 
     python job_queue.py DIRECTORY
 

@@ -172,7 +172,7 @@ class ReadTree(Mapping[bytes, bytes]):
     ) -> Range:
         """The entries from `low` on, below `high`; None: from the first, to the last. Or, in
         trees of bytewise order, those whose keys begin with `prefix`. Iterating gives (key,
-        value); `each_key()`, `each_value()`, `columns()`, `count()` and `cursor()` are other ways."""
+        value); `each_key()`, `each_value()`, `columns()`, `count()`, `cursor()` are other ways."""
         if prefix is not None:
             if low is not None or high is not None:
                 raise ValueError("prefix excludes low and high")
