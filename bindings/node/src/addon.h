@@ -86,7 +86,7 @@ struct Handle : std::enable_shared_from_this<Handle> {
   void (*free)(void*) = nullptr;
   CoreRef core;
   StrandRef strand;
-  bool closed = false;
+  std::atomic<bool> closed{false};
 
   ~Handle();
   void release();  // frees what `ptr` is now, or behind the job that is under way
@@ -273,7 +273,8 @@ class Args {
 
   HandleRef handle(Kind kind);
   HandleRef handle_or_null(Kind kind);
-  Target target();  // also sets the lane of writes to kOwn for a transaction
+  HandleRef other(Kind kind);  // which may be of another database than those before
+  Target target();             // also sets the lane of writes to kOwn for a transaction
   hawthorn_db* db();
   hawthorn_tree* tree() { return opt<hawthorn_tree>(handle(Kind::kTree)); }
   hawthorn_snapshot* snapshot() { return opt<hawthorn_snapshot>(handle_or_null(Kind::kSnapshot)); }
@@ -377,6 +378,5 @@ void add_transactions(std::vector<Function>& all);
 void add_cursors(std::vector<Function>& all);
 void add_copies(std::vector<Function>& all);
 void add_feeds(std::vector<Function>& all);
-void add_read_queues(std::vector<Function>& all);
 
 }  // namespace hawthorn_node

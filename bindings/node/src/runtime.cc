@@ -382,7 +382,6 @@ static napi_value init(napi_env env, napi_value exports) {
   add_cursors(all);
   add_copies(all);
   add_feeds(all);
-  add_read_queues(all);
   for (const Function& one : all) {
     napi_value function = nullptr;
     napi_create_function(env, one.first, NAPI_AUTO_LENGTH, one.second, nullptr, &function);

@@ -197,6 +197,12 @@ HandleRef Args::handle(Kind kind) { return take(any(), false, 1u << static_cast<
 HandleRef Args::handle_or_null(Kind kind) {
   return take(any(), true, 1u << static_cast<uint32_t>(kind));
 }
+HandleRef Args::other(Kind kind) {
+  const CoreRef core = std::exchange(core_, nullptr);
+  HandleRef found = handle(kind);
+  core_ = core;
+  return found;
+}
 hawthorn_db* Args::db() {
   const HandleRef found = handle(Kind::kDatabase);
   return found ? found->core->db : nullptr;
