@@ -331,6 +331,10 @@ both(Database.prototype, {
   ...treeCalls,
   close(sync, options) {
     const { force = false } = known(options, ['force'], 'close options');
+    if (this.isView) {  // of a follower: it is freed when all that came from it has gone
+      native.dispose(this[kHandle]);
+      return sync ? undefined : Promise.resolve();
+    }
     return native.close(sync, this[kHandle], Boolean(force));
   },
   id(sync) {
