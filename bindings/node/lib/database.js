@@ -132,25 +132,24 @@ both(Transaction.prototype, {
   commit(sync, options) {
     const { durability } = known(options, ['durability'], 'commit options');
     // One that is prepared may stay when its commit fails; any other has ended in every case.
-    const stays = this.prepared;
-    const result = (() => {
-      try {
-        return native.commit(sync, this[kHandle], durabilityOf(durability));
-      } finally {
-        if (!stays) this.ended = true;
-      }
-    })();
-    return then(sync, result, () => {
-      this.ended = true;
-    });
+    const failed = (error) => {
+      if (!this.prepared && error.code !== 'BUSY') this.close();
+      throw error;
+    };
+    try {
+      const result = native.commit(sync, this[kHandle], durabilityOf(durability));
+      if (!sync) return result.then(() => this.close(), failed);
+      return this.close();
+    } catch (error) {
+      return failed(error);
+    }
   },
   abort(sync) {
     if (this.ended) return sync ? undefined : Promise.resolve();
-    return then(sync, native.abort(sync, this[kHandle]), () => {
-      this.ended = true;
-    });
+    return then(sync, native.abort(sync, this[kHandle]), () => this.close());
   },
   isOpen(sync) {
+    if (this.ended) return sync ? false : Promise.resolve(false);
     return native.isOpen(sync, this[kHandle]);
   },
   savepoint(sync) {
@@ -188,10 +187,7 @@ access.addTo(Tree, Transaction);
 class Database {
   constructor(handle) {
     this[kHandle] = handle;
-  }
-
-  get path() {
-    return native.path(this[kHandle]);
+    this.path = native.path(handle);
   }
 
   static attach(token) {

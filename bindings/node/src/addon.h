@@ -71,8 +71,28 @@ struct DbCore {
 };
 using CoreRef = std::shared_ptr<DbCore>;
 
+// A thread for the calls of one exclusive transaction: the library knows such a one by the thread
+// that has begun it, and refuses what that thread would wait for.
+class Runner {
+ public:
+  explicit Runner(Env* env);
+  ~Runner();
+  void submit(Job* job);
+  std::deque<Job*> stop();  // waits for what is under way, returns what has not begun
+
+ private:
+  void loop();
+  Env* env_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Job*> queue_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
 // Jobs that must come one after the other (3).
 struct Strand {
+  std::unique_ptr<Runner> runner;  // where they run, instead of where their lanes say
   std::deque<Job*> waiting;
   bool running = false;
   std::vector<std::function<void()>> to_free;
@@ -171,6 +191,7 @@ struct Env {
   napi_ref make_error = nullptr;
   size_t pending = 0;  // jobs in the pool, and read queues with gets: they keep the process up
   std::unordered_set<Handle*> handles;
+  std::unordered_set<Runner*> runners;
   std::atomic<bool> closing{false};
 
   std::mutex mutex;
@@ -277,7 +298,7 @@ class Args {
   Target target();             // also sets the lane of writes to kOwn for a transaction
   hawthorn_db* db();
   hawthorn_tree* tree() { return opt<hawthorn_tree>(handle(Kind::kTree)); }
-  hawthorn_snapshot* snapshot() { return opt<hawthorn_snapshot>(handle_or_null(Kind::kSnapshot)); }
+  hawthorn_snapshot* snapshot();
   std::string bytes();    // a string or an array of bytes
   Bytes bytes_or_null();  // also null and undefined
   std::string string();   // without zero bytes: paths and names of options
@@ -296,6 +317,7 @@ class Args {
   bool sync() const { return sync_; }
   const CoreRef& core() const { return core_; }
   const StrandRef& strand() const { return strand_; }
+  void run_on(StrandRef strand) { strand_ = std::move(strand); }
   void no_core() { core_ = nullptr; }  // the job closes the database itself
   void ask_by(napi_ref function) { asked_ = function; }
 

@@ -123,6 +123,43 @@ std::vector<Job*> Pool::stop() {
   return left;
 }
 
+Runner::Runner(Env* env) : env_(env), thread_([this] { loop(); }) { env_->runners.insert(this); }
+
+Runner::~Runner() {
+  stop();
+  env_->runners.erase(this);
+}
+
+void Runner::submit(Job* job) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  queue_.push_back(job);
+  wake_.notify_one();
+}
+
+void Runner::loop() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_) return;
+    Job* const job = queue_.front();
+    queue_.pop_front();
+    lock.unlock();
+    job->execute();
+    env_->complete(job);
+    lock.lock();
+  }
+}
+
+std::deque<Job*> Runner::stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  return std::exchange(queue_, {});
+}
+
 void Env::hold() {
   if (pending++ == 0) napi_ref_threadsafe_function(env, notify);
 }
@@ -156,6 +193,12 @@ void Env::drop(Job* job) {
 void Env::start(Job* job) {
   if (closing) {
     drop(job);
+    return;
+  }
+  if (job->strand && job->strand->runner) {
+    job->lane = Lane::kOwn;
+    hold();
+    job->strand->runner->submit(job);
     return;
   }
   if (job->lane != Lane::kRead) {
@@ -326,7 +369,11 @@ static void clean_up(void* data) {
     self->closing = true;
     self->answered.notify_all();
   }
-  for (Job* job : self->pool.stop()) self->drop(job);
+  std::vector<Job*> jobs = self->pool.stop();
+  for (Runner* runner : self->runners) {
+    for (Job* job : runner->stop()) jobs.push_back(job);
+  }
+  for (Job* job : jobs) self->drop(job);
   for (Job* job : std::exchange(self->completed, {})) self->drop(job);
 }
 

@@ -24,12 +24,15 @@ napi_value begin(napi_env env, napi_callback_info info) {
   Env* const self = args.env();
   const CoreRef core = args.core();
   auto out = std::make_shared<hawthorn_txn*>(nullptr);
-  // Only exclusive ones wait for others.
-  const Lane lane = options.mode == HAWTHORN_TXN_EXCLUSIVE ? Lane::kWrite : Lane::kRead;
+  auto strand = std::make_shared<Strand>();
+  if (!args.sync() && args.ok() && options.mode == HAWTHORN_TXN_EXCLUSIVE) {
+    strand->runner = std::make_unique<Runner>(self);
+    args.run_on(strand);
+  }
   return args.submit(
-      lane,
+      Lane::kRead,  // only exclusive ones wait for others
       [=](hawthorn_error** error) { return hawthorn_txn_begin(db, &options, out.get(), error); },
-      [=](napi_env) { return wrap_txn(self, *out, core, std::make_shared<Strand>()); });
+      [=](napi_env) { return wrap_txn(self, *out, core, strand); });
 }
 
 napi_value begin_nested(napi_env env, napi_callback_info info) {

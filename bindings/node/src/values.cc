@@ -197,6 +197,11 @@ HandleRef Args::handle(Kind kind) { return take(any(), false, 1u << static_cast<
 HandleRef Args::handle_or_null(Kind kind) {
   return take(any(), true, 1u << static_cast<uint32_t>(kind));
 }
+hawthorn_snapshot* Args::snapshot() {
+  const HandleRef found = handle_or_null(Kind::kSnapshot);
+  if (found && in_txn_) fail("a transaction reads a moment of its own, and no snapshot");
+  return opt<hawthorn_snapshot>(found);
+}
 HandleRef Args::other(Kind kind) {
   const CoreRef core = std::exchange(core_, nullptr);
   HandleRef found = handle(kind);

@@ -218,7 +218,7 @@ test('snapshots, also with names', async (t) => {
   await tree.put('a', '2');
   assert.equal(await tree.get('a', { snapshot: before }), '1');
   assert.equal(await tree.changedSince('a', before), true);
-  assert.ok(typeof before.timestamp === 'bigint' && before.nowMs > 0);
+  assert.ok(typeof before.timestamp === 'bigint' && before.nowMs >= 0);
   const kept = await db.openSnapshot('kept');
   assert.deepEqual(await tree.range({ snapshot: kept }).toArray(), [['a', '1']]);
   assert.equal((await db.listSnapshots())[0].name, 'kept');
