@@ -47,7 +47,8 @@ class Columns {
 
   tooSmall(needed) {
     const error = new BufferTooSmallError(
-      `one row takes ${needed.keyBytesNeeded} bytes of keys and ${needed.valueBytesNeeded} of values`);
+      `one row takes ${needed.keyBytesNeeded} bytes of keys and ${needed.valueBytesNeeded} of `
+      + 'values');
     throw Object.assign(error, needed);
   }
 }

@@ -91,7 +91,8 @@ function databaseOptions(options) {
       const { key, keyId } = known(value, ['key', 'keyId'], 'encryption options');
       if (keyId !== undefined) pairs.push('encryption.key_id', String(keyId));
       if (key !== undefined) {
-        pairs.push('encryption.key', typeof key === 'string' ? key : Buffer.from(key).toString('hex'));
+        const digits = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
+        pairs.push('encryption.key', digits);
       }
     } else {
       for (const one of Array.isArray(value) ? value : [value]) {

@@ -31,7 +31,8 @@ class Walk {
     if (!(limit >= 0)) throw new InvalidArgumentError('limit is not a number from 0 on');
     const encode = (key) => (key === undefined ? undefined : bytesOf(tree.keyCodec.encode(key)));
     if (tree?.[kHandle] === undefined) throw new InvalidArgumentError('not a Tree');
-    if (prefix !== undefined && ['gte', 'gt', 'lt', 'lte'].some((one) => given[one] !== undefined)) {
+    const bounded = ['gte', 'gt', 'lt', 'lte'].some((one) => given[one] !== undefined);
+    if (prefix !== undefined && bounded) {
       throw new InvalidArgumentError('a range has a prefix, or bounds');
     }
     this.at = at;
@@ -91,7 +92,8 @@ class Walk {
       if (this.without !== undefined && this.without.equals(key)) continue;
       this.left -= 1;
       if (this.kind === 'keys') return [this.tree.keyCodec.decode(key)];
-      const value = this.tree.valueCodec.decode(batch[3].subarray(batch[4][row], batch[4][row + 1]));
+      const bytes = batch[3].subarray(batch[4][row], batch[4][row + 1]);
+      const value = this.tree.valueCodec.decode(bytes);
       return this.kind === 'values' ? [value] : [this.tree.keyCodec.decode(key), value];
     }
     return undefined;
@@ -154,7 +156,8 @@ class Range {
       try {
         if (walk.cursor === undefined) await this.#open();
         if (!walk.ended) {
-          walk.take(await native.nextBatch(false, walk.cursor, walk.reverse, walk.rows, walk.bytes));
+          const { cursor, reverse, rows, bytes } = walk;
+          walk.take(await native.nextBatch(false, cursor, reverse, rows, bytes));
         }
       } catch (error) {
         walk.close();

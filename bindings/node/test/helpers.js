@@ -26,7 +26,9 @@ function directory(t) {
 
 async function open(t, options = {}) {
   const where = directory(t);
-  const db = await Database.open(where, { memoryBudgetBytes: '32M', durability: 'none', ...options });
+  const db = await Database.open(where, {
+    memoryBudgetBytes: '32M', durability: 'none', ...options,
+  });
   after(t, () => db.close({ force: true }).catch((error) => {
     if (error.code !== 'CLOSED') throw error;
   }));

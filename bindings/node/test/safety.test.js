@@ -123,7 +123,8 @@ test('wrong arguments are errors', async (t) => {
   snapshot.close();
 });
 
-test('objects that nobody holds are freed', { skip: typeof global.gc !== 'function' }, async (t) => {
+const withGc = { skip: typeof global.gc !== 'function' };
+test('objects that nobody holds are freed', withGc, async (t) => {
   const db = await open(t);
   const tree = await db.tree('t', text);
   for (let i = 0; i < 50; i += 1) tree.putSync(`k${i}`, 'v');

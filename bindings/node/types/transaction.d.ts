@@ -193,7 +193,7 @@ export class Transaction {
   readStream<K, V>(tree: Tree<K, V>, key: K, options?: {
     offset?: number; pieceBytes?: number; snapshot?: Snapshot;
   }): AsyncGenerator<Buffer>;
-  /** Reads what is to be written: nobody else writes it before this ends, or its commit conflicts. */
+  /** Reads what is to be written: nobody else writes it before this ends, or it conflicts. */
   getForUpdate<K, V>(tree: Tree<K, V>, key: K): Promise<V | undefined>;
   /** The same at once: it blocks the thread, and throws. */
   getForUpdateSync<K, V>(tree: Tree<K, V>, key: K): V | undefined;
