@@ -131,8 +131,9 @@ jthrowable exception_of(JNIEnv* env, hawthorn_code code, const hawthorn_error* e
   const char* const message = hawthorn_error_message(error, &size);
   jbyteArray bytes = array_of(env, message, size);
   if (bytes == NULL) return NULL;
-  return (*env)->CallStaticObjectMethod(env, exception_class, exception_of_method, (jint)code,
-                                        bytes);
+  jthrowable exception = (*env)->CallStaticObjectMethod(env, exception_class, exception_of_method,
+                                                        (jint)code, bytes);
+  return (*env)->ExceptionCheck(env) ? NULL : exception;
 }
 
 int failed(JNIEnv* env, hawthorn_code code, hawthorn_error* error) {
@@ -282,6 +283,7 @@ int64_t source_callback(void* context, void* buffer, size_t capacity, hawthorn_e
       env == NULL ? NULL
                   : (*env)->CallStaticObjectMethod(env, callbacks.type, callbacks.source, object,
                                                    wanted);
+  if (env != NULL && (*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
   if (bytes == NULL) {
     *error = hawthorn_error_create(HAWTHORN_IO_ERROR, "the source of bytes failed", 26);
     return -1;
