@@ -262,6 +262,10 @@ void destroy_context(void* context) {
 
 hawthorn_error* callback_error(JNIEnv* env, jbyteArray answer) {
   Bytes bytes;
+  if ((*env)->ExceptionCheck(env)) {
+    (*env)->ExceptionClear(env);
+    return hawthorn_error_create(HAWTHORN_INTERNAL, "a callback failed", 17);
+  }
   if (answer == NULL || !take(env, answer, &bytes)) return NULL;
   int32_t code = HAWTHORN_INTERNAL;
   hawthorn_error* error = NULL;

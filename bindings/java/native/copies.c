@@ -530,6 +530,7 @@ static void check_progress(void* context, uint64_t done, uint64_t all) {
   if (env == NULL) return;
   (*env)->CallStaticVoidMethod(env, callbacks.type, callbacks.check_progress, object, (jlong)done,
                                (jlong)all);
+  if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env);
 }
 
 JNI(jbyteArray, check)
