@@ -229,7 +229,7 @@ static hawthorn_filter_decision filter_callback(void* context, const void* key, 
       v == NULL
           ? NULL
           : (*env)->CallStaticObjectMethod(env, callbacks.type, callbacks.filter, context, k, v);
-  if (made != NULL && take(env, made, &answer)) {
+  if (!(*env)->ExceptionCheck(env) && made != NULL && take(env, made, &answer)) {
     if (answer.size > 0) decision = *(unsigned char*)answer.data;
     if (decision == HAWTHORN_FILTER_CHANGE &&
         !hawthorn_buffer_append(changed, (char*)answer.data + 1, answer.size - 1)) {
@@ -369,7 +369,7 @@ static hawthorn_error* key_callback(void* context, const char* key_id, size_t ke
       id == NULL ? NULL
                  : (*env)->CallStaticObjectMethod(env, callbacks.type, callbacks.key, context, id);
   Bytes bytes;
-  if (answer != NULL && take(env, answer, &bytes)) {
+  if (!(*env)->ExceptionCheck(env) && answer != NULL && take(env, answer, &bytes)) {
     char* const data = bytes.data;
     if (bytes.size == 33 && data[0] == 0) {
       memcpy(key, data + 1, 32);

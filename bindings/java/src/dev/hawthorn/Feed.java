@@ -19,8 +19,16 @@ import java.util.List;
  * <p>Threads: one at a time; others wait, close among them: until a wait for a commit has ended.
  */
 public final class Feed extends Handle {
+    /** Whether something of the commit was read: the rest of it is not the commit. */
+    boolean begun;
+
     Feed(Database database, long address) {
         super(new Resource(Resource.FEED, address, new Resource.Serial(), database.live));
+    }
+
+    /** Behind enter: throws where a part of the commit was read already. */
+    void whole() {
+        if (begun) throw new IllegalStateException("changes of this commit were read already");
     }
 
     private long figure(int which) {
@@ -82,6 +90,7 @@ public final class Feed extends Handle {
     public boolean next(Duration timeout) {
         final long address = enter();
         try {
+            begun = false;
             return Native.feedNext(address, Math.max(timeout.toMillis(), 0));
         } finally {
             exit();
@@ -97,6 +106,7 @@ public final class Feed extends Handle {
     public Change nextChange() {
         final long address = enter();
         try {
+            begun = true;
             final long[] numbers = new long[5];
             final byte[][] bytes = new byte[5][];
             if (!Native.feedNextChange(address, numbers, bytes)) return null;
@@ -145,10 +155,13 @@ public final class Feed extends Handle {
      * elsewhere.
      *
      * @return its pieces
+     * @throws IllegalStateException where something of the commit was read already
      */
     public List<byte[]> encode() {
         final long address = enter();
         try {
+            whole();
+            begun = true;
             final List<byte[]> pieces = new ArrayList<>();
             for (byte[] piece; (piece = Native.feedEncode(address)) != null; ) pieces.add(piece);
             return pieces;

@@ -73,16 +73,20 @@ public final class Replica extends Handle {
     }
 
     /**
-     * Applies the commit on which a feed stands, or passes over it where it is there already.
+     * Applies the commit on which a feed stands, or passes over it where it is there already. Behind
+     * an error it may be tried again when the feed is opened anew.
      *
      * @param feed the feed
      * @param durability of the commit here
+     * @throws IllegalStateException where something of the commit was read already
      */
     public void apply(Feed feed, Durability durability) {
         final long address = enter();
         try {
             final long from = feed.enter();
             try {
+                feed.whole();
+                feed.begun = true;
                 Native.replicaApply(address, from, durability.ordinal());
             } finally {
                 feed.exit();

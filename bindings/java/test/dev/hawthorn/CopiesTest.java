@@ -236,7 +236,19 @@ class CopiesTest {
             assertEquals(Change.Type.DELETE_RANGE, range.type());
             assertArrayEquals(Bytes.of(4L), range.high());
             assertNull(feed.nextChange());
+            assertThrows(IllegalStateException.class,
+                    () -> replica.apply(feed, Durability.DEFAULT));
+            assertThrows(IllegalStateException.class, feed::encode);
+        }
+        try (Database target = Scratch.open(); Replica replica = target.replica()) {
+            db.dropFeed("feed");
+            db.createFeed("feed", 0);
+            replica.copy(db);
+            final Feed feed = db.openFeed("feed");
+            db.deleteRange(tree, Range.of(Bytes.of(10L), Bytes.of(20L)));
+            assertTrue(feed.next(Duration.ofSeconds(5)));
             replica.apply(feed, Durability.DEFAULT);
+            assertEquals(db.count(tree), target.count(target.findTree("t")));
             feed.acknowledge(feed.commitTimestamp());
             assertEquals(feed.commitTimestamp(), feed.position());
             assertEquals(feed.commitTimestamp(), replica.position());
@@ -249,6 +261,7 @@ class CopiesTest {
             replica.apply(pieces, Durability.DEFAULT);
             assertEquals(db.count(tree), target.count(target.findTree("t")));
             assertArrayEquals(b("w"), target.get(target.findTree("t"), b("l")));
+            feed.close();
         }
         assertEquals(1, db.feeds().size());
         db.dropFeed("feed");

@@ -237,7 +237,7 @@ class MisuseTest {
                     assertTrue(line != null, "the child has ended by itself");
                     acknowledged = Long.parseLong(line);
                 }
-                child.destroyForcibly();
+                assertTrue(child.toHandle().destroyForcibly()); // and leaves the stream
                 for (String line; (line = out.readLine()) != null; ) {
                     if (!line.isEmpty()) acknowledged = Math.max(acknowledged, number(line));
                 }
