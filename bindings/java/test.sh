@@ -79,7 +79,7 @@ fi
 
 run=(java -Xcheck:jni -Djava.io.tmpdir="$build/scratch" -Djava.library.path="$build/native")
 if "${run[@]}" -cp "$build/hawthorn.jar:$build/test-classes:$junit" \
-  -Dhawthorn.scratch="$build/scratch" org.junit.platform.console.ConsoleLauncher \
+  -Dhawthorn.scratch="$build/scratch" org.junit.platform.console.ConsoleLauncher execute \
   --select-package=dev.hawthorn --fail-if-no-tests --disable-banner --disable-ansi-colors \
   --details=tree >"$log" 2>&1 && ! grep -E '^(FATAL ERROR|WARNING) in native' "$log"; then
   passed "tests, $(sed -n 's/^\[ *\([0-9]*\) tests successful.*/\1/p' "$log")"
