@@ -3,11 +3,13 @@
 import dev.hawthorn.Columns;
 import dev.hawthorn.Cursor;
 import dev.hawthorn.Database;
+import dev.hawthorn.Durability;
 import dev.hawthorn.Entry;
 import dev.hawthorn.Options;
 import dev.hawthorn.Range;
 import dev.hawthorn.ReadBatch;
 import dev.hawthorn.Tree;
+import dev.hawthorn.WriteOptions;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -52,7 +54,7 @@ public final class Bench {
         for (long i = 0; i < entries; ++i) {
             makeKey(i, key, 0);
             System.arraycopy(key, 0, value, 0, KEY);
-            db.put(tree, key, value);
+            db.put(tree, key, value, WriteOptions.of(Durability.NONE));
         }
         db.flush();
     }
