@@ -1,4 +1,5 @@
-// A queue of jobs for several workers: a job that is claimed comes back when its worker dies or takes
+// A queue of jobs for several workers: a job that is claimed comes back when its worker dies or
+// takes
 // too long, and is set aside when it has failed too often. Two trees: `jobs` holds what is to do,
 // `due` the moments from which on a job may be claimed, the earliest first.
 

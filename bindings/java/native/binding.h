@@ -1,5 +1,6 @@
 #pragma once
-// What all parts of the JNI library share: bytes of Java arrays, errors as exceptions, calls of Java.
+// What all parts of the JNI library share: bytes of Java arrays, errors as exceptions, calls of
+// Java.
 //
 // Each native method is a static one of dev.hawthorn.Native; handles come as numbers, guarded by
 // the Java side: none is ever freed while a call with it runs. Where a method takes a `db` and a

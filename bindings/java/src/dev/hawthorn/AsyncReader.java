@@ -9,11 +9,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * Reads whose answers come as futures, many on their way to the disk at once, with one thread of its
+ * Reads whose answers come as futures, many on their way to the disk at once, with one thread of
+ * its
  * own for all. Threads: any number at a time begin reads.
  *
  * <p>Futures are completed on that thread, and so is what depends on them, but for methods that end
- * with Async: it should be short, and must not close the reader or the database. A read that was begun
+ * with Async: it should be short, and must not close the reader or the database. A read that was
+ * begun
  * is completed, also when the reader is closed behind it.
  */
 public final class AsyncReader extends Handle {
@@ -47,7 +49,8 @@ public final class AsyncReader extends Handle {
      *
      * @param tree its tree
      * @param key the key
-     * @param snapshot what is read, to be open until the read has begun on the reader's thread: best
+     * @param snapshot what is read, to be open until the read has begun on the reader's thread:
+     *     best
      *     until the future is complete; null: the newest committed state
      * @return its value, null where the key is not there; or a {@link HawthornException}
      */

@@ -3,7 +3,8 @@
 package dev.hawthorn;
 
 /**
- * A list of writes, which {@link Database#write} commits at one moment. It stays as it is then, until
+ * A list of writes, which {@link Database#write} commits at one moment. It stays as it is then,
+ * until
  * it is cleared. What cannot be done, the write tells, and writes nothing.
  *
  * <p>Threads: one at a time; others wait.

@@ -8,7 +8,8 @@ import java.nio.LongBuffer;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Direct buffers that hold many entries: the bytes of all keys and offsets into them, and the same of
+ * Direct buffers that hold many entries: the bytes of all keys and offsets into them, and the same
+ * of
  * values, in the layout of Arrow's LargeBinary. They are filled by {@link Cursor#next(Columns)} and
  * {@link ReadBatch}, or by the program, for {@link Batch#put(Tree, Columns)}, {@link Ingest} and
  * as the keys of a {@link ReadBatch}.

@@ -293,7 +293,8 @@ public final class Cursor extends Handle {
     }
 
     /**
-     * Fills columns with entries in ascending order, from the one on which the cursor stands, or from
+     * Fills columns with entries in ascending order, from the one on which the cursor stands, or
+     * from
      * behind the last columns, as many as fit. The next call goes on behind them.
      *
      * @param columns what is filled

@@ -147,8 +147,10 @@ public final class Database extends Writer {
     }
 
     /**
-     * Closes the database: what was made from it is closed first (transactions are aborted), calls of
-     * other threads are waited for, and everything is flushed. One that is forgotten is closed by the
+     * Closes the database: what was made from it is closed first (transactions are aborted), calls
+     * of
+     * other threads are waited for, and everything is flushed. One that is forgotten is closed by
+     * the
      * collector without a flush, when all that was made from it has gone, too; nothing that was
      * committed is lost in either case.
      *
@@ -429,7 +431,8 @@ public final class Database extends Writer {
     }
 
     /**
-     * Runs a function in a transaction and commits it, and does both again, with growing pauses, while
+     * Runs a function in a transaction and commits it, and does both again, with growing pauses,
+     * while
      * it conflicts. It is aborted where the function throws.
      *
      * @param options of each transaction
@@ -770,7 +773,8 @@ public final class Database extends Writer {
     }
 
     /**
-     * Figures of a database that any process has open, or had, by the file that it writes each second.
+     * Figures of a database that any process has open, or had, by the file that it writes each
+     * second.
      *
      * @param path its directory
      * @return pid, alive and others; entries is a list of name, value, grows
@@ -780,7 +784,8 @@ public final class Database extends Writer {
     }
 
     /**
-     * Reads all that is on disk and verifies it, while the database is in use. Damage is no error of
+     * Reads all that is on disk and verifies it, while the database is in use. Damage is no error
+     * of
      * the call.
      *
      * @param options what is verified

@@ -151,7 +151,8 @@ public final class Feed extends Handle {
     }
 
     /**
-     * In place of {@link #nextChange}: the commit as bytes, for {@link Replica#apply(List, Durability)}
+     * In place of {@link #nextChange}: the commit as bytes, for {@link Replica#apply(List,
+     * Durability)}
      * elsewhere.
      *
      * @return its pieces

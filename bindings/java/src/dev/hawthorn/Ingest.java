@@ -5,7 +5,8 @@ package dev.hawthorn;
 import java.io.InputStream;
 
 /**
- * Many entries that go straight into the data files, in one commit. The first error is final. Closed
+ * Many entries that go straight into the data files, in one commit. The first error is final.
+ * Closed
  * before {@link #finish} it leaves nothing. Threads: one at a time; others wait.
  */
 public final class Ingest extends Handle {

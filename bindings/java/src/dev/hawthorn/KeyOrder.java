@@ -6,7 +6,8 @@ package dev.hawthorn;
  * An order of keys: that of their sort keys, byte by byte.
  *
  * <p>The results must depend on the arguments alone, and never change for a database. Threads:
- * called from any, several at a time. It must not call the database. What it throws stands for null.
+ * called from any, several at a time. It must not call the database. What it throws stands for
+ * null.
  */
 public interface KeyOrder {
     /**

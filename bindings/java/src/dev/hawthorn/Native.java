@@ -39,8 +39,8 @@ final class Native {
     }
 
     private static boolean loadFromJar() {
-        final String folder = "/native/" + System.getProperty("os.name").toLowerCase(java.util.Locale.ROOT)
-                + "-" + System.getProperty("os.arch") + "/";
+        final String system = System.getProperty("os.name").toLowerCase(java.util.Locale.ROOT);
+        final String folder = "/native/" + system + "-" + System.getProperty("os.arch") + "/";
         try {
             if (Native.class.getResource(folder + "libhawthorn_java.so") == null) return false;
             final Path directory = Files.createTempDirectory("hawthorn-java");
@@ -73,7 +73,7 @@ final class Native {
     /** With a zero byte behind it, as the C API takes paths and names of options. */
     static byte[] zeroEnded(String string) {
         if (string == null) return null;
-        if (string.indexOf(0) >= 0) throw new IllegalArgumentException("a zero character in a name");
+        if (string.indexOf(0) >= 0) throw new IllegalArgumentException("a zero in a name");
         return (string + '\0').getBytes(StandardCharsets.UTF_8);
     }
 

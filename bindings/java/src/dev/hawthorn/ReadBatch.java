@@ -3,7 +3,8 @@
 package dev.hawthorn;
 
 /**
- * Reads many keys of one moment, and holds the answers in native memory until it is read into again,
+ * Reads many keys of one moment, and holds the answers in native memory until it is read into
+ * again,
  * released or closed. One object for many reads keeps its memory, which is the fastest way.
  *
  * <p>Threads: one at a time; others wait.

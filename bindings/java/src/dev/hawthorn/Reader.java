@@ -20,7 +20,8 @@ import java.util.stream.StreamSupport;
  *
  * <p>Errors of all: {@link IllegalStateException} when something is closed,
  * {@link HawthornException.InvalidArgument} for a tree of another database,
- * {@link HawthornException.Corruption}, and {@link Code#IO_ERROR}. Arrays that are given are copied,
+ * {@link HawthornException.Corruption}, and {@link Code#IO_ERROR}. Arrays that are given are
+ * copied,
  * those that are returned belong to the caller.
  */
 public abstract sealed class Reader extends Handle permits Writer, Snapshot {
@@ -107,7 +108,8 @@ public abstract sealed class Reader extends Handle permits Writer, Snapshot {
     }
 
     /**
-     * Reads a key between direct buffers, without arrays: from the key's position to its limit, into
+     * Reads a key between direct buffers, without arrays: from the key's position to its limit,
+     * into
      * the target from its position on. Positions stay, the target's limit is set behind the value
      * where that fits.
      *
@@ -192,7 +194,8 @@ public abstract sealed class Reader extends Handle permits Writer, Snapshot {
     }
 
     /**
-     * A value as a stream, of any size. Each piece is read when it is wanted: of a database, and not
+     * A value as a stream, of any size. Each piece is read when it is wanted: of a database, and
+     * not
      * of a snapshot or transaction, a value that is changed meanwhile is read as it is then.
      *
      * @param tree its tree
@@ -264,8 +267,10 @@ public abstract sealed class Reader extends Handle permits Writer, Snapshot {
     }
 
     /**
-     * Entries in the order of keys, or the other way around. Each iterator walks by itself, closes at
-     * its end, and may be closed before. It reads ahead: in a transaction, what is written meanwhile
+     * Entries in the order of keys, or the other way around. Each iterator walks by itself, closes
+     * at
+     * its end, and may be closed before. It reads ahead: in a transaction, what is written
+     * meanwhile
      * is seen by a {@link Cursor} only.
      *
      * @param tree what is walked over
@@ -298,7 +303,8 @@ public abstract sealed class Reader extends Handle permits Writer, Snapshot {
     }
 
     /**
-     * The same as a stream, which is to be closed, by try-with-resources, where it is not read to its
+     * The same as a stream, which is to be closed, by try-with-resources, where it is not read to
+     * its
      * end.
      *
      * @param tree what is walked over

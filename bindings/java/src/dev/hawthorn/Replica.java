@@ -4,7 +4,7 @@ package dev.hawthorn;
 
 import java.util.List;
 
-/** Keeps a database equal to another one by that one's feed. Threads: one at a time; others wait. */
+/** Keeps a database equal to another one by its feed. Threads: one at a time; others wait. */
 public final class Replica extends Handle {
     Replica(Database target, long address) {
         super(new Resource(Resource.REPLICA, address, new Resource.Serial(), target.live));
@@ -73,7 +73,8 @@ public final class Replica extends Handle {
     }
 
     /**
-     * Applies the commit on which a feed stands, or passes over it where it is there already. Behind
+     * Applies the commit on which a feed stands, or passes over it where it is there already.
+     * Behind
      * an error it may be tried again when the feed is opened anew.
      *
      * @param feed the feed

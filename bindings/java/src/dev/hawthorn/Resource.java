@@ -180,7 +180,7 @@ class Resource implements Runnable {
     }
 
     private IllegalStateException inCallback() {
-        return new IllegalStateException("the " + NAMES[kind] + " is closed from within a callback");
+        return new IllegalStateException("the " + NAMES[kind] + " is closed within a callback");
     }
 
     /** The object was not reachable any more. */

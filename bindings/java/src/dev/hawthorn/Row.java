@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Named fields with a value each: a number, a flag, bytes, a list of rows, or nothing. Later versions
+ * Named fields with a value each: a number, a flag, bytes, a list of rows, or nothing. Later
+ * versions
  * of the library add fields; docs/c-api.md of the library has the names. Never changes.
  */
 public final class Row {

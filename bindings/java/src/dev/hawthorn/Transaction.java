@@ -6,7 +6,8 @@ import java.io.InputStream;
 import java.time.Duration;
 
 /**
- * Reads and writes that are committed together, or not at all. Closing one that has not ended aborts
+ * Reads and writes that are committed together, or not at all. Closing one that has not ended
+ * aborts
  * it, unless it is prepared:
  *
  * <pre>{@code
@@ -16,7 +17,8 @@ import java.time.Duration;
  * }
  * }</pre>
  *
- * <p>Once it has ended, it and its cursors throw {@link IllegalStateException}. While a nested one is
+ * <p>Once it has ended, it and its cursors throw {@link IllegalStateException}. While a nested one
+ * is
  * open, it takes no calls ({@link HawthornException.InvalidArgument}). Threads: one at a time uses
  * it, its nested ones and its cursors; others wait.
  */

@@ -68,7 +68,8 @@ public final class TransactionOptions {
     }
 
     /**
-     * How long a write or lock waits for a row; zero: not at all. Default: as the database's options
+     * How long a write or lock waits for a row; zero: not at all. Default: as the database's
+     * options
      * say.
      *
      * @param time the longest wait

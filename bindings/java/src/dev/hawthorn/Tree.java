@@ -3,7 +3,8 @@
 package dev.hawthorn;
 
 /**
- * A tree: what keys are in. It works with every transaction, cursor and snapshot of its database, and
+ * A tree: what keys are in. It works with every transaction, cursor and snapshot of its database,
+ * and
  * is closed with that. Closing one frees nothing of the tree. Threads: any number at a time.
  */
 public final class Tree extends Handle {

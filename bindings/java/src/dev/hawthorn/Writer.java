@@ -3,7 +3,8 @@
 package dev.hawthorn;
 
 /**
- * What can be written to: a {@link Database}, where each write is one commit that is durable when it
+ * What can be written to: a {@link Database}, where each write is one commit that is durable when
+ * it
  * returns, or a {@link Transaction}, where others see nothing before its commit.
  *
  * <p>Errors of all, besides those of reads: {@link HawthornException.InvalidArgument} for sizes;
