@@ -73,6 +73,7 @@ type txnHandle struct {
 	h     *C.hawthorn_txn
 	db    *core
 	outer *txnHandle
+	ended func() // lets go of the thread of an exclusive one; may be nil
 }
 
 func newTxnHandle(h *C.hawthorn_txn, db *core, outer *txnHandle) *txnHandle {
@@ -88,8 +89,14 @@ func newTxnHandle(h *C.hawthorn_txn, db *core, outer *txnHandle) *txnHandle {
 
 // free aborts what is open, unless it is prepared. Under the guard.
 func (t *txnHandle) free() {
+	if t.h == nil {
+		return
+	}
 	C.hawthorn_txn_free(t.h)
 	t.h = nil
+	if t.ended != nil {
+		t.ended()
+	}
 }
 
 // Txn is a transaction: reads and writes that are committed together. Reads see its own writes. It is
@@ -102,6 +109,9 @@ type Txn struct {
 
 // Begin begins a transaction; it goes with the context of the DB.
 //
+// While an exclusive one is open all other commits wait for it: so its goroutine must not write
+// but by it, which would wait for ever. Within Update, that gives ErrInvalidArgument.
+//
 // Errors: ErrReadOnly; ErrBusy when four million are open; ErrTimedOut of exclusive ones; the
 // context's.
 func (db *DB) Begin(options ...TxnOptions) (*Txn, error) {
@@ -109,23 +119,39 @@ func (db *DB) Begin(options ...TxnOptions) (*Txn, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	var c C.hawthorn_txn_options
-	c.struct_size = C.sizeof_hawthorn_txn_options
-	c.mode = C.hawthorn_txn_mode(o.Mode)
-	c.isolation = C.hawthorn_isolation(o.Isolation)
-	c.read_only = boolInt(o.ReadOnly)
-	if o.LockTimeout != 0 {
-		c.has_lock_timeout = 1
-		c.lock_timeout_ms = C.uint64_t(milliseconds(o.LockTimeout))
+	if o.Mode != Exclusive {
+		return db.beginHere(o, nil)
 	}
-	if db.ctx != nil {
-		if deadline, ok := db.ctx.Deadline(); ok {
-			if left := time.Until(deadline); o.LockTimeout == 0 && left < time.Second ||
-				o.LockTimeout > left {
-				c.has_lock_timeout = 1
-				c.lock_timeout_ms = C.uint64_t(milliseconds(left))
-			}
+	// The library takes it that a thread with an exclusive transaction does nothing else: so one
+	// stands by until the end, on which no other goroutine can come to run.
+	type result struct {
+		txn *Txn
+		err error
+	}
+	begun := make(chan result)
+	ended := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		txn, err := db.beginHere(o, func() { close(ended) })
+		begun <- result{txn, err}
+		if txn = nil; err == nil {
+			<-ended
 		}
+	}()
+	r := <-begun
+	return r.txn, r.err
+}
+
+func (db *DB) beginHere(o TxnOptions, ended func()) (*Txn, error) {
+	c := C.hawthorn_txn_options{
+		struct_size: C.sizeof_hawthorn_txn_options,
+		mode:        C.hawthorn_txn_mode(o.Mode),
+		isolation:   C.hawthorn_isolation(o.Isolation),
+		read_only:   boolInt(o.ReadOnly),
+	}
+	if timeout, ok := db.lockTimeout(o.LockTimeout); ok {
+		c.has_lock_timeout, c.lock_timeout_ms = 1, C.uint64_t(timeout)
 	}
 	if o.Snapshot != nil {
 		if !o.Snapshot.s.enter() {
@@ -142,7 +168,22 @@ func (db *DB) Begin(options ...TxnOptions) (*Txn, error) {
 		return nil, db.fault(err)
 	}
 	t := newTxnHandle(h, db.db, nil)
+	t.ended = ended
 	return &Txn{writer{reader{db: db.db, txn: t, ctx: db.ctx}}, o.Durability}, nil
+}
+
+// lockTimeout is how long a lock may be waited for, in milliseconds; false: as the options say. A
+// deadline that comes earlier than an unknown time of the options may is taken instead.
+func (r *reader) lockTimeout(asked time.Duration) (uint64, bool) {
+	if r.ctx != nil {
+		if deadline, ok := r.ctx.Deadline(); ok {
+			left := time.Until(deadline)
+			if asked == 0 && left < time.Second || asked > left {
+				return milliseconds(left), true
+			}
+		}
+	}
+	return milliseconds(asked), asked != 0
 }
 
 // Update runs a function with a transaction and commits it, if the function returned nil; else it
@@ -168,7 +209,15 @@ func (db *DB) Update(f func(txn *Txn) error, options ...TxnOptions) error {
 }
 
 func (db *DB) try(f func(txn *Txn) error, options []TxnOptions) error {
-	txn, err := db.Begin(options...)
+	var o TxnOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
+	if o.Mode == Exclusive { // see Begin: here its own goroutine stands by
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	txn, err := db.beginHere(o, nil)
 	if err != nil {
 		return err
 	}
@@ -399,17 +448,9 @@ func (t *Txn) GetForUpdate(tree *Tree, k []byte) ([]byte, bool, error) {
 // Errors: ErrTimedOut; ErrDeadlock; ErrConflict; ErrInvalidArgument in other modes.
 func (t *Txn) Lock(tree *Tree, k []byte, lock RowLock, timeout time.Duration) error {
 	defer runtime.KeepAlive(tree)
-	ms := ^uint64(0) // HAWTHORN_TIMEOUT_DEFAULT
-	if timeout != 0 {
-		ms = milliseconds(timeout)
-	}
-	if t.ctx != nil {
-		if deadline, ok := t.ctx.Deadline(); ok {
-			left := milliseconds(time.Until(deadline))
-			if timeout != 0 && left < ms || timeout == 0 && left < 1000 {
-				ms = left
-			}
-		}
+	ms, ok := t.lockTimeout(timeout)
+	if !ok {
+		ms = ^uint64(0) // HAWTHORN_TIMEOUT_DEFAULT
 	}
 	return t.do(func(a access, e **C.hawthorn_error) C.hawthorn_code {
 		r := C.hw_lock(a.txn, tree.handle(), key(k), size(k), C.uint32_t(lock), C.uint64_t(ms))
