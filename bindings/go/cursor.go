@@ -28,8 +28,11 @@ type cursorHandle struct {
 }
 
 func (c *cursorHandle) free() {
-	C.hawthorn_cursor_free(c.h)
-	c.h = nil
+	if c.h != nil {
+		C.hawthorn_cursor_free(c.h)
+		c.h = nil
+		c.db.held.Add(-1)
+	}
 }
 
 // Cursor walks over a tree, in both directions, entry by entry or many at once. Each move tells
@@ -75,6 +78,7 @@ func (r *reader) Cursor(tree *Tree, options ...CursorOptions) (*Cursor, error) {
 	} else {
 		c.guard = &exclusive{}
 	}
+	r.db.held.Add(1)
 	runtime.SetFinalizer(c, func(c *cursorHandle) { c.guard.release(c.free) })
 	return &Cursor{c: c, r: *r}, nil
 }

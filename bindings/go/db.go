@@ -8,7 +8,9 @@ import "C"
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -31,7 +33,8 @@ const closeWait = 5 * time.Second
 type core struct {
 	shared
 	h    *C.hawthorn_db
-	view bool // of a follower
+	view bool         // of a follower
+	held atomic.Int64 // snapshots, cursors, transactions and so on that are open
 }
 
 func newCore(h *C.hawthorn_db, view bool) *core {
@@ -106,6 +109,14 @@ func (db *DB) Close() error {
 		}
 		return nil
 	}
+	for i := 0; i < 4 && c.held.Load() > 0; i++ {
+		runtime.GC() // what holds it may be garbage that nobody has closed
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := c.held.Load(); n > 0 && !c.closed() {
+		return newError(ErrBusy, fmt.Sprintf(
+			"%d snapshots, cursors, transactions, queues, feeds or ingests are open", n))
+	}
 	if !c.stop() {
 		return errDBClosed
 	}
@@ -116,17 +127,13 @@ func (db *DB) Close() error {
 		}
 		time.Sleep(50 * time.Microsecond)
 	}
-	err := c.closeNow()
-	for i := 0; i < 3 && errors.Is(err, ErrBusy); i++ {
-		runtime.GC() // what holds it may be garbage that nobody has closed
-		time.Sleep(5 * time.Millisecond)
-		err = c.closeNow()
-	}
+	var e *C.hawthorn_error
+	err := failure(C.hawthorn_db_close(c.h, &e), e)
 	if errors.Is(err, ErrBusy) {
 		c.resume()
-		return err
+	} else {
+		c.leave()
 	}
-	c.leave()
 	return err
 }
 
@@ -144,11 +151,6 @@ func (c *core) stop() bool {
 }
 
 func (c *core) resume() { c.state.Add(-stateClosed - 1) }
-
-func (c *core) closeNow() error {
-	var e *C.hawthorn_error
-	return failure(C.hawthorn_db_close(c.h, &e), e)
-}
 
 // WithContext returns the same database for calls that go with a context: where it is done, they
 // return its Err and do nothing, and waits for locks end by its deadline at the latest. What is made

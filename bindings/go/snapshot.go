@@ -30,7 +30,9 @@ func newSnapshot(h *C.hawthorn_snapshot, db *core, ctx context.Context) *Snapsho
 	s.free = func() {
 		C.hawthorn_snapshot_free(s.h)
 		s.h = nil
+		db.held.Add(-1)
 	}
+	db.held.Add(1)
 	runtime.SetFinalizer(s, func(s *snapHandle) { s.shared.close() })
 	return &Snapshot{reader{db: db, snap: s, ctx: ctx}, s}
 }

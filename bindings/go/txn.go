@@ -83,6 +83,7 @@ func newTxnHandle(h *C.hawthorn_txn, db *core, outer *txnHandle) *txnHandle {
 	} else {
 		t.guard = &exclusive{}
 	}
+	db.held.Add(1)
 	runtime.SetFinalizer(t, func(t *txnHandle) { t.guard.release(t.free) })
 	return t
 }
@@ -94,6 +95,7 @@ func (t *txnHandle) free() {
 	}
 	C.hawthorn_txn_free(t.h)
 	t.h = nil
+	t.db.held.Add(-1)
 	if t.ended != nil {
 		t.ended()
 	}
