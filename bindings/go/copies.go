@@ -125,7 +125,8 @@ func OpenRepository(directory string) (*Repository, error) {
 	if err := failure(C.hawthorn_repository_open(d, &r.h, &e), e); err != nil {
 		return nil, err
 	}
-	r.free = func() { C.hawthorn_repository_free(r.h) }
+	h := r.h
+	r.free = func() { C.hawthorn_repository_free(h) }
 	runtime.SetFinalizer(r, func(r *repositoryHandle) { r.shared.close() })
 	return &Repository{r}, nil
 }

@@ -15,7 +15,7 @@ import (
 type CursorOptions struct {
 	Lower    []byte // the first key that it may show; nil: from the first one on
 	Upper    []byte // the first key that it may not show; nil: to the last one
-	KeysOnly bool   // values are not read, and come empty
+	KeysOnly bool   // values are not read, and come empty, but where a key may have several
 }
 
 // cursorHandle is a cursor that is open. Its guard is its transaction's, or its own.

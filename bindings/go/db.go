@@ -39,10 +39,7 @@ type core struct {
 
 func newCore(h *C.hawthorn_db, view bool) *core {
 	c := &core{h: h, view: view}
-	c.free = func() {
-		C.hawthorn_db_free(c.h)
-		c.h = nil
-	}
+	c.free = func() { C.hawthorn_db_free(h) }
 	runtime.SetFinalizer(c, func(c *core) { c.shared.close() })
 	return c
 }

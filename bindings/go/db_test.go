@@ -312,6 +312,12 @@ func TestExpiry(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("nobody was told of the entry that ended")
 	}
+	snap, err := db.Snapshot()
+	must(t, err)
+	if since := time.Since(snap.Now()); since < 0 || since > time.Minute {
+		t.Fatalf("the snapshot was taken %v ago", since)
+	}
+	must(t, snap.Close())
 	plain := tree(t, db, "plain")
 	if err := db.Put(plain, []byte("x"), nil, WriteOptions{ExpireAt: at}); err == nil {
 		t.Fatal("a tree whose entries do not end took an end")

@@ -437,7 +437,8 @@ func OpenFollower(path string, options ...Option) (*Follower, error) {
 	if err := failure(C.hawthorn_follower_open(p, o, &f.h, &e), e); err != nil {
 		return nil, err
 	}
-	f.free = func() { C.hawthorn_follower_free(f.h) }
+	h := f.h
+	f.free = func() { C.hawthorn_follower_free(h) }
 	runtime.SetFinalizer(f, func(f *followerHandle) { f.shared.close() })
 	return &Follower{f}, nil
 }

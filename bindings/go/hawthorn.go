@@ -131,7 +131,7 @@ const (
 )
 
 // shared guards a handle that many may use at a time: it is freed when it was closed and the last
-// call has ended.
+// call has ended. What frees it must not refer to what it is a part of, or that is never collected.
 type shared struct {
 	state atomic.Int64
 	free  func()

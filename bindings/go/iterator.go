@@ -6,7 +6,7 @@ import "errors"
 type IterOptions struct {
 	Lower    []byte // the first key that it may show; nil: from the first one on
 	Upper    []byte // the first key that it may not show; nil: to the last one
-	KeysOnly bool   // values are not read, and come empty
+	KeysOnly bool   // values are not read, and come empty, but where a key may have several
 	Reverse  bool   // from the last entry to the first one
 }
 

@@ -51,7 +51,7 @@ func OptionNames() []string {
 //
 // Errors: ErrNotFound for the name, ErrNotSupported for a function; those of the options.
 func OptionValue(name string, options ...Option) (string, error) {
-	o, err := makeOptions(options)
+	o, err := makeOptions(append([]Option{nil}, options...))
 	if err != nil {
 		return "", err
 	}

@@ -28,8 +28,7 @@ type Snapshot struct {
 func newSnapshot(h *C.hawthorn_snapshot, db *core, ctx context.Context) *Snapshot {
 	s := &snapHandle{h: h, db: db}
 	s.free = func() {
-		C.hawthorn_snapshot_free(s.h)
-		s.h = nil
+		C.hawthorn_snapshot_free(h)
 		db.held.Add(-1)
 	}
 	db.held.Add(1)
@@ -80,7 +79,8 @@ func (s *Snapshot) Timestamp() uint64 {
 	return uint64(C.hawthorn_snapshot_timestamp(s.s.h))
 }
 
-// Now is the moment for it: entries that end up to here have ended. The zero time when it was closed.
+// Now is the moment for it: entries that end up to here have ended. The zero time where no tree has
+// entries that end, and when it was closed.
 func (s *Snapshot) Now() time.Time {
 	if !s.s.enter() {
 		return time.Time{}
