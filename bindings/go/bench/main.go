@@ -51,7 +51,8 @@ func load(db *hawthorn.DB, tree *hawthorn.Tree) error {
 	}
 	for i := uint64(0); i < entries; i++ {
 		makeKey(i, value[:keySize])
-		if err := db.Put(tree, value[:keySize], value); err != nil {
+		err := db.Put(tree, value[:keySize], value, hawthorn.WriteOptions{Durability: hawthorn.DurabilityNone})
+		if err != nil {
 			return err
 		}
 	}
