@@ -1,0 +1,3 @@
+module hawthorn
+
+go 1.19
