@@ -24,7 +24,7 @@
 //! have; writes those of [`Write`]; making trees those of [`Trees`]. The [`prelude`] has all of them.
 //!
 //! Errors: one type, [`Error`], with a [`Code`] and a message; a key that is not there is `None`.
-//! Threads: [`Db`], [`Tree`], [`Snapshot`] are `Sync`; all else belongs
+//! Threads: [`Db`], [`Tree`], [`Snapshot`], [`Follower`], [`Repository`] and [`AsyncReader`] are `Sync`; all else belongs
 //! to one thread at a time, as the types say. Calls block their thread alone.
 //! Lifetimes: what reads a database borrows it, what reads a transaction borrows that: a read of what
 //! has ended does not compile. Durable: a write is, as options say, when it returns.
@@ -36,14 +36,18 @@ mod batch;
 mod batch_read;
 mod callbacks;
 mod columns;
+mod copies;
 mod cursor;
 mod db;
 mod error;
+mod feed;
 mod handle;
+mod ingest;
 mod iter;
 mod options;
 mod range;
 mod read;
+mod read_queue;
 mod records;
 mod snapshot;
 mod stream;
@@ -57,13 +61,18 @@ pub use batch::Batch;
 pub use batch_read::MultiGet;
 pub use callbacks::{CommitHook, Event, FilterDecision, KeyOrder, LogLevel, MergeOperator};
 pub use columns::{ColumnParts, Columns, EntryColumns, KeyColumn};
+pub use copies::{repair, restore_backup, verify_backup};
+pub use copies::{BackupInfo, CheckOptions, CopyOptions, Report, Repository};
 pub use cursor::{Cursor, CursorOptions, Entries};
 pub use db::{read_counters, Db, NamedSnapshot, PreparedTransaction};
 pub use error::{Code, Error, Result};
+pub use feed::{Change, ChangeKind, Commit, Feed, FeedInfo, Follower, Replica, View};
+pub use ingest::{Ingest, IngestOptions, IngestStats};
 pub use iter::{KeyValue, Range, RangeRev};
 pub use options::{generate_key, Durability, Options};
 pub use range::{KeyRange, Prefix};
 pub use read::{Committed, Read};
+pub use read_queue::{AsyncReader, Completion, GetFuture, ReadQueue};
 pub use records::{Field, Record, Unit};
 pub use snapshot::Snapshot;
 pub use stream::ValueReader;
