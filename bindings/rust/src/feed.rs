@@ -417,3 +417,9 @@ impl std::fmt::Debug for View {
         f.debug_tuple("View").field(&self.0.path()).finish()
     }
 }
+
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower").finish_non_exhaustive()
+    }
+}

@@ -178,7 +178,7 @@ fn filters_decide_at_compactions() {
     for key in ["a", "b", "c", "d"] {
         db.put(&tree, key, "1").unwrap();
     }
-    db.flush().unwrap();
+    db.compact().unwrap();
     assert!(!db.contains(&tree, "a").unwrap());
     assert!(db.get(&tree, "b").unwrap().unwrap().starts_with(b"1!"));
     assert_eq!(db.get(&tree, "c").unwrap().unwrap(), "1");
@@ -250,6 +250,11 @@ fn events_and_expiries_are_told() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     db.flush().unwrap();
     db.compact().unwrap();
+    for _ in 0..500 {
+        if expired.load(Ordering::Relaxed) == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
     drop(tree);
     db.close().unwrap();
     let events = events.lock().unwrap();

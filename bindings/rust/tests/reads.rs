@@ -368,6 +368,11 @@ fn gets_as_futures() {
         .map(|get| block_on(get).unwrap().unwrap())
         .collect();
     let db = Arc::try_unwrap(db).ok().unwrap();
-    assert!(db.close().unwrap_err().is_busy());
-    assert!(values.iter().all(|value| value.len() == 2000));
+    // Values that are views keep it open; copies of what was read from disk do not.
+    if let Err(error) = db.close() {
+        assert!(error.is_busy());
+    }
+    for (key, value) in (10..200u32).zip(values) {
+        assert_eq!(value, vec![(key * 100) as u8; 2000]);
+    }
 }

@@ -180,13 +180,11 @@ fn feeds_and_replicas() {
     let mut seen = Vec::new();
     let mut last = 0;
     while let Some(mut commit) = feed.next_commit(0).unwrap() {
-        assert_eq!(commit.previous() < commit.timestamp(), true);
+        assert!(commit.previous() < commit.timestamp());
         last = commit.timestamp();
         while let Some(change) = commit.next_change().unwrap() {
             assert_eq!(change.tree_name, b"t");
             seen.push((change.kind, change.key.to_vec(), change.value.to_vec()));
-        }
-        if !seen.is_empty() {
             assert_eq!(commit.change_tree().unwrap().text("name").unwrap(), "t");
         }
     }
@@ -244,10 +242,7 @@ fn followers_read_beside() {
     let db = open(&dir);
     let tree = db.tree("t").unwrap();
     db.put(&tree, "k", "1").unwrap();
-    let follower = match Follower::open(dir.db(), None) {
-        Ok(follower) => follower,
-        Err(error) => panic!("{}", error),
-    };
+    let follower = Follower::open(dir.db(), None).unwrap();
     let view = follower.latest().unwrap();
     let there = view.find_tree("t").unwrap();
     assert_eq!(view.get(&there, "k").unwrap().unwrap(), "1");
