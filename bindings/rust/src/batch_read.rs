@@ -11,7 +11,7 @@ use std::mem::ManuallyDrop;
 
 thread_local! {
     /// An object without answers: one that is used again keeps its memory.
-    static POOL: RefCell<Option<Handle<sys::ReadBatch>>> = RefCell::new(None);
+    static POOL: RefCell<Option<Handle<sys::ReadBatch>>> = const { RefCell::new(None) };
 }
 
 /// An object for answers, which goes back to its thread's pool.

@@ -128,3 +128,7 @@ pub mod limits {
         unsafe { sys::hawthorn_limit_memory_budget_bytes_min() }
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,7 +39,7 @@ const POOLED: usize = 16;
 
 thread_local! {
     /// Objects without bytes: one that is used again keeps its memory.
-    static POOL: RefCell<Vec<Handle<sys::Value>>> = RefCell::new(Vec::new());
+    static POOL: RefCell<Vec<Handle<sys::Value>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An object for one read.
