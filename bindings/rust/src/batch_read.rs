@@ -14,6 +14,9 @@ thread_local! {
     static POOL: RefCell<Option<Handle<sys::ReadBatch>>> = const { RefCell::new(None) };
 }
 
+// An object keeps the memory of its answers: those of large ones are freed.
+const POOLED_BYTES_MAX: u64 = 4 << 20;
+
 /// An object for answers, which goes back to its thread's pool.
 pub(crate) struct PooledBatch(ManuallyDrop<Handle<sys::ReadBatch>>);
 
@@ -38,6 +41,9 @@ impl PooledBatch {
 impl Drop for PooledBatch {
     fn drop(&mut self) {
         let handle = unsafe { ManuallyDrop::take(&mut self.0) };
+        if unsafe { sys::hawthorn_read_batch_value_bytes(handle.get()) } > POOLED_BYTES_MAX {
+            return;
+        }
         unsafe { sys::hawthorn_read_batch_release(handle.get()) };
         let mut handle = Some(handle);
         let _ = POOL.try_with(|pool| {

@@ -4,7 +4,7 @@ use crate::db::Db;
 use crate::error::Result;
 use crate::handle::{c_path, make, run, Handle};
 use crate::options::Options;
-use crate::records::{copy_records, take_records, Record};
+use crate::records::{take_records, Record};
 use crate::stream::{Fallible, Source};
 use crate::sys;
 use std::io;
@@ -118,6 +118,8 @@ pub struct BackupInfo {
     pub bytes: u64,
     /// Those that were stored for it.
     pub bytes_stored: u64,
+    /// Those that were read for it.
+    pub bytes_read: u64,
     /// Whether it shares what others have stored.
     pub incremental: bool,
     /// Whether the database is encrypted.
@@ -131,6 +133,7 @@ impl BackupInfo {
             created_us: row.require("created_us")?,
             bytes: row.require("bytes")?,
             bytes_stored: row.require("bytes_stored")?,
+            bytes_read: row.require("bytes_read")?,
             incremental: row.flag("incremental"),
             encrypted: row.flag("encrypted"),
         })
@@ -294,10 +297,34 @@ fn report(rows: Vec<Record>) -> Report {
     }
 }
 
+/// Tells a closure how far a check or repair is.
+unsafe extern "C" fn counted<F: FnMut(u64, u64)>(context: *mut c_void, done: u64, all: u64) {
+    Fallible::<F>::run(context, |tell| {
+        tell(done, all);
+        Ok(())
+    });
+}
+
+fn counter<F: FnMut(u64, u64)>(_: &F) -> unsafe extern "C" fn(*mut c_void, u64, u64) {
+    counted::<F>
+}
+
 impl Db {
     /// Reads all that is on disk and verifies it, while the database is in use. Damage is no error of
     /// the call, but in the report. Errors: `TooOld`.
     pub fn check(&self, options: &CheckOptions) -> Result<Report> {
+        self.check_with(options, |_, _| ())
+    }
+
+    /// The same, and tells how many containers of all are done, on threads of the check, one at a time. A
+    /// panic of the closure goes on in the caller, behind the check.
+    pub fn check_with(
+        &self,
+        options: &CheckOptions,
+        progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Report> {
+        let call = counter(&progress);
+        let mut progress = Fallible::new(progress);
         let raw = sys::CheckOptions {
             struct_size: size_of::<sys::CheckOptions>(),
             skip_values: options.skip_values.into(),
@@ -305,34 +332,51 @@ impl Db {
             threads: options.threads,
             bytes_per_second: options.bytes_per_second,
             errors_max: options.errors_max,
-            progress: None,
-            context: ptr::null_mut(),
+            progress: Some(call),
+            context: progress.context(),
         };
-        take_records(|out, error| unsafe { sys::hawthorn_db_check(self.raw(), &raw, out, error) })
-            .map(report)
+        let rows = take_records(|out, error| unsafe {
+            sys::hawthorn_db_check(self.raw(), &raw, out, error)
+        });
+        progress.panicked();
+        rows.map(report)
     }
 }
 
+/// How a database is repaired.
+#[derive(Default)]
+pub struct RepairOptions<'a> {
+    /// With which the target is opened; `None`: the defaults.
+    pub database: Option<&'a Options>,
+    /// Looks for containers in the data files.
+    pub ignore_manifest: bool,
+}
+
 /// Makes a new database at `target`, which must not exist, of what is readable of the one at `source`,
-/// which must not be open. With `ignore_manifest` it looks for containers in the data files. `options`
-/// are those with which the target is opened. Errors: `InvalidArgument` where the target exists, or for
-/// a wrong key; `NotFound`; `Busy`; `IoError`; `Corruption` where its file of keys is lost; `NoSpace`.
+/// which must not be open, and tells how much of all is done. Errors: `InvalidArgument` where the target
+/// exists, or for a wrong key; `NotFound`; `Busy`; `IoError`; `Corruption` where its file of keys is lost;
+/// `NoSpace`. A panic of the closure goes on in the caller, behind the repair.
 pub fn repair(
     source: impl AsRef<Path>,
     target: impl AsRef<Path>,
-    options: Option<&Options>,
-    ignore_manifest: bool,
+    options: &RepairOptions<'_>,
+    progress: impl FnMut(u64, u64) + Send,
 ) -> Result<Report> {
     let (source, target) = (c_path(source.as_ref())?, c_path(target.as_ref())?);
+    let call = counter(&progress);
+    let mut progress = Fallible::new(progress);
     let raw = sys::RepairOptions {
         struct_size: size_of::<sys::RepairOptions>(),
-        database: options.map_or(ptr::null(), |options| options.raw() as *const _),
-        ignore_manifest: ignore_manifest.into(),
-        progress: None,
-        context: ptr::null_mut(),
+        database: options
+            .database
+            .map_or(ptr::null(), |options| options.raw() as *const _),
+        ignore_manifest: options.ignore_manifest.into(),
+        progress: Some(call),
+        context: progress.context(),
     };
-    let records = make(|out, error| unsafe {
+    let rows = take_records(|out, error| unsafe {
         sys::hawthorn_repair(source.as_ptr(), target.as_ptr(), &raw, out, error)
-    })?;
-    Ok(report(unsafe { copy_records(records.get()) }))
+    });
+    progress.panicked();
+    rows.map(report)
 }

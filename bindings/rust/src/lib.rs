@@ -62,7 +62,7 @@ pub use batch_read::MultiGet;
 pub use callbacks::{CommitHook, Event, FilterDecision, KeyOrder, LogLevel, MergeOperator};
 pub use columns::{ColumnParts, Columns, EntryColumns, KeyColumn};
 pub use copies::{repair, restore_backup, verify_backup};
-pub use copies::{BackupInfo, CheckOptions, CopyOptions, Report, Repository};
+pub use copies::{BackupInfo, CheckOptions, CopyOptions, RepairOptions, Report, Repository};
 pub use cursor::{Cursor, CursorOptions, Entries};
 pub use db::{read_counters, Db, NamedSnapshot, PreparedTransaction};
 pub use error::{Code, Error, Result};

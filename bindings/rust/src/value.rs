@@ -36,6 +36,8 @@ unsafe impl Send for Value<'_> {}
 unsafe impl Sync for Value<'_> {}
 
 const POOLED: usize = 16;
+// An object keeps the memory of a copy: those of large values are freed.
+const POOLED_BYTES_MAX: usize = 64 << 10;
 
 thread_local! {
     /// Objects without bytes: one that is used again keeps its memory.
@@ -83,7 +85,10 @@ impl Drop for ValueSlot {
 
 impl Drop for Value<'_> {
     fn drop(&mut self) {
-        recycle(unsafe { ManuallyDrop::take(&mut self.handle) });
+        let handle = unsafe { ManuallyDrop::take(&mut self.handle) };
+        if self.size <= POOLED_BYTES_MAX {
+            recycle(handle);
+        }
     }
 }
 

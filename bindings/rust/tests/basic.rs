@@ -231,10 +231,20 @@ fn trees_of_all_shapes() {
     assert_eq!(db.expires_at(&ends, "never").unwrap(), 0);
     assert!(db.snapshot().unwrap().now_ms() > 0);
 
-    let reversed = db.tree_with("down", &TreeOptions::new().order("reverse_bytewise"));
-    if let Err(error) = reversed {
-        assert_eq!(error.code(), Code::InvalidArgument);
+    let reversed = TreeOptions::new()
+        .order("reverse")
+        .multi_value(true)
+        .value_order("uint64");
+    let down = db.tree_with("down", &reversed).unwrap();
+    for (key, value) in [("a", 2u64), ("b", 300), ("b", 1)] {
+        db.put(&down, key, value.to_le_bytes()).unwrap();
     }
+    let order: Vec<_> = db
+        .range(&down, ..)
+        .unwrap()
+        .map(|entry| entry.unwrap().1[0])
+        .collect();
+    assert_eq!(order, [1, 300u64 as u8, 2]);
 }
 
 #[test]

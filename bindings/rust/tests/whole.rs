@@ -5,7 +5,7 @@ use common::{open, Dir};
 use hawthorn::prelude::*;
 use hawthorn::{
     repair, restore_backup, verify_backup, ChangeKind, CheckOptions, Code, Columns, CopyOptions,
-    EntryColumns, Error, Follower, IngestOptions, KeyColumn, Replica, Repository,
+    EntryColumns, Error, Follower, IngestOptions, KeyColumn, RepairOptions, Replica, Repository,
 };
 
 fn filled(dir: &Dir) -> (Db, Tree) {
@@ -280,12 +280,29 @@ fn checks_repairs_and_figures() {
     assert!(db.explain(&tree, 1u32.to_be_bytes()).unwrap().flag("found"));
     let absent = db.get_in_memory(&tree, "none");
     assert!(absent.map_or_else(|e| e.code() == Code::NotInMemory, |value| value.is_none()));
-    let report = db.check(&CheckOptions::default()).unwrap();
+    let mut told = (0, 0);
+    let report = db
+        .check_with(&CheckOptions::default(), |done, all| told = (done, all))
+        .unwrap();
     assert!(report.ok, "{:?}", report);
+    assert!(told.0 > 0 && told.0 == told.1, "{:?}", told);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        db.check_with(&CheckOptions::default(), |_, _| panic!("of the listener"))
+    }));
+    assert_eq!(
+        panicked.unwrap_err().downcast_ref::<&str>(),
+        Some(&"of the listener")
+    );
     drop(tree);
     db.close().unwrap();
     assert!(hawthorn::read_counters(dir.db()).unwrap().flag("closed"));
-    let report = repair(dir.db(), dir.join("repaired"), None, false).unwrap();
+    let report = repair(
+        dir.db(),
+        dir.join("repaired"),
+        &RepairOptions::default(),
+        |_, _| (),
+    )
+    .unwrap();
     assert!(report.ok && report.record.records("losses").is_empty());
     assert_eq!(count(dir.join("repaired")), 5000);
     Db::destroy(dir.join("repaired"), None).unwrap();
