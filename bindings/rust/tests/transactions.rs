@@ -310,3 +310,54 @@ fn trees_of_a_transaction_show_when_it_commits() {
     txn.abort().unwrap();
     assert_eq!(db.find_tree("renamed").unwrap().id(), tree.id());
 }
+
+#[test]
+fn what_was_shown_stays_under_writes() {
+    let dir = Dir::new();
+    let db = open(&dir);
+    let tree = db.tree("t").unwrap();
+    for i in 0..50u8 {
+        db.put(&tree, [i], vec![i; 300]).unwrap();
+    }
+    let txn = db.begin().unwrap();
+    txn.put(&tree, [10], vec![110; 300]).unwrap();
+    let savepoint = txn.savepoint().unwrap();
+    txn.put(&tree, [11], vec![111; 300]).unwrap();
+    let (own, later, committed) = (
+        txn.get(&tree, [10]).unwrap().unwrap(),
+        txn.get(&tree, [11]).unwrap().unwrap(),
+        txn.get(&tree, [12]).unwrap().unwrap(),
+    );
+    let pinned = txn.get_pinned(&tree, [11]).unwrap().unwrap();
+    let answers = txn.multi_get(&tree, &[[10], [11], [12]]).unwrap();
+    let (mut first, mut second) = (txn.cursor(&tree).unwrap(), txn.cursor(&tree).unwrap());
+    assert!(first.seek([11]).unwrap() && second.seek([10]).unwrap());
+    let entry = first.entry().unwrap();
+    let entries = second.next_batch(20).unwrap();
+    let mut range = txn.range(&tree, [10]..).unwrap();
+    assert_eq!(range.next().unwrap().unwrap().1, vec![110; 300]);
+    for i in 0..200u8 {
+        txn.put(&tree, [i], vec![1; 500]).unwrap();
+        db.put(&tree, [i, i], vec![2; 500]).unwrap();
+    }
+    txn.rollback_to(&savepoint).unwrap();
+    for i in 10..40u8 {
+        txn.del(&tree, [i]).unwrap();
+    }
+    txn.delete_range(&tree, ..).unwrap();
+    db.flush().unwrap();
+    assert_eq!(own, vec![110; 300]);
+    assert_eq!(later, vec![111; 300]);
+    assert_eq!(committed, vec![12; 300]);
+    assert_eq!(pinned, vec![111; 300]);
+    assert_eq!(answers.to_vecs()[1], Some(vec![111; 300]));
+    assert_eq!(entry, (&[11][..], &vec![111; 300][..]));
+    for (key, value) in entries.iter() {
+        let expected = if key[0] < 12 { 100 + key[0] } else { key[0] };
+        assert_eq!(value, vec![expected; 300]);
+    }
+    if let Some(entry) = range.next() {
+        let (key, value) = entry.unwrap(); // of the batch that was read before
+        assert_eq!((key, value), (vec![11], vec![111; 300]));
+    }
+}
