@@ -100,6 +100,7 @@ Result<bool> FeedCommit::Impl::next_commit(Lsn below) {
     if (!more.ok()) return more;
     if (!*more) continue;
     first_ = change;
+    begun_ = false;
     previous_ = before_;
     before_ = reader_->cts();
     return true;
@@ -107,6 +108,7 @@ Result<bool> FeedCommit::Impl::next_commit(Lsn below) {
 }
 
 Result<bool> FeedCommit::Impl::next(FeedChange* change) {
+  begun_ = true;
   if (first_.has_value()) {
     *change = *first_;
     first_.reset();

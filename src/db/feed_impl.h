@@ -34,6 +34,8 @@ class FeedCommit::Impl : public db::ChangeSource {
 
   uint64_t cts() const { return reader_->cts(); }
   uint64_t previous() const { return previous_; }
+  // Whether a change of the commit was asked for: those behind it are not all of the commit.
+  bool begun() const { return begun_; }
   Result<bool> next(FeedChange* change) override;
   Result<size_t> read_value(uint64_t offset, std::span<char> buffer) override;
   Result<bool> encode(std::string* piece);
@@ -57,6 +59,7 @@ class FeedCommit::Impl : public db::ChangeSource {
   uint64_t previous_ = 0;
   uint64_t before_ = 0;  // the commit before the one that is handed out
   bool drained_ = true;
+  bool begun_ = false;
   std::optional<FeedChange> first_;  // looked at already
   std::string key_;
   std::string value_;

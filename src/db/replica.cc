@@ -326,6 +326,9 @@ const std::string& Replica::source_id() const { return impl_->source_id(); }
 
 Status Replica::apply(FeedCommit& commit, Durability durability) {
   FeedCommit::Impl& changes = *commit.impl_;
+  if (changes.begun() && changes.cts() > position()) {
+    return invalid("changes of the commit were read already: it takes a new delivery");
+  }
   return impl_->apply(changes, changes.source_id(), changes.cts(), changes.previous(), durability);
 }
 

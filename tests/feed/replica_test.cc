@@ -146,6 +146,30 @@ TEST_F(ReplicaTest, passes_over_what_it_has_and_refuses_gaps) {
   EXPECT_EQ(difference(*db_, nullptr, *target_), "");
 }
 
+TEST_F(ReplicaTest, refuses_what_is_left_of_a_commit) {
+  begin();
+  put("a", "1");
+  put("b", "2");
+  Feed feed = db_->open_feed("replica").value();
+  FeedCommit* commit = feed.next(1).value();
+  FeedChange change;
+  while (commit->next(&change).value()) {
+  }
+  const uint64_t before = replica_->position();
+  const Status left = replica_->apply(*commit);
+  EXPECT_TRUE(left.is(StatusCode::kInvalidArgument)) << left.to_string();
+  EXPECT_EQ(replica_->position(), before);
+  // From a new delivery; one that it has is passed over, whatever was read of it.
+  feed = Feed();
+  feed = db_->open_feed("replica").value();
+  commit = feed.next(1).value();
+  ASSERT_OK(replica_->apply(*commit));
+  ASSERT_OK(replica_->apply(*commit));
+  ASSERT_OK(replica_->apply(*feed.next(1).value()));
+  feed = Feed();
+  EXPECT_EQ(difference(*db_, nullptr, *target_), "");
+}
+
 TEST_F(ReplicaTest, refuses_other_sources_and_databases) {
   begin();
   std::unique_ptr<Db> stranger = open_at("/stranger");
