@@ -180,7 +180,7 @@ static inline hw_columns_result hw_multi_get(HW_ACCESS, HW_TREE, const char* wan
                                              hawthorn_read_batch* batch, char* value_bytes,
                                              size_t value_capacity, int64_t* value_offsets,
                                              uint8_t* found) {
-  hawthorn_columns columns = {sizeof(columns), wanted_count,   NULL,          0,     NULL, value_bytes,
+  hawthorn_columns columns = {sizeof(columns), wanted_count, NULL, 0, NULL, value_bytes,
                               value_capacity,  value_offsets, found, 0,    0, 0};
   hawthorn_error* error = NULL;
   hawthorn_code code =
@@ -208,7 +208,7 @@ static inline hw_columns_result hw_multi_get(HW_ACCESS, HW_TREE, const char* wan
 static inline hw_columns_result hw_batch_answers(hawthorn_read_batch* batch, size_t rows_capacity,
                                                  char* value_bytes, size_t value_capacity,
                                                  int64_t* value_offsets, uint8_t* found) {
-  hawthorn_columns columns = {sizeof(columns), rows_capacity,  NULL,          0,     NULL, value_bytes,
+  hawthorn_columns columns = {sizeof(columns), rows_capacity, NULL, 0, NULL, value_bytes,
                               value_capacity,  value_offsets, found, 0,    0, 0};
   hawthorn_error* error = NULL;
   hawthorn_code code = hawthorn_read_batch_columns(batch, 0, &columns, &error);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Rust binding against an installed library, and runs all of its tests, its example and a short
-# run of its benchmark: test.sh PREFIX. Exit codes: 0, 1 at a failure, 3 where there is no toolchain.
+# Builds the Rust binding against an installed library, and runs all of its tests, its example and
+# a short run of its benchmark: test.sh PREFIX. Exit codes: 0, 1 at a failure, 3 where there is no
+# toolchain.
 set -euo pipefail
 
 if [[ $# -ne 1 ]]; then

@@ -308,7 +308,8 @@ JNI(jboolean, compareAndSet)
   if (!take3(env, key, &k, expected, &e, value, &v)) return JNI_FALSE;
   if (txn != 0) {
     hawthorn_txn* const x = P(txn, txn);
-    code = what == kInsert ? hawthorn_txn_insert(x, t, k.data, k.size, v.data, v.size, &done, &error)
+    code = what == kInsert ? hawthorn_txn_insert(x, t, k.data, k.size, v.data, v.size, &done,
+                                                 &error)
            : what == kUpdate
                ? hawthorn_txn_update(x, t, k.data, k.size, v.data, v.size, &done, &error)
            : what == kReplace ? hawthorn_txn_replace(x, t, k.data, k.size, e.data, e.size, v.data,

@@ -1,3 +1,4 @@
+#pragma once
 // What the files of the extension module share: handles, arguments of a call, errors.
 //
 // Not here: what users see, which is the Python package `hawthorn` around this module.
@@ -11,8 +12,6 @@
 //      is `busy` during the call; a second call is refused.
 //   3. Closing a database frees all that was made from it first; `pointer` is NULL from then on.
 
-#ifndef HAWTHORN_PYTHON_BINDING_H
-#define HAWTHORN_PYTHON_BINDING_H
 
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -145,5 +144,3 @@ hawthorn_error* copy_progress(void* context, uint64_t bytes);
 
 extern PyMethodDef access_methods[], write_methods[], database_methods[], txn_methods[],
     cursor_methods[], copies_methods[], feed_methods[], options_methods[], queue_methods[];
-
-#endif

@@ -18,7 +18,9 @@ typedef struct hawthorn_cursor hawthorn_cursor;
 
 typedef struct hawthorn_cursor_options {
   size_t struct_size;
-  int keys_only;      // not 0: values are not read, and come empty
+  // Not 0: values are not read, and come empty, but where a key may have several: there they are a
+  // part of the key.
+  int keys_only;
   const void* lower;  // the first key that it may show; NULL: from the first one on
   size_t lower_size;
   const void* upper;  // the first key that it may not show; NULL: to the last one

@@ -22,7 +22,9 @@ typedef struct hawthorn_txn hawthorn_txn;
 typedef uint32_t hawthorn_txn_mode;
 enum {
   HAWTHORN_TXN_OPTIMISTIC = 0,  // the first committer wins
-  HAWTHORN_TXN_EXCLUSIVE = 1,   // one at a time
+  // One at a time: begin waits for the one before, however long. It belongs to the thread that
+  // began it, whose other writes to the database are refused until it ends.
+  HAWTHORN_TXN_EXCLUSIVE = 1,
   HAWTHORN_TXN_PESSIMISTIC = 2  // a write locks its key
 };
 
