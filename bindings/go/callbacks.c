@@ -1,7 +1,7 @@
 // The way from C into Go: what the library calls, and the functions that hand it over.
 #include "callbacks.h"
 
-#include "_cgo_export.h"
+#include <_cgo_export.h>
 
 #define CONTEXT(number) ((void*)(number))
 #define HANDLE(context) ((uintptr_t)(context))
