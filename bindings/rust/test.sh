@@ -57,6 +57,8 @@ if part documentation cargo test --offline --doc; then
   counted documentation "documentation (samples, and programs that must not compile)"
 fi
 
+# The tests build it as a test alone.
+part example_build cargo build --offline --examples || true
 # What the example is asked to do, and a line that it must print.
 queue=$build/debug/examples/job_queue
 steps=0
