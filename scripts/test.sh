@@ -166,7 +166,7 @@ run_bindings() {
   fi
   for script in bindings/*/test.sh; do
     name=$(basename "$(dirname "$script")")
-    timeout 600 "$script" "$prefix" | tee "build/bindings/$name.log"
+    timeout 600 "$script" "$prefix" 2>&1 | tee "build/bindings/$name.log"
     code=${PIPESTATUS[0]}
     if [ "$code" -eq 3 ]; then
       left_out+=("bindings of $name: $(tail -n 1 "build/bindings/$name.log")")

@@ -24,13 +24,13 @@ export CGO_CFLAGS="-O2 -I$prefix/include"
 export CGO_LDFLAGS="-L$prefix/lib -Wl,-rpath,$prefix/lib"
 
 failed=0
-# Runs a part; the number of its lines that match a pattern is how many.
+# Runs a part; the number of its lines that match a pattern is how many, and none is a failure.
 part() {
-  local what=$1 unit=$2 pattern=$3 log
+  local what=$1 unit=$2 pattern=$3 log count
   shift 3
   log=$build/${what// /_}.log
-  if (cd "$here" && "$@") >"$log" 2>&1; then
-    echo "passed bindings go: $what, $(grep -c -- "$pattern" "$log" || true) $unit"
+  if (cd "$here" && "$@") >"$log" 2>&1 && count=$(grep -c -- "$pattern" "$log"); then
+    echo "passed bindings go: $what, $count $unit"
   else
     cat "$log"
     echo "FAILED bindings go: $what"
