@@ -61,9 +61,7 @@ class Page {
   }
   void rates(const char* title, std::string_view name, bool bytes) {
     const auto shown = [&](double figure) {
-      std::string text = bytes ? short_bytes(figure) : short_count(figure);
-      while (text.ends_with(' ')) text.pop_back();
-      return text + "/s";
+      return amount(figure, bytes ? Counter::Unit::kBytes : Counter::Unit::kNumber) + "/s";
     };
     char text[96];
     std::snprintf(text, sizeof(text), "  %-24s%12s%12s   ", title, shown(rate(name)).c_str(),

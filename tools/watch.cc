@@ -19,14 +19,14 @@ double seconds_between(const Counters& before, const Counters& now) {
              : 0;
 }
 
+}  // namespace
+
 std::string amount(double number, Counter::Unit unit) {
   if (unit == Counter::Unit::kBytes) return short_bytes(number);
   std::string text = short_count(number);
   while (text.ends_with(' ')) text.pop_back();
   return unit == Counter::Unit::kMicroseconds ? text + " us" : text;
 }
-
-}  // namespace
 
 std::optional<double> rate_of(const Counter& counter, const Counters& before, const Counters& now) {
   const double seconds = seconds_between(before, now);

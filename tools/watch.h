@@ -21,6 +21,8 @@ Result<Counters> read_open_counters(const std::string& directory);
 // The seconds between two looks. `option`: its name, for the error.
 Result<double> parse_seconds(const std::string& option, const std::string& text);
 
+// "1.23 M", "4.00 MB" or "7 us".
+std::string amount(double number, Counter::Unit unit);
 // In a second, of what only grows; nothing where no time has passed, or another process has begun
 // anew.
 std::optional<double> rate_of(const Counter& counter, const Counters& before, const Counters& now);
