@@ -1,8 +1,9 @@
 # Flags and the functions that every folder uses:
-#   hawthorn_layer(NAME [PRECOMPILED headers...])
+#   hawthorn_layer(NAME [PRECOMPILED headers...] [SMALL patterns...])
 #                          one folder of src/ as an object library; its *_test.cc become the test
 #                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
-#                          headers that most of its files include
+#                          headers that most of its files include; files that are compiled for
+#                          size, since they run seldom or wait for a disk: half of what -O3 makes
 #   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL]
 #                 [TOGETHER])
 #                          one GoogleTest program, every case registered with ctest; TOGETHER: no
@@ -87,6 +88,8 @@ if(HAWTHORN_URING_FOUND)
   target_link_libraries(hawthorn_flags INTERFACE PkgConfig::URING)
   target_compile_definitions(hawthorn_flags INTERFACE HAWTHORN_HAVE_URING=1)
 endif()
+# So that the linker leaves out of the library what nothing calls.
+target_compile_options(hawthorn_flags INTERFACE $<$<CONFIG:Release>:-ffunction-sections>)
 if(HAWTHORN_TEST_POINTS)
   target_compile_definitions(hawthorn_flags INTERFACE HAWTHORN_TEST_POINTS=1)
 endif()
@@ -108,6 +111,14 @@ target_link_libraries(hawthorn_flags INTERFACE hawthorn_precompiled_flags)
 set(HAWTHORN_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map>
   <memory> <optional> <set> <span> <string> <string_view> <thread> <variant> <vector>)
 target_precompile_headers(hawthorn_engine_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
+
+# The same for the files that a layer names SMALL: a precompiled header serves one level only.
+add_library(hawthorn_small_flags INTERFACE)
+target_link_libraries(hawthorn_small_flags INTERFACE hawthorn_flags)
+target_compile_options(hawthorn_small_flags INTERFACE $<$<CONFIG:Release>:-Os>)
+add_library(hawthorn_small_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/engine_precompiled.cc)
+target_link_libraries(hawthorn_small_precompiled PRIVATE hawthorn_small_flags)
+target_precompile_headers(hawthorn_small_precompiled PRIVATE ${HAWTHORN_PRECOMPILED})
 
 # For what has not hawthorn_flags: headers beside those that are much used.
 function(hawthorn_precompile target)
@@ -177,14 +188,31 @@ function(hawthorn_python_test name)
 endfunction()
 
 function(hawthorn_layer name)
-  cmake_parse_arguments(arg "" "" "PRECOMPILED" ${ARGN})
+  cmake_parse_arguments(arg "" "" "PRECOMPILED;SMALL" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  set(small "")
+  foreach(pattern ${arg_SMALL})
+    file(GLOB matching CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${pattern}.cc)
+    list(FILTER matching EXCLUDE REGEX "_test\\.cc$")
+    if(NOT matching)
+      message(FATAL_ERROR "layer ${name}: no file is named ${pattern}.cc")
+    endif()
+    list(APPEND small ${matching})
+  endforeach()
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(concurrency_tests ${tests})
   list(FILTER tests EXCLUDE REGEX "_concurrency_test\\.cc$")
   list(FILTER concurrency_tests INCLUDE REGEX "_concurrency_test\\.cc$")
+  if(small)
+    list(REMOVE_ITEM sources ${small})
+    add_library(hawthorn_${name}_small OBJECT ${small})
+    target_link_libraries(hawthorn_${name}_small PUBLIC hawthorn_small_flags)
+    target_precompile_headers(hawthorn_${name}_small REUSE_FROM hawthorn_small_precompiled)
+    set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS
+      $<TARGET_OBJECTS:hawthorn_${name}_small>)
+  endif()
   if(sources)
     add_library(hawthorn_${name} OBJECT ${sources})
     target_link_libraries(hawthorn_${name} PUBLIC hawthorn_flags)

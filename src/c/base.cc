@@ -50,6 +50,20 @@ hawthorn_error& memory_error() {
 
 }  // namespace
 
+Status check_structure(const void* given, size_t size, size_t known, const char* name) {
+  if (size < known || size > 4096) {
+    return invalid(std::string(name) + ".struct_size is " + std::to_string(size) +
+                   "; set it to sizeof(" + name + "), which is " + std::to_string(known));
+  }
+  const auto* bytes = static_cast<const unsigned char*>(given);
+  for (size_t at = known; at < size; ++at) {
+    if (bytes[at] == 0) continue;
+    return Status(StatusCode::kNotSupported,
+                  std::string(name) + " has fields that this version of the library does not know");
+  }
+  return {};
+}
+
 hawthorn_code answer(const Status& status, hawthorn_error** error) noexcept {
   const auto code = static_cast<hawthorn_code>(status.code());
   if (error == nullptr) return code;

@@ -71,7 +71,7 @@ T* make_or_null() noexcept {
   }
 }
 
-inline Status invalid(std::string message) {
+[[gnu::cold]] inline Status invalid(std::string message) {
   return Status(StatusCode::kInvalidArgument, std::move(message));
 }
 
@@ -91,7 +91,7 @@ class Bytes {
     }
   }
   bool fine() const { return fine_; }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     return std::string(name_) +
            (given_ ? " has an impossible size of " : " is NULL with a size of ") +
            std::to_string(size_);
@@ -115,7 +115,7 @@ class Given {
  public:
   Given(const void* pointer, const char* name) : pointer_(pointer), name_(name) {}
   bool fine() const { return pointer_ != nullptr; }
-  std::string problem() const { return std::string(name_) + " is NULL"; }
+  [[gnu::cold]] std::string problem() const { return std::string(name_) + " is NULL"; }
 
  private:
   const void* pointer_;
@@ -128,7 +128,7 @@ class GivenCall {
   template <typename F>
   GivenCall(F* function, const char* name) : given_(function != nullptr), name_(name) {}
   bool fine() const { return given_; }
-  std::string problem() const { return std::string(name_) + " is NULL"; }
+  [[gnu::cold]] std::string problem() const { return std::string(name_) + " is NULL"; }
 
  private:
   bool given_;
@@ -141,7 +141,7 @@ class OneOf {
   OneOf(uint32_t number, uint32_t last, const char* name)
       : number_(number), last_(last), name_(name) {}
   bool fine() const { return number_ <= last_; }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     return std::string(name_) + " is " + std::to_string(number_) +
            ", which is none of its constants";
   }
@@ -155,36 +155,23 @@ class OneOf {
 // OK, or what is wrong with the first argument of which something is.
 template <typename... Args>
 Status need(const Args&... args) {
-  if ((args.fine() && ...)) [[likely]] {
-    return {};
-  }
-  std::string problem;
-  const auto look = [&problem](const auto& argument) {
-    if (problem.empty() && !argument.fine()) problem = argument.problem();
-  };
-  (look(args), ...);
-  return invalid(std::move(problem));
+  Status status;
+  static_cast<void>((... && (args.fine() || (status = invalid(args.problem()), false))));
+  return status;
 }
+
+// Whether a structure of the caller, of `known` bytes here, can be taken as it is.
+Status check_structure(const void* given, size_t size, size_t known, const char* name);
 
 // A structure of the caller, of this version of the headers or a later one (all are in their
 // first one). NULL gives the defaults.
 template <typename T>
 Status take(const T* given, const char* name, T* out) {
   *out = T{};
-  out->struct_size = sizeof(T);
-  if (given == nullptr) return {};
-  const size_t size = given->struct_size;
-  if (size < sizeof(T) || size > 4096) {
-    return invalid(std::string(name) + ".struct_size is " + std::to_string(size) +
-                   "; set it to sizeof(" + name + "), which is " + std::to_string(sizeof(T)));
+  if (given != nullptr) {
+    if (Status s = check_structure(given, given->struct_size, sizeof(T), name); !s.ok()) return s;
+    std::memcpy(static_cast<void*>(out), given, sizeof(T));
   }
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (size_t at = sizeof(T); at < size; ++at) {
-    if (bytes[at] == 0) continue;
-    return Status(StatusCode::kNotSupported,
-                  std::string(name) + " has fields that this version of the library does not know");
-  }
-  std::memcpy(static_cast<void*>(out), given, sizeof(T));
   out->struct_size = sizeof(T);
   return {};
 }

@@ -81,7 +81,7 @@ class DbGiven {
  public:
   explicit DbGiven(const hawthorn_db* db) : db_(db) {}
   bool fine() const { return db_ != nullptr; }
-  static std::string problem() { return "the database is NULL"; }
+  [[gnu::cold]] static std::string problem() { return "the database is NULL"; }
 
  private:
   const hawthorn_db* db_;
@@ -94,7 +94,7 @@ class TreeOf {
   TreeOf(const hawthorn_db* db, const hawthorn_tree* tree)
       : TreeOf(db != nullptr ? &db->db : nullptr, tree) {}
   bool fine() const { return db_ != nullptr && tree_ != nullptr && tree_->db == *db_; }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     if (db_ == nullptr) return "the database is NULL";
     return tree_ == nullptr ? "the tree is NULL" : "the tree is one of another database";
   }
@@ -112,7 +112,7 @@ class SnapshotOf {
   bool fine() const {
     return db_ != nullptr && (snapshot_ == nullptr || snapshot_->held->db == db_->db);
   }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     return db_ == nullptr ? "the database is NULL" : "the snapshot is one of another database";
   }
   const Snapshot* get() const {
@@ -130,7 +130,7 @@ class TxnTree {
  public:
   TxnTree(const hawthorn_txn* txn, const hawthorn_tree* tree) : txn_(txn), tree_(tree) {}
   bool fine() const { return txn_ != nullptr && tree_ != nullptr && tree_->db == txn_->held->db; }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     if (txn_ == nullptr) return "the transaction is NULL";
     return tree_ == nullptr ? "the tree is NULL" : "the tree is one of another database";
   }
@@ -144,7 +144,7 @@ class TxnGiven {
  public:
   explicit TxnGiven(const hawthorn_txn* txn) : txn_(txn) {}
   bool fine() const { return txn_ != nullptr; }
-  static std::string problem() { return "the transaction is NULL"; }
+  [[gnu::cold]] static std::string problem() { return "the transaction is NULL"; }
 
  private:
   const hawthorn_txn* txn_;

@@ -20,7 +20,7 @@ class OptionsGiven {
  public:
   explicit OptionsGiven(const hawthorn_options* options) : options_(options) {}
   bool fine() const { return options_ != nullptr; }
-  static std::string problem() { return "the options are NULL"; }
+  [[gnu::cold]] static std::string problem() { return "the options are NULL"; }
 
  private:
   const hawthorn_options* options_;

@@ -33,7 +33,7 @@ class Room {
  public:
   Room(void* buffer, size_t capacity) : buffer_(buffer), capacity_(capacity) {}
   bool fine() const { return (buffer_ != nullptr || capacity_ == 0) && capacity_ <= PTRDIFF_MAX; }
-  std::string problem() const {
+  [[gnu::cold]] std::string problem() const {
     return buffer_ == nullptr ? "buffer is NULL with a capacity of " + std::to_string(capacity_)
                               : "capacity is impossible";
   }
