@@ -73,6 +73,7 @@ std::string json_of(const CommonOptions& common, const std::string& key,
   if (told.high_key) json.bytes("high_key", *told.high_key);
   json.field("entries_unflushed", told.entries_unflushed);
   json.field("entries_flushed", told.entries_flushed);
+  json.field("extents_bytes", told.extents_bytes).field("garbage_bytes", told.garbage_bytes);
   json.field("resident", resident_name(told.resident));
   const auto add_extent = [&json](const char* name, const KeyExplanation::Extent& extent) {
     if (extent.file.empty()) return;
@@ -144,6 +145,10 @@ std::string text_of(const CommonOptions& common, const std::string& key,
   }
   if (!told.index.file.empty()) {
     line("index run", place_text(told.index) + ", in memory: " + resident_name(told.resident));
+  }
+  if (told.extents_bytes > 0) {
+    line("extents", short_bytes(static_cast<double>(told.extents_bytes)) + " of values, about " +
+                        short_bytes(static_cast<double>(told.garbage_bytes)) + " of it garbage");
   }
   line("value", value_text(told));
   if (told.place != KeyExplanation::Place::kNowhere) {

@@ -162,6 +162,7 @@ Result<std::string> WebApi::explain(Db& db, const HttpRequest& request) const {
   if (told->high_key) json.field("high_key", hex_of(*told->high_key));
   json.field("entries_unflushed", told->entries_unflushed);
   json.field("entries_flushed", told->entries_flushed);
+  json.field("extents_bytes", told->extents_bytes).field("garbage_bytes", told->garbage_bytes);
   json.field("resident", resident_name(told->resident));
   const auto add_extent = [&json](const char* name, const KeyExplanation::Extent& extent) {
     if (extent.file.empty()) return;

@@ -26,6 +26,7 @@ void append(Json& json, Db& db, const Tree& tree, const KeyExplanation& told) {
   if (high) json.field("high_key", hex_of(*high));
   json.field("entries_flushed", told.entries_flushed);
   json.field("entries_unflushed", told.entries_unflushed);
+  json.field("extents_bytes", told.extents_bytes).field("garbage_bytes", told.garbage_bytes);
   if (const Result<RangeEstimate> about = db.estimate(tree, told.low_key, high); about.ok()) {
     json.field("bytes", about->bytes);
   }

@@ -64,6 +64,8 @@ struct KeyExplanation {
   uint64_t entries_flushed = 0;    // in its index run
   Extent index = {};               // its index run, small values included
   Resident resident = Resident::kNothing;
+  uint64_t extents_bytes = 0;      // its value extents, on disk
+  uint64_t garbage_bytes = 0;      // of these about what no entry refers to any more
 
   // Versions of the key: in memory, those of open transactions included, and in the run.
   uint64_t versions_unflushed = 0;

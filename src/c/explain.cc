@@ -31,6 +31,8 @@ hawthorn_records show_explanation(const KeyExplanation& told) {
       .bytes("high_key", told.high_key)
       .number("entries_unflushed", told.entries_unflushed)
       .number("entries_flushed", told.entries_flushed)
+      .size("extents_bytes", told.extents_bytes)
+      .size("garbage_bytes", told.garbage_bytes)
       .number("versions_unflushed", told.versions_unflushed)
       .number("versions_flushed", told.versions_flushed)
       .bytes("resident", kResidents.at(static_cast<size_t>(told.resident)))

@@ -307,6 +307,10 @@ class Look {
     told_.entries_flushed = file.record.entries;
     told_.index = extent_of(file.record.run);
     told_.resident = resident(file);
+    for (const format::ValueExtentRecord& value : file.record.values) {
+      told_.extents_bytes += uint64_t{value.address.blocks} * os::kBlockBytes;
+    }
+    told_.garbage_bytes = file.garbage_on_disk();
     WholeRun whole(residency_);
     if (Status s = whole.take(file); !s.ok()) return s;
     const Run& run = *whole;

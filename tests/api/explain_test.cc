@@ -113,12 +113,29 @@ TEST_F(ExplainTest, TellsEachPlaceOfAKey) {
   EXPECT_EQ(told.value_bytes, 3000u);
   EXPECT_EQ(told.extent.file, "data.0");
   EXPECT_NE(told.extent, told.index);
+  EXPECT_EQ(told.extents_bytes, told.extent.bytes);
+  EXPECT_EQ(told.garbage_bytes, 0u);
   told = explain("large");
   EXPECT_EQ(told.kind, Kind::kLarge);
   EXPECT_EQ(told.value_bytes, 200'000u);
   EXPECT_GE(told.now.bytes, 200'000u);
   EXPECT_FALSE(told.value_resident);
   EXPECT_EQ(explain("nobody").place, Place::kNowhere);
+}
+
+TEST_F(ExplainTest, KnowsTheGarbageOfAContainer) {
+  constexpr uint64_t kValue = 3000;
+  for (char c = 'a'; c <= 't'; ++c) put(std::string(1, c), std::string(kValue, c));
+  ASSERT_OK(db_->flush());
+  EXPECT_EQ(explain("b").garbage_bytes, 0u);
+  const uint64_t before = explain("b").extents_bytes;
+  EXPECT_GE(before, 20 * kValue);
+  put("a", std::string(kValue, 'z'));  // too little to write all the others anew for
+  ASSERT_OK(db_->flush());
+  EXPECT_EQ(explain("b").garbage_bytes, kValue);
+  EXPECT_GT(explain("b").extents_bytes, before);
+  ASSERT_OK(db_->compact());
+  EXPECT_EQ(explain("b").garbage_bytes, 0u);
 }
 
 TEST_F(ExplainTest, KnowsVersionsThatSnapshotsSee) {

@@ -52,6 +52,7 @@ class Web(WebCase):
         self.assertEqual((text_of(value["value"]), value["value_bytes"]), (b"1815", 4))
         containers = self.api("containers", tree=hex_of("main"))["containers"]
         self.assertEqual((containers[0]["low_key"], containers[0]["entries_flushed"]), ("", 1))
+        self.assertEqual((containers[0]["extents_bytes"], containers[0]["garbage_bytes"]), (0, 0))
         told = self.api("explain", tree=hex_of("other"), key=hex_of("grace"))
         self.assertEqual((told["found"], told["value_bytes"]), (True, 4))
         figures = self.api("metrics")

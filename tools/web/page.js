@@ -455,7 +455,7 @@ function drawMap(body, more) {
     byId('map-rows').replaceChildren();
   }
   byId('map-note').textContent = body.supported
-    ? (body.error || 'Wider boxes are larger on disk. Garbage is told of the tree as a whole.')
+    ? (body.error || 'Wider boxes are larger on disk.')
     : 'The map of this tree is not shown: ' + body.reason + '.';
   byId('legend').hidden = !body.supported;
   now.mapNext = body.next || null;
@@ -467,6 +467,7 @@ function drawMap(body, more) {
       element('td', {className: 'number'}, count(container.entries_flushed)),
       element('td', {className: 'number'}, count(container.entries_unflushed)),
       element('td', {className: 'number'}, size(container.bytes || 0)),
+      element('td', {className: 'number'}, size(container.garbage_bytes)),
       element('td', {className: 'number'}, container.index ? size(container.index.bytes) : ''),
       element('td', {}, container.index
         ? container.index.file + ' at ' + count(container.index.offset) : 'memory'));
@@ -475,7 +476,7 @@ function drawMap(body, more) {
     box.style.width = (1.1 + 0.35 * Math.log2(1 + (container.bytes || 0) / 65536)) + 'rem';
     box.title = 'container ' + container.container + ': ' + count(container.entries_flushed) +
       ' entries on disk, ' + count(container.entries_unflushed) + ' unflushed, ' +
-      size(container.bytes || 0) + ', index in memory: ' + container.resident;
+      size(container.bytes || 0) + ', garbage ' + size(container.garbage_bytes) + ', index in memory: ' + container.resident;
     box.setAttribute('aria-label', box.title);
     box.addEventListener('click', () => {
       for (const other of document.querySelectorAll('tr.chosen')) other.classList.remove('chosen');
