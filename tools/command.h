@@ -123,6 +123,7 @@ struct TopOptions {
 struct MetricsOptions {
   std::string file;           // empty: standard output
   std::string every_seconds;  // empty: once
+  std::string listen;         // not empty: over HTTP instead, at this address and port
 };
 
 struct ShellOptions {

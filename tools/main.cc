@@ -332,6 +332,12 @@ class CommandLine {
     metrics.add_option("--every", metrics_.every_seconds, "Do so again and again")
         ->type_name("SECONDS")
         ->needs(file);
+    metrics
+        .add_option("--listen", metrics_.listen,
+                    "Serve them at http://ADDRESS:PORT/metrics until Ctrl-C; takes [ADDRESS:]PORT, "
+                    "without an address for this machine alone")
+        ->type_name("PORT")
+        ->excludes(file);
     CLI::App& compact = add_command(
         "compact", "Flush, and rewrite what carries garbage, so that it takes less disk",
         [this] { return run_compact(common_, compact_); });

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import command_case
-from command_case import BUSY, NOT_FOUND, USAGE, CommandCase
+from command_case import BUSY, NOT_FOUND, USAGE, CommandCase, Writer
 
 
 class Explain(CommandCase):
@@ -64,50 +64,6 @@ class Explain(CommandCase):
     def test_keys_of_bytes(self):
         self.hawthorn("put", self.db, "\\xff\\n", "v")
         self.assertEqual(self.explain("ff0a", "--hex")["key_base64"], "/wo=")
-
-
-class Writer:
-    """A process that has the database open, and writes when it is told to."""
-
-    def __init__(self, case):
-        self.case = case
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            [command_case.PROGRAM, "load", self.case.db, "--durability", "none"],
-            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.process.stdin.write(command_case.HEAD)
-        self.process.stdin.flush()
-        self.await_alive()
-        return self
-
-    def await_alive(self):
-        for _ in range(200):
-            done = subprocess.run([command_case.PROGRAM, "counters", self.case.db, "--json"],
-                                  capture_output=True, check=False)
-            if done.returncode == 0 and json.loads(done.stdout)["alive"]:
-                return
-            time.sleep(0.05)
-        self.case.fail("nobody has opened the database")
-
-    def write(self, key, value):
-        """One tree of one entry, committed when its end is read."""
-        self.process.stdin.write(f"#tree name=main\n{key}\t{value}\n#end entries=1\n".encode())
-        self.process.stdin.flush()
-        for _ in range(200):
-            done = subprocess.run([command_case.PROGRAM, "get", self.case.db, key],
-                                  capture_output=True, check=False)
-            if done.returncode == 0 and done.stdout == value.encode():
-                return
-            time.sleep(0.05)
-        self.case.fail("the entry does not come")
-
-    def close(self):
-        self.process.communicate()
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.close()
 
 
 class Watch(CommandCase):
