@@ -613,6 +613,7 @@ void Db::Impl::figures(Stats* stats) const {
   stats->flushes = flushing.flushes.load(std::memory_order_relaxed);
   stats->reclusters = flushing.reclusters.load(std::memory_order_relaxed);
   stats->splits = flushing.splits.load(std::memory_order_relaxed);
+  stats->flush_us = flushing.flush_us.load(std::memory_order_relaxed);
   stats->joins = flushing.joins.load(std::memory_order_relaxed);
   stats->write_waits = flushing.write_waits.load(std::memory_order_relaxed);
   stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
@@ -620,17 +621,25 @@ void Db::Impl::figures(Stats* stats) const {
   stats->manifest_batches = publisher_->batches();
   stats->manifest_batch = publisher_->manifest_batch();
   if (followers_ != nullptr) {
+  stats->manifest_batch_us = publisher_->batch_us();
     stats->follower_bytes_held = space_->held_blocks() * os::kBlockBytes;
     stats->followers = followers_->list();
   }
   stats->bytes_read = residency_->bytes_read();
   if (log_ != nullptr) {
     const wal::LogStats log = log_->stats();
+  const tree::DiskReads& disk = residency_->disk();
+  stats->disk_reads = disk.count();
+  stats->disk_read_us = disk.us();
+  stats->disk_read_batches = disk.batches();
+  stats->disk_read_batch_us = disk.batch_us();
     stats->log_bytes = log_->head() - std::min(log_->head(), log_->trimmed());
     stats->log_syncs = log.syncs;
     stats->log_sync_us = log.sync_us;
     stats->bytes_written_log = log.bytes_drained;
   }
+    stats->commit_waits = log.commit_waits;
+    stats->commit_wait_us = log.commit_wait_us;
   stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);
   stats->oldest_snapshot_timestamp = snapshots_->oldest(stats->visible_timestamp);
   stats->snapshots = snapshots_->count();

@@ -50,6 +50,7 @@ namespace hawthorn::db {
 
 struct SchedulerStats {
   std::atomic<uint64_t> flushes{0};
+  std::atomic<uint64_t> flush_us{0};
   std::atomic<uint64_t> reclusters{0};
   std::atomic<uint64_t> splits{0};
   std::atomic<uint64_t> joins{0};
