@@ -297,7 +297,7 @@ Status run_check(const CommonOptions& common, const CheckCommandOptions& options
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<CheckReport> report = [&] {
-    Progress progress("checked", Progress::Unit::kContainers, common.progress);
+    Progress progress("checked", Progress::Unit::kContainers, common.show());
     CheckOptions check;
     check.verify_values = !options.indexes_only;
     check.bytes_per_second = options.bytes_per_second;

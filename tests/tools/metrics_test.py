@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""metrics --listen: scraped as Prometheus does, beside the process that writes and behind its end."""
+"""metrics --listen: scraped as Prometheus does, beside who writes, and behind its end."""
 
 import http.client
 import json
@@ -166,7 +166,8 @@ class Listen(CommandCase):
         self.start()
         taken = str(self.url.port)
         self.hawthorn("metrics", self.db, "--listen", taken, code=ERROR)
-        self.assertRegex(self.stderr, f"127.0.0.1:{taken} cannot be listened at: Address already in use")
+        self.assertIn(f"127.0.0.1:{taken} cannot be listened at: Address already in use",
+                      self.stderr)
         self.hawthorn("metrics", self.db, "--listen", "192.0.2.1:0", code=ERROR)
         self.assertIn("192.0.2.1:0 cannot be listened at: Cannot assign requested address",
                       self.stderr)
