@@ -42,15 +42,23 @@ std::vector<Figure> figures_of(const Stats& s) {
           {"operations", Kind::kCount, s.operations},
           {"conflicts", Kind::kCount, s.conflicts},
           {"flushes", Kind::kCount, s.flushes},
+          {"flush_us", Kind::kCount, s.flush_us},
           {"reclusters", Kind::kCount, s.reclusters},
           {"splits", Kind::kCount, s.splits},
           {"joins", Kind::kCount, s.joins},
           {"manifest_batches", Kind::kCount, s.manifest_batches},
+          {"manifest_batch_us", Kind::kCount, s.manifest_batch_us},
           {"log_syncs", Kind::kCount, s.log_syncs},
           {"log_sync_us", Kind::kCount, s.log_sync_us},
+          {"commit_waits", Kind::kCount, s.commit_waits},
+          {"commit_wait_us", Kind::kCount, s.commit_wait_us},
           {"bytes_written_log", Kind::kBytes, s.bytes_written_log},
           {"bytes_written_data", Kind::kBytes, s.bytes_written_data},
           {"bytes_read", Kind::kBytes, s.bytes_read},
+          {"disk_reads", Kind::kCount, s.disk_reads},
+          {"disk_read_us", Kind::kCount, s.disk_read_us},
+          {"disk_read_batches", Kind::kCount, s.disk_read_batches},
+          {"disk_read_batch_us", Kind::kCount, s.disk_read_batch_us},
           {"frame_hits", Kind::kCount, s.frame_hits},
           {"frame_misses", Kind::kCount, s.frame_misses},
           {"frame_ghost_hits", Kind::kCount, s.frame_ghost_hits},
@@ -289,7 +297,7 @@ Status run_check(const CommonOptions& common, const CheckCommandOptions& options
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kRead);
   if (!db.ok()) return db.status();
   Result<CheckReport> report = [&] {
-    Progress progress("checked", Progress::Unit::kContainers, common.progress);
+    Progress progress("checked", Progress::Unit::kContainers, common.show());
     CheckOptions check;
     check.verify_values = !options.indexes_only;
     check.bytes_per_second = options.bytes_per_second;

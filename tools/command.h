@@ -13,6 +13,7 @@
 
 #include "hawthorn/db.h"
 #include "hawthorn/follower.h"
+#include "tools/progress.h"
 #include "tools/table_format.h"
 #include "tools/text.h"
 
@@ -47,10 +48,16 @@ struct CommonOptions {
   bool json = false;
   bool hex = false;
   bool progress = false;
+  bool quiet = false;  // no progress, on a terminal neither
   bool verbose = false;
   KeySource key;                 // of an encrypted database
   std::string key_id = "first";  // of one that is created
 
+  ProgressShow show() const { return progress_show(progress, quiet); }
+  // The same of a command whose data go to a terminal, or not: there the two would mix.
+  ProgressShow show_beside(bool data_on_terminal) const {
+    return data_on_terminal && !progress ? ProgressShow::kNever : show();
+  }
   Encoding encoding() const { return hex ? Encoding::kHex : Encoding::kEscaped; }
 };
 
@@ -123,6 +130,7 @@ struct TopOptions {
 struct MetricsOptions {
   std::string file;           // empty: standard output
   std::string every_seconds;  // empty: once
+  std::string listen;         // not empty: over HTTP instead, at this address and port
 };
 
 struct ShellOptions {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/command.h"
+#include "tools/db_progress.h"
 #include "tools/json.h"
 #include "tools/progress.h"
 
@@ -29,20 +30,26 @@ Status run_compact(const CommonOptions& common, const CompactOptions& options) {
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
   if (!db.ok()) return db.status();
   // What is in the log alone is on disk first, so that the two can be compared.
-  Status status = (*db)->flush();
+  Status status = flush_shown(**db, common.show());
   if (!status.ok()) return status;
   const Footprint before = footprint_of(**db);
   const uint64_t written_before = (*db)->stats().bytes_written_data;
-  const Progress time("compacted", Progress::Unit::kBytes, false);
+  const Progress time("compacted", Progress::Unit::kBytes, ProgressShow::kNever);
   if (options.bytes_per_second != 0) {
     status = (*db)->set_background_io_limit(options.bytes_per_second);
   }
-  if (status.ok()) status = (*db)->compact();
+  if (status.ok()) {
+    Progress progress("rewritten", Progress::Unit::kContainers, common.show());
+    status = (*db)->compact({.progress = [&progress](uint64_t done, uint64_t all) {
+      progress.update_step(done, all);
+      return Status();
+    }});
+  }
   if (!status.ok()) return status;
   const Footprint after = footprint_of(**db);
   const uint64_t written = (*db)->stats().bytes_written_data - written_before;
   const double seconds = time.seconds();
-  if (status = (*db)->close(); !status.ok()) return status;
+  if (status = close_shown(**db, common.show()); !status.ok()) return status;
   if (!common.json) {
     const auto bytes = [](uint64_t number) { return short_bytes(static_cast<double>(number)); };
     return print_line(bytes(before.bytes) + " with " + bytes(before.garbage) +

@@ -8,6 +8,7 @@
 
 #include "hawthorn/backup.h"
 #include "tools/command.h"
+#include "tools/db_progress.h"
 #include "tools/json.h"
 #include "tools/keys.h"
 #include "tools/progress.h"
@@ -32,11 +33,15 @@ class OutputSink : public BackupSink {
 
 class InputSource : public BackupSource {
  public:
-  explicit InputSource(Input* input) : input_(input) {}
-  Result<size_t> read(std::span<char> bytes) override { return input_->read(bytes); }
+  InputSource(Input* input, Progress* progress) : input_(input), progress_(progress) {}
+  Result<size_t> read(std::span<char> bytes) override {
+    progress_->update_step(input_->bytes_read(), input_->size());
+    return input_->read(bytes);
+  }
 
  private:
   Input* const input_;
+  Progress* const progress_;
 };
 
 void append_json(Json& json, const BackupInfo& info) {
@@ -64,32 +69,30 @@ std::string text_of(const BackupInfo& info) {
 Status run_checkpoint(const CommonOptions& common, const CopyCommandOptions& options) {
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
   if (!db.ok()) return db.status();
-  Status status = (*db)->checkpoint(options.target, {.bytes_per_second = options.bytes_per_second,
-                                                     .share_blocks = !options.full});
-  return status.ok() ? (*db)->close() : status;
+  Status status = [&] {
+    Progress progress("copied", Progress::Unit::kBytes, common.show());
+    return (*db)->checkpoint(options.target,
+                             {.bytes_per_second = options.bytes_per_second,
+                              .progress = copy_progress(&progress, bytes_to_copy(**db)),
+                              .share_blocks = !options.full});
+  }();
+  return status.ok() ? close_shown(**db, common.show()) : status;
 }
 
 namespace {
 
-Status backup_to_stdout(Db& db, const CopyCommandOptions& options) {
+Status backup_to_stdout(Db& db, const CommonOptions& common, const CopyCommandOptions& options) {
   Output output = Output::to_stdout();
   if (output.is_terminal()) {
     return Status(StatusCode::kInvalidArgument,
                   "a backup is not for a terminal: let standard output be a file or a pipe");
   }
   OutputSink sink(&output);
+  Progress progress("copied", Progress::Unit::kBytes, common.show());
   const Result<BackupInfo> made =
-      db.backup_to(sink, {.bytes_per_second = options.bytes_per_second});
+      db.backup_to(sink, {.bytes_per_second = options.bytes_per_second,
+                          .progress = copy_progress(&progress, bytes_to_copy(db))});
   return made.ok() ? output.finish() : made.status();
-}
-
-// The backup that was asked for, else the newest one.
-Result<uint64_t> chosen(BackupRepository& repository, const std::string& directory, uint64_t id) {
-  if (id != 0) return id;
-  const Result<std::vector<BackupInfo>> list = repository.list();
-  if (!list.ok()) return list.status();
-  if (list->empty()) return Status(StatusCode::kNotFound, directory + " holds no backup");
-  return list->back().id;
 }
 
 }  // namespace
@@ -98,15 +101,23 @@ Status run_backup(const CommonOptions& common, const CopyCommandOptions& options
   Result<std::shared_ptr<Db>> db = open_database(common, Access::kWrite);
   if (!db.ok()) return db.status();
   if (options.target == kStream) {
-    if (Status s = backup_to_stdout(**db, options); !s.ok()) return s;
-    return (*db)->close();
+    if (Status s = backup_to_stdout(**db, common, options); !s.ok()) return s;
+    return close_shown(**db, common.show());
   }
   Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(options.target);
   if (!repository.ok()) return repository.status();
-  const Result<BackupInfo> made = (*db)->backup(
-      **repository, {.bytes_per_second = options.bytes_per_second, .full = options.full});
+  const Result<std::vector<BackupInfo>> earlier = (*repository)->list();
+  const Result<BackupInfo> made = [&] {
+    Progress progress("copied", Progress::Unit::kBytes, common.show());
+    // What earlier ones have is not copied: how much that is only the end tells.
+    const bool all = options.full || (earlier.ok() && earlier->empty());
+    return (*db)->backup(**repository,
+                         {.bytes_per_second = options.bytes_per_second,
+                          .progress = copy_progress(&progress, all ? bytes_to_copy(**db) : 0),
+                          .full = options.full});
+  }();
   if (!made.ok()) return made.status();
-  if (Status s = (*db)->close(); !s.ok()) return s;
+  if (Status s = close_shown(**db, common.show()); !s.ok()) return s;
   Json json;
   append_json(json, *made);
   return print_line(common.json ? json.text() : text_of(*made));
@@ -139,20 +150,36 @@ Status run_backups(const CommonOptions& common, const BackupsCommandOptions& opt
 Status run_verify(const CommonOptions& common, const CopyCommandOptions& options) {
   Result<Encryption> key = encryption_of(common.key, {});
   if (!key.ok()) return key.status();
-  const VerifyOptions verify = {.encryption = std::move(*key)};
+  Progress progress("verified", Progress::Unit::kBytes, common.show());
+  VerifyOptions verify = {.encryption = std::move(*key)};
   if (common.directory == kStream) {
     Result<Input> input = Input::open("-");
     if (!input.ok()) return input.status();
-    InputSource source(&*input);
+    InputSource source(&*input, &progress);
     return verify_backup(source, verify).status();
   }
   Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
   if (!repository.ok()) return repository.status();
-  if (options.id != 0) return (*repository)->verify(options.id, verify);
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
-  if (!list.ok()) return list.status();
+  // Damage of another one is no reason not to verify it.
+  if (!list.ok() && options.id == 0) return list.status();
+  uint64_t total = 0;
+  if (list.ok()) {
+    for (const BackupInfo& info : *list) {
+      total += options.id == 0 || options.id == info.id ? info.bytes : 0;
+    }
+  }
+  uint64_t before = 0;
+  verify.progress = [&](uint64_t bytes) {
+    progress.update_step(before + bytes, total);
+    return Status();
+  };
+  if (options.id != 0) return (*repository)->verify(options.id, verify);
   for (const BackupInfo& info : *list) {
-    Status status = (*repository)->verify(info.id, info.encrypted ? verify : VerifyOptions());
+    VerifyOptions one = verify;
+    if (!info.encrypted) one.encryption = {};
+    Status status = (*repository)->verify(info.id, one);
+    before += info.bytes;
     if (!status.ok()) {
       return {status.code(),
               "backup " + std::to_string(info.id) + ": " + std::string(status.message())};
@@ -164,22 +191,32 @@ Status run_verify(const CommonOptions& common, const CopyCommandOptions& options
 Status run_restore(const CommonOptions& common, const CopyCommandOptions& options) {
   Result<Encryption> key = encryption_of(common.key, {});
   if (!key.ok()) return key.status();
-  const RestoreOptions restore = {.bytes_per_second = options.bytes_per_second,
-                                  .encryption = std::move(*key)};
+  Progress progress("restored", Progress::Unit::kBytes, common.show());
+  RestoreOptions restore = {.bytes_per_second = options.bytes_per_second,
+                            .encryption = std::move(*key)};
   if (common.directory == kStream) {
     if (options.id != 0) {
       return Status(StatusCode::kInvalidArgument, "a stream has one backup, without a number");
     }
     Result<Input> input = Input::open("-");
     if (!input.ok()) return input.status();
-    InputSource source(&*input);
+    InputSource source(&*input, &progress);
     return restore_backup(source, options.target, restore).status();
   }
   Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
   if (!repository.ok()) return repository.status();
-  const Result<uint64_t> id = chosen(**repository, common.directory, options.id);
-  if (!id.ok()) return id.status();
-  return (*repository)->restore(*id, options.target, restore);
+  const Result<std::vector<BackupInfo>> list = (*repository)->list();
+  if (!list.ok() && options.id == 0) return list.status();
+  if (options.id == 0 && list->empty()) {
+    return Status(StatusCode::kNotFound, common.directory + " holds no backup");
+  }
+  const uint64_t id = options.id != 0 ? options.id : list->back().id;
+  uint64_t total = 0;
+  if (list.ok()) {
+    for (const BackupInfo& info : *list) total += info.id == id ? info.bytes : 0;
+  }
+  restore.progress = copy_progress(&progress, total);
+  return (*repository)->restore(id, options.target, restore);
 }
 
 }  // namespace hawthorn::tools

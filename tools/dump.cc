@@ -24,7 +24,7 @@ class Dumper {
         output_(output),
         snapshot_(db.snapshot()),
         encoding_(options.base64 ? Encoding::kBase64 : Encoding::kEscaped),
-        progress_("dumped", Progress::Unit::kEntries, common.progress),
+        progress_("dumped", Progress::Unit::kEntries, common.show_beside(output.is_terminal())),
         buffer_(kValuePartBytes) {}
 
   Status run(const std::vector<std::string>& names) {

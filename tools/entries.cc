@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/command.h"
+#include "tools/db_progress.h"
 #include "tools/json.h"
 #include "tools/stream.h"
 
@@ -38,26 +39,38 @@ Result<std::string> read_pipe(Input& input) {
   }
 }
 
-Status put_file(Db& db, const Tree& tree, const std::string& key, const PutOptions& options) {
+Status put_file(Db& db, const Tree& tree, const std::string& key, const CommonOptions& common,
+                const PutOptions& options) {
   Result<Input> input = Input::open(options.file);
   if (!input.ok()) return input.status();
   if (!input->is_regular()) {
     Result<std::string> value = read_pipe(*input);
     return value.ok() ? db.put(tree, key, *value, options.durability) : value.status();
   }
+  Progress progress("written", Progress::Unit::kBytes, common.show());
   return put_from_source(
       db, tree, key, input->size(),
-      [&input](std::span<char> buffer) { return input->read(buffer); }, options.durability);
+      [&](std::span<char> buffer) {
+        progress.update_step(input->bytes_read(), input->size());
+        return input->read(buffer);
+      },
+      options.durability);
 }
 
 // Copies a value to the output in parts, from one snapshot.
-Status copy_value(Db& db, const Tree& tree, const std::string& key, Output& output) {
+Status copy_value(Db& db, const Tree& tree, const std::string& key, const CommonOptions& common,
+                  Output& output) {
   const Snapshot snapshot = db.snapshot();
   std::vector<char> part(kPartBytes);
+  Progress progress("read", Progress::Unit::kBytes, common.show_beside(output.is_terminal()));
+  // Only for the time that is left.
+  const Result<uint64_t> size = progress.shown() ? db.size_of(tree, key, {.snapshot = &snapshot})
+                                                 : Result<uint64_t>(uint64_t{0});
   for (uint64_t offset = 0;; offset += part.size()) {
     Result<size_t> got = db.read_part(tree, key, offset, part, {.snapshot = &snapshot});
     if (!got.ok()) return got.status();
     output.write(std::string_view(part.data(), *got));
+    progress.update_step(offset + *got, size.ok() ? *size : 0);
     if (*got < part.size() || !output.status().ok()) return output.status();
   }
 }
@@ -128,8 +141,8 @@ Status run_put(const CommonOptions& common, const PutOptions& options) {
   Result<Tree> tree = (*db)->tree(common.tree);
   if (!tree.ok()) return tree.status();
   Status status = options.value ? (*db)->put(*tree, *key, *value, options.durability)
-                                : put_file(**db, *tree, *key, options);
-  if (status.ok()) status = (*db)->close();
+                                : put_file(**db, *tree, *key, common, options);
+  if (status.ok()) status = close_shown(**db, common.show());
   return status.ok() ? print_number(common, "written", 1) : status;
 }
 
@@ -145,13 +158,13 @@ Status run_get(const CommonOptions& common, const GetOptions& options) {
   if (!options.output.empty()) {
     Result<Output> output = Output::to_file(options.output);
     if (!output.ok()) return output.status();
-    status = copy_value(**db, *tree, *key, *output);
+    status = copy_value(**db, *tree, *key, common, *output);
     if (status.ok()) status = output->finish();
   } else if (common.json || common.hex) {
     status = print_value(**db, *tree, *key, common);
   } else {
     Output output = Output::to_stdout();
-    status = copy_value(**db, *tree, *key, output);
+    status = copy_value(**db, *tree, *key, common, output);
     // A shell's prompt begins in a fresh line; a program gets the value's bytes and no others.
     if (status.ok() && output.is_terminal()) output.write("\n");
     if (status.ok()) status = output.finish();

@@ -40,14 +40,20 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+}  // namespace
+
+bool is_address(const std::string& text) {
+  in6_addr address{};
+  return inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), &address) == 1;
+}
+
 bool is_loopback_address(const std::string& address) {
   in_addr v4{};
   in6_addr v6{};
   if (inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
   return inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
-
-}  // namespace
 
 bool is_loopback_host(std::string_view host) {
   const size_t colon = host.rfind(':');
@@ -317,7 +323,9 @@ bool is_of_other_origin(const httplib::Request& request) {
 class HttpServer::Impl final : public httplib::Server {
  public:
   Impl(const HttpOptions& options, HttpHandler handler)
-      : options_(options), handler_(std::move(handler)) {
+      : options_(options),
+        loopback_(is_loopback_address(options.host)),
+        handler_(std::move(handler)) {
     // Without SO_REUSEPORT, by which two of these could share a port.
     set_socket_options([](int fd) {
       const int yes = 1;
@@ -348,7 +356,10 @@ class HttpServer::Impl final : public httplib::Server {
   }
 
   Status start() {
-    if (!is_loopback_address(options_.host)) {
+    if (!is_address(options_.host)) {
+      return Status(StatusCode::kInvalidArgument, options_.host + " is no IP address");
+    }
+    if (!options_.other_machines && !loopback_) {
       return Status(StatusCode::kInvalidArgument, options_.host + " is no loopback address");
     }
     const int wanted = options_.port;
@@ -357,7 +368,7 @@ class HttpServer::Impl final : public httplib::Server {
                       : bind_to_port(options_.host, wanted) ? wanted
                                                             : -1;
     if (bound < 0) {
-      return Status(StatusCode::kIoError, options_.host + ":" + std::to_string(wanted) +
+      return Status(StatusCode::kIoError, name_of_host() + ":" + std::to_string(wanted) +
                                               " cannot be listened at" + (errno == 0 ? "" : ": ") +
                                               (errno == 0 ? "" : std::strerror(errno)));
     }
@@ -371,14 +382,15 @@ class HttpServer::Impl final : public httplib::Server {
     return ended_ ? Status(StatusCode::kIoError, url() + " cannot be listened at") : Status();
   }
 
-  std::string url() const {
-    const bool v6 = options_.host.find(':') != std::string::npos;
-    return "http://" + (v6 ? "[" + options_.host + "]" : options_.host) + ":" +
-           std::to_string(port_) + "/";
-  }
+  std::string url() const { return "http://" + name_of_host() + ":" + std::to_string(port_) + "/"; }
   uint16_t port() const { return port_; }
 
  private:
+  std::string name_of_host() const {
+    const bool v6 = options_.host.find(':') != std::string::npos;
+    return v6 ? "[" + options_.host + "]" : options_.host;
+  }
+
   bool process_and_close_socket(int fd) override {
     Connection connection(fd, ending_);
     bool closed = false;
@@ -392,7 +404,7 @@ class HttpServer::Impl final : public httplib::Server {
 
   HttpResponse answer_to(const httplib::Request& request) const {
     if (request.get_header_value_count("Host") != 1 ||
-        !is_loopback_host(request.get_header_value("Host"))) {
+        (loopback_ && !is_loopback_host(request.get_header_value("Host")))) {
       return refusal(403, "InvalidArgument", "the Host of a request has to be this machine");
     }
     if (is_of_other_origin(request)) {
@@ -430,6 +442,7 @@ class HttpServer::Impl final : public httplib::Server {
   }
 
   const HttpOptions options_;
+  const bool loopback_;
   const HttpHandler handler_;
   std::atomic<bool> ending_ = false;
   std::atomic<bool> ended_ = false;

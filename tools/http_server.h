@@ -1,12 +1,13 @@
 #pragma once
-// A small HTTP server for pages and figures of this machine: on a loopback address, GET and HEAD
-// alone, every answer made by one function.
+// A small HTTP server for pages and figures of this machine: on a loopback address, unless another
+// one is asked for, GET and HEAD alone, every answer made by one function.
 //
-// Not here: what is answered (web_api.h), TLS, other machines. Without cpp-httplib it cannot be
-// started. Threads: the handler is called from several at a time; the rest from one.
+// Not here: what is answered (web_api.h, metrics.h), TLS. Without cpp-httplib it cannot be started.
+// Threads: the handler is called from several at a time; the rest from one.
 //
-// 1. A request whose Host is no loopback name is refused, as is one that a page of another origin
-//    makes: a name of somebody else's that was made to lead here (DNS rebinding) opens nothing.
+// 1. On a loopback address a request whose Host is no loopback name is refused, as is, on any, one
+//    that a page of another origin makes: a name of somebody else's that was made to lead here (DNS
+//    rebinding) opens nothing.
 // 2. A request has an end: 16 KB and five seconds; each connection carries one. No more than
 //    HttpOptions::threads are answered at once, and a few dozen wait.
 // 3. No body of a request is read.
@@ -41,17 +42,18 @@ struct HttpResponse {
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 struct HttpOptions {
-  std::string host = "127.0.0.1";  // or another loopback address
+  std::string host = "127.0.0.1";  // an address; a loopback one, unless `other_machines`
   uint16_t port = 0;               // 0: any that is free
   uint32_t threads = 8;
   // Refuses who is neither the user of this process nor root, where the system tells (/proc/net).
   bool same_user = false;
+  bool other_machines = false;  // they may be answered, on an address of this machine's network
 };
 
 class HttpServer {
  public:
-  // Answers until it is destroyed. Errors: kInvalidArgument for an address that is not loopback;
-  // kIoError where it cannot be bound; kNotSupported in builds without cpp-httplib.
+  // Answers until it is destroyed. Errors: kInvalidArgument for what is no address, or not a
+  // loopback one; kIoError where it cannot be bound; kNotSupported in builds without cpp-httplib.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options, HttpHandler handler);
   // Waits for handlers that are running; connections that are open are closed.
   ~HttpServer();
@@ -83,6 +85,9 @@ class EndSignals {
   struct Saved;
   std::unique_ptr<Saved> saved_;
 };
+
+bool is_address(const std::string& text);
+bool is_loopback_address(const std::string& address);
 
 // Whether what a Host header says is this machine itself: localhost, 127.0.0.0/8 or [::1], with a
 // port or without.

@@ -216,6 +216,24 @@ TEST_F(HttpServerTest, PortsAndAddresses) {
   }
 }
 
+// Of an address that is reached from elsewhere the Host may be any name of this machine.
+TEST_F(HttpServerTest, AnswersOtherMachinesWhereItIsToldTo) {
+  start({.host = "0.0.0.0", .other_machines = true});
+  EXPECT_EQ(server_->url(), "http://0.0.0.0:" + std::to_string(server_->port()) + "/");
+  EXPECT_EQ(body_of(ask("GET /x", "Host: db1.example.org:9464\r\n")), "/x");
+  EXPECT_EQ(status_of(ask("GET /x", "")), "403");
+  EXPECT_EQ(status_of(ask("GET /x", "Host: db1\r\nSec-Fetch-Site: cross-site\r\n")), "403");
+  start({.other_machines = true});
+  EXPECT_EQ(status_of(ask("GET /x", "Host: db1.example.org\r\n")), "403");
+  const auto nothing = [](const HttpRequest&) { return HttpResponse{}; };
+  EXPECT_TRUE(HttpServer::start({.host = "db1", .other_machines = true}, nothing)
+                  .status()
+                  .is(StatusCode::kInvalidArgument));
+  // An address that is not of this machine (RFC 5737).
+  const auto elsewhere = HttpServer::start({.host = "192.0.2.1", .other_machines = true}, nothing);
+  EXPECT_TRUE(elsewhere.status().is(StatusCode::kIoError)) << elsewhere.status().to_string();
+}
+
 TEST(EndSignals, WaitReturnsAtASignalOfBefore) {
   for (const int signal : {SIGTERM, SIGINT}) {
     const EndSignals end;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/command.h"
+#include "tools/db_progress.h"
 #include "tools/dump_format.h"
 #include "tools/json.h"
 #include "tools/progress.h"
@@ -31,7 +32,7 @@ class Loader {
         input_(input),
         options_(options),
         reader_(input),
-        progress_("loaded", Progress::Unit::kBytes, common.progress) {}
+        progress_("loaded", Progress::Unit::kBytes, common.show()) {}
 
   Status run() {
     while (true) {
@@ -239,7 +240,7 @@ Status run_load(const CommonOptions& common, const LoadOptions& options) {
     loaded = loader.loaded();
     seconds = loader.seconds();
   }
-  Status status = (*db)->close();
+  Status status = close_shown(**db, common.show());
   if (!status.ok() || !common.json) return status;
   Json json;
   json.begin_object().field("trees", loaded.trees).field("entries", loaded.entries);

@@ -109,8 +109,11 @@ class CommandLine {
   }
 
   void add_progress(CLI::App& command) {
-    command.add_flag("--progress", common_.progress,
-                     "Show progress on standard error even when it is no terminal");
+    CLI::Option* progress =
+        command.add_flag("--progress", common_.progress,
+                         "Show progress on standard error even when it is no terminal");
+    command.add_flag("--quiet", common_.quiet, "Show no progress, on a terminal neither")
+        ->excludes(progress);
   }
 
   static void add_durability(CLI::App& command, Durability& durability,
@@ -140,12 +143,14 @@ class CommandLine {
     add_durability(put, put_.durability, "full");
     add_key_id(put);
     add_tree_and_hex(put);
+    add_progress(put);
 
     CLI::App& get = add_command("get", "Print the value of a key, its bytes as they are",
                                 [this] { return run_get(common_, get_); });
     get.add_option("key", get_.key)->required()->type_name("KEY");
     get.add_option("--output", get_.output, "Write the value to a file")->type_name("FILE");
     add_tree_and_hex(get);
+    add_progress(get);
 
     CLI::App& del = add_command("del", "Delete keys, all in one commit",
                                 [this] { return run_del(common_, del_); });
@@ -162,6 +167,7 @@ class CommandLine {
     scan.add_flag("--reverse", scan_.reverse, "From the last key to the first");
     scan.add_flag("--keys-only", scan_.keys_only, "Print keys alone; values are not read");
     add_tree_and_hex(scan);
+    add_progress(scan);
 
     CLI::App& count = add_command("count", "Count the entries of a tree or a key range",
                                   [this] { return run_count(common_, count_range_); });
@@ -271,6 +277,7 @@ class CommandLine {
                     "Copy no more than this, such as 50MB; default: no limit")
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
+    add_progress(command);
   }
 
   void add_target(CLI::App& command, const std::string& what) {
@@ -299,6 +306,7 @@ class CommandLine {
                     "standard input",
                     [this] { return run_verify(common_, copy_); });
     verify.add_option("--id", copy_.id, "Which backup; default: all")->type_name("ID");
+    add_progress(verify);
     CLI::App& restore = add_command("restore",
                                     "Make a database of a backup in the repository DIR; "
                                     "- is standard input",
@@ -332,6 +340,12 @@ class CommandLine {
     metrics.add_option("--every", metrics_.every_seconds, "Do so again and again")
         ->type_name("SECONDS")
         ->needs(file);
+    metrics
+        .add_option("--listen", metrics_.listen,
+                    "Serve them at http://ADDRESS:PORT/metrics until Ctrl-C; takes [ADDRESS:]PORT, "
+                    "without an address for this machine alone")
+        ->type_name("PORT")
+        ->excludes(file);
     CLI::App& compact = add_command(
         "compact", "Flush, and rewrite what carries garbage, so that it takes less disk",
         [this] { return run_compact(common_, compact_); });
@@ -340,6 +354,7 @@ class CommandLine {
                     "Read and write no more than this, such as 50MB; default: no limit")
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
+    add_progress(compact);
     add_command("counters", "Print the figures of a database that any process has open",
                 [this] { return run_counters(common_); });
 

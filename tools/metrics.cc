@@ -1,9 +1,12 @@
 #include "tools/metrics.h"
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
+#include "tools/http_server.h"
+#include "tools/json.h"
 #include "tools/stream.h"
 #include "tools/watch.h"
 
@@ -68,7 +71,69 @@ std::string metrics_text(std::string_view directory, const Counters& counters) {
   return writer.text;
 }
 
+Result<ListenPlace> parse_listen(std::string_view text) {
+  ListenPlace place;
+  std::string_view port = text;
+  if (const size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+    std::string_view address = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    const bool brackets = address.starts_with('[') && address.ends_with(']');
+    if (brackets) address = address.substr(1, address.size() - 2);
+    place.address = std::string(address);
+    const bool v6 = address.find(':') != std::string_view::npos;
+    if (!is_address(place.address) || v6 != brackets) {
+      return Status(StatusCode::kInvalidArgument,
+                    "--listen: \"" + std::string(text.substr(0, colon)) +
+                        "\" is no IP address; those of IPv6 stand in brackets");
+    }
+  }
+  const auto [at, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
+  if (error != std::errc() || at != port.data() + port.size()) {
+    return Status(StatusCode::kInvalidArgument,
+                  "--listen: a port between 0 and 65535, not \"" + std::string(port) + "\"");
+  }
+  return place;
+}
+
+namespace {
+
+constexpr char kMetricsPath[] = "/metrics";
+
+// Where the file cannot be read (any more), as where nobody has it open.
+Counters counters_or_none(const std::string& directory) {
+  Result<Counters> counters = read_counters(directory);
+  return counters.ok() ? *std::move(counters) : Counters();
+}
+
+Status listen_for_collectors(const CommonOptions& common, const std::string& text) {
+  const Result<ListenPlace> place = parse_listen(text);
+  if (!place.ok()) return place.status();
+  if (Status s = read_counters(common.directory).status(); !s.ok()) return s;
+  const EndSignals end;
+  const Result<std::unique_ptr<HttpServer>> server = HttpServer::start(
+      {.host = place->address, .port = place->port, .threads = 2, .other_machines = true},
+      [&common](const HttpRequest& request) -> HttpResponse {
+        if (request.path != kMetricsPath) {
+          return {.status = 404,
+                  .type = "text/plain; charset=utf-8",
+                  .body = std::string("the figures are at ") + kMetricsPath + "\n"};
+        }
+        return {.type = "text/plain; version=0.0.4; charset=utf-8",
+                .body = metrics_text(common.directory, counters_or_none(common.directory))};
+      });
+  if (!server.ok()) return server.status();
+  const std::string url = (*server)->url() + (kMetricsPath + 1);
+  Json json;
+  json.begin_object().field("url", url).end_object();
+  Status status = print_line(common.json ? json.text() : url);
+  if (status.ok()) end.wait();
+  return status;
+}
+
+}  // namespace
+
 Status run_metrics(const CommonOptions& common, const MetricsOptions& options) {
+  if (!options.listen.empty()) return listen_for_collectors(common, options.listen);
   if (common.json) {
     return Status(StatusCode::kInvalidArgument, "metrics has no JSON; `hawthorn counters` has");
   }
@@ -76,15 +141,14 @@ Status run_metrics(const CommonOptions& common, const MetricsOptions& options) {
   const Result<double> seconds =
       again ? parse_seconds("--every", options.every_seconds) : Result<double>(0.0);
   if (!seconds.ok()) return seconds.status();
-  for (bool first = true;; first = false) {
-    Result<Counters> counters = read_counters(common.directory);
-    if (!counters.ok() && first) return counters.status();
-    // Later, as where nobody has it open: who reads the file is to hear that.
-    if (!counters.ok()) counters = Counters();
+  if (Status s = read_counters(common.directory).status(); !s.ok()) return s;
+  while (true) {
+    // What cannot be read later is as what nobody has open: who reads the file is to hear that.
+    const Counters counters = counters_or_none(common.directory);
     Result<Output> output =
         options.file.empty() ? Result<Output>(Output::to_stdout()) : Output::to_file(options.file);
     if (!output.ok()) return output.status();
-    output->write(metrics_text(common.directory, *counters));
+    output->write(metrics_text(common.directory, counters));
     if (Status s = output->finish(); !s.ok()) return s;
     if (!again) return {};
     std::this_thread::sleep_for(std::chrono::duration<double>(*seconds));

@@ -39,6 +39,22 @@ TEST(Metrics, OfWhatNobodyHasOpenOnlyThat) {
             "# TYPE hawthorn_up gauge\nhawthorn_up{database=\"/db\"} 0\n");
 }
 
+TEST(Metrics, PlacesToListenAt) {
+  const auto is = [](std::string_view text, std::string_view address, uint16_t port) {
+    const Result<ListenPlace> place = parse_listen(text);
+    return place.ok() && place->address == address && place->port == port;
+  };
+  EXPECT_TRUE(is("9464", "127.0.0.1", 9464));
+  EXPECT_TRUE(is("0", "127.0.0.1", 0));
+  EXPECT_TRUE(is("10.1.2.3:9464", "10.1.2.3", 9464));
+  EXPECT_TRUE(is("[::1]:9464", "::1", 9464));
+  EXPECT_TRUE(is("0.0.0.0:65535", "0.0.0.0", 65535));
+  for (const char* wrong : {"", "x", "65536", "-1", "+1", "1 ", "127.0.0.1:", ":9464", "[]:1",
+                            "::1:9464", "[127.0.0.1]:9464", "localhost:9464", "127.1:9464"}) {
+    EXPECT_TRUE(parse_listen(wrong).status().is(StatusCode::kInvalidArgument)) << wrong;
+  }
+}
+
 TEST(Metrics, LabelsAreEscaped) {
   const std::string text = metrics_text("/a\"b\\c\nd", of_a_process(false));
   EXPECT_NE(text.find("hawthorn_up{database=\"/a\\\"b\\\\c\\nd\"} 0\n"), std::string::npos) << text;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace hawthorn::tools {
 namespace {
 
-constexpr uint32_t kCallsPerLook = 64;  // between two looks at the clock
+constexpr uint32_t kCallsPerLook = 64;             // between two looks at the clock
+constexpr std::chrono::milliseconds kShort(2000);  // what takes no longer shows nothing
 
 std::string format(const char* pattern, double number, const char* unit) {
   char text[48];
@@ -45,13 +47,20 @@ std::string short_time(double seconds) {
   return text;
 }
 
-Progress::Progress(std::string_view verb, Unit unit, bool wanted)
+Progress::Progress(std::string_view verb, Unit unit, ProgressShow show)
     : verb_(verb),
       unit_(unit),
       terminal_(::isatty(STDERR_FILENO) == 1),
-      shown_(wanted || terminal_),
+      asked_for_(show == ProgressShow::kAlways),
+      shown_(show != ProgressShow::kNever && (asked_for_ || terminal_)),
       start_(Clock::now()),
-      next_(start_ + std::chrono::milliseconds(terminal_ ? 200 : 1000)) {}
+      next_(start_ + first_after()) {}
+
+std::chrono::milliseconds Progress::period() const {
+  return std::chrono::milliseconds(terminal_ ? 200 : 1000);
+}
+
+std::chrono::milliseconds Progress::first_after() const { return asked_for_ ? period() : kShort; }
 
 Progress::~Progress() {
   if (line_open_) std::fputs("\r\x1b[K", stderr);
@@ -66,7 +75,7 @@ void Progress::look(uint64_t done, uint64_t total) {
   calls_until_look_ = unit_ == Unit::kContainers ? 1 : kCallsPerLook;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
-  next_ = now + std::chrono::milliseconds(terminal_ ? 200 : 1000);
+  next_ = now + period();
 
   const double elapsed = seconds();
   const double rate = static_cast<double>(done) / elapsed;
@@ -90,6 +99,31 @@ void Progress::look(uint64_t done, uint64_t total) {
     std::fprintf(stderr, "%s\n", line.c_str());
   }
   std::fflush(stderr);
+}
+
+PolledProgress::PolledProgress(std::string_view verb, Progress::Unit unit, ProgressShow show,
+                               std::function<Point()> ask)
+    : progress_(verb, unit, show), ask_(std::move(ask)) {
+  if (progress_.shown()) thread_ = std::thread([this] { run(); });
+}
+
+PolledProgress::~PolledProgress() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  ends_.notify_all();
+  thread_.join();
+}
+
+void PolledProgress::run() {
+  std::unique_lock lock(mutex_);
+  for (auto wait = progress_.first_after(); !ends_.wait_for(lock, wait, [this] { return ended_; });
+       wait = progress_.period()) {
+    const Point point = ask_();
+    progress_.update_step(point.done, point.total);
+  }
 }
 
 }  // namespace hawthorn::tools

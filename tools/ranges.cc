@@ -1,5 +1,7 @@
 // scan and count: key ranges.
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "tools/command.h"
@@ -23,6 +25,7 @@ class EntryPrinter {
       print_text(key, value);
     }
   }
+  bool to_terminal() const { return output_.is_terminal(); }
   bool ok() const { return output_.status().ok(); }
   Status finish() { return output_.finish(); }
 
@@ -78,6 +81,15 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
                                         .upper = range->upper,
                                         .snapshot = nullptr,
                                         .key_only = options.keys_only});
+  std::optional<Progress> progress(std::in_place, "printed", Progress::Unit::kEntries,
+                                   common.show_beside(printer.to_terminal()));
+  uint64_t total = 0;
+  if (progress->shown()) {
+    std::optional<std::string_view> upper;
+    if (range->upper) upper = *range->upper;
+    const Result<RangeEstimate> estimate = (*db)->estimate(*tree, range->lower, upper);
+    if (estimate.ok()) total = std::min(estimate->entries, options.limit);
+  }
   Status status;
   uint64_t left = options.limit;
   for (bool more = options.reverse ? cursor.last() : cursor.first();
@@ -87,7 +99,9 @@ Status run_scan(const CommonOptions& common, const ScanCommandOptions& options) 
     if (!status.ok()) break;
     printer.print(cursor.key(), cursor.value());
     --left;
+    progress->update(options.limit - left, total);
   }
+  progress.reset();
   // What was read before an error is printed before the error is.
   Status printed = printer.finish();
   if (status.ok()) status = cursor.status();
@@ -104,7 +118,7 @@ Status run_count(const CommonOptions& common, const RangeOptions& range_options)
 
   uint64_t count = 0;
   {
-    Progress progress("counted", Progress::Unit::kEntries, common.progress);
+    Progress progress("counted", Progress::Unit::kEntries, common.show());
     const auto add = [&](std::span<const Entry> entries) {
       count += entries.size();
       progress.update(count, 0);

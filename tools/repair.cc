@@ -108,9 +108,11 @@ Status run_repair(const CommonOptions& common, const RepairCommandOptions& optio
     if (level == LogLevel::kInfo && !common.verbose) return;
     std::fprintf(stderr, "hawthorn: %.*s\n", static_cast<int>(message.size()), message.data());
   };
-  Progress progress("looked at", Progress::Unit::kContainers, common.progress);
-  repair.progress = [&progress](uint64_t done, uint64_t all) { progress.update(done, all); };
-  const Result<RepairReport> report = Db::repair(common.directory, options.target, repair);
+  const Result<RepairReport> report = [&] {
+    Progress progress("looked at", Progress::Unit::kContainers, common.show());
+    repair.progress = [&progress](uint64_t done, uint64_t all) { progress.update(done, all); };
+    return Db::repair(common.directory, options.target, repair);
+  }();
   if (!report.ok()) return report.status();
   const Status printed = print_line(common.json ? json_of(*report) : text_of(*report));
   if (!printed.ok() || report->ok()) return printed;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/command.h"
+#include "tools/db_progress.h"
 #include "tools/json.h"
 #include "tools/progress.h"
 #include "tools/stream.h"
@@ -35,7 +36,7 @@ class Importer {
         input_(input),
         options_(options),
         reader_(input, format, options.columns),
-        progress_("imported", Progress::Unit::kBytes, common.progress) {}
+        progress_("imported", Progress::Unit::kBytes, common.show()) {}
 
   Status run() {
     if (options_.bulk) {
@@ -183,7 +184,7 @@ Status run_import(const CommonOptions& common, const TableOptions& options) {
     entries = importer.entries();
     seconds = importer.seconds();
   }
-  if (Status s = (*db)->close(); !s.ok()) return s;
+  if (Status s = close_shown(**db, common.show()); !s.ok()) return s;
   return report_moved(common, entries, input->bytes_read(), seconds);
 }
 
@@ -216,7 +217,8 @@ Status run_export(const CommonOptions& common, const TableOptions& options) {
   uint64_t entries = 0;
   double seconds = 0;
   {
-    Progress progress("exported", Progress::Unit::kEntries, common.progress);
+    Progress progress("exported", Progress::Unit::kEntries,
+                      common.show_beside(output->is_terminal()));
     TableWriter writer(*output, *format, form, has->expires);
     Cursor cursor = (*db)->cursor(*tree, {.lower = range->lower, .upper = range->upper});
     Status status =

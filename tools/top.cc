@@ -132,7 +132,6 @@ void show_memory(Page& page) {
              short_bytes(number(now, "memory_" + std::string(part) + "_bytes")) + "  ";
   }
   page.line(parts);
-  page.line("");
 }
 
 void show_disk(Page& page) {
@@ -175,9 +174,8 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   size_t columns() const {
-    winsize size = {};
-    if (!there_ || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
-    return size.ws_col;
+    const size_t columns = size().ws_col;
+    return columns == 0 ? 100 : columns;
   }
 
   Status draw(const std::string& page) const {
@@ -186,8 +184,18 @@ class Screen {
       output.write(page + "\n");
       return output.finish();
     }
+    // What is below its last line would move the rest up.
+    size_t left = size().ws_row == 0 ? ~size_t{0} : size().ws_row;
     std::string text = "\x1b[H";
-    for (const char c : page) text += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
+    for (const char c : page) {
+      if (c != '\n') {
+        text += c;
+      } else if (--left == 0) {
+        break;
+      } else {
+        text += "\x1b[K\n";
+      }
+    }
     std::fputs((text + "\x1b[J").c_str(), stdout);
     std::fflush(stdout);
     return {};
@@ -212,6 +220,13 @@ class Screen {
   }
 
  private:
+  // Zeros where it has none.
+  winsize size() const {
+    winsize size = {};
+    if (!there_ || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+    return size;
+  }
+
   bool there_;
   termios before_ = {};
 };
@@ -228,24 +243,33 @@ std::string top_page(std::string_view directory, std::span<const Counters> looks
              : now.alive ? ", open for " + short_time(open_s)
                          : ", which is not there any more"));
   page.line("");
+  show_memory(page);
+  show_disk(page);
+  page.line("");
   page.heading("");
   page.rates("commits", "commits", false);
   page.rates("operations", "operations", false);
   page.rates("conflicts", "conflicts", false);
   page.rates("read from disk", "bytes_read", true);
+  page.rates("reads waited for", "disk_reads", false);
+  page.quotient("  each takes", "disk_read_us", "disk_reads", 1, "us");
+  page.rates("batches of reads", "disk_read_batches", false);
+  page.quotient("  each takes", "disk_read_batch_us", "disk_read_batches", 1, "us");
   page.rates("written to the log", "bytes_written_log", true);
-  page.rates("written to data", "bytes_written_data", true);
-  page.rates("flushes", "flushes", false);
   page.rates("syncs of the log", "log_syncs", false);
   page.quotient("  each takes", "log_sync_us", "log_syncs", 1e-3, "ms");
+  page.rates("commits that wait", "commit_waits", false);
+  page.quotient("  each waits for", "commit_wait_us", "commit_waits", 1e-3, "ms");
   page.rates("commits slowed by pacing", "write_waits", false);
   page.quotient("  each waits for", "write_wait_us", "write_waits", 1e-3, "ms");
+  page.rates("written to data", "bytes_written_data", true);
+  page.rates("flushes", "flushes", false);
+  page.quotient("  each merges for", "flush_us", "flushes", 1e-3, "ms");
+  page.rates("batches of the manifest", "manifest_batches", false);
+  page.quotient("  each takes", "manifest_batch_us", "manifest_batches", 1e-3, "ms");
   page.rates("background I/O", "background_io_bytes", true);
   page.rates("blocks found in frames", "frame_hits", false);
   page.rates("  read into frames", "frame_misses", false);
-  page.line("");
-  show_memory(page);
-  show_disk(page);
   return page.take();
 }
 

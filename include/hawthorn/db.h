@@ -132,6 +132,14 @@ struct CheckOptions {
   size_t errors_max = 1000;
 };
 
+struct CompactOptions {
+  // Called by the thread that compacts, without locks, behind what is flushed first: with the
+  // containers that were rewritten, and how many there are to be. These become more where data
+  // files are emptied in the end. What it returns, unless it is ok, ends the compaction and is what
+  // compact returns; what was rewritten stays so. It must not throw.
+  std::function<Status(uint64_t containers_done, uint64_t containers)> progress = {};
+};
+
 class HAWTHORN_EXPORT Db {
  public:
   class HAWTHORN_HIDDEN Impl;
@@ -447,7 +455,7 @@ class HAWTHORN_EXPORT Db {
   Status flush();
   // Flushes, shows all entries to the flush filters, then rewrites the containers that carry
   // garbage.
-  Status compact();
+  Status compact(const CompactOptions& options = {});
   // Waits until background work has nothing left to do (unflushed data below its threshold stays in
   // memory).
   Status drain();

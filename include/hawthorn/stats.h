@@ -84,15 +84,26 @@ struct Stats {
   uint64_t operations = 0;
   uint64_t conflicts = 0;
   uint64_t flushes = 0;
+  uint64_t flush_us = 0;  // that merging took in these; what they write reaches the disk behind it
   uint64_t reclusters = 0;
   uint64_t splits = 0;
   uint64_t joins = 0;
   uint64_t manifest_batches = 0;
+  // That making flushes durable took in these: waits for writes and syncs, the manifest.
+  uint64_t manifest_batch_us = 0;
   uint64_t log_syncs = 0;
-  uint64_t log_sync_us = 0;  // that these took, each with what it wrote out before
+  uint64_t log_sync_us = 0;     // that these took, each with what it wrote out before
+  uint64_t commit_waits = 0;    // commits with Durability::kFull, and prepares
+  uint64_t commit_wait_us = 0;  // for which they waited for the sync of their group
   uint64_t bytes_written_log = 0;
   uint64_t bytes_written_data = 0;
   uint64_t bytes_read = 0;
+  // Reads from disk that a call or a flush waited for, one by one, and for how long; and batches of
+  // them, from the first to the last. Not what cursors read ahead, nor what read queues do.
+  uint64_t disk_reads = 0;
+  uint64_t disk_read_us = 0;
+  uint64_t disk_read_batches = 0;
+  uint64_t disk_read_batch_us = 0;
   // Blocks that were found in frames; that were read into them; of those, the ones that somewhat
   // more frames would have kept.
   uint64_t frame_hits = 0;

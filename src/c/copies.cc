@@ -49,6 +49,10 @@ RestoreOptions restore_options(const CopyOptions& options) {
           .encryption = options.encryption};
 }
 
+VerifyOptions verify_options(const CopyOptions& options) {
+  return {.encryption = options.encryption, .progress = options.progress};
+}
+
 void show_backup(const BackupInfo& info, hawthorn_records* records) {
   records->add()
       .number("id", info.id)
@@ -112,6 +116,7 @@ using hawthorn::c::GivenCall;
 using hawthorn::c::need;
 using hawthorn::c::RepositoryGiven;
 using hawthorn::c::take_copy_options;
+using hawthorn::c::verify_options;
 
 hawthorn_code hawthorn_db_checkpoint(hawthorn_db* db, const char* directory,
                                      const hawthorn_copy_options* options, hawthorn_error** error) {
@@ -173,7 +178,7 @@ hawthorn_code hawthorn_repository_verify(hawthorn_repository* repository, uint64
     Status s = need(RepositoryGiven(repository));
     if (s.ok()) s = take_copy_options(options, &taken);
     if (!s.ok()) return s;
-    return repository->repository->verify(id, {.encryption = taken.encryption});
+    return repository->repository->verify(id, verify_options(taken));
   });
 }
 
@@ -220,8 +225,7 @@ hawthorn_code hawthorn_verify_backup(hawthorn_stream_source source, void* contex
     if (s.ok()) s = take_copy_options(options, &taken);
     if (!s.ok()) return s;
     hawthorn::c::CallbackSource from(source, context);
-    return hawthorn::c::hand_out_backup(
-        hawthorn::verify_backup(from, {.encryption = taken.encryption}), out);
+    return hawthorn::c::hand_out_backup(hawthorn::verify_backup(from, verify_options(taken)), out);
   });
 }
 

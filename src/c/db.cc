@@ -166,6 +166,21 @@ hawthorn_code hawthorn_db_flush(hawthorn_db* db, hawthorn_error** error) {
 hawthorn_code hawthorn_db_compact(hawthorn_db* db, hawthorn_error** error) {
   return hawthorn::c::on_db(db, error, [](Db& on) { return on.compact(); });
 }
+hawthorn_code hawthorn_db_compact_with(hawthorn_db* db, const hawthorn_compact_options* options,
+                                       hawthorn_error** error) {
+  return hawthorn::c::on_db(db, error, [options](Db& on) -> Status {
+    hawthorn_compact_options taken;
+    if (Status s = hawthorn::c::take(options, "hawthorn_compact_options", &taken); !s.ok())
+      return s;
+    hawthorn::CompactOptions how;
+    if (taken.progress != nullptr) {
+      how.progress = [&taken](uint64_t done, uint64_t all) {
+        return hawthorn::c::take_error(taken.progress(taken.context, done, all));
+      };
+    }
+    return on.compact(how);
+  });
+}
 hawthorn_code hawthorn_db_drain(hawthorn_db* db, hawthorn_error** error) {
   return hawthorn::c::on_db(db, error, [](Db& on) { return on.drain(); });
 }

@@ -213,12 +213,50 @@ TEST_F(DbCTest, NamedSnapshotsStay) {
   C_FAILS("NotFound", hawthorn_db_drop_snapshot(db_.get(), "monday", 6, &e));
 }
 
+struct CompactTold {
+  uint64_t calls = 0;
+  uint64_t done = 0;
+  uint64_t all = 0;
+  bool ends = false;
+};
+hawthorn_error* tell_compact(void* context, uint64_t done, uint64_t all) {
+  auto* told = static_cast<CompactTold*>(context);
+  ++told->calls;
+  told->done = done;
+  told->all = all;
+  return told->ends ? hawthorn_error_create(HAWTHORN_BUSY, "that is enough", HAWTHORN_STRING)
+                    : nullptr;
+}
+
+TEST_F(DbCTest, CompactTellsAndEnds) {
+  open_with_tree();
+  for (int step : {1, 20}) {
+    for (int i = 0; i < 3000; i += step) put("key" + std::to_string(i), std::string(1000, 'v'));
+    C_OK(hawthorn_db_flush(db_.get(), &e));
+  }
+  CompactTold told;
+  told.ends = true;
+  hawthorn_compact_options options = HAWTHORN_COMPACT_OPTIONS_INIT;
+  options.progress = tell_compact;
+  options.context = &told;
+  C_FAILS("Busy: that is enough", hawthorn_db_compact_with(db_.get(), &options, &e));
+  EXPECT_EQ(told.calls, 1U);
+  EXPECT_GT(told.all, 0U);
+  told = {};
+  C_OK(hawthorn_db_compact_with(db_.get(), &options, &e));
+  EXPECT_GT(told.calls, 1U);
+  EXPECT_EQ(told.done, told.all);
+  options.struct_size = 3;
+  C_FAILS("InvalidArgument", hawthorn_db_compact_with(db_.get(), &options, &e));
+}
+
 TEST_F(DbCTest, MaintenanceRuns) {
   open_with_tree();
   for (int i = 0; i < 1000; ++i) put("key" + std::to_string(i), std::string(100, 'v'));
   C_OK(hawthorn_db_sync(db_.get(), &e));
   C_OK(hawthorn_db_flush(db_.get(), &e));
   C_OK(hawthorn_db_compact(db_.get(), &e));
+  C_OK(hawthorn_db_compact_with(db_.get(), nullptr, &e));
   C_OK(hawthorn_db_drain(db_.get(), &e));
   C_OK(hawthorn_db_warm_up(db_.get(), &e));
   C_OK(hawthorn_db_set_background_io_limit(db_.get(), 1 << 20, &e));
@@ -233,8 +271,12 @@ TEST_F(DbCTest, MaintenanceRuns) {
   EXPECT_EQ(hawthorn_records_number(stats, 0, "memory_budget_bytes", 0), uint64_t{48} << 20);
   EXPECT_EQ(hawthorn_records_number(stats, 0, "background_io_bytes_per_second", 0), 1U << 20);
   hawthorn_field field;
-  C_OK(hawthorn_records_find(stats, 0, "write_wait_us", &field, &e));
-  EXPECT_EQ(field.unit, static_cast<hawthorn_unit>(HAWTHORN_UNIT_MICROSECONDS));
+  for (const char* time : {"write_wait_us", "disk_read_us", "disk_read_batch_us", "flush_us",
+                           "manifest_batch_us", "commit_wait_us"}) {
+    C_OK(hawthorn_records_find(stats, 0, time, &field, &e));
+    EXPECT_EQ(field.unit, static_cast<hawthorn_unit>(HAWTHORN_UNIT_MICROSECONDS)) << time;
+  }
+  EXPECT_GT(hawthorn_records_number(stats, 0, "flush_us", 0), 0U);
   C_OK(hawthorn_records_find(stats, 0, "trees", &field, &e));
   EXPECT_EQ(field.type, static_cast<hawthorn_field_type>(HAWTHORN_FIELD_RECORDS));
   ASSERT_EQ(hawthorn_records_count(field.records), 1U);

@@ -510,7 +510,7 @@ Status BackupRepository::verify(uint64_t id, const VerifyOptions& options) {
   os::MutexLock lock(impl_->mutex);
   const Result<format::BackupIndex> index = impl_->index(id, options.encryption);
   if (!index.ok()) return index.status();
-  db::CopyPace pace(impl_->machine, 0, nullptr);
+  db::CopyPace pace(impl_->machine, 0, options.progress);
   return impl_->read(*index, nullptr, options.encryption, pace);
 }
 

@@ -300,7 +300,7 @@ Result<BackupInfo> Db::backup_to(BackupSink& sink, const BackupOptions& options)
 }
 
 Result<BackupInfo> verify_backup(BackupSource& source, const VerifyOptions& options) {
-  db::CopyPace pace(os::real_machine(), 0, nullptr);
+  db::CopyPace pace(os::real_machine(), 0, options.progress);
   return db::read_stream(source, nullptr, pace, options.encryption);
 }
 

@@ -403,7 +403,7 @@ Status Db::flush() {
   return flushed;
 }
 
-Status Db::compact() {
+Status Db::compact(const CompactOptions& options) {
   // What is damaged stays as it is, and is told at the end.
   Status damaged;
   const auto ends = [&damaged](Status status) {
@@ -425,9 +425,11 @@ Status Db::compact() {
     if (Status s = impl_->expiry_->run_all(); !s.ok()) return s;
     if (Status s = ends(flush()); !s.ok()) return s;
   }
-  if (Status s = ends(impl_->scheduler_->recluster_all()); !s.ok()) return s;
+  db::RewriteCount count(options.progress);
+  if (Status s = ends(impl_->scheduler_->recluster_all(&count)); !s.ok()) return s;
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
-  impl_->scheduler_->shrink();
+  impl_->scheduler_->shrink(&count);
+  if (!count.status().ok()) return count.status();
   if (Status s = impl_->publisher_->publish(); !s.ok()) return s;
   return damaged;
 }
@@ -611,6 +613,7 @@ void Db::Impl::figures(Stats* stats) const {
   stats->operations = operations_.load(std::memory_order_relaxed);
   const db::SchedulerStats& flushing = scheduler_->stats();
   stats->flushes = flushing.flushes.load(std::memory_order_relaxed);
+  stats->flush_us = flushing.flush_us.load(std::memory_order_relaxed);
   stats->reclusters = flushing.reclusters.load(std::memory_order_relaxed);
   stats->splits = flushing.splits.load(std::memory_order_relaxed);
   stats->joins = flushing.joins.load(std::memory_order_relaxed);
@@ -618,17 +621,25 @@ void Db::Impl::figures(Stats* stats) const {
   stats->write_wait_us = flushing.write_wait_us.load(std::memory_order_relaxed);
   stats->bytes_written_data = publisher_->bytes_written();
   stats->manifest_batches = publisher_->batches();
+  stats->manifest_batch_us = publisher_->batch_us();
   stats->manifest_batch = publisher_->manifest_batch();
   if (followers_ != nullptr) {
     stats->follower_bytes_held = space_->held_blocks() * os::kBlockBytes;
     stats->followers = followers_->list();
   }
   stats->bytes_read = residency_->bytes_read();
+  const tree::DiskReads& disk = residency_->disk();
+  stats->disk_reads = disk.count();
+  stats->disk_read_us = disk.us();
+  stats->disk_read_batches = disk.batches();
+  stats->disk_read_batch_us = disk.batch_us();
   if (log_ != nullptr) {
     const wal::LogStats log = log_->stats();
     stats->log_bytes = log_->head() - std::min(log_->head(), log_->trimmed());
     stats->log_syncs = log.syncs;
     stats->log_sync_us = log.sync_us;
+    stats->commit_waits = log.commit_waits;
+    stats->commit_wait_us = log.commit_wait_us;
     stats->bytes_written_log = log.bytes_drained;
   }
   stats->visible_timestamp = sequencer_->visible().load(std::memory_order_acquire);

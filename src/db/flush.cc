@@ -308,6 +308,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
     }
   }
   const size_t delta_bytes = cut->frozen == nullptr ? 0 : cut->frozen->bytes_each();
+  const uint64_t begin_us = machine_.clock->monotonic_us();
   FlushEvents events(machine_, tree->id(), cut->container->low, delta_bytes, policy.rewrites());
   MovedLarge moved(store_);
   if (policy.move_file.has_value() &&
@@ -360,6 +361,7 @@ Status Scheduler::try_flush(tree::TreeState* tree, const std::string& low, bool 
   if (moves) store_->large_moves.open();
   flushed_bytes_.fetch_add(delta_bytes, std::memory_order_relaxed);
   hold_moved(moved.keep());
+  stats_.flush_us.fetch_add(machine_.clock->monotonic_us() - begin_us, std::memory_order_relaxed);
   stats_.flushes.fetch_add(1, std::memory_order_relaxed);
   if (split) stats_.splits.fetch_add(1, std::memory_order_relaxed);
   if (reclustered) stats_.reclusters.fetch_add(1, std::memory_order_relaxed);

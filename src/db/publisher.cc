@@ -229,6 +229,7 @@ Lsn Publisher::trim_point() {
 
 Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBatch extra) {
   Lsn kept_for_feeds = 0;
+  const uint64_t begin_us = machine_.clock->monotonic_us();
   if (Status s = batch->group.wait(); !s.ok()) return s;
   for (const tree::ExtentRef& extent : batch->edit.fresh) {
     store_->space->mark_written(
@@ -287,6 +288,7 @@ Status Publisher::publish_batch(std::unique_ptr<Batch> batch, format::ManifestBa
   if (Status s = manifest_->append(extra); !s.ok()) return s;
   if (feeds_ != nullptr) feeds_->published(extra.feeds_set);
   HAWTHORN_TEST_POINT("publisher.after_manifest");
+  batch_us_.fetch_add(machine_.clock->monotonic_us() - begin_us, std::memory_order_relaxed);
   batches_.fetch_add(1, std::memory_order_relaxed);
   if (batch->number != 0) durable_batch_.store(batch->number, std::memory_order_release);
   manifest_batch_.store(manifest_->state().last_batch, std::memory_order_release);

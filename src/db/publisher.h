@@ -110,6 +110,7 @@ class Publisher {
   Status status() const;
   uint64_t manifest_batch() const { return manifest_batch_.load(std::memory_order_acquire); }
   uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
+  uint64_t batch_us() const { return batch_us_.load(std::memory_order_relaxed); }
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }
   // By others, to data files.
   void count_written(uint64_t bytes) { bytes_written_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -166,6 +167,7 @@ class Publisher {
   std::atomic<bool> trim_held_{false};
   std::atomic<uint64_t> durable_batch_{0};
   std::atomic<uint64_t> batches_{0};
+  std::atomic<uint64_t> batch_us_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> growth_asked_{0};
   os::Thread thread_;

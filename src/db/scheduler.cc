@@ -604,32 +604,32 @@ Status Scheduler::flush_each(tree::TreeState* tree, const std::vector<std::strin
   return full;
 }
 
-Status Scheduler::recluster_all() {
+Status Scheduler::recluster_all(RewriteCount* count) {
+  std::vector<std::pair<tree::TreeState*, std::string>> due;
+  for (tree::TreeState* tree : trees_()) {
+    os::epoch::Guard guard;
+    for (const tree::Container* container : tree->directory().all()) {
+      const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
+      const tree::Run* run = file->run.load(std::memory_order_acquire);
+      if (file->values.size() > 1 || file->garbage_bytes() > 0 ||
+          (run != nullptr && run->has_versions())) {
+        due.emplace_back(tree, container->low);
+      }
+    }
+  }
   Status damaged;
   tree::MergePolicy recluster = policy();
   recluster.recluster = true;
-  for (tree::TreeState* tree : trees_()) {
-    std::vector<std::string> lows;
-    {
-      os::epoch::Guard guard;
-      for (const tree::Container* container : tree->directory().all()) {
-        const tree::RunFile* file = container->descriptor.load(std::memory_order_acquire)->run;
-        const tree::Run* run = file->run.load(std::memory_order_acquire);
-        if (file->values.size() > 1 || file->garbage_bytes() > 0 ||
-            (run != nullptr && run->has_versions())) {
-          lows.push_back(container->low);
-        }
-      }
-    }
-    for (const std::string& low : lows) {
-      bool flushed = false;
-      if (machine_.background_io != nullptr) machine_.background_io->await();
-      const os::IoLimit::Scope counts(machine_.background_io);
-      Status s = flush_container(tree, low, true, true, recluster, &flushed);
-      if (!s.ok() && !s.is(StatusCode::kCorruption)) return s;
-      if (damaged.ok()) damaged = std::move(s);
-      os::epoch::collect();
-    }
+  if (!count->add(0, due.size())) return {};
+  for (size_t left = due.size(); const auto& [tree, low] : due) {
+    bool flushed = false;
+    if (machine_.background_io != nullptr) machine_.background_io->await();
+    const os::IoLimit::Scope counts(machine_.background_io);
+    Status s = flush_container(tree, low, true, true, recluster, &flushed);
+    if (!s.ok() && !s.is(StatusCode::kCorruption)) return s;
+    if (damaged.ok()) damaged = std::move(s);
+    os::epoch::collect();
+    if (!count->add(1, --left)) break;
   }
   return damaged;
 }

@@ -50,6 +50,7 @@ namespace hawthorn::db {
 
 struct SchedulerStats {
   std::atomic<uint64_t> flushes{0};
+  std::atomic<uint64_t> flush_us{0};
   std::atomic<uint64_t> reclusters{0};
   std::atomic<uint64_t> splits{0};
   std::atomic<uint64_t> joins{0};
@@ -70,6 +71,25 @@ inline size_t part_of(size_t bytes, double share) {
 
 // What a merge changes in the manifest and on disk.
 Edit edit_of(const tree::MergeOutput& output);
+
+// How many containers were rewritten, for who asks to be told, and whether that one goes on.
+class RewriteCount {
+ public:
+  using Told = std::function<Status(uint64_t done, uint64_t all)>;
+  explicit RewriteCount(const Told& told) : told_(told) {}
+  // `more`: of what was begun, but for this one. Whether to go on; without locks.
+  bool add(uint64_t rewritten, uint64_t more) {
+    done_ += rewritten;
+    if (told_ != nullptr) status_ = told_(done_, done_ + more);
+    return status_.ok();
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const Told& told_;
+  uint64_t done_ = 0;
+  Status status_;
+};
 
 class MovedLarge;
 
@@ -128,7 +148,8 @@ class Scheduler : public txn::Admission {
   // Whether no delta holds anything: only then may the log go. Exact while nobody writes.
   bool all_flushed() const;
   // Rewrites every container that has garbage or more than one value extent. kCorruption: as above.
-  Status recluster_all();
+  // Returns early, and ok, where who counts gives up.
+  Status recluster_all(RewriteCount* count);
   // Rewrites the container that covers the key without what deleted ranges hide of it. *flushed:
   // it did something. Errors: those of flushing.
   Status erase(tree::TreeState* tree, const std::string& key, bool* flushed);
@@ -136,8 +157,8 @@ class Scheduler : public txn::Admission {
   // the data files do not need.
   Status drain();
   // Empties and removes data files as long as there is more free space in them than the reserve
-  // and growth need.
-  void shrink() EXCLUDES(shrink_mutex_);
+  // and growth need. `count`: null, or as for recluster_all.
+  void shrink(RewriteCount* count = nullptr) EXCLUDES(shrink_mutex_);
   // What the log's scan has put into deltas may stay there: as much as readers that miss nothing
   // would leave them, or what it is. Their quota shrinks later, by and by.
   void keep_replayed();

@@ -34,31 +34,48 @@ uint64_t Scheduler::spare_blocks(bool eager) {
 }
 
 // The mutex is free while it waits for its turn: the background thread takes it, too.
-void Scheduler::shrink() {
-  const auto repeat = [this](auto step) {
+void Scheduler::shrink(RewriteCount* count) {
+  size_t rewritten = 0;  // in the last step
+  size_t left = 0;
+  // Whether to go on behind it.
+  const auto repeat = [&](auto step) {
     for (bool more = true; more;) {
-      if (machine_.background_io != nullptr) machine_.background_io->await();
-      const os::IoLimit::Scope counts(machine_.background_io);
-      more = step() == Step::kDone;
+      rewritten = 0;
+      {
+        if (machine_.background_io != nullptr) machine_.background_io->await();
+        const os::IoLimit::Scope counts(machine_.background_io);
+        more = step() == Step::kDone;
+      }
+      if (count != nullptr && rewritten != 0 && !count->add(rewritten, left)) return false;
     }
+    return true;
   };
+  if (count != nullptr && !count->status().ok()) return;
   {
     os::MutexLock lock(shrink_mutex_);
     untidy_.clear();
   }
-  repeat([this] {
+  const bool goes_on = repeat([&] {
     os::MutexLock lock(shrink_mutex_);
-    return tidy_step();
+    const Step step = tidy_step();
+    rewritten = step == Step::kDone ? 1 : 0;
+    left = untidy_.size();
+    return step;
   });
   static_cast<void>(publisher_->publish().ok());
   os::epoch::collect();
+  if (!goes_on) return;
   {
     os::MutexLock lock(shrink_mutex_);
     immovable_.clear();
   }
-  repeat([this] {
+  repeat([&] {
     os::MutexLock lock(shrink_mutex_);
-    return shrink_step(true);
+    const bool moves = !movers_.empty();
+    const Step step = shrink_step(true);
+    rewritten = moves && step == Step::kDone ? 1 : 0;
+    left = movers_.size();
+    return step;
   });
 }
 

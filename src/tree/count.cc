@@ -197,7 +197,8 @@ struct HeaderRead {
 };
 
 // What was read tells, or is read once more.
-Status take_header(os::DataKeys* keys, HeaderRead& read) {
+Status take_header(Store& store, HeaderRead& read) {
+  os::DataKeys* const keys = store.machine->keys;
   RunFile* file = read.run->file.get();
   const auto verified = [&] {
     const std::string where = Residency::place(read.file, read.offset);
@@ -207,7 +208,8 @@ Status take_header(os::DataKeys* keys, HeaderRead& read) {
   };
   Status status = verified();
   if (status.is(StatusCode::kCorruption)) {
-    status = read.file->read_at(read.offset, {read.memory, read.bytes});
+    status =
+        store.residency->disk().read({read.file, read.offset, read.memory, read.bytes, nullptr});
     if (status.ok()) status = verified();
   }
   if (!status.ok()) return status;
@@ -231,20 +233,15 @@ Result<bool> told_by_memory(Residency& residency, RunFile* file) {
   return file->live.load(std::memory_order_acquire) != RunFile::kNotLooked;
 }
 
-void read_together(const os::Machine& machine, std::vector<HeaderRead>& reads) {
+void read_together(Store& store, std::vector<HeaderRead>& reads) {
   std::vector<os::IoRead> requests;
   for (HeaderRead& read : reads) {
     requests.push_back({read.file, read.offset, read.memory, read.bytes, &read});
   }
-  const os::IoQueueLease queue = machine.queues->lease();
-  queue->submit(requests);
-  std::vector<os::IoCompletion> done(requests.size());
-  while (queue->in_flight() > 0) {
-    const size_t count = queue->reap(done, done.size());
-    for (size_t i = 0; i < count; ++i) {
-      static_cast<HeaderRead*>(done[i].context)->status = std::move(done[i].status);
-    }
-  }
+  const os::IoQueueLease queue = store.machine->queues->lease();
+  store.residency->disk().read_all(*queue, requests, [](os::IoCompletion done) {
+    static_cast<HeaderRead*>(done.context)->status = std::move(done.status);
+  });
 }
 }  // namespace
 
@@ -272,12 +269,12 @@ Status look_at(Store& store, const std::vector<UnseenRun>& runs, size_t* failed)
     }
     reads.push_back(std::move(read));
   }
-  if (first.ok() && !reads.empty()) read_together(*store.machine, reads);
+  if (first.ok() && !reads.empty()) read_together(store, reads);
   for (HeaderRead& read : reads) {
     if (first.ok()) {
       *failed = read.number;
       residency.count_read(read.bytes);
-      first = read.status.ok() ? take_header(store.machine->keys, read) : std::move(read.status);
+      first = read.status.ok() ? take_header(store, read) : std::move(read.status);
     }
     residency.release(os::Quota::kMerge, read.memory, read.bytes);
   }

@@ -73,8 +73,7 @@ void LargeRead::go_on(uint64_t from, size_t size, char* to) {
 Status LargeRead::run() {
   if (Status s = begin(); !s.ok()) return s;
   while (!done_) {
-    const os::IoRead read = request();
-    arrived(read.file->read_at(read.offset, {read.data, read.size}));
+    arrived(residency_->disk().read(request()));
   }
   return status_;
 }

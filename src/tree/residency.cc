@@ -93,7 +93,12 @@ void RunFile::quarantine(const Status& status) {
 // ---- Residency
 
 Residency::Residency(const os::Machine& machine, os::Arena* arena, space::Space* space)
-    : machine_(machine), arena_(arena), space_(space), frames_(arena), compression_(arena) {}
+    : machine_(machine),
+      arena_(arena),
+      space_(space),
+      frames_(arena),
+      disk_(machine),
+      compression_(arena) {}
 
 Residency::~Residency() {
   os::MutexLock lock(mutex_);
@@ -461,7 +466,7 @@ Result<std::unique_ptr<Run>> Residency::check_run(RunFile* file, char* memory, s
           Run::verify_front(memory, bytes, image->memory_bytes(), file->record.run_checksum, where);
     }
     if (status.ok()) break;
-    if (again) status = disk->read_at(offset, {memory, bytes});
+    if (again) status = disk_.read({disk, offset, memory, bytes, nullptr});
     if (!again || !status.ok()) return status;
   }
   const bool whole = bytes == image->memory_bytes();
@@ -525,7 +530,7 @@ Status Residency::load_outline(RunFile* file) {
   const std::string where = place(request.file, request.offset);
   Status status;
   for (bool again = true;; again = false) {
-    status = request.file->read_at(request.offset, {memory, bytes});
+    status = disk_.read({request.file, request.offset, memory, bytes, nullptr});
     if (!status.ok()) break;
     count_read(bytes);
     status = open_header(machine_.keys, file->record, memory, bytes, where);
@@ -573,7 +578,7 @@ Status Residency::load_image(RunFile* file, RunPart part) {
   }
   HAWTHORN_TEST_POINT("residency.before_run_is_read");
   const os::IoRead request = front_request(*file, memory);
-  Status status = request.file->read_at(request.offset, {memory, bytes});
+  Status status = disk_.read({request.file, request.offset, memory, bytes, nullptr});
   Result<std::unique_ptr<Run>> run = status.ok() ? check_run(file, memory, bytes)
                                                  : Result<std::unique_ptr<Run>>(std::move(status));
   if (!run.ok()) {

@@ -39,6 +39,7 @@
 #include "os/sync.h"
 #include "space/space.h"
 #include "tree/compression.h"
+#include "tree/disk_reads.h"
 #include "tree/frame_cache.h"
 #include "tree/run_file.h"
 
@@ -83,6 +84,7 @@ class Residency {
   space::Space* space() const { return space_; }
   const os::Machine& machine() const { return machine_; }
   FrameCache& frames() { return frames_; }
+  DiskReads& disk() { return disk_; }
 
   // The part of the budget that extents leave to others.
   // `others`: what is in it for the log, transactions and the like; where they take more, extents
@@ -298,6 +300,7 @@ class Residency {
   os::Arena* const arena_;
   space::Space* const space_;
   FrameCache frames_;
+  DiskReads disk_;
   Compression compression_;
   std::atomic<size_t> reserve_{0};
   std::atomic<size_t> ahead_{0};

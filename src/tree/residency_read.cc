@@ -125,8 +125,8 @@ Status Residency::confirm_blocks(RunFile* file, const Extent& extent, const Stor
     if (!good.ok()) return damage(0, good.status().message());
     if (*good == blocks.disk_blocks) break;
     if (!again) return damage(*good, mismatch(region.stored));
-    if (Status s = disk->read_at(offset, {stored, size_t{blocks.disk_blocks} * os::kBlockBytes});
-        !s.ok()) {
+    const size_t bytes = size_t{blocks.disk_blocks} * os::kBlockBytes;
+    if (Status s = disk_.read({disk, offset, stored, bytes, nullptr}); !s.ok()) {
       return s;
     }
   }
@@ -219,20 +219,12 @@ Status Residency::read_values(const format::ContainerRecord& record, const Run& 
 Status Residency::carry_out(PieceReads& reads) {
   std::vector<os::IoRead> requests;
   reads.requests(nullptr, &requests);
-  if (requests.size() == 1) {
-    const os::IoRead& only = requests.front();
-    return only.file->read_at(only.offset, {only.data, only.size});
-  }
-  os::IoQueueLease queue = machine_.queues->lease();
-  queue->submit(requests);
-  std::vector<os::IoCompletion> done(requests.size());
+  if (requests.size() == 1) return disk_.read(requests.front());
+  const os::IoQueueLease queue = machine_.queues->lease();
   Status status;
-  while (queue->in_flight() > 0) {
-    const size_t count = queue->reap(done, done.size());
-    for (size_t i = 0; i < count; ++i) {
-      if (status.ok()) status = std::move(done[i].status);
-    }
-  }
+  disk_.read_all(*queue, requests, [&status](os::IoCompletion done) {
+    if (status.ok()) status = std::move(done.status);
+  });
   return status;
 }
 
@@ -316,7 +308,8 @@ Status Residency::read_raw(const ExtentAddress& address, uint64_t offset, size_t
     const size_t before = offset - start;
     const size_t piece = std::min(size, buffer_bytes - before);
     const size_t bytes = align_up(before + piece, os::kBlockBytes);
-    status = disk->read_at(uint64_t{address.block} * os::kBlockBytes + start, {buffer, bytes});
+    status = disk_.read(
+        {disk, uint64_t{address.block} * os::kBlockBytes + start, buffer, bytes, nullptr});
     if (!status.ok()) break;
     count_read(bytes);
     std::memcpy(to, buffer + before, piece);

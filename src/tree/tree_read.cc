@@ -39,8 +39,7 @@ Status TreeState::get_encoded(std::string_view key, const ReadView& view, bool r
   for (;;) {
     PointGet get(this, key, view, registered, &value);
     while (!get.advance()) {
-      const os::IoRead read = get.request();
-      get.arrived(read.file->read_at(read.offset, {read.data, read.size}));
+      get.arrived(store_->residency->disk().read(get.request()));
     }
     get.settle();
     *large = get.large() && get.operands().empty();
@@ -222,7 +221,7 @@ Status TreeState::multi_get(std::span<const std::string_view> keys, const ReadVi
 namespace {
 
 // Reads what these gets ask for: many with one submission, blocks that several ask for once.
-void read_together(std::vector<PointGet*>& gets, os::IoQueueLease& queue) {
+void read_together(DiskReads& disk, std::vector<PointGet*>& gets, os::IoQueue& queue) {
   std::sort(gets.begin(), gets.end(), [](const PointGet* a, const PointGet* b) {
     const os::IoRead x = a->request();
     const os::IoRead y = b->request();
@@ -238,14 +237,9 @@ void read_together(std::vector<PointGet*>& gets, os::IoQueueLease& queue) {
     reads.push_back(gets[i]->request());
     reads.back().context = gets[i];
   }
-  queue->submit(reads);
-  std::vector<os::IoCompletion> done(reads.size());
-  while (queue->in_flight() > 0) {
-    const size_t count = queue->reap(done, done.size());
-    for (size_t i = 0; i < count; ++i) {
-      static_cast<PointGet*>(done[i].context)->arrived(std::move(done[i].status));
-    }
-  }
+  disk.read_all(queue, reads, [](os::IoCompletion done) {
+    static_cast<PointGet*>(done.context)->arrived(std::move(done.status));
+  });
 }
 
 }  // namespace
@@ -261,9 +255,9 @@ Status TreeState::read_slow(std::span<const std::string_view> keys, std::span<co
     if (!gets.back().advance()) waiting.push_back(&gets.back());
   }
   if (!waiting.empty()) {
-    os::IoQueueLease queue = store_->machine->queues->lease();
+    const os::IoQueueLease queue = store_->machine->queues->lease();
     while (!waiting.empty()) {
-      read_together(waiting, queue);
+      read_together(store_->residency->disk(), waiting, *queue);
       std::erase_if(waiting, [](PointGet* get) { return get->advance(); });
     }
   }

@@ -45,14 +45,9 @@ Status read(Store& store, std::vector<Front>& fronts) {
   }
   {
     const os::IoQueueLease queue = store.machine->queues->lease();
-    queue->submit(requests);
-    std::vector<os::IoCompletion> done(requests.size());
-    while (queue->in_flight() > 0) {
-      const size_t count = queue->reap(done, done.size());
-      for (size_t i = 0; i < count; ++i) {
-        static_cast<Front*>(done[i].context)->status = std::move(done[i].status);
-      }
-    }
+    residency.disk().read_all(*queue, requests, [](os::IoCompletion done) {
+      static_cast<Front*>(done.context)->status = std::move(done.status);
+    });
   }
   Status first;
   for (Front& front : fronts) {

@@ -166,7 +166,7 @@ Status Txn::prepare(std::string_view id) {
   marks_.clear();
   count_prepared();
   count_memory();
-  const Status durable = services_.sequencer->log()->wait_durable(lsn);
+  const Status durable = services_.sequencer->log()->wait_commit(lsn);
   if (durable.ok()) return {};
   return Status(StatusCode::kUnknownOutcome,
                 "the transaction is prepared in the log, but its sync failed, so that a crash may "

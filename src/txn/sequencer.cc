@@ -259,7 +259,7 @@ Status Sequencer::make_durable(Lsn cts, Durability durability) {
     case Durability::kFull:
       break;
   }
-  Status s = log_->wait_durable(cts);
+  Status s = log_->wait_commit(cts);
   if (s.ok()) return s;
   return Status(StatusCode::kUnknownOutcome,
                 "the commit is in the log, but its sync failed, so that a crash may lose it: " +

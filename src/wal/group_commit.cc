@@ -130,6 +130,15 @@ Status Log::wait_durable(Lsn lsn) {
   return state_->wait_durable(std::min(lsn + 1, head));
 }
 
+Status Log::wait_commit(Lsn lsn) {
+  os::Clock& clock = *state_->directory.machine().clock;
+  const uint64_t begin_us = clock.monotonic_us();
+  Status status = wait_durable(lsn);
+  state_->commit_wait_us.fetch_add(clock.monotonic_us() - begin_us, std::memory_order_relaxed);
+  state_->commit_waits.fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
 void Log::request_durable(Lsn lsn) {
   State& state = *state_;
   Lsn before = state.async_goal.load(std::memory_order_relaxed);

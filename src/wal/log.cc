@@ -390,6 +390,8 @@ LogStats Log::stats() const {
       .bytes_drained = state_->written.load() - state_->epoch.start,
       .syncs = state_->syncs.load(),
       .sync_us = state_->sync_us.load(),
+      .commit_waits = state_->commit_waits.load(),
+      .commit_wait_us = state_->commit_wait_us.load(),
       .segments_recycled = state_->segments.recycled_count(),
   };
 }

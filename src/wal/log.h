@@ -63,7 +63,9 @@ struct LogStats {
   uint64_t bytes_appended = 0;
   uint64_t bytes_drained = 0;
   uint64_t syncs = 0;
-  uint64_t sync_us = 0;  // that these took, each with what it wrote out before
+  uint64_t sync_us = 0;       // that these took, each with what it wrote out before
+  uint64_t commit_waits = 0;  // Log::wait_commit
+  uint64_t commit_wait_us = 0;
   uint64_t segments_recycled = 0;
 };
 
@@ -113,6 +115,8 @@ class Log {
   // Returns when every record that starts at or below lsn is durable. One fdatasync serves all that
   // wait. Waits for a hold that stands in the way to be lifted (without background threads: kBusy).
   Status wait_durable(Lsn lsn);
+  // The same, and counts it and how long it takes: of who has committed and waits for his group.
+  Status wait_commit(Lsn lsn);
   // Asks for the same within async_sync_ms, without waiting. Without background threads the sync
   // happens inside the first call that comes after that time.
   void request_durable(Lsn lsn);

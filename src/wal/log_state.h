@@ -140,6 +140,8 @@ struct Log::State {
   std::atomic<uint64_t> paced_until{0};  // of the last who paces; nanoseconds
   std::atomic<uint64_t> syncs{0};
   std::atomic<uint64_t> sync_us{0};  // of all syncs
+  std::atomic<uint64_t> commit_waits{0};
+  std::atomic<uint64_t> commit_wait_us{0};
   std::atomic<bool> syncing{false};
   std::atomic<bool> prewrite_due{false};
   std::atomic<bool> prepare_failed{false};

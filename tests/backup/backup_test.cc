@@ -317,6 +317,12 @@ TEST_F(Backup, tells_what_it_has_copied_and_ends_when_told) {
   EXPECT_GT(told.back() + (2 << 20), made->bytes);
   told.clear();
 
+  ended(repository->verify(made->id, {.progress = end}));
+  ASSERT_OK(repository->verify(made->id, {.progress = tell}));
+  EXPECT_LE(told.back(), made->bytes);
+  EXPECT_GT(told.back() + (2 << 20), made->bytes);
+  told.clear();
+
   ended(repository->restore(made->id, directory_ / "restored", {.progress = end}));
   ASSERT_OK(repository->restore(made->id, directory_ / "restored", {.progress = tell}));
   EXPECT_TRUE(same(contents_of("restored"), expected));

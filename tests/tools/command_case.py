@@ -1,10 +1,12 @@
 """What the tests of the command share: running it, in a scratch directory of its own."""
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 OK, NOT_FOUND, USAGE, CORRUPTION, ERROR, BUSY = range(6)
@@ -35,6 +37,50 @@ class CommandCase(unittest.TestCase):
         path = self.scratch / name
         path.write_bytes(content)
         return path
+
+
+class Writer:
+    """A process that has the database open, and writes when it is told to."""
+
+    def __init__(self, case):
+        self.case = case
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [PROGRAM, "load", self.case.db, "--durability", "none"],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process.stdin.write(HEAD)
+        self.process.stdin.flush()
+        self.await_alive()
+        return self
+
+    def await_alive(self):
+        for _ in range(200):
+            done = subprocess.run([PROGRAM, "counters", self.case.db, "--json"],
+                                  capture_output=True, check=False)
+            if done.returncode == 0 and json.loads(done.stdout)["alive"]:
+                return
+            time.sleep(0.05)
+        self.case.fail("nobody has opened the database")
+
+    def write(self, key, value):
+        """One tree of one entry, committed when its end is read."""
+        self.process.stdin.write(f"#tree name=main\n{key}\t{value}\n#end entries=1\n".encode())
+        self.process.stdin.flush()
+        for _ in range(200):
+            done = subprocess.run([PROGRAM, "get", self.case.db, key],
+                                  capture_output=True, check=False)
+            if done.returncode == 0 and done.stdout == value.encode():
+                return
+            time.sleep(0.05)
+        self.case.fail("the entry does not come")
+
+    def close(self):
+        self.process.communicate()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.close()
 
 
 def main():

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """explain, stats --watch and compact: what the command tells of a database, and does for it."""
 
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 import time
 
 import command_case
-from command_case import BUSY, NOT_FOUND, USAGE, CommandCase
+from command_case import BUSY, NOT_FOUND, USAGE, CommandCase, Writer
 
 
 class Explain(CommandCase):
@@ -66,50 +69,6 @@ class Explain(CommandCase):
         self.assertEqual(self.explain("ff0a", "--hex")["key_base64"], "/wo=")
 
 
-class Writer:
-    """A process that has the database open, and writes when it is told to."""
-
-    def __init__(self, case):
-        self.case = case
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            [command_case.PROGRAM, "load", self.case.db, "--durability", "none"],
-            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.process.stdin.write(command_case.HEAD)
-        self.process.stdin.flush()
-        self.await_alive()
-        return self
-
-    def await_alive(self):
-        for _ in range(200):
-            done = subprocess.run([command_case.PROGRAM, "counters", self.case.db, "--json"],
-                                  capture_output=True, check=False)
-            if done.returncode == 0 and json.loads(done.stdout)["alive"]:
-                return
-            time.sleep(0.05)
-        self.case.fail("nobody has opened the database")
-
-    def write(self, key, value):
-        """One tree of one entry, committed when its end is read."""
-        self.process.stdin.write(f"#tree name=main\n{key}\t{value}\n#end entries=1\n".encode())
-        self.process.stdin.flush()
-        for _ in range(200):
-            done = subprocess.run([command_case.PROGRAM, "get", self.case.db, key],
-                                  capture_output=True, check=False)
-            if done.returncode == 0 and done.stdout == value.encode():
-                return
-            time.sleep(0.05)
-        self.case.fail("the entry does not come")
-
-    def close(self):
-        self.process.communicate()
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.close()
-
-
 class Watch(CommandCase):
     def test_totals_and_rates_of_another_process(self):
         with Writer(self) as writer:
@@ -162,6 +121,28 @@ class Watch(CommandCase):
             os.close(ours)
         self.assertTrue(text.startswith(b"\x1b[?1049h"))
 
+    def test_top_on_a_small_terminal(self):
+        with Writer(self):
+            ours, its = pty.openpty()
+            fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 8, 40, 0, 0))
+            top = subprocess.Popen([command_case.PROGRAM, "top", self.db, "--every", "0.1",
+                                    "--times", "2"], stdin=its, stdout=its)
+            os.close(its)
+            text = b""
+            try:
+                while part := os.read(ours, 4096):
+                    text += part
+            except OSError:  # it has ended
+                pass
+            self.assertEqual(top.wait(timeout=60), 0)
+            os.close(ours)
+        pages = text.decode().split("\x1b[H")[1:]
+        self.assertEqual(len(pages), 2)
+        for page in pages:
+            lines = page.split("\x1b[J")[0].split("\n")
+            self.assertEqual(len(lines), 8, page)
+            self.assertTrue(lines[-1].startswith("  commits"), page)
+
     def test_metrics(self):
         with Writer(self) as writer:
             writer.write("k", "1")
@@ -188,7 +169,11 @@ class Watch(CommandCase):
         names = [line.split("{")[0] for line in samples]
         self.assertEqual(len(names), len(set(names)))
         self.assertLessEqual({"hawthorn_commits_total", "hawthorn_log_sync_seconds_total",
-                              "hawthorn_memory_used_bytes"}, set(names))
+                              "hawthorn_memory_used_bytes", "hawthorn_disk_reads_total",
+                              "hawthorn_disk_read_seconds_total", "hawthorn_commit_waits_total",
+                              "hawthorn_commit_wait_seconds_total",
+                              "hawthorn_flush_seconds_total",
+                              "hawthorn_manifest_batch_seconds_total"}, set(names))
         types = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE")}
         self.assertEqual(set(types), set(names))
         self.assertEqual({types[name] for name in names if name.endswith("_total")}, {"counter"})

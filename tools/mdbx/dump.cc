@@ -11,6 +11,7 @@
 #include "tools/mdbx/commands.h"
 #include "tools/mdbx/environment.h"
 #include "tools/mdbx/table_text.h"
+#include "tools/progress.h"
 #include "tools/stream.h"
 #include "tools/text.h"
 
@@ -38,6 +39,10 @@ class MdbxDumper {
     Result<Output> output = to_stdout ? Output::to_stdout() : Output::to_file(options_.file);
     if (!output.ok()) return output.status();
     output_ = &*output;
+    Progress progress("dumped", Progress::Unit::kEntries,
+                      progress_show(false, options_.quiet || output_->is_terminal()));
+    progress_ = &progress;
+    if (progress.shown()) count_entries();
     TableTextWriter writer(*output_, options_.printable);
     writer_ = &writer;
     Status status = options_.all ? dump_all() : dump_table(options_.table);
@@ -130,6 +135,23 @@ class MdbxDumper {
                       "not");
   }
 
+  // Only for the time that is left: what cannot be counted is met again by who dumps it.
+  void count_entries() {
+    const auto add = [this](const std::optional<std::string>& name) {
+      MDBX_dbi table = mdbx::kMainDbi;
+      MDBX_stat stat{};
+      if (name && open_mdbx_table(txn_, name, MDBX_DB_ACCEDE, &table) != MDBX_SUCCESS) return;
+      if (mdbx_dbi_stat(txn_, table, &stat, sizeof(stat)) == MDBX_SUCCESS) {
+        total_ += stat.ms_entries;
+      }
+      if (name) mdbx_dbi_close(env_, table);
+    };
+    if (!options_.all) return add(options_.table);
+    for (const std::string& name : names_) add(name);
+    add(std::nullopt);
+    total_ -= std::min<uint64_t>(total_, names_.size());  // their records are not entries
+  }
+
   Status write_header(const std::optional<std::string>& name, MDBX_dbi table) {
     TableHeader header;
     header.name = name;
@@ -171,6 +193,7 @@ class MdbxDumper {
       const std::string_view bytes = mdbx_bytes(key);
       if (!name && !names_.empty() && names_.count(std::string(bytes)) > 0) continue;
       writer_->entry(bytes, mdbx_bytes(value));
+      progress_->update(++entries_, total_);
       if (!output_->status().ok()) return output_->status();
     }
     return code == MDBX_NOTFOUND ? Status() : mdbx_error(code, table_text(name));
@@ -181,6 +204,9 @@ class MdbxDumper {
   const MdbxDumpOptions& options_;
   std::set<std::string> names_;
   Output* output_ = nullptr;
+  Progress* progress_ = nullptr;
+  uint64_t entries_ = 0;
+  uint64_t total_ = 0;
   TableTextWriter* writer_ = nullptr;
   bool first_ = true;
 };

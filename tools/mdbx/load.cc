@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "tools/mdbx/commands.h"
 #include "tools/mdbx/environment.h"
 #include "tools/mdbx/table_text.h"
+#include "tools/progress.h"
 #include "tools/stream.h"
 
 namespace hawthorn::tools {
@@ -35,13 +37,17 @@ class MdbxLoader {
  public:
   MdbxLoader(MDBX_env* env, Input& input, const MdbxLoadOptions& options)
       : env_(env),
+        input_(input),
         options_(options),
+        progress_(std::in_place, "loaded", Progress::Unit::kBytes,
+                  progress_show(false, options.quiet)),
         reader_(input, options.plain, [this](const std::string& what) {
           if (!options_.quiet) std::fprintf(stderr, "hawthorn: note: %s\n", what.c_str());
         }) {}
 
   Status run() {
     Status status = load();
+    progress_.reset();
     cursor_.reset();
     txn_.reset();
     const int synced = mdbx_env_sync(env_);
@@ -81,6 +87,7 @@ class MdbxLoader {
           return {};
       }
       if (!status.ok()) return status;
+      progress_->update(input_.bytes_read(), input_.size());
       if (g_interrupted != 0) return Status(StatusCode::kIoError, "interrupted by a signal");
     }
   }
@@ -206,7 +213,9 @@ class MdbxLoader {
   }
 
   MDBX_env* env_;
+  const Input& input_;
   const MdbxLoadOptions& options_;
+  std::optional<Progress> progress_;
   TableTextReader reader_;
   TransactionHandle txn_;
   CursorHandle cursor_;

@@ -31,7 +31,7 @@ Copier::Copier(const MigrateOptions& options, std::string_view verb, uint64_t to
     : options_(options),
       verb_(verb),
       total_(total),
-      progress_(verb_, Progress::Unit::kEntries, options.progress) {}
+      progress_(verb_, Progress::Unit::kEntries, progress_show(options.progress, options.quiet)) {}
 
 Status Copier::copy(const std::string& family, Walk& from, const PutEntry& put) {
   CopiedFamily& copied = families_.emplace_back();

@@ -35,6 +35,7 @@ struct MigrateOptions {
   bool verify = false;
   bool json = false;
   bool progress = false;
+  bool quiet = false;  // no progress, on a terminal neither
 };
 
 Status run_import(const MigrateOptions& options);

@@ -210,7 +210,8 @@ class Move {
     Database target(options_.target);
     Status status = target.open(path, of_target(), false);
     if (!status.ok()) return status;
-    Progress progress(verb_, Progress::Unit::kEntries, options_.progress);
+    Progress progress(verb_, Progress::Unit::kEntries,
+                      progress_show(options_.progress, options_.quiet));
     const int code = hw_copy(target.get(), source_.get(), &show, &progress);
     if (code != SQLITE_OK) return failed(options_.source, code);
     return target.close();
@@ -222,7 +223,8 @@ class Move {
     Status status = target.open(path, of_target(), true);
     if (!status.ok()) return status;
     {
-      Progress progress("compared", Progress::Unit::kEntries, options_.progress);
+      Progress progress("compared", Progress::Unit::kEntries,
+                        progress_show(options_.progress, options_.quiet));
       char* what = nullptr;
       const int code = hw_compare(source_.get(), "main", target.get(), "main", &compared_, &what,
                                   &show, &progress);

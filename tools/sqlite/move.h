@@ -23,6 +23,7 @@ struct MoveOptions {
   uint64_t memory_bytes = uint64_t{256} << 20;  // of the database of ours
   bool json = false;
   bool progress = false;
+  bool quiet = false;  // no progress, on a terminal neither
 };
 
 Status run_import_sqlite(const MoveOptions& options);

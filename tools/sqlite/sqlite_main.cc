@@ -49,8 +49,11 @@ class CommandLine {
         ->transform(CLI::AsSizeValue(false).description(""))
         ->type_name("SIZE");
     command.add_flag("--json", options_.json, "Print JSON, errors too");
-    command.add_flag("--progress", options_.progress,
-                     "Show progress on standard error even when it is no terminal");
+    CLI::Option* progress =
+        command.add_flag("--progress", options_.progress,
+                         "Show progress on standard error even when it is no terminal");
+    command.add_flag("--quiet", options_.quiet, "Show no progress, on a terminal neither")
+        ->excludes(progress);
   }
 
   CLI::App app_;

@@ -191,6 +191,22 @@ HAWTHORN_C_API hawthorn_code hawthorn_db_sync(hawthorn_db* db, hawthorn_error** 
 HAWTHORN_C_API hawthorn_code hawthorn_db_flush(hawthorn_db* db, hawthorn_error** error);
 // Flushes, shows all entries to the flush filters, and rewrites what carries garbage.
 HAWTHORN_C_API hawthorn_code hawthorn_db_compact(hawthorn_db* db, hawthorn_error** error);
+// Told behind the flush, on the calling thread: the containers that were rewritten, and how many
+// there are to be, which become more where data files are emptied in the end. NULL lets it go on,
+// an error (which the library frees) ends it.
+typedef hawthorn_error* (*hawthorn_compact_progress)(void* context, uint64_t containers_done,
+                                                     uint64_t containers);
+typedef struct hawthorn_compact_options {
+  size_t struct_size;
+  hawthorn_compact_progress progress;  // NULL: nobody is told
+  void* context;                       // of `progress`
+} hawthorn_compact_options;
+#define HAWTHORN_COMPACT_OPTIONS_INIT {sizeof(hawthorn_compact_options), NULL, NULL}
+
+// The same; `options` may be NULL. Errors: also that of `progress`.
+HAWTHORN_C_API hawthorn_code hawthorn_db_compact_with(hawthorn_db* db,
+                                                      const hawthorn_compact_options* options,
+                                                      hawthorn_error** error);
 // Waits until background work has nothing left to do.
 HAWTHORN_C_API hawthorn_code hawthorn_db_drain(hawthorn_db* db, hawthorn_error** error);
 // Reads the indexes of all trees into memory.

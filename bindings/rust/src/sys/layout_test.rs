@@ -195,6 +195,10 @@ fn layout_is_that_of_c() {
     member!(TreeOptions, expires, 28, 4);
     member!(TreeOptions, subtrees, 32, 4);
     member!(TreeOptions, ttl_ms, 40, 8);
+    assert_eq!(size_of::<CompactOptions>(), 24);
+    member!(CompactOptions, struct_size, 0, 8);
+    member!(CompactOptions, progress, 8, 8);
+    member!(CompactOptions, context, 16, 8);
     assert_eq!(size_of::<Change>(), 120);
     member!(Change, struct_size, 0, 8);
     member!(Change, kind, 8, 4);

@@ -289,6 +289,14 @@ pub struct CopyOptions {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct CompactOptions {
+    pub struct_size: usize,
+    pub progress: Option<CompactProgress>,
+    pub context: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct IngestOptions {
     pub struct_size: usize,
     pub unsorted: c_int,

@@ -17,6 +17,8 @@ pub type BeforeCommit = unsafe extern "C" fn(
     operations: u64,
     durability: Durability,
 ) -> *mut Error;
+pub type CompactProgress =
+    unsafe extern "C" fn(context: *mut c_void, containers_done: u64, containers: u64) -> *mut Error;
 pub type Compare = unsafe extern "C" fn(
     context: *mut c_void,
     a: *const c_void,

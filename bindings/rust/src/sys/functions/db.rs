@@ -36,6 +36,11 @@ extern "C" {
     ) -> Code;
     pub fn hawthorn_db_close(db: *mut Db, error: *mut *mut Error) -> Code;
     pub fn hawthorn_db_compact(db: *mut Db, error: *mut *mut Error) -> Code;
+    pub fn hawthorn_db_compact_with(
+        db: *mut Db,
+        options: *const CompactOptions,
+        error: *mut *mut Error,
+    ) -> Code;
     pub fn hawthorn_db_create_snapshot(
         db: *mut Db,
         name: *const c_char,

@@ -1,0 +1,33 @@
+#include "tools/db_progress.h"
+
+#include <algorithm>
+
+namespace hawthorn::tools {
+
+Status flush_shown(Db& db, ProgressShow show) {
+  const uint64_t before = db.stats().memory_delta_bytes;
+  const PolledProgress progress("flushed", Progress::Unit::kBytes, show, [&db, before] {
+    return PolledProgress::Point{before - std::min(before, db.stats().memory_delta_bytes), before};
+  });
+  return db.flush();
+}
+
+Status close_shown(Db& db, ProgressShow show) {
+  // What goes wrong with it the close says, too.
+  if (show != ProgressShow::kNever) static_cast<void>(flush_shown(db, show).ok());
+  return db.close();
+}
+
+CopyProgress copy_progress(Progress* progress, uint64_t total) {
+  return [progress, total](uint64_t bytes) {
+    progress->update_step(bytes, total);
+    return Status();
+  };
+}
+
+uint64_t bytes_to_copy(Db& db) {
+  const Stats stats = db.stats();
+  return stats.disk_bytes_reachable + stats.log_bytes;
+}
+
+}  // namespace hawthorn::tools
