@@ -24,7 +24,8 @@ struct RepairOptions {
   // manifest says. read_only, create_if_missing and error_if_exists count for nothing.
   Options database;
   // Looks for containers in the data files as without a manifest, though one can be read. For when
-  // it can be, but is of another time.
+  // it can be, but is of another time. Where the data files and the log have nothing that it does
+  // not know, and have all that it names, nothing is in doubt, and the target is made by it.
   bool ignore_manifest = false;
   // Called between containers, with how many were looked at; or, where data files are looked
   // through, with blocks.
@@ -68,8 +69,9 @@ struct RepairedTree {
 struct RepairReport {
   bool superblock_read = false;
   bool manifest_read = false;
-  // The containers were found by looking at all blocks of the data files. Then what was deleted may
-  // be back, and older values where newer ones are lost; see docs/reliability.md.
+  // The containers were found by looking at all blocks of the data files. Where no manifest says
+  // the same, what was deleted may be back then, and older values where newer ones are lost; see
+  // docs/reliability.md.
   bool scanned = false;
   bool resurrected_possible = false;
   // Of the containers that a scan has found, those whose header no record of the manifest vouches

@@ -190,7 +190,7 @@ Result<RangeEstimate> Db::estimate(const Tree& tree, std::string_view lo,
   if (range.high().has_value()) upper.emplace(*range.high());
   RangeEstimate all;
   for (const tree::TreeState* of = state; of != nullptr;) {
-    const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper);
+    const tree::Estimate found = tree::estimate(of->directory(), range.low(), upper, of->shape());
     all.entries += found.entries;
     all.bytes += found.bytes;
     of = of->base() == nullptr ? nullptr : of->base()->source;

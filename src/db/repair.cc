@@ -104,11 +104,16 @@ Status Repair::begin() {
     return s;
   }
   if (Status s = open_devices(); !s.ok()) return s;
-  scanned_ = options_.ignore_manifest || !manifest_.whole || (manifest_.torn && is_outdated());
   for (const auto& [id, record] : manifest_.state.dictionaries) {
     auto made = format::Dictionary::make(id, record.bytes);
     if (made != nullptr) dictionaries_[id] = std::move(made);
   }
+  const bool whole = manifest_.superblock_read && manifest_.whole && !manifest_.torn;
+  if (options_.ignore_manifest && whole) {
+    if (Status s = confirm_manifest(); !s.ok()) return s;
+  }
+  scanned_ = (options_.ignore_manifest && !confirmed_) || !manifest_.whole ||
+             (manifest_.torn && is_outdated());
   uint32_t new_file = source_.data_files().empty() ? 0 : source_.data_files().back() + 1;
   const auto keep_away = [&](const format::ExtentAddress& address) {
     if (address.file < format::kDeviceFilesFirst) new_file = std::max(new_file, address.file + 1);
@@ -277,7 +282,7 @@ Status Repair::read_log() {
     }
   }
   // A process makes one manifest and one epoch, so what can be read of it has all of them.
-  const bool known = manifest_.current && !options_.ignore_manifest;
+  const bool known = manifest_.current && (!options_.ignore_manifest || confirmed_);
   Status s = log_->find(known ? manifest_.state.epochs : std::vector<format::LogEpoch>(),
                         known ? manifest_.state.log_trim : 0, flushed);
   if (!s.ok()) return s;
@@ -442,7 +447,8 @@ Result<RepairReport> Repair::run() {
     state_.feeds.clear();
   }
   if (Status s = read_log(); !s.ok()) return s;
-  report_.scanned = report_.resurrected_possible = scanned_;
+  report_.scanned = scanned_ || confirmed_;
+  report_.resurrected_possible = scanned_;
   if (Status s = scanned_ ? scan() : take_containers(); !s.ok()) return s;
   if (Status s = finish(); !s.ok()) return s;
   for (RepairLoss& loss : report_.losses) {

@@ -43,6 +43,10 @@ class Repair {
     uint32_t file = 0;
     uint32_t block = 0;
     bool vouched = false;  // by a record of the manifest
+    bool whole = false;
+    bool any = false;  // it has entries, from `first` to `last`
+    std::string first;
+    std::string last;
   };
   using Spans = std::map<std::string, std::pair<std::string, format::Lsn>>;  // first: last, cut
 
@@ -62,7 +66,9 @@ class Repair {
   Status take_container(const format::ContainerRecord& record, const std::string* high);
   // Without.
   Status scan();
-  Status find_runs(std::vector<Found>* found);
+  Status confirm_manifest();
+  bool confirms_manifest() const;
+  Status find_runs();
   bool vouched(const Found& found) const;
   bool contradicted(const Found& found) const;
   Status take_found(const Found& found, Spans* spans);
@@ -116,7 +122,11 @@ class Repair {
   RepairDictionaries dictionaries_;
   std::unique_ptr<RepairTarget> data_;
   std::unique_ptr<RepairLog> log_;
-  bool scanned_ = false;
+  std::vector<Found> found_;  // runs, of all data files
+  bool found_all_ = false;
+  bool contradicted_ = false;  // a record of the manifest says that one of them was another
+  bool scanned_ = false;       // containers come from what was found, and not from the manifest
+  bool confirmed_ = false;     // the manifest was to be ignored, and agrees with what was found
   bool catalog_damaged_ = false;
   std::map<std::string, std::string> catalog_;                // as it is now
   std::map<uint32_t, std::vector<std::string>> logged_keys_;  // sorted

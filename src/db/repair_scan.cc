@@ -51,7 +51,9 @@ bool Repair::contradicted(const Found& found) const {
 }
 
 // Errors: where all that is found is sealed, and there are no keys.
-Status Repair::find_runs(std::vector<Found>* found) {
+Status Repair::find_runs() {
+  if (found_all_) return {};
+  found_all_ = true;
   bool any_sealed = false;
   uint64_t blocks_all = 0;
   uint64_t done = 0;
@@ -75,7 +77,9 @@ Status Repair::find_runs(std::vector<Found>* found) {
         one.file = file;
         one.block = at + i;
         RepairRun run(source_, dictionaries_, memory_max_);
-        if (!run.find(file, at + i, blocks, &one.record) || contradicted(one)) {
+        const bool readable_run = run.find(file, at + i, blocks, &one.record);
+        if (!readable_run || contradicted(one)) {
+          if (readable_run) contradicted_ = true;
           RepairLoss& loss = lose(RepairLoss::Kind::kOther,
                                   "what looks like an index run, which may have been replaced "
                                   "long ago: " +
@@ -86,18 +90,19 @@ Status Repair::find_runs(std::vector<Found>* found) {
           continue;
         }
         one.vouched = vouched(one);
-        if (const auto commit = attached_.find(one.record.id);
-            one.record.cut == 0 && commit != attached_.end()) {
-          one.record.cut = commit->second;
+        one.whole = run.whole();
+        one.any = !run.entries().empty();
+        if (one.any) {
+          one.first = run.entries().front().key;
+          one.last = run.entries().back().key;
         }
-        if (one.record.cut == 0 && !run.entries().empty()) report_.uncommitted_possible = true;
-        found->push_back(std::move(one));
+        found_.push_back(std::move(one));
       }
       done += count;
       if (options_.progress) options_.progress(done, blocks_all);
     }
   }
-  const bool lost_keys = found->empty() && any_sealed && source_.keys() == nullptr;
+  const bool lost_keys = found_.empty() && any_sealed && source_.keys() == nullptr;
   return lost_keys ? keys_are_missing(source_.directory()) : Status();
 }
 
@@ -181,9 +186,62 @@ void Repair::fill_ranges(const std::map<uint32_t, Spans>& spans) {
   }
 }
 
+// Of a manifest that is to be ignored: whether the data files say what it says. Then nothing is in
+// doubt, and containers are taken as it names them.
+Status Repair::confirm_manifest() {
+  const size_t losses = report_.losses.size();
+  if (Status s = find_runs(); !s.ok()) return s;
+  RepairLog log(source_);
+  if (Status s = log.find({}, 0, 0); !s.ok()) return s;
+  // A later process, or this one, has no lsn at or above the bound that this manifest reserves.
+  confirmed_ = !contradicted_ && log.end() <= manifest_.state.lsn_reserved && confirms_manifest();
+  // What looks like a run, and the manifest does not name, was replaced.
+  if (confirmed_) report_.losses.resize(losses);
+  return {};
+}
+
+// Each run that it names is there and whole, and none that it does not name is newer than the
+// containers in whose range that lies. A manifest of another time would lack newer runs, or name
+// what was written over.
+bool Repair::confirms_manifest() const {
+  std::map<std::pair<uint32_t, std::string>, const format::ContainerRecord*> ordered;
+  std::map<std::pair<uint32_t, uint32_t>, const format::ContainerRecord*> named;
+  for (const auto& [id, record] : manifest_.state.containers) {
+    ordered[{record.tree, record.low}] = &record;
+    if (record.run.blocks != 0) named[{record.run.file, record.run.block}] = &record;
+  }
+  size_t there = 0;
+  for (const Found& one : found_) {
+    const auto at = named.find({one.file, one.block});
+    if (at != named.end()) {
+      if (at->second->run_checksum != one.record.run_checksum || !one.whole) return false;
+      ++there;
+      continue;
+    }
+    if (one.record.tree >= manifest_.state.next_tree) return false;
+    // Of a bulk ingest: the log tells whether it was committed.
+    if (one.record.cut == 0 && one.record.id >= manifest_.state.next_container) return false;
+    if (!one.any) continue;
+    auto covers = ordered.upper_bound({one.record.tree, one.first});
+    if (covers != ordered.begin()) --covers;
+    for (; covers != ordered.end() && covers->first <= std::pair(one.record.tree, one.last);
+         ++covers) {
+      const bool same_tree = covers->first.first == one.record.tree;
+      if (same_tree && covers->second->cut < one.record.cut) return false;
+    }
+  }
+  return there == named.size();
+}
+
 Status Repair::scan() {
-  std::vector<Found> found;
-  if (Status s = find_runs(&found); !s.ok()) return s;
+  if (Status s = find_runs(); !s.ok()) return s;
+  std::vector<Found> found = std::move(found_);
+  for (Found& one : found) {
+    if (one.record.cut != 0) continue;
+    const auto commit = attached_.find(one.record.id);
+    if (commit != attached_.end()) one.record.cut = commit->second;
+    if (one.record.cut == 0 && one.any) report_.uncommitted_possible = true;
+  }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (a.record.cut != b.record.cut) return a.record.cut > b.record.cut;
     return std::pair(a.file, a.block) < std::pair(b.file, b.block);

@@ -300,8 +300,8 @@ bool TreeCursor::seek_random(uint64_t random) {
   begin_walk();
   for (int attempt = 0; attempt < kRandomAttempts; ++attempt) {
     random = mix64(random);
-    std::optional<std::string> low =
-        choose_container(tree_->directory(), options_.lower, options_.upper, random);
+    std::optional<std::string> low = choose_container(tree_->directory(), options_.lower,
+                                                      options_.upper, random, tree_->shape());
     if (!low) return false;
     if (options_.lower && *options_.lower > *low) low = options_.lower;
     if (seek_random_in(*low, mix64(random))) return true;

@@ -47,23 +47,47 @@ Part part_of(const Container& container, std::string_view lower,
   return part;
 }
 
-// How much of the container's range lies before a key, as if keys were spread evenly over it.
-double spread_before(const Container& container, std::string_view key) {
-  const double low = static_cast<double>(key_head(container.low, container.skip));
-  const double high =
-      container.has_high ? static_cast<double>(key_head(container.high, container.skip)) : 0x1p64;
-  const double at = static_cast<double>(key_head(key, container.skip));
+// How much of [low, high) lies before a key, as if keys were spread evenly over it.
+double spread_before(double low, double high, double at) {
   return high <= low ? 0.5 : std::clamp((at - low) / (high - low), 0.0, 1.0);
 }
 
+// The same of a part, by nothing but the container's range.
+double spread_share(const Container& container, const Part& part, const format::TreeShape* shape) {
+  using format::TreeShape;
+  const auto head = [&](std::string_view key) {
+    return static_cast<double>(key_head(key, container.skip));
+  };
+  double low = head(container.low);
+  double high = container.has_high ? head(container.high) : 0x1p64;
+  double share = 1;
+  // Keys of entries begin alike, so that it is their part of the range over which they are spread.
+  // What stands beside them is made with them, one for each at most.
+  if (shape != nullptr && shape->framed()) {
+    double beside = 0;
+    if (container.low < TreeShape::kEntries) {
+      low = head(TreeShape::kEntries);
+      beside += shape->expires() ? 1 : 0;
+    }
+    if (!container.has_high || container.high > TreeShape::kEntriesEnd) {
+      high = head(TreeShape::kEntriesEnd);
+      beside += (shape->names().compared ? 1 : 0) + (shape->names().values_compared ? 1 : 0);
+    }
+    if (high <= low) return 0;  // it has no entries
+    share = 1 / (1 + beside);
+  }
+  const double from = part.low_inside ? spread_before(low, high, head(part.low)) : 0;
+  const double to = part.high_inside ? spread_before(low, high, head(part.high)) : 1;
+  return std::max(0.0, to - from) * share;
+}
+
 // The part of a run's entries that lies between the bounds of a part, as far as memory tells.
-double run_share(const Container& container, const RunFile& file, const Part& part) {
+double run_share(const Container& container, const RunFile& file, const Part& part,
+                 const format::TreeShape* shape) {
   const Run* run = file.run.load(std::memory_order_acquire);
   if (run == nullptr) run = file.outline.load(std::memory_order_acquire);
   if (run == nullptr || run->entries() == 0) {
-    const double from = part.low_inside ? spread_before(container, part.low) : 0;
-    const double to = part.high_inside ? spread_before(container, part.high) : 1;
-    return std::max(0.0, to - from);
+    return spread_share(container, part, shape);
   }
   const uint32_t entries = run->entries();
   // Without records, the entries that have the head of a key may all come before or behind it.
@@ -108,10 +132,11 @@ struct Amount {
 };
 
 // `stored`: counts all that its run has, else only what is known to be there for new readers.
-Amount amount_of(const Container& container, const Part& part, bool stored) {
+Amount amount_of(const Container& container, const Part& part, bool stored,
+                 const format::TreeShape* shape) {
   const Descriptor& present = *container.descriptor.load(std::memory_order_acquire);
   const RunFile& file = *present.run;
-  const double share = part.whole() ? 1 : run_share(container, file, part);
+  const double share = part.whole() ? 1 : run_share(container, file, part, shape);
   const uint64_t live = file.live.load(std::memory_order_acquire);
   const bool counted = !stored && live < RunFile::kHasVersions;
   Amount amount;
@@ -153,13 +178,14 @@ class NodeEstimate {
 };
 
 Estimate estimate(const Directory& directory, std::string_view lower,
-                  const std::optional<std::string>& upper) {
+                  const std::optional<std::string>& upper, const format::TreeShape* shape) {
   if (upper && lower >= *upper) return {};
   const os::epoch::Guard guard;
   Amount sum;
   const auto add = [&](std::span<Container* const> containers) {
     for (const Container* container : containers) {
-      const Amount amount = amount_of(*container, part_of(*container, lower, upper), false);
+      const Part part = part_of(*container, lower, upper);
+      const Amount amount = amount_of(*container, part, false, shape);
       sum.entries += amount.entries;
       sum.bytes += amount.bytes;
     }
@@ -196,14 +222,14 @@ size_t choose(const std::vector<double>& weights, uint64_t random) {
 std::optional<std::string> choose_container(const Directory& directory,
                                             const std::optional<std::string>& lower,
                                             const std::optional<std::string>& upper,
-                                            uint64_t random) {
+                                            uint64_t random, const format::TreeShape* shape) {
   const std::string_view low = lower ? std::string_view(*lower) : std::string_view();
   if (upper && low >= *upper) return {};
   const os::epoch::Guard guard;
   std::vector<double> weights;
   std::vector<std::span<Container* const>> nodes;
   const auto weigh = [&](const Container& container) {
-    return amount_of(container, part_of(container, low, upper), true).entries;
+    return amount_of(container, part_of(container, low, upper), true, shape).entries;
   };
   NodeEstimate::each_leaf(
       directory, low, upper,

@@ -6,12 +6,16 @@
 //
 // 1. What is not flushed counts as new keys, though some of it replaces or deletes others.
 // 2. Whatever a reader could find has a part in the estimate of its container: one of 0 is empty.
+// 3. Of a framed tree's container with notes or labels beside its entries, as long as its run's
+// keys
+//    are not in memory, these are taken for as many as its entries.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "format/tree_shape.h"
 #include "tree/directory.h"
 
 namespace hawthorn::tree {
@@ -21,15 +25,17 @@ struct Estimate {
   uint64_t bytes = 0;  // on disk
 };
 
-// Of the keys in [lower, upper).
+// Of the keys in [lower, upper). `shape`: the tree's; null: it has none.
 Estimate estimate(const Directory& directory, std::string_view lower,
-                  const std::optional<std::string>& upper);
+                  const std::optional<std::string>& upper,
+                  const format::TreeShape* shape = nullptr);
 
 // The low key of one of the containers that may have entries in the range, each chosen by about its
 // share of them. Nothing: the range is empty.
 std::optional<std::string> choose_container(const Directory& directory,
                                             const std::optional<std::string>& lower,
                                             const std::optional<std::string>& upper,
-                                            uint64_t random);
+                                            uint64_t random,
+                                            const format::TreeShape* shape = nullptr);
 
 }  // namespace hawthorn::tree

@@ -175,7 +175,9 @@ bool LayeredWalk::seek_random(uint64_t random) {
     const TreeState* of = in_layers(i) ? layers_[i - 1]->data : i == 0 ? tree_ : base_->source;
     const bool whole = i > 0 && !in_layers(i);  // with what that is a clone of itself
     for (const TreeState* next = of; next != nullptr;) {
-      all += estimate(next->directory(), options_.lower.value_or(""), options_.upper).entries;
+      all +=
+          estimate(next->directory(), options_.lower.value_or(""), options_.upper, tree_->shape())
+              .entries;
       next = whole && next->base() != nullptr ? next->base()->source : nullptr;
     }
     weights.push_back(all);

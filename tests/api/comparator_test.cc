@@ -80,6 +80,18 @@ class Comparators : public Api {
 };
 
 // Its row is a label and nothing else.
+TEST_F(Comparators, estimates_count_entries_and_not_their_rows) {
+  const auto expect_twenty = [&] {
+    EXPECT_EQ(db_->estimate(natural_, "", std::nullopt)->entries, 20u);
+  };
+  for (int i = 0; i < 20; ++i) ASSERT_OK(db_->put(natural_, std::to_string(i * 7), "v"));
+  expect_twenty();
+  reopen();
+  expect_twenty();
+  EXPECT_EQ(rows(natural_), 20u);
+  expect_twenty();
+}
+
 TEST_F(Comparators, the_empty_key_is_found_from_above) {
   ASSERT_OK(db_->put(natural_, "", "v"));
   reopen();  // with no row in memory

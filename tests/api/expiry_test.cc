@@ -341,6 +341,26 @@ TEST_F(Expires, what_it_is_not_for) {
   EXPECT_EQ(keys(tree_), (Names{"a", "b"}));
 }
 
+// Neither with nor without what tells the notes beside its entries from them in memory.
+TEST_F(Expires, estimates_count_entries_and_not_their_notes) {
+  for (int i = 0; i < 10; ++i) put("k" + std::to_string(i), "v", 1'000'000);
+  const auto expect_ten = [&] {
+    const RangeEstimate all = db_->estimate(tree_, "", std::nullopt).value();
+    EXPECT_EQ(all.entries, 10u);
+    return all.bytes;
+  };
+  EXPECT_EQ(expect_ten(), 0u);
+  ASSERT_OK(db_->close());
+  open();
+  const uint64_t unread = expect_ten();
+  EXPECT_GE(unread, 4096u / 2) << "of at least one block, half of which are notes";
+  EXPECT_EQ(db_->estimate(tree_, "", "a")->entries, 4u) << "as if they were spread evenly";
+  EXPECT_EQ(db_->estimate(tree_, "z", std::nullopt)->entries, 5u);
+  EXPECT_EQ(count(), 10u);  // which reads the index
+  EXPECT_EQ(expect_ten(), unread);
+  EXPECT_EQ(db_->estimate(tree_, "k5", std::nullopt)->entries, 5u);
+}
+
 // What was written again since it was looked at stays.
 TEST_F(Expires, loses_to_a_write) {
   put("a", "1", 1000);

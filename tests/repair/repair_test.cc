@@ -292,6 +292,62 @@ TEST_F(Repair, AManifestThatIsNotToBeBelievedIsPassedOver) {
   compare(outcome, false);
 }
 
+// The data files say what the manifest says: then nothing is in doubt. Killed, closed, and with a
+// manifest of before, which they contradict.
+TEST_F(Repair, AWholeDatabaseIsWholeAlsoWhenItsManifestIsToBeIgnored) {
+  RepairOptions options;
+  options.ignore_manifest = true;
+  const auto killed = copy();
+  Outcome outcome;
+  repair(*killed, &outcome, options);
+  EXPECT_TRUE(outcome.report.scanned);
+  EXPECT_TRUE(outcome.report.ok());
+  EXPECT_TRUE(outcome.holds == kept_.now);
+
+  const auto closed = copy();
+  {
+    testing::SimMachine machine(*closed, 3);
+    auto db = Db::open_on(machine.machine(), "/db", small_options());
+    ASSERT_OK(db.status());
+    ASSERT_OK((*db)->create_snapshot("then"));
+    ASSERT_OK((*db)->close());
+  }
+  const auto before = closed->after_crash(1, testing::CrashKind::kProcessKill);
+  const std::map<std::string, std::string> files = files_of(*before, "/db");
+  outcome = {};
+  repair(*closed, &outcome, options);
+  EXPECT_TRUE(outcome.report.scanned);
+  EXPECT_TRUE(outcome.report.ok());
+  EXPECT_TRUE(outcome.holds == kept_.now);
+  {
+    testing::SimMachine machine(*closed, 3);
+    auto db = Db::open_on(machine.machine(), "/fixed", small_options());
+    ASSERT_OK(db.status());
+    EXPECT_EQ((*db)->list_snapshots()->size(), 1u);
+  }
+
+  // What was written and flushed since is there, and the manifest does not know of it.
+  {
+    testing::SimMachine machine(*before, 3);
+    auto db = Db::open_on(machine.machine(), "/db", small_options());
+    ASSERT_OK(db.status());
+    change(**db, 11, 3000, false);
+    ASSERT_OK((*db)->close());
+  }
+  for (const auto& [name, bytes] : files) {
+    if (!name.starts_with("manifest") && name != "superblock") continue;
+    auto file = before->open_file("/db/" + name, {.create = true});
+    ASSERT_OK(file.status());
+    ASSERT_OK((*file)->truncate(bytes.size()));
+    ASSERT_OK((*file)->write_at(0, bytes));
+    ASSERT_OK((*file)->sync_data());
+  }
+  outcome = {};
+  repair(*before, &outcome, options);
+  EXPECT_TRUE(outcome.report.scanned && outcome.report.resurrected_possible);
+  compare(outcome, false);
+}
+
 TEST_F(Repair, LostAndTruncatedDataFiles) {
   for (const std::string& name :
        named(*disk_.after_crash(1, testing::CrashKind::kProcessKill), "data.")) {
