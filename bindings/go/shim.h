@@ -8,6 +8,11 @@
 // An access is a transaction where there is one, else the database, at a snapshot where there is
 // one.
 
+#ifdef __has_include
+#if !__has_include(<hawthorn/c.h>)
+#error "libhawthorn was not found: install it, or set CGO_CFLAGS and CGO_LDFLAGS (README.md)"
+#endif
+#endif
 #include <hawthorn/c.h>
 #include <stdlib.h>
 #include <string.h>
