@@ -4,12 +4,12 @@ command) and in the README of each binding, from the documents alone.
 
     first_key_test.py PREFIX [NAME...]      NAME: started, python, rust, go, node, java
 
-Each document is followed in an empty directory, from its top down. A block with a program is written
-to the file whose name stands in the line before it (`first.c`:), and what stands in a block `sh first`
-is run by one shell after the other's variables; a block `text output` behind it is what it has to
-print. A block `console first` has commands behind `$ `, and what each prints. `/path/to/hawthorn` is
-a copy of the bindings, and PREFIX, where the library is installed, stands for /opt/hawthorn: what
-getting-started.md says about such directories (`sh environment`) holds in all of them.
+Each document is followed in an empty directory, from its top down. A block with a program goes into
+the file whose name stands in the line before it (`first.c`:), and a block `sh first` is run; what
+it exports stays for those behind it. A block `text output` is what the one before has to print. A
+block `console first` has commands behind `$ `, and what each prints. `/path/to/hawthorn` is a copy
+of the bindings, and PREFIX, where the library is installed, stands for /opt/hawthorn: what
+getting-started.md says of such directories (`sh environment`) holds in all documents.
 
 One line for each document: `passed`, `FAILED`, or `skipped` where a language is not on the machine.
 A document that takes longer than five minutes has failed.
@@ -44,7 +44,7 @@ class Wrong(Exception):
 
 
 def steps(path):
-    """(line, kind, what, text) of a document: a file to write, commands, what they have to print."""
+    """(line, kind, what, text) of a document: files to write, commands, what these print."""
     before, block, start = "", None, 0
     for number, line, is_code in lines_of(path.read_text("utf-8")):
         fence = FENCE.match(line) if is_code else None
@@ -129,7 +129,7 @@ class Reader:
 
 
 def environment_of(prefix, scratch):
-    """That of a new shell, as getting-started.md wants it for a library in a directory of its own."""
+    """That of a new shell, with what getting-started.md says of directories of their own."""
     clean = {name: value for name, value in os.environ.items()
              if not name.startswith(("HAWTHORN", "CGO_", "VIRTUAL_ENV", "PYTHON", "CARGO_TARGET"))}
     clean["npm_config_cache"] = str(scratch / "npm")
