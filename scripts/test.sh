@@ -17,7 +17,8 @@
 #             the tests labelled `compat`, of the shims, in the trees of release and asan: only when
 #             named (`make test-compat`)
 #   bindings  when it is named: the bindings of other languages (bindings/*/test.sh), on the library
-#             of release as it is installed; a language that is not on the machine is installed
+#             of release as it is installed, and what the documents tell a new user to type; a
+#             language that is not on the machine is installed
 #   docs      when it is named: the documentation site (scripts/docs.sh)
 #   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
 #
@@ -174,6 +175,11 @@ run_bindings() {
     fi
     count_lines "build/bindings/$name.log" "$code" "bindings of $name"
   done
+  python3 -B tests/docs/first_key_test.py "$prefix" | tee build/bindings/first_key.log
+  code=${PIPESTATUS[0]}
+  while read -r name; do left_out+=("${name#skipped }"); done \
+    < <(grep '^skipped ' build/bindings/first_key.log)
+  count_lines build/bindings/first_key.log "$code" tests/docs/first_key_test.py
   times+=("bindings: $((SECONDS - started)) s")
 }
 
@@ -188,7 +194,7 @@ weight() {
     tsan) echo 430 ;;
     compat) echo 420 ;;
     compat-asan) echo 640 ;;
-    bindings) echo 400 ;;
+    bindings) echo 480 ;;
     reliability) echo 1100 ;;
     long) echo 400 ;;
     compat-long) echo 800 ;;

@@ -95,8 +95,8 @@ func Destroy(path string, options ...Option) error {
 // Close flushes everything and closes the database; all that is asked afterwards is ErrClosed. It
 // waits for calls of other goroutines, which are refused from now on, for up to five seconds.
 //
-// Errors: ErrBusy when snapshots, cursors, iterators, transactions, read queues, feeds or ingests are
-// open, or calls go on for longer: then the database stays open. ErrClosed when it was closed. A view
+// Errors: ErrBusy when snapshots, cursors, iterators, transactions, values, read queues, feeds or
+// ingests are open, or calls go on for longer: then the database stays open. ErrClosed when it was closed. A view
 // of a follower has nothing to flush, and is closed when what was made of it is.
 func (db *DB) Close() error {
 	c := db.db
@@ -112,7 +112,7 @@ func (db *DB) Close() error {
 	}
 	if n := c.held.Load(); n > 0 && !c.closed() {
 		return newError(ErrBusy, fmt.Sprintf(
-			"%d snapshots, cursors, transactions, queues, feeds or ingests are open", n))
+			"%d snapshots, cursors, transactions, values, queues, feeds or ingests are open", n))
 	}
 	if !c.stop() {
 		return errDBClosed

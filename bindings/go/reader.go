@@ -20,6 +20,8 @@ import (
 type Reader interface {
 	Get(tree *Tree, key []byte) (value []byte, found bool, err error)
 	AppendGet(to []byte, tree *Tree, key []byte) (value []byte, found bool, err error)
+	GetValue(tree *Tree, key []byte) (*Value, error)
+	GetFunc(tree *Tree, key []byte, f func(value []byte) error) (found bool, err error)
 	MultiGet(tree *Tree, keys [][]byte) (values [][]byte, err error)
 	MultiGetColumns(tree *Tree, keys *Column, out *Columns) error
 	Contains(tree *Tree, key []byte) (bool, error)

@@ -8,6 +8,11 @@
 // An access is a transaction where there is one, else the database, at a snapshot where there is
 // one.
 
+#ifdef __has_include
+#if !__has_include(<hawthorn/c.h>)
+#error "libhawthorn was not found: install it, or set CGO_CFLAGS and CGO_LDFLAGS (README.md)"
+#endif
+#endif
 #include <hawthorn/c.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +53,27 @@ static inline hw_result hw_get(HW_ACCESS, HW_KEY, char* buffer, size_t capacity)
                                        &r.error)
                : hawthorn_db_get_into(db, tree, key, key_size, snap, buffer, capacity, &r.size,
                                       &r.error);
+  return hw_answer(r);
+}
+
+// Reads a value in place: `data` becomes its bytes, and *out what holds them.
+static inline hw_result hw_get_value(HW_ACCESS, HW_KEY, hawthorn_value** out) {
+  HW_RESULT;
+  *out = NULL;
+  hawthorn_value* value = hawthorn_value_create();
+  if (value == NULL) {
+    r.code = HAWTHORN_OUT_OF_MEMORY;
+    r.error = hawthorn_error_create(r.code, "no memory for a value", HAWTHORN_STRING);
+    return r;
+  }
+  r.code = txn ? hawthorn_txn_get(txn, tree, key, key_size, value, &r.error)
+               : hawthorn_db_get(db, tree, key, key_size, snap, value, &r.error);
+  if (r.code == HAWTHORN_OK) {
+    r.data = (void*)hawthorn_value_data(value, &r.size);
+    *out = value;
+  } else {
+    hawthorn_value_free(value);
+  }
   return hw_answer(r);
 }
 

@@ -56,7 +56,7 @@ part tests tests '^--- PASS' go test -count=1 -v .
 part 'tests of the example' tests '^--- PASS' go test -count=1 -v ./examples/jobqueue
 part 'pointers checked' tests '^--- PASS' \
   env GOEXPERIMENT=cgocheck2 go test -count=1 -v \
-  -run 'Model|MultiGet|Parts|Pointers|Orders|Replica' .
+  -run 'Model|MultiGet|Parts|Pointers|Orders|Replica|Values' .
 part bench rates '^[a-z_]* [0-9]*$' short_bench
 rm -rf "$build/bench.db"
 exit "$failed"

@@ -4,6 +4,20 @@
 
 set -euo pipefail
 
+fail() {
+  echo "hawthorn: $*" >&2
+  exit 1
+}
+if [[ $# -lt 1 || $# -gt 2 || -z $1 ]]; then
+  echo "usage: build.sh PREFIX [OUTPUT], such as build.sh /usr/local" >&2
+  exit 2
+fi
+[[ -e $1/include/hawthorn/c.h && -e $1/lib/libhawthorn.so.0 ]] ||
+  fail "no library is installed in $1: include/hawthorn/c.h and lib/libhawthorn.so.0 are missing"
+for tool in javac jar java cc; do
+  command -v "$tool" >/dev/null ||
+    fail "$tool is missing (on Debian: apt install default-jdk-headless gcc)"
+done
 prefix=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${2:-$here/../../build/bindings/java}

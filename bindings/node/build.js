@@ -3,8 +3,9 @@
 // Nothing is downloaded: headers of Node-API are those of the running Node.js (or of the package
 // node-api-headers), those of Hawthorn are found by HAWTHORN_PREFIX or pkg-config.
 
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 
 const sources = path.join(__dirname, 'src');
@@ -39,6 +40,9 @@ function libraryFlags() {
   const prefix = process.env.HAWTHORN_PREFIX;
   if (prefix) {
     const lib = path.resolve(prefix, 'lib');
+    if (!fs.existsSync(path.resolve(prefix, 'include/hawthorn/c.h'))) {
+      fail(`HAWTHORN_PREFIX: no library is installed in ${prefix}`);
+    }
     return {
       compile: [`-I${path.resolve(prefix, 'include')}`],
       link: [`-L${lib}`, `-Wl,-rpath,${lib}`, '-lhawthorn'],
@@ -48,7 +52,8 @@ function libraryFlags() {
     try {
       return execFileSync('pkg-config', [...args, 'hawthorn'], { encoding: 'utf8' }).trim();
     } catch {
-      return fail('the library was not found: set HAWTHORN_PREFIX to where it is installed');
+      return fail('libhawthorn was not found: set HAWTHORN_PREFIX to where it is installed, or ' +
+        'PKG_CONFIG_PATH to the directory of its hawthorn.pc (pkg-config is needed, too)');
     }
   };
   const split = (text) => text.split(/\s+/).filter(Boolean);
@@ -64,29 +69,38 @@ const flags = libraryFlags();
 const common = ['-std=c++17', '-O2', '-fPIC', '-fvisibility=hidden', '-Wall', '-Wextra',
   `-I${nodeHeaders()}`, ...flags.compile,
   ...(process.env.CXXFLAGS || '').split(/\s+/).filter(Boolean)];
-const run = (args) => {
-  try {
-    execFileSync(compiler, args, { stdio: 'inherit' });
-  } catch (error) {
-    fail(`${compiler} has failed: ${error.message.split('\n')[0]}`);
-  }
-};
+const run = (args) => new Promise((resolve) => {
+  const child = spawn(compiler, args, { stdio: 'inherit' });
+  child.on('error', (error) => fail(error.code === 'ENOENT' ?
+    `${compiler} is missing: install a C++ compiler (Debian: g++), or name it in CXX` :
+    `${compiler} has failed: ${error.message}`));
+  child.on('exit', (code) => code === 0 ? resolve() : fail(`${compiler} has failed`));
+});
+
+// As many at a time as there are processors.
+async function runAll(commands) {
+  const next = commands[Symbol.iterator]();
+  const worker = async () => {
+    for (const args of next) await run(args);
+  };
+  await Promise.all(Array.from(os.cpus(), worker));
+}
 
 fs.mkdirSync(out, { recursive: true });
 const newest = (files) => Math.max(...files.map((file) => fs.statSync(file).mtimeMs));
 const header = path.join(sources, 'addon.h');
 const objects = [];
-let changed = false;
+const commands = [];
 for (const name of fs.readdirSync(sources).filter((one) => one.endsWith('.cc')).sort()) {
   const source = path.join(sources, name);
   const object = path.join(out, name.replace(/\.cc$/, '.o'));
   objects.push(object);
   if (fs.existsSync(object) && fs.statSync(object).mtimeMs > newest([source, header])) continue;
-  run([...common, '-c', source, '-o', object]);
-  changed = true;
+  commands.push([...common, '-c', source, '-o', object]);
 }
 const addon = path.join(out, 'hawthorn.node');
-if (changed || !fs.existsSync(addon)) {
+runAll(commands).then(() => {
+  if (commands.length === 0 && fs.existsSync(addon)) return undefined;
   // Threads of a database may outlive the thread of JavaScript that has loaded the addon first.
-  run(['-shared', '-o', addon, ...objects, ...flags.link, '-pthread', '-Wl,-z,nodelete']);
-}
+  return run(['-shared', '-o', addon, ...objects, ...flags.link, '-pthread', '-Wl,-z,nodelete']);
+});

@@ -3,6 +3,7 @@ HAWTHORN_PREFIX, or where pkg-config finds it. One wheel serves CPython 3.11 and
 
 import os
 import subprocess
+import sysconfig
 
 from setuptools import Extension, setup
 
@@ -12,6 +13,8 @@ def paths() -> tuple[list[str], list[str]]:
     prefix = os.environ.get("HAWTHORN_PREFIX")
     if prefix:
         prefix = os.path.abspath(prefix)
+        if not os.path.exists(os.path.join(prefix, "include", "hawthorn", "c.h")):
+            raise SystemExit(f"HAWTHORN_PREFIX: no library is installed in {prefix}")
         return [os.path.join(prefix, "include")], [os.path.join(prefix, "lib")]
 
     def ask(variable: str) -> str:
@@ -22,11 +25,14 @@ def paths() -> tuple[list[str], list[str]]:
         return [ask("includedir")], [ask("libdir")]
     except (OSError, subprocess.CalledProcessError):
         raise SystemExit(
-            "libhawthorn was not found: set HAWTHORN_PREFIX to where it is installed"
+            "libhawthorn was not found: set HAWTHORN_PREFIX to where it is installed, or "
+            "PKG_CONFIG_PATH to the directory of its hawthorn.pc (pkg-config is needed, too)"
         ) from None
 
 
 include_dirs, library_dirs = paths()
+if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    raise SystemExit("Python.h was not found: install Python's headers (Debian: python3-dev)")
 sources = "handle module access writes walk database transaction copies feed options"
 setup(
     ext_modules=[

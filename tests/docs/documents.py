@@ -7,6 +7,7 @@ import re
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("docs", "shims", "bindings", "bench", "examples", "fuzz", "tests")
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})\s*([\w+-]*)\s*(.*)$")
+COMMANDS = "first"  # behind `sh` or `console`: typed by first_key_test.py
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 
 
@@ -60,6 +61,8 @@ def blocks(path):
         elif FENCE.match(line) and not FENCE.match(line).group(2):
             if (block.language, block.words) == ("text", "output") and found and not between:
                 found[-1].output = block.text
+                if found[-1].words == COMMANDS and len(found) > 1:
+                    found[-2].output = block.text  # the program that the commands run
             else:
                 found.append(block)
             block, between = None, ""

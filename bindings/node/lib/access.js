@@ -3,9 +3,10 @@
 
 const { native, kHandle, both, then } = require('./native');
 const { bytesOf } = require('./codecs');
-const { compressionOf, durabilityOf, known, treeOptions, writeOptions } = require('./options');
+const { compressionOf, durabilityOf, known, refuseFunction, treeOptions, writeOptions } =
+  require('./options');
 const { InvalidArgumentError } = require('./errors');
-const { Range, SyncRange } = require('./range');
+const { Range, SyncRange, columnsOf } = require('./range');
 const { Cursor } = require('./cursor');
 
 // The handle of the snapshot among the options of a read; nothing else may be there.
@@ -232,6 +233,7 @@ const ofTrees = {
     return native.setCompression(sync, at[kHandle], treeHandle(tree), compressionOf(compression));
   },
   setMergeOperator(sync, at, tree, name) {
+    refuseFunction(name, 'merge operators');
     return native.setMergeOperator(sync, at[kHandle], treeHandle(tree), name);
   },
 };
@@ -244,6 +246,7 @@ const walks = {
   rangeSync: (at, tree, options) => new SyncRange(at, tree, 'entries', options),
   keysSync: (at, tree, options) => new SyncRange(at, tree, 'keys', options),
   valuesSync: (at, tree, options) => new SyncRange(at, tree, 'values', options),
+  columns: columnsOf,
 };
 
 // A value by parts, in pieces, of one moment.

@@ -4,7 +4,7 @@
 const { native, kHandle, both, disposable, then } = require('./native');
 const { bytesOf } = require('./codecs');
 const { databaseOptions, durabilityOf, known } = require('./options');
-const { InvalidArgumentError } = require('./errors');
+const { InvalidArgumentError, NotSupportedError } = require('./errors');
 const { treeHandle } = require('./access');
 
 const copyNames = ['bytesPerSecond', 'copyBlocks', 'full', 'encryption', 'onProgress'];
@@ -22,6 +22,28 @@ function answering({ write, read, progress }) {
       native.answer(id, true, String(error?.message ?? error));
     }
   };
+}
+
+// Told what a check or a repair has done: what it throws is what the promise rejects with, behind
+// the end.
+async function telling(onProgress, call) {
+  if (onProgress === undefined) return call(undefined);
+  if (typeof onProgress !== 'function') {
+    throw new InvalidArgumentError('onProgress is not a function');
+  }
+  let thrown;
+  const result = await call(async (id, kind, data) => {
+    try {
+      if (thrown === undefined) {
+        await onProgress(Number(data.readBigUInt64LE(0)), Number(data.readBigUInt64LE(8)));
+      }
+    } catch (error) {
+      thrown = { error };
+    }
+    native.answer(id, false, undefined);
+  });
+  if (thrown !== undefined) throw thrown.error;
+  return result;
 }
 
 // Of a copy: what callbacks throw is what the promise rejects with.
@@ -182,10 +204,15 @@ const ofDatabasesBoth = {
   },
   check(sync, options) {
     const given = known(options, ['skipValues', 'skipFiles', 'threads', 'bytesPerSecond',
-      'errorsMax'], 'check options');
-    const report = native.check(sync, this[kHandle], Boolean(given.skipValues),
+      'errorsMax', 'onProgress'], 'check options');
+    const { onProgress } = given;
+    if (sync && onProgress !== undefined) {
+      throw new NotSupportedError('checkSync blocks the thread that onProgress would run on');
+    }
+    const call = (progress) => native.check(sync, this[kHandle], Boolean(given.skipValues),
       Boolean(given.skipFiles), given.threads ?? 0, given.bytesPerSecond ?? 0,
-      given.errorsMax ?? 0);
+      given.errorsMax ?? 0, progress);
+    const report = sync ? call(undefined) : telling(onProgress, call);
     return then(sync, report, (list) => list[0]);
   },
 };
@@ -204,10 +231,10 @@ const restoreBackup = (pieces, target, options) => ofStream(false, pieces, targe
 const verifyBackup = (pieces, options) => ofStream(true, pieces, '', options);
 
 async function repair(source, target, options) {
-  const { database, ignoreManifest } = known(options, ['database', 'ignoreManifest'],
-    'repair options');
-  const list = await native.repair(false, source, target, databaseOptions(database).pairs,
-    Boolean(ignoreManifest));
+  const { database, ignoreManifest, onProgress } = known(options,
+    ['database', 'ignoreManifest', 'onProgress'], 'repair options');
+  const list = await telling(onProgress, (progress) => native.repair(false, source, target,
+    databaseOptions(database).pairs, Boolean(ignoreManifest), progress));
   return list[0];
 }
 

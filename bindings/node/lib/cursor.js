@@ -8,7 +8,7 @@ const { BufferTooSmallError, BusyError, InvalidArgumentError } = require('./erro
 class Columns {
   #busy = false;
 
-  constructor({ rows = 4096, keyBytes = 1 << 20, valueBytes = 1 << 20 } = {}) {
+  constructor({ rows = 8192, keyBytes = 1 << 20, valueBytes = 1 << 20 } = {}) {
     const made = native.columnsCreate(rows, keyBytes, valueBytes);
     this[kHandle] = made.handle;
     this.keyBytes = Buffer.from(made.keyBytes.buffer);
@@ -118,4 +118,4 @@ moves.forEach((name, which) => {
 });
 both(Cursor.prototype, operations);
 
-module.exports = { Cursor, Columns };
+module.exports = { Cursor, Columns, filled };

@@ -1,7 +1,7 @@
 'use strict';
 // Options as programs write them, to the words and numbers of the library.
 
-const { InvalidArgumentError } = require('./errors');
+const { InvalidArgumentError, NotSupportedError } = require('./errors');
 
 function oneOf(words, value, what) {
   if (value === undefined || value === null) return 0;
@@ -53,6 +53,9 @@ const shapeNames = treeNames.slice(0, 6);
 // The arguments that say what a tree is made with: none where no shape is given.
 function treeOptions(options) {
   const given = known(options, treeNames, 'tree options');
+  refuseFunction(given.mergeOperator, 'merge operators');
+  refuseFunction(given.order, 'orders of keys');
+  refuseFunction(given.valueOrder, 'orders of values');
   const shaped = shapeNames.some((name) => given[name] !== undefined);
   return [shaped, given.order ?? '', given.valueOrder ?? '', Boolean(given.multiValue),
     Boolean(given.expires), Boolean(given.subtrees), given.ttlMs ?? 0];
@@ -73,6 +76,22 @@ function optionText(name, value) {
       throw new InvalidArgumentError(`option ${name} is neither a word, a number nor a boolean`);
   }
 }
+
+// Of what the library calls on threads of its own, and waits for: JavaScript cannot run there, and
+// its own thread may itself be waiting for the library.
+function refuseFunction(value, what) {
+  if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) return;
+  throw new NotSupportedError(`${what} cannot be written in JavaScript: the library calls them on `
+    + 'threads of its own while the thread of JavaScript may wait for it; those of the library go '
+    + 'by their names (see "Not supported" in the README)');
+}
+const unwritable = {
+  merge_operators: 'merge operators',
+  key_orders: 'orders of keys',
+  key_comparators: 'orders of keys',
+  flush_filters: 'flush filters',
+  commit_hooks: 'commit hooks that refuse',
+};
 
 const callbacks = ['log', 'onEvent', 'onExpiry', 'onCommit'];
 
@@ -96,6 +115,7 @@ function databaseOptions(options) {
       }
     } else {
       for (const one of Array.isArray(value) ? value : [value]) {
+        if (unwritable[snake(name)]) refuseFunction(one, unwritable[snake(name)]);
         pairs.push(snake(name), optionText(snake(name), one));
       }
     }
@@ -116,5 +136,5 @@ function listenerOf(functions) {
 
 module.exports = {
   durabilityOf, compressionOf, modeOf, isolationOf, lockOf, known, writeOptions, treeOptions,
-  databaseOptions, listenerOf,
+  databaseOptions, listenerOf, refuseFunction,
 };

@@ -5,7 +5,8 @@
 const { native, kHandle } = require('./native');
 const { bytesOf } = require('./codecs');
 const { known } = require('./options');
-const { InvalidArgumentError, NotSupportedError } = require('./errors');
+const { Columns, filled } = require('./cursor');
+const { BufferTooSmallError, InvalidArgumentError, NotSupportedError } = require('./errors');
 
 const names = ['gte', 'gt', 'lt', 'lte', 'prefix', 'reverse', 'limit', 'snapshot'];
 const rowsFirst = 32;
@@ -232,4 +233,46 @@ class SyncRange {
   }
 }
 
-module.exports = { Range, SyncRange };
+// Two columns by turns: while the program looks at one, the other is filled.
+async function* columnsOf(at, tree, { rows, keyBytes, valueBytes, ...range } = {}) {
+  if (range.gt !== undefined || range.limit !== undefined) {
+    throw new NotSupportedError('columns begin with gte, and have no limit');
+  }
+  const walk = new Walk(at, tree, 'entries', range);
+  const sizes = { rows, keyBytes, valueBytes };
+  let filling;
+  try {
+    if (walk.bytewise) walk.checkOrder(await tree.order(false));
+    walk.cursor = await native.cursor(false, ...walk.openArguments());
+    await native.move(false, walk.cursor, walk.reverse ? 1 : 0, undefined, undefined, 0, false);
+    const both = [new Columns(sizes), new Columns(sizes)];
+    const fill = async (turn) => {
+      for (;;) {
+        const into = both[turn];
+        try {
+          const count = await into.used(false, () => native.nextColumns(false, walk.cursor,
+            walk.reverse, into[kHandle]));
+          return filled(into, count);
+        } catch (error) {
+          if (!(error instanceof BufferTooSmallError)) throw error;
+          const { keyBytesNeeded, valueBytesNeeded } = error;
+          both[turn] = new Columns({
+            rows,
+            keyBytes: Math.max(keyBytesNeeded, into.keyBytes.length),
+            valueBytes: Math.max(valueBytesNeeded, into.valueBytes.length),
+          });
+        }
+      }
+    };
+    filling = fill(0);
+    for (let turn = 0; await filling > 0; turn ^= 1) {
+      filling = fill(turn ^ 1);
+      filling.catch(() => {}); // told by the turn that waits for it
+      yield both[turn];
+    }
+  } finally {
+    walk.close();
+  }
+}
+
+module.exports = { Range, SyncRange, columnsOf };

@@ -303,7 +303,15 @@ napi_value write_stream(napi_env env, napi_callback_info info) {
       [out](napi_env e) { return number(e, *out); });
 }
 
-// (sync, database, skip values, skip files, threads, bytes per second, errors max)
+// What is done, and of how much. What JavaScript throws is kept there, and ends nothing.
+void check_progress(void* context, uint64_t done, uint64_t all) {
+  Asking* const asking = static_cast<Asking*>(context);
+  const uint64_t numbers[2] = {done, all};
+  std::string answer;
+  asking->env->ask(asking->job, "checked", numbers, sizeof(numbers), 0, &answer);
+}
+
+// (sync, database, skip values, skip files, threads, bytes per second, errors max, progress)
 napi_value check(napi_env env, napi_callback_info info) {
   Args args(env, info);
   hawthorn_db* const db = args.db();
@@ -313,30 +321,48 @@ napi_value check(napi_env env, napi_callback_info info) {
   options.threads = args.u32();
   options.bytes_per_second = args.u64();
   options.errors_max = args.u64();
+  const napi_ref function = args.function_or_null();
+  args.ask_by(function);
+  Env* const self = args.env();
   auto out = std::make_shared<Records>();
   return args.submit(
       Lane::kOwn,
-      [=](hawthorn_error** error) { return hawthorn_db_check(db, &options, &out->ptr, error); },
+      [=](hawthorn_error** error, Job* job) mutable {
+        Asking asking;
+        asking.env = self;
+        asking.job = job;
+        options.context = &asking;
+        if (function != nullptr) options.progress = check_progress;
+        return hawthorn_db_check(db, &options, &out->ptr, error);
+      },
       [out](napi_env e) { return rows(e, out->ptr); });
 }
 
-// (sync, source, target, options of a database, ignore the manifest)
+// (sync, source, target, options of a database, ignore the manifest, progress)
 napi_value repair(napi_env env, napi_callback_info info) {
   Args args(env, info);
   std::string from = args.string();
   std::string to = args.string();
   OptionList list = take_options(args, env);
   const bool ignore_manifest = args.flag();
+  const napi_ref function = args.function_or_null();
+  args.ask_by(function);
+  Env* const self = args.env();
   auto out = std::make_shared<Records>();
   return args.submit(
       Lane::kOwn,
-      [=](hawthorn_error** error) {
+      [=](hawthorn_error** error, Job* job) {
+        Asking asking;
+        asking.env = self;
+        asking.job = job;
         Options database(hawthorn_options_create());
         hawthorn_code code = fill_options(list, database.ptr, error);
         if (code != HAWTHORN_OK) return code;
         hawthorn_repair_options options = HAWTHORN_REPAIR_OPTIONS_INIT;
         options.database = database.ptr;
         options.ignore_manifest = ignore_manifest;
+        options.context = &asking;
+        if (function != nullptr) options.progress = check_progress;
         return hawthorn_repair(from.c_str(), to.c_str(), &options, &out->ptr, error);
       },
       [out](napi_env e) { return rows(e, out->ptr); });

@@ -143,7 +143,26 @@ test('damage is found, and what is readable is repaired', async (t) => {
   const { db } = await filled(t);
   await db.close();
   const target = directory(t);
-  const report = await hawthorn.repair(db.path, target, { database: small });
+  const told = [];
+  const onProgress = (...numbers) => told.push(numbers);
+  const report = await hawthorn.repair(db.path, target, { database: small, onProgress });
   assert.equal(report.ok, true);
+  assert.ok(told.length > 0 && told.every(([done, all]) => done <= all));
   await holds(target, 2000);
+});
+
+test('checks tell what they have done', async (t) => {
+  const { db } = await filled(t);
+  await db.flush();
+  const told = [];
+  const report = await db.check({ onProgress: async (done, all) => told.push([done, all]) });
+  assert.equal(report.ok, true);
+  assert.ok(told.length > 0);
+  const [done, all] = told.at(-1);
+  assert.ok(all > 0 && done === all, `${done} of ${all}`);
+  await assert.rejects(db.check({ onProgress: () => { throw new Error('mine'); } }), /mine/);
+  await assert.rejects(db.check({ onProgress: 1 }), hawthorn.InvalidArgumentError);
+  assert.throws(() => db.checkSync({ onProgress() {} }), hawthorn.NotSupportedError);
+  assert.equal(db.checkSync().ok, true);
+  await db.close();
 });

@@ -255,6 +255,12 @@ test('options by their names', async (t) => {
   await assert.rejects(Database.open(where, { memoryBudgetBytes: 'much' }),
     hawthorn.InvalidArgumentError);
   await assert.rejects(Database.open(where, { keyOrders: 'x' }), hawthorn.NotSupportedError);
+  const add = (key, old, operands) => operands.at(-1);
+  for (const refused of [{ mergeOperators: add }, { mergeOperators: ['max', add] },
+    { mergeOperators: { name: 'add', merge: add } }, { keyOrders: [add] }, { flushFilters: add }]) {
+    await assert.rejects(Database.open(where, refused), (error) => (
+      error instanceof hawthorn.NotSupportedError && /JavaScript/.test(error.message)));
+  }
   assert.ok(hawthorn.optionNames.includes('memory_budget_bytes'));
   const db = await Database.open(where, {
     memory_budget_bytes: 33554432, durability: 'async', compression: 'zstd', fileMode: 0o640,
@@ -262,6 +268,11 @@ test('options by their names', async (t) => {
   });
   assert.equal(db.path, where);
   assert.match(await db.id(), /^[0-9a-f]{32}$/);
+  await assert.rejects(db.tree('t', { mergeOperator: add }), hawthorn.NotSupportedError);
+  await assert.rejects(db.tree('t', { order: add }), hawthorn.NotSupportedError);
+  const tree = await db.tree('t');
+  await assert.rejects(tree.setMergeOperator(add), hawthorn.NotSupportedError);
+  assert.throws(() => tree.setMergeOperatorSync(add), hawthorn.NotSupportedError);
   await db.close();
   const fs = require('node:fs');
   assert.equal(fs.readdirSync(where).some((file) => (

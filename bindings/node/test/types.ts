@@ -20,6 +20,10 @@ async function main(): Promise<void> {
     return txn.count(users);
   }, { mode: 'pessimistic', retries: 3 });
   const columns = new Columns({ rows: 10 });
+  for await (const turn of users.columns({ prefix: 'a', rows: 100 })) {
+    const first: Buffer = turn.key(0);
+    first.toString();
+  }
   const cursor = await users.cursor({ snapshot: db.snapshot() });
   await cursor.first();
   const rows: number = await cursor.nextColumns(columns);

@@ -158,3 +158,47 @@ test('columns: both directions, answers to many keys, too little room', async (t
   await pending;
   cursor.close();
 });
+
+test('walks in columns', async (t) => {
+  const db = await open(t);
+  const tree = await db.tree('t', { keyEncoding: 'utf8' });
+  for (let i = 100; i < 350; i += 1) tree.putSync(`k${i}`, `value${i}`);
+  tree.putSync('large', Buffer.alloc(5000, 'x'));
+  const read = async (at, ...args) => {
+    const keys = [];
+    for await (const columns of at.columns(...args)) {
+      assert.ok(columns instanceof Columns);
+      for (let row = 0; row < columns.rows; row += 1) {
+        const key = columns.key(row).toString();
+        const value = key === 'large' ? 'x'.repeat(5000) : `value${key.slice(1)}`;
+        assert.equal(columns.value(row).toString(), value);
+        keys.push(key);
+      }
+    }
+    return keys;
+  };
+  const small = { rows: 7, keyBytes: 60, valueBytes: 200 };
+  const all = await tree.keys().toArray();
+  assert.equal(all.length, 251);
+  assert.deepEqual(await read(tree), all);
+  assert.deepEqual(await read(tree, small), all); // `large` makes them grow
+  assert.deepEqual(await read(tree, { ...small, reverse: true }), [...all].reverse());
+  assert.deepEqual(await read(tree, { ...small, gte: 'k120', lte: 'k140' }), all.slice(20, 41));
+  assert.deepEqual(await read(tree, { prefix: 'k20' }), all.slice(100, 110));
+  assert.deepEqual(await read(tree, { gte: 'zzz' }), []);
+  const snapshot = await db.snapshot();
+  await db.transaction(async (txn) => {
+    await txn.put(tree, 'k351', 'value351');
+    assert.equal((await read(txn, tree, small)).length, 252);
+  });
+  assert.deepEqual(await read(tree, { ...small, snapshot }), all);
+  snapshot.close();
+  await assert.rejects(tree.columns({ limit: 3 }).next(), hawthorn.NotSupportedError);
+  await assert.rejects(tree.columns({ gt: 'a' }).next(), hawthorn.NotSupportedError);
+  await assert.rejects(tree.columns({ lower: 'a' }).next(), hawthorn.InvalidArgumentError);
+  for await (const columns of tree.columns(small)) {
+    assert.equal(columns.rows, 7);
+    break; // frees its cursor: the database closes
+  }
+  await db.close();
+});

@@ -146,6 +146,8 @@ export function restoreBackup(pieces: Pieces, target: string,
 /** A new database of what is readable of a damaged one; `losses` says what is not. */
 export function repair(source: string, target: string, options?: {
   database?: DatabaseOptions; ignoreManifest?: boolean;
+  /** What is done, and of how much. */
+  onProgress?: (done: number, all: number) => void | Promise<void>;
 }): Promise<Row & { ok: boolean }>;
 /** 32 bytes of the system's randomness. */
 export function generateKey(): Buffer;

@@ -26,6 +26,8 @@ export interface CheckOptions {
   threads?: number;
   bytesPerSecond?: number;
   errorsMax?: number;
+  /** Containers that are done, and of how many; not of `checkSync`. */
+  onProgress?: (done: number, all: number) => void | Promise<void>;
 }
 
 /** A database: one process opens it for writing. */

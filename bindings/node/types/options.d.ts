@@ -117,6 +117,14 @@ export interface RangeOptions<K> extends Bounds<K>, ReadOptions {
   reverse?: boolean;
   limit?: number;
 }
+/** Of walks in columns: without `gt` and `limit`. Columns grow where one entry does not fit. */
+export interface ColumnsOptions<K> extends Omit<RangeOptions<K>, 'gt' | 'limit'> {
+  /** Entries a turn at most. Default: 8192. */
+  rows?: number;
+  /** Default: 1 MB each. */
+  keyBytes?: number;
+  valueBytes?: number;
+}
 export interface CursorOptions<K> extends Bounds<K>, ReadOptions {
   /** Values are not read, and are undefined. */
   keysOnly?: boolean;

@@ -1,7 +1,7 @@
 // Transactions.
 
 /// <reference types="node" />
-import { Bounds, Bytes, CommitOptions, CursorOptions, Encodings, RangeOptions, ReadOptions,
+import { Bounds, Bytes, ColumnsOptions, CommitOptions, CursorOptions, Encodings, RangeOptions, ReadOptions,
   TreeOptions, WriteOptions } from './options';
 import { Columns, Cursor, KeyColumn, Range, Snapshot, SyncRange, Tree } from './tree';
 import { Database } from './database';
@@ -189,6 +189,8 @@ export class Transaction {
   values<K, V>(tree: Tree<K, V>, options?: RangeOptions<K>): Range<V>;
   /** The same for loops that block. */
   valuesSync<K, V>(tree: Tree<K, V>, options?: RangeOptions<K>): SyncRange<V>;
+  /** Many entries a turn, without objects: what one gives, the second after it overwrites. */
+  columns<K, V>(tree: Tree<K, V>, options?: ColumnsOptions<K>): AsyncGenerator<Columns, void>;
   /** A value in pieces, of one moment; nothing where the key is absent. */
   readStream<K, V>(tree: Tree<K, V>, key: K, options?: {
     offset?: number; pieceBytes?: number; snapshot?: Snapshot;

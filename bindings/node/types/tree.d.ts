@@ -2,7 +2,7 @@
 
 /// <reference types="node" />
 import { Bounds, Bytes, CommitOptions, Compression, CursorOptions, Encoding, Encodings,
-  RangeOptions, ReadOptions, Row, TreeOptions, WriteOptions } from './options';
+  ColumnsOptions, RangeOptions, ReadOptions, Row, TreeOptions, WriteOptions } from './options';
 import { Database } from './database';
 
 /** Entries in order, read ahead in batches of one moment. */
@@ -153,6 +153,8 @@ export class Tree<K = Bytes, V = any> {
   values(options?: RangeOptions<K>): Range<V>;
   /** The same for loops that block. */
   valuesSync(options?: RangeOptions<K>): SyncRange<V>;
+  /** Many entries a turn, without objects: what one gives, the second after it overwrites. */
+  columns(options?: ColumnsOptions<K>): AsyncGenerator<Columns, void>;
   /** A value in pieces, of one moment; nothing where the key is absent. */
   readStream(key: K, options?: {
     offset?: number; pieceBytes?: number; snapshot?: Snapshot;

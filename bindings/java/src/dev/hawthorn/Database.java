@@ -3,9 +3,9 @@
 package dev.hawthorn;
 
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -25,7 +25,7 @@ import java.util.function.BiConsumer;
  *
  * <p>Threads: any number at a time. A call holds up nobody but its own thread.
  */
-public final class Database extends Writer {
+public final class Database extends DatabaseUpkeep {
     private static final int ATTEMPTS_MAX = 1000;
 
     /** What was made from it, and is still open. */
@@ -500,15 +500,6 @@ public final class Database extends Writer {
         transact(new TransactionOptions(), Durability.DEFAULT, body);
     }
 
-    private List<Row> list(int what) {
-        begin();
-        try {
-            return Row.list(Native.list(db(), what));
-        } finally {
-            finish();
-        }
-    }
-
     /**
      * Transactions that are prepared.
      *
@@ -617,160 +608,7 @@ public final class Database extends Writer {
         return list(1);
     }
 
-    // ---- Trees
-
-    /**
-     * What a tree was made with.
-     *
-     * @param tree the tree
-     * @return order, value_order, multi_value, expires, ttl_ms, subtrees
-     */
-    public Row treeOptions(Tree tree) {
-        begin(tree);
-        try {
-            return Row.one(Native.treeOptions(db(), tree.resource.address));
-        } finally {
-            finish(tree);
-        }
-    }
-
-    /**
-     * Compresses what is written to a tree from now on. Durable.
-     *
-     * @param tree the tree
-     * @param compression how
-     */
-    public void setCompression(Tree tree, Compression compression) {
-        begin(tree);
-        try {
-            Native.setCompression(db(), tree.resource.address, compression.ordinal());
-        } finally {
-            finish(tree);
-        }
-    }
-
-    /**
-     * Gives a tree a merge operator of the options, for good. Durable.
-     *
-     * @param tree the tree
-     * @param name of the operator
-     * @throws HawthornException.InvalidArgument for the name, or where it has another one
-     */
-    public void setMergeOperator(Tree tree, String name) {
-        begin(tree);
-        try {
-            Native.setMergeOperator(db(), tree.resource.address, Native.bytes(name));
-        } finally {
-            finish(tree);
-        }
-    }
-
-    // ---- The database as a whole
-
-    private void maintain(int what, long number) {
-        begin();
-        try {
-            Native.maintain(db(), what, number);
-        } finally {
-            finish();
-        }
-    }
-
-    /** Makes every commit so far durable as {@link Durability#FULL} would. */
-    public void sync() {
-        maintain(0, 0);
-    }
-
-    /** Writes all unflushed data to its data files. Durable. */
-    public void flush() {
-        maintain(1, 0);
-    }
-
-    /** Flushes, shows all entries to the flush filters, and rewrites what carries garbage. */
-    public void compact() {
-        maintain(2, 0);
-    }
-
-    /** Waits until background work has nothing left to do. */
-    public void drain() {
-        maintain(3, 0);
-    }
-
-    /** Reads the indexes of all trees into memory. */
-    public void warmUp() {
-        maintain(4, 0);
-    }
-
-    /**
-     * Changes the memory budget.
-     *
-     * @param bytes how much
-     */
-    public void setMemoryBudget(long bytes) {
-        maintain(5, bytes);
-    }
-
-    /**
-     * Limits background work.
-     *
-     * @param bytesPerSecond at most; 0: no limit
-     */
-    public void setBackgroundIoLimit(long bytesPerSecond) {
-        maintain(6, bytesPerSecond);
-    }
-
-    /** A new data key for what is written from now on. Of encrypted databases. */
-    public void rotateDataKey() {
-        maintain(7, 0);
-    }
-
-    /**
-     * Another key opens the database from now on. Durable.
-     *
-     * @param keyId its id
-     */
-    public void rotateKey(String keyId) {
-        begin();
-        try {
-            Native.rotateKey(db(), Native.bytes(keyId));
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * How it is encrypted.
-     *
-     * @return encrypted, key_id, generation, data_keys, data_key
-     */
-    public Row encryption() {
-        return list(4).get(0);
-    }
-
-    /**
-     * All figures of this moment.
-     *
-     * @return the fields of the library's Stats
-     */
-    public Row stats() {
-        return list(0).get(0);
-    }
-
-    /**
-     * One figure.
-     *
-     * @param name such as commits
-     * @return its number
-     * @throws HawthornException.NotFound for a name that there is not
-     */
-    public long stat(String name) {
-        begin();
-        try {
-            return Native.stat(db(), Native.zeroEnded(name));
-        } finally {
-            finish();
-        }
-    }
+    // ---- Databases that are not open, and backups
 
     /**
      * Figures of a database that any process has open, or had, by the file that it writes each
@@ -781,27 +619,6 @@ public final class Database extends Writer {
      */
     public static Row readCounters(Path path) {
         return Row.one(Native.readCounters(Native.zeroEnded(path.toString())));
-    }
-
-    /**
-     * Reads all that is on disk and verifies it, while the database is in use. Damage is no error
-     * of
-     * the call.
-     *
-     * @param options what is verified
-     * @return ok, the fields of the library's CheckReport, and items, a list of what was found
-     */
-    public Row check(CheckOptions options) {
-        final Callbacks progress = Callbacks.ofCheck(options.progress);
-        begin();
-        try {
-            final byte[] rows = Native.check(db(), options.skipValues, options.skipFiles,
-                    options.threads, options.bytesPerSecond, options.errorsMax, progress);
-            Callbacks.rethrow(progress);
-            return Row.one(rows);
-        } finally {
-            finish();
-        }
     }
 
     /**
@@ -823,47 +640,6 @@ public final class Database extends Writer {
             Callbacks.rethrow(callbacks);
             return Row.one(rows);
         });
-    }
-
-    // ---- Copies and bulk loading
-
-    /**
-     * Makes a database of its own in a directory that is missing or empty. Durable.
-     *
-     * @param directory the directory
-     * @param options how
-     */
-    public void checkpoint(Path directory, CopyOptions options) {
-        final Callbacks progress = Callbacks.ofProgress(options.progress);
-        begin();
-        try {
-            Native.checkpoint(db(), Native.zeroEnded(directory.toString()),
-                    options.bytesPerSecond, options.copyBlocks, progress);
-        } catch (HawthornException failed) {
-            throw Callbacks.reason(progress, failed);
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * Writes a backup to a stream, which stays open.
-     *
-     * @param out the stream; what it throws ends the backup
-     * @param options how
-     * @return id, created_us, bytes and others
-     */
-    public Row backupTo(OutputStream out, CopyOptions options) {
-        final Callbacks sink =
-                Callbacks.ofSink(java.util.Objects.requireNonNull(out), options.progress);
-        begin();
-        try {
-            return Row.one(Native.backupTo(db(), sink, options.bytesPerSecond));
-        } catch (HawthornException failed) {
-            throw Callbacks.reason(sink, failed);
-        } finally {
-            finish();
-        }
     }
 
     /**
@@ -891,117 +667,12 @@ public final class Database extends Writer {
 
     private static Row fromBackup(InputStream in, byte[] target, CopyOptions options) {
         final Callbacks source =
-                Callbacks.ofSource(java.util.Objects.requireNonNull(in), options.progress);
+                Callbacks.ofSource(Objects.requireNonNull(in), options.progress);
         try {
             return options.withEncryption(handle ->
                     Row.one(Native.fromBackup(source, target, options.bytesPerSecond, handle)));
         } catch (HawthornException failed) {
             throw Callbacks.reason(source, failed);
-        }
-    }
-
-    /**
-     * Loads many entries straight into the data files, in one commit.
-     *
-     * @param tree into which
-     * @param sorted whether keys come in ascending order; else they are sorted
-     * @param durability of the commit
-     * @return the load, to be finished and closed
-     */
-    public Ingest ingest(Tree tree, boolean sorted, Durability durability) {
-        begin(tree);
-        try {
-            return new Ingest(this, Native.ingestOpen(db(), tree.resource.address, !sorted,
-                    durability.ordinal(), 0));
-        } finally {
-            finish(tree);
-        }
-    }
-
-    // ---- Change feeds
-
-    /**
-     * Makes a feed behind the present moment, which stays over restarts. Durable.
-     *
-     * @param name 1 to 255 bytes
-     * @param logBytesMax how much log may be kept for it; 0: no limit; -1: 4 GB
-     */
-    public void createFeed(String name, long logBytesMax) {
-        begin();
-        try {
-            Native.createFeed(db(), Native.bytes(name), logBytesMax);
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * Drops a feed. Durable.
-     *
-     * @param name its name
-     * @throws HawthornException.NotFound where there is none
-     * @throws HawthornException.Busy for one that is open
-     */
-    public void dropFeed(String name) {
-        begin();
-        try {
-            Native.dropFeed(db(), Native.bytes(name));
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * All feeds.
-     *
-     * @return rows of name, position, created_us, log_bytes_max, log_bytes, lost, open
-     */
-    public List<Row> feeds() {
-        return list(3);
-    }
-
-    /**
-     * Reads a feed from its position on.
-     *
-     * @param name its name
-     * @return the feed, to be closed
-     */
-    public Feed openFeed(String name) {
-        begin();
-        try {
-            return new Feed(this, Native.feedOpen(db(), Native.bytes(name), 0));
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * Reads behind any timestamp, for which nothing is kept.
-     *
-     * @param position the timestamp
-     * @return the feed, to be closed
-     * @throws HawthornException with {@link Code#TOO_OLD} where the log has gone
-     */
-    public Feed openFeedAt(long position) {
-        begin();
-        try {
-            return new Feed(this, Native.feedOpen(db(), null, position));
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * Makes this database the replica of another one.
-     *
-     * @return the replica, to be closed
-     */
-    public Replica replica() {
-        begin();
-        try {
-            return new Replica(this, Native.replicaOpen(db()));
-        } finally {
-            finish();
         }
     }
 }

@@ -14,7 +14,7 @@ package dev.hawthorn;
  * {@link HawthornException.Deadlock}; {@link HawthornException.NotSupported} for what trees of that
  * shape do not have.
  */
-public abstract sealed class Writer extends Reader permits Database, Transaction {
+public abstract sealed class Writer extends Reader permits DatabaseCopies, Transaction {
     static final int PUT = 0;
     static final int DEL = 1;
     static final int DEL_VALUE = 2;
