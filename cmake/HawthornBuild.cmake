@@ -196,11 +196,15 @@ function(hawthorn_runnable variable target)
     return()
   endif()
   set(script ${PROJECT_BINARY_DIR}/emulated/${target})
-  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
-  file(GENERATE OUTPUT ${script}
-    CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
-    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
-                     WORLD_READ WORLD_EXECUTE)
+  get_property(written GLOBAL PROPERTY HAWTHORN_EMULATED)
+  if(NOT target IN_LIST written)
+    set_property(GLOBAL APPEND PROPERTY HAWTHORN_EMULATED ${target})
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    file(GENERATE OUTPUT ${script}
+      CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                       WORLD_READ WORLD_EXECUTE)
+  endif()
   set(${variable} ${script} PARENT_SCOPE)
 endfunction()
 
