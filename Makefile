@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo report test test-compat reliability coverage fuzz build packages docs format help
+.PHONY: all demo report test test-compat test-aarch64 reliability coverage fuzz build packages docs format help
 all: build
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo "                  in HAWTHORN_REPORT_MINUTES (20 by default)"
 	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
 	@echo "make test-compat  tests of the shims for other engines' APIs, and of the bindings"
+	@echo "make test-aarch64 builds for aarch64, and tests under an emulator"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
 	@echo "                  target, and the long tests, of the shims too"
 	@echo "make coverage     which lines and branches the tests reach"
@@ -29,6 +30,9 @@ test:
 
 test-compat:
 	scripts/test.sh compat compat-asan bindings
+
+test-aarch64:
+	scripts/test.sh aarch64
 
 reliability:
 	scripts/test.sh reliability long compat-long

@@ -11,6 +11,9 @@
 #                          compile them as one
 #   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
 #                          one script of unittest cases, one ctest entry
+#   hawthorn_runnable(VARIABLE TARGET)
+#                          what a script or another program calls to run TARGET: its file, or one
+#                          that calls the emulator of a cross build
 #
 # Labels decide where scripts/test.sh runs a test:
 #   concurrency   several threads against the engine: these run under ThreadSanitizer
@@ -185,6 +188,24 @@ function(hawthorn_python_test name)
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
   endif()
+endfunction()
+
+function(hawthorn_runnable variable target)
+  if(NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    set(${variable} $<TARGET_FILE:${target}> PARENT_SCOPE)
+    return()
+  endif()
+  set(script ${PROJECT_BINARY_DIR}/emulated/${target})
+  get_property(written GLOBAL PROPERTY HAWTHORN_EMULATED)
+  if(NOT target IN_LIST written)
+    set_property(GLOBAL APPEND PROPERTY HAWTHORN_EMULATED ${target})
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    file(GENERATE OUTPUT ${script}
+      CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                       WORLD_READ WORLD_EXECUTE)
+  endif()
+  set(${variable} ${script} PARENT_SCOPE)
 endfunction()
 
 function(hawthorn_layer name)

@@ -19,6 +19,10 @@
 #   bindings  when it is named: the bindings of other languages (bindings/*/test.sh), on the library
 #             of release as it is installed, and what the documents tell a new user to type; a
 #             language that is not on the machine is installed
+#   aarch64   when it is named: the library, the command and what has to be true on any machine (unit
+#             tests, models, C API, kept databases, command line), built for aarch64 and run under
+#             qemu-user, but for what tests/aarch64_excluded.txt names; the compiler and the
+#             libraries are installed (scripts/install_deps.sh aarch64)
 #   docs      when it is named: the documentation site (scripts/docs.sh)
 #   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
 #
@@ -183,8 +187,16 @@ run_bindings() {
   times+=("bindings: $((SECONDS - started)) s")
 }
 
-# One regular expression of what tests/volume.txt has.
-volume() { grep -v '^#' tests/volume.txt | paste -s -d '|'; }
+# names_in FILE: one regular expression of those that it has, one in a line.
+names_in() { grep -v '^#' "$1" | paste -s -d '|'; }
+
+run_aarch64() {
+  if ! scripts/install_deps.sh aarch64; then
+    note_failure "aarch64: installing what is missing"
+    return
+  fi
+  run_preset aarch64 all -LE '^(long|package|tidy)$' -E "$(names_in tests/aarch64_excluded.txt)"
+}
 
 # weight STAGE: the seconds that it takes on two processors that have nothing else to do; 0: few
 weight() {
@@ -198,6 +210,7 @@ weight() {
     reliability) echo 1100 ;;
     long) echo 400 ;;
     compat-long) echo 800 ;;
+    aarch64) echo 1400 ;;
     *) echo 0 ;;
   esac
 }
@@ -223,7 +236,7 @@ for stage in "${stages[@]}"; do
     release) run_preset release all -LE '^long$' ;;
     long) run_preset release all -L '^long$' ;;
     debug) run_preset "$stage" all -LE '^(long|package|tidy)$' ;;
-    asan) run_preset "$stage" all -LE '^(long|package|tidy)$' -E "$(volume)" ;;
+    asan) run_preset "$stage" all -LE '^(long|package|tidy)$' -E "$(names_in tests/volume.txt)" ;;
     tsan) run_preset tsan hawthorn_concurrency_tests -L '^concurrency$' -LE '^long$' ;;
     compat | compat-asan)
       fetch_sqlite
@@ -234,6 +247,7 @@ for stage in "${stages[@]}"; do
       run_preset compat hawthorn_compat_tests -L '^compat-long$'
       ;;
     fuzz) run_fuzz ;;
+    aarch64) run_aarch64 ;;
     bindings) run_bindings ;;
     docs)
       if scripts/docs.sh; then

@@ -14,6 +14,7 @@
 #include "base/sanitizers.h"
 #include "os/page_heap.h"
 #include "os/sync.h"
+#include "os/system_page.h"
 
 #if defined(HAWTHORN_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -40,9 +41,12 @@ void unpoison([[maybe_unused]] const char* data, [[maybe_unused]] size_t size) {
 
 size_t physical_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page_bytes)
-                                     : 0;
+  return pages > 0 ? static_cast<size_t>(pages) * system_page_bytes() : 0;
+}
+
+// Of which a page of the system's is made.
+size_t part_pages() {
+  return std::clamp<size_t>(system_page_bytes() / kPageBytes, 1, PageHeap::kPagesPerHuge);
 }
 
 }  // namespace
@@ -135,8 +139,13 @@ struct Arena::Heap {
     publish_touched();
   }
 
-  // Free pages [begin, end) are not resident afterwards.
+  // Free pages [begin, end) are not resident afterwards, but for those that lie in one of the
+  // system's pages with others: the kernel would take these, too.
   void purge(size_t begin, size_t end) {
+    const size_t parts = pages->part_pages();
+    begin = align_up(begin, parts);
+    end = end / parts * parts;
+    if (begin >= end) return;
     madvise(base + begin * kPageBytes, (end - begin) * kPageBytes, MADV_DONTNEED);
   }
 
@@ -146,7 +155,13 @@ struct Arena::Heap {
       const size_t huge = at / PageHeap::kPagesPerHuge;
       const size_t end = std::min(page + count, (huge + 1) * PageHeap::kPagesPerHuge);
       if (pages->is_split(huge)) {
-        purge(at, end);
+        if (const size_t parts = pages->part_pages(); parts == 1) {
+          purge(at, end);
+        } else {
+          for (size_t part = at / parts * parts; part < end; part += parts) {
+            if (pages->part_free(part)) purge(part, part + parts);
+          }
+        }
         if (pages->wholly_free(huge)) pages->give_back(huge);
       }
       at = end;
@@ -190,7 +205,7 @@ Result<std::unique_ptr<Arena>> Arena::create(size_t budget_bytes) {
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
-      std::unique_ptr<PageHeap> pages = PageHeap::create(space / kHugeBytes);
+      std::unique_ptr<PageHeap> pages = PageHeap::create(space / kHugeBytes, part_pages());
       if (pages != nullptr) {
         std::unique_ptr<Arena> arena(new Arena(budget_bytes));
         arena->heap_ = std::make_unique<Heap>(static_cast<char*>(memory), bytes, std::move(pages));

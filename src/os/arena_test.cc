@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +15,7 @@
 
 #include "base/prng.h"
 #include "os/page_heap.h"
+#include "os/system_page.h"
 
 namespace hawthorn::os {
 namespace {
@@ -34,7 +36,8 @@ size_t rounded(size_t size) { return std::max<size_t>(1, (size + kPage - 1) / kP
 TEST(PageHeapTest, RandomOperationsKeepTheInvariants) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Prng prng(seed);
-    const auto heap = PageHeap::create(24);
+    const size_t part_pages = std::array<size_t, 4>{1, 4, 16, 1}[seed % 4];
+    const auto heap = PageHeap::create(24, part_pages);
     ASSERT_NE(heap, nullptr);
     std::map<size_t, size_t> spans;
     const size_t longest = seed % 2 == 0 ? 80 : 2000;
@@ -94,21 +97,22 @@ size_t resident_pages(const std::vector<char*>& spans) {
   const uintptr_t to = (reinterpret_cast<uintptr_t>(*high) / kHuge + 1) * kHuge;
   std::vector<unsigned char> state((to - from) / kPage);
   EXPECT_EQ(mincore(reinterpret_cast<void*>(from), to - from, state.data()), 0);
-  return static_cast<size_t>(
-      std::count_if(state.begin(), state.end(), [](unsigned char page) { return page & 1; }));
+  const auto pages =
+      std::count_if(state.begin(), state.end(), [](unsigned char page) { return page & 1; });
+  return static_cast<size_t>(pages) * (static_cast<size_t>(sysconf(_SC_PAGESIZE)) / kPage);
 }
 
 // What is left of many huge pages holds each of them; none is wholly free.
-TEST(ArenaTest, GivesBackTheFreePartsOfHugePages) {
+void gives_back_free_parts(size_t unit) {
   constexpr size_t kBudget = 16 * kMegabyte;
   auto made = Arena::create(kBudget);
   ASSERT_TRUE(made.ok());
   Arena& arena = **made;
   std::vector<char*> spans;
-  for (size_t i = 0; i < kBudget / kPage; ++i) {
-    char* const span = arena.allocate(Quota::kValues, kPage);
+  for (size_t i = 0; i < kBudget / unit; ++i) {
+    char* const span = arena.allocate(Quota::kValues, unit);
     ASSERT_NE(span, nullptr);
-    std::memset(span, static_cast<int>(i % 100 + 1), kPage);
+    std::memset(span, static_cast<int>(i % 100 + 1), unit);
     spans.push_back(span);
   }
   std::vector<char*> kept;
@@ -116,7 +120,7 @@ TEST(ArenaTest, GivesBackTheFreePartsOfHugePages) {
     if (i % 4 == 1) {
       kept.push_back(spans[i]);
     } else {
-      arena.release(Quota::kValues, spans[i], kPage);
+      arena.release(Quota::kValues, spans[i], unit);
     }
   }
   // A span that fits no gap, and must not fail.
@@ -132,21 +136,73 @@ TEST(ArenaTest, GivesBackTheFreePartsOfHugePages) {
   for (size_t i = 0; i + 1 < kept.size(); ++i) {
     const auto mark = static_cast<char>((i * 4 + 1) % 100 + 1);
     ASSERT_EQ(kept[i][0], mark);
-    ASSERT_EQ(kept[i][kPage - 1], mark);
+    ASSERT_EQ(kept[i][unit - 1], mark);
   }
   EXPECT_EQ(large[kMegabyte - 1], 7);
   // What is allocated and released there comes and goes page by page.
   const size_t before = arena.resident_bytes();
-  char* const small = arena.allocate(Quota::kValues, kPage);
+  char* const small = arena.allocate(Quota::kValues, unit);
   ASSERT_NE(small, nullptr);
-  EXPECT_EQ(arena.resident_bytes(), before + kPage);
-  arena.release(Quota::kValues, small, kPage);
+  EXPECT_EQ(arena.resident_bytes(), before + unit);
+  arena.release(Quota::kValues, small, unit);
   EXPECT_EQ(arena.resident_bytes(), before);
   arena.release(Quota::kMerge, large, kMegabyte);
   kept.pop_back();
-  for (char* span : kept) arena.release(Quota::kValues, span, kPage);
+  for (char* span : kept) arena.release(Quota::kValues, span, unit);
   // The large one lay in huge pages that are whole: these are kept for the next.
   EXPECT_LE(arena.resident_bytes(), 2 * kHuge);
+}
+
+TEST(ArenaTest, GivesBackTheFreePartsOfHugePages) { gives_back_free_parts(system_page_bytes()); }
+
+// As on a kernel with larger pages, which takes all of a page of which it is given a part.
+class LargerPages : public ::testing::Test {
+ protected:
+  LargerPages() { set_system_page_bytes(unit_); }
+  ~LargerPages() override { set_system_page_bytes(0); }
+  const size_t unit_ = 4 * system_page_bytes();
+};
+
+TEST_F(LargerPages, AreGivenBack) { gives_back_free_parts(unit_); }
+
+TEST_F(LargerPages, AreGivenBackWhenAllOfOneIsFree) {
+  constexpr size_t kBudget = 4 * kMegabyte;
+  auto made = Arena::create(kBudget);
+  ASSERT_TRUE(made.ok());
+  Arena& arena = **made;
+  // A quarter of each page is kept, but for half of them nothing.
+  const size_t pieces = unit_ / kPage;
+  std::vector<char*> spans;
+  for (size_t i = 0; i < kBudget / kPage; ++i) {
+    spans.push_back(arena.allocate(Quota::kValues, kPage));
+    ASSERT_NE(spans.back(), nullptr);
+    std::memset(spans.back(), static_cast<int>(i % 100 + 1), kPage);
+  }
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const bool keep = i % pieces < pieces / 4 && i / pieces % 2 == 0;
+    if (keep) {
+      kept.push_back(i);
+    } else {
+      arena.release(Quota::kValues, spans[i], kPage);
+    }
+  }
+  arena.shrink_to(0);
+  EXPECT_EQ(arena.resident_bytes(), kBudget / 2);
+  EXPECT_EQ(resident_pages(spans) * kPage, kBudget / 2);
+  for (size_t i : kept) ASSERT_EQ(spans[i][kPage - 1], static_cast<char>(i % 100 + 1));
+  // With the last of its pieces a page goes.
+  for (size_t at = 0; at < pieces / 4; ++at) {
+    EXPECT_EQ(arena.resident_bytes(), kBudget / 2);
+    arena.release(Quota::kValues, spans[kept[at]], kPage);
+  }
+  EXPECT_EQ(arena.resident_bytes(), kBudget / 2 - unit_);
+  EXPECT_EQ(resident_pages(spans) * kPage, kBudget / 2 - unit_);
+  for (size_t at = pieces / 4; at < kept.size(); ++at) {
+    ASSERT_EQ(spans[kept[at]][0], static_cast<char>(kept[at] % 100 + 1));
+    arena.release(Quota::kValues, spans[kept[at]], kPage);
+  }
+  EXPECT_EQ(arena.resident_bytes(), 0u);
 }
 
 TEST(ArenaTest, RandomOperationsAgainstAModel) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/assert.h"
 
@@ -20,18 +21,24 @@ size_t huge_pages_within(size_t begin, size_t end) {
 
 }  // namespace
 
-std::unique_ptr<PageHeap> PageHeap::create(size_t huge_count) {
+std::unique_ptr<PageHeap> PageHeap::create(size_t huge_count, size_t part_pages) {
+  HAWTHORN_ASSERT(std::has_single_bit(part_pages) && part_pages <= kPagesPerHuge);
   // One tag for each page, of which only those at the ends of spans ever become resident.
   const size_t pages = huge_count * kPagesPerHuge;
   if (huge_count == 0 || pages >= kAllocated) return nullptr;
   void* const tags = mmap(nullptr, pages * sizeof(Tag), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (tags == MAP_FAILED) return nullptr;
-  return std::unique_ptr<PageHeap>(new PageHeap(huge_count, static_cast<Tag*>(tags)));
+  return std::unique_ptr<PageHeap>(new PageHeap(huge_count, part_pages, static_cast<Tag*>(tags)));
 }
 
-PageHeap::PageHeap(size_t huge_count, Tag* tags)
-    : tags_(tags), touched_(huge_count), used_pages_(huge_count), split_(huge_count) {
+PageHeap::PageHeap(size_t huge_count, size_t part_pages, Tag* tags)
+    : part_pages_(part_pages),
+      tags_(tags),
+      touched_(huge_count),
+      used_pages_(huge_count),
+      used_parts_(part_pages == 1 ? 0 : huge_count * (kPagesPerHuge / part_pages)),
+      split_(huge_count) {
   fresh_runs_.emplace(0, huge_count);
 }
 
@@ -183,7 +190,20 @@ void PageHeap::split_huge(size_t huge) {
   HAWTHORN_ASSERT(touched_[huge] != 0 && split_[huge] == 0);
   split_[huge] = 1;
   ++split_count_;
-  absent_pages_ += kPagesPerHuge - used_pages_[huge];
+  absent_pages_ += absent_in(huge);
+}
+
+size_t PageHeap::absent_in(size_t huge) const {
+  if (part_pages_ == 1) return kPagesPerHuge - used_pages_[huge];
+  const size_t parts = kPagesPerHuge / part_pages_;
+  const auto first = used_parts_.begin() + static_cast<ptrdiff_t>(huge * parts);
+  const auto free = std::count(first, first + static_cast<ptrdiff_t>(parts), uint16_t{0});
+  return static_cast<size_t>(free) * part_pages_;
+}
+
+bool PageHeap::part_free(size_t page) const {
+  HAWTHORN_ASSERT(part_pages_ > 1);
+  return used_parts_[page / part_pages_] == 0;
 }
 
 size_t PageHeap::emptiest() const {
@@ -255,7 +275,13 @@ bool PageHeap::consistent() const {
     if (split_[huge] == 0) continue;
     if (touched_[huge] == 0) return false;
     ++split;
-    absent += kPagesPerHuge - used_pages_[huge];
+    absent += absent_in(huge);
+  }
+  const size_t parts = kPagesPerHuge / part_pages_;
+  for (size_t part = 0; part < used_parts_.size(); part += parts) {
+    const auto first = used_parts_.begin() + static_cast<ptrdiff_t>(part);
+    const auto last = first + static_cast<ptrdiff_t>(parts);
+    if (std::accumulate(first, last, size_t{0}) != used_pages_[part / parts]) return false;
   }
   if (split != split_count_ || absent != absent_pages_) return false;
   return spans == span_count_ && used == used_by_huge && touched == touched_count_ &&
@@ -314,7 +340,11 @@ void PageHeap::count_used(size_t page, size_t pages, bool add) {
     const size_t huge = page / kPagesPerHuge;
     const size_t here = std::min(pages, (huge + 1) * kPagesPerHuge - page);
     uint16_t& used = used_pages_[huge];
-    if (split_[huge] != 0) absent_pages_ += add ? -here : here;
+    if (part_pages_ > 1) {
+      count_parts(page, here, add);
+    } else if (split_[huge] != 0) {
+      absent_pages_ += add ? -here : here;
+    }
     if (add) {
       if (used == 0) --wholly_free_count_;
       used = static_cast<uint16_t>(used + here);
@@ -324,6 +354,22 @@ void PageHeap::count_used(size_t page, size_t pages, bool add) {
     }
     page += here;
     pages -= here;
+  }
+}
+
+// Of a run inside of one huge page.
+void PageHeap::count_parts(size_t page, size_t pages, bool add) {
+  const size_t end = page + pages;
+  for (size_t at = page; at < end;) {
+    const size_t part = at / part_pages_;
+    const size_t next = std::min(end, (part + 1) * part_pages_);
+    uint16_t& used = used_parts_[part];
+    const bool was_free = used == 0;
+    used = static_cast<uint16_t>(add ? used + (next - at) : used - (next - at));
+    if (split_[page / kPagesPerHuge] != 0 && was_free != (used == 0)) {
+      absent_pages_ += was_free ? -part_pages_ : part_pages_;
+    }
+    at = next;
   }
 }
 

@@ -10,7 +10,8 @@
 // 2. The tags at both ends of a span are valid, and zero at both ends of a fresh huge page:
 //    neighbours are found by them in O(1). Tags inside of a span are left-overs.
 // 3. The free pages of a huge page that was split are not resident: its user gives them back one by
-//    one. It becomes whole again by way of being wholly free and given back.
+//    one. It becomes whole again by way of being wholly free and given back. Where the system's
+//    pages are larger, that goes for those parts, of `part_pages` each, of which all is free.
 // 4. Best fit, then the lowest address among equals (small sizes: the lowest of a few candidates).
 
 #include <array>
@@ -37,8 +38,9 @@ class PageHeap {
     size_t kept_end = 0;
   };
 
-  // nullptr when there is no address space for the page map.
-  static std::unique_ptr<PageHeap> create(size_t huge_count);
+  // nullptr when there is no address space for the page map. part_pages: so many are the least that
+  // can be given back, a power of two and at most a huge page's.
+  static std::unique_ptr<PageHeap> create(size_t huge_count, size_t part_pages = 1);
   ~PageHeap();
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -70,6 +72,9 @@ class PageHeap {
   size_t split_count() const { return split_count_; }
   // Of the huge pages that were split.
   size_t absent_pages() const { return absent_pages_; }
+  size_t part_pages() const { return part_pages_; }
+  // Whether nothing of the part that a page is in is allocated; where parts are larger than a page.
+  bool part_free(size_t page) const;
   // The touched huge page that has most to give when it is split; huge_count() when none has any.
   size_t emptiest() const;
   // Calls visit(page, pages) for each touched free span.
@@ -104,16 +109,19 @@ class PageHeap {
   static constexpr size_t kShortMax = 64;  // spans up to this length are kept in lists
   static constexpr int kCandidates = 8;    // of a list, when looking for a low address
 
-  PageHeap(size_t huge_count, Tag* tags);
+  PageHeap(size_t huge_count, size_t part_pages, Tag* tags);
 
   void insert_span(size_t page, size_t pages);
   void remove_span(size_t page, size_t pages);
   void take(size_t span, size_t span_pages, size_t page, size_t pages);
   void count_used(size_t page, size_t pages, bool add);
+  void count_parts(size_t page, size_t pages, bool add);
+  size_t absent_in(size_t huge) const;    // what it has to give when it is split
   size_t free_before(size_t page) const;  // pages of the touched free span that ends at page
   size_t free_from(size_t page) const;    // pages of the touched free span that starts at page
   size_t longest_span() const;
 
+  const size_t part_pages_;
   Tag* const tags_;
   std::array<uint32_t, kShortMax + 1> short_lists_{};  // by length, page + 1
   uint64_t short_lengths_ = 0;                         // bit length-1: the list is not empty
@@ -122,6 +130,7 @@ class PageHeap {
   std::map<size_t, size_t> fresh_runs_;                // first huge page -> count
   std::vector<uint8_t> touched_;
   std::vector<uint16_t> used_pages_;  // by huge page
+  std::vector<uint16_t> used_parts_;  // pages of each part; empty where a part is one page
   std::vector<uint8_t> split_;        // by huge page
   size_t split_count_ = 0;
   size_t absent_pages_ = 0;

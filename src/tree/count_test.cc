@@ -427,6 +427,38 @@ TEST_F(ManyLeaves, ALeafThatIsReplacedWhileItIsRead) {
   }
 }
 
+// A walk that began before the flush tells how many keys a run has while the flush hands the run
+// on, as it is, to the container that follows.
+TEST(Count, OfARunThatIsCountedWhileItIsHandedOn) {
+  TestTree test({.policy = {.extents_max = 3, .garbage_max = 0.3, .target_bytes = 4 << 10}});
+  const auto numbers = [](uint64_t from, uint64_t to) {
+    TestTree::Changes changes;
+    for (uint64_t i = from; i < to; ++i) {
+      changes.emplace_back(Generator::number(i), std::string(100, 'v'));
+    }
+    return changes;
+  };
+  test.commit(numbers(0, 25));
+  const Snapshots::Registration early = test.snapshot();
+  test.commit(numbers(25, 30));
+  test.flush_all();
+  test.commit(numbers(30, 300));
+  int reached = 0;
+  os::set_test_point("merge.keep_run.counting", [&] {
+    const os::epoch::Guard guard;
+    RunFile* const run = test.tree()->directory().all().front()->descriptor.load()->run;
+    ASSERT_EQ(run->live.load(), RunFile::kHasVersions);
+    run->set_live(30, run->record.max_ts);
+    ++reached;
+  });
+  test.flush_all();
+  os::clear_test_points();
+  EXPECT_EQ(reached, 1);
+  EXPECT_EQ(count(test, early.ts), 25u);
+  EXPECT_EQ(count(test, test.visible()), 300u);
+  test.drop(early);
+}
+
 #endif  // HAWTHORN_TEST_POINTS
 
 }  // namespace

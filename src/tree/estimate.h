@@ -7,8 +7,7 @@
 // 1. What is not flushed counts as new keys, though some of it replaces or deletes others.
 // 2. Whatever a reader could find has a part in the estimate of its container: one of 0 is empty.
 // 3. Of a framed tree's container with notes or labels beside its entries, as long as its run's
-// keys
-//    are not in memory, these are taken for as many as its entries.
+//    keys are not in memory, these are taken for as many as its entries.
 
 #include <cstdint>
 #include <optional>

@@ -630,9 +630,12 @@ void Merger::Work::keep_run(Lsn cut_at) {
   left.file = new RunFile;
   left.file->record = old_file->record;
   left.file->record.cut = cut_at;
+  // In this order: who counts it meanwhile tells from where on first, and then how many.
+  const uint64_t live = old_file->live.load(std::memory_order_acquire);
+  HAWTHORN_TEST_POINT("merge.keep_run.counting");
   left.file->live_from.store(old_file->live_from.load(std::memory_order_relaxed),
                              std::memory_order_relaxed);
-  left.file->live.store(old_file->live.load(std::memory_order_acquire), std::memory_order_relaxed);
+  left.file->live.store(live, std::memory_order_relaxed);
   left.file->old_version_bytes = old_file->old_version_bytes;
   left.file->image = old_file->image;
   left.file->values = old_file->values;
