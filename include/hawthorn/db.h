@@ -347,8 +347,8 @@ class HAWTHORN_EXPORT Db {
                          Durability durability = Durability::kDefault);
 
   // Errors: kReadOnly; kBusy when four million are open; kInvalidArgument for options that
-  // contradict each other. kExclusive waits for the exclusive transaction before it, and for those
-  // that hold row locks: kTimedOut.
+  // contradict each other. kExclusive waits for exclusive transactions before it, and for those
+  // that hold row locks, for lock_timeout_ms each: kTimedOut.
   Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
 
