@@ -47,6 +47,9 @@ struct FollowerOptions {
   // As that of Options, and needed where the database is encrypted.
   Encryption encryption;
   std::function<void(LogLevel, std::string_view)> log;
+
+  // With all of these as the options of a database have them: for who could have opened it, too.
+  HAWTHORN_EXPORT static FollowerOptions of(const Options& options);
 };
 
 class HAWTHORN_EXPORT Follower {
