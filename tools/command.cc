@@ -98,13 +98,8 @@ namespace {
 // Where that cannot be, why it could not be opened.
 Result<WatchedDatabase> follow(const std::string& directory, const Options& options,
                                const Status& busy) {
-  FollowerOptions following;
-  following.memory_budget_bytes = options.memory_budget_bytes;
-  following.merge_operators = options.merge_operators;
-  following.key_orders = options.key_orders;
-  following.encryption = options.encryption;
-  following.log = options.log;
-  Result<std::unique_ptr<Follower>> follower = Follower::open(directory, following);
+  Result<std::unique_ptr<Follower>> follower =
+      Follower::open(directory, FollowerOptions::of(options));
   if (follower.ok()) {
     std::shared_ptr<Db> view = (*follower)->view();
     return WatchedDatabase{std::move(view), *std::move(follower)};

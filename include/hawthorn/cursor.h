@@ -72,8 +72,8 @@ class HAWTHORN_EXPORT Cursor {
   // To the first value of this key that is not before `value`, in the order of values. False where
   // the key has none, and with kNotSupported in trees of one value to a key.
   bool seek_value(std::string_view key, std::string_view value);
-  // How many the key has. Errors: kInvalidArgument where the cursor stands on no entry; those of a
-  // count.
+  // How many the key has: 1 in trees of one value to a key. Errors: kInvalidArgument where the
+  // cursor stands on no entry; those of the move that left it so, and of a count.
   Result<uint64_t> count_values();
 
   // Whether the entry is a subtree (Db::create_subtree): then its value is empty. Costs a look into

@@ -70,7 +70,9 @@ class HAWTHORN_EXPORT Snapshot {
   Snapshot& operator=(Snapshot&& other) noexcept;
   // The commit timestamp that it shows.
   uint64_t timestamp() const { return timestamp_; }
-  // Entries that end up to here have ended for it: milliseconds since 1970.
+  // Entries that end up to here have ended for it: milliseconds since 1970. 0 where no tree had
+  // entries that end when it was taken: then nothing has, and the clock was not asked. One with a
+  // name always has the time at which it was made.
   uint64_t now_ms() const { return now_ms_; }
   bool valid() const { return db_ != nullptr; }
   void reset();
@@ -353,8 +355,8 @@ class HAWTHORN_EXPORT Db {
                          Durability durability = Durability::kDefault);
 
   // Errors: kReadOnly; kBusy when four million are open; kInvalidArgument for options that
-  // contradict each other. kExclusive waits for the exclusive transaction before it, and for those
-  // that hold row locks: kTimedOut.
+  // contradict each other. kExclusive waits for exclusive transactions before it, and for those
+  // that hold row locks, for lock_timeout_ms each: kTimedOut.
   Result<Transaction> begin(const TxnOptions& options);
   Result<Transaction> begin(TxnMode mode);
 

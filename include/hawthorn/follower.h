@@ -12,6 +12,12 @@
 // still take. It never goes back, also not where the process that writes is killed, ends, or begins
 // again; and there need not be one.
 //
+// The newest view goes forward: each refresh may take it to a later commit, whoever holds it and
+// whoever has asked for that, also between two reads of one that holds it. What was begun in it
+// stays at its moment: a snapshot, a transaction (but of kReadCommitted), a cursor, a scan. So
+// reads that have to agree go through one of these. A view that is not the newest any more, since a
+// refresh had to make another one or a rebuild has, stays as it is for good.
+//
 // Threads: every function from any thread; refreshing waits for who refreshes, readers for nobody.
 // Costs: the process that writes does nothing for a follower but to look at a file of 16 KB with
 // each batch of flushes, and to keep on disk what the oldest view may still read
@@ -47,6 +53,9 @@ struct FollowerOptions {
   // As that of Options, and needed where the database is encrypted.
   Encryption encryption;
   std::function<void(LogLevel, std::string_view)> log;
+
+  // With all of these as the options of a database have them: for who could have opened it, too.
+  HAWTHORN_EXPORT static FollowerOptions of(const Options& options);
 };
 
 class HAWTHORN_EXPORT Follower {
@@ -78,8 +87,9 @@ class HAWTHORN_EXPORT Follower {
   Status rebuild();
 
   // The newest view: a Db that is opened read-only, for all of its functions that read. Its trees,
-  // snapshots and cursors belong to it. Others of before stay as they are as long as they are held,
-  // also when the follower has gone; close them not, but let go of them. Named snapshots, prepared
+  // snapshots and cursors belong to it. A refresh may take it forward (see above); those of before,
+  // and all when the follower has gone, stay as they are as long as they are held; close them not,
+  // but let go of them. Named snapshots, prepared
   // transactions and figures on disk are those of when the view was made. Errors of its reads: also
   // kTooOld, see above.
   std::shared_ptr<Db> view() const;

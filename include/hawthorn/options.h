@@ -141,8 +141,9 @@ struct Options {
   // nothing. Default: nobody else. Errors of open: kInvalidArgument.
   uint32_t file_mode = 0600;
 
-  // How long a write waits, in milliseconds, while another transaction has locked its row; 0: not
-  // at all. Transactions may say otherwise (transaction.h).
+  // How long a write waits, in milliseconds, while another transaction has locked its row, and the
+  // begin of an exclusive transaction for its turn; 0: not at all. Transactions may say otherwise
+  // (transaction.h).
   uint64_t lock_timeout_ms = 1000;
 
   // What background work may read and write per second, in bytes: flushes, re-clustering, moving

@@ -11,10 +11,10 @@
 //                 try again.
 //   kPessimistic  a write locks its key until the transaction ends; who comes later waits. A cycle
 //                 of waiting transactions is found at once: one gets kDeadlock, which names it.
-//   kExclusive    one at a time: begin waits for the previous one and until no row is locked;
-//                 commits of all others, and their first row locks, wait until it ends. Never
-//                 conflicts. The mode for programs that were written for a
-//                 single-writer store.
+//   kExclusive    one at a time: begin waits for those before it, in the order of their coming, and
+//                 until no row is locked (kTimedOut); commits of all others, and their first row
+//                 locks, wait until it ends. Never conflicts. The mode for programs that were
+//                 written for a single-writer store.
 // Any mixture may be open at once: a locked key makes writers of every kind wait, those of no
 // transaction included.
 //
@@ -75,7 +75,8 @@ struct TxnOptions {
   bool read_only = false;
   // Reads this moment in place of the present one. It may be released afterwards.
   const Snapshot* snapshot = nullptr;
-  // How long a write or lock waits for a row; 0: not at all. Default: Options::lock_timeout_ms.
+  // How long a write or lock waits for a row, and the begin of a kExclusive one for its turn; 0:
+  // not at all. Default: Options::lock_timeout_ms.
   std::optional<uint64_t> lock_timeout_ms = std::nullopt;
 };
 

@@ -120,6 +120,37 @@ TEST_F(CursorCTest, KeysOfSeveralValues) {
   EXPECT_EQ(columns.text(), "k=1,k=2,k=3,l=4");
 }
 
+TEST_F(CursorCTest, KeysOfOneValue) {
+  open_with_tree();
+  for (const char* key : {"k", "l"}) put(key, "1");
+  const CursorHandle c = cursor();
+  int found = 0;
+  uint64_t values = 0;
+  C_FAILS("InvalidArgument", hawthorn_cursor_count_values(c.get(), &values, &e));
+  for (const bool in_transaction : {false, true}) {
+    hawthorn_txn* txn = nullptr;
+    hawthorn_cursor* made = nullptr;
+    C_OK(hawthorn_txn_begin(db_.get(), nullptr, &txn, &e));
+    const TxnHandle holds(txn);
+    C_OK(hawthorn_txn_cursor(txn, tree_.get(), nullptr, &made, &e));
+    const CursorHandle in_txn(made);
+    hawthorn_cursor* const at_it = in_transaction ? made : c.get();
+    C_OK(hawthorn_cursor_first(at_it, &found, &e));
+    values = 0;
+    C_OK(hawthorn_cursor_count_values(at_it, &values, &e));
+    EXPECT_EQ(values, 1U);
+    // What is refused leaves the cursor nowhere, and that is what a count says.
+    C_FAILS("NotSupported", hawthorn_cursor_seek_value(at_it, "k", 1, "1", 1, &found, &e));
+    C_FAILS("InvalidArgument", hawthorn_cursor_count_values(at_it, &values, &e));
+    C_OK(hawthorn_cursor_seek(at_it, "l", 1, &found, &e));
+    C_OK(hawthorn_cursor_count_values(at_it, &values, &e));
+    EXPECT_EQ(values, 1U);
+    C_OK(hawthorn_cursor_next(at_it, &found, &e));
+    EXPECT_EQ(found, 0);
+    C_FAILS("InvalidArgument", hawthorn_cursor_count_values(at_it, &values, &e));
+  }
+}
+
 TEST_F(CursorCTest, Batches) {
   open_with_tree();
   for (int i = 0; i < 1000; ++i) put("k" + std::to_string(1000 + i), std::to_string(i));

@@ -190,6 +190,19 @@ TEST_F(DbCTest, SnapshotsShowTheirMoment) {
   EXPECT_LT(hawthorn_snapshot_timestamp(before.get()), hawthorn_snapshot_timestamp(after.get()));
   EXPECT_EQ(hawthorn_snapshot_timestamp(nullptr), 0U);
   EXPECT_EQ(hawthorn_snapshot_now_ms(nullptr), 0U);
+  // The clock counts where something may end, and in snapshots with names.
+  EXPECT_EQ(hawthorn_snapshot_now_ms(after.get()), 0U);
+  C_OK(hawthorn_db_create_snapshot(db_.get(), "now", 3, &e));
+  hawthorn_snapshot* opened = nullptr;
+  C_OK(hawthorn_db_open_snapshot(db_.get(), "now", 3, &opened, &e));
+  const SnapshotHandle named(opened);
+  hawthorn_tree_options options = HAWTHORN_TREE_OPTIONS_INIT;
+  options.expires = 1;
+  const TreeHandle ends = tree("ends", &options);
+  const SnapshotHandle later = snapshot();
+  EXPECT_GT(hawthorn_snapshot_now_ms(named.get()), uint64_t{1'500'000'000'000});
+  EXPECT_GE(hawthorn_snapshot_now_ms(later.get()), hawthorn_snapshot_now_ms(named.get()));
+  EXPECT_EQ(hawthorn_snapshot_now_ms(after.get()), 0U);
 }
 
 TEST_F(DbCTest, NamedSnapshotsStay) {

@@ -127,6 +127,42 @@ TEST_F(FeedCTest, StreamedValuesAndTreesAreShown) {
           hawthorn_feed_change_tree(feed.get(), &told, &e));
 }
 
+TEST_F(FeedCTest, TreesAreShownAsTheirOptionsAre) {
+  open_with_tree();
+  C_OK(hawthorn_db_create_feed(db_.get(), "f", 1, 0, &e));
+  hawthorn_tree_options options = HAWTHORN_TREE_OPTIONS_INIT;
+  options.multi_value = 1;
+  const TreeHandle several = tree("several", &options);
+  put("k", "v");
+  C_OK(hawthorn_db_put(db_.get(), several.get(), "k", 1, "v", 1, nullptr, &e));
+  const FeedHandle feed = open_feed("f");
+  int seen = 0;
+  while (seen < 2) {
+    int found = 0;
+    C_OK(hawthorn_feed_next(feed.get(), 5000, &found, &e));
+    ASSERT_EQ(found, 1);
+    hawthorn_change change = HAWTHORN_CHANGE_INIT;
+    C_OK(hawthorn_feed_next_change(feed.get(), &change, &found, &e));
+    ASSERT_EQ(found, 1);
+    if (change.type != HAWTHORN_CHANGE_PUT) continue;
+    ++seen;
+    const bool is_several = change.tree_id == hawthorn_tree_id(several.get());
+    hawthorn_records* told = nullptr;
+    C_OK(hawthorn_feed_change_tree(feed.get(), &told, &e));
+    const RecordsHandle fed(told);
+    C_OK(hawthorn_db_tree_options(db_.get(), is_several ? several.get() : tree_.get(), &told, &e));
+    const RecordsHandle known(told);
+    for (const char* field : {"order", "value_order"}) {
+      EXPECT_STREQ(hawthorn_records_bytes(fed.get(), 0, field, nullptr),
+                   hawthorn_records_bytes(known.get(), 0, field, nullptr))
+          << field;
+    }
+    EXPECT_STREQ(hawthorn_records_bytes(fed.get(), 0, "order", nullptr), "bytewise");
+    EXPECT_STREQ(hawthorn_records_bytes(fed.get(), 0, "value_order", nullptr),
+                 is_several ? "bytewise" : "");
+  }
+}
+
 TEST_F(FeedCTest, RangesSayWhereTheyEnd) {
   open_with_tree();
   const SnapshotHandle before = snapshot();

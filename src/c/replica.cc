@@ -25,19 +25,6 @@ class FollowerGiven : public Given {
   explicit FollowerGiven(const hawthorn_follower* follower) : Given(follower, "the follower") {}
 };
 
-FollowerOptions follower_options(const hawthorn_options* given) {
-  const Options options = given != nullptr ? given->options : Options{};
-  FollowerOptions out;
-  out.memory_budget_bytes = options.memory_budget_bytes;
-  out.io_mode = options.io_mode;
-  out.merge_operators = options.merge_operators;
-  out.key_orders = options.key_orders;
-  out.key_comparators = options.key_comparators;
-  out.encryption = options.encryption;
-  out.log = options.log;
-  return out;
-}
-
 }  // namespace
 }  // namespace hawthorn::c
 
@@ -130,7 +117,8 @@ hawthorn_code hawthorn_follower_open(const char* path, const hawthorn_options* o
                                      hawthorn_follower** out, hawthorn_error** error) {
   return call(error, [&]() -> Status {
     if (Status s = need(Given(path, "path"), Given(out, "out")); !s.ok()) return s;
-    auto opened = hawthorn::Follower::open(path, hawthorn::c::follower_options(options));
+    const hawthorn::Options given = options != nullptr ? options->options : hawthorn::Options{};
+    auto opened = hawthorn::Follower::open(path, hawthorn::FollowerOptions::of(given));
     if (!opened.ok()) return opened.status();
     *out = new hawthorn_follower{std::move(*opened)};
     return {};

@@ -21,8 +21,12 @@ Status take_tree_options(const hawthorn_tree_options* given, TreeOptions* out) {
 }
 
 void show_tree_options(const TreeOptions& options, Row* row) {
-  row->bytes("order", std::string_view(options.order))
-      .bytes("value_order", std::string_view(options.value_order))
+  // What a feed tells of a tree leaves the order of bytes without a name.
+  const auto name_of = [](const std::string& order) {
+    return order.empty() ? std::string_view("bytewise") : std::string_view(order);
+  };
+  row->bytes("order", name_of(options.order))
+      .bytes("value_order", options.multi_value ? name_of(options.value_order) : std::string_view())
       .flag("multi_value", options.multi_value)
       .flag("expires", options.expires)
       .number("ttl_ms", options.ttl_ms, HAWTHORN_UNIT_MILLISECONDS)

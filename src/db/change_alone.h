@@ -34,7 +34,8 @@ Result<bool> change_alone(Db& db, const Db::Impl& impl, Durability durability, C
       if (!impl.sequencer_->fenced()) continue;
       // Perhaps with what is prepared, which may last.
       wait.once();
-      if (clock.monotonic_us() - began < impl.options_.lock_timeout_ms * 1000) continue;
+      if (clock.monotonic_us() - began < Db::Impl::timeout_us_of(impl.options_.lock_timeout_ms))
+        continue;
     }
     return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
   }

@@ -22,19 +22,31 @@ bool may_pass(const Status& status) {
          status.is(StatusCode::kTooOld) || status.is(StatusCode::kNotSupported);
 }
 
+// What a follower's options have in common with those of a database: all of theirs.
+template <typename From, typename To>
+void copy_followers_options(const From& from, To* to) {
+  to->memory_budget_bytes = from.memory_budget_bytes;
+  to->io_mode = from.io_mode;
+  to->merge_operators = from.merge_operators;
+  to->key_orders = from.key_orders;
+  to->key_comparators = from.key_comparators;
+  to->encryption = from.encryption;
+  to->log = from.log;
+}
+
 Options options_of(const FollowerOptions& from) {
   Options options;
   options.read_only = true;
-  options.memory_budget_bytes = from.memory_budget_bytes;
-  options.io_mode = from.io_mode;
-  options.merge_operators = from.merge_operators;
-  options.key_orders = from.key_orders;
-  options.key_comparators = from.key_comparators;
-  options.encryption = from.encryption;
-  options.log = from.log;
+  copy_followers_options(from, &options);
   return options;
 }
 }  // namespace
+
+FollowerOptions FollowerOptions::of(const Options& options) {
+  FollowerOptions result;
+  copy_followers_options(options, &result);
+  return result;
+}
 
 class Follower::Impl {
  public:

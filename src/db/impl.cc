@@ -225,7 +225,7 @@ txn::Txn& Db::Impl::thread_txn() {
 
 txn::Begin Db::Impl::blind() const {
   return {.mode = txn::Mode::kBlind,
-          .lock_timeout_us = options_.lock_timeout_ms * 1000,
+          .lock_timeout_us = timeout_us_of(options_.lock_timeout_ms),
           .hooks = hooks()};
 }
 

@@ -12,6 +12,7 @@
 // 2. Order of closing: flush, publish, log removed from the manifest, log files, space trimmed.
 // With prepared transactions the log stays, and is made durable.
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -84,6 +85,10 @@ class Db::Impl {
   // `number`: as PreparedTransactions::add has given it, or kAny. Errors: kNotFound; those of
   // Txn::commit_prepared and abort_prepared.
   Status end_prepared(std::string_view id, uint64_t number, bool commit, Durability durability);
+  // In microseconds, also of times that are as good as for ever.
+  static uint64_t timeout_us_of(uint64_t timeout_ms) {
+    return std::min(timeout_ms, uint64_t{1} << 50) * 1000;
+  }
   // How single writes, batches and ingests begin.
   txn::Begin blind() const;
   const std::vector<std::shared_ptr<CommitHook>>* hooks() const {
@@ -183,7 +188,7 @@ class Db::Impl {
   std::atomic<uint64_t> held_{0};
   std::atomic<uint64_t> operations_{0};
   std::atomic<uint64_t> next_ingest_file_{1};
-  os::Mutex ingest_mutex_;  // one ingest commits at a time
+  os::Mutex ingest_mutex_;    // one ingest commits at a time
   os::Mutex log_walk_mutex_;  // one check walks through the log at a time: it takes much memory
   uint64_t uuid_low_ = 0;
   uint64_t uuid_high_ = 0;

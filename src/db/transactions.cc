@@ -66,7 +66,8 @@ Result<Transaction> Db::begin(const TxnOptions& options) {
   how.read_only = options.read_only;
   how.hooks = impl_->hooks();
   if (options.snapshot != nullptr) how.at = options.snapshot->timestamp();
-  how.lock_timeout_us = options.lock_timeout_ms.value_or(impl_->options_.lock_timeout_ms) * 1000;
+  how.lock_timeout_us =
+      Db::Impl::timeout_us_of(options.lock_timeout_ms.value_or(impl_->options_.lock_timeout_ms));
   auto impl = std::make_unique<Transaction::Impl>(impl_.get());
   if (Status s = impl->txn().begin(how); !s.ok()) return s;
   impl->set_now_ms(impl_->now_of(options.snapshot));
@@ -378,7 +379,8 @@ Status Transaction::lock(const Tree& tree, std::string_view key, RowLock mode,
   if (mode > RowLock::kExclusive) {
     return Status(StatusCode::kInvalidArgument, "the lock mode is none that there is");
   }
-  const uint64_t timeout_us = timeout_ms.has_value() ? *timeout_ms * 1000 : txn.lock_timeout_us();
+  const uint64_t timeout_us =
+      timeout_ms.has_value() ? Db::Impl::timeout_us_of(*timeout_ms) : txn.lock_timeout_us();
   const db::StoredKey stored(*state, key);
   if (!stored.ok()) return stored.status();
   return txn.lock(state, stored.view(), static_cast<txn::LockMode>(mode), timeout_us);

@@ -15,7 +15,10 @@ constexpr uint64_t kClaimPauseUs = 1000;
 Status Txn::claim_exclusively(Attaching& attaching) {
   for (uint32_t attempt = 0;; ++attempt) {
     Lsn read_ts = 0;
-    if (Status s = services_.sequencer->begin_exclusive(id_, &read_ts); !s.ok()) return s;
+    if (Status s = services_.sequencer->begin_exclusive(id_, os::Signal::kForever, &read_ts);
+        !s.ok()) {
+      return s;
+    }
     Status status = attaching.claim();
     if (status.ok()) return status;
     attaching.release();

@@ -266,17 +266,38 @@ Status Sequencer::make_durable(Lsn cts, Durability durability) {
                     s.to_string());
 }
 
-Status Sequencer::begin_exclusive(TxnId id, Lsn* read_ts) {
-  os::MutexLock lock(log_->mutex());
-  while (exclusive_ != 0) {
-    if (exclusive_thread_ == this_thread_number()) return waits_for_itself();
-    ++exclusive_waiters_;
-    exclusive_ended_.wait(log_->mutex());
-    --exclusive_waiters_;
+Status Sequencer::begin_exclusive(TxnId id, uint64_t timeout_us, Lsn* read_ts) {
+  const auto take = [&]() REQUIRES(log_->mutex()) {
+    exclusive_ = id;
+    exclusive_thread_ = this_thread_number();
+    *read_ts = visible_.load(std::memory_order_relaxed);
+  };
+  ExclusiveWaiter waiter;
+  {
+    os::MutexLock lock(log_->mutex());
+    if (exclusive_ == 0 && exclusive_queue_ == nullptr) {
+      take();
+      return {};
+    }
+    if (exclusive_ != 0 && exclusive_thread_ == this_thread_number()) return waits_for_itself();
+    ExclusiveWaiter** last = &exclusive_queue_;
+    while (*last != nullptr) last = &(*last)->next;
+    *last = &waiter;
   }
-  exclusive_ = id;
-  exclusive_thread_ = this_thread_number();
-  *read_ts = visible_.load(std::memory_order_relaxed);
+  const bool in_time = waiter.turn.wait_for(timeout_us);
+  {
+    os::MutexLock lock(log_->mutex());
+    ExclusiveWaiter** at = &exclusive_queue_;
+    while (*at != &waiter) at = &(*at)->next;
+    *at = waiter.next;
+    if (waiter.is_its_turn) take();
+  }
+  if (!waiter.is_its_turn) {
+    return Status(StatusCode::kTimedOut,
+                  "another transaction is exclusive, whose end is to be waited for");
+  }
+  // Who has said that it is this one's turn is about to set it.
+  if (!in_time) waiter.turn.wait();
   return {};
 }
 
@@ -288,13 +309,17 @@ Status Sequencer::may_wait_for_exclusive() {
 
 void Sequencer::end_exclusive(TxnId id) {
   bool waited_for = false;
+  ExclusiveWaiter* next = nullptr;
   {
     os::MutexLock lock(log_->mutex());
     if (exclusive_ != id) return;
     exclusive_ = 0;
     exclusive_thread_ = 0;
     waited_for = exclusive_waiters_ > 0;
+    next = exclusive_queue_;
+    if (next != nullptr) next->is_its_turn = true;
   }
+  if (next != nullptr) next->turn.set();
   // A wake is a system call: only where somebody waits.
   if (waited_for) exclusive_ended_.notify_all();
 }

@@ -140,9 +140,10 @@ class Sequencer {
   // Returns when a commit is as durable as asked. Errors: kUnknownOutcome when the sync failed.
   Status make_durable(Lsn cts, Durability durability);
 
-  // Waits until no other transaction is exclusive. *read_ts: what it reads.
-  // Errors: kInvalidArgument when this thread's own exclusive transaction stands in the way.
-  Status begin_exclusive(TxnId id, Lsn* read_ts);
+  // Waits until no other transaction is exclusive, behind those that wait already. *read_ts: what
+  // it reads. Errors: kInvalidArgument when this thread's own exclusive transaction stands in the
+  // way; kTimedOut.
+  Status begin_exclusive(TxnId id, uint64_t timeout_us, Lsn* read_ts);
   void end_exclusive(TxnId id);
   // For who is about to hold what others need while it waits. Errors: as begin_exclusive.
   Status may_wait_for_exclusive();
@@ -179,8 +180,16 @@ class Sequencer {
   std::vector<const PreparedWork*> prepared_;
   TxnId exclusive_ = 0;
   uint64_t exclusive_thread_ = 0;
-  uint32_t exclusive_waiters_ = 0;
+  uint32_t exclusive_waiters_ = 0;  // commits
   os::CondVar exclusive_ended_;
+  // Who waits to be exclusive, in the order of their coming: the first one alone may become it, and
+  // commits go on until it does.
+  struct ExclusiveWaiter {
+    ExclusiveWaiter* next = nullptr;
+    bool is_its_turn = false;
+    os::Signal turn;
+  };
+  ExclusiveWaiter* exclusive_queue_ = nullptr;
 };
 
 }  // namespace hawthorn::txn

@@ -60,7 +60,7 @@ Status Txn::begin(const Begin& how) {
     // Who has locked rows could not commit, nor could this one wait for them.
     Status s = services_.row_locks->close(lock_timeout_us_);
     if (s.ok()) {
-      s = services_.sequencer->begin_exclusive(id_, &read_ts_);
+      s = services_.sequencer->begin_exclusive(id_, lock_timeout_us_, &read_ts_);
       if (!s.ok()) services_.row_locks->reopen();
     }
     if (!s.ok()) {

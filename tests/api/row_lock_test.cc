@@ -134,6 +134,51 @@ TEST_F(RowLocking, an_exclusive_transaction_lets_nobody_lock) {
   EXPECT_EQ(get("k"), "locked");
 }
 
+TEST_F(RowLocking, an_exclusive_transaction_waits_for_its_turn_and_no_longer) {
+  using Clock = std::chrono::steady_clock;
+  Transaction first = begin({.mode = TxnMode::kExclusive});
+  std::thread([&] {
+    EXPECT_TRUE(
+        timed_out(db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 0}).status()));
+    const auto began = Clock::now();
+    const Status late = db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 60}).status();
+    EXPECT_TRUE(timed_out(late));
+    EXPECT_NE(late.message().find("exclusive"), std::string::npos) << late.to_string();
+    EXPECT_GE(Clock::now() - began, std::chrono::milliseconds(60));
+    // Who has given up stands in nobody's way, and closes no rows.
+    Transaction locks = begin(kRowLocking, 0);
+    EXPECT_TRUE(timed_out(locks.put(tree_, "k", "x"))) << "the first one is still open";
+  }).join();
+  // They get it in the order in which they have come, also before who asks again at once.
+  std::vector<int> order;
+  std::atomic<int> waiting{0};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&, i] {
+      ++waiting;
+      // The longest time that there is, which must not turn out to be none.
+      Transaction t =
+          db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = ~uint64_t{0}}).value();
+      order.push_back(i);
+      ASSERT_OK(t.put(tree_, "k", std::to_string(i)));
+      ASSERT_OK(t.commit());
+    });
+    while (waiting <= i) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ASSERT_OK(first.put(tree_, "k", "first"));
+  ASSERT_OK(first.commit());
+  first = begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 30'000});
+  order.push_back(3);
+  ASSERT_OK(first.commit());
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(get("k"), "2");
+  Transaction locks = begin(kRowLocking, 0);
+  ASSERT_OK(locks.put(tree_, "k", "locked"));
+  ASSERT_OK(locks.commit());
+}
+
 TEST_F(RowLocking, deadlocks_are_found_at_once) {
   Transaction one = begin();
   Transaction two = begin();

@@ -47,6 +47,73 @@ TEST_F(FollowerTest, goes_on_with_the_same_view_where_it_can) {
   EXPECT_EQ(view->count(*tree, "", std::nullopt).value(), 1U);
 }
 
+// What follower.h says of who holds a view while others refresh.
+TEST_F(FollowerTest, a_held_view_goes_forward_until_there_is_a_newer_one) {
+  put("a", "1");
+  auto follower = follow();
+  const auto view = follower->view();
+  const Tree tree = view->find_tree("t").value();
+  const Snapshot before = view->snapshot();
+  auto one_moment = view->begin({.read_only = true});
+  auto each_read = view->begin({.isolation = Isolation::kReadCommitted, .read_only = true});
+  ASSERT_OK(one_moment.status());
+  ASSERT_OK(each_read.status());
+  Cursor cursor = view->cursor(tree, {});
+  ASSERT_TRUE(cursor.first());
+  put("a", "2");
+  put("b", "2");
+  Value value;
+  ASSERT_OK(view->get(tree, "a", value));
+  EXPECT_EQ(value.view(), "1") << "nobody has refreshed";
+  ASSERT_OK(follower->refresh());
+  ASSERT_EQ(follower->view(), view);
+  EXPECT_EQ(all_of(*view, "t"), "a=2 b=2 ");
+  ASSERT_OK(each_read->get(tree, "a", value));
+  EXPECT_EQ(value.view(), "2");
+  const auto expect_begun = [&] {
+    EXPECT_EQ(all_of(*view, "t", &before), "a=1 ");
+    ASSERT_OK(one_moment->get(tree, "a", value));
+    EXPECT_EQ(value.view(), "1");
+    EXPECT_TRUE(one_moment->get(tree, "b", value).is_not_found());
+    ASSERT_TRUE(cursor.first());
+    EXPECT_EQ(cursor.value(), "1");
+    EXPECT_FALSE(cursor.next());
+    EXPECT_OK(cursor.status());
+  };
+  expect_begun();
+  // From now on it is an older one.
+  ASSERT_OK(follower->rebuild());
+  ASSERT_NE(follower->view(), view);
+  put("c", "3");
+  EXPECT_EQ(seen(*follower), "a=2 b=2 c=3 ");
+  EXPECT_EQ(all_of(*view, "t"), "a=2 b=2 ");
+  const auto last = follower->view();
+  follower.reset();
+  put("d", "4");
+  EXPECT_EQ(all_of(*last, "t"), "a=2 b=2 c=3 ");
+  EXPECT_EQ(all_of(*view, "t"), "a=2 b=2 ");
+  expect_begun();
+}
+
+TEST_F(FollowerTest, options_are_those_of_the_database) {
+  Options options;
+  options.memory_budget_bytes = size_t{77} << 20;
+  options.io_mode = IoMode::kBuffered;
+  options.key_orders = {nullptr};
+  options.merge_operators = {nullptr, nullptr};
+  options.key_comparators = {nullptr, nullptr, nullptr};
+  options.encryption.key_id = "k";
+  options.log = [](LogLevel, std::string_view) {};
+  const FollowerOptions same = FollowerOptions::of(options);
+  EXPECT_EQ(same.memory_budget_bytes, options.memory_budget_bytes);
+  EXPECT_EQ(same.io_mode, options.io_mode);
+  EXPECT_EQ(same.key_orders.size(), 1U);
+  EXPECT_EQ(same.merge_operators.size(), 2U);
+  EXPECT_EQ(same.key_comparators.size(), 3U);
+  EXPECT_EQ(same.encryption.key_id, "k");
+  EXPECT_TRUE(same.log);
+}
+
 TEST_F(FollowerTest, each_transaction_shows_what_is_committed_when_it_begins) {
   const auto follower = follow();
   for (int i = 0; i < 200; ++i) {

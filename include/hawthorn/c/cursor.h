@@ -80,7 +80,8 @@ HAWTHORN_C_API hawthorn_code hawthorn_cursor_seek_value(hawthorn_cursor* cursor,
                                                         size_t key_size, const void* value,
                                                         size_t value_size, int* found,
                                                         hawthorn_error** error);
-// How many values the key has. Errors: HAWTHORN_INVALID_ARGUMENT where it stands on no entry.
+// How many values the key has: 1 in trees of one value to a key. Errors: HAWTHORN_INVALID_ARGUMENT
+// where it stands on no entry; those of the move that left it so, and of a count.
 HAWTHORN_C_API hawthorn_code hawthorn_cursor_count_values(hawthorn_cursor* cursor, uint64_t* out,
                                                           hawthorn_error** error);
 // Whether the entry is a subtree. Errors: HAWTHORN_INVALID_ARGUMENT where it stands on no entry.

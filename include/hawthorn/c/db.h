@@ -164,7 +164,9 @@ HAWTHORN_C_API hawthorn_code hawthorn_db_snapshot(hawthorn_db* db, hawthorn_snap
                                                   hawthorn_error** error);
 // The timestamp of the commit that it shows; 0 for NULL.
 HAWTHORN_C_API uint64_t hawthorn_snapshot_timestamp(const hawthorn_snapshot* snapshot);
-// Entries that end up to here have ended for it; 0 for NULL.
+// Entries that end up to here have ended for it, in milliseconds since 1970. 0 where no tree had
+// entries that end when it was taken, since then nothing has; and for NULL. One with a name always
+// has the time at which it was made.
 HAWTHORN_C_API uint64_t hawthorn_snapshot_now_ms(const hawthorn_snapshot* snapshot);
 // It goes when cursors that read it have gone, too.
 HAWTHORN_C_API void hawthorn_snapshot_free(hawthorn_snapshot* snapshot);

@@ -160,8 +160,9 @@ HAWTHORN_C_API hawthorn_code hawthorn_follower_refresh(hawthorn_follower* follow
 HAWTHORN_C_API hawthorn_code hawthorn_follower_rebuild(hawthorn_follower* follower,
                                                        hawthorn_error** error);
 // The newest view: a database that is read-only, for all functions that read; *out is to be freed
-// by hawthorn_db_free, and not to be closed. It stays as it is while it, or what was made from it,
-// is held.
+// by hawthorn_db_free, and not to be closed. A refresh may take it to a later commit, whoever holds
+// it, until it is not the newest one any more; what was begun in it (snapshots, cursors,
+// transactions but read-committed ones) stays at its moment as long as it is held.
 HAWTHORN_C_API hawthorn_code hawthorn_follower_view(hawthorn_follower* follower, hawthorn_db** out,
                                                     hawthorn_error** error);
 // A refresh, and the view then.

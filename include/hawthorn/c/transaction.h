@@ -22,8 +22,8 @@ typedef struct hawthorn_txn hawthorn_txn;
 typedef uint32_t hawthorn_txn_mode;
 enum {
   HAWTHORN_TXN_OPTIMISTIC = 0,  // the first committer wins
-  // One at a time: begin waits for the one before, however long. It belongs to the thread that
-  // began it, whose other writes to the database are refused until it ends.
+  // One at a time: begin waits for those before it, as long as the lock timeout says. It belongs to
+  // the thread that began it, whose other writes to the database are refused until it ends.
   HAWTHORN_TXN_EXCLUSIVE = 1,
   HAWTHORN_TXN_PESSIMISTIC = 2  // a write locks its key
 };
@@ -50,7 +50,8 @@ typedef struct hawthorn_txn_options {
   hawthorn_txn_mode mode;
   hawthorn_isolation isolation;
   int read_only;
-  // How long a write or lock waits for a row, where has_lock_timeout is not 0; 0: not at all.
+  // How long a write or lock waits for a row, and the begin of an exclusive one for its turn, where
+  // has_lock_timeout is not 0; 0: not at all.
   int has_lock_timeout;
   uint64_t lock_timeout_ms;
   const hawthorn_snapshot* snapshot;  // the moment that it reads; NULL: the present one

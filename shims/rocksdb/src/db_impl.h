@@ -325,6 +325,11 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
   rocksdb::Status expect_entity(const BatchRecord& record, Family& family);
   rocksdb::Status add_record(const BatchRecord& record, Family& family, hawthorn::WriteBatch& batch,
                              bool* by_transaction);
+  // An exclusive transaction. Writes have no limit of time, so it waits for others as good as
+  // without one.
+  hawthorn::Result<hawthorn::Transaction> begin_alone() {
+    return db_->begin({.mode = hawthorn::TxnMode::kExclusive, .lock_timeout_ms = 60'000});
+  }
   rocksdb::Status write_by_transaction(const rocksdb::WriteOptions& options,
                                        const std::string& rep);
   hawthorn::Status apply(hawthorn::Transaction& in, const BatchRecord& record,

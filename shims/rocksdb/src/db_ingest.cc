@@ -121,7 +121,7 @@ S DBImpl::apply_file(hawthorn::Transaction& in, EntriesReader& file, const Famil
 }
 
 S DBImpl::ingest_by_transaction(std::vector<FilesOfFamily>& all) {
-  hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kExclusive);
+  hawthorn::Result<hawthorn::Transaction> in = begin_alone();
   if (!in.ok()) return told(in.status());
   for (FilesOfFamily& files : all) {
     for (const auto& file : files.files) {

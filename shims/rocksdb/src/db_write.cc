@@ -224,7 +224,7 @@ hawthorn::Status DBImpl::commit(const hawthorn::WriteBatch& batch,
 // limit. An exclusive transaction has both, and never conflicts.
 rocksdb::Status DBImpl::write_by_transaction(const rocksdb::WriteOptions& options,
                                              const std::string& rep) {
-  hawthorn::Result<hawthorn::Transaction> in = db_->begin(hawthorn::TxnMode::kExclusive);
+  hawthorn::Result<hawthorn::Transaction> in = begin_alone();
   if (!in.ok()) return told(in.status());
   if (S s = apply_all(*in, options, rep); !s.ok()) return s;
   return told(in->commit(durability_of(options)));

@@ -221,7 +221,9 @@ class WalkTest {
         try (Cursor cursor = db.cursor(tree)) {
             assertThrows(HawthornException.NotSupported.class,
                     () -> cursor.seekValue(b("a"), b("b")));
-            assertThrows(HawthornException.NotSupported.class, cursor::countValues);
+            assertThrows(HawthornException.InvalidArgument.class, cursor::countValues);
+            assertTrue(cursor.first());
+            assertEquals(1, cursor.countValues());
         }
     }
 
