@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
@@ -31,25 +32,29 @@ public final class Database extends DatabaseUpkeep {
     /** What was made from it, and is still open. */
     final Set<Resource> live;
 
+    /** Values that are closed, and of which the program still had a buffer. */
+    final AtomicInteger lent;
+
     private final Path path;
     private final boolean view;
 
-    private Database(Path path, long address, Set<Resource> live, boolean view) {
-        super(new Root(address, live, view));
+    private Database(Path path, Root root) {
+        super(root);
         this.path = path;
-        this.live = live;
-        this.view = view;
+        live = root.children;
+        lent = root.lent;
+        view = root.view;
     }
 
     /** Closes what was made from the database, then the database. */
     private static final class Root extends Resource {
-        private final Set<Resource> children;
+        private final Set<Resource> children = ConcurrentHashMap.newKeySet();
+        private final AtomicInteger lent = new AtomicInteger();
         private final boolean view;
         private volatile boolean orderly; // by close, not by the collector
 
-        Root(long address, Set<Resource> children, boolean view) {
+        Root(long address, boolean view) {
             super(DB, address, new Shared(), null);
-            this.children = children;
             this.view = view;
         }
 
@@ -59,12 +64,16 @@ public final class Database extends DatabaseUpkeep {
             while (!children.isEmpty()) {
                 for (Resource child : children) child.close();
             }
+            for (int i = 0; i < 20 && lent.get() > 0; ++i) {
+                System.gc(); // what they lend may be garbage
+                LockSupport.parkNanos(5_000_000);
+            }
             if (!view) Native.closeDatabase(address);
         }
     }
 
     static Database of(Path path, long address, boolean view) {
-        return new Database(path, address, ConcurrentHashMap.newKeySet(), view);
+        return new Database(path, new Root(address, view));
     }
 
     /**
@@ -155,6 +164,9 @@ public final class Database extends DatabaseUpkeep {
      * committed is lost in either case.
      *
      * @throws HawthornException where the flush failed; it is closed all the same
+     * @throws HawthornException.Busy where the program keeps a buffer of a {@link Value} that is in
+     *     the database's own memory: it is closed all the same, and its directory is free when the
+     *     collector has found the buffer
      */
     @Override
     public void close() {
