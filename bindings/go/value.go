@@ -11,9 +11,8 @@ import (
 	"unsafe"
 )
 
-// Value is a value where it lies in the library's memory, without a copy where that can be. What is
-// written meanwhile does not change it, and it may be kept beyond the snapshot or the transaction
-// that it was read by.
+// Value is a value where the library has read it, without a copy for Go. What is written meanwhile
+// does not change it, and it may be kept beyond the snapshot or the transaction that it was read by.
 //
 // It must be released, since it keeps memory and the database open (DB.Close gives ErrBusy); what is
 // forgotten stays, as the garbage collector cannot know whether its bytes are still in use.

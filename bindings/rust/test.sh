@@ -100,6 +100,20 @@ if command -v pkg-config >/dev/null && [[ -f $prefix/lib/pkgconfig/hawthorn.pc ]
     echo "passed bindings rust: found by pkg-config, 1"
   fi
 fi
+# Linked in as a whole.
+if command -v pkg-config >/dev/null && [[ -f $prefix/lib/libhawthorn.a ]]; then
+  if part static env HAWTHORN_STATIC=1 CARGO_TARGET_DIR="$build/static" \
+    cargo build --offline --example job_queue &&
+    part static_run env -u LD_LIBRARY_PATH "$build/static/debug/examples/job_queue" \
+      "$scratch/static" add a job; then
+    if ldd "$build/static/debug/examples/job_queue" | grep -q libhawthorn; then
+      echo "FAILED bindings rust: the static build needs libhawthorn.so"
+      failed=1
+    else
+      echo "passed bindings rust: linked statically, 1"
+    fi
+  fi
+fi
 if cargo fmt --version >/dev/null 2>&1; then
   if part format cargo fmt -- --check; then
     echo "passed bindings rust: format, 1"

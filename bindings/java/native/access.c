@@ -4,9 +4,10 @@
 
 typedef enum Way { kNewest, kForUpdate, kInMemory } Way;
 
-// Reads by an object that holds the value in place, for ways and sizes that copies do not fit.
-static jbyteArray get_by_value(JNIEnv* env, jlong db, jlong txn, jlong tree, jlong snapshot,
-                               const Bytes* key, Way way) {
+// Reads into an object that holds the value in place. NULL: the key is not there, or an exception
+// is pending.
+static hawthorn_value* get_in_place(JNIEnv* env, jlong db, jlong txn, jlong tree, jlong snapshot,
+                                    const Bytes* key, Way way) {
   hawthorn_value* value = hawthorn_value_create();
   hawthorn_error* error = NULL;
   hawthorn_code code = HAWTHORN_OK;
@@ -23,16 +24,43 @@ static jbyteArray get_by_value(JNIEnv* env, jlong db, jlong txn, jlong tree, jlo
     code = hawthorn_db_get(P(db, db), P(tree, tree), key->data, key->size, P(snapshot, snapshot),
                            value, &error);
   }
-  jbyteArray result = NULL;
-  if (code == HAWTHORN_OK) {
-    size_t size = 0;
-    const void* const data = hawthorn_value_data(value, &size);
-    result = array_of(env, data, size);
-  } else if (code == HAWTHORN_NOT_FOUND) {
+  if (code == HAWTHORN_OK) return value;
+  hawthorn_value_free(value);
+  if (code == HAWTHORN_NOT_FOUND) {
     hawthorn_error_free(error);
   } else {
     failed(env, code, error);
   }
+  return NULL;
+}
+
+JNI(jlong, getValue)
+(JNIEnv* env, jclass type, jlong db, jlong txn, jlong tree, jlong snapshot, jbyteArray key) {
+  (void)type;
+  Bytes k;
+  if (!take(env, key, &k)) return 0;
+  hawthorn_value* const value = get_in_place(env, db, txn, tree, snapshot, &k, kNewest);
+  drop(&k);
+  return (jlong)(intptr_t)value;
+}
+
+// A buffer of the bytes where they are.
+JNI(jobject, valueBytes)(JNIEnv* env, jclass type, jlong value) {
+  (void)type;
+  static char nothing;
+  size_t size = 0;
+  const void* const data = hawthorn_value_data(P(value, value), &size);
+  return (*env)->NewDirectByteBuffer(env, size == 0 ? (void*)&nothing : (void*)data, (jlong)size);
+}
+
+// Reads for ways and sizes that copies do not fit.
+static jbyteArray get_by_value(JNIEnv* env, jlong db, jlong txn, jlong tree, jlong snapshot,
+                               const Bytes* key, Way way) {
+  hawthorn_value* const value = get_in_place(env, db, txn, tree, snapshot, key, way);
+  if (value == NULL) return NULL;
+  size_t size = 0;
+  const void* const data = hawthorn_value_data(value, &size);
+  const jbyteArray result = array_of(env, data, size);
   hawthorn_value_free(value);
   return result;
 }

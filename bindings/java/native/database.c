@@ -15,7 +15,8 @@ typedef enum Kind {
   kIngest,
   kFeed,
   kReplica,
-  kFollower
+  kFollower,
+  kValue
 } Kind;
 
 // Numbers as in dev.hawthorn.Resource.
@@ -60,6 +61,9 @@ JNI(void, free)(JNIEnv* env, jclass type, jint kind, jlong handle) {
       break;
     case kFollower:
       hawthorn_follower_free(P(follower, handle));
+      break;
+    case kValue:
+      hawthorn_value_free(P(value, handle));
       break;
   }
 }

@@ -70,7 +70,7 @@ pub use feed::{Change, ChangeKind, Commit, Feed, FeedInfo, Follower, Replica, Vi
 pub use ingest::{Ingest, IngestOptions, IngestStats};
 pub use iter::{KeyValue, Range, RangeRev};
 pub use options::{generate_key, Durability, Options};
-pub use range::{KeyRange, Prefix};
+pub use range::{KeyRange, Prefix, Through};
 pub use read::{Committed, Read};
 pub use read_queue::{AsyncReader, Completion, GetFuture, ReadQueue};
 pub use records::{Field, Record, Unit};
@@ -85,7 +85,7 @@ pub use write::{Expiry, Trees, Write, WriteOptions, Writer};
 
 /// What a program usually names: `use hawthorn::prelude::*;`.
 pub mod prelude {
-    pub use crate::{Batch, Committed, Db, Durability, Options, Prefix, Read, Snapshot};
+    pub use crate::{Batch, Committed, Db, Durability, Options, Prefix, Read, Snapshot, Through};
     pub use crate::{
         Transaction, TransactionOptions, Tree, TreeOptions, Trees, Write, WriteOptions,
     };

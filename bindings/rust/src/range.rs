@@ -1,10 +1,10 @@
 //! Ranges of keys: where they begin, and where they end.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// A range of keys `[low, high)`, in the order of the tree: `..`, `low..`, `..high`, `low..high`, or
-/// [`Prefix`]. Ranges that include their end (`..=`) are none: which key is the next one is not known
-/// for every order.
+/// A range of keys `[low, high)`, in the order of the tree: `..`, `low..`, `..high`, `low..high`,
+/// [`Prefix`], or [`Through`] for those that include their end. `..=` itself is none: which key is the
+/// next one is not known for every order.
 pub trait KeyRange {
     /// The first key that is in it; `None`: it begins with the tree's first.
     fn low(&self) -> Option<&[u8]>;
@@ -89,9 +89,60 @@ impl KeyRange for Prefix {
     }
 }
 
+/// A range that includes its end, in trees of the order `bytewise`: `Through::from("a"..="m")` or
+/// `Through::from(..="m")`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Through {
+    low: Option<Vec<u8>>,
+    high: Vec<u8>,
+}
+
+impl Through {
+    fn new(low: Option<Vec<u8>>, last: &[u8]) -> Through {
+        let mut high = last.to_vec();
+        high.push(0); // the key behind it
+        Through { low, high }
+    }
+}
+
+impl<K: AsRef<[u8]>> From<RangeInclusive<K>> for Through {
+    fn from(range: RangeInclusive<K>) -> Through {
+        Through::new(Some(range.start().as_ref().to_vec()), range.end().as_ref())
+    }
+}
+
+impl<K: AsRef<[u8]>> From<RangeToInclusive<K>> for Through {
+    fn from(range: RangeToInclusive<K>) -> Through {
+        Through::new(None, range.end.as_ref())
+    }
+}
+
+impl KeyRange for Through {
+    fn low(&self) -> Option<&[u8]> {
+        self.low.as_deref()
+    }
+    fn high(&self) -> Option<&[u8]> {
+        Some(&self.high)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn through_a_key_ends_behind_it() {
+        let range = Through::from("a"..="m");
+        assert_eq!(
+            (range.low(), range.high()),
+            (Some(&b"a"[..]), Some(&b"m\0"[..]))
+        );
+        let range = Through::from(..=[0xff, 0xff]);
+        assert_eq!(
+            (range.low(), range.high()),
+            (None, Some(&[0xff, 0xff, 0][..]))
+        );
+    }
 
     #[test]
     fn a_prefix_ends_behind_its_last_key() {

@@ -99,6 +99,8 @@ fn ranges_counts_and_prefixes() {
     assert_eq!(db.count(&tree, "k90"..).unwrap(), 10);
     assert_eq!(db.count(&tree, .."k05").unwrap(), 5);
     assert_eq!(db.count(&tree, Prefix::new("k3")).unwrap(), 10);
+    assert_eq!(db.count(&tree, Through::from("k20"..="k29")).unwrap(), 10);
+    assert_eq!(db.count(&tree, Through::from(..="k09")).unwrap(), 10);
     assert!(db.estimate(&tree, ..).unwrap().0 <= 200);
     db.delete_range(&tree, "k10".."k20").unwrap();
     db.delete_range(&tree, "k95"..).unwrap();

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
@@ -31,25 +32,29 @@ public final class Database extends DatabaseUpkeep {
     /** What was made from it, and is still open. */
     final Set<Resource> live;
 
+    /** Values that are closed, and of which the program still had a buffer. */
+    final AtomicInteger lent;
+
     private final Path path;
     private final boolean view;
 
-    private Database(Path path, long address, Set<Resource> live, boolean view) {
-        super(new Root(address, live, view));
+    private Database(Path path, Root root) {
+        super(root);
         this.path = path;
-        this.live = live;
-        this.view = view;
+        live = root.children;
+        lent = root.lent;
+        view = root.view;
     }
 
     /** Closes what was made from the database, then the database. */
     private static final class Root extends Resource {
-        private final Set<Resource> children;
+        private final Set<Resource> children = ConcurrentHashMap.newKeySet();
+        private final AtomicInteger lent = new AtomicInteger();
         private final boolean view;
         private volatile boolean orderly; // by close, not by the collector
 
-        Root(long address, Set<Resource> children, boolean view) {
+        Root(long address, boolean view) {
             super(DB, address, new Shared(), null);
-            this.children = children;
             this.view = view;
         }
 
@@ -59,12 +64,16 @@ public final class Database extends DatabaseUpkeep {
             while (!children.isEmpty()) {
                 for (Resource child : children) child.close();
             }
+            for (int i = 0; i < 20 && lent.get() > 0; ++i) {
+                System.gc(); // what they lend may be garbage
+                LockSupport.parkNanos(5_000_000);
+            }
             if (!view) Native.closeDatabase(address);
         }
     }
 
     static Database of(Path path, long address, boolean view) {
-        return new Database(path, address, ConcurrentHashMap.newKeySet(), view);
+        return new Database(path, new Root(address, view));
     }
 
     /**
@@ -155,6 +164,9 @@ public final class Database extends DatabaseUpkeep {
      * committed is lost in either case.
      *
      * @throws HawthornException where the flush failed; it is closed all the same
+     * @throws HawthornException.Busy where the program keeps a buffer of a {@link Value} that is in
+     *     the database's own memory: it is closed all the same, and its directory is free when the
+     *     collector has found the buffer
      */
     @Override
     public void close() {
@@ -183,118 +195,6 @@ public final class Database extends DatabaseUpkeep {
         } finally {
             finish();
         }
-    }
-
-    // ---- Writes with options of their own
-
-    /**
-     * Deletes a key, with a durability.
-     *
-     * @param tree its tree
-     * @param key the key
-     * @param options the durability
-     */
-    public void del(Tree tree, byte[] key, WriteOptions options) {
-        need(key);
-        change(tree, DEL, key, null, options);
-    }
-
-    /**
-     * Deletes a range, with a durability.
-     *
-     * @param tree its tree
-     * @param range the bounds
-     * @param options the durability
-     */
-    public void deleteRange(Tree tree, Range range, WriteOptions options) {
-        change(tree, DELETE_RANGE, range.lower, range.upper, options);
-    }
-
-    /**
-     * Merges, with a durability.
-     *
-     * @param tree its tree
-     * @param key the key
-     * @param operand what is merged in
-     * @param options the durability
-     */
-    public void merge(Tree tree, byte[] key, byte[] operand, WriteOptions options) {
-        need(key);
-        need(operand);
-        change(tree, MERGE, key, operand, options);
-    }
-
-    /**
-     * Writes a key that is absent, with durability and expiry.
-     *
-     * @param tree its tree
-     * @param key the key
-     * @param value its value
-     * @param options durability and expiry
-     * @return whether it was absent, and was written
-     */
-    public boolean insert(Tree tree, byte[] key, byte[] value, WriteOptions options) {
-        need(value);
-        return compareAndSet(tree, 0, key, null, value, options);
-    }
-
-    /**
-     * Writes a key that has an expected value, with durability and expiry.
-     *
-     * @param tree its tree
-     * @param key the key
-     * @param expected the value that it has to have; null: it has to be absent
-     * @param value its new value
-     * @param options durability and expiry
-     * @return whether it was so, and was written
-     */
-    public boolean replace(
-            Tree tree, byte[] key, byte[] expected, byte[] value, WriteOptions options) {
-        need(value);
-        return compareAndSet(tree, 2, key, expected, value, options);
-    }
-
-    /**
-     * A new list of writes for {@link #write}.
-     *
-     * @return the batch, to be closed
-     */
-    public Batch batch() {
-        begin();
-        try {
-            return new Batch(this);
-        } finally {
-            finish();
-        }
-    }
-
-    /**
-     * Commits all writes of a batch at one moment.
-     *
-     * @param batch which stays as it is
-     * @param durability what the commit survives
-     */
-    public void write(Batch batch, Durability durability) {
-        final long address = batch.enter();
-        try {
-            begin();
-            try {
-                Native.writeBatch(db(), address, durability.ordinal());
-            } finally {
-                finish();
-            }
-        } finally {
-            batch.exit();
-        }
-    }
-
-    /**
-     * Commits all writes of a batch as the options say.
-     *
-     * @param batch which stays as it is
-     */
-    public void write(Batch batch) {
-        write(batch, Durability.DEFAULT);
     }
 
     // ---- More reads

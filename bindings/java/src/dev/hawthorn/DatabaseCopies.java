@@ -11,7 +11,7 @@ import java.util.Objects;
  * The part of a {@link Database} by which entries go in and out in bulk: copies, backups by stream,
  * loads past the log, change feeds, replicas. A class of its own for the size of files alone.
  */
-abstract sealed class DatabaseCopies extends Writer permits DatabaseUpkeep {
+abstract sealed class DatabaseCopies extends DatabaseWrites permits DatabaseUpkeep {
     DatabaseCopies(Resource resource) {
         super(resource);
     }
@@ -75,10 +75,25 @@ abstract sealed class DatabaseCopies extends Writer permits DatabaseUpkeep {
      * @return the load, to be finished and closed
      */
     public Ingest ingest(Tree tree, boolean sorted, Durability durability) {
+        return ingest(tree, sorted, durability, 0);
+    }
+
+    /**
+     * The same with a share of memory for sorting.
+     *
+     * @param tree into which
+     * @param sorted whether keys come in ascending order; else they are sorted
+     * @param durability of the commit
+     * @param sortMemoryBytes how much is sorted in memory at once; 0: as the library likes it
+     * @return the load, to be finished and closed
+     */
+    public Ingest ingest(
+            Tree tree, boolean sorted, Durability durability, long sortMemoryBytes) {
+        if (sortMemoryBytes < 0) throw new IllegalArgumentException("a negative number");
         begin(tree);
         try {
             return new Ingest(database(), Native.ingestOpen(db(), tree.resource.address, !sorted,
-                    durability.ordinal(), 0));
+                    durability.ordinal(), sortMemoryBytes));
         } finally {
             finish(tree);
         }

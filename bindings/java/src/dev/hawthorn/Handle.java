@@ -10,7 +10,7 @@ import java.lang.ref.Cleaner;
  * {@link IllegalStateException}.
  */
 public abstract class Handle implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
+    static final Cleaner CLEANER = Cleaner.create();
 
     final Resource resource;
     private final Cleaner.Cleanable cleanable;

@@ -188,6 +188,11 @@ final class Native {
 
     static native byte[] get(long db, long txn, long tree, long snapshot, byte[] key, int way);
 
+    static native long getValue(
+            long db, long txn, long tree, long snapshot, byte[] key);
+
+    static native ByteBuffer valueBytes(long value);
+
     static native long getDirect(
             long db, long txn, long tree, long snapshot, ByteBuffer key, int keyFrom, int keySize,
             ByteBuffer target, int targetFrom, int targetSize);

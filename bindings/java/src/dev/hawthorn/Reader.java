@@ -97,6 +97,25 @@ public abstract sealed class Reader extends Handle permits Writer, Snapshot {
     }
 
     /**
+     * Reads a key without a copy, for large values, and for those of which little is looked at.
+     *
+     * @param tree its tree
+     * @param key the key
+     * @return its value, to be closed; null where the key is not there
+     */
+    public Value getValue(Tree tree, byte[] key) {
+        need(key);
+        begin(tree);
+        try {
+            final long address =
+                    Native.getValue(db(), txn(), tree.resource.address, snapshot(), key);
+            return address == 0 ? null : new Value(database(), address);
+        } finally {
+            finish(tree);
+        }
+    }
+
+    /**
      * The same for who prefers an optional to null.
      *
      * @param tree its tree

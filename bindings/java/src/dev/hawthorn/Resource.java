@@ -26,10 +26,11 @@ class Resource implements Runnable {
     static final int FEED = 10;
     static final int REPLICA = 11;
     static final int FOLLOWER = 12;
+    static final int VALUE = 13;
 
     private static final String[] NAMES = {
         "database", "tree", "snapshot", "transaction", "cursor", "batch", "read batch",
-        "asynchronous reader", "repository", "ingest", "feed", "replica", "follower"
+        "asynchronous reader", "repository", "ingest", "feed", "replica", "follower", "value"
     };
 
     /** Who lets calls in; several handles may share one. */
@@ -152,6 +153,11 @@ class Resource implements Runnable {
     /** What is still to be done with the handle. */
     void beforeFree() {}
 
+    /** Frees the handle; nobody uses it. */
+    void freeNative() {
+        Native.free(kind, address);
+    }
+
     /** Lets no call in, returns when none runs any more, and frees the handle, if nobody has. */
     void close() {
         if (!open) return;
@@ -174,7 +180,7 @@ class Resource implements Runnable {
         try {
             beforeFree();
         } finally {
-            Native.free(kind, address);
+            freeNative();
             if (siblings != null) siblings.remove(this);
         }
     }

@@ -14,7 +14,7 @@ package dev.hawthorn;
  * {@link HawthornException.Deadlock}; {@link HawthornException.NotSupported} for what trees of that
  * shape do not have.
  */
-public abstract sealed class Writer extends Reader permits DatabaseCopies, Transaction {
+public abstract sealed class Writer extends Reader permits DatabaseWrites, Transaction {
     static final int PUT = 0;
     static final int DEL = 1;
     static final int DEL_VALUE = 2;
@@ -197,13 +197,14 @@ public abstract sealed class Writer extends Reader permits DatabaseCopies, Trans
 
     // ---- Values by parts
 
-    final long part(Tree tree, int what, byte[] key, long offset, byte[] data) {
+    final long part(
+            Tree tree, int what, byte[] key, long offset, byte[] data, Durability durability) {
         need(key);
         if (offset < 0) throw new IllegalArgumentException("a negative number");
         begin(tree);
         try {
             return Native.writePart(db(), txn(), tree.resource.address, what, key, offset, data,
-                    0);
+                    durability.ordinal());
         } finally {
             finish(tree);
         }
@@ -219,7 +220,7 @@ public abstract sealed class Writer extends Reader permits DatabaseCopies, Trans
      */
     public void writePart(Tree tree, byte[] key, long offset, byte[] data) {
         need(data);
-        part(tree, 0, key, offset, data);
+        part(tree, 0, key, offset, data, Durability.DEFAULT);
     }
 
     /**
@@ -232,7 +233,7 @@ public abstract sealed class Writer extends Reader permits DatabaseCopies, Trans
      */
     public long append(Tree tree, byte[] key, byte[] data) {
         need(data);
-        return part(tree, 1, key, 0, data);
+        return part(tree, 1, key, 0, data, Durability.DEFAULT);
     }
 
     /**
@@ -243,7 +244,7 @@ public abstract sealed class Writer extends Reader permits DatabaseCopies, Trans
      * @param size its size then
      */
     public void resize(Tree tree, byte[] key, long size) {
-        part(tree, 2, key, size, null);
+        part(tree, 2, key, size, null, Durability.DEFAULT);
     }
 
     // ---- Trees

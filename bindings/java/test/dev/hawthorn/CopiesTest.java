@@ -202,6 +202,13 @@ class CopiesTest {
             ingest.finish();
         }
         assertArrayEquals(b("x"), db.iterator(db.tree("sorted"), Range.ALL).next().key());
+        try (Ingest ingest = db.ingest(db.tree("many"), false, Durability.FULL, 4 << 20)) {
+            for (int i = 9999; i >= 0; --i) ingest.add(b("k" + i), new byte[1000]);
+            ingest.finish();
+        }
+        assertEquals(10_000, db.count(db.tree("many")));
+        assertThrows(IllegalArgumentException.class,
+                () -> db.ingest(loaded, false, Durability.FULL, -1));
         assertEquals(4, db.count(loaded));
     }
 

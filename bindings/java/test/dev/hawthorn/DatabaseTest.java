@@ -108,6 +108,16 @@ class DatabaseTest {
         assertFalse(db.removeIf(tree, b("k"), b("2")));
         assertTrue(db.removeIf(tree, b("k"), b("3")));
         assertNull(db.get(tree, b("k")));
+        final WriteOptions full = WriteOptions.of(Durability.FULL);
+        assertFalse(db.update(tree, b("k"), b("1"), full));
+        assertTrue(db.update(tree, b("new"), b("5"), full));
+        assertEquals(1, db.append(tree, b("new"), b("67"), Durability.FULL));
+        db.writePart(tree, b("new"), 1, b("8"), Durability.FULL);
+        assertArrayEquals(b("587"), db.get(tree, b("new")));
+        db.resize(tree, b("new"), 2, Durability.FULL);
+        assertFalse(db.removeIf(tree, b("new"), b("587"), full));
+        assertTrue(db.removeIf(tree, b("new"), b("58"), full));
+        assertFalse(db.contains(tree, b("new")));
     }
 
     @Test
