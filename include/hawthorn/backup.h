@@ -69,7 +69,7 @@ struct RestoreOptions {
 };
 
 struct VerifyOptions {
-  Encryption encryption;       // as above
+  Encryption encryption = {};  // as above
   CopyProgress progress = {};  // as above, of what was read and compared
 };
 
