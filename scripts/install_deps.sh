@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the build, the tests and the benchmarks need and that are not
 # there yet; with `bindings` as an argument what the bindings of other languages need, too, with
-# `aarch64` what the build for that architecture needs. Needs root, or sudo; touches nothing and asks
-# for nothing when all of them are there.
+# `aarch64` what the build for that architecture needs. Needs root, or sudo; touches nothing and
+# asks for nothing when all of them are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
