@@ -32,4 +32,6 @@ string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT
 string(APPEND CMAKE_SHARED_LINKER_FLAGS_INIT
   " -Wl,-rpath-link,${root}/usr/lib/aarch64-linux-gnu:${root}/lib/aarch64-linux-gnu")
 
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${root})
+# 4 GB of address space: the emulator keeps notes of each page that is reserved, and a database
+# reserves as much as the machine has memory, or what it gets.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -R 0x100000000 -L ${root})

@@ -19,9 +19,9 @@
 #   bindings  when it is named: the bindings of other languages (bindings/*/test.sh), on the library
 #             of release as it is installed, and what the documents tell a new user to type; a
 #             language that is not on the machine is installed
-#   aarch64   when it is named: the library, the command and what has to be true on any machine
-#             (unit tests, models, C API, kept databases, command line), built for aarch64 and run
-#             under qemu-user, but for what tests/aarch64_excluded.txt names; the compiler and the
+#   aarch64   when it is named (`make test-aarch64`): the library, the command and the tests of
+#             them that are no matter of hours or of the machine, built for aarch64 and run under
+#             qemu-user, but for what tests/aarch64_excluded.txt names; the compiler and the
 #             libraries are installed (scripts/install_deps.sh aarch64)
 #   docs      when it is named: the documentation site (scripts/docs.sh)
 #   compat-long  when it is named: the tests labelled `compat-long`, minutes each, in release's tree
@@ -188,7 +188,7 @@ run_bindings() {
 }
 
 # names_in FILE: one regular expression of those that it has, one in a line.
-names_in() { grep -v '^#' "$1" | paste -s -d '|'; }
+names_in() { grep -Ev '^(#|$)' "$1" | paste -s -d '|'; }
 
 run_aarch64() {
   if ! scripts/install_deps.sh aarch64; then
