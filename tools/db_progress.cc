@@ -18,6 +18,14 @@ Status close_shown(Db& db, ProgressShow show) {
   return db.close();
 }
 
+Status finish_shown(Ingest& ingest, ProgressShow show) {
+  Progress progress("sorted", Progress::Unit::kEntries, show);
+  return ingest.finish([&progress](uint64_t done, uint64_t entries) {
+    progress.update_step(done, entries);
+    return Status();
+  });
+}
+
 CopyProgress copy_progress(Progress* progress, uint64_t total) {
   return [progress, total](uint64_t bytes) {
     progress->update_step(bytes, total);

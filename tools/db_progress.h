@@ -7,6 +7,7 @@
 
 #include "hawthorn/backup.h"
 #include "hawthorn/db.h"
+#include "hawthorn/ingest.h"
 #include "tools/progress.h"
 
 namespace hawthorn::tools {
@@ -16,6 +17,9 @@ Status flush_shown(Db& db, ProgressShow show);
 
 // Db::close, with that before it.
 Status close_shown(Db& db, ProgressShow show);
+
+// Ingest::finish, shown as the entries that were sorted.
+Status finish_shown(Ingest& ingest, ProgressShow show);
 
 // Shows what a copy tells. `total`: 0 where it is not known. Lifetime: the progress is longer
 // there.

@@ -31,6 +31,7 @@ class Loader {
       : db_(db),
         input_(input),
         options_(options),
+        show_(common.show()),
         reader_(input),
         progress_("loaded", Progress::Unit::kBytes, common.show()) {}
 
@@ -133,7 +134,7 @@ class Loader {
 
   Status end_tree() {
     if (!in_bulk()) return write_batch();
-    Status status = ingest_.finish();
+    Status status = finish_shown(ingest_, show_);
     return status.ok() ? status : at_line(status);
   }
 
@@ -213,6 +214,7 @@ class Loader {
   Db& db_;
   Input& input_;
   const LoadOptions& options_;
+  const ProgressShow show_;
   DumpReader reader_;
   Progress progress_;
   Tree tree_;

@@ -35,6 +35,7 @@ class Importer {
         expires_(expires),
         input_(input),
         options_(options),
+        show_(common.show()),
         reader_(input, format, options.columns),
         progress_("imported", Progress::Unit::kBytes, common.show()) {}
 
@@ -55,7 +56,7 @@ class Importer {
       ++entries_;
       progress_.update(input_.bytes_read(), input_.size());
     }
-    Status status = options_.bulk ? ingest_.finish() : write_batch();
+    Status status = options_.bulk ? finish_shown(ingest_, show_) : write_batch();
     return status.ok() ? db_.sync() : status;
   }
 
@@ -120,6 +121,7 @@ class Importer {
   const bool expires_;
   Input& input_;
   const TableOptions& options_;
+  const ProgressShow show_;
   TableReader reader_;
   Progress progress_;
   WriteBatch batch_;

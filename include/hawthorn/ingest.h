@@ -59,6 +59,11 @@ struct IngestStats {
 // Gives the next entry, whose bytes stay valid until the next call; false ends the ingest.
 using IngestSource = std::function<Result<bool>(Entry*)>;
 
+// Called by the thread that finishes an ingest that sorts, without locks, now and then: with the
+// entries that lie in their order in data files or are about to, and how many were added. What it
+// returns, unless it is ok, ends the ingest as any other error of finish does. It must not throw.
+using IngestProgress = std::function<Status(uint64_t entries_done, uint64_t entries)>;
+
 class HAWTHORN_EXPORT Ingest {
  public:
   class HAWTHORN_HIDDEN Impl;
@@ -82,7 +87,7 @@ class HAWTHORN_EXPORT Ingest {
   // (that of another one is waited for); kTimedOut when transactions held row locks for longer than
   // Options::lock_timeout_ms: nothing became visible, and another ingest may go through;
   // kUnknownOutcome when the sync of a kFull commit failed.
-  Status finish();
+  Status finish(const IngestProgress& progress = {});
   // Gives up; nothing of it remains.
   void abandon();
 

@@ -173,6 +173,24 @@ TEST_F(CopiesCTest, IngestsAreOneCommit) {
   C_OK(hawthorn_ingest_add(begun, "x", 1, "4", 1, &e));
   C_OK(hawthorn_ingest_finish(begun, &e));
   EXPECT_EQ(walk(cursor().get()), "a=1,b=2,c=3,d=streamed,x=4,y=5");
+  uint64_t told = 0;
+  const auto tell = [](void* context, uint64_t done, uint64_t entries) -> hawthorn_error* {
+    EXPECT_EQ(done, 0U);
+    EXPECT_EQ(entries, 1U);
+    return ++*static_cast<uint64_t*>(context) == 1
+               ? nullptr
+               : hawthorn_error_create(HAWTHORN_TIMED_OUT, "enough", HAWTHORN_STRING);
+  };
+  C_OK(hawthorn_db_ingest(db_.get(), tree_.get(), &options, &begun, &e));
+  ingest.reset(begun);
+  C_OK(hawthorn_ingest_add(begun, "z", 1, "6", 1, &e));
+  C_OK(hawthorn_ingest_finish_with(begun, tell, &told, &e));
+  EXPECT_EQ(told, 1U);
+  C_OK(hawthorn_db_ingest(db_.get(), tree_.get(), &options, &begun, &e));
+  ingest.reset(begun);
+  C_OK(hawthorn_ingest_add(begun, "zz", 2, "7", 1, &e));
+  C_FAILS("TimedOut: enough", hawthorn_ingest_finish_with(begun, tell, &told, &e));
+  EXPECT_EQ(walk(cursor().get()), "a=1,b=2,c=3,d=streamed,x=4,y=5,z=6");
   options.durability = 9;
   C_FAILS("InvalidArgument: durability is 9",
           hawthorn_db_ingest(db_.get(), tree_.get(), &options, &begun, &e));

@@ -73,6 +73,18 @@ hawthorn_code hawthorn_ingest_finish(hawthorn_ingest* ingest, hawthorn_error** e
   });
 }
 
+hawthorn_code hawthorn_ingest_finish_with(hawthorn_ingest* ingest,
+                                          hawthorn_ingest_progress progress, void* context,
+                                          hawthorn_error** error) {
+  return call(error, [&]() -> Status {
+    if (Status s = need(Given(ingest, "the ingest")); !s.ok()) return s;
+    if (progress == nullptr) return ingest->ingest.finish();
+    return ingest->ingest.finish([progress, context](uint64_t done, uint64_t entries) {
+      return hawthorn::c::take_error(progress(context, done, entries));
+    });
+  });
+}
+
 hawthorn_code hawthorn_ingest_stats(const hawthorn_ingest* ingest, hawthorn_records** out,
                                     hawthorn_error** error) {
   return call(error, [&]() -> Status {

@@ -14,7 +14,8 @@ constexpr size_t kKeptBytes = size_t{1} << 20;   // in memory
 constexpr size_t kSmallestPart = 4;              // of a container's size; less goes with the rest
 constexpr size_t kSortShare = 8;                 // of the budget
 constexpr size_t kEntriesMax = size_t{1} << 24;  // of one container
-constexpr size_t kLargeExtentsMax = 4096;        // that its record in the log may name
+constexpr uint64_t kTellEntries = 4096;
+constexpr size_t kLargeExtentsMax = 4096;  // that its record in the log may name
 
 }  // namespace
 
@@ -280,9 +281,12 @@ Status IngestSession::spill_part() {
   return {};
 }
 
-Status IngestSession::sort_all() {
+Status IngestSession::sort_all(const IngestProgress& progress) {
   if (Status s = sort_->finish(); !s.ok()) return s;
-  for (;;) {
+  for (uint64_t done = 0;; ++done) {
+    if (progress != nullptr && done % kTellEntries == 0) {
+      if (Status s = progress(done, stats_.entries); !s.ok()) return s;
+    }
     IngestEntry entry;
     bool more = false;
     if (Status s = sort_->next(&entry, &more); !s.ok()) return s;
@@ -293,14 +297,14 @@ Status IngestSession::sort_all() {
   return {};
 }
 
-Status IngestSession::finish() {
+Status IngestSession::finish(const IngestProgress& progress) {
   if (Status s = usable(); !s.ok()) {
     open_ = false;
     return s;
   }
   open_ = false;
   Status status;
-  if (sort_ != nullptr) status = sort_all();
+  if (sort_ != nullptr) status = sort_all(progress);
   if (status.ok() && gap_.has_value()) {
     status = close_part(gap_->bound.has_value() ? &*gap_->bound : nullptr);
   }

@@ -59,7 +59,7 @@ class IngestSession : private txn::Attaching {
   // The first error of add or finish is final.
   Status add(std::string_view key, std::string_view value);
   Status add_stream(std::string_view key, uint64_t size, const StreamSource& source);
-  Status finish();
+  Status finish(const IngestProgress& progress);
   void abandon();
   bool open() const { return open_; }
   IngestStats stats() const;
@@ -84,7 +84,7 @@ class IngestSession : private txn::Attaching {
   void end_view();
   Status close_part(const std::string* high);
   Status spill_part();
-  Status sort_all();
+  Status sort_all(const IngestProgress& progress);
 
   // ---- The commit (ingest_commit.cc)
   Status commit();

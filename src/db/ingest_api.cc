@@ -33,7 +33,9 @@ Status Ingest::add_stream(std::string_view key, uint64_t size, const StreamSourc
   return impl_ == nullptr ? no_ingest() : impl_->session_.add_stream(key, size, source);
 }
 
-Status Ingest::finish() { return impl_ == nullptr ? no_ingest() : impl_->session_.finish(); }
+Status Ingest::finish(const IngestProgress& progress) {
+  return impl_ == nullptr ? no_ingest() : impl_->session_.finish(progress);
+}
 
 void Ingest::abandon() {
   if (impl_ != nullptr) impl_->session_.abandon();

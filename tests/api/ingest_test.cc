@@ -1,6 +1,7 @@
 // Bulk ingests: what they promise to readers, snapshots, transactions and other writers; misuse.
 #include "tests/support/ingest_test.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -314,6 +315,42 @@ TEST_F(IngestTest, UnsortedEntriesAreSorted) {
   expect_everywhere(expected);
   for (const auto& file : std::filesystem::directory_iterator(directory_ / "db")) {
     EXPECT_FALSE(file.path().filename().string().starts_with("ingest.")) << file.path();
+  }
+}
+
+TEST_F(IngestTest, FinishTellsWhatItHasSortedAndEndsWhenTold) {
+  IngestOptions options;
+  options.sorted = false;
+  options.sort_memory_bytes = size_t{512} << 10;
+  constexpr uint64_t kEntries = 30000;
+  for (const bool ends : {true, false}) {
+    Result<Ingest> ingest = db_->ingest(tree_, options);
+    ASSERT_OK(ingest.status());
+    Contents expected;
+    for (uint64_t i = 0; i < kEntries; ++i) {
+      expected[key_of(kEntries - i)] = value_of(i, 100);
+      ASSERT_OK(ingest->add(key_of(kEntries - i), value_of(i, 100)));
+    }
+    std::vector<uint64_t> told;
+    const Status status = ingest->finish([&](uint64_t done, uint64_t entries) {
+      EXPECT_EQ(entries, kEntries);
+      told.push_back(done);
+      return ends && told.size() == 3 ? Status(StatusCode::kBusy, "that is enough") : Status();
+    });
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_EQ(told.front(), 0u);
+    if (ends) {
+      EXPECT_TRUE(status.is(StatusCode::kBusy)) << status.to_string();
+      EXPECT_EQ(told.size(), 3u);
+      EXPECT_EQ(read_all(*db_, tree_).size(), 0u);
+      continue;
+    }
+    ASSERT_OK(status);
+    EXPECT_GT(told.size(), 5u);
+    EXPECT_LE(told.back(), kEntries);
+    EXPECT_GT(told.back() + 5000, kEntries);
+    *ingest = Ingest();
+    expect_everywhere(expected);
   }
 }
 

@@ -115,6 +115,14 @@ HAWTHORN_C_API hawthorn_code hawthorn_ingest_add_stream(hawthorn_ingest* ingest,
 // HAWTHORN_UNKNOWN_OUTCOME.
 HAWTHORN_C_API hawthorn_code hawthorn_ingest_finish(hawthorn_ingest* ingest,
                                                     hawthorn_error** error);
+// Told now and then by a finish that sorts, on its thread: the entries that lie in their order, and
+// how many were added. NULL lets it go on, an error (which the library frees) ends the ingest.
+typedef hawthorn_error* (*hawthorn_ingest_progress)(void* context, uint64_t entries_done,
+                                                    uint64_t entries);
+// The same; `progress` may be NULL. Errors: also its own.
+HAWTHORN_C_API hawthorn_code hawthorn_ingest_finish_with(hawthorn_ingest* ingest,
+                                                         hawthorn_ingest_progress progress,
+                                                         void* context, hawthorn_error** error);
 // One row: entries, entries_attached, entries_logged, containers, bytes_written.
 HAWTHORN_C_API hawthorn_code hawthorn_ingest_stats(const hawthorn_ingest* ingest,
                                                    hawthorn_records** out, hawthorn_error** error);

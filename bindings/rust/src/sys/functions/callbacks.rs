@@ -47,6 +47,8 @@ pub type FilterCallback = unsafe extern "C" fn(
     value_size: usize,
     changed: *mut Buffer,
 ) -> FilterDecision;
+pub type IngestProgress =
+    unsafe extern "C" fn(context: *mut c_void, entries_done: u64, entries: u64) -> *mut Error;
 pub type KeyCallback = unsafe extern "C" fn(
     context: *mut c_void,
     key_id: *const c_char,

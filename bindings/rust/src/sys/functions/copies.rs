@@ -54,6 +54,12 @@ extern "C" {
         error: *mut *mut Error,
     ) -> Code;
     pub fn hawthorn_ingest_finish(ingest: *mut Ingest, error: *mut *mut Error) -> Code;
+    pub fn hawthorn_ingest_finish_with(
+        ingest: *mut Ingest,
+        progress: Option<IngestProgress>,
+        context: *mut c_void,
+        error: *mut *mut Error,
+    ) -> Code;
     pub fn hawthorn_ingest_free(ingest: *mut Ingest);
     pub fn hawthorn_ingest_is_open(ingest: *const Ingest) -> c_int;
     pub fn hawthorn_ingest_stats(
