@@ -9,7 +9,7 @@
 #include "testing/sim_machine.h"
 #include "txn/claim_sizing.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::ingest_test {
 namespace {
 
 constexpr size_t kBudget = size_t{16} << 20;
@@ -505,4 +505,4 @@ TEST_F(IngestTest, ReadersAndWritersGoOnAndSeeAllOrNothing) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::ingest_test
