@@ -1,14 +1,17 @@
 # Flags and the functions that every folder uses:
-#   hawthorn_layer(NAME [PRECOMPILED headers...] [SMALL patterns...])
+#   hawthorn_layer(NAME [SMALL patterns...])
 #                          one folder of src/ as an object library; its *_test.cc become the test
 #                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
-#                          headers that most of its files include; files that are compiled for
-#                          size, since they run seldom or wait for a disk: half of what -O3 makes
+#                          files that are compiled for size, since they run seldom or wait for a
+#                          disk: half of what -O3 makes
 #   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL]
-#                 [TOGETHER])
-#                          one GoogleTest program, every case registered with ctest; TOGETHER: no
-#                          two of its files have the same name for anything, so that presets may
-#                          compile them as one
+#                 [APART])
+#                          one GoogleTest program, every case registered with ctest; presets compile
+#                          its files as one, unless it is APART: what two of its files name alike is
+#                          in a namespace of the file
+#   hawthorn_test_code(TARGET)
+#                          a library or program that is no GoogleTest program, compiled as those are
+#                          where that is for speed alone
 #   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
 #                          one script of unittest cases, one ctest entry
 #   hawthorn_runnable(VARIABLE TARGET)
@@ -141,8 +144,27 @@ if(HAWTHORN_BUILD_TESTS)
   # with it), and the headers that nearly all of them include precompiled.
   add_library(hawthorn_test_flags INTERFACE)
   target_link_libraries(hawthorn_test_flags INTERFACE hawthorn_flags GTest::gtest_main)
+  set(little -O1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # A fifth less to compile than with -O1, and not as slow as with -O0.
+    set(little -Og)
+    target_compile_definitions(hawthorn_test_flags INTERFACE
+      $<$<CONFIG:Release>:XXH_NO_INLINE_HINTS=1>)
+  endif()
   target_compile_options(hawthorn_test_flags INTERFACE
-    $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
+    $<$<CONFIG:Release>:${little}> $<$<CONFIG:Debug>:-O0>)
+  # What computes more: simulator and fuzz targets.
+  add_library(hawthorn_test_code_flags INTERFACE)
+  target_link_libraries(hawthorn_test_code_flags INTERFACE hawthorn_test_flags)
+  target_compile_options(hawthorn_test_code_flags INTERFACE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Links a test program in half of the time.
+    include(CheckLinkerFlag)
+    check_linker_flag(CXX -fuse-ld=gold HAWTHORN_HAVE_GOLD)
+    if(HAWTHORN_HAVE_GOLD)
+      target_link_options(hawthorn_test_flags INTERFACE -fuse-ld=gold)
+    endif()
+  endif()
   file(CONFIGURE OUTPUT precompiled.cc CONTENT "int main() { return 0; }\n" @ONLY)
   add_executable(hawthorn_precompiled ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(hawthorn_precompiled PRIVATE hawthorn_test_flags)
@@ -151,7 +173,7 @@ if(HAWTHORN_BUILD_TESTS)
 endif()
 
 function(hawthorn_test name)
-  cmake_parse_arguments(arg "SERIAL;TOGETHER" "TIMEOUT;PREFIX" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL;APART" "TIMEOUT;PREFIX" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -165,15 +187,32 @@ function(hawthorn_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
-  target_precompile_headers(${name} REUSE_FROM hawthorn_precompiled)
+  hawthorn_test_precompiled(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  if(NOT arg_TOGETHER)
+  if(arg_APART)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${arg_PREFIX}"
     PROPERTIES ${properties})
   if("concurrency" IN_LIST arg_LABELS)
     add_dependencies(hawthorn_concurrency_tests ${name})
+  endif()
+endfunction()
+
+# The precompiled header is that of programs: libraries are compiled for those alone, too.
+function(hawthorn_test_precompiled target)
+  target_precompile_headers(${target} REUSE_FROM hawthorn_precompiled)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    target_compile_options(${target} PRIVATE -fPIE)
+  endif()
+endfunction()
+
+function(hawthorn_test_code target)
+  target_link_libraries(${target} PRIVATE hawthorn_flags)
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND TARGET hawthorn_precompiled)
+    target_link_libraries(${target} PRIVATE hawthorn_test_code_flags)
+    hawthorn_test_precompiled(${target})
   endif()
 endfunction()
 
@@ -209,7 +248,7 @@ function(hawthorn_runnable variable target)
 endfunction()
 
 function(hawthorn_layer name)
-  cmake_parse_arguments(arg "" "" "PRECOMPILED;SMALL" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SMALL" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -237,11 +276,7 @@ function(hawthorn_layer name)
   if(sources)
     add_library(hawthorn_${name} OBJECT ${sources})
     target_link_libraries(hawthorn_${name} PUBLIC hawthorn_flags)
-    if(arg_PRECOMPILED)
-      target_precompile_headers(hawthorn_${name} PRIVATE ${HAWTHORN_PRECOMPILED} ${arg_PRECOMPILED})
-    else()
-      target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
-    endif()
+    target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
     set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
   endif()
   if(HAWTHORN_BUILD_TESTS AND tests)

@@ -348,13 +348,14 @@ std::string contents_of(Db& db) {
 const Made& made(bool encrypted) {
   const auto make = [](bool sealed) {
     fuzz::shrink_sizes();
-    testing::seed_random(1);
+    hawthorn::testing::seed_random(1);
     Made made;
     made.disk = std::make_unique<SimDisk>(1);
     const SimMachine machine(*made.disk, 1);
     std::unique_ptr<Db> db;
-    FUZZ_OK(testing::make_sample(machine.machine(), "/db", testing::Sample::kPlain, &db,
-                                 sealed ? testing::sample_encryption() : Encryption()));
+    FUZZ_OK(hawthorn::testing::make_sample(
+        machine.machine(), "/db", hawthorn::testing::Sample::kPlain, &db,
+        sealed ? hawthorn::testing::sample_encryption() : Encryption()));
     auto repository = BackupRepository::open_on(machine.machine(), kRepository);
     FUZZ_OK(repository.status());
     for (int i = 0; i < 2; ++i) {
@@ -363,7 +364,7 @@ const Made& made(bool encrypted) {
       FUZZ_OK(db->put(*db->find_tree("t"), "between", "two backups"));
     }
     repository->reset();
-    testing::StringStream sink;
+    hawthorn::testing::StringStream sink;
     FUZZ_OK(db->backup_to(sink).status());
     made.stream = std::move(sink.bytes);
     db.reset();
@@ -414,7 +415,7 @@ void sealed_stream(Bytes& in) {
     bytes += record.payload;
   }
   Text source(bytes);
-  const auto info = verify_backup(source, {.encryption = testing::sample_encryption()});
+  const auto info = verify_backup(source, {.encryption = hawthorn::testing::sample_encryption()});
   FUZZ_CHECK(told(info.status()) == (bytes == text));
   Text without(bytes);
   (void)told(verify_backup(without).status());
@@ -444,8 +445,9 @@ void change_index(SimDisk& disk, const std::string& path, Bytes& in) {
 }
 
 void repository(Bytes& in, bool encrypted) {
-  const Encryption key = encrypted ? testing::sample_encryption() : Encryption();
-  const auto disk = made(encrypted).disk->after_crash(1, testing::CrashKind::kProcessKill);
+  const Encryption key = encrypted ? hawthorn::testing::sample_encryption() : Encryption();
+  const auto disk =
+      made(encrypted).disk->after_crash(1, hawthorn::testing::CrashKind::kProcessKill);
   disk->set_capacity(kDiskBytes);
   bool sealed = false;
   for (int left = 1 + in.byte() % 3; left > 0; --left) {
@@ -481,7 +483,7 @@ void repository(Bytes& in, bool encrypted) {
     const Status restored = (*opened)->restore(id, target, {.encryption = key});
     if (!told(restored)) continue;
     FUZZ_OK(verified);
-    auto db = Db::open_on(machine.machine(), target, testing::sample_options(key));
+    auto db = Db::open_on(machine.machine(), target, hawthorn::testing::sample_options(key));
     if (sealed && !encrypted) {
       (void)told(db.status());
       continue;
@@ -502,7 +504,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes in(data, size);
   const uint8_t first = in.byte();
   const bool encrypted = first / 8 % 4 == 3;
-  testing::seed_random(first);
+  hawthorn::testing::seed_random(first);
   switch (first % 8) {
     case 0:
       header(in);

@@ -36,22 +36,22 @@ struct Made {
   Encryption encryption;
 };
 const Made& made(size_t number) {
-  static const std::array<Made, testing::kSamples + 1> all = [] {
+  static const std::array<Made, hawthorn::testing::kSamples + 1> all = [] {
     fuzz::shrink_sizes();
-    std::array<Made, testing::kSamples + 1> samples;
+    std::array<Made, hawthorn::testing::kSamples + 1> samples;
     for (size_t i = 0; i < samples.size(); ++i) {
       SimDisk disk(i + 1);
       const SimMachine machine(disk, i + 1);
       std::unique_ptr<Db> open;
       Sample sample = static_cast<Sample>(i);
-      if (i == testing::kSamples) {
-        testing::seed_random(i);
+      if (i == hawthorn::testing::kSamples) {
+        hawthorn::testing::seed_random(i);
         sample = Sample::kValues;
-        samples[i].encryption = testing::sample_encryption();
+        samples[i].encryption = hawthorn::testing::sample_encryption();
       }
-      FUZZ_OK(testing::make_sample(machine.machine(), kDirectory, sample, &open,
-                                   samples[i].encryption));
-      samples[i].disk = disk.after_crash(1, testing::CrashKind::kProcessKill);
+      FUZZ_OK(hawthorn::testing::make_sample(machine.machine(), kDirectory, sample, &open,
+                                             samples[i].encryption));
+      samples[i].disk = disk.after_crash(1, hawthorn::testing::CrashKind::kProcessKill);
       auto image = DatabaseImage::read(*samples[i].disk, kDirectory);
       FUZZ_OK(image.status());
       samples[i].image = *std::move(image);
@@ -261,7 +261,7 @@ class Changes {
 
 // The whole disk again is more than what was changed.
 std::unique_ptr<SimDisk> disk_of(const Made& from, DatabaseImage& image) {
-  auto disk = from.disk->after_crash(1, testing::CrashKind::kProcessKill);
+  auto disk = from.disk->after_crash(1, hawthorn::testing::CrashKind::kProcessKill);
   disk->set_capacity(kDiskBytes);
   DatabaseImage before = from.image;
   for (const auto& [name, bytes] : before.files()) {
@@ -286,13 +286,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes in(data, size);
   const uint8_t first = in.byte();
   const Made& from = made(first % 16);
-  testing::seed_random(first);
+  hawthorn::testing::seed_random(first);
   DatabaseImage image = from.image;
   for (int i = 0; i < kChangesMax && !in.empty(); ++i) Changes(image, in).one();
   const auto disk = disk_of(from, image);
   const SimMachine machine(*disk, 1);
-  const testing::Exercised found =
-      testing::exercise(machine.machine(), kDirectory, first / 16 % 4 == 0, from.encryption);
+  const hawthorn::testing::Exercised found = hawthorn::testing::exercise(
+      machine.machine(), kDirectory, first / 16 % 4 == 0, from.encryption);
   if (!found.violated.empty()) fuzz::fail(__FILE__, __LINE__, "exercise", found.violated);
   if (size <= 1) {
     FUZZ_OK(found.read);

@@ -132,7 +132,7 @@ void of_feed(Seeds& seeds, Db& db) {
 
 // Each kind of change once, in each sample (directory_fuzz.cc).
 void of_directory(Seeds& seeds) {
-  for (int sample = 0; sample <= testing::kSamples; ++sample) {
+  for (int sample = 0; sample <= hawthorn::testing::kSamples; ++sample) {
     for (int kind = 0; kind < 64; ++kind) {
       std::string input(1, static_cast<char>(sample));
       input.push_back(static_cast<char>(kind));
@@ -262,12 +262,12 @@ int main(int argc, char** argv) {
   }
   fuzz::shrink_sizes();
   Seeds seeds(argv[1]);
-  for (int i = 0; i < testing::kSamples; ++i) {
+  for (int i = 0; i < hawthorn::testing::kSamples; ++i) {
     SimDisk disk(1);
     const SimMachine machine(disk, 1);
     std::unique_ptr<Db> db;
-    FUZZ_OK(testing::make_sample(machine.machine(), "/db", static_cast<Sample>(i), &db));
-    const auto killed = disk.after_crash(1, testing::CrashKind::kProcessKill);
+    FUZZ_OK(hawthorn::testing::make_sample(machine.machine(), "/db", static_cast<Sample>(i), &db));
+    const auto killed = disk.after_crash(1, hawthorn::testing::CrashKind::kProcessKill);
     auto image = DatabaseImage::read(*killed, "/db");
     FUZZ_OK(image.status());
     of_manifest(seeds, *image);

@@ -361,7 +361,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   two.compare();
   expect_sum(db, one.added() + two.added());
   if (!crashes) return 0;
-  db.crash(1, testing::CrashKind::kProcessKill);
+  db.crash(1, hawthorn::testing::CrashKind::kProcessKill);
   db.open_crashed();
   one.compare();
   two.compare();

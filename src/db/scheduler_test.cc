@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hawthorn::db {
+namespace hawthorn::db::scheduler_test {
 namespace {
 
 constexpr size_t kMB = size_t{1} << 20;
@@ -37,4 +37,4 @@ TEST(ContainerBytes, GrowWithTheDatabase) {
 }
 
 }  // namespace
-}  // namespace hawthorn::db
+}  // namespace hawthorn::db::scheduler_test

@@ -10,7 +10,7 @@
 #include "format/manifest_test_batches.h"
 #include "format/tree_shape.h"
 
-namespace hawthorn::format {
+namespace hawthorn::format::manifest_record_test {
 namespace {
 
 constexpr uint64_t kSalt = 0x1122334455667788;
@@ -260,4 +260,4 @@ TEST(ManifestRecordTest, GarbagePayloadsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace hawthorn::format
+}  // namespace hawthorn::format::manifest_record_test

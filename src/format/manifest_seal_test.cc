@@ -6,7 +6,7 @@
 #include "format/manifest_reader.h"
 #include "format/manifest_record.h"
 
-namespace hawthorn::format {
+namespace hawthorn::format::manifest_seal_test {
 namespace {
 
 constexpr size_t kBlock = kManifestBlockBytes;
@@ -122,4 +122,4 @@ TEST(ManifestSealTest, EachByteOfARecordCounts) {
 }
 
 }  // namespace
-}  // namespace hawthorn::format
+}  // namespace hawthorn::format::manifest_seal_test

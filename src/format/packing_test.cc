@@ -9,7 +9,7 @@
 
 #include "base/prng.h"
 
-namespace hawthorn::format {
+namespace hawthorn::format::packing_test {
 namespace {
 
 constexpr size_t kBlock = 4096;
@@ -63,7 +63,7 @@ bool unpack(const Packed& packed, const Dictionary* dictionary, uint32_t chunk, 
   return unpack_chunk(packed.packing, dictionary, chunk, stored.data(), to);
 }
 
-class Codecs : public testing::TestWithParam<Codec> {};
+class Codecs : public ::testing::TestWithParam<Codec> {};
 
 TEST_P(Codecs, GiveBackWhatTheyWereGiven) {
   Prng prng(1);
@@ -139,7 +139,7 @@ TEST_P(Codecs, SurviveDamage) {
   EXPECT_GT(refused, 100U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Codecs, testing::Values(Codec::kLz4, Codec::kZstd));
+INSTANTIATE_TEST_SUITE_P(All, Codecs, ::testing::Values(Codec::kLz4, Codec::kZstd));
 
 TEST(Packing, OfWhichTheEndsAreWrongIsRefused) {
   Prng prng(6);
@@ -214,4 +214,4 @@ TEST(Dictionary, IsNotMadeOfWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace hawthorn::format
+}  // namespace hawthorn::format::packing_test

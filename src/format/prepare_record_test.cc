@@ -4,7 +4,7 @@
 
 #include "base/prng.h"
 
-namespace hawthorn::format {
+namespace hawthorn::format::prepare_record_test {
 namespace {
 
 PrepareHeader header() {
@@ -95,4 +95,4 @@ TEST(PrepareRecordTest, DamagedListsAreNotReadBeyond) {
 }
 
 }  // namespace
-}  // namespace hawthorn::format
+}  // namespace hawthorn::format::prepare_record_test

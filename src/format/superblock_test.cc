@@ -10,7 +10,7 @@
 #include "format/manifest_test_batches.h"
 #include "hawthorn/version.h"
 
-namespace hawthorn::format {
+namespace hawthorn::format::superblock_test {
 namespace {
 
 Superblock example(uint64_t generation) {
@@ -155,4 +155,4 @@ TEST(SuperblockTest, GarbageNeverDecodes) {
 }
 
 }  // namespace
-}  // namespace hawthorn::format
+}  // namespace hawthorn::format::superblock_test

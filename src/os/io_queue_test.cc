@@ -18,7 +18,7 @@
 #include "os/machine.h"
 #include "testing/sim_machine.h"
 
-namespace hawthorn::os {
+namespace hawthorn::os::io_queue_test {
 namespace {
 
 constexpr size_t kFileBytes = size_t{4} << 20;
@@ -419,4 +419,4 @@ TEST(IoQueues, TheRealMachineSaysWhatItHas) {
 }
 
 }  // namespace
-}  // namespace hawthorn::os
+}  // namespace hawthorn::os::io_queue_test

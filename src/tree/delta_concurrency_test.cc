@@ -138,7 +138,7 @@ Order make_order(Pattern pattern, uint64_t seed) {
   return Order(std::move(numbers));
 }
 
-class DeltaReaders : public testing::TestWithParam<Pattern> {};
+class DeltaReaders : public ::testing::TestWithParam<Pattern> {};
 
 // Gives readers the processor between the steps of a split.
 class WideWindows {
@@ -163,7 +163,7 @@ class WideWindows {
 TEST_P(DeltaReaders, FindWhatWasThereBeforeTheyLooked) {
   [[maybe_unused]] const WideWindows windows;
   for (uint64_t seed = 1; seed <= 2; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     auto arena = os::Arena::create(size_t{32} << 20);
     ASSERT_TRUE(arena.ok());
     const Order order = make_order(GetParam(), seed);
@@ -187,8 +187,8 @@ TEST_P(DeltaReaders, FindWhatWasThereBeforeTheyLooked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, DeltaReaders,
-                         testing::Values(Pattern::kRandom, Pattern::kAscending,
-                                         Pattern::kDescending, Pattern::kBlocks));
+                         ::testing::Values(Pattern::kRandom, Pattern::kAscending,
+                                           Pattern::kDescending, Pattern::kBlocks));
 
 // The bytes of a version say which update made it.
 void fill(Version* version, uint64_t number) {

@@ -154,7 +154,7 @@ TEST(DeltaTest, MatchesAnOrderedMapForKeysOfAllShapes) {
   SCOPED_TRACE(seed);
   for (int shape = 0; shape < static_cast<int>(KeyShape::kCount); ++shape) {
     for (const uint32_t skip : {0u, 3u, 11u}) {
-      SCOPED_TRACE(testing::Message() << "shape " << shape << ", skip " << skip);
+      SCOPED_TRACE(::testing::Message() << "shape " << shape << ", skip " << skip);
       Prng prng(mix64(seed + static_cast<uint64_t>(shape) * 16 + skip));
       auto arena = make_arena();
       Delta delta(arena.get(), skip);
@@ -345,7 +345,7 @@ TEST(DeltaTest, ExhaustionInTheMiddleOfAnInsertLeavesItConsistent) {
   const uint64_t seed = 99;
   uint64_t failures = 0;
   for (uint64_t round = 0; round < 60; ++round) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", round " << round);
     Prng prng(mix64(seed + round));
     auto arena = make_arena(size_t{2} << 20);
     // All memory but `left` bytes belongs to somebody else, in spans that are given back later.

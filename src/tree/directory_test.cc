@@ -10,7 +10,7 @@
 #include "tree/delta_test_keys.h"
 #include "tree/directory_test_model.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::directory_test {
 namespace {
 
 using delta_keys::KeyShape;
@@ -18,7 +18,7 @@ using delta_keys::make_keys;
 using delta_keys::random_bytes;
 using directory_model::Model;
 
-class DirectoryTest : public testing::Test {
+class DirectoryTest : public ::testing::Test {
  protected:
   ~DirectoryTest() override { os::epoch::drain(); }
 };
@@ -32,7 +32,7 @@ TEST_F(DirectoryTest, MatchesAnOrderedMapForKeysOfAllShapes) {
   const uint64_t seed = 31337;
   for (int shape = 0; shape < static_cast<int>(KeyShape::kCount); ++shape) {
     for (const size_t count : {1, 2, 127, 128, 129, 700, 3000}) {
-      SCOPED_TRACE(testing::Message() << "seed " << seed << ", shape " << shape << ", " << count);
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", shape " << shape << ", " << count);
       Prng prng(mix64(seed + static_cast<uint64_t>(shape) * 100 + count));
       const std::string prefix = random_bytes(prng, prng.below(12));
       const auto lows = make_keys(prng, static_cast<KeyShape>(shape), count, prefix);
@@ -49,7 +49,7 @@ TEST_F(DirectoryTest, MatchesAnOrderedMapForKeysOfAllShapes) {
 TEST_F(DirectoryTest, ReplacesRangesByOthers) {
   const uint64_t seed = 5;
   for (int shape = 0; shape < static_cast<int>(KeyShape::kCount); ++shape) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", shape " << shape);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", shape " << shape);
     Prng prng(mix64(seed + static_cast<uint64_t>(shape)));
     const auto kind = static_cast<KeyShape>(shape);
     Model model(make_keys(prng, kind, prng.below(600), ""));
@@ -96,4 +96,4 @@ TEST_F(DirectoryTest, SkewedLowKeys) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::directory_test

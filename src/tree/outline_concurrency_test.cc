@@ -10,7 +10,7 @@
 #include "os/epoch.h"
 #include "tree/cursor_test_support.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::outline_concurrency_test {
 namespace {
 
 using cursor_test::Generator;
@@ -173,4 +173,4 @@ INSTANTIATE_TEST_SUITE_P(All, OutlineTest, ::testing::Values(Values::kMany, Valu
                          });
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::outline_concurrency_test

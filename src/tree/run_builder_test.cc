@@ -8,7 +8,7 @@
 #include "testing/scaled.h"
 #include "tree/run_test_model.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::run_builder_test {
 namespace {
 
 using run_model::build;
@@ -373,4 +373,4 @@ TEST(RunBuilder, OperandsAreVersionsWithTimestamps) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::run_builder_test

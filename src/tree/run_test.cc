@@ -12,7 +12,7 @@
 #include "testing/source_tree.h"
 #include "tree/run_test_model.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::run_test {
 namespace {
 
 using run_model::build;
@@ -373,4 +373,4 @@ TEST(RunTest, TheGoldenImagesOfVersion1) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::run_test

@@ -14,7 +14,7 @@
 #include "os/test_point.h"
 #include "tree/cursor_test_support.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::settle_concurrency_test {
 namespace {
 
 using cursor_test::Generator;
@@ -350,4 +350,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Settle, ::testing::Values(Kind::kSeparated, Kind
                          });
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::settle_concurrency_test

@@ -30,7 +30,7 @@ Lsn seen(const std::vector<Lsn>& versions, Lsn ts) {
 TEST(PruneViewTest, DeadMatchesBruteForce) {
   const uint64_t seed = 4711;
   for (uint64_t round = 0; round < 3000; ++round) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", round " << round);
     Prng prng(mix64(seed + round));
     PruneView view;
     view.horizon = prng.between(1, 30);

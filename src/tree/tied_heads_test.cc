@@ -11,7 +11,7 @@
 
 #include "tree/cursor_test_support.h"
 
-namespace hawthorn::tree {
+namespace hawthorn::tree::tied_heads_test {
 namespace {
 
 using cursor_test::TestTree;
@@ -109,4 +109,4 @@ TEST_F(TiedHeadsTest, DamageOnTheWayIsNamed) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tree
+}  // namespace hawthorn::tree::tied_heads_test

@@ -9,7 +9,7 @@
 #include "wal/segments.h"
 #include "wal/wal_test_support.h"
 
-namespace hawthorn::wal {
+namespace hawthorn::wal::wal_durability_test {
 namespace {
 
 using test::append;
@@ -338,4 +338,4 @@ TEST_F(WalFailure, an_epoch_starts_in_the_segments_that_the_last_one_left) {
 }
 
 }  // namespace
-}  // namespace hawthorn::wal
+}  // namespace hawthorn::wal::wal_durability_test

@@ -14,7 +14,7 @@
 #include "tests/compat/kept_database.h"
 #include "tests/compat/packed_directory.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::database_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -229,4 +229,4 @@ TEST(CompatDatabase, todays_version_is_written_and_opens) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::database_test

@@ -15,7 +15,7 @@
 #include "db/file_sizing.h"
 #include "tests/support/child_process.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::kill_test {
 namespace {
 
 constexpr uint32_t kWriters = 2;
@@ -306,4 +306,4 @@ TEST(Kill, nothing_acknowledged_is_lost) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::kill_test

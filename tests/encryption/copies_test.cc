@@ -11,7 +11,7 @@
 #include "hawthorn/backup.h"
 #include "tests/encryption/encrypted_work.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::copies_test {
 namespace {
 
 using testing::CrashKind;
@@ -565,4 +565,4 @@ TEST_F(EncryptedCopies, a_log_that_was_cut_off_is_told) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::copies_test

@@ -123,6 +123,15 @@ class Package(unittest.TestCase):
                   if "::Impl::" in name or any(f"hawthorn::{layer}::" in name for layer in layers)]
         self.assertEqual(inside, [])
 
+    def test_the_shared_library_is_small(self):
+        header = run("readelf", "--file-header", self.library / "libhawthorn.so")
+        cache = pathlib.Path(arguments.build, "CMakeCache.txt").read_text()
+        if "X86-64" not in header or "CMAKE_BUILD_TYPE:STRING=Release\n" not in cache:
+            self.skipTest("the limit is that of a release build for x86-64")
+        stripped = self.scratch / "stripped.so"
+        run("strip", "-o", stripped, self.library / "libhawthorn.so")
+        self.assertLess(stripped.stat().st_size, 3_000_000)
+
     def test_the_c_api_is_exported_under_its_version(self):
         symbols = run("readelf", "--dyn-syms", "--wide", self.library / "libhawthorn.so")
         self.assertIn("hawthorn_db_open@@HAWTHORN_1", symbols)

@@ -10,7 +10,7 @@
 #include "tests/support/engine_test.h"
 #include "tests/support/ingest_test.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::repair_kinds_test {
 namespace {
 
 constexpr size_t kMB = size_t{1} << 20;
@@ -178,4 +178,4 @@ TEST_F(RepairKinds, TreesWhoseNamesAreLost) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::repair_kinds_test

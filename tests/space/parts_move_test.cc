@@ -7,7 +7,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::parts_move_test {
 namespace {
 
 constexpr uint64_t kMB = uint64_t{1} << 20;
@@ -164,4 +164,4 @@ TEST_F(PartsMove, a_prepared_transaction_over_a_restart) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::parts_move_test

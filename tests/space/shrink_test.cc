@@ -12,7 +12,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests {
+namespace hawthorn::tests::shrink_test {
 namespace {
 
 using testing::CrashKind;
@@ -392,4 +392,4 @@ TEST_F(Shrink, killed_at_any_operation) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests
+}  // namespace hawthorn::tests::shrink_test
