@@ -281,7 +281,7 @@ class Move {
   const MoveOptions& options_;
   const bool imports_;
   const std::string verb_;
-  const Progress total_{"", Progress::Unit::kEntries, false};
+  const Progress total_{"", Progress::Unit::kEntries, ProgressShow::kNever};
   Database source_;
   HwCompared compared_{};
   std::string unchecked_;  // why
