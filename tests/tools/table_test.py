@@ -105,9 +105,9 @@ class Tables(CommandCase):
     def test_progress_has_rate_and_time_left(self):
         lines = "".join(f"{number},{'v' * 400}\n" for number in range(300_000))
         file = self.file("many.csv", ("key,value\n" + lines).encode())
-        shown = self.on_a_terminal("import", self.db, file)
+        shown = self.on_a_terminal("import", self.db, file, "--progress")
         self.assertRegex(shown, r"imported \S+ MB \(\d+%\), \S+ MB/s, \d:\d\d, \d:\d\d left")
-        shown = self.on_a_terminal("export", self.db, self.scratch / "out.csv")
+        shown = self.on_a_terminal("export", self.db, self.scratch / "out.csv", "--progress")
         self.assertRegex(shown, r"exported \S+ k?entries \(\d+%\), \S+ \S?entries/s, \d:\d\d")
 
     def on_a_terminal(self, *arguments):
