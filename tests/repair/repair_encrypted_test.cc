@@ -145,7 +145,7 @@ TEST_F(RepairEncrypted, WritesNothingReadable) {
     const auto disk = base->after_crash(1, CrashKind::kProcessKill);
     if (damage == 1) remove_manifests(*disk);
     if (damage == 2) {
-      for (uint64_t at = 100'000; at < 1'500'000; at += 300'000) {
+      for (uint64_t at = 100'000; at < 1'500'000; at += 50'000) {
         static_cast<void>(disk->flip_bit("/db/data.0", at, 1));
       }
     }
