@@ -5,7 +5,7 @@
 // One thread, one ordinary tree and one with a merge operator, on a simulated disk.
 
 #include <map>
-#include <optional>
+#include <set>
 
 #include "c/c_test_handles.h"
 #include "c/columns.h"
@@ -175,15 +175,23 @@ class CalledRun {
     return arg;
   }
 
-  // Mostly the right one. *fine: whether it is one of the database.
-  const hawthorn_tree* any_tree(bool* fine, bool* sums) {
+  // A key in a tree, mostly the right one.
+  struct Place {
+    const hawthorn_tree* tree = nullptr;
+    bool tree_fine = false;  // it is one of the database
+    bool sums = false;       // the one with an operator
+    Arg key;
+  };
+  Place any_place() {
     const uint8_t byte = in_.byte();
-    *sums = byte % 4 == 0;
-    *fine = byte < 240;
-    if (byte >= 248) return nullptr;
-    if (byte >= 240) return other_tree_.get();
-    return *sums ? sums_.get() : tree_.get();
+    Place place;
+    place.sums = byte % 4 == 0;
+    place.tree_fine = byte < 240;
+    place.tree = byte >= 248 ? nullptr : byte >= 240 ? other_tree_.get() : tree_of(place.sums);
+    place.key = bytes(true);
+    return place;
   }
+  const hawthorn_tree* tree_of(bool sums) const { return sums ? sums_.get() : tree_.get(); }
   hawthorn_db* any_db(bool* fine) {
     *fine = in_.byte() < 250;
     return *fine ? db_.get() : nullptr;
@@ -216,48 +224,24 @@ class CalledRun {
   Map& state(bool sums) { return txn_ != nullptr ? own_[sums] : now_[sums]; }
 
   void step() {
-    switch (in_.byte() % 16) {
-      case 0:
-      case 1:
-      case 2:
-        return put();
-      case 3:
-        return del();
-      case 4:
-        return merge();
-      case 5:
-      case 6:
-        return get();
-      case 7:
-        return scan();
-      case 8:
-        return write_batch();
-      case 9:
-        return begin_txn();
-      case 10:
-        return end_txn(in_.byte() % 3 != 0);
-      case 11:
-        return walk();
-      case 12:
-        return multi_get();
-      case 13:
-        return compare_and_set();
-      case 14:
-        return stream();
-      default:
-        return others();
-    }
+    using Step = void (CalledRun::*)();
+    static constexpr Step kSteps[16] = {&CalledRun::put,         &CalledRun::put,
+                                        &CalledRun::put,         &CalledRun::del,
+                                        &CalledRun::merge,       &CalledRun::get,
+                                        &CalledRun::get,         &CalledRun::scan,
+                                        &CalledRun::write_batch, &CalledRun::begin_txn,
+                                        &CalledRun::end_some,    &CalledRun::walk,
+                                        &CalledRun::multi_get,   &CalledRun::compare_and_set,
+                                        &CalledRun::stream,      &CalledRun::others};
+    (this->*kSteps[in_.byte() % 16])();
   }
 
   // ---- Writes: in the transaction that is open, or by themselves
 
   void put() {
     bool db_fine = true;
-    bool tree_fine = true;
-    bool sums = false;
     hawthorn_db* const db = any_db(&db_fine);
-    const hawthorn_tree* const tree = any_tree(&tree_fine, &sums);
-    const Arg key = bytes(true);
+    const auto [tree, tree_fine, sums, key] = any_place();
     const Arg value = bytes(false);
     Later<hawthorn_write_options> room;
     hawthorn_code options_code = HAWTHORN_OK;
@@ -281,10 +265,7 @@ class CalledRun {
   }
 
   void del() {
-    bool tree_fine = true;
-    bool sums = false;
-    const hawthorn_tree* const tree = any_tree(&tree_fine, &sums);
-    const Arg key = bytes(true);
+    const auto [tree, tree_fine, sums, key] = any_place();
     const bool refused = txn_ == nullptr && refuses_;
     const hawthorn_code code =
         txn_ != nullptr ? hawthorn_txn_del(txn_.get(), tree, key.data, key.size, &e_)
@@ -300,7 +281,7 @@ class CalledRun {
     if (!sums || !key.starts_with('\xff')) return;
     auto& keys = txn_ != nullptr ? own_unreadable_ : unreadable_;
     if (merged) {
-      keys[key] = true;
+      keys.insert(key);
     } else {
       keys.erase(key);
     }
@@ -310,10 +291,7 @@ class CalledRun {
   }
 
   void merge() {
-    bool tree_fine = true;
-    bool sums = false;
-    const hawthorn_tree* const tree = any_tree(&tree_fine, &sums);
-    const Arg key = bytes(true);
+    const auto [tree, tree_fine, sums, key] = any_place();
     Arg operand = bytes(false);
     if (operand.bytes.size() > 1000) operand = {};  // an operand has a limit of its own
     const bool refused = txn_ == nullptr && refuses_;
@@ -331,10 +309,7 @@ class CalledRun {
   }
 
   void write_batch() {
-    bool tree_fine = true;
-    bool sums = false;
-    const hawthorn_tree* const tree = any_tree(&tree_fine, &sums);
-    const Arg key = bytes(true);
+    const auto [tree, tree_fine, sums, key] = any_place();
     const Arg value = bytes(false);
     if (txn_ != nullptr) return;
     expect(HAWTHORN_OK, hawthorn_batch_clear(batch_.get(), &e_));
@@ -415,11 +390,8 @@ class CalledRun {
 
   void get() {
     bool db_fine = true;
-    bool tree_fine = true;
-    bool sums = false;
     hawthorn_db* const db = any_db(&db_fine);
-    const hawthorn_tree* const tree = any_tree(&tree_fine, &sums);
-    const Arg key = bytes(true);
+    const auto [tree, tree_fine, sums, key] = any_place();
     const uint8_t how = in_.byte();
     const bool in_txn = txn_ != nullptr;
     const bool fine = (in_txn || db_fine) && tree_fine && key.readable;
@@ -590,6 +562,7 @@ class CalledRun {
     own_unreadable_ = unreadable_;
   }
 
+  void end_some() { end_txn(in_.byte() % 3 != 0); }
   void end_txn(bool commits) {
     if (txn_ == nullptr) {
       if (ended_ == nullptr) return;
@@ -661,9 +634,9 @@ class CalledRun {
   void compare(bool own) {
     TxnHandle hidden = own ? TxnHandle() : std::move(txn_);
     for (const bool sums : {false, true}) {
+      const hawthorn_tree* const tree = tree_of(sums);
       for (const auto& [key, value] : state(sums)) {
         if (unreadable(sums, key)) continue;
-        const hawthorn_tree* const tree = sums ? sums_.get() : tree_.get();
         expect(HAWTHORN_OK,
                own ? hawthorn_txn_get(txn_.get(), tree, key.data(), key.size(), value_.get(), &e_)
                    : hawthorn_db_get(db_.get(), tree, key.data(), key.size(), nullptr, value_.get(),
@@ -673,7 +646,6 @@ class CalledRun {
         FUZZ_CHECK(std::string_view(static_cast<const char*>(data), size) == value);
       }
       uint64_t count = 0;
-      const hawthorn_tree* const tree = sums ? sums_.get() : tree_.get();
       expect(
           HAWTHORN_OK,
           own ? hawthorn_txn_count(txn_.get(), tree, nullptr, 0, nullptr, 0, &count, &e_)
@@ -704,8 +676,8 @@ class CalledRun {
   CursorHandle cursor_;
   Map now_[2];  // of the ordinary tree, and of that with an operator
   Map own_[2];  // as the transaction sees them
-  std::map<std::string, bool> unreadable_;
-  std::map<std::string, bool> own_unreadable_;
+  std::set<std::string> unreadable_;
+  std::set<std::string> own_unreadable_;
 };
 
 }  // namespace
