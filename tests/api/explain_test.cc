@@ -8,7 +8,7 @@
 #include "hawthorn/hawthorn.h"
 #include "tests/api/api_test_fixture.h"
 
-namespace hawthorn::tests::explain_test {
+namespace hawthorn::tests {
 namespace {
 
 using Kind = KeyExplanation::Kind;
@@ -236,4 +236,4 @@ TEST_P(ExplainBeyondMemory, CompressedOnesCostWhatIsSaid) {
 INSTANTIATE_TEST_SUITE_P(Sizes, ExplainBeyondMemory, ::testing::Values(8, 40, 90, 700, 5000));
 
 }  // namespace
-}  // namespace hawthorn::tests::explain_test
+}  // namespace hawthorn::tests

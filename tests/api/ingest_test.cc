@@ -10,7 +10,7 @@
 #include "testing/sim_machine.h"
 #include "txn/claim_sizing.h"
 
-namespace hawthorn::tests::ingest_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr size_t kBudget = size_t{16} << 20;
@@ -542,4 +542,4 @@ TEST_F(IngestTest, ReadersAndWritersGoOnAndSeeAllOrNothing) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::ingest_test
+}  // namespace hawthorn::tests

@@ -13,7 +13,7 @@
 #include "testing/string_stream.h"
 #include "tests/support/ingest_test.h"
 
-namespace hawthorn::tests::backup_concurrency_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr uint64_t kAccounts = 500;
@@ -330,4 +330,4 @@ TEST_P(BackupConcurrency, each_copy_is_a_prefix_of_the_order_of_commits) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::backup_concurrency_test
+}  // namespace hawthorn::tests

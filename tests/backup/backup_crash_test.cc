@@ -13,7 +13,7 @@
 #include "tests/support/encryption_test.h"
 #include "tests/support/ingest_test.h"
 
-namespace hawthorn::tests::backup_crash_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -271,4 +271,4 @@ TEST_F(BackupFaults, writers_win_a_full_disk) {
 #endif
 
 }  // namespace
-}  // namespace hawthorn::tests::backup_crash_test
+}  // namespace hawthorn::tests

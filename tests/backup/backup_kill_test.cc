@@ -13,7 +13,7 @@
 #include "tests/support/encryption_test.h"
 #include "tests/support/ingest_test.h"
 
-namespace hawthorn::tests::backup_kill_test {
+namespace hawthorn::tests {
 namespace {
 
 struct Shared {
@@ -201,4 +201,4 @@ TEST(BackupKill, at_random_and_encrypted) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::backup_kill_test
+}  // namespace hawthorn::tests

@@ -16,7 +16,7 @@
 #include "tests/support/engine_test.h"
 #include "txn/spill_sizing.h"
 
-namespace hawthorn::tests::spill_concurrency_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr uint64_t kRows = 1200;  // that each large transaction writes, all of them
@@ -213,4 +213,4 @@ TEST_F(SpillConcurrency, an_intent_that_leaves_is_not_missed) {
 #endif
 
 }  // namespace
-}  // namespace hawthorn::tests::spill_concurrency_test
+}  // namespace hawthorn::tests

@@ -14,7 +14,7 @@
 #include "tests/support/downwards.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::catalog_crash_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -325,4 +325,4 @@ TEST(CatalogCrash, names_and_contents_are_of_one_moment) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::catalog_crash_test
+}  // namespace hawthorn::tests

@@ -16,7 +16,7 @@
 #include "tests/support/encryption_test.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::power_cut_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -656,4 +656,4 @@ TEST(PowerCut, merges) {
 TEST(PowerCut, many_short_lives) { run("short_lives", 40, 12, {.keys = 50, .operations = 25}); }
 
 }  // namespace
-}  // namespace hawthorn::tests::power_cut_test
+}  // namespace hawthorn::tests

@@ -17,7 +17,7 @@
 #include "tests/support/crash_life.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::prepared_crash_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -509,4 +509,4 @@ TEST_F(PreparedForLong, a_failed_sync_leaves_it_open) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::prepared_crash_test
+}  // namespace hawthorn::tests

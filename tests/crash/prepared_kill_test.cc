@@ -13,7 +13,7 @@
 #include "db/log_sizing.h"
 #include "tests/support/child_process.h"
 
-namespace hawthorn::tests::prepared_kill_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr uint64_t kNumbers = 1 << 16;
@@ -173,4 +173,4 @@ TEST(PreparedKill, each_is_there_or_has_its_outcome) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::prepared_kill_test
+}  // namespace hawthorn::tests

@@ -7,7 +7,7 @@
 
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::recovery_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr size_t kLarge = size_t{512} << 20;  // nothing is flushed before the crash
@@ -281,4 +281,4 @@ TEST(Recovery, of_commits_about_as_large_as_a_record) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::recovery_test
+}  // namespace hawthorn::tests

@@ -18,7 +18,7 @@
 #include "tests/support/engine_test.h"
 #include "txn/spill_sizing.h"
 
-namespace hawthorn::tests::spill_crash_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::SimDisk;
@@ -283,4 +283,4 @@ TEST(FlushCrash, what_only_the_log_has_is_durable) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::spill_crash_test
+}  // namespace hawthorn::tests

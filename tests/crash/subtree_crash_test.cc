@@ -17,7 +17,7 @@
 #include "tests/support/forest.h"
 #include "tests/support/subtrees.h"
 
-namespace hawthorn::tests::subtree_crash_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -280,4 +280,4 @@ TEST(SubtreeKill, nothing_hangs_twice_or_nowhere) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::subtree_crash_test
+}  // namespace hawthorn::tests

@@ -7,7 +7,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::faults_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -510,4 +510,4 @@ TEST_F(Faults, opened_twice) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::faults_test
+}  // namespace hawthorn::tests

@@ -10,7 +10,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::full_disk_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -517,4 +517,4 @@ TEST(FullFileSystem, deletes_go_on_and_make_room) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::full_disk_test
+}  // namespace hawthorn::tests

@@ -21,7 +21,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::hostile_directory_test {
+namespace hawthorn::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -556,4 +556,4 @@ TEST_F(HostileDirectory, devices_of_others_are_not_written) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::hostile_directory_test
+}  // namespace hawthorn::tests

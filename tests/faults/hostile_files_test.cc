@@ -17,7 +17,7 @@
 #include "hawthorn/follower.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::hostile_files_test {
+namespace hawthorn::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -241,4 +241,4 @@ TEST(HostileFilesPath, links_lead_to_the_directory) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::hostile_files_test
+}  // namespace hawthorn::tests

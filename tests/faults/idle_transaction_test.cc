@@ -10,7 +10,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::idle_transaction_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -524,4 +524,4 @@ TEST_F(IdleTransaction, ends_at_any_step_of_a_move) {
 #endif
 
 }  // namespace
-}  // namespace hawthorn::tests::idle_transaction_test
+}  // namespace hawthorn::tests

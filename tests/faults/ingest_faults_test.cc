@@ -4,7 +4,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/ingest_test.h"
 
-namespace hawthorn::tests::ingest_faults_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::SimDisk;
@@ -101,4 +101,4 @@ TEST_P(IngestFaultsTest, AFailingWrite) {
 INSTANTIATE_TEST_SUITE_P(SortedAndNot, IngestFaultsTest, ::testing::Bool());
 
 }  // namespace
-}  // namespace hawthorn::tests::ingest_faults_test
+}  // namespace hawthorn::tests

@@ -5,7 +5,7 @@
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::parts_faults_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::SimDisk;
@@ -138,4 +138,4 @@ TEST_F(PartsFaults, a_failing_read) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::parts_faults_test
+}  // namespace hawthorn::tests

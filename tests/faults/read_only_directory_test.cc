@@ -18,7 +18,7 @@
 
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::read_only_directory_test {
+namespace hawthorn::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -259,4 +259,4 @@ TEST_F(ReadOnlyDirectory, by_its_mount) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::read_only_directory_test
+}  // namespace hawthorn::tests

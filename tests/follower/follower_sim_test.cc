@@ -8,7 +8,7 @@
 #include "testing/sim_machine.h"
 #include "tests/follower/follower_fixture.h"
 
-namespace hawthorn::tests::follower_sim_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::SimDisk;
@@ -264,4 +264,4 @@ TEST_F(SimFollower, who_comes_behind_the_look_reads_the_newer_manifest) {
 #endif
 
 }  // namespace
-}  // namespace hawthorn::tests::follower_sim_test
+}  // namespace hawthorn::tests

@@ -10,7 +10,7 @@
 #include "tests/support/ingest_test.h"
 #include "txn/spill_sizing.h"
 
-namespace hawthorn::tests::spill_model_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr uint64_t kKeys = 3000;
@@ -253,4 +253,4 @@ TEST(SpillModel, random) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::spill_model_test
+}  // namespace hawthorn::tests

@@ -10,7 +10,7 @@
 #include "tests/support/encryption_test.h"
 #include "tests/support/engine_test.h"
 
-namespace hawthorn::tests::repair_devices_test {
+namespace hawthorn::tests {
 namespace {
 
 using testing::CrashKind;
@@ -225,4 +225,4 @@ TEST_P(RepairDevices, ATargetThatLosesPowerIsWholeOrRefused) {
 INSTANTIATE_TEST_SUITE_P(PlainAndEncrypted, RepairDevices, ::testing::Bool());
 
 }  // namespace
-}  // namespace hawthorn::tests::repair_devices_test
+}  // namespace hawthorn::tests

@@ -16,7 +16,7 @@
 #include "tests/support/ingest_test.h"
 #include "txn/spill_sizing.h"
 
-namespace hawthorn::tests::repair_faults_test {
+namespace hawthorn::tests {
 namespace {
 
 constexpr size_t kMB = size_t{1} << 20;
@@ -421,4 +421,4 @@ TEST_F(RepairFaults, NoTargetLiesInTheSource) {
 }
 
 }  // namespace
-}  // namespace hawthorn::tests::repair_faults_test
+}  // namespace hawthorn::tests
