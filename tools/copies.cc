@@ -147,6 +147,18 @@ Status run_backups(const CommonOptions& common, const BackupsCommandOptions& opt
 
 // With a key all that are encrypted have to open with it; one that is asked for by its number, or
 // is a stream, also has to be encrypted.
+namespace {
+
+// What one of them has, or all for 0; 0 where there is no list.
+uint64_t bytes_of(const Result<std::vector<BackupInfo>>& list, uint64_t id) {
+  uint64_t bytes = 0;
+  if (!list.ok()) return bytes;
+  for (const BackupInfo& info : *list) bytes += id == 0 || id == info.id ? info.bytes : 0;
+  return bytes;
+}
+
+}  // namespace
+
 Status run_verify(const CommonOptions& common, const CopyCommandOptions& options) {
   Result<Encryption> key = encryption_of(common.key, {});
   if (!key.ok()) return key.status();
@@ -163,12 +175,7 @@ Status run_verify(const CommonOptions& common, const CopyCommandOptions& options
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
   // Damage of another one is no reason not to verify it.
   if (!list.ok() && options.id == 0) return list.status();
-  uint64_t total = 0;
-  if (list.ok()) {
-    for (const BackupInfo& info : *list) {
-      total += options.id == 0 || options.id == info.id ? info.bytes : 0;
-    }
-  }
+  const uint64_t total = bytes_of(list, options.id);
   uint64_t before = 0;
   verify.progress = [&](uint64_t bytes) {
     progress.update_step(before + bytes, total);
@@ -211,11 +218,7 @@ Status run_restore(const CommonOptions& common, const CopyCommandOptions& option
     return Status(StatusCode::kNotFound, common.directory + " holds no backup");
   }
   const uint64_t id = options.id != 0 ? options.id : list->back().id;
-  uint64_t total = 0;
-  if (list.ok()) {
-    for (const BackupInfo& info : *list) total += info.id == id ? info.bytes : 0;
-  }
-  restore.progress = copy_progress(&progress, total);
+  restore.progress = copy_progress(&progress, bytes_of(list, id));
   return (*repository)->restore(id, options.target, restore);
 }
 

@@ -34,8 +34,8 @@ Result<bool> change_alone(Db& db, const Db::Impl& impl, Durability durability, C
       if (!impl.sequencer_->fenced()) continue;
       // Perhaps with what is prepared, which may last.
       wait.once();
-      if (clock.monotonic_us() - began < Db::Impl::timeout_us_of(impl.options_.lock_timeout_ms))
-        continue;
+      const uint64_t most_us = Db::Impl::timeout_us_of(impl.options_.lock_timeout_ms);
+      if (clock.monotonic_us() - began < most_us) continue;
     }
     return status.ok() ? Result<bool>(true) : Result<bool>(std::move(status));
   }
