@@ -218,6 +218,7 @@ class WalkTest {
             assertFalse(cursor.seek(b("d")));
             assertThrows(HawthornException.InvalidArgument.class, cursor::countValues);
         }
+        db.put(tree, b("a"), b("b"));
         try (Cursor cursor = db.cursor(tree)) {
             assertThrows(HawthornException.NotSupported.class,
                     () -> cursor.seekValue(b("a"), b("b")));
