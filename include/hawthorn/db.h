@@ -458,8 +458,8 @@ class HAWTHORN_EXPORT Db {
   // Flushes, shows all entries to the flush filters, then rewrites the containers that carry
   // garbage.
   Status compact(const CompactOptions& options = {});
-  // Waits until background work has nothing left to do (unflushed data below its threshold stays in
-  // memory).
+  // Waits until background work has nothing left to do, that of flush filters among it (unflushed
+  // data below its threshold stays in memory).
   Status drain();
 
   // Reads the indexes of all trees into memory, until a quarter of the budget is left, and of

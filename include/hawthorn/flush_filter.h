@@ -26,11 +26,12 @@
 // 3. What a filter has removed is durable as a commit of level kNone is: a power loss may bring
 //    the last of it back, for the filter to see it again.
 //
-// Threads: one entry at a time, on a thread of the database, or on that which calls compact; no
-// lock that reads or writes need is held, and the filter may call the database, but for close and
-// compact (kInvalidArgument). It must not wait for a thread that is in one of those. An exception
-// ends the work on that container, and is told to Options::log. close waits for a call that is
-// under way; what is due then is forgotten until the next flush of its container, or compact.
+// Threads: one entry at a time, on a thread of the database, or on that which calls compact or
+// drain; no lock that reads or writes need is held, and the filter may call the database, but for
+// close, compact and drain (kInvalidArgument). It must not wait for a thread that is in one of
+// those. An exception ends the work on that container, and is told to Options::log. close waits for
+// a call that is under way; what is due then is forgotten until the next flush of its container, or
+// compact.
 
 #include <cstdint>
 #include <string>

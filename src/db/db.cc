@@ -436,7 +436,13 @@ Status Db::compact(const CompactOptions& options) {
 
 Status Db::drain() {
   if (Status s = impl_->writable(); !s.ok()) return s;
+  if (impl_->filters_ != nullptr) {
+    if (Status s = impl_->filters_->may_end_filters(); !s.ok()) return s;
+  }
   if (Status s = impl_->layer_merger_->drain(); !s.ok()) return s;
+  if (Status s = impl_->scheduler_->drain(); !s.ok()) return s;
+  if (impl_->filters_ == nullptr) return {};
+  if (Status s = impl_->filters_->drain(); !s.ok()) return s;
   return impl_->scheduler_->drain();
 }
 

@@ -81,7 +81,7 @@ bool FilterJob::take(Due* due) {
 Status FilterJob::may_end_filters() const {
   if (filtering != this) return {};
   return Status(StatusCode::kInvalidArgument,
-                "a flush filter can neither close nor compact the database that calls it");
+                "a flush filter can neither close, compact nor drain the database that calls it");
 }
 
 bool FilterJob::may_go_on() {
@@ -110,11 +110,12 @@ void FilterJob::run() {
 }
 
 Status FilterJob::run_due() {
-  Due due;
-  while (may_go_on() && take(&due)) {
+  for (;;) {
+    os::MutexLock running(running_);
+    Due due;
+    if (!may_go_on() || !take(&due)) return {};
     tree::TreeState* tree = db_->catalog_->find(due.first);
     if (tree == nullptr) continue;
-    os::MutexLock running(running_);
     const os::IoLimit::Scope counts(&db_->background_io_);
     Status status = run_container(tree, due.second);
     if (!status.ok() || !may_go_on()) {
@@ -124,7 +125,19 @@ Status FilterJob::run_due() {
     }
     if (db_->background_io_.wait_us() > 0 && db_->machine_.background_threads) return {};
   }
-  return {};
+}
+
+Status FilterJob::drain() {
+  for (;;) {
+    if (Status s = run_due(); !s.ok()) return s;
+    {
+      // One that was taken is run under running_.
+      os::MutexLock running(running_);
+      os::MutexLock lock(mutex_);
+      if (stopping_ || (due_.empty() && due_whole_.empty())) return {};
+    }
+    db_->background_io_.await();
+  }
 }
 
 Status FilterJob::run_all() {

@@ -10,7 +10,7 @@
 // 1. S is registered while the container is walked and its decisions are committed; a transaction
 //    that reads at S loses to every version above S (R18). So what is changed is what was seen.
 // 2. The filter is called without latches, epoch guards and locks (R14, R17), but for running_,
-//    which only compact waits for.
+//    which only compact and drain wait for.
 // 3. A container is walked once for each flush at most: what the filter itself removes makes the
 //    next walk due only when that is flushed, and a walk that finds nothing to do writes nothing.
 
@@ -41,6 +41,8 @@ class FilterJob {
   void flushed(const tree::TreeState& tree, const std::string& low) EXCLUDES(mutex_);
   // What is due, now. Errors: those of reading and writing; the containers behind are left due.
   Status run_due() EXCLUDES(mutex_, running_);
+  // Returns when nothing is due and nothing runs. Errors: of run_due.
+  Status drain() EXCLUDES(mutex_, running_);
   // Everything in trees that have a filter.
   Status run_all() EXCLUDES(mutex_, running_);
 

@@ -247,13 +247,14 @@ TEST_F(FlushFilters, are_not_shown_what_is_too_large_to_read) {
   EXPECT_EQ(keys(tree_), (std::vector<std::string>{"large"}));
 }
 
-TEST_F(FlushFilters, may_use_the_database_but_neither_close_nor_compact_it) {
+TEST_F(FlushFilters, may_use_the_database_but_neither_close_compact_nor_drain_it) {
   std::atomic<uint64_t> refused{0};
   std::atomic<bool> wrong{false};
   open([&](std::string_view, std::string_view, std::string*) {
-    const bool both = db_->close().is(StatusCode::kInvalidArgument) &&
-                      db_->compact().is(StatusCode::kInvalidArgument);
-    if (!both || !db_->flush().ok() || db_->stats().commits == 0) wrong = true;
+    const bool all = db_->close().is(StatusCode::kInvalidArgument) &&
+                     db_->compact().is(StatusCode::kInvalidArgument) &&
+                     db_->drain().is(StatusCode::kInvalidArgument);
+    if (!all || !db_->flush().ok() || db_->stats().commits == 0) wrong = true;
     ++refused;
     return Decision::kKeep;
   });
@@ -269,6 +270,27 @@ TEST_F(FlushFilters, may_use_the_database_but_neither_close_nor_compact_it) {
 }
 
 #if defined(HAWTHORN_TEST_POINTS)
+// Also for the one that the filter's own thread is at, whose decisions are not committed.
+TEST_F(FlushFilters, are_waited_for_by_drain) {
+  std::atomic<bool> deciding{false};
+  std::atomic<bool> draining{false};
+  os::set_test_point("filter.before_apply", [&] {
+    deciding = true;
+    while (!draining) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  });
+  open(remove_dead);
+  put("a", "dead");
+  put("b", "lives");
+  ASSERT_OK(db_->flush());
+  while (!deciding) std::this_thread::yield();
+  EXPECT_EQ(count(), 2U);
+  draining = true;
+  ASSERT_OK(db_->drain());
+  EXPECT_EQ(keys(tree_), (std::vector<std::string>{"b"}));
+  os::clear_test_points();
+}
+
 // Close waits for the call that is under way, not for those that would follow; and where it fails,
 // the container is shown again.
 TEST_F(FlushFilters, do_not_keep_close_waiting) {

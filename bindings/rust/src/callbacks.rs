@@ -413,7 +413,7 @@ impl Options {
 
     /// Is shown the entries of the tree of this name when they are flushed or compacted, in place of the
     /// filter that it may have. With `keys_only` values are not read, and come empty. A panic keeps the
-    /// entry. It may call the database, but for close and compact.
+    /// entry. It may call the database, but for close, compact and drain.
     pub fn flush_filter<F>(
         &mut self,
         tree: &str,

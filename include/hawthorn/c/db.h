@@ -209,7 +209,7 @@ typedef struct hawthorn_compact_options {
 HAWTHORN_C_API hawthorn_code hawthorn_db_compact_with(hawthorn_db* db,
                                                       const hawthorn_compact_options* options,
                                                       hawthorn_error** error);
-// Waits until background work has nothing left to do.
+// Waits until background work has nothing left to do, that of flush filters among it.
 HAWTHORN_C_API hawthorn_code hawthorn_db_drain(hawthorn_db* db, hawthorn_error** error);
 // Reads the indexes of all trees into memory.
 HAWTHORN_C_API hawthorn_code hawthorn_db_warm_up(hawthorn_db* db, hawthorn_error** error);

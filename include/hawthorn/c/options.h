@@ -217,7 +217,7 @@ HAWTHORN_C_API hawthorn_code hawthorn_options_add_key_comparator(
 typedef uint32_t hawthorn_filter_decision;
 enum { HAWTHORN_FILTER_KEEP = 0, HAWTHORN_FILTER_REMOVE = 1, HAWTHORN_FILTER_CHANGE = 2 };
 // What becomes of an entry; with HAWTHORN_FILTER_CHANGE `changed` has its new value. Any other
-// number keeps it. It may call the database, but for close and compact.
+// number keeps it. It may call the database, but for close, compact and drain.
 typedef hawthorn_filter_decision (*hawthorn_filter_callback)(void* context, const void* key,
                                                              size_t key_size, const void* value,
                                                              size_t value_size,

@@ -5,8 +5,8 @@ package dev.hawthorn;
 /**
  * Is shown entries while they are written to data files, and says what becomes of them.
  *
- * <p>Threads: called from any. It may read and write, but neither close nor compact. What it throws
- * goes to the thread's handler of uncaught exceptions, and the entry is kept.
+ * <p>Threads: called from any. It may read and write, but neither close, compact nor drain. What it
+ * throws goes to the thread's handler of uncaught exceptions, and the entry is kept.
  */
 @FunctionalInterface
 public interface FlushFilter {
