@@ -31,13 +31,13 @@ uint64_t number_in(const char* path, std::string_view name) {
   return 0;
 }
 
+}  // namespace
+
 bool write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text << std::flush;
   return file.good();
 }
-
-}  // namespace
 
 uint64_t peak_rss_bytes() { return number_in("/proc/self/status", "VmHWM:") * 1024; }
 uint64_t rss_bytes() { return number_in("/proc/self/status", "VmRSS:") * 1024; }

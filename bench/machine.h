@@ -13,6 +13,8 @@
 
 namespace hawthorn::bench {
 
+// Writes a small file, such as one of the kernel's; whether that could be done.
+bool write_file(const std::string& path, const std::string& text);
 // The peak of resident memory since the last reset, mapped files included.
 uint64_t peak_rss_bytes();
 uint64_t rss_bytes();

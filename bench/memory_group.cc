@@ -14,17 +14,13 @@
 #include <string_view>
 #include <thread>
 
+#include "bench/machine.h"
+
 namespace hawthorn::bench {
 namespace {
 
 constexpr const char* kVersion1 = "/sys/fs/cgroup/memory";
 constexpr const char* kVersion2 = "/sys/fs/cgroup";
-
-bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  return file.good();
-}
 
 // The number that a file holds alone; 0 when there is none.
 uint64_t number_of(const std::string& path) {

@@ -32,7 +32,7 @@ constexpr std::array<Tier, 3> kTiers = {{
 }};
 
 // What one thread found out; padded, since neighbours are written by other threads.
-struct alignas(128) Tally {
+struct alignas(128) ReaderTally {
   Histogram reads;
   Histogram writes;
   uint64_t wrong = 0;
@@ -74,8 +74,8 @@ class Nvme {
   void range(const Tier& tier);
   void verify();
   void begin_phase(const std::string& phase);
-  void end_phase(const std::string& phase, const Tally& sum);
-  Tally sum_of(const std::vector<Tally>& tallies) const;
+  void end_phase(const std::string& phase, const ReaderTally& sum);
+  ReaderTally sum_of(const std::vector<ReaderTally>& tallies) const;
 
   const RunContext& run_;
   Report& report_;
@@ -90,7 +90,8 @@ class Nvme {
 // The random reads of one thread, with puts between them in the mix.
 class Nvme::Stream : public ReadStream {
  public:
-  Stream(Nvme& nvme, uint64_t seed, uint64_t count, uint64_t deadline, Writer* writer, Tally& tally)
+  Stream(Nvme& nvme, uint64_t seed, uint64_t count, uint64_t deadline, Writer* writer,
+         ReaderTally& tally)
       : nvme_(nvme),
         random_(mix64(seed)),
         left_(count),
@@ -160,7 +161,7 @@ class Nvme::Stream : public ReadStream {
   bool ended_ = false;
   Record record_;
   std::array<Read, 64> reads_;
-  Tally& tally_;
+  ReaderTally& tally_;
 };
 
 void Nvme::begin_phase(const std::string& phase) {
@@ -170,7 +171,7 @@ void Nvme::begin_phase(const std::string& phase) {
   reset_peak_rss();
 }
 
-void Nvme::end_phase(const std::string& phase, const Tally& sum) {
+void Nvme::end_phase(const std::string& phase, const ReaderTally& sum) {
   report_.add(phase, "rss_bytes", static_cast<double>(peak_rss_bytes()));
   if (sum.wrong != 0) {
     report_.fail(
@@ -178,9 +179,9 @@ void Nvme::end_phase(const std::string& phase, const Tally& sum) {
   }
 }
 
-Tally Nvme::sum_of(const std::vector<Tally>& tallies) const {
-  Tally sum;
-  for (const Tally& tally : tallies) {
+ReaderTally Nvme::sum_of(const std::vector<ReaderTally>& tallies) const {
+  ReaderTally sum;
+  for (const ReaderTally& tally : tallies) {
     sum.reads.merge(tally.reads);
     sum.writes.merge(tally.writes);
     sum.wrong += tally.wrong;
@@ -193,7 +194,7 @@ Tally Nvme::sum_of(const std::vector<Tally>& tallies) const {
 bool Nvme::load() {
   begin_phase("load");
   WriteMeter meter(run_);
-  std::vector<Tally> tallies(team_.threads());
+  std::vector<ReaderTally> tallies(team_.threads());
   std::vector<RateWindows> windows(team_.threads());
   std::vector<uint64_t> greatest(team_.threads(), 0);
   std::atomic<uint64_t> done{0};
@@ -237,7 +238,7 @@ bool Nvme::load() {
     report_.limited(print_text("%s after %s records", limit.c_str(), with_commas(done).c_str()));
   }
   report_.add("load", "ops_per_s", static_cast<double>(written_) / seconds);
-  const Tally sum = sum_of(tallies);
+  const ReaderTally sum = sum_of(tallies);
   report_.add_latencies("load", sum.writes);
   report_rate_parts(report_, "load", windows[0], seconds);
   const Stopwatch drain;
@@ -261,7 +262,7 @@ void Nvme::reopen() {
 void Nvme::read(uint64_t depth) {
   const std::string phase = print_text("read_%lu", depth);
   begin_phase(phase);
-  std::vector<Tally> tallies(team_.threads());
+  std::vector<ReaderTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
     Stream stream(*this, options_.seed + depth * team_.threads() + thread,
@@ -273,7 +274,7 @@ void Nvme::read(uint64_t depth) {
       reader->end();
     }
   });
-  const Tally sum = sum_of(tallies);
+  const ReaderTally sum = sum_of(tallies);
   report_.add(phase, "ops_per_s", static_cast<double>(sum.reads.count()) / seconds);
   report_.add_latencies(phase, sum.reads);
   end_phase(phase, sum);
@@ -282,7 +283,7 @@ void Nvme::read(uint64_t depth) {
 void Nvme::mix(uint64_t depth) {
   const std::string phase = print_text("mix_%lu", depth);
   begin_phase(phase);
-  std::vector<Tally> tallies(team_.threads());
+  std::vector<ReaderTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
     const std::unique_ptr<Writer> writer = engine_.writer();
@@ -295,7 +296,7 @@ void Nvme::mix(uint64_t depth) {
       reader->end();
     }
   });
-  const Tally sum = sum_of(tallies);
+  const ReaderTally sum = sum_of(tallies);
   written_ += sum.writes.count();
   const std::string reads = print_text("mix_read_%lu", depth);
   const std::string writes = print_text("mix_write_%lu", depth);
@@ -312,10 +313,10 @@ void Nvme::mix(uint64_t depth) {
 
 void Nvme::range(const Tier& tier) {
   begin_phase(tier.phase);
-  std::vector<Tally> tallies(team_.threads());
+  std::vector<ReaderTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
-    Tally& tally = tallies[thread];
+    ReaderTally& tally = tallies[thread];
     StampSink sink(options_.value_bytes, options_.key_bytes);
     uint64_t random = mix64(options_.seed + tier.entries_max + thread);
     const uint64_t end = deadline(start);
@@ -339,7 +340,7 @@ void Nvme::range(const Tier& tier) {
     }
     tally.wrong += sink.errors();
   });
-  const Tally sum = sum_of(tallies);
+  const ReaderTally sum = sum_of(tallies);
   report_.add(tier.phase, "ops_per_s", static_cast<double>(sum.reads.count()) / seconds);
   report_.add(tier.phase, "entries_per_s", static_cast<double>(sum.entries) / seconds);
   report_.add_latencies(tier.phase, sum.reads);

@@ -9,7 +9,7 @@
 namespace hawthorn::bench {
 namespace {
 
-const char* text_of(TatpInsert answer) {
+const char* words_of(TatpInsert answer) {
   return answer == TatpInsert::kDone        ? "done"
          : answer == TatpInsert::kDuplicate ? "duplicate"
                                             : "no such facility";
@@ -202,8 +202,8 @@ bool TatpRunner::insert_call_forwarding() {
                            : TatpModel::is_there(model_.begun(item)) ? TatpInsert::kDuplicate
                                                                      : TatpInsert::kDone;
   if (answer != right) {
-    wrong(print_text("had an insert of call forwarding answered by %s, not by %s", text_of(answer),
-                     text_of(right)));
+    wrong(print_text("had an insert of call forwarding answered by %s, not by %s", words_of(answer),
+                     words_of(right)));
   }
   if (answer != TatpInsert::kDone) return roll_back();
   change(item);

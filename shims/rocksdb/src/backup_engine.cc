@@ -46,12 +46,6 @@ constexpr uint64_t kMicrosPerSecond = 1000000;
 
 IOStatus io(S status) { return rocksdb::status_to_io_status(std::move(status)); }
 
-std::string canonical(const std::string& path) {
-  std::error_code error;
-  const fs::path result = fs::weakly_canonical(path, error);
-  return error ? path : result.string();
-}
-
 struct Shown {
   rocksdb::BackupInfo info;
   bool damaged = false;
@@ -116,7 +110,7 @@ S Directory::open(const std::string& path, bool may_make, std::shared_ptr<Direct
   }
   OpenDirectories& open = open_directories();
   const std::lock_guard lock(open.mutex);
-  std::weak_ptr<Directory>& known = open.by_path[canonical(path)];
+  std::weak_ptr<Directory>& known = open.by_path[canonical_path(path)];
   *directory = known.lock();
   if (*directory != nullptr) return S::OK();
   auto made = std::make_shared<Directory>();
@@ -223,7 +217,7 @@ S Directory::remove_interrupted() {
   return s;
 }
 
-S check_options(const BackupEngineOptions& options, const rocksdb::Env* db_env) {
+S check_backup_options(const BackupEngineOptions& options, const rocksdb::Env* db_env) {
   const rocksdb::Env* const known = rocksdb::Env::Default();
   if (db_env != known || (options.backup_env != nullptr && options.backup_env != known)) {
     return S::NotSupported("environments of the program's own");
@@ -333,7 +327,7 @@ void EngineImpl::GetCorruptedBackups(std::vector<BackupID>* ids) const {
 S EngineImpl::restore(const rocksdb::RestoreOptions& options, std::optional<BackupID> id,
                       const std::string& db_dir, const std::string& wal_dir) const {
   if (options.keep_log_files) return S::NotSupported("log files that a restore keeps");
-  if (!wal_dir.empty() && canonical(wal_dir) != canonical(db_dir)) {
+  if (!wal_dir.empty() && canonical_path(wal_dir) != canonical_path(db_dir)) {
     return S::NotSupported("a directory of its own for the log");
   }
   const std::lock_guard lock(directory_->mutex);
@@ -488,7 +482,7 @@ class ReaderImpl final : public rocksdb::BackupEngineReadOnly {
 
 S open_engine(const BackupEngineOptions& options, const rocksdb::Env* db_env, bool may_make,
               size_t shown_max, std::unique_ptr<EngineImpl>* engine) {
-  if (S s = check_options(options, db_env); !s.ok()) return s;
+  if (S s = check_backup_options(options, db_env); !s.ok()) return s;
   std::shared_ptr<Directory> directory;
   if (S s = Directory::open(options.backup_dir, may_make, &directory); !s.ok()) return s;
   const std::lock_guard lock(directory->mutex);

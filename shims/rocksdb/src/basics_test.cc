@@ -302,32 +302,8 @@ TEST(EnvOf, FilesAndClocks) {
   EXPECT_STREQ(rocksdb::Env::Type(), "Environment");
 }
 
-class Lines final : public rocksdb::Logger {
- public:
-  Lines() : Logger(rocksdb::WARN_LEVEL) {}
-  using Logger::Logv;
-  void Logv(const char* format, va_list ap) override {
-    char line[200];
-    vsnprintf(line, sizeof(line), format, ap);
-    lines += std::string(line) + "\n";
-  }
-  void log(rocksdb::InfoLogLevel level, const char* format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    Logv(level, format, ap);
-    va_end(ap);
-  }
-  void header(const char* format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    LogHeader(format, ap);
-    va_end(ap);
-  }
-  std::string lines;
-};
-
 TEST(LoggerOf, Levels) {
-  Lines lines;
+  Lines lines(rocksdb::WARN_LEVEL);
   lines.log(rocksdb::INFO_LEVEL, "too low");
   lines.log(rocksdb::WARN_LEVEL, "of %d", 1);
   lines.log(rocksdb::ERROR_LEVEL, "of %d", 2);

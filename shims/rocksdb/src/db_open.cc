@@ -8,6 +8,7 @@
 #include "rocksdb/table.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
+#include "shims/rocksdb/src/files.h"
 #include "shims/rocksdb/src/filters.h"
 #include "shims/rocksdb/src/measure.h"
 #include "shims/rocksdb/src/option_map.h"
@@ -28,12 +29,6 @@ struct OpenDatabases {
 OpenDatabases& open_databases() {
   static auto* const databases = new OpenDatabases;  // never destroyed
   return *databases;
-}
-
-std::string canonical(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path result = std::filesystem::weakly_canonical(path, error);
-  return error ? path : result.string();
 }
 
 std::string random_id() {
@@ -176,7 +171,7 @@ rocksdb::Status DBImpl::open(const rocksdb::DBOptions& options, const std::strin
   if (!s.ok()) return s;
   impl->subscribe();
   {
-    impl->registered_as_ = canonical(name);
+    impl->registered_as_ = canonical_path(name);
     OpenDatabases& databases = open_databases();
     const std::lock_guard lock(databases.mutex);
     databases.by_path[impl->registered_as_] = impl->db_.get();
@@ -189,7 +184,7 @@ std::optional<rocksdb::Status> DBImpl::list_families_of_open(const std::string& 
                                                              std::vector<std::string>* names) {
   OpenDatabases& databases = open_databases();
   const std::lock_guard lock(databases.mutex);
-  const auto found = databases.by_path.find(canonical(name));
+  const auto found = databases.by_path.find(canonical_path(name));
   if (found == databases.by_path.end()) return std::nullopt;
   const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*found->second);
   if (!rows.ok()) return to_status(rows.status());

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -115,6 +116,12 @@ S read_whole_file(const std::string& path, std::string* bytes) {
 S remove_file(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return sync_directory(directory_of(path));
   return errno == ENOENT ? S::OK() : failed_at(path, errno);
+}
+
+std::string canonical_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path result = std::filesystem::weakly_canonical(path, error);
+  return error ? path : result.string();
 }
 
 }  // namespace hawthorn::rocks

@@ -72,4 +72,7 @@ rocksdb::Status read_whole_file(const std::string& path, std::string* bytes);
 // OK where it is not there.
 rocksdb::Status remove_file(const std::string& path);
 
+// One name for a place, whether it is there or not.
+std::string canonical_path(const std::string& path);
+
 }  // namespace hawthorn::rocks

@@ -35,22 +35,6 @@ class Opening : public RocksTest {
   }
 };
 
-// By the numbers in keys, ascending.
-class ByLength final : public rocksdb::Comparator {
- public:
-  explicit ByLength(const char* name = "test.ByLength") : name_(name) {}
-  const char* Name() const override { return name_; }
-  int Compare(const Slice& a, const Slice& b) const override {
-    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
-    return a.compare(b);
-  }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-
- private:
-  const char* const name_;
-};
-
 class WithTimestamps final : public rocksdb::Comparator {
  public:
   WithTimestamps() : Comparator(8) {}

@@ -534,17 +534,6 @@ TEST_F(OptionsOf, Compression) {
   EXPECT_EQ(get("a" + std::to_string(rocksdb::kZSTD)), std::string(100, 'v'));
 }
 
-class Lines final : public rocksdb::Logger {
- public:
-  using Logger::Logv;
-  void Logv(const char* format, va_list ap) override {
-    char line[300];
-    vsnprintf(line, sizeof(line), format, ap);
-    lines += std::string(line) + "\n";
-  }
-  std::string lines;
-};
-
 TEST_F(OptionsOf, MessagesGoToTheLogger) {
   const auto logger = std::make_shared<Lines>();
   options_.info_log = logger;

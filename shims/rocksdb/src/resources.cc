@@ -49,9 +49,9 @@ class Factory final : public rocksdb::TableFactory {
   T options_;
 };
 
-class Filter final : public rocksdb::FilterPolicy {
+class NamedFilter final : public rocksdb::FilterPolicy {
  public:
-  Filter(const char* name, double bits_per_key, const std::string& rest)
+  NamedFilter(const char* name, double bits_per_key, const std::string& rest)
       : name_(name), id_(name + (":" + figure(bits_per_key)) + ":" + rest) {}
   const char* Name() const override { return name_; }
   std::string GetId() const override { return id_; }
@@ -117,11 +117,11 @@ TableFactory* NewCuckooTableFactory(const CuckooTableOptions& table_options) {
 }
 
 const FilterPolicy* NewBloomFilterPolicy(double bits_per_key, bool) {
-  return new hawthorn::rocks::Filter("bloomfilter", bits_per_key, "false");
+  return new hawthorn::rocks::NamedFilter("bloomfilter", bits_per_key, "false");
 }
 FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key, int bloom_before_level) {
-  return new hawthorn::rocks::Filter("ribbonfilter", bloom_equivalent_bits_per_key,
-                                     std::to_string(bloom_before_level));
+  return new hawthorn::rocks::NamedFilter("ribbonfilter", bloom_equivalent_bits_per_key,
+                                          std::to_string(bloom_before_level));
 }
 
 MemTableRepFactory* NewHashSkipListRepFactory(size_t, int32_t, int32_t) {

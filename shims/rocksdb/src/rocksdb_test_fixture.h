@@ -4,11 +4,15 @@
 // Used by the tests of the shim. Threads: one object from one thread.
 
 #include <gtest/gtest.h>
+#include <rocksdb/comparator.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/merge_operator.h>
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -41,6 +45,47 @@ class Append final : public rocksdb::AssociativeMergeOperator {
         existing == nullptr ? value.ToString() : existing->ToString() + "," + value.ToString();
     return true;
   }
+};
+
+// As lengths, and bytewise where these are the same.
+class ByLength final : public rocksdb::Comparator {
+ public:
+  explicit ByLength(const char* name = "test.ByLength") : name_(name) {}
+  const char* Name() const override { return name_; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+ private:
+  const char* const name_;
+};
+
+// What a program is told, a line each.
+class Lines final : public rocksdb::Logger {
+ public:
+  explicit Lines(rocksdb::InfoLogLevel least = rocksdb::INFO_LEVEL) : Logger(least) {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list ap) override {
+    char line[300];
+    vsnprintf(line, sizeof(line), format, ap);
+    lines += std::string(line) + "\n";
+  }
+  void log(rocksdb::InfoLogLevel level, const char* format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    Logv(level, format, ap);
+    va_end(ap);
+  }
+  void header(const char* format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    LogHeader(format, ap);
+    va_end(ap);
+  }
+  std::string lines;
 };
 
 // Of files that this process writes, until it is lifted; beyond it they fail.

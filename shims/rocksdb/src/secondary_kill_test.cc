@@ -76,11 +76,11 @@ TEST_F(SecondaryKills, MissNothing) {
   ASSERT_OK(DB::OpenAsSecondary(options_, path_, "", both_families(), &handles_, &db_));
   std::atomic<int>& written = acknowledged(directory_);
   constexpr int kRounds = 6;
-  constexpr int kEach = 2'000;
+  constexpr int kEachRound = 2'000;
   int seen = 0;
   for (int round = 1; round <= kRounds; ++round) {
     Rerun child("SecondaryKillsChild.*", directory_);
-    while (seen < round * kEach) {
+    while (seen < round * kEachRound) {
       const int last = catch_up(written);
       ASSERT_GE(last, seen);
       ASSERT_FALSE(HasFailure());

@@ -357,17 +357,6 @@ TEST_F(Secondary, AFamilyMayGetItsOperatorLater) {
 }
 
 // As lengths, and bytewise where these are the same.
-class ByLength final : public rocksdb::Comparator {
- public:
-  const char* Name() const override { return "test.ByLength"; }
-  int Compare(const Slice& a, const Slice& b) const override {
-    if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
-    return a.compare(b);
-  }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-};
-
 TEST_F(Secondary, KeepsTheOrderOfAComparator) {
   const ByLength by_length;
   options_.comparator = &by_length;
