@@ -10,6 +10,8 @@ namespace hawthorn::c {
 
 namespace {
 
+constexpr uint64_t kPatienceMs = 120'000;
+
 class ModelCTest : public CTest {
  protected:
   void SetUp() override {
@@ -32,10 +34,13 @@ class ModelCTest : public CTest {
   }
 
   void open_both() {
+    C_OK(hawthorn_options_set_lock_timeout_ms(options_.get(), kPatienceMs, &e));
     open_with_tree();
     Options options;
     options.memory_budget_bytes = 32 << 20;
     options.durability = Durability::kNone;
+    // Deleted ranges are erased as fast as the machine can: an emulated one, not in a second.
+    options.lock_timeout_ms = kPatienceMs;
     auto opened = Db::open(path("model"), options);
     ASSERT_TRUE(opened.ok()) << opened.status().to_string();
     model_ = std::move(*opened);
