@@ -95,25 +95,46 @@ ExitCode report_outcome(const Status& status, bool json) {
 }
 
 namespace {
-// Where that cannot be, why it could not be opened.
-Result<WatchedDatabase> follow(const std::string& directory, const Options& options,
-                               const Status& busy) {
+Result<WatchedDatabase> follow(const std::string& directory, const Options& options) {
   Result<std::unique_ptr<Follower>> follower =
       Follower::open(directory, FollowerOptions::of(options));
-  if (follower.ok()) {
-    std::shared_ptr<Db> view = (*follower)->view();
-    return WatchedDatabase{std::move(view), *std::move(follower)};
+  if (!follower.ok()) return follower.status();
+  std::shared_ptr<Db> view = (*follower)->view();
+  return WatchedDatabase{std::move(view), *std::move(follower)};
+}
+
+// It may be read all the same, without a follower.
+bool cannot_follow(const Status& status) {
+  return status.is_not_found() || status.is(StatusCode::kNotSupported) ||
+         status.is(StatusCode::kReadOnly) || status.is(StatusCode::kBusy) ||
+         status.is(StatusCode::kOutOfMemory);
+}
+
+enum class Follow : uint8_t { kWhereBusy, kFirst };
+
+Result<WatchedDatabase> open_with(const std::string& directory, const Options& options,
+                                  Follow how) {
+  std::optional<Status> not_followed;
+  if (how == Follow::kFirst) {
+    Result<WatchedDatabase> followed = follow(directory, options);
+    if (followed.ok() || !cannot_follow(followed.status())) return followed;
+    not_followed = followed.status();
   }
-  const StatusCode code = follower.status().code();
-  const bool cannot = code == StatusCode::kNotFound || code == StatusCode::kNotSupported ||
-                      code == StatusCode::kReadOnly || code == StatusCode::kBusy;
-  if (!cannot) return follower.status();
-  return Status(busy.code(), std::string(busy.message()) + "; it cannot be followed: " +
-                                 std::string(follower.status().message()));
+  Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
+  if (opened.ok()) return WatchedDatabase{std::move(*opened), nullptr};
+  if (!options.read_only || !opened.status().is(StatusCode::kBusy)) return opened.status();
+  if (!not_followed) {
+    Result<WatchedDatabase> followed = follow(directory, options);
+    if (followed.ok() || !cannot_follow(followed.status())) return followed;
+    not_followed = followed.status();
+  }
+  return Status(StatusCode::kBusy,
+                std::string(opened.status().message()) +
+                    "; it cannot be followed: " + std::string(not_followed->message()));
 }
 
 Result<WatchedDatabase> open(const CommonOptions& common, Access access,
-                             const Encryption* encryption) {
+                             const Encryption* encryption, Follow how) {
   Options options;
   if (encryption != nullptr) {
     options.encryption = *encryption;
@@ -135,12 +156,15 @@ Result<WatchedDatabase> open(const CommonOptions& common, Access access,
   options.log = [verbose = common.verbose](LogLevel level, std::string_view message) {
     if (verbose || level != LogLevel::kInfo) print_message(level, message);
   };
-  Result<std::unique_ptr<Db>> opened = Db::open(common.directory, options);
-  Result<WatchedDatabase> db =
-      opened.ok() ? Result<WatchedDatabase>({std::move(*opened), nullptr}) : opened.status();
-  if (access == Access::kRead && db.status().is(StatusCode::kBusy)) {
-    db = follow(common.directory, options, db.status());
-  }
+  // Of this open: a follower makes views later, too.
+  const auto replayed = std::make_shared<std::optional<Progress>>(
+      std::in_place, "replayed", Progress::Unit::kBytes, common.show());
+  options.open_progress = [replayed](uint64_t done, uint64_t total) {
+    if (*replayed) (*replayed)->update_step(done, total);
+    return Status();
+  };
+  Result<WatchedDatabase> db = open_with(common.directory, options, how);
+  replayed->reset();
   // The engine names the file; which database it belongs to is known here.
   if (db.ok() || db.status().message().find(common.directory) != std::string_view::npos) return db;
   return Status(db.status().code(), common.directory + ": " + std::string(db.status().message()));
@@ -149,12 +173,12 @@ Result<WatchedDatabase> open(const CommonOptions& common, Access access,
 
 Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
                                           const Encryption* encryption) {
-  Result<WatchedDatabase> opened = open(common, access, encryption);
+  Result<WatchedDatabase> opened = open(common, access, encryption, Follow::kWhereBusy);
   return opened.ok() ? Result<std::shared_ptr<Db>>(std::move(opened->db)) : opened.status();
 }
 
 Result<WatchedDatabase> open_watched(const CommonOptions& common) {
-  return open(common, Access::kRead, nullptr);
+  return open(common, Access::kRead, nullptr, Follow::kFirst);
 }
 
 Result<std::string> decode_argument(const CommonOptions& common, std::string_view what,

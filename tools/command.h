@@ -206,8 +206,8 @@ enum class Access : uint8_t { kRead, kWrite, kCreate };
 Result<std::shared_ptr<Db>> open_database(const CommonOptions& common, Access access,
                                           const Encryption* encryption = nullptr);
 
-// One that is read for long. Where another process has it open there is a follower, which goes on
-// with what that commits; `db` is its first view then.
+// One that is read for long, and kept from nobody: a follower, which goes on with what another
+// process commits; `db` is its first view. Where there can be none, it is opened read-only.
 struct WatchedDatabase {
   std::shared_ptr<Db> db;
   std::shared_ptr<Follower> follower;

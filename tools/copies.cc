@@ -127,8 +127,8 @@ Status run_backup(const CommonOptions& common, const CopyCommandOptions& options
 Status run_backups(const CommonOptions& common, const BackupsCommandOptions& options) {
   Result<std::unique_ptr<BackupRepository>> repository = BackupRepository::open(common.directory);
   if (!repository.ok()) return repository.status();
-  for (const uint64_t id : options.remove) {
-    if (Status s = (*repository)->remove(id); !s.ok()) return s;
+  if (!options.remove.empty()) {
+    if (Status s = remove_shown(**repository, options.remove, common.show()); !s.ok()) return s;
   }
   const Result<std::vector<BackupInfo>> list = (*repository)->list();
   if (!list.ok()) return list.status();

@@ -1,6 +1,8 @@
 #include "tools/db_progress.h"
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 
 namespace hawthorn::tools {
 
@@ -24,6 +26,28 @@ Status finish_shown(Ingest& ingest, ProgressShow show) {
     progress.update_step(done, entries);
     return Status();
   });
+}
+
+Status remove_shown(BackupRepository& repository, const std::vector<uint64_t>& ids,
+                    ProgressShow show) {
+  const Result<std::vector<BackupInfo>> list = repository.list();
+  std::map<uint64_t, uint64_t> bytes;
+  uint64_t total = 0;
+  // One that cannot be listed may be what is to go.
+  for (const BackupInfo& info : list.ok() ? *list : std::vector<BackupInfo>()) {
+    if (std::find(ids.begin(), ids.end(), info.id) == ids.end()) continue;
+    bytes[info.id] = info.bytes_stored;
+    total += info.bytes_stored;
+  }
+  std::atomic<uint64_t> done{0};
+  const PolledProgress progress("removed", Progress::Unit::kBytes, show, [&done, total] {
+    return PolledProgress::Point{done.load(), total};
+  });
+  for (const uint64_t id : ids) {
+    if (Status s = repository.remove(id); !s.ok()) return s;
+    done += bytes[id];
+  }
+  return {};
 }
 
 CopyProgress copy_progress(Progress* progress, uint64_t total) {

@@ -4,6 +4,7 @@
 // Not here: how that is shown (progress.h). Threads: as the database's calls.
 
 #include <cstdint>
+#include <vector>
 
 #include "hawthorn/backup.h"
 #include "hawthorn/db.h"
@@ -20,6 +21,10 @@ Status close_shown(Db& db, ProgressShow show);
 
 // Ingest::finish, shown as the entries that were sorted.
 Status finish_shown(Ingest& ingest, ProgressShow show);
+
+// Removes these backups, shown as the bytes that they alone had stored, one backup at a time.
+Status remove_shown(BackupRepository& repository, const std::vector<uint64_t>& ids,
+                    ProgressShow show);
 
 // Shows what a copy tells. `total`: 0 where it is not known. Lifetime: the progress is longer
 // there.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tools/db_progress.h"
 #include "tools/line_editor.h"
 
 namespace hawthorn::tools {
@@ -197,13 +198,16 @@ Status Interactive::scan(const Words& words, std::string* output) {
   if (!tree.ok()) return tree.status();
   const std::string prefix = words.empty() ? "" : words[0];
   Cursor cursor = cursor_of(*tree, {.lower = prefix});
+  Progress progress("read", Progress::Unit::kEntries, show_);
+  uint64_t count = 0;
   for (bool more = cursor.first(); more && cursor.key().starts_with(prefix); more = cursor.next()) {
-    if (limit-- == 0) {
+    if (count++ == limit) {
       *output += "...\n";
       break;
     }
     *output += encode(Encoding::kEscaped, cursor.key()) + "\t" +
                encode(Encoding::kEscaped, cursor.value()) + "\n";
+    progress.update(count, 0);
   }
   return cursor.status();
 }
@@ -266,7 +270,7 @@ Status run_shell(const CommonOptions& common, const ShellOptions& options) {
   if (!db.ok()) return db.status();
   Status last;
   {
-    Interactive shell(**db, common.tree);
+    Interactive shell(**db, common.tree, common.show());
     const char* home = std::getenv("HOME");
     LineEditor editor(home == nullptr ? "" : std::string(home) + "/.hawthorn_history",
                       [&shell](const std::string& before, const std::string& word) {
@@ -286,7 +290,7 @@ Status run_shell(const CommonOptions& common, const ShellOptions& options) {
     }
   }
   if (options.read_only) return last;
-  const Status closed = (*db)->close();
+  const Status closed = close_shown(**db, common.show());
   return last.ok() ? closed : last;
 }
 

@@ -24,7 +24,8 @@ Result<std::vector<std::string>> split_words(std::string_view line);
 
 class Interactive {
  public:
-  Interactive(Db& db, std::string tree) : db_(db), tree_(std::move(tree)) {}
+  Interactive(Db& db, std::string tree, ProgressShow show)
+      : db_(db), tree_(std::move(tree)), show_(show) {}
 
   // Does what a line says; what it prints goes to `output`. An error leaves everything as it is.
   Status run(std::string_view line, std::string* output);
@@ -61,6 +62,7 @@ class Interactive {
 
   Db& db_;
   std::string tree_;
+  const ProgressShow show_;
   std::optional<Transaction> transaction_;
   bool ended_ = false;
 };

@@ -74,6 +74,11 @@ class CommandLine {
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
     command.add_flag("--verbose", common_.verbose, "Show what the engine reports");
+    CLI::Option* progress =
+        command.add_flag("--progress", common_.progress,
+                         "Show progress on standard error even when it is no terminal");
+    command.add_flag("--quiet", common_.quiet, "Show no progress, on a terminal neither")
+        ->excludes(progress);
     add_key(command, "--", "The database's key", common_.key);
     return command;
   }
@@ -108,14 +113,6 @@ class CommandLine {
     command.add_flag("--hex", common_.hex, "Keys and values are hexadecimal");
   }
 
-  void add_progress(CLI::App& command) {
-    CLI::Option* progress =
-        command.add_flag("--progress", common_.progress,
-                         "Show progress on standard error even when it is no terminal");
-    command.add_flag("--quiet", common_.quiet, "Show no progress, on a terminal neither")
-        ->excludes(progress);
-  }
-
   static void add_durability(CLI::App& command, Durability& durability,
                              const std::string& default_name) {
     const std::map<std::string, Durability> names = {
@@ -143,14 +140,12 @@ class CommandLine {
     add_durability(put, put_.durability, "full");
     add_key_id(put);
     add_tree_and_hex(put);
-    add_progress(put);
 
     CLI::App& get = add_command("get", "Print the value of a key, its bytes as they are",
                                 [this] { return run_get(common_, get_); });
     get.add_option("key", get_.key)->required()->type_name("KEY");
     get.add_option("--output", get_.output, "Write the value to a file")->type_name("FILE");
     add_tree_and_hex(get);
-    add_progress(get);
 
     CLI::App& del = add_command("del", "Delete keys, all in one commit",
                                 [this] { return run_del(common_, del_); });
@@ -167,13 +162,11 @@ class CommandLine {
     scan.add_flag("--reverse", scan_.reverse, "From the last key to the first");
     scan.add_flag("--keys-only", scan_.keys_only, "Print keys alone; values are not read");
     add_tree_and_hex(scan);
-    add_progress(scan);
 
     CLI::App& count = add_command("count", "Count the entries of a tree or a key range",
                                   [this] { return run_count(common_, count_range_); });
     add_range(count, count_range_);
     add_tree_and_hex(count);
-    add_progress(count);
 
     CLI::App& explain =
         add_command("explain", "Tell where a key is, and what a read of it takes from disk",
@@ -202,7 +195,6 @@ class CommandLine {
         ->transform(without_description(CLI::CheckedTransformer(codecs)))
         ->type_name("CODEC");
     add_key_id(load);
-    add_progress(load);
 
     CLI::App& dump = add_command("dump", "Write all trees, as of one moment, as a dump file",
                                  [this] { return run_dump(common_, dump_); });
@@ -213,7 +205,6 @@ class CommandLine {
         ->expected(1)
         ->take_all();
     dump.add_flag("--base64", dump_.base64, "Base64 instead of escaped text: smaller for bytes");
-    add_progress(dump);
   }
 
   void add_table(CLI::App& command, const std::string& file) {
@@ -225,7 +216,6 @@ class CommandLine {
                     "csv, or jsonl: a JSON object a line; default: by the end of the file's name")
         ->transform(without_description(CLI::CheckedTransformer(formats)))
         ->type_name("FORMAT");
-    add_progress(command);
   }
 
   void describe_shell() {
@@ -277,7 +267,6 @@ class CommandLine {
                     "Copy no more than this, such as 50MB; default: no limit")
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
-    add_progress(command);
   }
 
   void add_target(CLI::App& command, const std::string& what) {
@@ -306,7 +295,6 @@ class CommandLine {
                     "standard input",
                     [this] { return run_verify(common_, copy_); });
     verify.add_option("--id", copy_.id, "Which backup; default: all")->type_name("ID");
-    add_progress(verify);
     CLI::App& restore = add_command("restore",
                                     "Make a database of a backup in the repository DIR; "
                                     "- is standard input",
@@ -354,7 +342,6 @@ class CommandLine {
                     "Read and write no more than this, such as 50MB; default: no limit")
         ->transform(without_description(CLI::AsSizeValue(false)))
         ->type_name("SIZE");
-    add_progress(compact);
     add_command("counters", "Print the figures of a database that any process has open",
                 [this] { return run_counters(common_); });
 
@@ -369,7 +356,6 @@ class CommandLine {
                     "Read and verify with so many threads (default: 1)")
         ->check(without_description(CLI::Range(1, 64)))
         ->type_name("N");
-    add_progress(check);
 
     CLI::App& rotate = add_command("rotate-key", "Let another key open an encrypted database",
                                    [this] { return run_rotate_key(common_, rotate_key_); });
@@ -392,7 +378,6 @@ class CommandLine {
         ->type_name("DEVICE");
     repair.add_flag("--ignore-manifest", repair_.ignore_manifest,
                     "Look for containers in the data files, though a manifest can be read");
-    add_progress(repair);
   }
 
   void describe_programs() {

@@ -1,5 +1,5 @@
-// /api/containers: the map of a tree's containers. Db::explain tells of the one that covers a key,
-// and where the next one begins.
+// /api/containers: the map of a tree's containers. Db::explain_stored tells of the one that covers
+// a key, and where the next one begins.
 
 #include <chrono>
 
@@ -13,23 +13,13 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(2);  // each one takes the read of an index
 
-std::string not_shown(std::string_view reason) {
-  Json json;
-  json.begin_object().field("supported", false).field("reason", reason);
-  return json.end_object().text();
-}
-
-void append(Json& json, Db& db, const Tree& tree, const KeyExplanation& told) {
+void append(Json& json, const KeyExplanation& told) {
   json.begin_object().field("container", told.container).field("low_key", hex_of(told.low_key));
-  std::optional<std::string_view> high;
-  if (told.high_key) high = *told.high_key;
-  if (high) json.field("high_key", hex_of(*high));
+  if (told.high_key) json.field("high_key", hex_of(*told.high_key));
   json.field("entries_flushed", told.entries_flushed);
   json.field("entries_unflushed", told.entries_unflushed);
   json.field("extents_bytes", told.extents_bytes).field("garbage_bytes", told.garbage_bytes);
-  if (const Result<RangeEstimate> about = db.estimate(tree, told.low_key, high); about.ok()) {
-    json.field("bytes", about->bytes);
-  }
+  json.field("bytes", told.index.bytes + told.extents_bytes);
   if (!told.index.file.empty()) {
     json.begin_object("index").field("file", told.index.file);
     json.field("offset", told.index.offset).field("bytes", told.index.bytes).end_object();
@@ -49,26 +39,23 @@ Result<std::string> WebApi::containers(Db& db, const HttpRequest& request) const
   if (!tree.ok()) return tree.status();
   const Result<TreeOptions> options = db.tree_options(*tree);
   if (!options.ok()) return options.status();
-  // The ends of ranges are told as they are stored, which only here is what can be asked for.
-  if (options->multi_value) return not_shown("its keys may have several values");
-  if (!options->order.empty() && options->order != "bytewise") {
-    return not_shown("its keys are not stored as they are, but for the order " + options->order);
-  }
+  const bool as_they_are =
+      !options->multi_value && (options->order.empty() || options->order == "bytewise");
 
   Json json;
-  json.begin_object().field("supported", true).begin_array("containers");
+  json.begin_object().field("keys_as_they_are", as_they_are).begin_array("containers");
   std::optional<std::string> key = from->value_or("");
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (uint64_t shown = 0; key && shown < *limit; ++shown) {
     if (shown != 0 && std::chrono::steady_clock::now() > end) break;
-    const Result<KeyExplanation> told = db.explain(*tree, *key);
+    const Result<KeyExplanation> told = db.explain_stored(*tree, *key);
     if (!told.ok() && shown == 0) return told.status();
     if (!told.ok()) {
       // What is damaged ends the map here; where it is, the error says.
       json.end_array().field("error", told.status().to_string());
       return json.end_object().text();
     }
-    append(json, db, *tree, *told);
+    append(json, *told);
     if (told->high_key && *told->high_key <= *key) {
       return Status(StatusCode::kCorruption, "a container ends before its key");
     }

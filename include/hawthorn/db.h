@@ -430,6 +430,11 @@ class HAWTHORN_EXPORT Db {
   // key may have several values.
   Result<KeyExplanation> explain(const Tree& tree, std::string_view key,
                                  const ReadOptions& options = {});
+  // The same of a key as the tree stores it, which is what an explanation's stored_key, low_key and
+  // high_key are: from "" on, each high_key leads to the next container. Errors: as explain, but
+  // for trees of all kinds.
+  Result<KeyExplanation> explain_stored(const Tree& tree, std::string_view stored_key,
+                                        const ReadOptions& options = {});
 
   // Values by parts (Transaction::read_part).
   Result<size_t> read_part(const Tree& tree, std::string_view key, uint64_t offset,

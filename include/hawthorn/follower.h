@@ -53,6 +53,8 @@ struct FollowerOptions {
   // As that of Options, and needed where the database is encrypted.
   Encryption encryption;
   std::function<void(LogLevel, std::string_view)> log;
+  // As that of Options, of each view that is made.
+  std::function<Status(uint64_t bytes_done, uint64_t bytes)> open_progress;
 
   // With all of these as the options of a database have them: for who could have opened it, too.
   HAWTHORN_EXPORT static FollowerOptions of(const Options& options);

@@ -169,6 +169,13 @@ struct Options {
   // it must not throw. Default: none, silent.
   std::function<void(LogLevel, std::string_view)> log;
 
+  // Called by open on its thread, while it replays the log: each megabyte, and at the end of each
+  // reading, with the bytes that were read and how many there are to be. These become less when the
+  // log's end is found, and more where parts are read twice: it is read once where it fits into
+  // memory and has no large transactions. What it returns, unless it is ok, ends the open, which
+  // returns that; the next one begins again and loses nothing. It must not throw. Default: none.
+  std::function<Status(uint64_t bytes_done, uint64_t bytes)> open_progress;
+
   // Told of flushes, stalls, errors, damage, changes of trees and files, each as a value of its own
   // (events.h), on a thread that there is for that. Default: none, and no such thread. Errors of
   // open: kInvalidArgument for a null pointer.

@@ -72,6 +72,16 @@ TEST_F(AccessCTest, ExplainsWhereAKeyIs) {
   EXPECT_GE(hawthorn_records_number(told.get(), 0, "cold_reads", 0), 1U);
   explain("x", nullptr);
   EXPECT_EQ(word("place"), "nowhere");
+
+  hawthorn_tree_options several = HAWTHORN_TREE_OPTIONS_INIT;
+  several.multi_value = 1;
+  const TreeHandle edges = tree("edges", &several);
+  hawthorn_records* made = nullptr;
+  C_FAILS("NotSupported", hawthorn_db_explain(db_.get(), edges.get(), "", 0, nullptr, &made, &e));
+  C_OK(hawthorn_db_explain_stored(db_.get(), edges.get(), "", 0, nullptr, &made, &e));
+  told.reset(made);
+  EXPECT_EQ(word("low_key"), "");
+  EXPECT_EQ(hawthorn_records_number(told.get(), 0, "entries_flushed", 9), 0U);
 }
 
 TEST_F(AccessCTest, DeletesAndCounts) {

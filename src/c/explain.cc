@@ -1,4 +1,4 @@
-// Where a key is: hawthorn_db_explain.
+// Where a key is: hawthorn_db_explain and hawthorn_db_explain_stored.
 
 #include <array>
 
@@ -49,6 +49,22 @@ hawthorn_records show_explanation(const KeyExplanation& told) {
   return records;
 }
 
+using Explain = Result<KeyExplanation> (Db::*)(const Tree&, std::string_view, const ReadOptions&);
+
+hawthorn_code explain(Explain how, hawthorn_db* db, const hawthorn_tree* tree, const void* key,
+                      size_t key_size, const hawthorn_snapshot* snapshot, hawthorn_records** out,
+                      hawthorn_error** error) {
+  return call(error, [&]() -> Status {
+    const Bytes wanted(key, key_size, "key");
+    const SnapshotOf at(db, snapshot);
+    if (Status s = need(TreeOf(db, tree), wanted, at, Given(out, "out")); !s.ok()) return s;
+    const Result<KeyExplanation> told = (db->db.get()->*how)(tree->tree, wanted, at.options());
+    if (!told.ok()) return told.status();
+    hand_out_records(out, show_explanation(*told));
+    return {};
+  });
+}
+
 }  // namespace
 
 }  // namespace hawthorn::c
@@ -56,19 +72,13 @@ hawthorn_records show_explanation(const KeyExplanation& told) {
 hawthorn_code hawthorn_db_explain(hawthorn_db* db, const hawthorn_tree* tree, const void* key,
                                   size_t key_size, const hawthorn_snapshot* snapshot,
                                   hawthorn_records** out, hawthorn_error** error) {
-  using hawthorn::Status;
-  return hawthorn::c::call(error, [&]() -> Status {
-    const hawthorn::c::Bytes wanted(key, key_size, "key");
-    const hawthorn::c::SnapshotOf at(db, snapshot);
-    if (Status s = hawthorn::c::need(hawthorn::c::TreeOf(db, tree), wanted, at,
-                                     hawthorn::c::Given(out, "out"));
-        !s.ok()) {
-      return s;
-    }
-    const hawthorn::Result<hawthorn::KeyExplanation> told =
-        db->db->explain(tree->tree, wanted, at.options());
-    if (!told.ok()) return told.status();
-    hawthorn::c::hand_out_records(out, hawthorn::c::show_explanation(*told));
-    return {};
-  });
+  return hawthorn::c::explain(&hawthorn::Db::explain, db, tree, key, key_size, snapshot, out,
+                              error);
+}
+hawthorn_code hawthorn_db_explain_stored(hawthorn_db* db, const hawthorn_tree* tree,
+                                         const void* key, size_t key_size,
+                                         const hawthorn_snapshot* snapshot, hawthorn_records** out,
+                                         hawthorn_error** error) {
+  return hawthorn::c::explain(&hawthorn::Db::explain_stored, db, tree, key, key_size, snapshot, out,
+                              error);
 }

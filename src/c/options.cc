@@ -162,6 +162,24 @@ hawthorn_code hawthorn_options_set_log(hawthorn_options* options, hawthorn_log_c
   });
 }
 
+hawthorn_code hawthorn_options_set_open_progress(hawthorn_options* options,
+                                                 hawthorn_open_progress progress, void* context,
+                                                 hawthorn_destroy destroy, hawthorn_error** error) {
+  return call(error, [&]() -> Status {
+    if (Status s = need(OptionsGiven(options)); !s.ok()) return s;
+    if (progress == nullptr) {
+      options->options.open_progress = nullptr;
+      return {};
+    }
+    auto shared = std::make_shared<Context>(context, nullptr);
+    options->options.open_progress = [progress, shared](uint64_t done, uint64_t all) {
+      return hawthorn::c::take_error(progress(shared->get(), done, all));
+    };
+    shared->own(destroy);
+    return {};
+  });
+}
+
 hawthorn_code hawthorn_options_set_on_expiry(hawthorn_options* options,
                                              hawthorn_expiry_callback on_expiry, void* context,
                                              hawthorn_destroy destroy, hawthorn_error** error) {

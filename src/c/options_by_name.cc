@@ -187,6 +187,7 @@ constexpr auto kOptions = std::to_array<NamedOption>({
     {"key_comparators", nullptr, get_count<&Options::key_comparators>,
      "hawthorn_options_add_key_comparator"},
     {"on_expiry", nullptr, nullptr, "hawthorn_options_set_on_expiry"},
+    {"open_progress", nullptr, nullptr, "hawthorn_options_set_open_progress"},
     {"devices", add_device, get_count<&Options::devices>},
     {"encryption.key_id", set_key_id, get_key_id},
     {"encryption.key", set_key, get_key},

@@ -437,6 +437,45 @@ TEST_F(OptionsCTest, EntriesThatHaveEndedAreTold) {
   EXPECT_TRUE(seen_.has("tree:k=v"));
 }
 
+TEST_F(OptionsCTest, AnOpenThatReplaysTellsAndEnds) {
+  open_with_tree();
+  for (int i = 0; i < 3000; ++i) put("key" + std::to_string(i), std::string(1000, 'v'));
+  const std::string copy = path("copy");  // of what a process leaves that dies
+  std::filesystem::copy(path(), copy);
+
+  struct Told {
+    uint64_t calls = 0;
+    uint64_t done = 0;
+    uint64_t all = 0;
+    bool ends = true;
+    bool destroyed = false;
+  } told;
+  C_OK(hawthorn_options_set_open_progress(
+      options_.get(),
+      [](void* context, uint64_t done, uint64_t all) -> hawthorn_error* {
+        Told& to = *static_cast<Told*>(context);
+        ++to.calls;
+        to.done = done;
+        to.all = all;
+        return to.ends ? hawthorn_error_create(HAWTHORN_BUSY, "that is enough", HAWTHORN_STRING)
+                       : nullptr;
+      },
+      &told, [](void* context) { static_cast<Told*>(context)->destroyed = true; }, &e));
+  hawthorn_db* opened = nullptr;
+  C_FAILS("Busy: that is enough", hawthorn_db_open(copy.c_str(), options_.get(), &opened, &e));
+  EXPECT_EQ(told.calls, 1U);
+  EXPECT_GT(told.all, told.done);
+  told.ends = false;
+  C_OK(hawthorn_db_open(copy.c_str(), options_.get(), &opened, &e));
+  EXPECT_GT(told.calls, 3U);
+  EXPECT_EQ(told.done, told.all);
+  db_.reset(opened);
+  db_.reset();
+  EXPECT_FALSE(told.destroyed);
+  C_OK(hawthorn_options_set_open_progress(options_.get(), nullptr, nullptr, nullptr, &e));
+  EXPECT_TRUE(told.destroyed);
+}
+
 }  // namespace
 
 }  // namespace hawthorn::c

@@ -202,14 +202,23 @@ Result<KeyExplanation> Db::explain(const Tree& tree, std::string_view key,
                                    const ReadOptions& options) {
   Status status = impl_->usable();
   if (!status.ok()) return status;
+  const tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
+  if (state == nullptr) return status;
+  const db::StoredKey stored(*state, key, db::Use::kSeek);
+  if (!stored.ok()) return stored.status();
+  return explain_stored(tree, stored.view(), options);
+}
+
+Result<KeyExplanation> Db::explain_stored(const Tree& tree, std::string_view stored_key,
+                                          const ReadOptions& options) {
+  Status status = impl_->usable();
+  if (!status.ok()) return status;
   tree::TreeState* state = impl_->find(tree, options.snapshot, &status);
   if (state == nullptr) return status;
   Snapshot own;
   if (options.snapshot == nullptr) own = snapshot();
   const Snapshot& at = options.snapshot == nullptr ? own : *options.snapshot;
-  const db::StoredKey stored(*state, key, db::Use::kSeek);
-  if (!stored.ok()) return stored.status();
-  Result<KeyExplanation> told = tree::explain(*state, stored.view(), {at.timestamp(), 0});
+  Result<KeyExplanation> told = tree::explain(*state, stored_key, {at.timestamp(), 0});
   if (!told.ok()) return impl_->told(told.status());
   return told;
 }

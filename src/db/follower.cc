@@ -32,6 +32,7 @@ void copy_followers_options(const From& from, To* to) {
   to->key_comparators = from.key_comparators;
   to->encryption = from.encryption;
   to->log = from.log;
+  to->open_progress = from.open_progress;
 }
 
 Options options_of(const FollowerOptions& from) {

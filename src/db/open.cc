@@ -317,6 +317,7 @@ Status Db::Impl::open_all(Opened* event) {
         machine_, path_, recovery_options, state.epochs, state.log_trim, options_.read_only);
     if (!opened.ok()) return opened.status();
     recovery = std::move(opened).value();
+    recovery->on_progress(options_.open_progress);
     if (!options_.read_only) replay.keep_for(feeds_.get());
     if (Status s = replay.scan(*recovery, state.log_trim); !s.ok()) return s;
     visible = std::max(visible, replay.newest());

@@ -193,6 +193,12 @@ class Recovery {
                                                 bool read_only);
   ~Recovery();
 
+  // Called by replay each megabyte: with the bytes of log that all replays have read, and how many
+  // they have to. Until the first one has found the log's end, these are what its segments can hold
+  // at most. What it returns, unless it is ok, ends the replay. Before the first.
+  using Progress = std::function<Status(uint64_t done, uint64_t total)>;
+  void on_progress(Progress progress);
+
   // Calls fn for every valid record with lsn >= from, in lsn order, pads excluded. May be called
   // several times. Takes each record from segment or ring, whichever validates; ends at the first
   // lsn with neither. The first call reads all of the log from `trimmed` on, later ones from

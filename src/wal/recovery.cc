@@ -28,8 +28,11 @@ Result<std::unique_ptr<Recovery>> Recovery::open(const os::Machine& machine,
     Result<std::unique_ptr<os::File>> file = files.open_segment(number, false);
     if (!file.ok()) return file.status();
   }
+  const Lsn segments_end =
+      numbers->empty() ? trimmed : (numbers->back() + 1) * options.segment_bytes;
   auto state = std::make_unique<State>(files, std::move(epochs), trimmed, read_only,
                                        options.appended_to, std::move(*numbers));
+  state->segments_end = segments_end;
   Result<std::unique_ptr<os::MappedFile>> ring = files.map_ring(true, false);
   if (!ring.ok()) return ring.status();
   state->ring = std::move(*ring);
@@ -39,6 +42,8 @@ Result<std::unique_ptr<Recovery>> Recovery::open(const os::Machine& machine,
 Recovery::Recovery(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Recovery::~Recovery() = default;
 
+void Recovery::on_progress(Progress progress) { state_->progress = std::move(progress); }
+
 Status Recovery::replay(Lsn from, const std::function<Status(const RecordView&)>& fn) {
   State& state = *state_;
   if (!state.walked) {
@@ -46,11 +51,13 @@ Status Recovery::replay(Lsn from, const std::function<Status(const RecordView&)>
     state.durable_claim = 0;
     state.ring_only.clear();
   }
+  state.bytes_to_read = state.bytes_read + state.bytes_from(from);
   for (size_t i = 0; i < state.epochs.size(); ++i) {
     if (Status s = state.walk(i, from, fn); !s.ok()) return s;
   }
   state.walked = true;
-  return Status();
+  state.bytes_to_read = state.bytes_read;
+  return state.tell(0);
 }
 
 Lsn Recovery::end() const {
@@ -59,12 +66,30 @@ Lsn Recovery::end() const {
 
 uint64_t Recovery::bytes() const { return state_->bytes_walked; }
 
+// What a replay from there reads, at most.
+uint64_t Recovery::State::bytes_from(Lsn from) const {
+  uint64_t bytes = 0;
+  for (const LogEpoch& epoch : epochs) {
+    const Lsn begin = begin_of(epoch, from);
+    const Lsn end = epoch.end == format::kLsnMax ? segments_end : epoch.end;
+    if (end > begin) bytes += end - begin;
+  }
+  return bytes;
+}
+
+Status Recovery::State::tell(uint64_t every) {
+  if (progress == nullptr || bytes_read < bytes_told + every) return {};
+  bytes_told = bytes_read;
+  // What the ring alone holds may lie behind the segments.
+  return progress(bytes_read, std::max(bytes_to_read, bytes_read));
+}
+
 // Visits the records of one epoch. The first time all of it is read, so that its end, its damage
 // and what only the ring holds are known; later from `from` on.
 Status Recovery::State::walk(size_t index, Lsn from,
                              const std::function<Status(const RecordView&)>& fn) {
   LogEpoch& epoch = epochs[index];
-  Lsn at = std::max(epoch.start, walked ? std::max(trimmed, from) : trimmed);
+  Lsn at = begin_of(epoch, from);
   if (epoch.end <= at) return Status();
   if (Status s = first_boundary(epoch, &at); !s.ok()) return s;
   const Lsn begin = at;
@@ -95,6 +120,8 @@ Status Recovery::State::walk(size_t index, Lsn from,
       if (Status s = deliver(epoch, found, fn); !s.ok()) return s;
     }
     at += found.header.length;
+    bytes_read += found.header.length;
+    if (Status s = tell(kProgressBytes); !s.ok()) return s;
   }
   if (!walked) bytes_walked += at - begin;
   return Status();

@@ -16,6 +16,8 @@ namespace hawthorn::wal {
 
 // How much is looked through at a time for proof of damage.
 inline constexpr size_t kScanBytes = size_t{256} << 10;
+// How much is read between two calls of Recovery::Progress.
+inline constexpr uint64_t kProgressBytes = uint64_t{1} << 20;
 
 struct Recovery::State : RecordFinder {
   State(const LogDirectory& log_directory, std::vector<LogEpoch> log_epochs, Lsn log_trimmed,
@@ -34,6 +36,12 @@ struct Recovery::State : RecordFinder {
 
   Status find(const LogEpoch& epoch, Lsn lsn, Found* found);
   Status find_anew(const LogEpoch& epoch, Lsn lsn, Found* found);
+  // Where a replay from there begins in this epoch.
+  Lsn begin_of(const LogEpoch& epoch, Lsn from) const {
+    return std::max(epoch.start, walked ? std::max(trimmed, from) : trimmed);
+  }
+  uint64_t bytes_from(Lsn from) const;
+  Status tell(uint64_t every);
   Status walk(size_t index, Lsn from, const std::function<Status(const RecordView&)>& fn);
   Status deliver(const LogEpoch& epoch, const Found& found,
                  const std::function<Status(const RecordView&)>& fn);
@@ -53,6 +61,12 @@ struct Recovery::State : RecordFinder {
   Lsn durable_claim = 0;         // of the last epoch: all below was durable, as its records say
   bool walked = false;
   uint64_t bytes_walked = 0;
+
+  Progress progress;
+  Lsn segments_end = 0;
+  uint64_t bytes_read = 0;  // by all replays
+  uint64_t bytes_to_read = 0;
+  uint64_t bytes_told = 0;
 };
 
 }  // namespace hawthorn::wal

@@ -104,6 +104,49 @@ TEST_F(WalRecovery, a_tail_torn_at_every_byte_ends_before_its_record) {
   }
 }
 
+TEST_F(WalRecovery, tells_how_far_it_is_and_can_be_ended) {
+  for (size_t i = 0; i < 300; ++i) add(8000);
+  crash();
+  auto recovery = open_recovery(true);
+  struct Told {
+    uint64_t done;
+    uint64_t total;
+  };
+  std::vector<Told> told;
+  recovery->on_progress([&](uint64_t done, uint64_t total) {
+    told.push_back({done, total});
+    return Status();
+  });
+  size_t records = 0;
+  const auto count = [&](const RecordView&) {
+    ++records;
+    return Status();
+  };
+  ASSERT_OK(recovery->replay(0, count));
+  ASSERT_EQ(records, 300U);
+  const uint64_t once = recovery->bytes();
+  ASSERT_GE(told.size(), 3U);  // 2.3 MB, and the end
+  for (size_t i = 1; i < told.size(); ++i) EXPECT_GT(told[i].done, told[i - 1].done);
+  for (const Told& at : told) EXPECT_LE(at.done, at.total);
+  EXPECT_GE(told.front().total, once);
+  EXPECT_EQ(told.back().done, once);
+  EXPECT_EQ(told.back().total, once);
+
+  // Again, from the middle on.
+  told.clear();
+  const Lsn middle = written_[150].lsn;
+  ASSERT_OK(recovery->replay(middle, count));
+  EXPECT_EQ(records, 450U);
+  const uint64_t twice = once + (recovery->end() - middle);
+  EXPECT_EQ(told.front().total, twice);
+  EXPECT_EQ(told.back().done, twice);
+
+  recovery->on_progress([](uint64_t, uint64_t) { return Status(StatusCode::kBusy, "enough"); });
+  records = 0;
+  EXPECT_TRUE(recovery->replay(0, count).is(StatusCode::kBusy));
+  EXPECT_LT(records, 150U);
+}
+
 // Attack 6: a bit that flips below what was durable is damage, and said to be.
 TEST_F(WalRecovery, a_flipped_bit_below_a_durable_lsn_is_named) {
   for (size_t i = 0; i < 50; ++i) add(100 + i);

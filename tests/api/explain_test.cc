@@ -209,6 +209,41 @@ TEST_F(ExplainTest, LargeValuesCostWhatIsSaid) {
   expect_costs(20, 150'001, false);
 }
 
+// By what it is stored as a key leads to its container, and from one to the next, in trees of all
+// kinds.
+TEST_F(ExplainTest, ContainersFollowEachOther) {
+  const TreeOptions reversed{.order = "reverse"};
+  for (const TreeOptions& of :
+       {TreeOptions{}, reversed, TreeOptions{.multi_value = true}, TreeOptions{.expires = true}}) {
+    const std::string name =
+        "walked" + of.order + (of.multi_value ? "m" : "") + (of.expires ? "e" : "");
+    const Result<Tree> made = db_->tree(name, of);
+    ASSERT_OK(made.status());
+    constexpr int kKeys = 30'000;
+    for (int i = 0; i < kKeys; ++i) ASSERT_OK(db_->put(*made, key_of(i), value_of(i, 300)));
+    ASSERT_OK(db_->flush());
+    ASSERT_OK(db_->drain());
+    std::optional<std::string> at = "";
+    uint64_t containers = 0;
+    uint64_t entries = 0;
+    uint64_t bytes = 0;
+    while (at) {
+      const Result<KeyExplanation> told = db_->explain_stored(*made, *at);
+      ASSERT_OK(told.status());
+      EXPECT_EQ(told->low_key, *at);
+      EXPECT_EQ(told->stored_key, *at);
+      ASSERT_TRUE(!told->high_key || *told->high_key > *at);
+      ++containers;
+      entries += told->entries_flushed + told->entries_unflushed;
+      bytes += told->index.bytes + told->extents_bytes;
+      at = told->high_key;
+    }
+    EXPECT_GT(containers, 1u) << name;
+    EXPECT_EQ(entries, uint64_t{kKeys}) << name;
+    EXPECT_GT(bytes, uint64_t{kKeys} * 300) << name;
+  }
+}
+
 class ExplainBeyondMemory : public ExplainTest, public ::testing::WithParamInterface<size_t> {};
 
 TEST_P(ExplainBeyondMemory, CostsWhatIsSaid) {

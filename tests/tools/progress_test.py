@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -43,14 +44,21 @@ class Progress(CommandCase):
         self.hawthorn("import", self.db, "--format", "csv", "--quiet",
                       stdin=("key,value\n" + lines).encode())
 
-    def on_terminal(self, *arguments, stdin=None, read_slowly=False, first_after=1.9):
-        """Runs the command with standard error on a terminal; what it showed there, in looks."""
+    def on_terminal(self, *arguments, stdin=None, read_slowly=False, stopped_at=None,
+                    first_after=1.9):
+        """Runs the command with standard error on a terminal; what it showed there, in looks.
+        `stopped_at`: after so many seconds it has to wait for more than two."""
         ours, its = pty.openpty()
         begin = time.monotonic()
         process = subprocess.Popen([command_case.PROGRAM, *map(str, arguments)], stdin=stdin,
                                    stdout=subprocess.PIPE, stderr=its)
         os.close(its)
         self.out = b""
+        if stopped_at is not None:
+            time.sleep(stopped_at)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(2.1)
+            process.send_signal(signal.SIGCONT)
 
         def take_output():
             while part := os.read(process.stdout.fileno(), 1 << 16):
@@ -179,6 +187,26 @@ class Progress(CommandCase):
             if look.verb == "sorted":
                 self.assertAlmostEqual(look.percent, look.done / 400009 * 100, delta=1)
         self.assertEqual(self.hawthorn("count", self.db), b"400009\n")
+
+    def test_open(self):
+        """The log of a process that has died, replayed by one that is stopped in the middle."""
+        lines = "".join(f"{number:06},{os.urandom(2000).hex()}\n" for number in range(50000))
+        with subprocess.Popen(
+            [command_case.PROGRAM, "import", self.db, "--format", "csv", "--memory", "1GB", "-"],
+            stdin=subprocess.PIPE) as writer:
+            writer.stdin.write(("key,value\n" + lines).encode())
+            writer.stdin.flush()
+            writer.kill()
+        for stopped_at in (0.02, 0.04, 0.06, 0.1, 0.15, 0.2):
+            looks = self.on_terminal("get", self.db, "000001", "--memory", "1GB",
+                                     stopped_at=stopped_at)
+            self.assertEqual(len(self.out), 4000)
+            if looks:
+                break
+        self.assertTrue(looks)
+        self.assertEqual({look.verb for look in looks}, {"replayed"})
+        self.assertEqual({look.unit for look in looks}, {"B"})
+        self.assertTrue(all(look.percent is not None for look in looks))
 
     def test_compact(self):
         for step in (1, 25):

@@ -82,7 +82,7 @@ class Browser(WebCase):
             self.assertIn(name, page.by_id["trees"])
         self.assertIn("ada", page.by_id["rows"])
         self.assertNotIn("grace", page.by_id["rows"])
-        self.assertIn("opened read-only", page.by_id["mode"])
+        self.assertIn("no process writes", page.by_id["mode"])
         page = self.page(f"view=entries&tree={hex_of('other')}&form=hex")
         self.assertIn(hex_of("grace"), page.by_id["rows"])
         self.assertIn(hex_of("1906"), page.by_id["rows"])

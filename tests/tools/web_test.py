@@ -56,7 +56,8 @@ class Web(WebCase):
         told = self.api("explain", tree=hex_of("other"), key=hex_of("grace"))
         self.assertEqual((told["found"], told["value_bytes"]), (True, 4))
         figures = self.api("metrics")
-        self.assertEqual((figures["mode"], figures["path"]), ("read_only", str(self.db)))
+        self.assertEqual((figures["mode"], figures["path"]), ("follower", str(self.db)))
+        self.assertFalse(figures["process"]["alive"])
         self.assertGreater(figures["stats"]["disk_bytes_reachable"], 0)
 
     def test_any_bytes_come_as_they_are(self):
@@ -137,12 +138,35 @@ class Web(WebCase):
 
     def test_it_changes_nothing(self):
         self.put("ada", "1815")
-        before = {path: path.read_bytes() for path in self.db.iterdir()}
+        # But for its entry among the followers.
+        files = lambda: {path: path.read_bytes() for path in self.db.iterdir()
+                         if path.name != "followers"}
+        before = files()
         self.start()
         self.entries()
         self.api("containers", tree=hex_of("main"))
         self.end()
-        self.assertEqual({path: path.read_bytes() for path in self.db.iterdir()}, before)
+        self.assertEqual(files(), before)
+
+    def test_it_keeps_nobody_out(self):
+        self.put("ada", "1815")
+        self.start()
+        self.assertEqual(self.entries(), [(b"ada", b"1815")])
+        for number in range(3):
+            self.put("grace", str(number))
+            self.assertEqual(self.entries(), [(b"ada", b"1815"), (b"grace", b"%d" % number)])
+        self.hawthorn("compact", self.db)
+        self.assertEqual(len(self.entries()), 2)
+        self.end()
+
+    def test_where_nothing_can_be_followed(self):
+        self.put("ada", "1815")
+        (self.db / "followers").unlink()
+        self.start()
+        self.assertEqual(self.entries(), [(b"ada", b"1815")])
+        self.assertEqual(self.api("metrics")["mode"], "read_only")
+        self.hawthorn("put", self.db, "grace", "1906", code=command_case.BUSY)
+        self.end()
 
     def test_beside_a_process_that_writes(self):
         writer = subprocess.Popen([command_case.PROGRAM, "shell", self.db], stdin=subprocess.PIPE,

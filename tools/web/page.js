@@ -454,10 +454,8 @@ function drawMap(body, more) {
     byId('map').replaceChildren();
     byId('map-rows').replaceChildren();
   }
-  byId('map-note').textContent = body.supported
-    ? (body.error || 'Wider boxes are larger on disk.')
-    : 'The map of this tree is not shown: ' + body.reason + '.';
-  byId('legend').hidden = !body.supported;
+  byId('map-note').textContent = body.error || 'Wider boxes are larger on disk.' +
+    (body.keys_as_they_are ? '' : ' Keys are shown as the tree stores them.');
   now.mapNext = body.next || null;
   byId('more-map').hidden = !body.next;
   for (const container of body.containers || []) {
@@ -466,17 +464,17 @@ function drawMap(body, more) {
       bytesElement('td', container.low_key, 'text'),
       element('td', {className: 'number'}, count(container.entries_flushed)),
       element('td', {className: 'number'}, count(container.entries_unflushed)),
-      element('td', {className: 'number'}, size(container.bytes || 0)),
+      element('td', {className: 'number'}, size(container.bytes)),
       element('td', {className: 'number'}, size(container.garbage_bytes)),
       element('td', {className: 'number'}, container.index ? size(container.index.bytes) : ''),
       element('td', {}, container.index
         ? container.index.file + ' at ' + count(container.index.offset) : 'memory'));
     const box = element('button', {type: 'button',
       className: 'heat-' + heatOf(container) + ' resident-' + container.resident});
-    box.style.width = (1.1 + 0.35 * Math.log2(1 + (container.bytes || 0) / 65536)) + 'rem';
+    box.style.width = (1.1 + 0.35 * Math.log2(1 + container.bytes / 65536)) + 'rem';
     box.title = 'container ' + container.container + ': ' + count(container.entries_flushed) +
       ' entries on disk, ' + count(container.entries_unflushed) + ' unflushed, ' +
-      size(container.bytes || 0) + ', garbage ' + size(container.garbage_bytes) + ', index in memory: ' + container.resident;
+      size(container.bytes) + ', garbage ' + size(container.garbage_bytes) + ', index in memory: ' + container.resident;
     box.setAttribute('aria-label', box.title);
     box.addEventListener('click', () => {
       for (const other of document.querySelectorAll('tr.chosen')) other.classList.remove('chosen');

@@ -88,6 +88,12 @@ HAWTHORN_C_API hawthorn_code hawthorn_db_explain(hawthorn_db* db, const hawthorn
                                                  const void* key, size_t key_size,
                                                  const hawthorn_snapshot* snapshot,
                                                  hawthorn_records** out, hawthorn_error** error);
+// The same of a key as the tree stores it: as low_key and high_key are.
+HAWTHORN_C_API hawthorn_code hawthorn_db_explain_stored(hawthorn_db* db, const hawthorn_tree* tree,
+                                                        const void* key, size_t key_size,
+                                                        const hawthorn_snapshot* snapshot,
+                                                        hawthorn_records** out,
+                                                        hawthorn_error** error);
 
 // ---- Many keys at once
 

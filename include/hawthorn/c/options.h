@@ -107,6 +107,17 @@ HAWTHORN_C_API hawthorn_code hawthorn_options_set_log(hawthorn_options* options,
                                                       hawthorn_destroy destroy,
                                                       hawthorn_error** error);
 
+// While the log is replayed at open, each megabyte; these become less when its end is found, more
+// where parts are read twice. An error that it returns ends the open, and is taken.
+typedef hawthorn_error* (*hawthorn_open_progress)(void* context, uint64_t bytes_done,
+                                                  uint64_t bytes);
+// A NULL callback: nobody is told, the default.
+HAWTHORN_C_API hawthorn_code hawthorn_options_set_open_progress(hawthorn_options* options,
+                                                                hawthorn_open_progress progress,
+                                                                void* context,
+                                                                hawthorn_destroy destroy,
+                                                                hawthorn_error** error);
+
 // An entry that had ended was removed. It may call the database, but for close and compact.
 typedef void (*hawthorn_expiry_callback)(void* context, const char* tree, size_t tree_size,
                                          const void* key, size_t key_size, const void* value,

@@ -146,6 +146,15 @@ extern "C" {
         out: *mut *mut Records,
         error: *mut *mut Error,
     ) -> Code;
+    pub fn hawthorn_db_explain_stored(
+        db: *mut Db,
+        tree: *const Tree,
+        key: *const c_void,
+        key_size: usize,
+        snapshot: *const Snapshot,
+        out: *mut *mut Records,
+        error: *mut *mut Error,
+    ) -> Code;
     pub fn hawthorn_db_get(
         db: *mut Db,
         tree: *const Tree,

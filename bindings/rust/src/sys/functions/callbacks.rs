@@ -61,6 +61,8 @@ pub type LogCallback = unsafe extern "C" fn(
     message: *const c_char,
     message_size: usize,
 );
+pub type OpenProgress =
+    unsafe extern "C" fn(context: *mut c_void, bytes_done: u64, bytes: u64) -> *mut Error;
 pub type PieceSource = unsafe extern "C" fn(
     context: *mut c_void,
     data: *mut *const c_void,

@@ -138,6 +138,13 @@ extern "C" {
         destroy: Option<Destroy>,
         error: *mut *mut Error,
     ) -> Code;
+    pub fn hawthorn_options_set_open_progress(
+        options: *mut Options,
+        progress: Option<OpenProgress>,
+        context: *mut c_void,
+        destroy: Option<Destroy>,
+        error: *mut *mut Error,
+    ) -> Code;
     pub fn hawthorn_options_set_preallocate_memory(
         options: *mut Options,
         preallocate: c_int,
