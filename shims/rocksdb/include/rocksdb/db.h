@@ -169,6 +169,9 @@ class DB {
   virtual Status Merge(const WriteOptions& options, const Slice& key, const Slice& value) {
     return Merge(options, DefaultColumnFamily(), key, value);
   }
+  // Deletes of a range where the family has a merge operator, operands over 64 KB, and files that
+  // go in as a transaction need the database for themselves: they wait for others that do, a
+  // minute at most. TimedOut then.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
   // NotSupported for a timestamp.
