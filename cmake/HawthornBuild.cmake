@@ -225,8 +225,9 @@ function(hawthorn_python_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT}
-                                ${arg_ARGS})
+  # Not Python3::Interpreter, which a cross build would run under its emulator.
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B
+                                ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")

@@ -271,6 +271,8 @@ async function* columnsOf(at, tree, { rows, keyBytes, valueBytes, ...range } = {
       yield both[turn];
     }
   } finally {
+    // Who ends early does so while the other columns are being filled, by the cursor.
+    await Promise.resolve(filling).catch(() => {});
     walk.close();
   }
 }
