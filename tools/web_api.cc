@@ -56,7 +56,8 @@ HttpResponse WebApi::answer(const HttpRequest& request) const {
     if (path != name) continue;
     std::shared_ptr<Db> db = database_.db;
     if (database_.follower) {
-      // Where it cannot go on now, what it has shown until now is better than nothing.
+      // Where it cannot go on now, what it has shown until now is better than nothing; metrics says
+      // so.
       Result<std::shared_ptr<Db>> latest = database_.follower->latest();
       db = latest.ok() ? *std::move(latest) : database_.follower->view();
     }
@@ -183,6 +184,10 @@ Result<std::string> WebApi::metrics(Db& db, const HttpRequest&) const {
   Json json;
   json.begin_object().field("path", db.path());
   json.field("mode", database_.follower ? "follower" : "read_only");
+  if (database_.follower) {
+    const Status gone_on = database_.follower->refresh();
+    if (!gone_on.ok()) json.field("behind", gone_on.to_string());
+  }
   const Result<Counters> counters = read_counters(db.path());
   if (counters.ok()) {
     json.begin_object("process").field("pid", counters->pid).field("alive", counters->alive);

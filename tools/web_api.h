@@ -30,7 +30,9 @@ namespace hawthorn::tools {
 
 class WebApi {
  public:
-  explicit WebApi(WatchedDatabase database) : database_(std::move(database)) {}
+  explicit WebApi(WatchedDatabase database) : database_(std::move(database)) {
+    if (database_.follower) database_.db.reset();  // the first view; later ones replace it
+  }
 
   HttpResponse answer(const HttpRequest& request) const;
 

@@ -250,6 +250,7 @@ class Care(CommandCase):
         self.assertEqual(stats["memory_budget_bytes"], 64 << 20)
 
     def test_counters(self):
+        self.skip_without_start_times()
         self.hawthorn("counters", self.db, code=NOT_FOUND)
         self.hawthorn("put", self.db, "k", "v")
         self.assertIn("closed by process", self.hawthorn("counters", self.db).decode())
@@ -369,6 +370,10 @@ class Care(CommandCase):
 
 
 class Bench(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.skip_under_emulator("the program is a script, which has no neighbours")
+
     def test_the_program_beside_it_gets_all_arguments(self):
         program = self.scratch / "hawthorn"
         shutil.copy(command_case.PROGRAM, program)

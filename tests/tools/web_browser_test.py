@@ -123,6 +123,7 @@ class Browser(WebCase):
                 self.assertNotIn("pwned", page.title)
 
     def test_beside_a_process_that_writes(self):
+        self.skip_without_start_times()
         writer = subprocess.Popen([command_case.PROGRAM, "shell", self.db], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE)
         self.addCleanup(self.end_at_last, writer)

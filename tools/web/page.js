@@ -519,7 +519,8 @@ function drawHeader(body) {
   document.title = body.path + ' – Hawthorn';
   const writes = body.process && body.process.alive;
   byId('mode').classList.toggle('live', Boolean(body.mode === 'follower' && writes));
-  byId('mode').textContent = body.mode !== 'follower' ? 'opened read-only'
+  byId('mode').textContent = body.behind ? 'shows what was: ' + body.behind
+    : body.mode !== 'follower' ? 'opened read-only'
     : writes ? 'follows process ' + body.process.pid : 'follows; no process writes';
 }
 
