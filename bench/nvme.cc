@@ -32,7 +32,7 @@ constexpr std::array<Tier, 3> kTiers = {{
 }};
 
 // What one thread found out; padded, since neighbours are written by other threads.
-struct alignas(128) ReaderTally {
+struct alignas(128) NvmeTally {
   Histogram reads;
   Histogram writes;
   uint64_t wrong = 0;
@@ -74,8 +74,8 @@ class Nvme {
   void range(const Tier& tier);
   void verify();
   void begin_phase(const std::string& phase);
-  void end_phase(const std::string& phase, const ReaderTally& sum);
-  ReaderTally sum_of(const std::vector<ReaderTally>& tallies) const;
+  void end_phase(const std::string& phase, const NvmeTally& sum);
+  NvmeTally sum_of(const std::vector<NvmeTally>& tallies) const;
 
   const RunContext& run_;
   Report& report_;
@@ -91,7 +91,7 @@ class Nvme {
 class Nvme::Stream : public ReadStream {
  public:
   Stream(Nvme& nvme, uint64_t seed, uint64_t count, uint64_t deadline, Writer* writer,
-         ReaderTally& tally)
+         NvmeTally& tally)
       : nvme_(nvme),
         random_(mix64(seed)),
         left_(count),
@@ -161,7 +161,7 @@ class Nvme::Stream : public ReadStream {
   bool ended_ = false;
   Record record_;
   std::array<Read, 64> reads_;
-  ReaderTally& tally_;
+  NvmeTally& tally_;
 };
 
 void Nvme::begin_phase(const std::string& phase) {
@@ -171,7 +171,7 @@ void Nvme::begin_phase(const std::string& phase) {
   reset_peak_rss();
 }
 
-void Nvme::end_phase(const std::string& phase, const ReaderTally& sum) {
+void Nvme::end_phase(const std::string& phase, const NvmeTally& sum) {
   report_.add(phase, "rss_bytes", static_cast<double>(peak_rss_bytes()));
   if (sum.wrong != 0) {
     report_.fail(
@@ -179,9 +179,9 @@ void Nvme::end_phase(const std::string& phase, const ReaderTally& sum) {
   }
 }
 
-ReaderTally Nvme::sum_of(const std::vector<ReaderTally>& tallies) const {
-  ReaderTally sum;
-  for (const ReaderTally& tally : tallies) {
+NvmeTally Nvme::sum_of(const std::vector<NvmeTally>& tallies) const {
+  NvmeTally sum;
+  for (const NvmeTally& tally : tallies) {
     sum.reads.merge(tally.reads);
     sum.writes.merge(tally.writes);
     sum.wrong += tally.wrong;
@@ -194,7 +194,7 @@ ReaderTally Nvme::sum_of(const std::vector<ReaderTally>& tallies) const {
 bool Nvme::load() {
   begin_phase("load");
   WriteMeter meter(run_);
-  std::vector<ReaderTally> tallies(team_.threads());
+  std::vector<NvmeTally> tallies(team_.threads());
   std::vector<RateWindows> windows(team_.threads());
   std::vector<uint64_t> greatest(team_.threads(), 0);
   std::atomic<uint64_t> done{0};
@@ -238,7 +238,7 @@ bool Nvme::load() {
     report_.limited(print_text("%s after %s records", limit.c_str(), with_commas(done).c_str()));
   }
   report_.add("load", "ops_per_s", static_cast<double>(written_) / seconds);
-  const ReaderTally sum = sum_of(tallies);
+  const NvmeTally sum = sum_of(tallies);
   report_.add_latencies("load", sum.writes);
   report_rate_parts(report_, "load", windows[0], seconds);
   const Stopwatch drain;
@@ -262,7 +262,7 @@ void Nvme::reopen() {
 void Nvme::read(uint64_t depth) {
   const std::string phase = print_text("read_%lu", depth);
   begin_phase(phase);
-  std::vector<ReaderTally> tallies(team_.threads());
+  std::vector<NvmeTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
     Stream stream(*this, options_.seed + depth * team_.threads() + thread,
@@ -274,7 +274,7 @@ void Nvme::read(uint64_t depth) {
       reader->end();
     }
   });
-  const ReaderTally sum = sum_of(tallies);
+  const NvmeTally sum = sum_of(tallies);
   report_.add(phase, "ops_per_s", static_cast<double>(sum.reads.count()) / seconds);
   report_.add_latencies(phase, sum.reads);
   end_phase(phase, sum);
@@ -283,7 +283,7 @@ void Nvme::read(uint64_t depth) {
 void Nvme::mix(uint64_t depth) {
   const std::string phase = print_text("mix_%lu", depth);
   begin_phase(phase);
-  std::vector<ReaderTally> tallies(team_.threads());
+  std::vector<NvmeTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
     const std::unique_ptr<Writer> writer = engine_.writer();
@@ -296,7 +296,7 @@ void Nvme::mix(uint64_t depth) {
       reader->end();
     }
   });
-  const ReaderTally sum = sum_of(tallies);
+  const NvmeTally sum = sum_of(tallies);
   written_ += sum.writes.count();
   const std::string reads = print_text("mix_read_%lu", depth);
   const std::string writes = print_text("mix_write_%lu", depth);
@@ -313,10 +313,10 @@ void Nvme::mix(uint64_t depth) {
 
 void Nvme::range(const Tier& tier) {
   begin_phase(tier.phase);
-  std::vector<ReaderTally> tallies(team_.threads());
+  std::vector<NvmeTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t start) {
     const std::unique_ptr<Reader> reader = engine_.reader();
-    ReaderTally& tally = tallies[thread];
+    NvmeTally& tally = tallies[thread];
     StampSink sink(options_.value_bytes, options_.key_bytes);
     uint64_t random = mix64(options_.seed + tier.entries_max + thread);
     const uint64_t end = deadline(start);
@@ -340,7 +340,7 @@ void Nvme::range(const Tier& tier) {
     }
     tally.wrong += sink.errors();
   });
-  const ReaderTally sum = sum_of(tallies);
+  const NvmeTally sum = sum_of(tallies);
   report_.add(tier.phase, "ops_per_s", static_cast<double>(sum.reads.count()) / seconds);
   report_.add(tier.phase, "entries_per_s", static_cast<double>(sum.entries) / seconds);
   report_.add_latencies(tier.phase, sum.reads);

@@ -18,10 +18,9 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kValuesCompared =
-    10'000;                            // values that are compared to the last byte afterwards
-constexpr uint64_t kKeysOfView = 256;  // keys that a reader asks for before it looks again
-constexpr size_t kRoundsOfEnds = 10;   // the first and the last rounds have figures of their own
+constexpr uint64_t kCompared = 10'000;  // values that are compared to the last byte afterwards
+constexpr uint64_t kKeysOfView = 256;   // keys that a reader asks for before it looks again
+constexpr size_t kRoundsOfEnds = 10;    // the first and the last rounds have figures of their own
 constexpr uint64_t kScaleSampleEvery = 16;  // one single get in so many is timed by itself
 
 // What one reader found out. The count is read by the writer while it runs.
@@ -287,7 +286,7 @@ void Scale::verify() {
                             with_commas(sink.errors()).c_str()));
   }
   uint64_t wrong = 0;
-  for (uint64_t i = 0; i < std::min(kValuesCompared, committed); ++i) {
+  for (uint64_t i = 0; i < std::min(kCompared, committed); ++i) {
     record_->make_key_of(scale(mix64(i), committed));
     std::string_view value;
     wrong += reader->get(record_->key(), value) && record_->is_whole_value(value) ? 0 : 1;

@@ -114,7 +114,7 @@ enum class Follow : uint8_t { kWhereBusy, kFirst };
 
 Result<WatchedDatabase> open_with(const std::string& directory, const Options& options,
                                   Follow how) {
-  std::optional<Status> not_followed;
+  Status not_followed;
   if (how == Follow::kFirst) {
     Result<WatchedDatabase> followed = follow(directory, options);
     if (followed.ok() || !cannot_follow(followed.status())) return followed;
@@ -123,14 +123,14 @@ Result<WatchedDatabase> open_with(const std::string& directory, const Options& o
   Result<std::unique_ptr<Db>> opened = Db::open(directory, options);
   if (opened.ok()) return WatchedDatabase{std::move(*opened), nullptr};
   if (!options.read_only || !opened.status().is(StatusCode::kBusy)) return opened.status();
-  if (!not_followed) {
+  if (how == Follow::kWhereBusy) {
     Result<WatchedDatabase> followed = follow(directory, options);
     if (followed.ok() || !cannot_follow(followed.status())) return followed;
     not_followed = followed.status();
   }
   return Status(StatusCode::kBusy,
                 std::string(opened.status().message()) +
-                    "; it cannot be followed: " + std::string(not_followed->message()));
+                    "; it cannot be followed: " + std::string(not_followed.message()));
 }
 
 Result<WatchedDatabase> open(const CommonOptions& common, Access access,

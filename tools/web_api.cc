@@ -51,17 +51,19 @@ HttpResponse WebApi::answer(const HttpRequest& request) const {
   static const std::pair<std::string_view, Answer> kAnswers[] = {
       {"/api/trees", &WebApi::trees},     {"/api/entries", &WebApi::entries},
       {"/api/value", &WebApi::value},     {"/api/containers", &WebApi::containers},
-      {"/api/explain", &WebApi::explain}, {"/api/metrics", &WebApi::metrics}};
+      {"/api/explain", &WebApi::explain}, {"/api/metrics", nullptr}};
   for (const auto& [name, function] : kAnswers) {
     if (path != name) continue;
     std::shared_ptr<Db> db = database_.db;
+    Status gone_on;
     if (database_.follower) {
       // Where it cannot go on now, what it has shown until now is better than nothing; metrics says
       // so.
-      Result<std::shared_ptr<Db>> latest = database_.follower->latest();
-      db = latest.ok() ? *std::move(latest) : database_.follower->view();
+      gone_on = database_.follower->refresh();
+      db = database_.follower->view();
     }
-    Result<std::string> body = (this->*function)(*db, request);
+    Result<std::string> body =
+        function == nullptr ? metrics(*db, gone_on) : (this->*function)(*db, request);
     return body.ok() ? HttpResponse{.body = *std::move(body)} : error_response(body.status());
   }
   return error_response(Status(StatusCode::kNotFound, "no such page"));
@@ -180,14 +182,11 @@ Result<std::string> WebApi::explain(Db& db, const HttpRequest& request) const {
   return json.end_object().text();
 }
 
-Result<std::string> WebApi::metrics(Db& db, const HttpRequest&) const {
+Result<std::string> WebApi::metrics(Db& db, const Status& gone_on) const {
   Json json;
   json.begin_object().field("path", db.path());
   json.field("mode", database_.follower ? "follower" : "read_only");
-  if (database_.follower) {
-    const Status gone_on = database_.follower->refresh();
-    if (!gone_on.ok()) json.field("behind", gone_on.to_string());
-  }
+  if (!gone_on.ok()) json.field("behind", gone_on.to_string());
   const Result<Counters> counters = read_counters(db.path());
   if (counters.ok()) {
     json.begin_object("process").field("pid", counters->pid).field("alive", counters->alive);

@@ -44,7 +44,8 @@ class WebApi {
   Result<std::string> value(Db& db, const HttpRequest& request) const;
   Result<std::string> containers(Db& db, const HttpRequest& request) const;
   Result<std::string> explain(Db& db, const HttpRequest& request) const;
-  Result<std::string> metrics(Db& db, const HttpRequest& request) const;
+  // `gone_on`: of the follower, if there is one.
+  Result<std::string> metrics(Db& db, const Status& gone_on) const;
 
   WatchedDatabase database_;
 };

@@ -24,6 +24,25 @@ namespace hawthorn::c {
 
 namespace {
 
+// An option that is a function: `make` makes it of the shared context, which is the library's when
+// nothing throws any more. `given` is NULL: there is none.
+template <typename Option, typename Call, typename Make>
+hawthorn_code set_callback(hawthorn_options* options, Option Options::* option, Call* given,
+                           void* context, hawthorn_destroy destroy, hawthorn_error** error,
+                           Make&& make) {
+  return call(error, [&]() -> Status {
+    if (Status s = need(OptionsGiven(options)); !s.ok()) return s;
+    if (given == nullptr) {
+      options->options.*option = nullptr;
+      return {};
+    }
+    auto shared = std::make_shared<Context>(context, nullptr);
+    options->options.*option = make(shared);
+    shared->own(destroy);
+    return {};
+  });
+}
+
 // Adds what `make` makes: room for it comes first, so that nothing throws behind it.
 template <typename List, typename Make>
 void add_to(List* list, Make&& make) {
@@ -146,58 +165,39 @@ hawthorn_code hawthorn_options_set_scrub_bytes_per_second(hawthorn_options* opti
 hawthorn_code hawthorn_options_set_log(hawthorn_options* options, hawthorn_log_callback log,
                                        void* context, hawthorn_destroy destroy,
                                        hawthorn_error** error) {
-  return call(error, [&]() -> Status {
-    if (Status s = need(OptionsGiven(options)); !s.ok()) return s;
-    if (log == nullptr) {
-      options->options.log = nullptr;
-      return {};
-    }
-    auto shared = std::make_shared<Context>(context, nullptr);
-    options->options.log = [log, shared](hawthorn::LogLevel level, std::string_view message) {
-      const std::string text(message);
-      log(shared->get(), static_cast<hawthorn_log_level>(level), text.c_str(), text.size());
-    };
-    shared->own(destroy);
-    return {};
-  });
+  return hawthorn::c::set_callback(
+      options, &Options::log, log, context, destroy, error, [log](std::shared_ptr<Context> shared) {
+        return [log, shared](hawthorn::LogLevel level, std::string_view message) {
+          const std::string text(message);
+          log(shared->get(), static_cast<hawthorn_log_level>(level), text.c_str(), text.size());
+        };
+      });
 }
 
 hawthorn_code hawthorn_options_set_open_progress(hawthorn_options* options,
                                                  hawthorn_open_progress progress, void* context,
                                                  hawthorn_destroy destroy, hawthorn_error** error) {
-  return call(error, [&]() -> Status {
-    if (Status s = need(OptionsGiven(options)); !s.ok()) return s;
-    if (progress == nullptr) {
-      options->options.open_progress = nullptr;
-      return {};
-    }
-    auto shared = std::make_shared<Context>(context, nullptr);
-    options->options.open_progress = [progress, shared](uint64_t done, uint64_t all) {
-      return hawthorn::c::take_error(progress(shared->get(), done, all));
-    };
-    shared->own(destroy);
-    return {};
-  });
+  return hawthorn::c::set_callback(
+      options, &Options::open_progress, progress, context, destroy, error,
+      [progress](std::shared_ptr<Context> shared) {
+        return [progress, shared](uint64_t done, uint64_t all) {
+          return hawthorn::c::take_error(progress(shared->get(), done, all));
+        };
+      });
 }
 
 hawthorn_code hawthorn_options_set_on_expiry(hawthorn_options* options,
                                              hawthorn_expiry_callback on_expiry, void* context,
                                              hawthorn_destroy destroy, hawthorn_error** error) {
-  return call(error, [&]() -> Status {
-    if (Status s = need(OptionsGiven(options)); !s.ok()) return s;
-    if (on_expiry == nullptr) {
-      options->options.on_expiry = nullptr;
-      return {};
-    }
-    auto shared = std::make_shared<Context>(context, nullptr);
-    options->options.on_expiry = [on_expiry, shared](std::string_view tree, std::string_view key,
-                                                     std::string_view value) {
-      on_expiry(shared->get(), tree.data(), tree.size(), key.data(), key.size(), value.data(),
-                value.size());
-    };
-    shared->own(destroy);
-    return {};
-  });
+  return hawthorn::c::set_callback(
+      options, &Options::on_expiry, on_expiry, context, destroy, error,
+      [on_expiry](std::shared_ptr<Context> shared) {
+        return [on_expiry, shared](std::string_view tree, std::string_view key,
+                                   std::string_view value) {
+          on_expiry(shared->get(), tree.data(), tree.size(), key.data(), key.size(), value.data(),
+                    value.size());
+        };
+      });
 }
 
 hawthorn_code hawthorn_options_add_listener(hawthorn_options* options,
