@@ -1,9 +1,13 @@
-# The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
+# Each command installs the packages that it needs and the machine lacks (scripts/install_deps.sh).
 
-.PHONY: all demo report test test-compat test-aarch64 reliability coverage fuzz build packages docs format help
+.PHONY: all build install check demo report test test-compat test-aarch64 reliability coverage fuzz packages docs format help
 all: build
 
 help:
+	@echo "make build        the library and the command, in build/release"
+	@echo "make install      builds and installs them with headers, manual page and completions:"
+	@echo "                  PREFIX=/usr/local, DESTDIR="
+	@echo "make check        style, layering, unit tests and a short model run, in minutes"
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
 	@echo "make report       the benchmark documents' workloads on all engines: build/report/index.html,"
 	@echo "                  in HAWTHORN_REPORT_MINUTES (20 by default)"
@@ -14,7 +18,6 @@ help:
 	@echo "                  target, and the long tests, of the shims too"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
-	@echo "make build        the release build, in build/release"
 	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
 	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
@@ -41,15 +44,26 @@ coverage:
 	scripts/coverage.sh
 
 fuzz:
-	scripts/install_deps.sh
+	scripts/install_deps.sh core test
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	HAWTHORN_FUZZ_SECONDS=$${HAWTHORN_FUZZ_SECONDS:-600} scripts/fuzz.sh
 
 build:
-	scripts/install_deps.sh
+	scripts/install_deps.sh core
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset release --target hawthorn_installed
+
+# A tree that is there is brought up to date and not configured again: under sudo, nothing in it
+# becomes root's.
+PREFIX ?= /usr/local
+install:
+	test -e build/release/build.ninja || $(MAKE) build
+	cmake --build --preset release --target hawthorn_installed
+	cmake --install build/release --component hawthorn --prefix "$(PREFIX)"
+
+check:
+	scripts/check.sh
 
 packages:
 	scripts/package.sh

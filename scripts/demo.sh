@@ -15,9 +15,9 @@ cd "$(dirname "$0")/.."
 build=${HAWTHORN_DEMO_BUILD:-}
 if [ -z "$build" ]; then
   build=build/release
-  scripts/install_deps.sh
+  scripts/install_deps.sh core bench
   cmake --preset release
-  cmake --build --preset release --target hawthorn hawthorn-bench
+  cmake --build --preset release --target hawthorn_installed hawthorn-bench
 fi
 bench=$build/bin/hawthorn-bench
 started=$SECONDS
