@@ -11,7 +11,8 @@ help:
 	@echo "make demo         the main job: a bank, benchmarked, killed, reopened and validated"
 	@echo "make report       the benchmark documents' workloads on all engines: build/report/index.html,"
 	@echo "                  in HAWTHORN_REPORT_MINUTES (20 by default)"
-	@echo "make test         every check and test, in four builds; STAGES=\"style tsan\": only these"
+	@echo "make test         the gate: every check and test that judges a change; STAGES=\"style tsan\":"
+	@echo "                  only these"
 	@echo "make test-compat  tests of the shims for other engines' APIs, and of the bindings"
 	@echo "make test-aarch64 builds for aarch64, and tests under an emulator"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
@@ -29,16 +30,16 @@ report:
 	scripts/report.sh
 
 test:
-	scripts/test.sh $(STAGES)
+	scripts/test.py $(STAGES)
 
 test-compat:
-	scripts/test.sh compat compat-asan bindings
+	scripts/test.py compat compat-asan bindings
 
 test-aarch64:
-	scripts/test.sh aarch64
+	scripts/test.py aarch64
 
 reliability:
-	scripts/test.sh reliability long compat-long
+	scripts/test.py reliability long
 
 coverage:
 	scripts/coverage.sh

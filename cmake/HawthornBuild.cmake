@@ -21,13 +21,13 @@
 #                          what a script or another program calls to run TARGET: its file, or one
 #                          that calls the emulator of a cross build
 #
-# Labels decide where scripts/test.sh runs a test:
+# Labels decide where scripts/test.py runs a test:
 #   concurrency   several threads against the engine: these run under ThreadSanitizer
 #   long          minutes of work (ten million operations against the model): `make reliability`
 #   package       needs the whole build installed: release only
 #
-# HAWTHORN_TEST_EXCLUDED is a file of tests that are left out, one pattern (as for --gtest_filter) in
-# a line. No test has a time limit that a slow machine could meet: HAWTHORN_TEST_TIMEOUT seconds
+# HAWTHORN_TEST_EXCLUDED is a file of tests that are left out, one pattern (as for --gtest_filter)
+# in a line. No test has a time limit that a slow machine could meet: HAWTHORN_TEST_TIMEOUT seconds
 # only end what hangs.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -4,17 +4,19 @@
 #
 #   scripts/reliability.sh            2,000 seeds, 500 kills, 1,000 power cuts, 60 s of
 #                                     each fuzz target
+#   scripts/reliability.sh gate       200 seeds, 50 kills and 100 power cuts, always the same
+#                                     ones: the part that the gate runs
 #   scripts/reliability.sh campaign [MINUTES] [seeds|kills|cuts|fuzz]...
 #                                     goes on for so many minutes (60) with seeds that no campaign
 #                                     has run before, of these parts or of all; adds up in
 #                                     docs/reliability-totals.tsv; of fuzzing, the seconds of
 #                                     processor time that the targets took
 #
-# Needs the presets release and fuzz, and builds them. One line for each part says `passed PART` or
-# `FAILED PART`, with the command that repeats it, and how long it took; the last line is
-# `N passed, N failed`. What a part that failed has left, databases, recordings and its log, stays
-# in build/reliability/PART-SEED; inputs of fuzz targets stay in build/fuzz/findings. Exits with 1
-# when something failed.
+# Builds what it needs of the presets compat and, but for `gate`, fuzz. One line for each part says
+# `passed PART` or `FAILED PART`, with the command that repeats it, and how long it took; the last
+# line is `N passed, N failed`. What a part that failed has left, databases, recordings and its log,
+# stays in build/reliability/PART-SEED; inputs of fuzz targets stay in build/fuzz/findings. Exits
+# with 1 when something failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -28,13 +30,18 @@ mkdir -p "$logs"
 pass() { passed=$((passed + 1)); echo "passed $1"; }
 fail() { failed=$((failed + 1)); echo "FAILED $1"; }
 
+build_crashes() {
+  cmake --preset compat >/dev/null &&
+    cmake --build --preset compat -j "$jobs" --target simulate kills power_cuts \
+      >"$logs/build.log" 2>&1
+}
+
 build() {
-  scripts/install_deps.sh &&
-    cmake --preset release >/dev/null &&
-    cmake --build --preset release -j "$jobs" --target simulate kills power_cuts \
-      >"$logs/build.log" 2>&1 &&
-    cmake --preset fuzz >/dev/null &&
-    cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1
+  scripts/install_deps.sh core test &&
+    build_crashes &&
+    { [ "${1:-}" = gate ] ||
+      { cmake --preset fuzz >/dev/null &&
+        cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1; }; }
 }
 
 # The programs end with this script.
@@ -162,11 +169,15 @@ if [ "${1:-}" = campaign ]; then
   done
 fi
 
-if ! build; then
+if ! build "${1:-}"; then
   tail -n 20 "$logs/build.log"
   fail "build"
 elif [ "${1:-}" = campaign ]; then
   campaign "$minutes" "${parts[@]}"
+elif [ "${1:-}" = gate ]; then
+  run_seeds 1000000 200
+  run_kills 1000000 50
+  run_cuts 1000000 100
 else
   # Other seeds than those of campaigns, and the same ones in every run.
   run_seeds 1000000 2000

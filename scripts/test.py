@@ -135,8 +135,18 @@ def read_lines(text):
     return results
 
 
+def budget(text, minutes):
+    """What .ci/budget.tsv allows, and what is left of it after so many minutes."""
+    rows = [line.split("\t") for line in text.splitlines() if line and line[0] != "#"][1:]
+    now = sum(float(row[0]) for row in rows if row[1] == "yes")
+    later = sum(float(row[0]) for row in rows)
+    return (f"Budget: {now:.0f} minutes, {later:.0f} with all that is to come; "
+            f"{minutes:.1f} used, {now - minutes:.1f} left")
+
+
 class Run:
     def __init__(self):
+        self.began = time.monotonic()
         processors = os.cpu_count() or 1
         self.results = Results()
         self.rows = []  # (stage, what, seconds)
@@ -226,7 +236,7 @@ class Run:
 
     def style(self):
         began = time.monotonic()
-        for script in ("layering", "style", "breaks"):
+        for script in ("layering", "style", "breaks", "gate"):
             if self.call("python3", "-B", f"tests/tidy/{script}_test.py") == 0:
                 self.results.passed += 1
             else:
@@ -244,7 +254,7 @@ class Run:
 
     def release(self):
         self.fetch_sqlite()
-        self.preset("compat", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks)$",
+        self.preset("compat", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks|gate)$",
                     name="release")
 
     def asan(self):
@@ -305,7 +315,9 @@ class Run:
         print("\nStages, in seconds:")
         for stage, what, seconds in self.rows:
             print(f"{seconds:8.0f}  {stage}: {what}")
-        print(f"{sum(row[2] for row in self.rows):8.0f}  all")
+        took = time.monotonic() - self.began
+        print(f"{took:8.0f}  all")
+        print(budget((REPOSITORY / ".ci" / "budget.tsv").read_text(encoding="utf-8"), took / 60))
         for name in results.skipped:
             print(f"skipped {name}")
         for name in results.failures:
