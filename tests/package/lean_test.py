@@ -64,8 +64,8 @@ class Lean(unittest.TestCase):
         version = run(prefix / "bin/hawthorn", "--version")
         self.assertIn(arguments.version, version)
         names = {str(path.relative_to(prefix)) for path in prefix.rglob("*")}
-        for name in ("include/hawthorn/db.h", "include/hawthorn/c/db.h", "share/man/man1/hawthorn.1",
-                     "share/bash-completion/completions/hawthorn",
+        for name in ("include/hawthorn/db.h", "include/hawthorn/c/db.h",
+                     "share/man/man1/hawthorn.1", "share/bash-completion/completions/hawthorn",
                      "share/doc/hawthorn/hawthorn.cdx.json"):
             self.assertIn(name, names)
         for pattern in ("**/libhawthorn.so", "**/libhawthorn.a", "**/pkgconfig/hawthorn.pc",
@@ -77,7 +77,9 @@ class Lean(unittest.TestCase):
         # It has the target `hawthorn_installed` build them; what need not be there is optional.
         rules = {}
         for room in ("bench", "cmake", "examples", "shims", "src", "tools"):
-            for path in [*(SOURCE / room).rglob("CMakeLists.txt"), *(SOURCE / room).glob("*.cmake")]:
+            for path in (SOURCE / room).rglob("*"):
+                if path.name != "CMakeLists.txt" and path.suffix != ".cmake":
+                    continue
                 for rule in re.findall(r"\binstall\(TARGETS[^)]*\)", path.read_text()):
                     rules[rule] = str(path.relative_to(SOURCE))
         self.assertEqual({path for rule, path in rules.items() if "OPTIONAL" not in rule},
