@@ -50,9 +50,8 @@ mount -t proc proc "$root/proc"
 trap 'umount "$root/proc"' EXIT
 inside dpkg-query -W -f '${Package}\n' | sort >"$root/packages-before"
 
-started=$SECONDS
-inside make -C /hawthorn build 2>&1 | tee "$root/build.log"
-took=$((SECONDS - started))
+TIMEFORMAT='%0R s, %0U s of processor time'
+{ time inside make -C /hawthorn build 2>&1 | tee "$root/build.log"; } 2>"$root/build-time"
 inside dpkg-query -W -f '${Package}\n' | sort >"$root/packages-after"
 
 inside make -C /hawthorn install PREFIX=/usr >"$root/install.log"
@@ -64,4 +63,4 @@ echo
 sed -n 's/^install_deps: installing /named: /p' "$root/build.log"
 echo "with what those need: $(comm -13 "$root"/packages-before "$root"/packages-after | xargs)"
 echo "steps: $(sed -nE 's,^\[([0-9]+)/[0-9]+\].*,\1,p' "$root/build.log" | tail -n 1)"
-echo "make build took $took s, installing packages included, on $(nproc) processors"
+echo "make build, with installing packages, on $(nproc) processors: $(cat "$root/build-time")"
