@@ -22,6 +22,7 @@
 #                          that calls the emulator of a cross build
 #
 # Labels decide where scripts/test.py runs a test:
+#   unit          beside the code, and what else judges most changes in a moment: `make check`
 #   concurrency   several threads against the engine: these run under ThreadSanitizer
 #   long          minutes of work (ten million operations against the model): `make reliability`
 #   package       needs the whole build installed: release only
@@ -150,8 +151,9 @@ endfunction()
 if(HAWTHORN_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  # What the ThreadSanitizer preset builds and runs: the programs labelled `concurrency`.
+  # The programs with a label: what the stages tsan and check build.
   add_custom_target(hawthorn_concurrency_tests)
+  add_custom_target(hawthorn_unit_tests)
 
   # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
   # is slow in itself: little optimisation or none (sanitizers take four times as long to compile
@@ -232,9 +234,11 @@ function(hawthorn_test name)
     set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" COST ${arg_SHARDS}
       TIMEOUT ${HAWTHORN_TEST_TIMEOUT} ENVIRONMENT "${environment}")
   endforeach()
-  if("concurrency" IN_LIST arg_LABELS)
-    add_dependencies(hawthorn_concurrency_tests ${name})
-  endif()
+  foreach(label unit concurrency)
+    if(label IN_LIST arg_LABELS)
+      add_dependencies(hawthorn_${label}_tests ${name})
+    endif()
+  endforeach()
 endfunction()
 
 # The precompiled header is that of programs: libraries are compiled for those alone, too.
@@ -323,10 +327,10 @@ function(hawthorn_layer name)
     set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
   endif()
   if(HAWTHORN_BUILD_TESTS AND tests)
-    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static)
+    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static LABELS unit)
   endif()
   if(HAWTHORN_BUILD_TESTS AND concurrency_tests)
     hawthorn_test(${name}_concurrency_test SOURCES ${concurrency_tests}
-      LINK hawthorn_testing hawthorn_static LABELS concurrency)
+      LINK hawthorn_testing hawthorn_static LABELS concurrency unit)
   endif()
 endfunction()
