@@ -7,7 +7,7 @@
 # python3 -m http.server --directory build/site
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source scripts/download.sh
+. scripts/download.sh
 scripts/install_deps.sh docs
 
 environment=build/docs-site
@@ -15,8 +15,7 @@ requirements=scripts/docs_requirements.txt
 if ! cmp -s "$requirements" "$environment/installed.txt"; then
   rm -rf "$environment"
   python3 -m venv "$environment"
-  try_download PyPI "$environment/bin/pip" install --quiet --disable-pip-version-check \
-    -r "$requirements"
+  pip_install "$environment" -r "$requirements"
   cp "$requirements" "$environment/installed.txt"
 fi
 

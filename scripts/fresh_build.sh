@@ -11,7 +11,7 @@
 # stays for a look at it: delete it when done.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source scripts/download.sh
+. scripts/download.sh
 
 if [ $# -ne 1 ] || [[ $1 == -* ]]; then
   sed -n '2,/^set/{s/^# \{0,1\}//;/^set/!p}' "$0" >&2
@@ -30,12 +30,10 @@ root=$(cd "$1" && pwd)
 
 read -r mirror < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' |
   sed -n 's/ bookworm$//p')
-bootstrap() {
-  find "$root" -mindepth 1 -delete
-  debootstrap --variant=minbase --include=make,ca-certificates bookworm "$root" "$mirror" \
-    >"$root.log" 2>&1
-}
-try_download "Debian's packages" bootstrap
+download "Debian's packages" bash -c '
+  find "$1" -mindepth 1 -delete
+  debootstrap --variant=minbase --include=make,ca-certificates bookworm "$1" "$2" >"$1.log" 2>&1
+  ' bash "$root" "$mirror"
 rm -f "$root/etc/apt/sources.list"
 cp -r /etc/apt/sources.list /etc/apt/sources.list.d "$root/etc/apt/" 2>/dev/null || true
 cp -rn /etc/apt/apt.conf.d /etc/apt/preferences.d "$root/etc/apt/"

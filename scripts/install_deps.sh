@@ -15,7 +15,7 @@
 # for nothing when all of them are there. Downloads are tried for five minutes (download.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-source scripts/download.sh
+. scripts/download.sh
 
 core=(
   cmake ninja-build g++ pkg-config
@@ -103,20 +103,9 @@ install_missing() {
   fi
   echo "install_deps: installing ${missing[*]}"
   local install=(apt-get install -y -q --no-install-recommends)
-  try_download "Debian's packages" download_missing
+  download "Debian's packages" "${as_root[@]}" apt-get update -q
+  download "Debian's packages" "${as_root[@]}" "${install[@]}" --download-only "${missing[@]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" "${missing[@]}"
-}
-
-# Of install_missing.
-download_missing() {
-  "${as_root[@]}" apt-get update -q &&
-    "${as_root[@]}" "${install[@]}" --download-only "${missing[@]}"
-}
-
-# Of unpack_arm64. A source that has nothing for arm64 fails; what has to be there is seen after it.
-download_arm64() {
-  apt-get update -q || echo "install_deps: not all of apt's sources answered" >&2
-  apt-get install -y -q --no-install-recommends --download-only "$@"
 }
 
 # The libraries of arm64, unpacked in a directory of their own (HAWTHORN_AARCH64_ROOT, by default
@@ -134,7 +123,7 @@ unpack_arm64() {
   fi
   echo "install_deps: unpacking for arm64 in $root: ${wanted[*]}"
   rm -rf "$root"
-  archives=$(download_cache arm64)
+  archives=$(cache_folder)/arm64
   mkdir -p "$root"/apt/state/lists/partial "$root"/apt/cache "$archives/partial"
   : >"$root/apt/status"
   cat >"$root/apt/apt.conf" <<EOF
@@ -146,7 +135,10 @@ Dir::State::status "$root/apt/status";
 Dir::Cache "$root/apt/cache";
 Dir::Cache::archives "$archives";
 EOF
-  APT_CONFIG=$root/apt/apt.conf try_download "Debian's packages" download_arm64 "${wanted[@]}"
+  # A source that has nothing for arm64 fails; what has to be there is seen after it.
+  APT_CONFIG=$root/apt/apt.conf download "Debian's packages" bash -c '
+    apt-get update -q || echo "install_deps: not all of the sources of apt answered" >&2
+    apt-get install -y -q --no-install-recommends --download-only "$@"' bash "${wanted[@]}"
   # Of what was downloaded before, the versions that were replaced.
   APT_CONFIG=$root/apt/apt.conf apt-get autoclean -q
   for archive in "$archives"/*.deb; do
