@@ -217,7 +217,7 @@ class RoundTrip(CommandCase):
             line = load.stderr.readline()
             out, _ = load.communicate(text[2_000_000:])
         self.assertEqual((load.returncode, out), (0, b""))
-        self.assertRegex(line.decode(), r"loaded [0-9.]+ MB, [0-9.]+ .?B/s, \d+:\d\d\n")
+        self.assertRegex(line.decode(), r"loaded [0-9.]+ .?B, [0-9.]+ .?B/s, \d+:\d\d\n")
 
 
 class Malformed(CommandCase):
