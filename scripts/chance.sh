@@ -23,7 +23,16 @@ cd "$(dirname "$0")/.." || exit 1
 . scripts/campaign.sh
 
 logs=$PWD/build/chance
+burners=()
 mkdir -p "$logs"
+
+# An interruption, too, leaves neither processes nor the folders of tests.
+clean_up() {
+  [ ${#burners[@]} -eq 0 ] || kill "${burners[@]}" 2>/dev/null
+  rm -rf "$logs/run-$$-"*
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
 
 usage() {
   sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "$0" >&2
@@ -34,12 +43,10 @@ is_count() { [[ $1 =~ ^[1-9][0-9]*$ ]]; }
 
 start_burners() {
   local count=${HAWTHORN_BURNERS:-$(($(nproc) < 2 ? 2 : $(nproc)))} i
-  burners=()
   for ((i = 0; i < count; ++i)); do
     bound bash -c 'while :; do :; done' &
     burners+=($!)
   done
-  trap 'kill "${burners[@]}" 2>/dev/null' EXIT
 }
 
 # run_stage TOTAL NAME STAGE: one stage of scripts/test.sh, counted under TOTAL
@@ -95,7 +102,7 @@ delays() {
 # once TREE LOG SEED PROGRAM FILTER: one run, in a folder of its own; its log stays if it fails
 once() {
   local tree=$1 log=$2 seed=$3 program=$4 filter=$5 folder code
-  folder=$(mktemp -d "$logs/run-XXXXXX") || return 1
+  folder=$(mktemp -d "$logs/run-$$-XXXXXX") || return 1
   local -x TMPDIR=$folder TEST_TMPDIR=$folder HAWTHORN_SEED=$seed
   if [ "$program" = ctest ]; then
     bound timeout 900 ctest --test-dir "$tree" --no-tests=error --output-on-failure --timeout 900 \
