@@ -20,15 +20,11 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
-totals=docs/reliability-totals.tsv
-logs=$PWD/build/reliability
-passed=0
-failed=0
-mkdir -p "$logs"
+. scripts/campaign.sh
 
-pass() { passed=$((passed + 1)); echo "passed $1"; }
-fail() { failed=$((failed + 1)); echo "FAILED $1"; }
+jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
+logs=$PWD/build/reliability
+mkdir -p "$logs"
 
 build_crashes() {
   cmake --preset compat >/dev/null &&
@@ -43,9 +39,6 @@ build() {
       { cmake --preset fuzz >/dev/null &&
         cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1; }; }
 }
-
-# The programs end with this script.
-bound() { setpriv --pdeathsig TERM "$@"; }
 
 # run_program PART FIRST_SEED PROGRAM ARGUMENTS...: its last line tells what it did. The program
 # works in the folder in which its log is.
@@ -105,15 +98,6 @@ count_used() {
     split($2, s, /[ms]/)
     print int((u[1] + s[1]) * 60 + u[2] + s[2])
   }' "$logs/times")
-}
-
-total() { awk -v name="$1" -F '\t' '$1 == name {print $2}' "$totals"; }
-
-# add NAME COUNT FAILED: the file is replaced as a whole, so an interruption leaves one or the other
-add() {
-  awk -v name="$1" -v count="$2" -v bad="$3" -F '\t' -v OFS='\t' \
-    '$1 == name {$2 += count; $3 += bad} {print}' "$totals" >"$totals.new" &&
-    mv "$totals.new" "$totals"
 }
 
 # Each part goes on where the last campaign has ended.

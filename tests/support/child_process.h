@@ -36,10 +36,8 @@ void kill_at_random(pid_t child, const Shared& shared, Prng& prng, uint64_t ofte
                     uint64_t seldom_us) {
   ASSERT_GT(child, 0);
   if (!prng.one_in(4)) {
-    for (int wait = 0; shared.opened.load() == 0 && shared.failed.load() == 0; ++wait) {
-      ASSERT_LT(wait, 300000) << "the child does not open";
-      usleep(100);
-    }
+    ASSERT_TRUE(wait_until([&] { return shared.opened.load() != 0 || shared.failed.load() != 0; }))
+        << "the child does not open";
   }
   usleep(static_cast<useconds_t>(prng.below(prng.one_in(3) ? seldom_us : often_us)));
   ASSERT_EQ(kill(child, SIGKILL), 0);
