@@ -4,7 +4,7 @@ Ours is the strong green and the wide line; engines of one family are of one hue
 hollow mark tells them apart where colours do not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ STYLES = (
     Style("theirs", "#7b1fa2", "#d48cf5", width=2.4),
     Style("theirs2", "#b05fd0", "#ecc5fb", "6 3", 2.0),
     Style("other", "#777777", "#bbbbbb", "4 2"),
+    Style("unfair", "#d40000", "#ff5c5c"),
 )
 BY_SLOT = {style.slot: style for style in STYLES}
 
@@ -47,8 +48,18 @@ SLOTS = {
 }
 
 
+# Behind the name of an engine whose library was built with assertions: all of these are red, and
+# dashes tell them apart.
+UNFAIR = " (assertions)"
+UNFAIR_DASHES = ("1 2", "6 3", "2 4", "8 3 2 3")
+
+
 def style_of(engine):
-    return BY_SLOT[SLOTS.get(engine, "other")]
+    if not engine.endswith(UNFAIR):
+        return BY_SLOT[SLOTS.get(engine, "other")]
+    places = list(BY_SLOT)
+    place = places.index(SLOTS.get(engine.removesuffix(UNFAIR), "other"))
+    return replace(BY_SLOT["unfair"], dash=UNFAIR_DASHES[place % len(UNFAIR_DASHES)])
 
 
 def variables(dark):
