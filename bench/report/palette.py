@@ -29,6 +29,7 @@ STYLES = (
     Style("leveldb", "#6d4c41", "#c9a395", "8 3 2 3"),
     Style("wired", "#607d8b", "#a9c0cc", "2 2"),
     Style("tides", "#00838f", "#4dd9e6", "8 3 2 3"),
+    Style("tupl", "#5b8c00", "#b5e04a", "2 2"),
     Style("theirs", "#7b1fa2", "#d48cf5", width=2.4),
     Style("theirs2", "#b05fd0", "#ecc5fb", "6 3", 2.0),
     Style("other", "#777777", "#bbbbbb", "4 2"),
@@ -44,6 +45,7 @@ SLOTS = {
     "lmdb": "lmdb", "lmdb-writemap": "lmdb2", "mdbx": "mdbx", "mdbx-writemap": "lmdb2",
     "sqlite": "sqlite", "leveldb": "leveldb", "wiredtiger": "wired", "tidesdb": "tides",
     "RocksDB": "rocks", "MDBX": "mdbx", "TidesDB": "tides",
+    "tupldb": "tupl",
     "PsiTri": "theirs", "HedgeDB": "theirs", "PsiTriRocks": "theirs2", "HedgeDB QD8": "theirs2",
 }
 
