@@ -17,9 +17,7 @@
 
 namespace hawthorn::bench {
 
-inline std::string sqlite_version() {
-  return std::string("SQLite ") + sqlite3_libversion();
-}
+inline std::string sqlite_version() { return std::string("SQLite ") + sqlite3_libversion(); }
 
 // What `PRAGMA synchronous` is set to.
 inline const char* sqlite_synchronous(SyncMode sync) {
