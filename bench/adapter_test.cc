@@ -24,7 +24,9 @@ namespace {
 
 std::vector<std::string> engine_names() {
   std::vector<std::string> names;
-  for (const EngineInfo& info : engines()) names.push_back(info.name);
+  for (const EngineInfo& info : engines()) {
+    if (info.program.empty()) names.push_back(info.name);
+  }
   return names;
 }
 

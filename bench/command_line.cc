@@ -375,7 +375,9 @@ std::vector<std::string> choose_engines(const std::string& text, Workload worklo
   std::vector<std::string> chosen;
   if (text == "all") {
     for (const EngineInfo& info : engines()) {
-      if (info.name != "memory") chosen.push_back(info.name);
+      const bool knows = info.program.empty() || workload == Workload::kBank ||
+                         workload == Workload::kUpsert || workload == Workload::kInsert;
+      if (info.name != "memory" && knows) chosen.push_back(info.name);
     }
     return chosen;
   }
@@ -633,7 +635,10 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kTatp, [&](CLI::App& sub) { add_tatp(sub, command, texts); });
     add("sql", "SQL statements of many kinds, each kind timed by itself", Workload::kSql,
         [&](CLI::App& sub) { add_sql(sub, command, texts); });
-    add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
+    add("engines", "List the engines of this build, and how their libraries were built",
+        Workload::kEngines, [&](CLI::App& sub) {
+          sub.add_option("--json", command.json_file, "Write the list to this file, too");
+        });
   }
   try {
     app.parse(argc, argv);

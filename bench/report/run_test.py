@@ -21,15 +21,17 @@ FAKE = """\
     #!/usr/bin/env python3
     import json, os, sys, time
     words = sys.argv[1:]
-    if words == ["engines"]:
-        print("hawthorn        this engine")
-        print("rocksdb         RocksDB, default options")
-        print("lmdb            LMDB, MDB_NOSYNC")
-        print("memory          a model")
-        print("not built: mdbx: mdbx.h not found")
-        sys.exit(0)
     def option(name):
         return words[words.index(name) + 1]
+    if words[0] == "engines":
+        checked = os.environ.get("FAKE_ASSERTIONS", "").split(",")
+        engines = [{"engine": name, "summary": "an engine", "version": name + " 1.0",
+                    "origin": "here", "compiler": None, "flags": "-O3",
+                    "assertions": None if name == "memory" else name in checked}
+                   for name in ("hawthorn", "rocksdb", "lmdb", "memory")]
+        json.dump({"engines": engines, "missing": ["mdbx: mdbx.h not found"]},
+                  open(option("--json"), "w"))
+        sys.exit(0)
     engine = option("--engines")
     os.makedirs(option("--db-path"), exist_ok=True)
     open(os.path.join(option("--db-path"), "data"), "w").close()
@@ -220,6 +222,19 @@ class Whole(Fake):
                             for line in self.lines))
         with open(os.path.join(out, "index.html"), encoding="utf-8") as file:
             self.assertRegex(file.read(), r'id="failed".*rocksdb.*wrong &lt;value&gt;')
+
+    def test_a_peer_with_assertions_runs_and_is_not_compared(self):
+        self.set("FAKE_ASSERTIONS", "rocksdb")
+        code, out = self.report()
+        self.assertEqual(code, 0, self.lines)
+        self.assertIn("upsert rocksdb", self.calls())
+        entries, _ = history.load(os.path.join(out, "history.jsonl"))
+        self.assertTrue(entries[0]["rows"])
+        for row in entries[0]["rows"].values():
+            self.assertEqual(list(row["peers"]), ["lmdb"])
+        with open(os.path.join(out, "index.html"), encoding="utf-8") as file:
+            self.assertRegex(file.read(),
+                             r'id="assertions".*rocksdb 1\.0; here; -O3; assertions on')
 
     def test_ours_that_fails_ends_with_1(self):
         self.set("FAKE_hawthorn", "fail")
