@@ -30,6 +30,7 @@ report:
 	scripts/report.sh
 
 test:
+	scripts/install_deps.sh core test bench docs
 	scripts/test.py $(STAGES)
 
 test-compat:
@@ -64,7 +65,7 @@ install:
 	cmake --install build/release --component hawthorn --prefix "$(PREFIX)"
 
 check:
-	scripts/check.sh
+	scripts/test.py check
 
 packages:
 	scripts/package.sh

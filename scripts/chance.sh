@@ -2,7 +2,7 @@
 # Looks for tests that fail by chance: because the machine is slow or does other things, because
 # another test uses the same port, directory or name, or because threads came in another order.
 #
-#   scripts/chance.sh load N [STAGE]...       the stages of scripts/test.sh (release, asan and tsan)
+#   scripts/chance.sh load N [STAGE]...       the stages of scripts/test.py (release, asan and tsan)
 #                                             N times, beside processes that take all processors
 #   scripts/chance.sh repeat N [PRESET [PATTERN]]
 #                                             each line of tests/waits.txt (those that match the
@@ -49,13 +49,13 @@ start_burners() {
   done
 }
 
-# run_stage TOTAL NAME STAGE: one stage of scripts/test.sh, counted under TOTAL
+# run_stage TOTAL NAME STAGE: one stage of scripts/test.py, counted under TOTAL
 run_stage() {
   local total=$1 name=$2 stage=$3 started=$SECONDS log=$logs/$2.log summary good bad
-  bound scripts/test.sh "$stage" >"$log" 2>&1
+  bound scripts/test.py "$stage" >"$log" 2>&1
   local code=$?
   summary=$(tail -n 1 "$log")
-  if [[ ! $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+  if [[ ! $summary =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ [0-9]+\ skipped)?$ ]]; then
     add "$total" 0 1
     fail "$name: no summary, it ended with $code; see $log"
     return
@@ -63,11 +63,11 @@ run_stage() {
   good=${BASH_REMATCH[1]}
   bad=${BASH_REMATCH[2]}
   add "$total" "$((good + bad))" "$bad"
-  if [ "$code" -eq 0 ] && [ "$bad" -eq 0 ] && ! grep -q '^NOT RUN ' "$log"; then
+  if [ "$code" -eq 0 ] && [ "$bad" -eq 0 ]; then
     pass "$name: $good tests ($((SECONDS - started)) s)"
     rm -f "$log"
   else
-    grep -E '^(FAILED|NOT RUN) ' "$log" | sed 's/^/  /'
+    grep '^FAILED ' "$log" | sed 's/^/  /'
     fail "$name: $bad of $((good + bad)) tests; see $log"
   fi
 }
@@ -87,7 +87,7 @@ delays() {
   [ $# -gt 0 ] || set -- asan tsan
   for stage in "$@"; do
     case $stage in
-      debug | asan | tsan | compat-asan) ;;
+      debug | asan | tsan) ;;
       *)
         echo "chance: builds of the stage $stage have no test points, and so no delays" >&2
         exit 2
@@ -146,8 +146,7 @@ repeat_line() {
 
 repeat() {
   local count=$1 preset=${2:-release} pattern=${3:-.} program filter lines=() targets=()
-  local tree=build/${preset/#compat-/}
-  tree=${tree/%compat/release}
+  local tree=build/$preset
   if ! cmake --preset "$preset" >"$logs/build.log" 2>&1; then
     tail -n 20 "$logs/build.log"
     fail "configuration"

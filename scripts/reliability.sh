@@ -12,7 +12,7 @@
 #                                     docs/reliability-totals.tsv; of fuzzing, the seconds of
 #                                     processor time that the targets took
 #
-# Builds what it needs of the presets compat and, but for `gate`, fuzz. One line for each part says
+# Builds what it needs of the presets release and, but for `gate`, fuzz. One line for each part says
 # `passed PART` or `FAILED PART`, with the command that repeats it, and how long it took; the last
 # line is `N passed, N failed`. What a part that failed has left, databases, recordings and its log,
 # stays in build/reliability/PART-SEED; inputs of fuzz targets stay in build/fuzz/findings. Exits
@@ -27,8 +27,8 @@ logs=$PWD/build/reliability
 mkdir -p "$logs"
 
 build_crashes() {
-  cmake --preset compat >/dev/null &&
-    cmake --build --preset compat -j "$jobs" --target simulate kills power_cuts \
+  cmake --preset release >/dev/null &&
+    cmake --build --preset release -j "$jobs" --target simulate kills power_cuts \
       >"$logs/build.log" 2>&1
 }
 

@@ -22,8 +22,10 @@ Others, only when they are named:
 
     debug     what `asan` runs, and tests/volume.txt, without the sanitizers: for development
     compat, compat-asan
-              the tests labelled `compat`, of the shims, in the trees of release and asan, those of
-              tests/volume.txt too; and in `compat` those that take minutes (`compat-long`)
+              the tests labelled `compat`, of the shims, in the trees of release and asan, and in
+              `compat` those that take minutes (`compat-long`)
+    check     `make check`, before a commit: style, layering, the unit tests (label `unit`) and a
+              short run against the model, in the tree of asan
     long      the tests labelled `long`
     reliability
               the longer runs of scripts/reliability.sh, fuzz targets included
@@ -53,9 +55,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 BUILD = REPOSITORY / "build"
 LONGEST = 30
 GATE = ("style", "docs", "release", "asan", "tsan", "bindings", "crashes")
-NAMED = ("debug", "compat", "compat-asan", "long", "reliability", "fuzz", "aarch64")
-# In build folders of other names than their own.
-TREES = {"compat": "release", "compat-asan": "asan"}
+NAMED = ("check", "debug", "compat", "compat-asan", "long", "reliability", "fuzz", "aarch64")
 # The defaults of AddressSanitizer take a third longer: they keep more frames of where memory was
 # taken, more of what was freed, and look for uses of a stack frame that was left.
 ASAN_OPTIONS = "malloc_context_size=8:quarantine_size_mb=16:detect_stack_use_after_return=0"
@@ -193,7 +193,7 @@ class Run:
 
     def build(self, preset, target="all"):
         began = time.monotonic()
-        log = BUILD / TREES.get(preset, preset) / "build.log"
+        log = BUILD / preset / "build.log"
         if self.call("cmake", "--preset", preset) != 0:
             self.fail(f"{preset}: configuration")
             return False
@@ -208,7 +208,7 @@ class Run:
 
     def ctest(self, preset, *arguments, name=None):
         began = time.monotonic()
-        tree = BUILD / TREES.get(preset, preset)
+        tree = BUILD / preset
         folder = tree / "test-results"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -225,6 +225,7 @@ class Run:
         self.results.add(results, name or preset)
 
     def preset(self, preset, *arguments, target="all", name=None):
+        """Builds a preset and runs tests of it."""
         if self.build(preset, target):
             self.ctest(preset, *arguments, name=name)
 
@@ -254,12 +255,11 @@ class Run:
 
     def release(self):
         self.fetch_sqlite()
-        self.preset("compat", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks|gate)$",
-                    name="release")
+        self.preset("release", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks|gate)$")
 
     def asan(self):
         self.fetch_sqlite()
-        self.preset("compat-asan", "-LE", "^(long|package|tidy)$", name="asan")
+        self.preset("asan", "-LE", "^(long|package|tidy)$")
 
     def tsan(self):
         self.preset("tsan", "-L", "^concurrency$", "-LE", "^long$",
@@ -268,7 +268,7 @@ class Run:
     def bindings(self):
         self.install("bindings")
         prefix = BUILD / "bindings" / "prefix"
-        if not self.build("compat", "hawthorn_installed"):
+        if not self.build("release", "hawthorn_installed"):
             return
         if self.call("cmake", "--install", "build/release", "--component", "hawthorn",
                      "--prefix", str(prefix)) != 0:
@@ -286,15 +286,20 @@ class Run:
         self.script("reliability", "scripts/reliability.sh")
 
     def long(self):
-        self.preset("compat", "-L", "^long$", name="long")
+        self.preset("release", "-L", "^long$", name="long")
 
     def compat(self):
         self.fetch_sqlite()
-        self.preset("compat", "-L", "^compat")
+        self.preset("release", "-L", "^compat", target="hawthorn_compat_tests", name="compat")
 
     def compat_asan(self):
         self.fetch_sqlite()
-        self.preset("compat-asan", "-L", "^compat$")
+        self.preset("asan", "-L", "^compat$", target="hawthorn_compat_tests",
+                    name="compat-asan")
+
+    def check(self):
+        self.style()
+        self.preset("asan", "-L", "^unit$", target="hawthorn_unit_tests", name="check")
 
     def debug(self):
         self.preset("debug", "-LE", "^(long|package|tidy)$")
