@@ -80,6 +80,8 @@ void hawthorn_bench_adapter(std::vector<EngineInfo>& engines) {
   engines.push_back({"wiredtiger", MemoryLimit::kOwn, "WiredTiger with its log", make_wiredtiger});
 #elif defined(HAWTHORN_BENCH_ADAPTER_TIDESDB)
   engines.push_back({"tidesdb", MemoryLimit::kOwn, "TidesDB, no compression", make_tidesdb});
+#elif defined(HAWTHORN_BENCH_ADAPTER_PSITRI)
+  engines.push_back({"psitri", MemoryLimit::kCgroup, "PsiTri, not synced", make_psitri});
 #else
 #error "a module is compiled for one library"
 #endif

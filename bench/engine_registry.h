@@ -66,5 +66,6 @@ std::unique_ptr<SqlDatabase> make_sql_sqlite();
 std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
 std::unique_ptr<Engine> make_tidesdb();
+std::unique_ptr<Engine> make_psitri();
 
 }  // namespace hawthorn::bench
