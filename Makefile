@@ -1,6 +1,6 @@
 # Each command installs the packages that it needs and the machine lacks (scripts/install_deps.sh).
 
-.PHONY: all build install check demo report test test-compat test-aarch64 reliability coverage fuzz packages docs format help
+.PHONY: all build install check demo report test test-compat test-aarch64 reliability chance coverage fuzz packages docs format help
 all: build
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test-aarch64 builds for aarch64, and tests under an emulator"
 	@echo "make reliability  2,000 simulated crashes, 500 kills, 1,000 power cuts, a minute of each fuzz"
 	@echo "                  target, and the long tests, of the shims too"
+	@echo "make chance       tests that fail by chance: repeated, under load, with random delays; hours"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
@@ -41,6 +42,12 @@ test-aarch64:
 
 reliability:
 	scripts/test.py reliability long
+
+chance:
+	scripts/install_deps.sh core test bench
+	scripts/chance.sh repeat 200
+	scripts/chance.sh load 3
+	scripts/chance.sh delays
 
 coverage:
 	scripts/coverage.sh
