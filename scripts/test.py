@@ -42,6 +42,7 @@ skipped themselves, and failures; the last line is `N passed, N failed`. A confi
 that fails counts as one failed test. Exits with 1 when anything failed.
 """
 
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -174,17 +175,25 @@ class Run:
                 file.write(line)
         return process.returncode
 
-    def script(self, stage, *command):
-        """A script that says how its parts went."""
-        log = BUILD / "logs" / f"{pathlib.Path(command[0]).stem}-{stage.replace(' ', '-')}.log"
+    def scripts(self, stage, *commands):
+        """Scripts that say how their parts went, as many at once as tests are."""
+        def run(command):
+            began = time.monotonic()
+            done = subprocess.run(command, cwd=REPOSITORY, text=True, errors="replace", check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            print(done.stdout, end="", flush=True)
+            results = read_lines(done.stdout)
+            if done.returncode != 0 and not results.failures:
+                results.failures.append(f"{' '.join(command)} ended with {done.returncode}")
+            elif done.returncode == 0 and results.passed == 0:
+                results.failures.append(f"{' '.join(command)} ran nothing")
+            results.longest.append((time.monotonic() - began, " ".join(command[:4])))
+            return results
+
         began = time.monotonic()
-        code = self.call(*command, log=log)
-        results = read_lines(log.read_text(encoding="utf-8", errors="replace"))
-        if code != 0 and not results.failures:
-            results.failures.append(f"{' '.join(command)} ended with {code}")
-        elif code == 0 and results.passed == 0:
-            results.failures.append(f"{' '.join(command)} ran nothing")
-        self.results.add(results, stage)
+        with concurrent.futures.ThreadPoolExecutor(int(self.test_jobs)) as pool:
+            for results in pool.map(run, commands):
+                self.results.add(results, stage)
         self.time(stage, "run", began)
 
     def install(self, *purposes):
@@ -274,16 +283,16 @@ class Run:
                      "--prefix", str(prefix)) != 0:
             self.fail("bindings: installing the library")
             return
-        for script in sorted((REPOSITORY / "bindings").glob("*/test.sh")):
-            self.script(f"bindings {script.parent.name}", str(script), str(prefix))
-        self.script("bindings first key", "python3", "-B", "tests/docs/first_key_test.py",
-                    str(prefix))
+        scripts = sorted(path.relative_to(REPOSITORY)
+                         for path in (REPOSITORY / "bindings").glob("*/test.sh"))
+        self.scripts("bindings", *([str(script), str(prefix)] for script in scripts),
+                     ["python3", "-B", "tests/docs/first_key_test.py", str(prefix)])
 
     def crashes(self):
-        self.script("crashes", "scripts/reliability.sh", "gate")
+        self.scripts("crashes", ["scripts/reliability.sh", "gate"])
 
     def reliability(self):
-        self.script("reliability", "scripts/reliability.sh")
+        self.scripts("reliability", ["scripts/reliability.sh"])
 
     def long(self):
         self.preset("release", "-L", "^long$", name="long")
@@ -306,7 +315,7 @@ class Run:
 
     def fuzz(self):
         if self.build("fuzz", "hawthorn_fuzzers"):
-            self.script("fuzz", "scripts/fuzz.sh")
+            self.scripts("fuzz", ["scripts/fuzz.sh"])
 
     def aarch64(self):
         self.install("cross")
