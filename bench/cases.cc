@@ -349,6 +349,7 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return sql_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};
@@ -404,6 +405,7 @@ std::string describe(const Command& command, const AccountNames* names) {
                         command.sql.seed);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};
