@@ -20,7 +20,8 @@ class MdbxShim : public ShimDatabase {
   explicit MdbxShim(const std::string& directory) {
     must(mdbx_env_create(&env_));
     must(mdbx_env_set_geometry(env_, -1, -1, intptr_t{1} << 33, -1, -1, -1));
-    must(mdbx_env_open(env_, directory.c_str(), MDBX_UTTERLY_NOSYNC, 0600));
+    // The thread that holds the snapshot writes, too.
+    must(mdbx_env_open(env_, directory.c_str(), MDBX_UTTERLY_NOSYNC | MDBX_NOSTICKYTHREADS, 0600));
     begin_load();
     must(mdbx_dbi_open(txn_, nullptr, MDBX_DB_DEFAULTS, &dbi_));
     end_load();

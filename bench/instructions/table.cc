@@ -135,7 +135,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 std::string print_count(double count) {
   char digits[64];
-  std::snprintf(digits, sizeof(digits), count < 99.995 ? "%.2f" : "%.0f", count);
+  const bool whole_number = count >= 99.995 || count == std::floor(count);
+  std::snprintf(digits, sizeof(digits), whole_number ? "%.0f" : "%.2f", count);
   std::string text = digits;
   const size_t whole = std::min(text.find('.'), text.size());
   for (size_t at = whole; at > 3; at -= 3) text.insert(at - 3, ",");

@@ -33,7 +33,7 @@ struct CountedRow {
 
 using CountedTable = std::vector<CountedRow>;
 
-// As the table prints it: two decimals below 100, else a whole number.
+// As the table prints it: a whole number, but with two decimals where it is a fraction below 100.
 std::string print_count(double count);
 
 // Adds a cell, and its row where that is new.

@@ -27,7 +27,8 @@ std::string document(const CountedTable& table) {
 double& cell(CountedTable& table, size_t row, size_t shape) { return *table.at(row).cells[shape]; }
 
 TEST(CountedTable, prints_counts) {
-  EXPECT_EQ(print_count(0), "0.00");
+  EXPECT_EQ(print_count(0), "0");
+  EXPECT_EQ(print_count(18), "18");
   EXPECT_EQ(print_count(83.456), "83.46");
   EXPECT_EQ(print_count(99.999), "100");
   EXPECT_EQ(print_count(999.5), "1,000");
