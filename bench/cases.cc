@@ -385,6 +385,7 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return sql_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};
@@ -440,6 +441,7 @@ std::string describe(const Command& command, const AccountNames* names) {
                         command.sql.seed);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};

@@ -257,6 +257,7 @@ int run_program(int argc, const char* const* argv) {
     list_engines(command);
     return 0;
   }
+  if (command.workload == Workload::kInstructions) return run_instructions(command.instructions);
   return Program(command).run();
 }
 
