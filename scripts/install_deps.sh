@@ -29,7 +29,7 @@ core=(
 )
 test=(
   make git ccache libgtest-dev clang-19 lld-19 libclang-rt-19-dev llvm-19 clang-format-19
-  python3 file dpkg-dev
+  python3 file dpkg-dev valgrind
   # The tools that `hawthorn mdbx-load` and `mdbx-dump` are compared with.
   lmdb-utils
   # What SQLite's source needs to become one file.
