@@ -30,6 +30,15 @@ struct Seen {
   static void destroy(void* context) { ++static_cast<Seen*>(context)->destroyed; }
 };
 
+// What a commit hook was told last.
+struct Hook {
+  bool refuse = false;
+  uint64_t operations = 0;
+  uint64_t timestamp = 0;
+  hawthorn_code code = -1;
+  hawthorn_durability durability = 0;
+};
+
 class OptionsCTest : public CTest {
  protected:
   std::string set(const char* name, const char* value) {
@@ -43,7 +52,9 @@ class OptionsCTest : public CTest {
     hawthorn_free(text);
     return read;
   }
-  Seen seen_;  // as long as options and database, whose callbacks have it
+  // As long as options and database, whose callbacks have them.
+  Seen seen_;
+  Hook hook_;
 };
 
 TEST_F(OptionsCTest, DefaultsAreThoseOfTheEngine) {
@@ -249,13 +260,7 @@ TEST_F(OptionsCTest, ListenersAreTold) {
 }
 
 TEST_F(OptionsCTest, CommitHooksAreAskedAndTold) {
-  struct Hook {
-    bool refuse = false;
-    uint64_t operations = 0;
-    uint64_t timestamp = 0;
-    hawthorn_code code = -1;
-    hawthorn_durability durability = 0;
-  } hook;
+  Hook& hook = hook_;
   const auto before = [](void* context, uint64_t, hawthorn_durability) {
     return static_cast<Hook*>(context)->refuse
                ? hawthorn_error_create(HAWTHORN_NO_SPACE, "over quota", HAWTHORN_STRING)

@@ -2,6 +2,9 @@
 // One open database with one tree, for tests of the public headers.
 //
 // Not here: tests. Used by the folder tests/api only. Threads: the test's.
+//
+// Callbacks of the database may use members of a derived fixture: the database closes in TearDown,
+// before they go. What they use of the test itself goes earlier; see ClosesFirst.
 
 #include <memory>
 #include <string>
@@ -14,6 +17,7 @@ namespace hawthorn::tests {
 class Api : public ::testing::Test {
  protected:
   void SetUp() override { open(); }
+  void TearDown() override { db_.reset(); }  // before what a derived fixture has
 
   static Options options() {
     Options options;

@@ -135,6 +135,7 @@ TEST_F(CountersFile, that_cannot_be_made_is_only_a_warning) {
   std::filesystem::remove(path_ + "/counters");
   std::filesystem::create_directory(path_ + "/counters");
   std::vector<std::string> messages;
+  const ClosesFirst closes(db_);
   Options with = options();
   with.log = [&](LogLevel, std::string_view text) { messages.emplace_back(text); };
   open_with(with);

@@ -24,7 +24,6 @@ class Expires : public SimApi {
     ASSERT_OK(tree.status());
     tree_ = *tree;
   }
-  void TearDown() override { db_.reset(); }
   // As if the machine had been started with its clock where it first was.
   void reboot() {
     ASSERT_OK(db_->sync());

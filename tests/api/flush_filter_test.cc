@@ -166,6 +166,7 @@ TEST_F(FlushFilters, make_an_optimistic_reader_conflict_as_any_writer_does) {
 
 TEST_F(FlushFilters, need_no_values_where_they_say_so) {
   std::atomic<uint64_t> empty{0};
+  const ClosesFirst closes(db_);
   open(
       [&](std::string_view key, std::string_view value, std::string*) {
         if (value.empty()) ++empty;
@@ -195,6 +196,7 @@ TEST_F(FlushFilters, see_and_write_large_values) {
 
 TEST_F(FlushFilters, see_what_operands_have_made) {
   std::vector<std::string> seen;
+  const ClosesFirst closes(db_);
   open([&](std::string_view key, std::string_view value, std::string* changed) {
     std::lock_guard lock(mutex_);
     seen.push_back(std::string(key) + "=" + std::string(value));
@@ -228,6 +230,7 @@ TEST_F(FlushFilters, see_what_operands_have_made) {
 
 TEST_F(FlushFilters, are_not_shown_what_is_too_large_to_read) {
   std::atomic<uint64_t> shown{0};
+  const ClosesFirst closes(db_);
   open([&](std::string_view, std::string_view value, std::string*) {
     ++shown;
     return value.empty() ? Decision::kRemove : Decision::kKeep;
@@ -250,6 +253,7 @@ TEST_F(FlushFilters, are_not_shown_what_is_too_large_to_read) {
 TEST_F(FlushFilters, may_use_the_database_but_neither_close_compact_nor_drain_it) {
   std::atomic<uint64_t> refused{0};
   std::atomic<bool> wrong{false};
+  const ClosesFirst closes(db_);
   open([&](std::string_view, std::string_view, std::string*) {
     const bool all = db_->close().is(StatusCode::kInvalidArgument) &&
                      db_->compact().is(StatusCode::kInvalidArgument) &&
@@ -274,6 +278,7 @@ TEST_F(FlushFilters, may_use_the_database_but_neither_close_compact_nor_drain_it
 TEST_F(FlushFilters, are_waited_for_by_drain) {
   std::atomic<bool> deciding{false};
   std::atomic<bool> draining{false};
+  const ClosesFirst closes(db_);
   os::set_test_point("filter.before_apply", [&] {
     deciding = true;
     while (!draining) std::this_thread::yield();
@@ -295,7 +300,9 @@ TEST_F(FlushFilters, are_waited_for_by_drain) {
 // the container is shown again.
 TEST_F(FlushFilters, do_not_keep_close_waiting) {
   std::atomic<uint64_t> calls{0};
+  std::atomic<uint64_t> called{0};
   std::atomic<bool> stopping{false};
+  const ClosesFirst closes(db_);
   os::set_test_point("filter.stopping", [&] { stopping = true; });
   open([&](std::string_view, std::string_view, std::string*) {
     if (++calls == 1) {
@@ -308,8 +315,7 @@ TEST_F(FlushFilters, do_not_keep_close_waiting) {
     const Snapshot held = db_->snapshot();
     ASSERT_OK(db_->flush());
     while (calls == 0) std::this_thread::yield();
-    uint64_t called = 0;
-    os::set_test_point("filter.stopped", [&] { called = calls; });
+    os::set_test_point("filter.stopped", [&] { called = calls.load(); });
     EXPECT_TRUE(db_->close().is(StatusCode::kBusy));
     EXPECT_EQ(called, 1U);
     while (calls < 101) std::this_thread::yield();
@@ -321,6 +327,7 @@ TEST_F(FlushFilters, do_not_keep_close_waiting) {
 
 TEST_F(FlushFilters, that_throw_or_answer_nonsense_leave_the_entries) {
   std::atomic<bool> throws{true};
+  const ClosesFirst closes(db_);
   open([&](std::string_view, std::string_view, std::string* changed) {
     if (throws) throw std::runtime_error("no idea");
     changed->assign(Db::limits().batch_value_bytes_max + 1, 'x');

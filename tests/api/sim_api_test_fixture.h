@@ -15,7 +15,6 @@ namespace hawthorn::tests {
 class SimApi : public Api {
  protected:
   void SetUp() override { open_small(); }
-  void TearDown() override { db_.reset(); }  // before its machine
   void open_small(bool read_only = false) {
     db_.reset();
     Options small = options();

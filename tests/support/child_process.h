@@ -1,6 +1,9 @@
 #pragma once
 // What the tests that kill processes share: starting a child, and killing it at a random moment.
 //
+// How far a child gets is waited for, never how long it takes: on a slow machine a time that is
+// meant for some work is enough for none.
+//
 // A parent that starts children opens no database itself: they begin with no threads of ours. Used
 // by the folders of tests/ only.
 
@@ -29,17 +32,43 @@ inline pid_t start_child(const std::function<void()>& body) {
   return child;
 }
 
-// Mostly after the child has set `shared.opened`, then within `often_us` or, one time in three,
-// within `seldom_us`. It sets `shared.failed` where something was wrong.
-template <typename Shared>
-void kill_at_random(pid_t child, const Shared& shared, Prng& prng, uint64_t often_us,
-                    uint64_t seldom_us) {
-  ASSERT_GT(child, 0);
-  if (!prng.one_in(4)) {
-    ASSERT_TRUE(wait_until([&] { return shared.opened.load() != 0 || shared.failed.load() != 0; }))
-        << "the child does not open";
+// Until it holds, however long that takes. False: the child has ended before.
+inline bool wait_for_child(pid_t child, const std::function<bool()>& holds) {
+  while (!holds()) {
+    siginfo_t ended{};  // which a later waitpid still finds
+    const int none = waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (none != 0 || ended.si_pid == child) return false;
+    usleep(100);
   }
-  usleep(static_cast<useconds_t>(prng.below(prng.one_in(3) ? seldom_us : often_us)));
+  return true;
+}
+
+// How much a child does before it is killed: up to `often` of what `done` counts or, one time in
+// three, up to `seldom`, and then a pause of at most `pause_us`, so that it is in the middle of
+// something.
+struct KillAfter {
+  std::function<uint64_t()> done;
+  uint64_t often;
+  uint64_t seldom;
+  uint64_t pause_us = 3000;
+};
+
+// In one round of four, never in the first, wherever the child is, which may be in opening; in the
+// others after at least one piece of work. It sets `shared.failed` where something was wrong.
+template <typename Shared>
+void kill_at_random(pid_t child, const Shared& shared, Prng& prng, uint64_t round,
+                    const KillAfter& after) {
+  ASSERT_GT(child, 0);
+  if (round == 0 || !prng.one_in(4)) {
+    const uint64_t until =
+        after.done() + 1 + prng.below(prng.one_in(3) ? after.seldom : after.often);
+    const bool reached =
+        wait_for_child(child, [&] { return shared.failed.load() != 0 || after.done() >= until; });
+    ASSERT_TRUE(reached) << "the child has ended by itself";
+    usleep(static_cast<useconds_t>(prng.below(after.pause_us)));
+  } else {
+    usleep(static_cast<useconds_t>(prng.below(60'000)));
+  }
   ASSERT_EQ(kill(child, SIGKILL), 0);
   int result = 0;
   ASSERT_EQ(waitpid(child, &result, 0), child);

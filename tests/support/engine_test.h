@@ -39,6 +39,23 @@ using testing::scaled_step;
 using testing::TempDirectory;
 using testing::wait_until;
 
+// Declared after the variables of a test that callbacks of a fixture's database use, it closes the
+// database before these go, however the test ends.
+class ClosesFirst {
+ public:
+  explicit ClosesFirst(std::unique_ptr<Db>& db) : db_(db) {}
+  ~ClosesFirst() {
+    // Not by reset alone: a callback that calls the database would find a null pointer.
+    if (db_ != nullptr) static_cast<void>(db_->close());
+    db_.reset();
+  }
+  ClosesFirst(const ClosesFirst&) = delete;
+  ClosesFirst& operator=(const ClosesFirst&) = delete;
+
+ private:
+  std::unique_ptr<Db>& db_;
+};
+
 inline std::string big_endian(uint64_t number) {
   std::string bytes(8, '\0');
   for (int i = 7; i >= 0; --i, number >>= 8)

@@ -449,7 +449,7 @@ class ByColumn final : public rocksdb::CompactionFilter {
 };
 
 TEST_F(Entities, AreShownToFilters) {
-  const ByColumn filter;
+  static const ByColumn filter;  // outlives the database, which closes after the test
   options_.compaction_filter = &filter;
   open();
   EXPECT_OK(put_entity("a", {{"c", "1"}}));
@@ -469,7 +469,7 @@ TEST_F(Entities, AreLeftAloneByFiltersThatDoNotKnowThem) {
       return true;
     }
   };
-  const All filter;
+  static const All filter;
   options_.compaction_filter = &filter;
   open();
   EXPECT_OK(put_entity("a", {{"x", "1"}}));

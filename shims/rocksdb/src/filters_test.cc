@@ -71,7 +71,6 @@ class Makes final : public rocksdb::CompactionFilterFactory {
 
 class Filters : public RocksTest {
  protected:
-  ~Filters() override { close(); }  // before its filter goes
   void compact() { ASSERT_OK(db_->CompactRange({}, nullptr, nullptr)); }
 
   const Obeys filter_;

@@ -25,7 +25,7 @@ class Secondary : public RocksTest {
     options_.create_missing_column_families = true;
     options_.merge_operator = std::make_shared<Append>();
   }
-  ~Secondary() override {
+  void TearDown() override {
     close();
     close_primary();
   }
@@ -358,7 +358,7 @@ TEST_F(Secondary, AFamilyMayGetItsOperatorLater) {
 
 // As lengths, and bytewise where these are the same.
 TEST_F(Secondary, KeepsTheOrderOfAComparator) {
-  const ByLength by_length;
+  static const ByLength by_length;  // outlives the databases, which close after the test
   options_.comparator = &by_length;
   open_primary();
   write("aa", "1");

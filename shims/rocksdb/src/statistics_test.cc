@@ -236,7 +236,7 @@ TEST_F(Counted, Filters) {
       return key.ToString().back() % 2 == 1;
     }
   };
-  const Odd odd;
+  static const Odd odd;  // outlives the database, which closes after the test
   options_.compaction_filter = &odd;
   options_.statistics->set_stats_level(rocksdb::kExceptTimeForMutex);
   open();

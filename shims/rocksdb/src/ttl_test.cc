@@ -256,7 +256,7 @@ class MakesObeys final : public rocksdb::CompactionFilterFactory {
 };
 
 TEST_F(Ttls, TheProgramsOwnFilterIsCalled) {
-  const Obeys filter;
+  static const Obeys filter;  // outlives the database, which closes after the test
   for (const bool by_factory : {false, true}) {
     options_.compaction_filter = by_factory ? nullptr : &filter;
     if (by_factory) options_.compaction_filter_factory = std::make_shared<MakesObeys>();
