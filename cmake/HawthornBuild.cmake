@@ -332,7 +332,8 @@ function(hawthorn_layer name)
     set(shards 3)
   endif()
   if(HAWTHORN_BUILD_TESTS AND tests)
-    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static LABELS unit SHARDS ${shards})
+    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static
+      LABELS unit SHARDS ${shards})
   endif()
   if(HAWTHORN_BUILD_TESTS AND concurrency_tests)
     hawthorn_test(${name}_concurrency_test SOURCES ${concurrency_tests}
