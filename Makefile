@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make demo` and `make test`; each installs what it lacks.
 
-.PHONY: all demo report test test-compat test-aarch64 reliability coverage fuzz build packages docs format help
+.PHONY: all demo report test test-compat test-aarch64 reliability coverage fuzz build peers packages docs format help
 all: build
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
 	@echo "make build        the release build, in build/release"
+	@echo "make peers        release builds of the engines that benchmarks compare with, in build/peers"
 	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
 	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
@@ -50,6 +51,9 @@ build:
 	scripts/install_deps.sh
 	cmake --preset release
 	cmake --build --preset release
+
+peers:
+	scripts/peers.sh
 
 packages:
 	scripts/package.sh
