@@ -7,6 +7,7 @@
 # python3 -m http.server --directory build/site
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/download.sh
 
 environment=build/docs-site
 requirements=scripts/docs_requirements.txt
@@ -17,7 +18,7 @@ if ! cmp -s "$requirements" "$environment/installed.txt"; then
   fi
   rm -rf "$environment"
   python3 -m venv "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  pip_install "$environment" -r "$requirements"
   cp "$requirements" "$environment/installed.txt"
 fi
 
