@@ -1,6 +1,6 @@
 # Each command installs the packages that it needs and the machine lacks (scripts/install_deps.sh).
 
-.PHONY: all build install check demo report test test-compat test-aarch64 reliability chance coverage fuzz packages docs format help
+.PHONY: all build install peers check demo report test test-compat test-aarch64 reliability chance coverage fuzz packages docs format help
 all: build
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make chance       tests that fail by chance: repeated, under load, with random delays; hours"
 	@echo "make coverage     which lines and branches the tests reach"
 	@echo "make fuzz         the fuzz targets, HAWTHORN_FUZZ_SECONDS each (600 by default)"
+	@echo "make peers        release builds of the engines that benchmarks compare with, in build/peers"
 	@echo "make packages     a .deb and a tarball of the release build, in build/packages"
 	@echo "make docs         the documentation site, in build/site"
 	@echo "make format       clang-format over the whole tree"
@@ -73,6 +74,9 @@ install:
 
 check:
 	scripts/test.py check
+
+peers:
+	scripts/peers.sh
 
 packages:
 	scripts/package.sh

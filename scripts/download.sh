@@ -37,8 +37,7 @@ download() {
     esac
     left=$((end - $(date +%s) - pause))
     if [ "$left" -le 0 ]; then
-      echo "download: $registry gave no answer to use within $limit seconds; the command was:" \
-        "$*" >&2
+      echo "download: $registry gave nothing within $limit seconds; the command was: $*" >&2
       return 1
     fi
     echo "download: $registry failed (exit code $code), trying again for $left seconds: $1" >&2
