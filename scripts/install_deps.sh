@@ -52,7 +52,10 @@ if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
   docs+=(python3-venv)
   bindings+=(python3-venv)
 fi
-command -v cargo >/dev/null || bindings+=(cargo)
+if ! command -v cargo >/dev/null; then
+  bench+=(cargo)
+  bindings+=(cargo)
+fi
 command -v go >/dev/null || bindings+=(golang-go)
 command -v node >/dev/null || bindings+=(nodejs libnode-dev)
 command -v npm >/dev/null || bindings+=(npm)

@@ -262,8 +262,16 @@ class Run:
             self.fail("docs: scripts/docs.sh")
         self.time("docs", "run", began)
 
+    def fetch_peers(self):
+        """LMDB, libmdbx, TidesDB, SQLite, and RocksDB's headers: every adapter is compiled."""
+        began = time.monotonic()
+        if self.call("scripts/peers.sh", "small") != 0:
+            self.fail("release: builds of the engines that benchmarks compare with")
+        self.time("release", "builds of peers", began)
+
     def release(self):
         self.fetch_sqlite()
+        self.fetch_peers()
         self.preset("release", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks|gate)$")
 
     def asan(self):
