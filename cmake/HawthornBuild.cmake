@@ -167,8 +167,11 @@ if(HAWTHORN_BUILD_TESTS)
     target_compile_definitions(hawthorn_test_flags INTERFACE
       $<$<CONFIG:Release>:XXH_NO_INLINE_HINTS=1>)
   endif()
+  # Every check of GoogleTest has __FILE__ in it: without the checkout's folder, the compiler cache
+  # serves all checkouts.
   target_compile_options(hawthorn_test_flags INTERFACE
-    $<$<CONFIG:Release>:${little}> $<$<CONFIG:Debug>:-O0>)
+    $<$<CONFIG:Release>:${little}> $<$<CONFIG:Debug>:-O0>
+    -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
   # What computes more: simulator and fuzz targets.
   add_library(hawthorn_test_code_flags INTERFACE)
   target_link_libraries(hawthorn_test_code_flags INTERFACE hawthorn_test_flags)
