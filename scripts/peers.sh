@@ -182,6 +182,7 @@ assertions_in() {
 # build NAME VERSION CRATE CRATE_VERSION SHA256: into the cache, unless it is there; sets `built`
 build() {
   local name=$1 version=$2 crate=$3 crate_version=$4 sum=$5 compiler key work prefix found flags
+  local code assertions
   compiler=$CC
   if [ "$name" = rocksdb ]; then compiler=$CXX; fi
   compiler=$("$compiler" --version | head -n 1)
@@ -208,25 +209,32 @@ build() {
   fi
   rm -rf "$prefix"
   mkdir -p "$prefix/include" "$prefix/lib"
+  # Not as the left side of ||, where its commands could fail unnoticed.
+  set +e
   (
+    set -e
     cd "$work/source"
     "build_$name"
     echo "$flags" >"$work/flags"
-  ) >"$work/log" 2>&1 || {
+  ) >"$work/log" 2>&1
+  code=$?
+  set -e
+  if [ "$code" -ne 0 ]; then
     tail -n 40 "$work/log" >&2
     echo "peers: $name $version cannot be built; see $work/log" >&2
     return 1
-  }
+  fi
   found=$(version_in "$name" "$prefix/include")
   if [[ -z $found || $version != "$found"* ]]; then
     echo "peers: the headers of $name $version say that they are of $found" >&2
     return 1
   fi
+  assertions=$(assertions_in "$prefix"/lib/*.a)
   {
     echo "version=$version"
     echo "compiler=$compiler"
     echo "flags=$(cat "$work/flags")"
-    echo "assertions=$(assertions_in "$prefix"/lib/*.a)"
+    echo "assertions=$assertions"
     echo "origin=crate $crate $crate_version"
   } >"$work/peer.txt"
   mv "$work/peer.txt" "$prefix/peer.txt"

@@ -175,6 +175,39 @@ class Peers(Case):
         self.assertIn('there is no peer "rocksdb-1.0"; there are: lmdb-', done.stderr)
         self.assertFalse((self.fake / "peers").exists())
 
+    def test_a_peer_that_cannot_be_built_is_not_installed(self):
+        (self.fake / "engine-1.2.3" / "lmdb/libraries/liblmdb").mkdir(parents=True)
+        source = self.fake / "engine-1.2.3" / "lmdb/libraries/liblmdb"
+        (source / "mdb.c").write_text("this is no C\n")
+        (source / "midl.c").write_text("int midl;\n")
+        (source / "lmdb.h").write_text("#define MDB_VERSION_MAJOR 0\n#define MDB_VERSION_MINOR 9\n"
+                                       "#define MDB_VERSION_PATCH 70\n")
+        subprocess.run(["tar", "-czf", self.fake / "archive", "-C", self.fake, "engine-1.2.3"],
+                       check=True)
+        # The script with this archive's checksum in place of the real one's.
+        checksum = hashlib.sha256((self.fake / "archive").read_bytes()).hexdigest()
+        self.make_script(checksum)
+        cache = self.fake / "cache" / "crates"
+        cache.mkdir(parents=True)
+        (self.fake / "archive").rename(cache / "lmdb-master-sys-0.2.6.crate")
+        done = self.run_bash('"$FAKE/scripts/peers.sh" lmdb')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("lmdb 0.9.70 cannot be built", done.stderr)
+        self.assertEqual(list((self.fake / "peers").glob("*")), [])
+        self.assertEqual(list((self.fake / "cache" / "peers").glob("*/peer.txt")), [])
+
+    def make_script(self, checksum):
+        (self.fake / "scripts").mkdir()
+        for name in ("peers.sh", "download.sh"):
+            text = (ROOT / "scripts" / name).read_text()
+            line = next((part for part in text.split("\n") if "lmdb-master-sys" in part), None)
+            if line is not None:
+                known = text.split(line)[1].split('"')[0].strip()
+                text = text.replace(known, checksum)
+            copy = self.fake / "scripts" / name
+            copy.write_text(text)
+            copy.chmod(0o755)
+
     def test_a_registry_that_is_down_is_named_and_nothing_is_installed(self):
         (self.fake / "bin" / "cargo").write_text("#!/bin/bash\nexit 101\n")
         done = self.run_bash("scripts/peers.sh lmdb", HAWTHORN_DOWNLOAD_SECONDS="5")
