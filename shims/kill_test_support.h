@@ -67,6 +67,10 @@ class Rerun {
     if (id_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setenv(kVariable, directory.c_str(), 1);
+    // Neither a shard of its parent, nor in its parent's results.
+    for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_OUTPUT"}) {
+      unsetenv(name);
+    }
     execl("/proc/self/exe", "rerun", ("--gtest_filter=" + test).c_str(), "--gtest_brief=1",
           static_cast<char*>(nullptr));
     _exit(1);
