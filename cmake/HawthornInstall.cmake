@@ -54,6 +54,10 @@ list(JOIN HAWTHORN_PC_LIBRARIES " " HAWTHORN_PC_LIBRARIES)
 list(JOIN HAWTHORN_LIBRARIES " " HAWTHORN_LIBRARIES)
 
 install(EXPORT hawthornTargets NAMESPACE hawthorn:: DESTINATION ${HAWTHORN_CMAKE_DIR})
+if(HAWTHORN_BUILD_SHIMS)
+  install(EXPORT hawthornShimsTargets NAMESPACE hawthorn:: DESTINATION ${HAWTHORN_CMAKE_DIR}
+    COMPONENT shims EXCLUDE_FROM_ALL)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hawthornConfig.cmake.in
   ${PROJECT_BINARY_DIR}/hawthornConfig.cmake INSTALL_DESTINATION ${HAWTHORN_CMAKE_DIR})
 # Before 1.0 a minor version may change the API.

@@ -102,6 +102,18 @@ class Package(unittest.TestCase):
     def test_pkg_config_names_the_version(self):
         self.assertEqual(self.pkg_config("--modversion"), [arguments.version])
 
+    def test_libraries_with_other_apis_are_a_component_of_their_own(self):
+        cache = (pathlib.Path(arguments.build) / "CMakeCache.txt").read_text(encoding="utf-8")
+        if "HAWTHORN_BUILD_SHIMS:UNINITIALIZED=ON" not in cache and \
+                "HAWTHORN_BUILD_SHIMS:BOOL=ON" not in cache:
+            self.skipTest("built without them")
+        shims = self.scratch / "shims"
+        run("cmake", "--install", arguments.build, "--component", "shims", "--prefix", shims)
+        for pattern in ("**/libhawthorn_rocksdb.so", "**/libhawthorn_lmdb.so", "bin/hawthorn-mdbx",
+                        "**/hawthorn_rocksdb/rocksdb/db.h", "**/hawthornShimsTargets.cmake"):
+            self.assertTrue(list(shims.glob(pattern)), pattern)
+            self.assertFalse(list(self.prefix.glob(pattern)), pattern)
+
     def test_the_command_is_installed_and_runs(self):
         program = self.prefix / "bin" / "hawthorn"
         self.assertIn(arguments.version, run(program, "--version"))
