@@ -67,6 +67,7 @@ void ModelRun::give_operator(OpenTree& tree) {
 }
 
 void ModelRun::step() {
+  if (options_.waves && prng_.one_in(300)) return wave();
   const uint64_t pick = prng_.below(10000);
   if (pick < 100) return compare_and_set();
   if (pick < 2200) return write_one();
@@ -284,7 +285,12 @@ void ModelRun::write_all(const std::vector<Write>& writes) {
   ASSERT_OK(db_->write(batch, any_level()));
   ++commit_;
   const uint64_t keep = oldest();
-  for (const auto& [tree, rank, value] : writes) tree->model->write(rank, commit_, value, keep);
+  std::set<uint64_t> trees;
+  for (const auto& [tree, rank, value] : writes) {
+    tree->model->write(rank, commit_, value, keep);
+    trees.insert(tree->id);
+  }
+  if (writes.size() >= kMayHaveSpilled) note_spilled(trees);
 }
 
 // ---- Reads

@@ -5,6 +5,7 @@
 #include "os/test_point.h"
 #include "testing/sim_machine.h"
 #include "tests/model/model_run.h"
+#include "txn/spill_sizing.h"
 
 namespace hawthorn::tests {
 namespace {
@@ -107,6 +108,18 @@ TEST(Model, batches_of_cursors) {
                  .operations = operations_or(scaled(300'000)),
                  .keys = 40'000,
                  .batches = true});
+}
+
+// A commit that goes to layers meets everybody who began before it in its tree, whatever the keys.
+// The share is what batches exceed, and open transactions hardly ever.
+TEST(Model, commits_that_spill) {
+  txn::memory_share_max = size_t{2} << 20;
+  run_simulated({.seed = seed_or(7),
+                 .operations = operations_or(scaled(200'000)),
+                 .keys = 20'000,
+                 .batches = true,
+                 .waves = true});
+  txn::memory_share_max = ~size_t{0};
 }
 
 TEST(Model, real_threads_and_files) {
