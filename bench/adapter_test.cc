@@ -17,23 +17,24 @@
 #include "bench/soak.h"
 #include "bench/txn.h"
 #include "bench/upsert.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
 std::vector<std::string> engine_names() {
   std::vector<std::string> names;
-  for (const EngineInfo& info : engines()) names.push_back(info.name);
+  for (const EngineInfo& info : engines()) {
+    if (info.program.empty()) names.push_back(info.name);
+  }
   return names;
 }
 
-class AdapterTest : public testing::TestWithParam<std::string> {
+class AdapterTest : public ::testing::TestWithParam<std::string> {
  protected:
   AdapterTest()
       : info_(*find_engine(GetParam())),
-        base_((std::filesystem::temp_directory_path() /
-               ("hawthorn_adapter_test." + GetParam() + "." + std::to_string(getpid())))
-                  .string()),
+        base_(directory_.path()),
         names_(500, 12345, "/nonexistent") {
     run_.engine_name = info_.name;
     run_.config.path = base_ + "/db";
@@ -44,7 +45,6 @@ class AdapterTest : public testing::TestWithParam<std::string> {
     bank_.batch_size = 10;
     make_database_directory(base_, run_.config.path);
   }
-  ~AdapterTest() override { std::filesystem::remove_all(base_); }
 
   // In a child process, as the program does: engines start threads that a test must not inherit.
   template <class F>
@@ -58,6 +58,7 @@ class AdapterTest : public testing::TestWithParam<std::string> {
   }
 
   const EngineInfo& info_;
+  const hawthorn::testing::TempDirectory directory_;
   const std::string base_;
   const AccountNames names_;
   RunContext run_;
@@ -251,8 +252,8 @@ TEST_P(AdapterTest, SurvivesAKill) {
   EXPECT_GT(report.value("open", "avg_us"), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, AdapterTest, testing::ValuesIn(engine_names()),
-                         [](const testing::TestParamInfo<std::string>& engine) {
+INSTANTIATE_TEST_SUITE_P(Engines, AdapterTest, ::testing::ValuesIn(engine_names()),
+                         [](const ::testing::TestParamInfo<std::string>& engine) {
                            std::string name = engine.param;
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;

@@ -9,21 +9,20 @@
 
 #include "bench/bank.h"
 #include "bench/engine_memory.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class BackupTest : public testing::Test {
+class BackupTest : public ::testing::Test {
  protected:
   BackupTest() {
     context_.engine_name = "double";
-    context_.config.path =
-        std::filesystem::temp_directory_path() / ("hawthorn-backup-" + std::to_string(getpid()));
-    std::filesystem::create_directories(context_.config.path);
+    context_.config.path = directory_.path();
     context_.report = &report_;
   }
-  ~BackupTest() override { std::filesystem::remove_all(context_.config.path); }
 
+  const hawthorn::testing::TempDirectory directory_;
   RunContext context_;
   Report report_;
 };

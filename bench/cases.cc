@@ -7,6 +7,24 @@ namespace hawthorn::bench {
 namespace {
 
 // A name says which parameter it was only where a run has several.
+std::string word(const char* name, uint64_t number) { return print_text("%s=%lu", name, number); }
+
+// Neither kills nor backups are for programs of their own.
+std::vector<std::string> bank_words(const Command& command, const BankOptions& options) {
+  if (command.kill || options.backup_rate != 0) return {};
+  return {"bank",
+          word("accounts", options.accounts),
+          word("transactions", options.transactions),
+          word("batch", options.batch_size),
+          word("sync-every", options.sync_every),
+          word("seed", options.seed),
+          word("initial-balance", options.initial_balance),
+          word("reads-per-tx", options.reads_per_tx),
+          word("threads", options.threads),
+          word("reader", options.with_reader ? 1 : 0),
+          "dictionary=" + command.dictionary};
+}
+
 std::vector<Case> bank_cases(const Command& command, const AccountNames& names) {
   std::vector<Case> cases;
   for (const uint64_t batch_size : command.batch_sizes) {
@@ -19,6 +37,7 @@ std::vector<Case> bank_cases(const Command& command, const AccountNames& names) 
       run_bank(context, options, names, engine);
     };
     cases.push_back({name, run, options.threads, options});
+    cases.back().words = bank_words(command, options);
   }
   return cases;
 }
@@ -91,6 +110,12 @@ std::vector<Case> insert_cases(const Command& command) {
       run_insert(context, options, engine);
     };
     cases.push_back({name, run, options.threads, {}});
+    cases.back().words = {"insert",
+                          word("records", options.records),
+                          word("record-bytes", options.record_bytes),
+                          word("batch", options.batch),
+                          word("threads", options.threads),
+                          word("min-disk", options.free_disk_bytes_min)};
   }
   return cases;
 }
@@ -103,6 +128,17 @@ std::vector<Case> one_case(const char* name, unsigned writers, const Options& op
     run(context, options, engine);
   };
   return {{name, call, writers, {}}};
+}
+
+std::vector<Case> upsert_cases(const Command& command) {
+  std::vector<Case> cases = one_case("upsert", 1, command.upsert, run_upsert);
+  cases.back().words = {"upsert",
+                        word("rounds", command.upsert.rounds),
+                        word("items", command.upsert.items),
+                        word("batch", command.upsert.batch),
+                        word("value-bytes", command.upsert.value_bytes),
+                        word("min-disk", command.upsert.free_disk_bytes_min)};
+  return cases;
 }
 
 // One of kTxnCases: what it asks of an engine, and whether engines are compared where it was not
@@ -324,7 +360,7 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
     case Workload::kBank:
       return bank_cases(command, *names);
     case Workload::kUpsert:
-      return one_case("upsert", 1, command.upsert, run_upsert);
+      return upsert_cases(command);
     case Workload::kMicro:
       return micro_cases(command);
     case Workload::kScale:
@@ -349,6 +385,7 @@ std::vector<Case> make_cases(const Command& command, const AccountNames* names) 
       return sql_cases(command);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};
@@ -404,6 +441,7 @@ std::string describe(const Command& command, const AccountNames* names) {
                         command.sql.seed);
     case Workload::kNone:
     case Workload::kEngines:
+    case Workload::kInstructions:
       break;
   }
   return {};

@@ -23,6 +23,9 @@ struct Case {
   bool transactions = false;              // EngineConfig::transactions
   unsigned rounds = 1;                    // of its engines, interleaved, in each repeat
   std::vector<std::string> engines = {};  // that it runs on; empty: all of the command
+  // For engines that are programs of their own: the workload, then name=value for each parameter.
+  // Empty where no such program knows it.
+  std::vector<std::string> words = {};
 };
 
 // Of cases that no engine of the command suits there is none.

@@ -352,6 +352,34 @@ void add_sql(CLI::App& app, Command& command, Texts& texts) {
   app.add_option("--seed", sql.seed, "Seed of rows and parameters");
 }
 
+void add_instructions(CLI::App& app, Command& command) {
+  InstructionsOptions& options = command.instructions;
+  app.add_option("--programs", options.programs,
+                 "Of these interfaces (native,rocksdb,mdbx,lmdb,sqlite); default: all that were "
+                 "built")
+      ->delimiter(',');
+  app.add_option("--shapes", options.shapes,
+                 "With keys and values of these bytes (8+8,8+256,24+8,24+256); default: all")
+      ->delimiter(',');
+  app.add_option("--dir", options.directory, "Where databases are made, and removed again")
+      ->capture_default_str();
+  CLI::Option* const check = app.add_option(
+      "--check", options.check_file,
+      "Compare with the table in this document: 1 where a count rose by more than 3%");
+  CLI::Option* const update =
+      app.add_option("--update", options.update_file, "Put the counts into this document's table")
+          ->excludes(check);
+  app.add_option("--reason", options.reason, "Why counts rose, for the table")->needs(update);
+  CLI::Option* const json = app.add_flag("--json", options.json, "Print JSON");
+  app.add_flag("--markdown", options.markdown, "Print the table as a document has it")
+      ->excludes(json);
+}
+
+// The other ones have options of their own alone.
+bool compares_engines(Workload workload) {
+  return workload != Workload::kEngines && workload != Workload::kInstructions;
+}
+
 // What is compared where nothing is said.
 std::vector<std::string> usual_engines(Workload workload) {
   std::vector<std::string> chosen;
@@ -375,7 +403,9 @@ std::vector<std::string> choose_engines(const std::string& text, Workload worklo
   std::vector<std::string> chosen;
   if (text == "all") {
     for (const EngineInfo& info : engines()) {
-      if (info.name != "memory") chosen.push_back(info.name);
+      const bool knows = info.program.empty() || workload == Workload::kBank ||
+                         workload == Workload::kUpsert || workload == Workload::kInsert;
+      if (info.name != "memory" && knows) chosen.push_back(info.name);
     }
     return chosen;
   }
@@ -602,7 +632,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     const auto add = [&](const char* word, const char* help, Workload workload,
                          auto&& add_options) {
       CLI::App* const sub = app.add_subcommand(word, help);
-      if (workload != Workload::kEngines) add_common(*sub, command, texts);
+      if (compares_engines(workload)) add_common(*sub, command, texts);
       add_options(*sub);
       sub->callback([&command, workload] { command.workload = workload; });
     };
@@ -633,11 +663,17 @@ Command parse_command_line(int argc, const char* const* argv) {
         Workload::kTatp, [&](CLI::App& sub) { add_tatp(sub, command, texts); });
     add("sql", "SQL statements of many kinds, each kind timed by itself", Workload::kSql,
         [&](CLI::App& sub) { add_sql(sub, command, texts); });
-    add("engines", "List the engines of this build", Workload::kEngines, [](CLI::App&) {});
+    add("instructions",
+        "Count instructions, bytes written and syncs of single operations of this engine",
+        Workload::kInstructions, [&](CLI::App& sub) { add_instructions(sub, command); });
+    add("engines", "List the engines of this build, and how their libraries were built",
+        Workload::kEngines, [&](CLI::App& sub) {
+          sub.add_option("--json", command.json_file, "Write the list to this file, too");
+        });
   }
   try {
     app.parse(argc, argv);
-    if (command.workload != Workload::kEngines) finish(command, texts);
+    if (compares_engines(command.workload)) finish(command, texts);
   } catch (const CLI::ParseError& error) {
     command.workload = Workload::kNone;
     command.exit_code = app.exit(error) == 0 ? 0 : 2;

@@ -14,6 +14,7 @@
 #include "bench/bank.h"
 #include "bench/counters.h"
 #include "bench/insert.h"
+#include "bench/instructions/command.h"
 #include "bench/micro.h"
 #include "bench/nvme.h"
 #include "bench/overwrite.h"
@@ -41,7 +42,8 @@ enum class Workload {
   kTxn,
   kBackup,
   kTatp,
-  kSql
+  kSql,
+  kInstructions
 };
 
 inline constexpr std::array<std::string_view, 6> kTxnCases = {"point", "counters", "snapshots",
@@ -106,6 +108,8 @@ struct Command {
   std::vector<uint64_t> connections;
 
   SqlOptions sql;
+
+  InstructionsOptions instructions;
 };
 
 Command parse_command_line(int argc, const char* const* argv);

@@ -197,17 +197,12 @@ class MdbxEngine : public Engine {
   }
 
   std::string version() const override {
-#ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
-    constexpr const char* kWhose = " (its API over Hawthorn)";
-#else
-    constexpr const char* kWhose = "";
-#endif
-    return print_text("libmdbx %u.%u.%u%s", mdbx_version.major, mdbx_version.minor,
-                      mdbx_version.patch, kWhose);
+    return print_text("libmdbx %u.%u.%u", mdbx_version.major, mdbx_version.minor,
+                      mdbx_version.patch);
   }
 
   std::string settings() const override {
-#ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
+#ifdef HAWTHORN_BENCH_OVER_HAWTHORN
     return print_text("%s, memory budget %s",
                       config_.sync == SyncMode::kFull ? "synced" : "MDBX_UTTERLY_NOSYNC",
                       size_text(static_cast<double>(config_.memory_bytes)).c_str());
@@ -223,7 +218,7 @@ class MdbxEngine : public Engine {
   void open(const EngineConfig& config) override {
     config_ = config;
     check(mdbx_env_create(&env_));
-#ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
+#ifdef HAWTHORN_BENCH_OVER_HAWTHORN
     check(mdbx_env_set_option(env_, MDBX_opt_hawthorn_memory, config.memory_bytes));
 #endif
     check(mdbx_env_set_option(env_, MDBX_opt_prefault_write_enable, config.pretouch ? 1 : 0));
@@ -253,7 +248,7 @@ class MdbxEngine : public Engine {
   void drain() override {}
 
   uint64_t reachable_bytes() override {
-#ifdef HAWTHORN_BENCH_HAVE_MDBX_SHIM
+#ifdef HAWTHORN_BENCH_OVER_HAWTHORN
     // Its pages do not count what is only in the log yet.
     MDBX_envinfo info;
     check(mdbx_env_info_ex(env_, nullptr, &info, sizeof info));
@@ -273,8 +268,6 @@ class MdbxEngine : public Engine {
 };
 
 }  // namespace
-
-void quiet_mdbx() { mdbx_setup_debug(MDBX_LOG_FATAL, MDBX_DBG_NONE, nullptr); }
 
 std::unique_ptr<Engine> make_mdbx(bool writemap) { return std::make_unique<MdbxEngine>(writemap); }
 

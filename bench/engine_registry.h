@@ -1,5 +1,6 @@
 #pragma once
-// The engines that this program was built with, by name.
+// The engines that this program has, by name: this one, and those of the adapters' modules
+// (adapter.h), which are loaded at the first question.
 //
 // Used by the command line and the runner. Threads: any.
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bench/engine.h"
+#include "bench/library_build.h"
 #include "bench/sql_database.h"
 #include "bench/tatp_database.h"
 #include "hawthorn/options.h"
@@ -33,16 +35,20 @@ struct EngineInfo {
   // Null where it understands no SQL.
   std::function<std::unique_ptr<TatpDatabase>()> make_tatp = {};
   std::function<std::unique_ptr<SqlDatabase>()> make_sql = {};
+  LibraryBuild build = {};
+  // Of an engine that runs whole workloads by a program of its own (foreign.h): what starts it.
+  // Empty of all others.
+  std::vector<std::string> program = {};
 };
 
 // In the order in which tables show them.
 const std::vector<EngineInfo>& engines();
 // Null when there is none of that name.
 const EngineInfo* find_engine(std::string_view name);
-// The names of engines that were left out of this build, with the reason.
+// The names of engines that are not there, with the reason.
 const std::vector<std::string>& missing_engines();
 
-// One for each adapter file; only those of this build are defined.
+// One for each adapter file; a module has that of its own.
 std::unique_ptr<Engine> make_hawthorn(Compression compression, bool encrypted = false);
 enum class RocksProfile {
   kDefault,
@@ -54,13 +60,12 @@ enum class RocksProfile {
 std::unique_ptr<Engine> make_rocksdb(RocksProfile profile);
 std::unique_ptr<Engine> make_lmdb(bool writemap);
 std::unique_ptr<Engine> make_mdbx(bool writemap);
-// Some builds of it tell of every fork and every growth of a file on standard error.
-void quiet_mdbx();
 std::unique_ptr<Engine> make_sqlite();
 std::unique_ptr<TatpDatabase> make_tatp_sqlite();
 std::unique_ptr<SqlDatabase> make_sql_sqlite();
 std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
 std::unique_ptr<Engine> make_tidesdb();
+std::unique_ptr<Engine> make_psitri();
 
 }  // namespace hawthorn::bench

@@ -250,8 +250,7 @@ class RocksEngine : public Engine {
   explicit RocksEngine(RocksProfile profile) : profile_(profile) {}
 
   std::string version() const override {
-    return print_text("RocksDB %d.%d.%d (%s)", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH,
-                      HAWTHORN_BENCH_ROCKSDB_ORIGIN);
+    return print_text("RocksDB %d.%d.%d", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
   }
   std::string settings() const override { return settings_; }
 
@@ -296,7 +295,7 @@ class RocksEngine : public Engine {
   void drain() override {
 #if ROCKSDB_MAJOR >= 9
     rocksdb::WaitForCompactOptions options;
-#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+#ifdef HAWTHORN_BENCH_OVER_HAWTHORN
     options.flush = true;  // as the engine below it drains
 #endif
     check(db_->WaitForCompact(options));
@@ -323,7 +322,7 @@ class RocksEngine : public Engine {
   }
 
   bool is_log(std::string_view file_name) const override {
-#ifdef HAWTHORN_BENCH_HAVE_ROCKSDB_SHIM
+#ifdef HAWTHORN_BENCH_OVER_HAWTHORN
     return file_name.starts_with("wal.");
 #else
     return file_name.ends_with(".log");

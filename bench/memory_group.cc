@@ -23,7 +23,7 @@ constexpr const char* kVersion1 = "/sys/fs/cgroup/memory";
 constexpr const char* kVersion2 = "/sys/fs/cgroup";
 
 // The number that a file holds alone; 0 when there is none.
-uint64_t number_of(const std::string& path) {
+uint64_t number_in_file(const std::string& path) {
   std::ifstream file(path);
   uint64_t number = 0;
   file >> number;
@@ -81,7 +81,7 @@ std::optional<uint64_t> own_group_bytes() {
     }
     if (controllers == ",,") file = kVersion2 + path + "/memory.current";
   }
-  const uint64_t bytes = file.empty() ? 0 : number_of(file);
+  const uint64_t bytes = file.empty() ? 0 : number_in_file(file);
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }
 
@@ -129,11 +129,11 @@ bool MemoryGroup::enter() const { return write_file(directory_ + "/cgroup.procs"
 MemoryUse MemoryGroup::use() const {
   MemoryUse use;
   if (version1_) {
-    use.peak_bytes = number_of(directory_ + "/memory.max_usage_in_bytes");
-    use.limit_hits = number_of(directory_ + "/memory.failcnt");
+    use.peak_bytes = number_in_file(directory_ + "/memory.max_usage_in_bytes");
+    use.limit_hits = number_in_file(directory_ + "/memory.failcnt");
     use.oom_kills = number_in(directory_ + "/memory.oom_control", "oom_kill");
   } else {
-    use.peak_bytes = number_of(directory_ + "/memory.peak");
+    use.peak_bytes = number_in_file(directory_ + "/memory.peak");
     use.limit_hits = number_in(directory_ + "/memory.events", "max");
     use.oom_kills = number_in(directory_ + "/memory.events", "oom_kill");
   }

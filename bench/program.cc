@@ -13,6 +13,7 @@
 #include "bench/bank_kill.h"
 #include "bench/cases.h"
 #include "bench/engine_registry.h"
+#include "bench/foreign.h"
 #include "bench/interrupt.h"
 #include "bench/machine.h"
 #include "bench/memory_group.h"
@@ -35,6 +36,8 @@ class Program {
   void check_cap() const;
   void print_head() const;
   Report run_one(const Case& one, const EngineInfo& info, bool keep);
+  std::vector<std::string> foreign_command(const Case& one, const EngineInfo& info,
+                                           const RunContext& run) const;
   void run_and_print(const Case& one, unsigned repeat, const std::string& engine, bool keep);
   void run_rounds(const Case& one, unsigned repeat, bool last);
   void write_files() const;
@@ -104,7 +107,11 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   touch_memory(touched);
   run.config.pretouch = touched != 0;
   Report report;
-  if (command_.kill) {
+  if (!info.program.empty()) {
+    report = run_in_child(info.name, limits, [&](Report& child) {
+      run_foreign(foreign_command(one, info, run), child);
+    });
+  } else if (command_.kill) {
     const KillOptions kill{.rounds = command_.kill_rounds};
     report = run_killed_bank(info, run.config, one.bank, kill, *names_, limits);
   } else {
@@ -116,6 +123,26 @@ Report Program::run_one(const Case& one, const EngineInfo& info, bool keep) {
   }
   if (!keep) remove_database_directory(base_, run.config.path);
   return report;
+}
+
+std::vector<std::string> Program::foreign_command(const Case& one, const EngineInfo& info,
+                                                  const RunContext& run) const {
+  if (one.words.empty()) {
+    throw EngineError(info.name + " runs upsert, insert, and the bank without kills and backups");
+  }
+  std::vector<std::string> words = info.program;
+  words.insert(words.end(), one.words.begin(), one.words.end());
+  const SyncMode sync = run.config.sync;
+  for (const std::string& word :
+       {"engine=" + info.name, "version=" + info.build.version, "path=" + run.config.path,
+        print_text("memory=%zu", run.config.memory_bytes),
+        std::string("sync=") + (sync == SyncMode::kFull    ? "full"
+                                : sync == SyncMode::kAsync ? "async"
+                                                           : "none"),
+        std::string("fill=") + (run.fill == Fill::kHalf ? "half" : "noise")}) {
+    words.push_back(word);
+  }
+  return words;
 }
 
 void Program::write_files() const {
@@ -138,7 +165,8 @@ void Program::run_and_print(const Case& one, unsigned repeat, const std::string&
     std::cerr << one.name << ", run " << repeat + 1 << " of " << command_.repeat * one.rounds
               << ": " << engine << '\n';
   }
-  Run run{one.name, engine, repeat, run_one(one, *find_engine(engine), keep)};
+  const EngineInfo& info = *find_engine(engine);
+  Run run{one.name, engine, repeat, run_one(one, info, keep), info.build};
   std::cout << run.workload << ", run " << repeat + 1 << ":\n";
   print_run(run, std::cout);
   std::cout << std::flush;
@@ -180,17 +208,44 @@ int Program::run() {
       run_rounds(cases[i], repeat, repeat + 1 == command_.repeat && i + 1 == cases.size());
     }
   }
-  print_tables(results_, {command_.baseline, command_.all_metrics}, std::cout);
+  print_tables(results_, {command_.baseline, command_.all_metrics, isatty(STDOUT_FILENO) != 0},
+               std::cout);
   return results_.all_ok() ? 0 : 1;
 }
 
-void list_engines() {
+void write_engines(std::ostream& out) {
+  const char* separator = "{\"engines\": [\n";
   for (const EngineInfo& info : engines()) {
-    std::cout << info.name << std::string(16 - std::min<size_t>(15, info.name.size()), ' ')
-              << info.summary << '\n';
+    out << separator << "{\"engine\": " << json_string(info.name)
+        << ", \"summary\": " << json_string(info.summary) << ", " << build_json(info.build) << "}";
+    separator = ",\n";
   }
-  for (const std::string& missing : missing_engines())
+  out << "],\n\"missing\": [";
+  separator = "\n";
+  for (const std::string& missing : missing_engines()) {
+    out << separator << json_string(missing);
+    separator = ",\n";
+  }
+  out << "]}\n";
+}
+
+void list_engines(const Command& command) {
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  constexpr size_t kNameColumns = 24;
+  for (const EngineInfo& info : engines()) {
+    const size_t gap = kNameColumns - std::min(kNameColumns - 1, info.name.size());
+    std::cout << info.name << std::string(gap, ' ') << info.summary << '\n'
+              << std::string(kNameColumns, ' ')
+              << red_text(build_text(info.build), terminal && info.build.unfair()) << '\n';
+  }
+  for (const std::string& missing : missing_engines()) {
     std::cout << "not built: " << missing << '\n';
+  }
+  if (!command.json_file.empty()) {
+    std::ofstream file(command.json_file);
+    write_engines(file);
+    if (!file.flush()) throw std::runtime_error("cannot write " + command.json_file);
+  }
 }
 
 }  // namespace
@@ -199,9 +254,10 @@ int run_program(int argc, const char* const* argv) {
   const Command command = parse_command_line(argc, argv);
   if (command.workload == Workload::kNone) return command.exit_code;
   if (command.workload == Workload::kEngines) {
-    list_engines();
+    list_engines(command);
     return 0;
   }
+  if (command.workload == Workload::kInstructions) return run_instructions(command.instructions);
   return Program(command).run();
 }
 

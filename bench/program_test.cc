@@ -17,19 +17,17 @@
 #include "bench/engine_memory.h"
 #include "bench/runner.h"
 #include "bench/text.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class ProgramTest : public testing::Test {
- protected:
-  ProgramTest()
-      : directory_(std::filesystem::temp_directory_path() /
-                   ("hawthorn_bench_test." + std::to_string(getpid()))) {
-    std::filesystem::create_directories(directory_);
-  }
-  ~ProgramTest() override { std::filesystem::remove_all(directory_); }
+// Of a program's own form, so that what a killed test leaves is removed by the next program; not
+// one that another process uses at the same time.
+std::string group_name() { return print_text("hawthorn-bench.%d.test", getpid()); }
 
+class ProgramTest : public ::testing::Test {
+ protected:
   int run(std::vector<std::string> arguments) {
     if (arguments.size() > 1) {
       for (const char* more : {"--quiet", "--pretouch", "0", "--db-path"})
@@ -46,7 +44,8 @@ class ProgramTest : public testing::Test {
     return text.str();
   }
 
-  const std::filesystem::path directory_;
+  const hawthorn::testing::TempDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(ProgramTest, RunsTheBankOfSeveralBatchSizesAndRepeats) {
@@ -67,11 +66,11 @@ TEST_F(ProgramTest, TakesTheFlagsOfTheDocuments) {
                  "--initial-balance=1000000", "--reads-per-tx=100"}),
             0);
   for (const std::string mode : {"trie", "buffered", "latest"}) {
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     EXPECT_EQ(run({"bank-bench-memory", "--num-accounts=1000", "--num-transactions=3000",
                    "--read-mode", mode}),
               0);
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string told = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(told.find("always of the latest commit") != std::string::npos, mode != "latest");
   }
   EXPECT_EQ(run({"/some/where/dwal-bench", "--rounds", "2", "--items", "3000", "--batch", "100",
@@ -81,7 +80,7 @@ TEST_F(ProgramTest, TakesTheFlagsOfTheDocuments) {
 }
 
 TEST_F(ProgramTest, AnswersMistakesWithCodeTwo) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "nosuch"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "memory", "--batch-size", "0"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "micro", "--engines", "memory", "--phases", "nosuch"}), 2);
@@ -89,7 +88,7 @@ TEST_F(ProgramTest, AnswersMistakesWithCodeTwo) {
   EXPECT_EQ(run({"hawthorn-bench", "txn", "--engines", "memory", "--value-size", "8"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "txn", "--engines", "memory", "--order", "nosuch"}), 2);
   EXPECT_EQ(run({"hawthorn-bench"}), 2);
-  testing::internal::GetCapturedStderr();
+  ::testing::internal::GetCapturedStderr();
 }
 
 TEST_F(ProgramTest, DeletesNothingThatIsNotItsOwn) {
@@ -146,15 +145,38 @@ TEST_F(ProgramTest, RunsTheRoundsOfTransactions) {
 // Ctrl+C goes to the program and to the child that runs: the summary is that of what was done.
 TEST_F(ProgramTest, EndsAtCtrlCWithASummary) {
   const std::string json = (directory_ / "json").string();
+  int progress[2];
+  ASSERT_EQ(pipe(progress), 0);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     setpgid(0, 0);
-    _exit(run({"hawthorn-bench", "scale", "--engines", "memory,memory", "--items", "1k",
-               "--readers", "1", "--json", json}));
+    dup2(progress[1], STDERR_FILENO);
+    close(progress[0]);
+    close(progress[1]);
+    const std::string database = (directory_ / "db").string();
+    const std::vector<const char*> arguments = {"hawthorn-bench", "scale",
+                                                "--engines",      "memory,memory",
+                                                "--items",        "1k",
+                                                "--readers",      "1",
+                                                "--json",         json.c_str(),
+                                                "--pretouch",     "0",
+                                                "--db-path",      database.c_str()};
+    _exit(run_program(static_cast<int>(arguments.size()), arguments.data()));
   }
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  ASSERT_EQ(kill(-child, SIGINT), 0);
+  close(progress[1]);
+  // It is in the middle of its rounds when it has told of the first.
+  std::string told;
+  bool interrupted = false;
+  char part[4096];
+  for (ssize_t got = 0; (got = ::read(progress[0], part, sizeof(part))) > 0;) {
+    told.append(part, static_cast<size_t>(got));
+    if (interrupted || told.find("round 1:") == std::string::npos) continue;
+    interrupted = true;
+    EXPECT_EQ(kill(-child, SIGINT), 0);
+  }
+  close(progress[0]);
+  EXPECT_TRUE(interrupted) << told;
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
@@ -164,7 +186,7 @@ TEST_F(ProgramTest, EndsAtCtrlCWithASummary) {
 
 // The soak looks at its own group each second.
 TEST_F(ProgramTest, SoaksUnderAMemoryCap) {
-  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  if (!MemoryGroup(group_name(), 64 << 20).valid()) GTEST_SKIP() << "no control groups";
   EXPECT_EQ(
       run({"hawthorn-bench", "soak", "--engines", "memory", "--memory-cap", "100M", "--records",
            "10k", "--seconds", "2", "--hold-ms", "10", "--csv", (directory_ / "csv").string()}),
@@ -190,7 +212,7 @@ TEST_F(ProgramTest, SoaksUnderAMemoryCap) {
 }
 
 TEST_F(ProgramTest, RunsUnderAMemoryCap) {
-  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  if (!MemoryGroup(group_name(), 64 << 20).valid()) GTEST_SKIP() << "no control groups";
   EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M",
                  "--size", "0.05x", "--items", "1k", "--json", (directory_ / "json").string()}),
             0);
@@ -202,17 +224,17 @@ TEST_F(ProgramTest, RunsUnderAMemoryCap) {
 }
 
 TEST_F(ProgramTest, EndsAtItsMemoryCap) {
-  if (!MemoryGroup("hawthorn-bench.test", 64 << 20).valid()) GTEST_SKIP() << "no control groups";
-  testing::internal::CaptureStdout();
+  if (!MemoryGroup(group_name(), 64 << 20).valid()) GTEST_SKIP() << "no control groups";
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--memory-cap", "100M",
                  "--size", "3x", "--items", "100k"}),
             1);
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find("at its memory limit"), std::string::npos) << text;
 }
 
 TEST_F(ProgramTest, RefusesCapsAndSizesThatMakeNoSense) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   for (const std::vector<std::string>& options :
        std::vector<std::vector<std::string>>{{"--size", "2x"},
                                              {"--size", "1G", "--rounds", "2"},
@@ -223,7 +245,7 @@ TEST_F(ProgramTest, RefusesCapsAndSizesThatMakeNoSense) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(run(arguments), 2) << options[0];
   }
-  testing::internal::GetCapturedStderr();
+  ::testing::internal::GetCapturedStderr();
 }
 
 TEST(Runner, ReportsAChildThatDies) {

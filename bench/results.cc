@@ -51,22 +51,6 @@ std::string_view csv_head(std::string_view line) {
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += print_text("\\u%04x", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 bool Results::all_ok() const {
   return std::all_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.report.ok(); });
 }
@@ -101,6 +85,11 @@ std::vector<Row> Results::row_names(const std::string& workload) const {
   return names;
 }
 
+bool Results::unfair(const std::string& engine) const {
+  return std::any_of(runs_.begin(), runs_.end(),
+                     [&](const Run& run) { return run.engine == engine && run.build.unfair(); });
+}
+
 std::optional<Results::Summary> Results::summary(const std::string& workload,
                                                  const std::string& engine,
                                                  const std::string& phase,
@@ -132,7 +121,7 @@ void Results::write_json(std::ostream& out) const {
           << ", \"metric\": " << json_string(row.metric)
           << ", \"value\": " << json_number(row.value)
           << ", \"unit\": " << json_string(find_metric(row.metric)->unit)
-          << ", \"repeat\": " << run.repeat << "}";
+          << ", \"repeat\": " << run.repeat << ", " << build_json(run.build) << "}";
       separator = ",\n";
     }
   }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/library_build.h"
 #include "bench/report.h"
 
 namespace hawthorn::bench {
@@ -22,6 +23,7 @@ struct Run {
   std::string engine;
   unsigned repeat = 0;
   Report report;
+  LibraryBuild build = {};
 };
 
 class Results {
@@ -35,6 +37,9 @@ class Results {
   std::vector<std::string> engines(const std::string& workload) const;
   // Phase and metric of each row that any engine has, in the order of the documents.
   std::vector<Row> row_names(const std::string& workload) const;
+
+  // Whether the engine was built with assertions: nothing is to be compared with it.
+  bool unfair(const std::string& engine) const;
 
   struct Summary {
     double median = 0;
@@ -55,8 +60,5 @@ class Results {
 
   std::vector<Run> runs_;
 };
-
-// A JSON string literal.
-std::string json_string(std::string_view text);
 
 }  // namespace hawthorn::bench

@@ -4,6 +4,8 @@
 
 #include <cctype>
 #include <map>
+#include <optional>
+#include <regex>
 #include <sstream>
 
 #include "bench/tables.h"
@@ -77,8 +79,9 @@ class FlatJson {
   size_t at_ = 0;
 };
 
-Run make_run(const std::string& engine, unsigned repeat, double rate) {
-  Run run{"bank", engine, repeat, Report()};
+Run make_run(const std::string& engine, unsigned repeat, double rate,
+             std::optional<bool> assertions = false) {
+  Run run{"bank", engine, repeat, Report(), {"here", "", "-O3 -DX=\"y\"", assertions, "One 1.2"}};
   run.report.add("write", "tx_per_s", rate);
   run.report.add("verify", "bytes_on_disk", 1e9 + 1);
   return run;
@@ -95,7 +98,9 @@ TEST(Json, HasTheDocumentedFieldsAndNoOthers) {
   for (const auto& row : rows) {
     std::string names;
     for (const auto& [name, value] : row) names += name + " ";
-    EXPECT_EQ(names, "engine metric phase repeat unit value workload ");
+    EXPECT_EQ(names,
+              "assertions compiler engine flags metric origin phase repeat unit value version "
+              "workload ");
     for (const char* field : {"engine", "metric", "phase", "unit", "workload"}) {
       EXPECT_TRUE(row.at(field).starts_with("string ")) << field;
     }
@@ -107,6 +112,24 @@ TEST(Json, HasTheDocumentedFieldsAndNoOthers) {
   EXPECT_EQ(std::stod(rows[0].at("value").substr(7)), 123456.789);
   EXPECT_EQ(std::stod(rows[2].at("value").substr(7)), 1.0 / 3.0);
   EXPECT_EQ(std::stod(rows[1].at("value").substr(7)), 1e9 + 1);
+}
+
+TEST(Json, SaysHowEachLibraryWasBuilt) {
+  Results results;
+  results.add(make_run("release", 0, 1, false));
+  results.add(make_run("checked", 0, 1, true));
+  results.add(make_run("unknown", 0, 1, std::nullopt));
+  std::ostringstream text;
+  results.write_json(text);
+  const auto rows = FlatJson::parse(text.str());
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0].at("version"), "string One 1.2");
+  EXPECT_EQ(rows[0].at("origin"), "string here");
+  EXPECT_EQ(rows[0].at("compiler"), "number null");
+  EXPECT_EQ(rows[0].at("flags"), "string -O3 -DX=\"y\"");
+  EXPECT_EQ(rows[0].at("assertions"), "number false");
+  EXPECT_EQ(rows[2].at("assertions"), "number true");
+  EXPECT_EQ(rows[4].at("assertions"), "number null");
 }
 
 TEST(Json, IsAnArrayWithoutRunsAndLeavesFailedRunsOut) {
@@ -179,6 +202,38 @@ TEST(Tables, ShowRatiosAgainstTheBaselineAndFailures) {
   print_tables(results, {.baseline = "slow"}, text);
   EXPECT_NE(text.str().find("6.00x"), std::string::npos) << text.str();
   EXPECT_NE(text.str().find("FAIL"), std::string::npos) << text.str();
+}
+
+TEST(Tables, GiveNoRatioOfWhatHasAssertionsAndMarkIt) {
+  Results results;
+  results.add(make_run("fast", 0, 600'000));
+  results.add(make_run("slow", 0, 100'000));
+  results.add(make_run("checked", 0, 50'000, true));
+  results.add(make_run("unknown", 0, 300'000, std::nullopt));
+  std::ostringstream text;
+  print_tables(results, {.baseline = "slow", .colors = true}, text);
+  EXPECT_NE(text.str().find("6.00x"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("3.00x"), std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find("0.50x"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("\033[31mchecked\033[0m"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("\033[31mON\033[0m"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("cost time: checked."), std::string::npos) << text.str();
+
+  std::ostringstream against;
+  print_tables(results, {.baseline = "checked"}, against);
+  EXPECT_FALSE(std::regex_search(against.str(), std::regex("[0-9]x"))) << against.str();
+  EXPECT_NE(against.str().find("cost time: checked."), std::string::npos) << against.str();
+  EXPECT_EQ(against.str().find('\033'), std::string::npos) << against.str();
+}
+
+TEST(Tables, SayNothingOfAssertionsWhereNoneAreOn) {
+  Results results;
+  results.add(make_run("fast", 0, 600'000));
+  results.add(make_run("slow", 0, 100'000));
+  std::ostringstream text;
+  print_tables(results, {.baseline = "slow", .colors = true}, text);
+  EXPECT_EQ(text.str().find("ssertions"), std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find('\033'), std::string::npos) << text.str();
 }
 
 TEST(Csv, HasAHeadAndTheRepeatOfEachRound) {

@@ -298,7 +298,6 @@ void Scale::verify() {
 }
 
 void Scale::run() {
-  catch_interrupts();
   open_engine(run_, engine_);
   record_.emplace(kKeyBytes, options_.value_bytes, run_.fill);
   WriteMeter meter(run_);

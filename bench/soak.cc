@@ -208,7 +208,6 @@ void Soak::verify() {
 }
 
 void Soak::run() {
-  catch_interrupts();
   open_engine(run_, engine_);
   shared_ = std::make_unique<SoakShared>(options_, run_.fill, engine_);
   WriteMeter meter(run_);

@@ -11,17 +11,16 @@
 #include "bench/engine_memory.h"
 #include "bench/soak_model.h"
 #include "bench/soak_samples.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class SoakTest : public testing::Test {
+class SoakTest : public ::testing::Test {
  protected:
   SoakTest() {
     context_.engine_name = "double";
-    context_.config.path =
-        std::filesystem::temp_directory_path() / ("hawthorn-soak-" + std::to_string(getpid()));
-    std::filesystem::create_directories(context_.config.path);
+    context_.config.path = directory_.path();
     context_.config.memory_bytes = 1 << 30;
     options_.records = 20'000;
     options_.seconds = 3;
@@ -30,7 +29,6 @@ class SoakTest : public testing::Test {
     options_.hold_ms = 20;
     options_.free_disk_bytes_min = 0;
   }
-  ~SoakTest() override { std::filesystem::remove_all(context_.config.path); }
 
   Report run(Engine& engine) {
     Report report;
@@ -39,6 +37,7 @@ class SoakTest : public testing::Test {
     return report;
   }
 
+  const hawthorn::testing::TempDirectory directory_;
   RunContext context_;
   SoakOptions options_;
 };

@@ -16,6 +16,7 @@
 #include "bench/engine_registry.h"
 #include "bench/program.h"
 #include "bench/sql_plan.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
@@ -125,16 +126,12 @@ class LyingDatabase : public SqlDatabase {
   int opened_ = 0;
 };
 
-class SqlTest : public testing::Test {
+class SqlTest : public ::testing::Test {
  protected:
-  SqlTest()
-      : directory_(std::filesystem::temp_directory_path() /
-                   ("hawthorn-sql-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(directory_);
+  SqlTest() {
     options_.size = 1;
     options_.cache_bytes = 1'000'000;
   }
-  ~SqlTest() override { std::filesystem::remove_all(directory_); }
 
   void SetUp() override {
     for (const EngineInfo& info : engines()) {
@@ -163,7 +160,8 @@ class SqlTest : public testing::Test {
     return lines_of_failures(report);
   }
 
-  const std::filesystem::path directory_;
+  const hawthorn::testing::TempDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
   const EngineInfo* engine_ = nullptr;
   SqlOptions options_;
 };

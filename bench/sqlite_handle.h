@@ -17,14 +17,7 @@
 
 namespace hawthorn::bench {
 
-inline std::string sqlite_version() {
-#ifdef HAWTHORN_BENCH_HAVE_SQLITE_SHIM
-  constexpr const char* kWhose = " (its API over Hawthorn)";
-#else
-  constexpr const char* kWhose = "";
-#endif
-  return std::string("SQLite ") + sqlite3_libversion() + kWhose;
-}
+inline std::string sqlite_version() { return std::string("SQLite ") + sqlite3_libversion(); }
 
 // What `PRAGMA synchronous` is set to.
 inline const char* sqlite_synchronous(SyncMode sync) {

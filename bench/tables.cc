@@ -28,7 +28,9 @@ std::string cell_text(const Results& results, const TableOptions& options,
   const Metric& metric = *find_metric(name.metric);
   std::string text = value_text(metric, summary->median);
   if (summary->count > 1) text += print_text(" ±%.0f%%", summary->spread * 50);
-  if (!options.baseline.empty() && engine != options.baseline && metric.unit != "ratio") {
+  const bool compares = !options.baseline.empty() && engine != options.baseline &&
+                        !results.unfair(engine) && !results.unfair(options.baseline);
+  if (compares && metric.unit != "ratio") {
     const auto base = results.summary(workload, options.baseline, name.phase, name.metric);
     if (base && base->median != 0) text += print_text(" %.2fx", summary->median / base->median);
   }
@@ -57,9 +59,21 @@ std::string status_text(const Results& results, const std::string& workload,
   return limited ? "PASS, ran full" : "PASS";
 }
 
+std::string assertions_text(const Results& results, const std::string& engine) {
+  for (const Run& run : results.runs()) {
+    if (run.engine != engine) continue;
+    if (!run.build.assertions) return "not known";
+    return *run.build.assertions ? "ON" : "off";
+  }
+  return "";
+}
+
 void print_table(const Results& results, const TableOptions& options, const std::string& workload,
                  std::ostream& out) {
   const std::vector<std::string> engines = results.engines(workload);
+  const bool unfair = std::any_of(engines.begin(), engines.end(), [&](const std::string& engine) {
+    return results.unfair(engine);
+  });
   std::vector<std::vector<std::string>> lines;
   lines.push_back({workload});
   lines.back().insert(lines.back().end(), engines.begin(), engines.end());
@@ -79,21 +93,33 @@ void print_table(const Results& results, const TableOptions& options, const std:
   for (const std::string& engine : engines) {
     lines.back().push_back(status_text(results, workload, engine));
   }
+  if (unfair) {
+    lines.push_back({"assertions"});
+    for (const std::string& engine : engines) {
+      lines.back().push_back(assertions_text(results, engine));
+    }
+  }
 
   std::vector<size_t> widths(engines.size() + 1, 0);
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
   }
   for (const auto& line : lines) {
+    const bool marks = &line == &lines.front() || &line == &lines.back();
     for (size_t i = 0; i < line.size(); ++i) {
       const std::string padding(widths[i] - width_of(line[i]), ' ');
-      out << (i == 0 ? line[i] + padding : "  " + padding + line[i]);
+      const bool red = options.colors && unfair && marks && i > 0 && results.unfair(engines[i - 1]);
+      out << (i == 0 ? line[i] + padding : "  " + padding + red_text(line[i], red));
     }
     out << '\n';
   }
 }
 
 }  // namespace
+
+std::string red_text(const std::string& text, bool red) {
+  return red ? "\033[31m" + text + "\033[0m" : text;
+}
 
 void print_tables(const Results& results, const TableOptions& options, std::ostream& out) {
   for (const std::string& workload : results.workloads()) {
@@ -105,6 +131,21 @@ void print_tables(const Results& results, const TableOptions& options, std::ostr
   if (repeated) out << "Medians; ± is half of the spread between the smallest and largest value.\n";
   if (!options.baseline.empty())
     out << "x: the value divided by that of " << options.baseline << ".\n";
+  std::string unfair;
+  for (const std::string& workload : results.workloads()) {
+    for (const std::string& engine : results.engines(workload)) {
+      if (!results.unfair(engine) || (unfair + ",").find(" " + engine + ",") != std::string::npos) {
+        continue;
+      }
+      unfair += (unfair.empty() ? " " : ", ") + engine;
+    }
+  }
+  if (!unfair.empty()) {
+    out << red_text("Built with assertions, which cost time:" + unfair +
+                        ". There is no ratio of these, nor against them.",
+                    options.colors)
+        << '\n';
+  }
 }
 
 void print_run(const Run& run, std::ostream& out) {

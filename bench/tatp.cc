@@ -15,8 +15,8 @@
 namespace hawthorn::bench {
 namespace {
 
-constexpr uint64_t kLoadBatch = 1000;  // subscribers
-constexpr uint64_t kLookEvery = 64;    // transactions between two looks at the clock
+constexpr uint64_t kTatpLoadBatch = 1000;  // subscribers
+constexpr uint64_t kTatpLookEvery = 64;    // transactions between two looks at the clock
 constexpr uint64_t kWarmUpMax = 100'000;
 
 // A connection with its sequence of transactions.
@@ -109,7 +109,7 @@ void Tatp::load() {
   const Stopwatch watch;
   const std::unique_ptr<TatpLoader> loader = database_.loader();
   for (uint64_t s_id = 1; s_id <= options_.subscribers;) {
-    const uint64_t end = std::min(options_.subscribers + 1, s_id + kLoadBatch);
+    const uint64_t end = std::min(options_.subscribers + 1, s_id + kTatpLoadBatch);
     loader->begin();
     for (; s_id < end; ++s_id) rows += load_subscriber(*loader, s_id);
     loader->commit();
@@ -134,7 +134,7 @@ void Tatp::run_thread(unsigned thread, uint64_t start, uint64_t transactions, ui
   const uint64_t share = transactions * (thread + 1) / options_.connections -
                          transactions * thread / options_.connections;
   for (uint64_t i = 0; i < share; ++i) {
-    if (i % kLookEvery == 0) {
+    if (i % kTatpLookEvery == 0) {
       const bool late =
           seconds != 0 && Ticks::seconds(Ticks::now() - start) >= static_cast<double>(seconds);
       if (late || team_.stopped()) break;

@@ -19,6 +19,7 @@
 #include "bench/program.h"
 #include "bench/tatp_model.h"
 #include "bench/tatp_source.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
@@ -109,17 +110,13 @@ std::string failures(const Report& report) {
   return text;
 }
 
-class TatpTest : public testing::Test {
+class TatpTest : public ::testing::Test {
  protected:
-  TatpTest()
-      : directory_(std::filesystem::temp_directory_path() /
-                   ("hawthorn-tatp-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(directory_);
+  TatpTest() {
     options_.subscribers = 300;
     options_.transactions = 6000;
     options_.cache_bytes = 1'000'000;
   }
-  ~TatpTest() override { std::filesystem::remove_all(directory_); }
 
   void SetUp() override {
     for (const EngineInfo& info : engines()) {
@@ -181,7 +178,8 @@ class TatpTest : public testing::Test {
     }
   }
 
-  const std::filesystem::path directory_;
+  const hawthorn::testing::TempDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
   const EngineInfo* engine_ = nullptr;
   TatpOptions options_;
 };
@@ -488,7 +486,7 @@ TEST_F(TatpTest, TakesItsOptions) {
   ASSERT_EQ(make_cases(given, nullptr).size(), 1U);
   EXPECT_EQ(make_cases(given, nullptr)[0].name, "tatp");
 
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   for (const std::vector<const char*>& wrong :
        std::vector<std::vector<const char*>>{{"--connections", "0"},
                                              {"--connections", "1,many"},
@@ -497,7 +495,7 @@ TEST_F(TatpTest, TakesItsOptions) {
                                              {"--cache", "1K"}}) {
     EXPECT_EQ(parse(wrong).exit_code, 2) << wrong[0] << ' ' << wrong[1];
   }
-  testing::internal::GetCapturedStderr();
+  ::testing::internal::GetCapturedStderr();
 }
 
 TEST(TatpSource, KeepsTheMixAndTheRanges) {

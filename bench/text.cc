@@ -70,6 +70,22 @@ std::string short_number(double number) {
   return print_text("%.*f%s", digits, number, unit);
 }
 
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += print_text("\\u%04x", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {

@@ -18,6 +18,9 @@ std::string size_text(double bytes);
 // Three digits that matter: "1.52 M", "843 K", "12.5".
 std::string short_number(double number);
 
+// A JSON string literal.
+std::string json_string(std::string_view text);
+
 std::vector<std::string> split(std::string_view text, char separator);
 
 // "2", "0.5", "512M", "3G": gigabytes (10^9) unless a unit follows. Throws std::invalid_argument.

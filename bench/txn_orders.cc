@@ -13,8 +13,8 @@ namespace hawthorn::bench {
 namespace {
 
 constexpr uint64_t kParts = 10;  // of the inserts, each of which both orders do before the next
-constexpr uint64_t kSampleEvery = 64;  // gets whose latency is looked at
-constexpr uint64_t kWarmUpPart = 10;   // of a round, which one before the first is made of
+constexpr uint64_t kOrdersSampleEvery = 64;  // gets whose latency is looked at
+constexpr uint64_t kWarmUpPart = 10;         // of a round, which one before the first is made of
 constexpr std::array<const char*, 2> kInserts = {"insert_bytewise", "insert_compared"};
 constexpr std::array<const char*, 2> kOrderGets = {"get_bytewise", "get_compared"};
 
@@ -119,7 +119,7 @@ void OrdersRun::get_some(size_t order, uint64_t gets, uint64_t round, Sum& sum) 
   const Stopwatch watch;
   for (uint64_t i = 0; i < gets; ++i) {
     record_.make_key_of(scale(mix64(++random), options_.keys));
-    const bool sampled = i % kSampleEvery == 0;
+    const bool sampled = i % kOrdersSampleEvery == 0;
     const uint64_t start = sampled ? Ticks::now() : 0;
     std::string_view value;
     const bool right = reader->get(record_.key(), value) && record_.is_value(value);

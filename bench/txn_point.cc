@@ -13,12 +13,12 @@ namespace hawthorn::bench {
 namespace {
 
 constexpr uint64_t kPointLoadBatch = 1000;
-constexpr uint64_t kSamples = 10'000;          // keys whose last commit is looked for afterwards
+constexpr uint64_t kPointSamples = 10'000;     // keys whose last commit is looked for afterwards
 constexpr uint64_t kPointWarmUpPart = 10;      // of a round, which one before the first is made of
 constexpr uint64_t kTransactionsOfALook = 64;  // transactions between two looks at the team
 constexpr size_t kCountAt = kStampBytes;       // of a value: how often its key was put
 constexpr std::array<TxnKind, 2> kKinds = {TxnKind::kSnapshot, TxnKind::kSerializable};
-constexpr std::array<const char*, 2> kPhases = {"txn_snapshot", "txn_serializable"};
+constexpr std::array<const char*, 2> kPointPhases = {"txn_snapshot", "txn_serializable"};
 
 // A key and its values: the stamp and all bytes follow from the key and the count.
 class PointRecord {
@@ -87,7 +87,7 @@ class PointSink : public EntrySink {
 };
 
 // What one thread did of one kind.
-struct alignas(128) Tally {
+struct alignas(128) PointTally {
   Histogram latencies;
   uint64_t commits = 0;
   uint64_t conflicts = 0;
@@ -125,7 +125,7 @@ class Point {
 
   void load();
   double run_kind(size_t kind, uint64_t transactions, uint64_t round);
-  void commit_some(size_t kind, unsigned thread, uint64_t transactions, Tally& tally);
+  void commit_some(size_t kind, unsigned thread, uint64_t transactions, PointTally& tally);
   bool get_is_right(TxnClient& client, PointRecord& record, unsigned thread, uint64_t item,
                     uint32_t least, TxnAnswer& answer) const;
   void report_rates();
@@ -182,7 +182,7 @@ bool Point::get_is_right(TxnClient& client, PointRecord& record, unsigned thread
   return least <= count && count <= most;
 }
 
-void Point::commit_some(size_t kind, unsigned thread, uint64_t transactions, Tally& tally) {
+void Point::commit_some(size_t kind, unsigned thread, uint64_t transactions, PointTally& tally) {
   const std::unique_ptr<TxnClient> client = engine_.transactions(kKinds[kind]);
   PointRecord got(options_.value_bytes, run_.fill);
   PointRecord put(options_.value_bytes, run_.fill);
@@ -214,7 +214,7 @@ void Point::commit_some(size_t kind, unsigned thread, uint64_t transactions, Tal
 // Returns the commits per second. Round 0 warms up.
 double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
   ++runs_;
-  std::vector<Tally> tallies(team_.threads());
+  std::vector<PointTally> tallies(team_.threads());
   const double seconds = team_.run([&](unsigned thread, uint64_t) {
     const uint64_t share =
         transactions * (thread + 1) / team_.threads() - transactions * thread / team_.threads();
@@ -222,7 +222,7 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
   });
   PointSum sum;
   uint64_t wrong = 0;
-  for (const Tally& tally : tallies) {
+  for (const PointTally& tally : tallies) {
     sum.latencies.merge(tally.latencies);
     sum.commits += tally.commits;
     sum.conflicts += tally.conflicts;
@@ -232,11 +232,11 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
   commits_ += sum.commits;
   if (wrong != 0) {
     report_.fail(print_text("%s: %s gets showed a wrong value, or another time than their own",
-                            kPhases[kind], with_commas(wrong).c_str()));
+                            kPointPhases[kind], with_commas(wrong).c_str()));
   }
   if (round == 0) return sum.rate();
   report_.csv(print_text("txn,%s,point,%u,%s,%lu,%.0f", run_.engine_name.c_str(), team_.threads(),
-                         kPhases[kind], round, sum.rate()));
+                         kPointPhases[kind], round, sum.rate()));
   PointSum& all = sums_[kind];
   all.latencies.merge(sum.latencies);
   all.commits += sum.commits;
@@ -248,9 +248,9 @@ double Point::run_kind(size_t kind, uint64_t transactions, uint64_t round) {
 void Point::report_rates() {
   for (size_t kind = 0; kind < kKinds.size(); ++kind) {
     const PointSum& sum = sums_[kind];
-    report_.add(kPhases[kind], "tx_per_s", sum.rate());
-    report_.add_latencies(kPhases[kind], sum.latencies);
-    report_.add(kPhases[kind], "conflicts", static_cast<double>(sum.conflicts));
+    report_.add(kPointPhases[kind], "tx_per_s", sum.rate());
+    report_.add_latencies(kPointPhases[kind], sum.latencies);
+    report_.add(kPointPhases[kind], "conflicts", static_cast<double>(sum.conflicts));
   }
   report_.add("txn_serializable", "cost", sums_[0].rate() / sums_[1].rate());
   std::sort(costs_.begin(), costs_.end());
@@ -275,7 +275,7 @@ void Point::verify() {
   }
   uint64_t wrong = 0;
   PointRecord record(options_.value_bytes, run_.fill);
-  for (uint64_t i = 0; i < std::min(kSamples, options_.keys); ++i) {
+  for (uint64_t i = 0; i < std::min(kPointSamples, options_.keys); ++i) {
     const uint64_t item = scale(mix64(i), options_.keys);
     record.make_key_of(item);
     record.make(counts_[item]);

@@ -14,17 +14,16 @@
 
 #include "bench/counters.h"
 #include "bench/engine_memory.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class TxnTest : public testing::Test {
+class TxnTest : public ::testing::Test {
  protected:
   TxnTest() {
     context_.engine_name = "double";
-    context_.config.path =
-        std::filesystem::temp_directory_path() / ("hawthorn-txn-" + std::to_string(getpid()));
-    std::filesystem::create_directories(context_.config.path);
+    context_.config.path = directory_.path();
     context_.config.memory_bytes = 1 << 30;
     context_.config.transactions = true;
     point_.keys = 500;
@@ -51,7 +50,6 @@ class TxnTest : public testing::Test {
     orders_.gets = 3000;
     orders_.rounds = 3;
   }
-  ~TxnTest() override { std::filesystem::remove_all(context_.config.path); }
 
   template <class Options>
   Report run_on(Engine& engine, void (*run)(const RunContext&, const Options&, Engine&),
@@ -68,6 +66,7 @@ class TxnTest : public testing::Test {
     return run_on(engine, run, options).ok();
   }
 
+  const hawthorn::testing::TempDirectory directory_;
   RunContext context_;
   PointOptions point_;
   CountersOptions counters_;

@@ -16,20 +16,18 @@
 #include "bench/overwrite.h"
 #include "bench/scale.h"
 #include "bench/upsert.h"
+#include "testing/temp_directory.h"
 
 namespace hawthorn::bench {
 namespace {
 
-class WorkloadTest : public testing::Test {
+class WorkloadTest : public ::testing::Test {
  protected:
   WorkloadTest() : names_(2000, 12345, "/nonexistent") {
     context_.engine_name = "double";
-    context_.config.path =
-        std::filesystem::temp_directory_path() / ("hawthorn-workload-" + std::to_string(getpid()));
-    std::filesystem::create_directories(context_.config.path);
+    context_.config.path = directory_.path();
     context_.config.memory_bytes = 1 << 30;
   }
-  ~WorkloadTest() override { std::filesystem::remove_all(context_.config.path); }
 
   Report run_bank_on(Fault fault, uint64_t batch_size, unsigned threads = 1) {
     BankOptions options;
@@ -100,6 +98,7 @@ class WorkloadTest : public testing::Test {
   }
 
   AccountNames names_;
+  const hawthorn::testing::TempDirectory directory_;
   RunContext context_;
 
  private:

@@ -4,24 +4,32 @@
 #                          program NAME_test, its *_concurrency_test.cc NAME_concurrency_test;
 #                          files that are compiled for size, since they run seldom or wait for a
 #                          disk: half of what -O3 makes
-#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [TIMEOUT seconds] [SERIAL]
-#                 [APART])
-#                          one GoogleTest program, every case registered with ctest; presets compile
-#                          its files as one, unless it is APART: what two of its files name alike is
-#                          in a namespace of the file
+#   hawthorn_test(NAME SOURCES... LINK libs... [LABELS labels...] [SHARDS count] [APART])
+#                          one GoogleTest program, which ctest runs as one test, or, when it takes
+#                          long, as so many shards of it. What its cases did, and how long each
+#                          took, is in test-results/NAME.xml. Presets compile its files as one,
+#                          unless it is APART: names that two of its files share then need a
+#                          namespace for each file
 #   hawthorn_test_code(TARGET)
 #                          a library or program that is no GoogleTest program, compiled as those are
 #                          where that is for speed alone
-#   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...] [TIMEOUT seconds])
+#   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...])
 #                          one script of unittest cases, one ctest entry
+#   hawthorn_add_test(NAME COMMAND command... [LABELS labels...])
+#                          any other program as a test
 #   hawthorn_runnable(VARIABLE TARGET)
 #                          what a script or another program calls to run TARGET: its file, or one
 #                          that calls the emulator of a cross build
 #
-# Labels decide where scripts/test.sh runs a test:
+# Labels decide where scripts/test.py runs a test:
+#   unit          beside the code, and what else judges most changes in a moment: `make check`
 #   concurrency   several threads against the engine: these run under ThreadSanitizer
 #   long          minutes of work (ten million operations against the model): `make reliability`
 #   package       needs the whole build installed: release only
+#
+# HAWTHORN_TEST_EXCLUDED is a file of tests that are left out, one pattern (as for --gtest_filter)
+# in a line. No test has a time limit that a slow machine could meet: HAWTHORN_TEST_TIMEOUT seconds
+# only end what hangs.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(CheckLinkerFlag)
@@ -143,9 +151,9 @@ endfunction()
 if(HAWTHORN_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  include(GoogleTest)
-  # What the ThreadSanitizer preset builds and runs: the programs labelled `concurrency`.
+  # The programs with a label: what the stages tsan and check build.
   add_custom_target(hawthorn_concurrency_tests)
+  add_custom_target(hawthorn_unit_tests)
 
   # hawthorn_test_flags: how test programs are compiled. They are half of all code, and none of them
   # is slow in itself: little optimisation or none (sanitizers take four times as long to compile
@@ -176,19 +184,27 @@ if(HAWTHORN_BUILD_TESTS)
     <gtest/gtest.h> ${HAWTHORN_PRECOMPILED} <filesystem> <random> <hawthorn/hawthorn.h>)
 endif()
 
+# What ends a test that hangs, in seconds.
+set(HAWTHORN_TEST_TIMEOUT 1800)
+
+set(HAWTHORN_TEST_PATTERNS "")
+if(HAWTHORN_TEST_EXCLUDED)
+  cmake_path(ABSOLUTE_PATH HAWTHORN_TEST_EXCLUDED BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
+    OUTPUT_VARIABLE excluded)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${excluded})
+  file(STRINGS ${excluded} HAWTHORN_TEST_PATTERNS REGEX "^[^#]")
+endif()
+
+# Sets `variable` to whether HAWTHORN_TEST_EXCLUDED names this test, which is no case of GoogleTest.
+function(hawthorn_test_is_excluded variable name)
+  set(${variable} FALSE PARENT_SCOPE)
+  if(name IN_LIST HAWTHORN_TEST_PATTERNS)
+    set(${variable} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
 function(hawthorn_test name)
-  cmake_parse_arguments(arg "SERIAL;APART" "TIMEOUT;PREFIX" "SOURCES;LINK;LABELS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
-  set(properties TIMEOUT ${arg_TIMEOUT})
-  if(arg_LABELS)
-    list(JOIN arg_LABELS "\\;" labels)
-    list(APPEND properties LABELS "${labels}")
-  endif()
-  if(arg_SERIAL)
-    list(APPEND properties RUN_SERIAL ON)
-  endif()
+  cmake_parse_arguments(arg "APART" "SHARDS" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE hawthorn_test_flags ${arg_LINK})
   hawthorn_test_precompiled(${name})
@@ -196,11 +212,33 @@ function(hawthorn_test name)
   if(arg_APART)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_PREFIX "${arg_PREFIX}"
-    PROPERTIES ${properties})
-  if("concurrency" IN_LIST arg_LABELS)
-    add_dependencies(hawthorn_concurrency_tests ${name})
+
+  list(JOIN HAWTHORN_TEST_PATTERNS ":" patterns)
+  set(results ${PROJECT_BINARY_DIR}/test-results)
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
   endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    set(test ${name})
+    if(arg_SHARDS GREATER 1)
+      set(test ${name}.${shard}_of_${arg_SHARDS})
+    endif()
+    math(EXPR index "${shard} - 1")
+    set(environment GTEST_OUTPUT=xml:${results}/${test}.xml GTEST_BRIEF=1
+      GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+    if(patterns)
+      list(APPEND environment "GTEST_FILTER=-${patterns}")
+    endif()
+    add_test(NAME ${test} COMMAND ${name})
+    # Those in shards are the longest: ctest begins with them.
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" COST ${arg_SHARDS}
+      TIMEOUT ${HAWTHORN_TEST_TIMEOUT} ENVIRONMENT "${environment}")
+  endforeach()
+  foreach(label unit concurrency)
+    if(label IN_LIST arg_LABELS)
+      add_dependencies(hawthorn_${label}_tests ${name})
+    endif()
+  endforeach()
 endfunction()
 
 # The precompiled header is that of programs: libraries are compiled for those alone, too.
@@ -220,18 +258,22 @@ function(hawthorn_test_code target)
   endif()
 endfunction()
 
+function(hawthorn_add_test name)
+  cmake_parse_arguments(arg "" "" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  hawthorn_test_is_excluded(excluded ${name})
+  if(excluded)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${HAWTHORN_TEST_TIMEOUT}
+    ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()
+
 function(hawthorn_python_test name)
-  cmake_parse_arguments(arg "" "SCRIPT;TIMEOUT" "ARGS;LABELS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
+  cmake_parse_arguments(arg "" "SCRIPT" "ARGS;LABELS" ${ARGN})
   # Not Python3::Interpreter, which a cross build would run under its emulator.
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B
-                                ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
-  if(arg_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
-  endif()
+  hawthorn_add_test(${name} LABELS ${arg_LABELS}
+    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
 endfunction()
 
 function(hawthorn_runnable variable target)
@@ -284,11 +326,17 @@ function(hawthorn_layer name)
     target_precompile_headers(hawthorn_${name} REUSE_FROM hawthorn_engine_precompiled)
     set_property(GLOBAL APPEND PROPERTY HAWTHORN_LAYER_OBJECTS $<TARGET_OBJECTS:hawthorn_${name}>)
   endif()
+  # Tests of the trees take minutes under a sanitizer, and all others together as long.
+  set(shards 1)
+  if(name STREQUAL tree)
+    set(shards 3)
+  endif()
   if(HAWTHORN_BUILD_TESTS AND tests)
-    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static)
+    hawthorn_test(${name}_test SOURCES ${tests} LINK hawthorn_testing hawthorn_static
+      LABELS unit SHARDS ${shards})
   endif()
   if(HAWTHORN_BUILD_TESTS AND concurrency_tests)
     hawthorn_test(${name}_concurrency_test SOURCES ${concurrency_tests}
-      LINK hawthorn_testing hawthorn_static LABELS concurrency)
+      LINK hawthorn_testing hawthorn_static LABELS concurrency unit)
   endif()
 endfunction()

@@ -1,9 +1,7 @@
 # What `cmake --install` and `cpack` put where. tests/package installs it and builds programs on it.
 set(HAWTHORN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hawthorn)
 
-install(TARGETS hawthorn_static hawthorn_shared EXPORT hawthornTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+hawthorn_install_targets(hawthorn_static hawthorn_shared EXPORT)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hawthorn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
@@ -23,12 +21,14 @@ if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
     DEPENDS ${PROJECT_SOURCE_DIR}/scripts/sbom.py hawthorn_shared $<TARGET_NAME_IF_EXISTS:hawthorn>
     VERBATIM)
   add_custom_target(hawthorn_bill ALL DEPENDS ${bill})
+  add_dependencies(hawthorn_installed hawthorn_bill)
   install(FILES ${bill} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
 
 if(TARGET hawthorn)
-  install(TARGETS hawthorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  hawthorn_install_targets(hawthorn)
   if(TARGET hawthorn_texts)
+    add_dependencies(hawthorn_installed hawthorn_texts)
     set(texts ${PROJECT_BINARY_DIR}/tools/texts)
     install(FILES ${texts}/hawthorn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${texts}/hawthorn.bash RENAME hawthorn
@@ -39,7 +39,9 @@ if(TARGET hawthorn)
   endif()
 endif()
 if(TARGET hawthorn-bench)
-  install(TARGETS hawthorn-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT bench)
+  # Where it was built: `hawthorn_installed` leaves it out.
+  install(TARGETS hawthorn-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT bench OPTIONAL)
 endif()
 
 # Of other packages, by their names for the linker; hawthorn::static and hawthorn.pc name them.
@@ -67,7 +69,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/hawthorn.pc.in ${PROJECT_BINARY_DIR}/ha
 install(FILES ${PROJECT_BINARY_DIR}/hawthorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Without the benchmarks: the package would depend on every rival.
-set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};hawthorn;Unspecified;/")
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};hawthorn;hawthorn;/")
 # With SOURCE_DATE_EPOCH set, as scripts/package.sh does, the same build gives the same bytes.
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_FILE_NAME

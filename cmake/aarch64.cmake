@@ -1,5 +1,5 @@
 # Toolchain: for aarch64 Linux on another machine, with Debian's cross compiler. The libraries are
-# those that `scripts/install_deps.sh aarch64` unpacks (HAWTHORN_AARCH64_ROOT in the environment, by
+# those that `scripts/install_deps.sh cross` unpacks (HAWTHORN_AARCH64_ROOT in the environment, by
 # default build/aarch64-root); what is built runs under qemu-user, tests and their discovery too.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -12,7 +12,7 @@ if(NOT root)
   cmake_path(SET root NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../build/aarch64-root")
 endif()
 if(NOT EXISTS ${root}/packages)
-  message(FATAL_ERROR "No libraries of arm64 in ${root}: run scripts/install_deps.sh aarch64")
+  message(FATAL_ERROR "No libraries of arm64 in ${root}: run scripts/install_deps.sh cross")
 endif()
 set(CMAKE_FIND_ROOT_PATH ${root})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
 build=build/coverage
 if [ "${1:-}" != report ]; then
-  scripts/install_deps.sh
+  scripts/install_deps.sh core test
   cmake --preset coverage
   cmake --build --preset coverage -j "$jobs"
   rm -rf "$build/profiles"

@@ -7,17 +7,15 @@
 # python3 -m http.server --directory build/site
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/download.sh
+scripts/install_deps.sh docs
 
 environment=build/docs-site
 requirements=scripts/docs_requirements.txt
 if ! cmp -s "$requirements" "$environment/installed.txt"; then
-  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-    echo "docs: Python's venv is missing: apt-get install python3-venv" >&2
-    exit 1
-  fi
   rm -rf "$environment"
   python3 -m venv "$environment"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  pip_install "$environment" -r "$requirements"
   cp "$requirements" "$environment/installed.txt"
 fi
 

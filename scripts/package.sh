@@ -3,11 +3,11 @@
 # commit on the same system gives the same bytes: times are those of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/install_deps.sh
+scripts/install_deps.sh core package
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 cmake --preset release
-cmake --build --preset release
+cmake --build --preset release --target hawthorn_installed
 rm -rf build/packages
 cpack --config build/release/CPackConfig.cmake -B build/packages
 rm -rf build/packages/_CPack_Packages

@@ -16,6 +16,7 @@ import matplotlib.ticker  # noqa: E402
 
 OURS = "hawthorn"
 HIGHLIGHT = "#1b7f4b"
+UNFAIR = "#d40000"  # built with assertions
 GREYS = ("#8a96a3", "#aeb7c0", "#6b7680")
 
 
@@ -29,6 +30,7 @@ class Figures:
             values.setdefault(key, []).append(row["value"])
         self.medians = {key: statistics.median(found) for key, found in values.items()}
         self.engines = list(dict.fromkeys(row["engine"] for row in rows))
+        self.unfair = {row["engine"] for row in rows if row.get("assertions")}
 
     def get(self, engine, phase, metric):
         return self.medians.get((engine, phase, metric), 0)
@@ -41,8 +43,10 @@ def short(number):
     return f"{number:.3g}"
 
 
-def colors_of(engines, shade):
-    return [HIGHLIGHT if engine == OURS else GREYS[shade % len(GREYS)] for engine in engines]
+def colors_of(figures, shade):
+    return [UNFAIR if engine in figures.unfair else
+            HIGHLIGHT if engine == OURS else GREYS[shade % len(GREYS)]
+            for engine in figures.engines]
 
 
 def draw_bars(axes, figures, series, title, unit, log=False):
@@ -51,11 +55,14 @@ def draw_bars(axes, figures, series, title, unit, log=False):
     for i, (label, phase, metric) in enumerate(series):
         values = [figures.get(engine, phase, metric) for engine in figures.engines]
         places = [at + (i - (len(series) - 1) / 2) * height for at in range(len(values))]
-        bars = axes.barh(places, values, height * 0.92, color=colors_of(figures.engines, i),
+        bars = axes.barh(places, values, height * 0.92, color=colors_of(figures, i),
                          alpha=1 - 0.28 * i)
         texts = [f"{short(value)}  {label}" if value else "" for value in values]
         axes.bar_label(bars, texts, padding=3, fontsize=7)
-    axes.set_yticks(range(len(figures.engines)), figures.engines)
+    names = [engine + "\n(assertions on)" if engine in figures.unfair else engine
+             for engine in figures.engines]
+    for label, engine in zip(axes.set_yticks(range(len(names)), names), figures.engines):
+        label.label1.set_color(UNFAIR if engine in figures.unfair else "black")
     axes.invert_yaxis()
     axes.set_title(title, fontsize=10, loc="left")
     axes.set_xlabel(unit, fontsize=8)

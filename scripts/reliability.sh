@@ -4,41 +4,41 @@
 #
 #   scripts/reliability.sh            2,000 seeds, 500 kills, 1,000 power cuts, 60 s of
 #                                     each fuzz target
+#   scripts/reliability.sh gate       200 seeds, 50 kills and 100 power cuts, always the same
+#                                     ones: the part that the gate runs
 #   scripts/reliability.sh campaign [MINUTES] [seeds|kills|cuts|fuzz]...
 #                                     goes on for so many minutes (60) with seeds that no campaign
 #                                     has run before, of these parts or of all; adds up in
 #                                     docs/reliability-totals.tsv; of fuzzing, the seconds of
 #                                     processor time that the targets took
 #
-# Needs the presets release and fuzz, and builds them. One line for each part says `passed PART` or
-# `FAILED PART`, with the command that repeats it, and how long it took; the last line is
-# `N passed, N failed`. What a part that failed has left, databases, recordings and its log, stays
-# in build/reliability/PART-SEED; inputs of fuzz targets stay in build/fuzz/findings. Exits with 1
-# when something failed.
+# Builds what it needs of the presets release and, but for `gate`, fuzz. One line for each part says
+# `passed PART` or `FAILED PART`, with the command that repeats it, and how long it took; the last
+# line is `N passed, N failed`. What a part that failed has left, databases, recordings and its log,
+# stays in build/reliability/PART-SEED; inputs of fuzz targets stay in build/fuzz/findings. Exits
+# with 1 when something failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
+. scripts/campaign.sh
+
 jobs=${HAWTHORN_TEST_JOBS:-$(nproc)}
-totals=docs/reliability-totals.tsv
 logs=$PWD/build/reliability
-passed=0
-failed=0
 mkdir -p "$logs"
 
-pass() { passed=$((passed + 1)); echo "passed $1"; }
-fail() { failed=$((failed + 1)); echo "FAILED $1"; }
-
-build() {
-  scripts/install_deps.sh &&
-    cmake --preset release >/dev/null &&
+build_crashes() {
+  cmake --preset release >/dev/null &&
     cmake --build --preset release -j "$jobs" --target simulate kills power_cuts \
-      >"$logs/build.log" 2>&1 &&
-    cmake --preset fuzz >/dev/null &&
-    cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1
+      >"$logs/build.log" 2>&1
 }
 
-# The programs end with this script.
-bound() { setpriv --pdeathsig TERM "$@"; }
+build() {
+  scripts/install_deps.sh core test &&
+    build_crashes &&
+    { [ "${1:-}" = gate ] ||
+      { cmake --preset fuzz >/dev/null &&
+        cmake --build --preset fuzz -j "$jobs" >>"$logs/build.log" 2>&1; }; }
+}
 
 # run_program PART FIRST_SEED PROGRAM ARGUMENTS...: its last line tells what it did. The program
 # works in the folder in which its log is.
@@ -100,15 +100,6 @@ count_used() {
   }' "$logs/times")
 }
 
-total() { awk -v name="$1" -F '\t' '$1 == name {print $2}' "$totals"; }
-
-# add NAME COUNT FAILED: the file is replaced as a whole, so an interruption leaves one or the other
-add() {
-  awk -v name="$1" -v count="$2" -v bad="$3" -F '\t' -v OFS='\t' \
-    '$1 == name {$2 += count; $3 += bad} {print}' "$totals" >"$totals.new" &&
-    mv "$totals.new" "$totals"
-}
-
 # Each part goes on where the last campaign has ended.
 campaign_seeds() {
   local bad=0
@@ -162,11 +153,15 @@ if [ "${1:-}" = campaign ]; then
   done
 fi
 
-if ! build; then
+if ! build "${1:-}"; then
   tail -n 20 "$logs/build.log"
   fail "build"
 elif [ "${1:-}" = campaign ]; then
   campaign "$minutes" "${parts[@]}"
+elif [ "${1:-}" = gate ]; then
+  run_seeds 1000000 200
+  run_kills 1000000 50
+  run_cuts 1000000 100
 else
   # Other seeds than those of campaigns, and the same ones in every run.
   run_seeds 1000000 2000

@@ -17,9 +17,9 @@ done
 build=${HAWTHORN_REPORT_BUILD:-}
 if [ -z "$build" ]; then
   build=build/release
-  scripts/install_deps.sh
+  scripts/install_deps.sh core bench
   cmake --preset release
-  cmake --build --preset release --target hawthorn-bench
+  cmake --build --preset release --target hawthorn_installed hawthorn-bench
 fi
 
 # The first interpreter that has matplotlib: another Python may come before Debian's in the path.

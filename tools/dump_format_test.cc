@@ -9,6 +9,8 @@
 #include <random>
 #include <sstream>
 
+#include "testing/temp_directory.h"
+
 namespace hawthorn::tools {
 namespace {
 
@@ -85,7 +87,8 @@ class DumpFormat : public ::testing::Test {
     return read(text, trees);
   }
 
-  const std::string name_ = ::testing::TempDir() + "dump_format_" + std::to_string(::getpid());
+  const hawthorn::testing::TempDirectory directory_;
+  const std::string name_ = directory_ / "dump";
 };
 
 constexpr char kHead[] = "#hawthorn-dump version=1 encoding=escaped\n";

@@ -148,8 +148,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kRequestBytesMax = size_t{16} << 10;
-constexpr auto kFirstByteWait = std::chrono::seconds(2);
-constexpr auto kRequestWait = std::chrono::seconds(5);
 constexpr auto kAnswerWait = std::chrono::seconds(30);
 constexpr auto kLook = std::chrono::milliseconds(50);  // how often waits see that all ends
 constexpr size_t kWaitingMax = 64;
@@ -157,8 +155,11 @@ constexpr size_t kWaitingMax = 64;
 // One connection: what a request may take is counted here, in bytes and in time.
 class Connection final : public httplib::Stream {
  public:
-  Connection(int fd, const std::atomic<bool>& ending)
-      : fd_(fd), ending_(ending), deadline_(Clock::now() + kFirstByteWait) {}
+  Connection(int fd, const HttpOptions& options, const std::atomic<bool>& ending)
+      : fd_(fd),
+        request_wait_(options.request_wait),
+        ending_(ending),
+        deadline_(Clock::now() + options.first_byte_wait) {}
 
   bool is_readable() const override { return begin_ < end_ || ready(POLLIN); }
   bool is_writable() const override { return ready(POLLOUT); }
@@ -201,7 +202,7 @@ class Connection final : public httplib::Stream {
     if (read_ >= kRequestBytesMax || !ready(POLLIN)) return false;
     const ssize_t got = ::recv(fd_, buffer_.data(), buffer_.size(), 0);
     if (got <= 0) return false;
-    if (read_ == 0) deadline_ = Clock::now() + kRequestWait;
+    if (read_ == 0) deadline_ = Clock::now() + request_wait_;
     begin_ = 0;
     end_ = static_cast<size_t>(got);
     read_ += end_;
@@ -227,6 +228,7 @@ class Connection final : public httplib::Stream {
   }
 
   const int fd_;
+  const std::chrono::milliseconds request_wait_;
   const std::atomic<bool>& ending_;
   Clock::time_point deadline_;
   bool answering_ = false;
@@ -392,7 +394,7 @@ class HttpServer::Impl final : public httplib::Server {
   }
 
   bool process_and_close_socket(int fd) override {
-    Connection connection(fd, ending_);
+    Connection connection(fd, options_, ending_);
     bool closed = false;
     // What is asked for of an answer's bytes alone would be cut from it with a wrong status.
     const bool done = process_request(connection, true, closed,

@@ -12,6 +12,7 @@
 //    HttpOptions::threads are answered at once, and a few dozen wait.
 // 3. No body of a request is read.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +49,10 @@ struct HttpOptions {
   // Refuses who is neither the user of this process nor root, where the system tells (/proc/net).
   bool same_user = false;
   bool other_machines = false;  // they may be answered, on an address of this machine's network
+  // A connection is closed after it was idle for so long before its first byte, and then before the
+  // rest of the request: idle ones take a thread each.
+  std::chrono::milliseconds first_byte_wait{2'000};
+  std::chrono::milliseconds request_wait{5'000};
 };
 
 class HttpServer {

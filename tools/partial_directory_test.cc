@@ -8,18 +8,17 @@
 #include <iterator>
 #include <string>
 
+#include "testing/temp_directory.h"
+
 namespace hawthorn::tools {
 namespace {
 
 class Partial : public ::testing::Test {
  protected:
-  Partial() { std::filesystem::create_directory(folder_); }
-  ~Partial() override { std::filesystem::remove_all(folder_); }
   bool there(const std::string& name) const { return std::filesystem::exists(folder_ + name); }
 
-  const std::string folder_ = ::testing::TempDir() + "partial." +
-                              ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                              std::to_string(getpid());
+  const hawthorn::testing::TempDirectory directory_;
+  const std::string folder_ = directory_.path();
 };
 
 TEST_F(Partial, HasItsNameWhenItIsFinished) {

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "testing/temp_directory.h"
+
 namespace hawthorn::tools {
 namespace {
 
@@ -57,7 +59,8 @@ class Tables : public ::testing::Test {
     return read(TableFormat::kJsonLines, text, &entries);
   }
 
-  const std::string name_ = "table_format_test." + std::to_string(getpid());
+  const hawthorn::testing::TempDirectory directory_;
+  const std::string name_ = directory_ / "table";
 };
 
 TEST_F(Tables, AnyBytesComeBack) {

@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "testing/temp_directory.h"
 #include "tools/text.h"
 #include "tools/web_request.h"
 
 namespace hawthorn::tools {
 namespace {
 
-class WebApiTest : public testing::Test {
+class WebApiTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ =
-        std::filesystem::temp_directory_path() / ("hawthorn_web_api_" + std::to_string(getpid()));
-    std::filesystem::remove_all(path_);
     Options options;
     options.durability = Durability::kNone;
     Result<std::unique_ptr<Db>> db = Db::open(path_, options);
@@ -28,7 +26,6 @@ class WebApiTest : public testing::Test {
   void TearDown() override {
     api_.reset();
     db_.reset();
-    std::filesystem::remove_all(path_);
   }
 
   Tree tree(const std::string& name, const TreeOptions& options = {}) {
@@ -66,7 +63,8 @@ class WebApiTest : public testing::Test {
     return found;
   }
 
-  std::filesystem::path path_;
+  const hawthorn::testing::TempDirectory directory_;
+  const std::string path_ = directory_ / "db";
   std::shared_ptr<Db> db_;
   std::unique_ptr<WebApi> api_;
 };

@@ -1,5 +1,7 @@
 """Results that no machine made, for the tests of the report: three engines, two rounds."""
 
+import dataclasses
+
 import charts
 import history
 import page
@@ -8,8 +10,10 @@ from documents import DOCUMENTS
 from figures import Figures, compare
 from plan import ITEMS, Job, Plan
 
-ENGINES = {"hawthorn": "this engine", "rocksdb": "RocksDB, default options",
-           "lmdb": "LMDB, MDB_NOSYNC", "memory": "a model"}
+ENGINES = {"hawthorn": run.Engine("this engine", "Hawthorn 0.1.0", assertions=False),
+           "rocksdb": run.Engine("RocksDB, default options", "RocksDB 1.2.3", assertions=False),
+           "lmdb": run.Engine("LMDB, MDB_NOSYNC", "LMDB 0.9", assertions=False),
+           "memory": run.Engine("a model")}
 MACHINE = {"CPU": "A CPU, 2 seen by this system", "memory": "8 GiB"}
 
 
@@ -48,10 +52,17 @@ def plan_of(engines=("hawthorn", "rocksdb", "lmdb")):
     return Plan(5, 1.0, [job], [(item("nvme"), "did not fit: 3 s are its part")])
 
 
-def content(runs=None, entries=(), minutes=5, plan=None):
+def with_assertions(*names):
+    """The engines, of which these were built with assertions."""
+    return {name: dataclasses.replace(one, assertions=name in names)
+            for name, one in ENGINES.items()}
+
+
+def content(runs=None, entries=(), minutes=5, plan=None, engines=None):
     runs = upsert_runs() if runs is None else runs
     plan = plan or plan_of()
-    figures = Figures(runs)
+    engines = engines or ENGINES
+    figures = Figures(runs, [name for name, one in engines.items() if one.assertions])
     compared = {job.item.key: compare(figures, job.item) for job in plan.jobs}
     rows = [one for found in compared.values() for one in found]
     entry = history.record("2026-01-02 03:04 UTC", "abc", "m1", minutes, 1.0, plan.jobs, rows)
@@ -59,7 +70,7 @@ def content(runs=None, entries=(), minutes=5, plan=None):
     made = charts.Charts(figures, plan.jobs)
     return page.Content(
         date="2026-01-02 03:04 UTC", commit="abc<def>", minutes=minutes, seconds=100,
-        machine=MACHINE, engines=ENGINES, not_built=["mdbx: mdbx.h not found"],
+        machine=MACHINE, engines=engines, not_built=["mdbx: mdbx.h not found"],
         settings=run.settings_of(runs), plan=plan, documents=DOCUMENTS, compared=compared,
         charts={document.key: made.of(document.key) for document in DOCUMENTS}, runs=runs,
         changes=changes, regressions=history.regressions(changes), earlier=list(entries),

@@ -3,6 +3,7 @@
 import statistics
 
 from chart import Chart, Series
+from palette import UNFAIR
 from run import curve_point
 
 PERCENTILES = (("p50_us", "p50"), ("p90_us", "p90"), ("p99_us", "p99"), ("p999_us", "p99.9"),
@@ -20,6 +21,9 @@ class Charts:
         made = getattr(self, "_" + document)()
         return [chart for chart in made if not chart.is_empty()]
 
+    def _name(self, engine):
+        return engine + UNFAIR if engine in self.figures.unfair else engine
+
     def _series(self, item, named):
         """A series for each engine: `named` are (position, phase, metric)."""
         result = []
@@ -28,7 +32,7 @@ class Charts:
                      for at, phase, metric in named]
             found = [(at, one) for at, one in found if one is not None]
             if found:
-                result.append(Series(engine, [(at, one.median) for at, one in found],
+                result.append(Series(self._name(engine), [(at, one.median) for at, one in found],
                                      [one.low for _, one in found],
                                      [one.high for _, one in found]))
         return tuple(result)
@@ -64,7 +68,7 @@ class Charts:
             points = [(statistics.median(x for x, _ in found),
                        statistics.median(y for _, y in found)) for found in places.values()]
             if points:
-                series.append(Series(engine, points,
+                series.append(Series(self._name(engine), points,
                                      [min(y for _, y in found) for found in places.values()],
                                      [max(y for _, y in found) for found in places.values()]))
         # A run of less than two seconds, or rounds, is no curve.

@@ -1,7 +1,8 @@
 """Medians over the rounds, and the factor over each peer in the same round, with its spread.
 
 A factor is how many times better ours is: rates ours / theirs, times and sizes theirs / ours, so
-that below 1 is lost whatever the row is. A round in which either of the two failed gives none.
+that below 1 is lost whatever the row is. A round in which either of the two failed gives none, and
+so does a library that was built with assertions, whichever of the two it is.
 """
 
 import statistics
@@ -45,6 +46,7 @@ class Compared:
     ours: Summary
     peers: dict = field(default_factory=dict)  # engine -> Summary of its figures
     factors: dict = field(default_factory=dict)  # engine -> Summary of the factors
+    unfair: dict = field(default_factory=dict)  # engine with assertions -> Summary of its figures
 
     @property
     def key(self):
@@ -64,10 +66,11 @@ class Compared:
 
 
 class Figures:
-    """All runs, asked by item, engine and figure."""
+    """All runs, asked by item, engine and figure. `unfair`: the engines built with assertions."""
 
-    def __init__(self, runs):
+    def __init__(self, runs, unfair=()):
         self.runs = runs
+        self.unfair = frozenset(unfair)
         self._values = {}
         for run in runs:
             if run.has_figures():
@@ -105,6 +108,8 @@ def factor_of(ours, theirs, better):
 def compare(figures, item):
     """Every row of an item that ours and at least one peer have, in the order of rows.py."""
     result = []
+    if OURS in figures.unfair:
+        return result
     for row in ROWS[item.workload]:
         mine = figures.of_rounds(item.key, OURS, row.phase, row.metric)
         if not mine:
@@ -115,6 +120,10 @@ def compare(figures, item):
             if engine == OURS:
                 continue
             theirs = figures.of_rounds(item.key, engine, row.phase, row.metric)
+            if engine in figures.unfair:
+                if theirs:
+                    compared.unfair[engine] = summary(list(theirs.values()))
+                continue
             factors = [factor_of(mine[number], theirs[number], row.better)
                        for number in mine if number in theirs]
             factors = [factor for factor in factors if factor is not None]

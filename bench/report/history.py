@@ -1,7 +1,8 @@
 """The history of reports: one line of JSON for each, and what became worse since.
 
 A row is compared with earlier reports of the same machine, the same size and the same options. What
-is compared is its factors over the peers, each with the median of the earlier ones of that peer:
+is compared is its factors over the peers, each with the median of the earlier ones of that peer in
+the same build:
 the machine's hour is in both. A row is worse when the median over its peers is over 10% below.
 """
 
@@ -26,8 +27,8 @@ class Change:
     within_spread: bool
 
 
-def record(date, commit, machine_id, minutes, slowness, jobs, compared):
-    """What a report leaves: sizes, medians and spread of every row."""
+def record(date, commit, machine_id, minutes, slowness, jobs, compared, versions=None):
+    """What a report leaves: sizes, versions of engines, medians and spread of every row."""
     rows = {}
     for one in compared:
         rows[one.key] = {
@@ -38,7 +39,7 @@ def record(date, commit, machine_id, minutes, slowness, jobs, compared):
         }
     return {"date": date, "commit": commit, "machine": machine_id, "minutes": minutes,
             "slowness": slowness, "sizes": {job.item.key: size_key(job) for job in jobs},
-            "rows": rows}
+            "versions": versions or {}, "rows": rows}
 
 
 def size_key(job):
@@ -108,12 +109,20 @@ def changes(entries, entry):
     result = {}
     for key, row in entry["rows"].items():
         item = key.split("/")[0]
-        same = [one["rows"][key] for one in earlier
+        same = [_of_same_versions(one, entry, key) for one in earlier
                 if one["sizes"].get(item) == entry["sizes"].get(item) and key in one["rows"]]
         change = _change(key, row, same)
         if change is not None:
             result[key] = change
     return result
+
+
+def _of_same_versions(one, entry, key):
+    """A row of an earlier report with those of its peers that were what they are now."""
+    before, now = one.get("versions", {}), entry.get("versions", {})
+    row = one["rows"][key]
+    return dict(row, peers={engine: peer for engine, peer in row["peers"].items()
+                            if before.get(engine) == now.get(engine)})
 
 
 def _change(key, row, earlier):

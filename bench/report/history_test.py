@@ -49,6 +49,15 @@ class Factors(unittest.TestCase):
         runs = [run for run in canned.upsert_runs() if run.engine != "hawthorn"]
         self.assertEqual(self.rows(runs), {})
 
+    def test_a_library_with_assertions_gives_no_factor(self):
+        found = compare(Figures(canned.upsert_runs(), {"rocksdb"}), canned.item("upsert"))
+        self.assertTrue(found)
+        for one in found:
+            self.assertEqual(list(one.factors), ["lmdb"])
+            self.assertEqual(list(one.unfair), ["rocksdb"])
+        self.assertEqual(compare(Figures(canned.upsert_runs(), {"hawthorn"}),
+                                 canned.item("upsert")), [])
+
     def test_nothing_divides_by_zero(self):
         self.assertIsNone(factor_of(0, 5, "more"))
         self.assertIsNone(factor_of(5, 0, "less"))
@@ -147,6 +156,18 @@ class Regressions(unittest.TestCase):
         self.assertNotEqual(self.worse([before], now), [])
         self.assertEqual(self.worse([dict(before, machine="m2")], now), [])
         self.assertEqual(self.worse([dict(before, sizes={"upsert": "other"})], now), [])
+
+    def test_another_build_of_a_peer_is_nothing_to_compare_with(self):
+        before = canned.entry_of(canned.upsert_runs(ours=1800e3))
+        after = canned.entry_of(canned.upsert_runs())
+        self.assertTrue(history.regressions(history.changes([before], after)))
+        for versions in ({}, {"rocksdb": "7.8", "lmdb": "0.9"}):
+            before["versions"] = versions
+            after["versions"] = {"rocksdb": "11.8", "lmdb": "0.9.70"}
+            self.assertEqual(history.changes([before], after), {})
+        before["versions"] = dict(after["versions"], lmdb="0.9")
+        for change in history.changes([before], after).values():
+            self.assertEqual(change.peer, "rocksdb")
 
     def test_a_change_within_the_spread_says_so(self):
         before = canned.entry_of(canned.upsert_runs())

@@ -24,7 +24,7 @@ class Content:
     minutes: float
     seconds: float
     machine: dict
-    engines: dict  # name -> what hawthorn-bench says it is
+    engines: dict  # name -> run.Engine
     not_built: list
     settings: dict  # name -> lines that hawthorn-bench said of its settings
     plan: object
@@ -48,7 +48,8 @@ def render(content):
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{TITLE}</title>", f"<style>{STYLE}</style>", "</head><body>",
-        _head(content), _failed(content), _glance(content), _losing(content), _regressions(content),
+        _head(content), _assertions(content), _failed(content), _glance(content), _losing(content),
+        _regressions(content),
         _unfit(content),
         *(_document(content, document) for document in content.documents),
         _method(content), _settings(content), _machine(content), _history(content),
@@ -80,10 +81,30 @@ def _head(content):
             '<a href="#data">Data</a></nav>')
 
 
+def _unfair(content):
+    """The engines that took part and were built with assertions."""
+    ran = {run.engine for run in content.runs if run.has_figures()}
+    return [name for name, one in content.engines.items() if one.assertions and name in ran]
+
+
+def _assertions(content):
+    names = _unfair(content)
+    if not names:
+        return ""
+    lines = [f'<b class="lost">{escape(name)}</b>: {escape(content.engines[name].build())}'
+             for name in names]
+    return ('<div class="alarm" id="assertions"><b>Built with assertions</b>, which cost time: '
+            "their figures stand in red, and there is no factor over any of them. "
+            "Release builds come from <code>make peers</code>."
+            f"{items(lines)}</div>")
+
+
 def _counts(content):
     """Where to look besides the rows that are lost, with how many there are."""
     failed = sum(run.status == FAILED for run in content.runs)
     found = [(failed, "failed", "run failed", "runs failed"),
+             (len(_unfair(content)), "assertions", "engine has assertions on",
+              "engines have assertions on"),
              (len(content.regressions), "regressions", "row is worse than before",
               "rows are worse than before"),
              (len(_what_did_not_fit(content)), "unfit", "thing did not fit into the budget",
@@ -200,10 +221,14 @@ def _rows(content, rows, with_item):
         others = ", ".join(f"{escape(engine)} {times(factor.median)}" for engine, factor in
                            sorted(one.factors.items(), key=lambda pair: pair[1].median)
                            if engine != best)
+        unfair = ", ".join(f'<span class="lost">{escape(engine)} '
+                           f"{escape(with_unit(found.median, one.unit))}, assertions on</span>"
+                           for engine, found in one.unfair.items())
         body.append(([whole(escape(one.item.key))] if with_item else []) + [
             escape(one.row.label), figure_of(one.ours, one.unit), escape(best),
             figure_of(one.peers[best], one.unit), factor_text(one.factors[best]),
-            f'<span class="dim">{others}</span>', _change(content, one.key)])
+            f'<span class="dim">{others}</span>{", " if others and unfair else ""}{unfair}',
+            _change(content, one.key)])
     at = 1 if with_item else 0
     return table(head, body, {0, at, at + 2, at + 5})
 
@@ -292,6 +317,11 @@ def _published(document, rows):
         if peer:
             line += [f"{figure_of(one.ours, one.unit)}, {escape(peer)} "
                      f"{figure_of(one.peers[peer], one.unit)}", factor_text(one.factors[peer])]
+        elif any(one and engine in one.unfair for engine in figure.ours_peer):
+            peer = next(engine for engine in figure.ours_peer if engine in one.unfair)
+            line += [f"{figure_of(one.ours, one.unit)}, <span class=\"lost\">{escape(peer)} "
+                     f"{figure_of(one.unfair[peer], one.unit)}</span>",
+                     '<span class="lost">assertions on</span>']
         else:
             ran = any(one.item.key == figure.item for one in rows)
             line += [f'<span class="dim">{"no figure" if ran else "not run"}</span>',
@@ -331,13 +361,16 @@ def _method(content):
 
 def _settings(content):
     rows = []
-    for engine, summary in content.engines.items():
+    for engine, one in content.engines.items():
         found = content.settings.get(engine)
         if found:
+            build = escape(one.build())
             rows.append([f"<b>{escape(engine)}</b>" if engine == OURS else escape(engine),
-                         escape(summary), "<br>".join(escape(one) for one in found)])
+                         escape(one.summary),
+                         f'<span class="lost">{build}</span>' if one.assertions else build,
+                         "<br>".join(escape(text) for text in found)])
     return "<h2>Settings of each engine</h2>" + table(
-        ["", "what it is", "as it ran"], rows, (0, 1, 2))
+        ["", "what it is", "how it was built", "as it ran"], rows, (0, 1, 2, 3))
 
 
 def _machine(content):

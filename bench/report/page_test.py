@@ -128,13 +128,44 @@ class Whole(unittest.TestCase):
                                     reason="<script>alert('x')</script> & \"more\"")
         content = canned.content(runs)
         content.machine = {"CPU": "<b>fast</b>"}
-        content.engines = dict(content.engines, rocksdb='<img src="http://example.org/">')
+        content.engines = dict(content.engines, rocksdb=run.Engine(
+            '<img src="http://example.org/">', "<script>", assertions=True))
         text, reader = self.read(content)
         self.assertIn("&lt;script&gt;", text)
         self.assertNotIn("script", reader.tags)
         self.assertNotIn("img", reader.tags)
         self.assertIn("RocksDB &lt;7&gt; &amp; &quot;more&quot;", text)
         self.assertIn("abc&lt;def&gt;", text)
+
+    def test_a_peer_with_assertions_is_red_and_has_no_factor(self):
+        content = canned.content(engines=canned.with_assertions("rocksdb"))
+        text, reader = self.read(content)
+        self.assertIn("assertions", reader.ids)
+        self.assertIn("#assertions", reader.hrefs)
+        for one in content.all_compared():
+            self.assertNotIn("rocksdb", one.factors)
+            self.assertIn("lmdb", one.factors)
+        row = re.search(r"<tr><td class=l>upserts, keys/s</td>.*?</tr>", text).group()
+        self.assertIn('<span class="lost">rocksdb 330 K/s, assertions on</span>', row)
+        self.assertNotRegex(text, r"rocksdb (?:</b>)?[0-9.]+ to")
+        glance = text[text.index("<h2>The main rate"):text.index('id="lost"')]
+        self.assertNotIn("rocksdb", glance)
+        self.assertIn('stroke="var(--e-unfair)"', text)
+        self.assertIn("rocksdb (assertions)", text)
+        self.assertRegex(text, r'<span class="lost">RocksDB 1\.2\.3; assertions on</span>')
+
+    def test_without_assertions_nothing_is_said_of_them(self):
+        text, reader = self.read(canned.content())
+        self.assertNotIn("assertions", reader.ids)
+        self.assertNotIn("assertions on", text)
+        self.assertNotIn('"var(--e-unfair)"', text)
+
+    def test_where_all_peers_have_assertions_nothing_compares(self):
+        for names in (("rocksdb", "lmdb"), ("hawthorn",)):
+            content = canned.content(engines=canned.with_assertions(*names))
+            text, _ = self.read(content)
+            self.assertEqual(content.all_compared(), [])
+            self.assertIn("No row could be compared.", text)
 
     def test_a_failed_engine_is_shown_and_in_no_row(self):
         runs = canned.upsert_runs()

@@ -4,7 +4,7 @@ Ours is the strong green and the wide line; engines of one family are of one hue
 hollow mark tells them apart where colours do not.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,11 @@ STYLES = (
     Style("leveldb", "#6d4c41", "#c9a395", "8 3 2 3"),
     Style("wired", "#607d8b", "#a9c0cc", "2 2"),
     Style("tides", "#00838f", "#4dd9e6", "8 3 2 3"),
+    Style("tupl", "#5b8c00", "#b5e04a", "2 2"),
     Style("theirs", "#7b1fa2", "#d48cf5", width=2.4),
     Style("theirs2", "#b05fd0", "#ecc5fb", "6 3", 2.0),
     Style("other", "#777777", "#bbbbbb", "4 2"),
+    Style("unfair", "#d40000", "#ff5c5c"),
 )
 BY_SLOT = {style.slot: style for style in STYLES}
 
@@ -43,12 +45,23 @@ SLOTS = {
     "lmdb": "lmdb", "lmdb-writemap": "lmdb2", "mdbx": "mdbx", "mdbx-writemap": "lmdb2",
     "sqlite": "sqlite", "leveldb": "leveldb", "wiredtiger": "wired", "tidesdb": "tides",
     "RocksDB": "rocks", "MDBX": "mdbx", "TidesDB": "tides",
+    "tupldb": "tupl",
     "PsiTri": "theirs", "HedgeDB": "theirs", "PsiTriRocks": "theirs2", "HedgeDB QD8": "theirs2",
 }
 
 
+# Behind the name of an engine whose library was built with assertions: all of these are red, and
+# dashes tell them apart.
+UNFAIR = " (assertions)"
+UNFAIR_DASHES = ("1 2", "6 3", "2 4", "8 3 2 3")
+
+
 def style_of(engine):
-    return BY_SLOT[SLOTS.get(engine, "other")]
+    if not engine.endswith(UNFAIR):
+        return BY_SLOT[SLOTS.get(engine, "other")]
+    places = list(BY_SLOT)
+    place = places.index(SLOTS.get(engine.removesuffix(UNFAIR), "other"))
+    return replace(BY_SLOT["unfair"], dash=UNFAIR_DASHES[place % len(UNFAIR_DASHES)])
 
 
 def variables(dark):

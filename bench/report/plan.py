@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 OURS = "hawthorn"
 # Not compared: variants of this engine, and the model that tests the driver.
-NOT_PEERS = ("memory", "hawthorn-lz4", "hawthorn-zstd", "hawthorn-encrypted")
+NOT_PEERS = ("memory", "hawthorn-lz4", "hawthorn-zstd", "hawthorn-encrypted", "hawthorn-rocksdb",
+             "hawthorn-mdbx", "hawthorn-sqlite")
+# What does not run every workload.
+WORKLOADS_OF = {"tupldb": ("upsert", "insert", "bank")}
 MB = 1_000_000  # as hawthorn-bench reads 256M
 PRETOUCH_SECONDS_PER_GB = 1.5
 # An engine that would make the others' runs this many times smaller is left out.
@@ -138,8 +141,8 @@ def _insert(record, size):
     costs = _costs({"hawthorn": 3.5, "lmdb": 11, "lmdb-writemap": 8, "sqlite": 30, "leveldb": 10,
                     "wiredtiger": 75}, 21)
     return Item(f"insert-{record}", "insert", "insert", f"records of {record} bytes", "records",
-                size, 20_000, 0.5, (OURS, "rocksdb-level", "lmdb"), costs, 30, 0.4, ratio=16,
-                parameter=record, unit_bytes=record)
+                size, 20_000, 0.5, (OURS, "rocksdb-level", "tupldb", "lmdb"), costs, 30, 0.4,
+                ratio=16, parameter=record, unit_bytes=record)
 
 
 ITEMS = (
@@ -221,7 +224,8 @@ def _largest(item, rounds, engines, share, make):
 
 def _plan_item(item, installed, share, rounds_wanted, make):
     installed = [engine for engine in installed
-                 if OF_ONE_DOCUMENT.get(engine, item.document) == item.document]
+                 if OF_ONE_DOCUMENT.get(engine, item.document) == item.document
+                 and item.workload in WORKLOADS_OF.get(engine, (item.workload,))]
     core = [engine for engine in item.core if engine in installed]
     if len(core) < 2:
         core = core + [engine for engine in installed if engine not in core][:1]

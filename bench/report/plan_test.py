@@ -76,6 +76,20 @@ class Budgets(unittest.TestCase):
         self.assertEqual(plan.jobs, [])
         self.assertEqual(len(plan.not_run), len(ITEMS))
 
+    def test_tupldb_runs_what_its_program_knows(self):
+        plan = make_plan(60, INSTALLED + ["tupldb"], available_bytes=8 << 30)
+        with_it = {job.item.workload for job in plan.jobs
+                   if "tupldb" in job.engines + [engine for engine, _ in job.left_out]}
+        self.assertEqual(with_it, {"upsert", "insert", "bank"})
+        for job in plan.jobs:
+            if job.item.workload == "insert":
+                self.assertIn("tupldb", job.engines)
+
+    def test_this_engine_by_other_apis_is_no_peer(self):
+        ours = ["hawthorn-rocksdb", "hawthorn-mdbx", "hawthorn-sqlite"]
+        for job in make_plan(60, INSTALLED + ours, available_bytes=8 << 30).jobs:
+            self.assertFalse(set(ours) & set(job.engines), job.item.key)
+
     def test_a_build_with_one_peer(self):
         plan = make_plan(10, ["hawthorn", "sqlite"])
         self.assertTrue(plan.jobs)

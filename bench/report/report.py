@@ -147,12 +147,13 @@ def main(arguments, log=print):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
-    figures = Figures(runs)
+    figures = Figures(runs, [name for name, one in engines.items() if one.assertions])
     compared = {job.item.key: compare(figures, job.item) for job in plan.jobs}
     rows = [one for found in compared.values() for one in found]
     commit = machine.commit_of(ROOT)
     entry = history.record(date, commit, machine_id, options.minutes,
-                           measured_slowness(plan, runs), plan.jobs, rows)
+                           measured_slowness(plan, runs), plan.jobs, rows,
+                           {name: one.build() for name, one in engines.items()})
     changes = history.changes(entries, entry)
     made = charts.Charts(figures, plan.jobs)
     content = page.Content(

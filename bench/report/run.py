@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 
@@ -38,18 +39,35 @@ class Run:
         return self.status in (OK, FULL)
 
 
+@dataclass(frozen=True)
+class Engine:
+    """An engine of hawthorn-bench, and how its library was built; None: that is not known."""
+
+    summary: str
+    version: str = None
+    origin: str = None
+    compiler: str = None
+    flags: str = None
+    assertions: bool = None
+
+    def build(self):
+        told = [text for text in (self.version, self.origin, self.compiler, self.flags) if text]
+        known = {None: "assertions not known", True: "assertions on", False: "assertions off"}
+        return "; ".join(told + [known[self.assertions]])
+
+
 def list_engines(program):
-    """The engines of this build with what they are, and those that it lacks with the reason."""
-    text = subprocess.run([program, "engines"], capture_output=True, text=True, check=True,
-                          timeout=60).stdout
-    found, missing = {}, []
-    for line in text.splitlines():
-        if line.startswith("not built: "):
-            missing.append(line[len("not built: "):])
-        elif line.strip():
-            name, _, summary = line.partition(" ")
-            found[name] = summary.strip()
-    return found, missing
+    """The engines of this build by name, and those that it lacks with the reason."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "engines.json")
+        subprocess.run([program, "engines", "--json", path], capture_output=True, check=True,
+                       timeout=60)
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+    found = {one["engine"]: Engine(*(one[name] for name in (
+        "summary", "version", "origin", "compiler", "flags", "assertions")))
+        for one in told["engines"]}
+    return found, told["missing"]
 
 
 def can_cap(program, folder):

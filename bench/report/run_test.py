@@ -8,7 +8,6 @@ import stat
 import sys
 import tempfile
 import textwrap
-import time
 import unittest
 
 import canned
@@ -22,15 +21,17 @@ FAKE = """\
     #!/usr/bin/env python3
     import json, os, sys, time
     words = sys.argv[1:]
-    if words == ["engines"]:
-        print("hawthorn        this engine")
-        print("rocksdb         RocksDB, default options")
-        print("lmdb            LMDB, MDB_NOSYNC")
-        print("memory          a model")
-        print("not built: mdbx: mdbx.h not found")
-        sys.exit(0)
     def option(name):
         return words[words.index(name) + 1]
+    if words[0] == "engines":
+        checked = os.environ.get("FAKE_ASSERTIONS", "").split(",")
+        engines = [{"engine": name, "summary": "an engine", "version": name + " 1.0",
+                    "origin": "here", "compiler": None, "flags": "-O3",
+                    "assertions": None if name == "memory" else name in checked}
+                   for name in ("hawthorn", "rocksdb", "lmdb", "memory")]
+        json.dump({"engines": engines, "missing": ["mdbx: mdbx.h not found"]},
+                  open(option("--json"), "w"))
+        sys.exit(0)
     engine = option("--engines")
     os.makedirs(option("--db-path"), exist_ok=True)
     open(os.path.join(option("--db-path"), "data"), "w").close()
@@ -88,10 +89,10 @@ class Fake(unittest.TestCase):
 
 
 class Runs(Fake):
-    def run_rounds(self, rounds=1, engines=("hawthorn", "rocksdb", "lmdb"), seconds=600.0):
+    def run_rounds(self, rounds=1, engines=("hawthorn", "rocksdb", "lmdb"), clock=lambda: 0.0):
         job = Job(canned.item("upsert"), 20_000, rounds, list(engines))
-        runner = run.Runner(self.program, os.path.join(self.folder, "data"),
-                            time.monotonic() + seconds, log=self.lines.append)
+        runner = run.Runner(self.program, os.path.join(self.folder, "data"), 600.0,
+                            log=self.lines.append, clock=clock)
         return runner.run_plan(Plan(1, 1.0, [job]))
 
     def test_figures_curves_and_settings_are_read(self):
@@ -141,9 +142,21 @@ class Runs(Fake):
 
     def test_the_deadline_stops_an_engine_and_says_what_was_not_run(self):
         self.set("FAKE_rocksdb", "hang")
-        started = time.monotonic()
-        runs = self.run_rounds(rounds=2, seconds=4.0)
-        self.assertLess(time.monotonic() - started, 60)
+        execute = run.execute
+        self.addCleanup(setattr, run, "execute", execute)
+        now = 0.0
+
+        def hastened(command, seconds):
+            """Of what hangs two seconds are enough; then all the time has passed."""
+            nonlocal now
+            if command[command.index("--engines") + 1] != "rocksdb":
+                return execute(command, 600)
+            done = execute(command, 2)
+            now = 601.0
+            return done
+
+        run.execute = hastened
+        runs = self.run_rounds(rounds=2, clock=lambda: now)
         self.assertEqual(runs[1].status, run.NO_TIME)
         self.assertIn("stopped after", runs[1].reason)
         self.assertEqual(len(runs), 6)
@@ -209,6 +222,19 @@ class Whole(Fake):
                             for line in self.lines))
         with open(os.path.join(out, "index.html"), encoding="utf-8") as file:
             self.assertRegex(file.read(), r'id="failed".*rocksdb.*wrong &lt;value&gt;')
+
+    def test_a_peer_with_assertions_runs_and_is_not_compared(self):
+        self.set("FAKE_ASSERTIONS", "rocksdb")
+        code, out = self.report()
+        self.assertEqual(code, 0, self.lines)
+        self.assertIn("upsert rocksdb", self.calls())
+        entries, _ = history.load(os.path.join(out, "history.jsonl"))
+        self.assertTrue(entries[0]["rows"])
+        for row in entries[0]["rows"].values():
+            self.assertEqual(list(row["peers"]), ["lmdb"])
+        with open(os.path.join(out, "index.html"), encoding="utf-8") as file:
+            self.assertRegex(file.read(),
+                             r'id="assertions".*rocksdb 1\.0; here; -O3; assertions on')
 
     def test_ours_that_fails_ends_with_1(self):
         self.set("FAKE_hawthorn", "fail")

@@ -13,6 +13,7 @@ if [[ $# -ne 1 ]]; then
 fi
 prefix=$(cd "$1" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../../scripts/download.sh"
 build=$(cd "$here/../.." && pwd)/build/bindings/java
 junit_version=1.10.2
 log=$build/test.log
@@ -39,11 +40,12 @@ if [[ ! -f $junit ]]; then
     echo "bindings java: neither mvn nor HAWTHORN_JUNIT for JUnit"
     exit 3
   fi
-  if ! mvn -q -B dependency:copy -DoutputDirectory="$build/lib" \
+  if ! download "Maven Central" mvn -q -B dependency:copy -DoutputDirectory="$build/lib" \
     -Dartifact="org.junit.platform:junit-platform-console-standalone:$junit_version" \
     >"$build/mvn.log" 2>&1; then
-    echo "bindings java: mvn could not get JUnit, see $build/mvn.log; HAWTHORN_JUNIT names a jar"
-    exit 3
+    cat "$build/mvn.log"
+    failed "JUnit, which mvn could not get; HAWTHORN_JUNIT names a jar"
+    exit 1
   fi
 fi
 

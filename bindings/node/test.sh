@@ -10,6 +10,7 @@ if [ $# -ne 1 ] || [ ! -d "$1/include/hawthorn" ]; then
 fi
 prefix=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/download.sh"
 out=$(cd "$here/../.." && pwd)/build/bindings/node
 for tool in node npm "${CXX:-c++}"; do
   if ! command -v "$tool" >/dev/null; then
@@ -44,7 +45,8 @@ done
 cp "$here/package.json" "$here/build.js" "$here/index.d.ts" "$here/README.md" "$package/"
 export HAWTHORN_PREFIX=$prefix HAWTHORN_NODE_OUT=$out/addon
 export HAWTHORN_NODE_ADDON=$out/addon/hawthorn.node HAWTHORN_NODE_TMP=$work/tmp
-export npm_config_cache=$out/npm-cache npm_config_update_notifier=false
+npm_config_cache=$(cache_folder)/npm
+export npm_config_cache npm_config_update_notifier=false
 status=0
 (cd "$package" && npm run --silent install) >"$work/build.log" 2>&1 || status=$?
 report $status "addon built by npm's install script"
@@ -71,11 +73,12 @@ node "$package/bench/bench.js" "$work/bench" 50000 >"$work/bench.log" 2>&1 || st
 [ $status -eq 0 ] || cat "$work/bench.log"
 report $status "bench of 50000 entries, $(wc -l <"$work/bench.log") rates"
 
-# The declarations, where npm can install the compiler.
+# The declarations, by the compiler that npm installs.
 if [ ! -x "$out/ts/node_modules/.bin/tsc" ]; then
   echo '{"private":true}' >"$out/ts/package.json"
-  (cd "$out/ts" && npm install --no-audit --no-fund --no-package-lock --fetch-retries=0 \
-    typescript@5 @types/node@18) >"$work/tsc-install.log" 2>&1 || true
+  (cd "$out/ts" && download "npm's registry" npm install --no-audit --no-fund --no-package-lock \
+    --fetch-retries=0 --prefer-offline typescript@5 @types/node@18) \
+    >"$work/tsc-install.log" 2>&1 || true
 fi
 if [ -x "$out/ts/node_modules/.bin/tsc" ]; then
   status=0
@@ -94,7 +97,8 @@ JSON
   [ $status -eq 0 ] || cat "$work/tsc.log"
   report $status "type declarations, 1 program"
 else
-  echo "skipped bindings node: type declarations (npm cannot install typescript)"
+  cat "$work/tsc-install.log"
+  report 1 "type declarations, for which npm cannot install typescript"
 fi
 rm -rf "$work/tmp" "$work/bench" "$work/example"
 exit $failed

@@ -11,6 +11,7 @@ if [[ $# -ne 1 || ! -e $1/include/hawthorn/c.h ]]; then
 fi
 prefix=$(realpath "$1")
 source_dir=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
+. "$source_dir/../../scripts/download.sh"
 work=$(realpath "$source_dir/../..")/build/bindings/python
 python=${PYTHON:-python3}
 
@@ -52,14 +53,15 @@ build() {
   rm -rf "$work/source"
   cp -r "$source_dir" "$work/source"
   [[ -x $work/venv/bin/pip ]] || "$python" -m venv "$work/venv"
-  "$work/venv/bin/pip" install --force-reinstall --no-deps "$work/source"
+  pip_install "$work/venv" setuptools wheel
+  "$work/venv/bin/pip" install --force-reinstall --no-deps --no-index --no-build-isolation \
+    "$work/source"
 }
 part "build" build build
 [[ $failed -eq 0 ]] || exit 1
 
-# Tests of types and of numpy are left out where these cannot be had.
-"$work/venv/bin/pip" install -q mypy numpy >"$work/extras.log" 2>&1 ||
-  echo "bindings python: without numpy and mypy, whose tests are skipped"
+# Its tests need these.
+part "numpy and mypy of PyPI" extras pip_install "$work/venv" mypy numpy
 
 run=("$work/venv/bin/python" -X faulthandler -W error)
 # shellcheck disable=SC2317

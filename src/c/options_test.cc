@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "c/c_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::c {
 
@@ -436,10 +437,7 @@ TEST_F(OptionsCTest, EntriesThatHaveEndedAreTold) {
   write.expiry_ms = 1;
   C_OK(hawthorn_db_put(db_.get(), tree_.get(), "k", 1, "v", 1, &write, &e));
   C_OK(hawthorn_db_compact(db_.get(), &e));
-  for (int i = 0; i < 1000 && !seen_.has("tree:k=v"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_TRUE(seen_.has("tree:k=v"));
+  EXPECT_TRUE(testing::wait_until([&] { return seen_.has("tree:k=v"); }));
 }
 
 TEST_F(OptionsCTest, AnOpenThatReplaysTellsAndEnds) {

@@ -20,6 +20,8 @@ constexpr uint32_t kPiecesOfExtent = 4;
 constexpr size_t kCoverBytesMin = size_t{4} << 20;
 constexpr size_t kContainerRecordMax = 512;  // of a container in the manifest
 constexpr int kFreedAttempts = 8;
+constexpr int kWaitsMax = 10'000;  // of half a millisecond: a thread that never goes on is no
+                                   // reason to hang
 }  // namespace
 
 size_t Scheduler::merge_bytes() const {
@@ -98,11 +100,16 @@ Status Scheduler::free_until(const std::function<Status()>& enough) {
     status = enough();
   }
   // What the background has flushed gives its space back only when it is published, and when nobody
-  // reads what it replaced any more.
-  for (int attempt = 0; attempt < kFreedAttempts && status.is(StatusCode::kNoSpace); ++attempt) {
-    if (attempt > 0) machine_.clock->sleep_us(500);
+  // reads what it replaced any more. Whoever reads it has the processor or waits for it, so an
+  // insert is refused only after all who were reading have gone on, however slow the machine is.
+  const uint64_t flushed = os::epoch::stamp();
+  int attempts = 0;
+  for (int wait = 0; wait < kWaitsMax && attempts < kFreedAttempts; ++wait) {
+    if (!status.is(StatusCode::kNoSpace)) return status;
+    if (wait > 0) machine_.clock->sleep_us(500);
     if (Status s = publisher_->publish(); !s.ok()) return s;
     os::epoch::collect();
+    if (os::epoch::passed(flushed)) ++attempts;
     status = enough();
   }
   if (!status.is(StatusCode::kNoSpace)) return status;

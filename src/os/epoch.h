@@ -10,7 +10,8 @@
 // stores; elsewhere each guard has a fence.
 //
 // 1. No guard is held across user code, blocking I/O, or the return of a public call (R17).
-// 2. No foreground thread waits for a grace period.
+// 2. No foreground thread waits for a grace period, but one whose disk is full: it is refused only
+//    when one has passed, or none does for seconds.
 // 3. Deleters run on whichever thread calls retire or collect, outside of all locks of this module.
 //    They may retire, but not drain.
 // 4. What was stamped s is freed only when no slot holds an epoch <= s, seen after a barrier on all

@@ -17,6 +17,7 @@
 #include "os/io_queue_test_file.h"
 #include "os/machine.h"
 #include "testing/sim_machine.h"
+#include "testing/wait.h"
 
 namespace hawthorn::os::io_queue_test {
 namespace {
@@ -225,7 +226,7 @@ TEST_P(IoQueueTest, EventDescriptorIsReadableWhileThereIsSomethingToReap) {
     ASSERT_GE(fd, 0);
     EXPECT_EQ(queue->event_fd(), fd);
     for (size_t reaped = 0; reaped < kReads;) {
-      ASSERT_TRUE(readable(fd, 10'000)) << reaped;
+      ASSERT_TRUE(readable(fd, static_cast<int>(testing::kHangLimitMs))) << reaped;
       IoCompletion done[2];
       reaped += queue->reap({done, reaped % 2 + 1}, 0);
     }

@@ -44,6 +44,7 @@ Status probe_uring() {
 #include <system_error>
 #include <utility>
 
+#include "os/delays.h"
 #include "os/posix_error.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -251,6 +252,7 @@ class UringQueue : public IoQueueBase {
   // False: the kernel has no room just now and waits for completions.
   bool enter(unsigned wait_for) {
     while (!broken_) {
+      delay_point(Seam::kOperation);
       const int result =
           wait_for == 0 ? io_uring_submit(&ring_) : io_uring_submit_and_wait(&ring_, wait_for);
       if (result >= 0) {
@@ -317,6 +319,7 @@ class UringQueue : public IoQueueBase {
 
   // Takes all completions from the ring.
   void harvest() {
+    delay_point(Seam::kOperation);
     unsigned head = 0;
     unsigned count = 0;
     io_uring_cqe* completion = nullptr;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "os/delays.h"
 #include "os/fork.h"
 #include "os/posix_file.h"
 #include "os/schedule.h"
@@ -21,6 +22,7 @@ constexpr uint64_t kUsPerSecond = 1000000;
 constexpr uint32_t kIoThreads = 4;
 
 uint64_t read_clock(clockid_t clock) {
+  delay_point(Seam::kLock);
   timespec now;
   clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * kUsPerSecond +

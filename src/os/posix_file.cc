@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "os/delays.h"
 #include "os/posix_error.h"
 
 namespace hawthorn::os {
@@ -26,6 +27,7 @@ constexpr size_t kMappingUnitBytes = size_t{64} << 10;
 // Repeats a system call that a signal interrupted.
 template <typename Call>
 auto retried(Call call) {
+  delay_point(Seam::kOperation);
   while (true) {
     const auto result = call();
     if (result != -1 || errno != EINTR) return result;
@@ -66,6 +68,7 @@ Status write_zeros(int fd, const std::string& path, uint64_t offset, uint64_t si
 }
 
 Result<uint64_t> size_of(int fd, const std::string& path) {
+  delay_point(Seam::kOperation);
   struct stat info;
   if (fstat(fd, &info) != 0) return error_status(errno, path, "stat");
   if (!S_ISBLK(info.st_mode)) return static_cast<uint64_t>(info.st_size);
@@ -109,6 +112,7 @@ class PosixFile : public File {
   Result<uint64_t> size() override { return size_of(fd_, path_); }
 
   Result<uint64_t> allocated_bytes() override {
+    delay_point(Seam::kOperation);
     struct stat info;
     if (fstat(fd_, &info) != 0) return error_status(errno, path_, "stat");
     if (S_ISBLK(info.st_mode)) return size();
@@ -297,6 +301,7 @@ class PosixFileSystem : public FileSystem {
   }
 
   Result<bool> exists(const std::string& path) override {
+    delay_point(Seam::kOperation);
     struct stat info;
     if (lstat(path.c_str(), &info) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
@@ -304,6 +309,7 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status make_directory(const std::string& path) override {
+    delay_point(Seam::kOperation);
     const mode_t mode = file_mode_ | (file_mode_ & 0444) >> 2;  // who may read may enter
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
       const std::string part = path.substr(0, end);
@@ -319,11 +325,13 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status remove_directory(const std::string& path) override {
+    delay_point(Seam::kOperation);
     if (rmdir(path.c_str()) != 0) return error_status(errno, path, "remove directory");
     return Status();
   }
 
   Result<std::vector<std::string>> list(const std::string& directory) override {
+    delay_point(Seam::kOperation);
     DIR* const stream = opendir(directory.c_str());
     if (stream == nullptr) return error_status(errno, directory, "list");
     std::vector<std::string> names;
@@ -342,6 +350,7 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status rename(const std::string& from, const std::string& to) override {
+    delay_point(Seam::kOperation);
     if (::rename(from.c_str(), to.c_str()) != 0) {
       return error_status(errno, from, ("rename to " + to).c_str());
     }
@@ -349,6 +358,7 @@ class PosixFileSystem : public FileSystem {
   }
 
   Status remove(const std::string& path) override {
+    delay_point(Seam::kOperation);
     if (unlink(path.c_str()) != 0) return error_status(errno, path, "remove");
     return Status();
   }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "os/delays.h"
 #include "os/schedule.h"
 
 namespace hawthorn::os {
@@ -69,6 +70,7 @@ Schedule* this_schedule() {
 
 #if defined(HAWTHORN_TEST_POINTS)
 void lock_point() {
+  delay_point(Seam::kLock);
   if (Schedule* const by = this_schedule(); by != nullptr) by->point("lock");
 }
 #endif
@@ -77,6 +79,7 @@ void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout
   if (Schedule* const by = this_schedule(); by != nullptr) {
     return by->wait(word, expected, timeout_us);
   }
+  delay_point(Seam::kOperation);
   timespec timeout;
   timeout.tv_sec = static_cast<time_t>(timeout_us / kUsOfSecond);
   timeout.tv_nsec = static_cast<long>(timeout_us % kUsOfSecond) * 1000;
@@ -88,6 +91,7 @@ void futex_wait(std::atomic<uint32_t>* word, uint32_t expected, uint64_t timeout
 
 void futex_wake(std::atomic<uint32_t>* word, int count) {
   if (Schedule* const by = this_schedule(); by != nullptr) return by->wake(word, count);
+  delay_point(Seam::kOperation);
   const int saved_errno = errno;
   syscall(SYS_futex, futex_word(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
   errno = saved_errno;
@@ -150,11 +154,13 @@ bool CondVar::wait_for(Mutex& mutex, uint64_t timeout_us) {
 }
 
 void CondVar::notify_one() {
+  delay_point(Seam::kOperation);
   sequence_.fetch_add(1, std::memory_order_relaxed);
   futex_wake(&sequence_, 1);
 }
 
 void CondVar::notify_all() {
+  delay_point(Seam::kOperation);
   sequence_.fetch_add(1, std::memory_order_relaxed);
   futex_wake(&sequence_, INT_MAX);
 }
@@ -198,8 +204,10 @@ Thread::Thread(std::string name, std::function<void()> body, bool background)
         // On Linux nice values belong to threads; a refusal only costs smoothness.
         if (background && by == nullptr)
           setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 5);
+        delay_point(Seam::kOperation);
         body();
       });
+  delay_point(Seam::kOperation);
 }
 
 Thread::Thread() noexcept = default;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "os/delays.h"
 #include "os/schedule.h"
 #include "os/sync.h"
 
@@ -32,6 +33,7 @@ std::atomic<size_t> hook_count{0};
 }  // namespace
 
 void reach_test_point(const char* name) {
+  delay_point(Seam::kLock);
   if (Schedule* const by = this_schedule(); by != nullptr) by->point(name);
   if (hook_count.load(std::memory_order_acquire) == 0) return;
   Hook hook;

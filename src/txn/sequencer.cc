@@ -284,6 +284,7 @@ Status Sequencer::begin_exclusive(TxnId id, uint64_t timeout_us, Lsn* read_ts) {
     while (*last != nullptr) last = &(*last)->next;
     *last = &waiter;
   }
+  HAWTHORN_TEST_POINT("sequencer.begin_exclusive.waits");
   const bool in_time = waiter.turn.wait_for(timeout_us);
   {
     os::MutexLock lock(log_->mutex());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/prng.h"
+#include "testing/temp_directory.h"
 #include "wal/log.h"
 #include "wal/log_directory.h"
 
@@ -46,23 +47,7 @@ inline std::string payload_of(uint64_t number, size_t size) {
   return payload;
 }
 
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string name = ::testing::TempDir() + "hawthorn-wal-XXXXXX";
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using testing::TempDirectory;
 
 struct Record {
   Lsn lsn = 0;

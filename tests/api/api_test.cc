@@ -549,8 +549,7 @@ TEST_F(Api, large_deltas_are_flushed_in_the_background) {
       }
       return ~uint64_t{0};
     };
-    for (int wait = 0; wait < 2000 && unflushed() > 1; ++wait) usleep(10'000);
-    EXPECT_LE(unflushed(), 1u);
+    EXPECT_TRUE(wait_until([&] { return unflushed() <= 1; }));
     steps = db_->stats().flushes - before;
   }
   EXPECT_GT(steps, 10u);

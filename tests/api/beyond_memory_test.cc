@@ -71,10 +71,7 @@ class LargeTree {
   // back what they took beyond it.
   void expect_budget_kept() {
     constexpr size_t kMost = kBudget + kBudget / 20;
-    for (int i = 0; i < 1000 && db_->stats().memory_resident_bytes > kMost; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    EXPECT_LE(db_->stats().memory_resident_bytes, kMost);
+    EXPECT_TRUE(wait_until([&] { return db_->stats().memory_resident_bytes <= kMost; }));
   }
 
   TempDirectory directory_;

@@ -626,10 +626,8 @@ class ContendedCommit : public Concurrency {
         EXPECT_OK(db_->put(other_, "meanwhile", "v"));
         committed_ = true;
       });
-      for (int ms = 0; ms < 5000 && !committed_; ++ms) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      EXPECT_TRUE(committed_) << "the log's mutex is held while a run is read";
+      EXPECT_TRUE(wait_until([this] { return committed_.load(); }))
+          << "the log's mutex is held while a run is read";
     });
   }
   // Runs `other` in a thread of its own when this one, having read, comes back to the mutex.

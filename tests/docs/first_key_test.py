@@ -12,7 +12,7 @@ of the bindings, and PREFIX, where the library is installed, stands for /opt/haw
 getting-started.md says of such directories (`sh environment`) holds in all documents.
 
 One line for each document: `passed`, `FAILED`, or `skipped` where a language is not on the machine.
-A document that takes longer than five minutes has failed.
+How long each took is said, and not judged, since that is up to the machine: only what hangs fails.
 """
 
 import os
@@ -26,7 +26,7 @@ import time
 
 from documents import COMMANDS, FENCE, REPOSITORY, lines_of
 
-SECONDS_MAX = 300
+HANG_SECONDS = 1800
 DOCUMENTS = {  # and the programs without which it is skipped
     "started": ("docs/getting-started.md", ("c++", "cc", "pkg-config")),
     "python": ("bindings/python/README.md", ("python3", "cc")),
@@ -72,7 +72,7 @@ class Reader:
     def __init__(self, directory, prefix, checkout, environment):
         self.directory, self.environment = directory, dict(environment)
         self.places = {"/opt/hawthorn": str(prefix), "/path/to/hawthorn": str(checkout)}
-        self.deadline = time.monotonic() + SECONDS_MAX
+        self.deadline = time.monotonic() + HANG_SECONDS
 
     def type(self, commands):
         """Runs commands; what they export stays. Returns what they printed."""
@@ -86,7 +86,7 @@ class Reader:
                 stdin=subprocess.DEVNULL, capture_output=True, check=False,
                 timeout=max(1, self.deadline - time.monotonic()))
         except subprocess.TimeoutExpired as late:
-            raise Wrong(f"not done within {SECONDS_MAX} s:\n{commands}") from late
+            raise Wrong(f"not done within {HANG_SECONDS} s:\n{commands}") from late
         if done.returncode != 0:
             raise Wrong(f"ended with {done.returncode}:\n{commands}{done.stdout}{done.stderr}")
         pairs = kept.read_text("utf-8").split("\0")

@@ -3,10 +3,13 @@
 // On the simulated disk, and on a small ext4 where the tests may mount one.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "db/log_sizing.h"
+#include "os/epoch.h"
 #include "testing/sim_machine.h"
 #include "tests/support/engine_test.h"
 
@@ -449,6 +452,54 @@ TEST_F(FullDisk, with_background_threads) {
     ASSERT_OK(filled.delete_some(filled.sure.size()));
     filled.expect_all();
   }
+  ASSERT_TRUE(clean(**db));
+}
+
+// Lets somebody go on when the engine has waited so often for what a reader holds.
+class PatientClock : public testing::SimClock {
+ public:
+  void sleep_us(uint64_t us) override {
+    if (us == 500 && ++waits_ == 50) {
+      on_.store(true);
+      on_.notify_all();
+    }
+    testing::SimClock::sleep_us(us);
+  }
+  std::atomic<bool> on_{false};
+
+ private:
+  int waits_ = 0;
+};
+
+// A thread that reads has lost the processor, for longer than any number of looks: an insert waits
+// for it, and is not refused while what was deleted only has to be given back.
+TEST_F(FullDisk, waits_for_readers_that_do_not_run) {
+  SimDisk disk(8);
+  SimMachine machine(disk, 1);
+  PatientClock clock;
+  os::Machine slow = machine.machine();
+  slow.clock = &clock;
+  auto db = Db::open_on(slow, "/db", options_of(16 * kMB));
+  ASSERT_OK(db.status());
+  Filled filled = this->filled(**db);
+  disk.set_capacity(40 * kMB);
+  const uint64_t full = filled.fill(1000);
+  EXPECT_GT(full, 5000u);
+  ASSERT_OK(filled.delete_some(filled.sure.size()));
+  std::atomic<bool> reads{false};
+  std::thread reader([&] {
+    const os::epoch::Guard guard;
+    reads.store(true);
+    reads.notify_all();
+    clock.on_.wait(false);
+  });
+  reads.wait(false);
+  const uint64_t again = filled.fill(1000);
+  clock.on_.store(true);
+  clock.on_.notify_all();
+  reader.join();
+  EXPECT_GT(again, full / 2);
+  filled.expect_all();
   ASSERT_TRUE(clean(**db));
 }
 

@@ -65,8 +65,9 @@ inline ::testing::AssertionResult allowed(const History& history, Level level,
                                           const CheckOptions& options) {
   const std::vector<Anomaly> found = check(history, level, options);
   if (found.empty()) return ::testing::AssertionSuccess();
-  const std::string path =
-      ::testing::TempDir() + "hawthorn-wrong-history-" + std::to_string(getpid());
+  std::string path = ::testing::TempDir() + "hawthorn-wrong-history-XXXXXX";
+  const int file = mkstemp(path.data());  // one that no other test has
+  if (file >= 0) close(file);
   std::string error;
   const bool kept = write_file(history, path, &error);
   return ::testing::AssertionFailure()

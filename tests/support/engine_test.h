@@ -1,6 +1,6 @@
 #pragma once
-// What the whole-engine tests share: asserting a Status, temporary directories, seeds from the
-// environment, keys of all shapes and values known from their number.
+// What the whole-engine tests share: asserting a Status, temporary directories, waiting, seeds from
+// the environment, keys of all shapes and values known from their number.
 //
 // Not here: the simulated disk and machine (testing/). Used by the folders of tests/ only.
 
@@ -16,6 +16,8 @@
 #include "base/prng.h"
 #include "hawthorn/hawthorn.h"
 #include "testing/scaled.h"
+#include "testing/temp_directory.h"
+#include "testing/wait.h"
 
 #define ASSERT_OK(expression)                             \
   do {                                                    \
@@ -34,25 +36,8 @@ using testing::environment_number;
 using testing::is_whole;
 using testing::scaled;
 using testing::scaled_step;
-
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string name = ::testing::TempDir() + "hawthorn-test-XXXXXX";
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-
- private:
-  std::string path_;
-};
+using testing::TempDirectory;
+using testing::wait_until;
 
 // Declared after the variables of a test that callbacks of a fixture's database use, it closes the
 // database before these go, however the test ends.

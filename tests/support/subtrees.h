@@ -16,14 +16,14 @@ inline ::testing::AssertionResult nothing_lost(Db& db) {
   ::testing::AssertionResult checked = clean(db);
   if (!checked) return checked;
   Stats stats;
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    if (const Status status = db.drain(); !status.ok()) {
-      return ::testing::AssertionFailure() << status.to_string();
-    }
+  Status status;
+  const bool done = wait_until([&] {
+    status = db.drain();
     stats = db.stats();
-    if (stats.trees_unreachable == 0) return ::testing::AssertionSuccess();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+    return !status.ok() || stats.trees_unreachable == 0;
+  });
+  if (!status.ok()) return ::testing::AssertionFailure() << status.to_string();
+  if (done) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << stats.trees_unreachable << " trees beside " << stats.trees.size() << " with names and "
          << stats.subtrees << " below others are there for nothing";

@@ -40,7 +40,9 @@ MAY_INCLUDE = {
     "tools/rocksdb": {PUBLIC, "tools", "shims"},
     "tools/mdbx": {PUBLIC, "tools", "shims"},
     "tools/sqlite": {PUBLIC, "tools", "shims"},
-    "bench": {PUBLIC},
+    "bench": {PUBLIC, "bench/instructions"},
+    # Has the machine on which the databases of counted programs are opened.
+    "bench/instructions": {PUBLIC} | src("base", "os"),
     "examples": {PUBLIC},
     "testing": {PUBLIC} | src(*SRC),
     "tests": {PUBLIC, "testing", "tools", "bench"} | src(*SRC),

@@ -5,6 +5,8 @@ import os
 import subprocess
 import time
 
+from command_case import HANG_SECONDS
+
 
 class BrowserPage:
     def __init__(self, command, url):
@@ -59,7 +61,7 @@ class BrowserPage:
 
     def wait(self, script, wanted):
         """Until the script gives what is wanted; returns what it gave at last."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANG_SECONDS
         while (found := self.run(script)) != wanted and time.monotonic() < deadline:
             time.sleep(0.05)
         return found

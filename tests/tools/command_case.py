@@ -11,7 +11,17 @@ import unittest
 
 OK, NOT_FOUND, USAGE, CORRUPTION, ERROR, BUSY = range(6)
 PROGRAM = None
+# Seconds that no wait lasts but where something hangs: no test says how long anything takes.
+HANG_SECONDS = 240
 HEAD = b"#hawthorn-dump version=1 encoding=escaped\n"  # of a dump file
+
+
+def wait_until(look):
+    """Looks until it finds something true; returns that, or what was found at last."""
+    end = time.monotonic() + HANG_SECONDS
+    while not (found := look()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
 
 
 class CommandCase(unittest.TestCase):
@@ -25,7 +35,7 @@ class CommandCase(unittest.TestCase):
         """Runs the command; returns what it printed, as bytes. An error is one of the contract."""
         done = subprocess.run([PROGRAM, *arguments], input=stdin, check=False,
                               stdout=options.pop("stdout", subprocess.PIPE),
-                              stderr=subprocess.PIPE, timeout=240, **options)
+                              stderr=subprocess.PIPE, timeout=HANG_SECONDS, **options)
         said = f"{str(arguments)[:500]}: {done.stderr.decode()[:1000]}"
         self.assertEqual(done.returncode, code, said)
         self.stderr = done.stderr.decode()
@@ -64,25 +74,26 @@ class Writer:
         return self
 
     def await_alive(self):
-        for _ in range(200):
+        def alive():
             done = subprocess.run([PROGRAM, "counters", self.case.db, "--json"],
                                   capture_output=True, check=False)
-            if done.returncode == 0 and json.loads(done.stdout)["alive"]:
-                return
-            time.sleep(0.05)
-        self.case.fail("nobody has opened the database")
+            return done.returncode == 0 and json.loads(done.stdout)["alive"]
+
+        if not wait_until(alive):
+            self.case.fail("nobody has opened the database")
 
     def write(self, key, value):
         """One tree of one entry, committed when its end is read."""
         self.process.stdin.write(f"#tree name=main\n{key}\t{value}\n#end entries=1\n".encode())
         self.process.stdin.flush()
-        for _ in range(200):
+
+        def there():
             done = subprocess.run([PROGRAM, "get", self.case.db, key],
                                   capture_output=True, check=False)
-            if done.returncode == 0 and done.stdout == value.encode():
-                return
-            time.sleep(0.05)
-        self.case.fail("the entry does not come")
+            return done.returncode == 0 and done.stdout == value.encode()
+
+        if not wait_until(there):
+            self.case.fail("the entry does not come")
 
     def close(self):
         self.process.communicate()

@@ -7,10 +7,10 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 
 import command_case
-from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
+from command_case import (BUSY, CORRUPTION, ERROR, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase,
+                          wait_until)
 
 COMMANDS = ("put", "get", "del", "scan", "count", "load", "dump", "stats", "counters",
             "check", "checkpoint", "backup", "backups", "verify", "restore", "explain", "import",
@@ -330,13 +330,14 @@ class Care(CommandCase):
     def wait_until_open(self, process):
         """Waits until the process holds a lock on a file of the database."""
         files = {path.stat().st_ino for path in self.db.rglob("*")}
-        locked = set()
-        while not locked & files:
+
+        def locked():
             self.assertIsNone(process.poll(), "the holder ended")
-            time.sleep(0.01)
             locks = pathlib.Path("/proc/locks").read_text().splitlines()
-            locked = {int(line.split()[5].split(":")[2]) for line in locks
-                      if line.split()[4] == str(process.pid)}
+            return files & {int(line.split()[5].split(":")[2]) for line in locks
+                            if line.split()[4] == str(process.pid)}
+
+        self.assertTrue(wait_until(locked), "nobody locks a file")
 
     def test_a_database_that_another_process_has_open(self):
         self.hawthorn("put", self.db, "k", "v")
@@ -380,13 +381,14 @@ class Bench(CommandCase):
         neighbour = self.file("hawthorn-bench", b'#!/bin/sh\necho "$@"\nexit 7\n')
         neighbour.chmod(0o755)
         done = subprocess.run([program, "bench", "bank", "--help", "--csv"], check=False,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=HANG_SECONDS)
         self.assertEqual((done.returncode, done.stdout), (7, b"bank --help --csv\n"))
 
     def test_no_such_program(self):
         program = self.scratch / "hawthorn"
         shutil.copy(command_case.PROGRAM, program)
-        done = subprocess.run([program, "bench"], check=False, capture_output=True, timeout=60,
+        done = subprocess.run([program, "bench"], check=False, capture_output=True,
+                              timeout=HANG_SECONDS,
                               env={"PATH": str(pathlib.Path("/nowhere"))})
         self.assertEqual(done.returncode, ERROR)
         self.assertIn(b"hawthorn-bench", done.stderr)

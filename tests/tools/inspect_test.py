@@ -9,10 +9,9 @@ import re
 import struct
 import subprocess
 import termios
-import time
 
 import command_case
-from command_case import BUSY, NOT_FOUND, USAGE, CommandCase, Writer
+from command_case import BUSY, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase, Writer, wait_until
 
 
 class Explain(CommandCase):
@@ -77,14 +76,15 @@ class Watch(CommandCase):
             first = json.loads(watch.stdout.readline())
             for number in range(10):
                 writer.write("k", str(number))
-            time.sleep(2.5)  # figures are of each second
+            looks = [first]
+            # Until it has seen them: figures are of each second.
+            while looks[-1]["counters"]["commits"] < first["counters"]["commits"] + 10:
+                looks.append(json.loads(watch.stdout.readline()))
             writer.close()
-            rest, _ = watch.communicate(timeout=60)  # ends with that process
-        self.assertEqual(watch.returncode, 0)
-        looks = [json.loads(line) for line in rest.splitlines()]
+            looks += [json.loads(line) for line in watch.stdout]  # ends with that process
+            watch.stdout.close()
+        self.assertEqual(watch.wait(timeout=HANG_SECONDS), 0)
         self.assertEqual({look["pid"] for look in looks}, {first["pid"]})
-        self.assertGreaterEqual(looks[-1]["counters"]["commits"],
-                                first["counters"]["commits"] + 10)
         rates = [look["rates"]["commits"] for look in looks if look["rates"]]
         self.assertTrue(any(rate > 0 for rate in rates), rates)
 
@@ -117,7 +117,7 @@ class Watch(CommandCase):
             os.write(ours, b"q")
             while b"\x1b[?1049l" not in text:
                 text += os.read(ours, 4096)
-            self.assertEqual(top.wait(timeout=60), 0)
+            self.assertEqual(top.wait(timeout=HANG_SECONDS), 0)
             os.close(ours)
         self.assertTrue(text.startswith(b"\x1b[?1049h"))
 
@@ -134,7 +134,7 @@ class Watch(CommandCase):
                     text += part
             except OSError:  # it has ended
                 pass
-            self.assertEqual(top.wait(timeout=60), 0)
+            self.assertEqual(top.wait(timeout=HANG_SECONDS), 0)
             os.close(ours)
         pages = text.decode().split("\x1b[H")[1:]
         self.assertEqual(len(pages), 2)
@@ -150,16 +150,10 @@ class Watch(CommandCase):
             file = self.scratch / "hawthorn.prom"
             again = subprocess.Popen([command_case.PROGRAM, "metrics", self.db, "--output", file,
                                       "--every", "0.1"])
-            for _ in range(200):
-                if file.exists():
-                    break
-                time.sleep(0.05)
+            wait_until(file.exists)
             self.assertIn(f'hawthorn_up{{database="{self.db}"}} 1\n', file.read_text())
             writer.close()
-            for _ in range(200):
-                if "hawthorn_commits_total" not in file.read_text():
-                    break
-                time.sleep(0.05)
+            wait_until(lambda: "hawthorn_commits_total" not in file.read_text())
             again.terminate()
             again.wait()
         self.assertIn(f'hawthorn_up{{database="{self.db}"}} 0\n', file.read_text())

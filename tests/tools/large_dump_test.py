@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import command_case
-from command_case import HEAD, CommandCase
+from command_case import HANG_SECONDS, HEAD, CommandCase
 
 
 class Much(CommandCase):
@@ -49,7 +49,7 @@ class Memory(CommandCase):
         measure = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
         done = subprocess.run([sys.executable, "-c", measure, command_case.PROGRAM, *arguments],
-                              check=True, capture_output=True, timeout=240)
+                              check=True, capture_output=True, timeout=HANG_SECONDS)
         return int(done.stdout) * 1024
 
     def test_a_database_above_the_budget_passes_through_in_constant_memory(self):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import command_case
-from command_case import CommandCase
+from command_case import HANG_SECONDS, CommandCase
 
 ROCKSDB_LDB = None
 SHIM = None
@@ -72,7 +72,7 @@ DIALOGUE = (
 def as_of_its_version(dialogue):
     """Before 8.7 scan prints " : ", and before 9.0 get fails where it finds nothing."""
     said = subprocess.run([ROCKSDB_LDB, "--version"], check=True, capture_output=True,
-                          timeout=60).stdout
+                          timeout=HANG_SECONDS).stdout
     major, minor = map(int, re.search(rb"(\d+)\.(\d+)\.", said).groups())
     for arguments, stdin, printed in dialogue:
         if (major, minor) < (8, 7) and arguments[0] == "scan" and printed is not None:
@@ -88,7 +88,7 @@ class LdbCase(CommandCase):
 
     def run_ldb(self, program, directory, arguments, stdin=b"", code=0):
         done = subprocess.run([*program, f"--db={directory}", *arguments], input=stdin, check=False,
-                              capture_output=True, timeout=240)
+                              capture_output=True, timeout=HANG_SECONDS)
         said = f"{program[0]} {arguments}: {done.stderr.decode()}"
         if code == 0:
             self.assertEqual(done.returncode, 0, said)
@@ -164,9 +164,9 @@ class Commands(LdbCase):
         self.assertEqual({path.name: path.read_bytes() for path in self.db.iterdir()}, before)
 
     def test_families_of_all_kinds_stay_as_they_are(self):
-        subprocess.run([SHIM, "write", self.db, "3"], check=True, timeout=240)
+        subprocess.run([SHIM, "write", self.db, "3"], check=True, timeout=HANG_SECONDS)
         printed = subprocess.run([SHIM, "print", self.db], check=True, capture_output=True,
-                                 timeout=240).stdout
+                                 timeout=HANG_SECONDS).stdout
         reverse = self.ldb("scan", "--column_family=reverse", "--key_hex", "--no_value").split()
         self.assertEqual(reverse, sorted(reverse, reverse=True))
         self.assertEqual(self.ldb("scan", "--column_family=reverse", "--key_hex", "--no_value",
@@ -176,36 +176,37 @@ class Commands(LdbCase):
         self.ldb("delete", "a", "--column_family=empty")
         self.ldb("compact", "--column_family=compressed")
         self.assertEqual(subprocess.run([SHIM, "print", self.db], check=True, capture_output=True,
-                                        timeout=240).stdout, printed)
+                                        timeout=HANG_SECONDS).stdout, printed)
         # Operands that nobody has folded stay, and are not read without their operator.
         self.ldb("scan", "--column_family=counters", code=1)
         self.assertIn("Failed: ", self.stderr)
 
     def test_other_commands_take_families_with_merge_operators(self):
-        subprocess.run([SHIM, "write", self.db, "4"], check=True, timeout=240)
+        subprocess.run([SHIM, "write", self.db, "4"], check=True, timeout=HANG_SECONDS)
         printed = subprocess.run([SHIM, "print", self.db], check=True, capture_output=True,
-                                 timeout=240).stdout
+                                 timeout=HANG_SECONDS).stdout
         self.assertIn(b" 0 errors", self.hawthorn("check", self.db))
         self.hawthorn("backup", self.db, self.scratch / "backups")
         restored = self.scratch / "restored"
         self.hawthorn("restore", self.scratch / "backups", restored)
         for directory in (self.db, restored):
-            self.assertEqual(subprocess.run([SHIM, "print", directory], check=True,
-                                            capture_output=True, timeout=240).stdout, printed)
+            done = subprocess.run([SHIM, "print", directory], check=True, capture_output=True,
+                                  timeout=HANG_SECONDS)
+            self.assertEqual(done.stdout, printed)
         # Its operands are not folded here, and are still there for who can.
         self.assertEqual(self.hawthorn("count", self.db, "--tree", "cf/counters"), b"200\n")
         self.hawthorn("get", self.db, "--tree", "cf/counters", "counter 1",
                       code=command_case.CORRUPTION)
 
     def test_a_comparator_of_a_program(self):
-        subprocess.run([SHIM, "foreign", self.db, "comparator"], check=True, timeout=240)
+        subprocess.run([SHIM, "foreign", self.db, "comparator"], check=True, timeout=HANG_SECONDS)
         self.assertEqual(self.ldb("put", "a", "b"), b"OK\n")
         self.assertEqual(self.ldb("get", "a"), b"b\n")
         for arguments in (("get", "key"), ("put", "key", "v"), ("scan",)):
             self.ldb(*arguments, "--column_family=comparator", code=1)
             self.assertIn("its comparator is tests.ByLength", self.stderr)
         self.assertIn(b"entries of comparator\n6B6579 76616C7565\n", subprocess.run(
-            [SHIM, "print", self.db], check=True, capture_output=True, timeout=240).stdout)
+            [SHIM, "print", self.db], check=True, capture_output=True, timeout=HANG_SECONDS).stdout)
 
 
 class Refusals(LdbCase):
@@ -228,7 +229,7 @@ class Refusals(LdbCase):
             self.assertIn(str(self.db), self.stderr)
         self.assertFalse(self.db.exists())
         done = subprocess.run([command_case.PROGRAM, "ldb", "scan"], check=False,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=HANG_SECONDS)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"db must be specified", done.stderr)
         self.hawthorn("put", self.db, "k", "v")
@@ -246,7 +247,7 @@ class Refusals(LdbCase):
 
     def test_help(self):
         done = subprocess.run([command_case.PROGRAM, "ldb", "--help"], check=True,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=HANG_SECONDS)
         for command in (b"  scan ", b"  drop_column_family ", b"  backup "):
             self.assertIn(command, done.stdout)
 
@@ -256,8 +257,8 @@ class Refusals(LdbCase):
         for command, part in ((b"ldb", b"HAWTHORN_BUILD_SHIMS"),
                               (b"import-rocksdb", b"librocksdb-dev"),
                               (b"export-rocksdb", b"librocksdb-dev")):
-            done = subprocess.run([program, command], check=False, capture_output=True, timeout=60,
-                                  env={"PATH": "/nowhere"})
+            done = subprocess.run([program, command], check=False, capture_output=True,
+                                  timeout=HANG_SECONDS, env={"PATH": "/nowhere"})
             self.assertEqual(done.returncode, command_case.ERROR)
             self.assertIn(part, done.stderr)
 

@@ -11,10 +11,10 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import command_case
-from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, OK, USAGE, CommandCase
+from command_case import (BUSY, CORRUPTION, ERROR, HANG_SECONDS, NOT_FOUND, OK, USAGE,
+                          CommandCase, wait_until)
 
 MDBX_TOOLS = None
 
@@ -253,8 +253,8 @@ class Options(MdbxCase):
     def test_no_such_program(self):
         program = self.scratch / "hawthorn"
         shutil.copy(command_case.PROGRAM, program)
-        done = subprocess.run([program, "mdbx-dump"], check=False, capture_output=True, timeout=60,
-                              env={"PATH": "/nowhere"})
+        done = subprocess.run([program, "mdbx-dump"], check=False, capture_output=True,
+                              timeout=HANG_SECONDS, env={"PATH": "/nowhere"})
         self.assertEqual(done.returncode, ERROR)
         self.assertIn(b"HAWTHORN_BUILD_SHIMS", done.stderr)
 
@@ -390,13 +390,16 @@ class Interrupted(MdbxCase):
         return load
 
     def entries(self):
-        for _ in range(600):
+        done = None
+
+        def there():
+            nonlocal done
             done = subprocess.run([command_case.PROGRAM, "mdbx-dump", self.db], check=False,
-                                  capture_output=True, timeout=60)
-            if done.returncode == OK and b" 30" in done.stdout:
-                return len(tables_of(done.stdout)[0].entries)
-            time.sleep(0.05)
-        self.fail(done.stderr.decode())
+                                  capture_output=True, timeout=HANG_SECONDS)
+            return done.returncode == OK and b" 30" in done.stdout
+
+        self.assertTrue(wait_until(there), done.stderr.decode())
+        return len(tables_of(done.stdout)[0].entries)
 
     def test_beside_it(self):
         load = self.start()
@@ -481,7 +484,8 @@ class Originals(MdbxCase):
         return directory
 
     def run_original(self, *arguments, stdin=b""):
-        done = subprocess.run(arguments, input=stdin, check=False, capture_output=True, timeout=240)
+        done = subprocess.run(arguments, input=stdin, check=False, capture_output=True,
+                              timeout=HANG_SECONDS)
         self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
         return done.stdout
 

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 """metrics --listen: scraped as Prometheus does, beside who writes, and behind its end."""
 
-import http.client
 import json
 import os
 import re
 import signal
 import socket
 import subprocess
-import time
 import unittest
 import urllib.parse
 
 import command_case
-from command_case import ERROR, NOT_FOUND, USAGE, CommandCase, Writer
+from command_case import ERROR, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase, Writer, wait_until
+from web_case import ask
 
 SAMPLE = re.compile(r'^(hawthorn_[a-z_]+)\{database="([^"]*)"\} ([0-9.]+)$')
 
@@ -41,16 +40,12 @@ class Listen(CommandCase):
 
     def end(self, how):
         self.process.send_signal(how)
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=HANG_SECONDS)
         self.assertEqual((self.process.returncode, out, err), (0, b"", b""))
 
     def ask(self, path="/metrics", method="GET", **headers):
-        connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        body = answer.read().decode()
-        connection.close()
-        return answer, body
+        answer, body = ask(self.url, path, method, headers)
+        return answer, body.decode()
 
     def scrape(self):
         """The samples, by name."""
@@ -71,12 +66,15 @@ class Listen(CommandCase):
         return samples
 
     def await_sample(self, name, least):
-        for _ in range(200):
+        samples = {}
+
+        def there():
+            nonlocal samples
             samples = self.scrape()
-            if samples.get(name, -1) >= least:
-                return samples
-            time.sleep(0.05)
-        self.fail(f"{name}: {samples}")
+            return samples.get(name, -1) >= least
+
+        self.assertTrue(wait_until(there), f"{name}: {samples}")
+        return samples
 
     def test_beside_a_writer_and_behind_its_end(self):
         with Writer(self) as writer:

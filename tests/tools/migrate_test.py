@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import command_case
-from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
+from command_case import BUSY, CORRUPTION, ERROR, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase
 
 ROCKSDB = None
 SHIM = None
@@ -22,7 +22,7 @@ COUNTERS = ("--merge-operator", "counters=uint64add", "--merge-operator",
 def entries_program(program, *arguments):
     """Runs rocksdb_entries (tests/tools/rocksdb_entries.cc) over one of the two libraries."""
     return subprocess.run([program, *arguments], check=True, stdout=subprocess.PIPE,
-                          timeout=240).stdout
+                          timeout=HANG_SECONDS).stdout
 
 
 def contents(directory):
@@ -235,7 +235,7 @@ class Kill(MigrateCase):
                 interrupted += self.partial.exists()
                 shutil.rmtree(self.partial, ignore_errors=True)
         self.assertGreater(interrupted, 0)
-        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=240)
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=HANG_SECONDS)
         self.assertEqual(entries_program(print_program, "print", self.target), printed)
 
     def test_import(self):

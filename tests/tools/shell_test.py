@@ -9,7 +9,7 @@ import termios
 import time
 
 import command_case
-from command_case import BUSY, NOT_FOUND, USAGE, CommandCase
+from command_case import BUSY, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase
 
 
 class Script(CommandCase):
@@ -87,7 +87,7 @@ class Terminal(CommandCase):
 
     def expect(self, text):
         """Waits until it is shown, behind all that was expected before."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + HANG_SECONDS
         while text.encode() not in self.shown:
             self.assertLess(time.monotonic(), end, self.shown)
             if select.select([self.ours], [], [], 0.2)[0]:
@@ -99,7 +99,7 @@ class Terminal(CommandCase):
 
     def press(self, keys):
         """Keys that the editor is to see, and not the terminal as long as it takes whole lines."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + HANG_SECONDS
         while termios.tcgetattr(self.ours)[3] & termios.ICANON:
             self.assertLess(time.monotonic(), end, "nobody edits lines")
             time.sleep(0.01)
@@ -107,7 +107,7 @@ class Terminal(CommandCase):
 
     def stop(self):
         self.type("quit\n")
-        self.assertEqual(self.process.wait(timeout=60), 0)
+        self.assertEqual(self.process.wait(timeout=HANG_SECONDS), 0)
         os.close(self.ours)
 
     def test_mistakes_are_told_and_it_goes_on(self):

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 import command_case
-from command_case import BUSY, CORRUPTION, ERROR, NOT_FOUND, USAGE, CommandCase
+from command_case import BUSY, CORRUPTION, ERROR, HANG_SECONDS, NOT_FOUND, USAGE, CommandCase
 
 SCHEMA = """
 PRAGMA user_version = 12; PRAGMA application_id = 34;
@@ -284,7 +284,7 @@ class Kill(MoveCase):
                 interrupted += self.partial.exists()
             shutil.rmtree(self.partial, ignore_errors=True)
         self.assertGreater(interrupted, 0)
-        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=240)
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, timeout=HANG_SECONDS)
         read_back()
 
     def test_import(self):

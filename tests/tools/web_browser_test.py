@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import command_case
+from command_case import HANG_SECONDS
 from browser_pipe import BrowserPage
 from web_case import WebCase, hex_of
 
@@ -61,7 +62,7 @@ class Browser(WebCase):
             done = subprocess.run(
                 [BROWSER, *FLAGS, f"--user-data-dir={profile}", "--virtual-time-budget=8000",
                  "--dump-dom", f"{self.url}#{place}"],
-                capture_output=True, check=False, timeout=120)
+                capture_output=True, check=False, timeout=HANG_SECONDS)
         said = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, 0, said[-2000:])
         for line in said.splitlines():

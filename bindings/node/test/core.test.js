@@ -3,7 +3,7 @@
 const assert = require('node:assert');
 const { test } = require('node:test');
 const hawthorn = require('..');
-const { directory, open, text } = require('./helpers');
+const { directory, open, text, until } = require('./helpers');
 
 const { Database, encodeUint64, decodeUint64 } = hawthorn;
 
@@ -326,8 +326,7 @@ test('figures, maintenance, what a database tells', async (t) => {
   const report = await db.check();
   assert.equal(report.ok, true);
   await db.close();
-  await new Promise((wake) => { setTimeout(wake, 20); });
-  assert.ok(events.some(({ event }) => event === 'flush_completed'));
+  await until(() => events.some(({ event }) => event === 'flush_completed'));
   assert.ok(commits.some(({ operations, outcome }) => operations === 1 && outcome === 'OK'),
     JSON.stringify(commits, (k, v) => (typeof v === 'bigint' ? String(v) : v)));
   assert.equal((await Database.readCounters(where)).closed, true);

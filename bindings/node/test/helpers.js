@@ -46,6 +46,15 @@ function generator(seed) {
   };
 }
 
+// Looks again and again until it is so. No test says how long things take: the end is for hangs.
+async function until(done) {
+  const end = Date.now() + 240_000;
+  while (!await done()) {
+    if (Date.now() > end) throw new Error('it hangs');
+    await new Promise((wake) => { setTimeout(wake, 5); });
+  }
+}
+
 const text = { keyEncoding: 'utf8', valueEncoding: 'utf8' };
 
-module.exports = { directory, open, generator, text };
+module.exports = { directory, open, generator, text, until };

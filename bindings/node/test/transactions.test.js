@@ -83,17 +83,24 @@ test('many writers wait for a row without keeping its holder from going on', asy
 test('locks: timeouts, and circles that are refused', async (t) => {
   const db = await open(t);
   const tree = await db.tree('t', text);
-  const a = await db.begin({ mode: 'pessimistic', lockTimeoutMs: 5000 });
-  const b = await db.begin({ mode: 'pessimistic', lockTimeoutMs: 5000 });
+  const a = await db.begin({ mode: 'pessimistic', lockTimeoutMs: 600_000 });
+  const b = await db.begin({ mode: 'pessimistic', lockTimeoutMs: 600_000 });
   await a.lock(tree, 'x');
   await b.lock(tree, 'y', { lock: 'exclusive' });
   await assert.rejects(b.lock(tree, 'x', { timeoutMs: 10 }), hawthorn.TimedOutError);
-  const waiting = a.lock(tree, 'y');
-  await pause(20);
-  await assert.rejects(b.lock(tree, 'x'), hawthorn.DeadlockError);
-  await b.abort();
-  await waiting;
-  await a.abort();
+  // Who is the second to wait is refused, and the other has its lock when that one has ended.
+  const refused = [];
+  const cross = async (txn, key) => {
+    try {
+      await txn.lock(tree, key);
+    } catch (error) {
+      refused.push(error);
+    }
+    await txn.abort();
+  };
+  await Promise.all([cross(a, 'y'), cross(b, 'x')]);
+  assert.equal(refused.length, 1);
+  assert.ok(refused[0] instanceof hawthorn.DeadlockError, String(refused[0]));
 });
 
 test('isolations: what is read again', async (t) => {

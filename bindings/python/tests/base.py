@@ -6,10 +6,26 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import hawthorn
+
+
+# No wait lasts as long, but where something hangs: no test says how long anything takes.
+HANG_SECONDS = 240
+
+
+def wait_until(done: Callable[[], object]) -> bool:
+    """Looks again and again until it is so; False: it hangs."""
+    end = time.monotonic() + HANG_SECONDS
+    while not done():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 class DatabaseTest(unittest.TestCase):

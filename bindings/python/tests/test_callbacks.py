@@ -5,12 +5,11 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-import time
 import unittest
 import weakref
 from typing import Any
 
-from base import DatabaseTest
+from base import DatabaseTest, wait_until
 
 import hawthorn
 from hawthorn import Options
@@ -199,9 +198,7 @@ class Callbacks(DatabaseTest):
         db = self.open_again(options)
         tree = db.tree("t", expires=True)
         tree.put(b"k", b"v", expires_after_ms=1)
-        until = time.monotonic() + 20
-        while not told and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: told)
         self.assertEqual(told, [(b"t", b"k", b"v")])
 
     def test_callbacks_that_use_the_database(self) -> None:
@@ -227,9 +224,7 @@ class Callbacks(DatabaseTest):
         assert view is not None
         held = view.data  # so it cannot close
         db.flush()
-        until = time.monotonic() + 10
-        while len(seen) < 2 and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_until(lambda: len(seen) >= 2)
         held.release()
         self.assertEqual(seen[0], b"1")
         self.assertIsInstance(seen[1], hawthorn.BusyError)

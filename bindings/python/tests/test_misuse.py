@@ -13,7 +13,7 @@ import time
 import unittest
 from typing import Any
 
-from base import DatabaseTest
+from base import DatabaseTest, wait_until
 
 import hawthorn
 from hawthorn import Columns
@@ -167,19 +167,28 @@ class Threads(DatabaseTest):
         tree = self.db.tree("t")
         holder = self.db.transaction(hawthorn.Mode.PESSIMISTIC)
         holder.lock(tree, b"k")
-        waiter = self.db.transaction(hawthorn.Mode.PESSIMISTIC, lock_timeout_ms=400)
+        waiter = self.db.transaction(hawthorn.Mode.PESSIMISTIC, lock_timeout_ms=600_000)
         cursor = waiter[tree].cursor()
         outcome: list[Any] = []
 
         def wait() -> None:
+            while not outcome:
+                try:
+                    waiter.lock(tree, b"k")
+                    outcome.append("locked")
+                except hawthorn.InvalidArgumentError:
+                    pass  # the other thread was just looking
+
+        def waits() -> bool:
             try:
-                waiter.lock(tree, b"k")
-            except hawthorn.TimedOutError as error:
-                outcome.append(error)
+                waiter[tree].get(b"a")
+                return False
+            except hawthorn.InvalidArgumentError:
+                return True
 
         thread = threading.Thread(target=wait)
         thread.start()
-        time.sleep(0.1)  # it waits now, without the GIL
+        self.assertTrue(wait_until(waits))  # without the GIL
         for use in (lambda: waiter[tree][b"a"], cursor.first, waiter.commit):
             with self.assertRaises(hawthorn.InvalidArgumentError):
                 use()
@@ -191,8 +200,9 @@ class Threads(DatabaseTest):
         gc.collect()
         tree[b"else"] = b"1"  # other objects work
         self.assertEqual(outcome, [])
+        holder.abort()
         thread.join()
-        self.assertEqual(len(outcome), 1)
+        self.assertEqual(outcome, ["locked"])
         waiter.abort()
 
     def test_many_threads(self) -> None:
@@ -248,18 +258,22 @@ class Threads(DatabaseTest):
         tree = self.db.tree("t")
         holder = self.db.transaction(hawthorn.Mode.PESSIMISTIC)
         holder.lock(tree, b"k")
-        ticks = 0
+        outcome: list[str] = []
 
         def wait() -> None:
-            with self.assertRaises(hawthorn.TimedOutError):
-                self.db.transaction(hawthorn.Mode.PESSIMISTIC, lock_timeout_ms=300).lock(tree, b"k")
+            txn = self.db.transaction(hawthorn.Mode.PESSIMISTIC, lock_timeout_ms=600_000)
+            txn.lock(tree, b"k")
+            outcome.append("locked")
+            txn.abort()
 
         thread = threading.Thread(target=wait)
         thread.start()
-        while thread.is_alive():
+        for _ in range(20):  # as long as it is held
             time.sleep(0.005)
-            ticks += 1
-        self.assertGreater(ticks, 10)
+        self.assertEqual(outcome, [])
+        holder.abort()
+        thread.join()
+        self.assertEqual(outcome, ["locked"])
 
 
 class Processes(DatabaseTest):
@@ -322,7 +336,7 @@ class Processes(DatabaseTest):
             "        except hawthorn.ClosedError:\n"
             "            return\n"
             "for _ in range(3): threading.Thread(target=forever, daemon=True).start()\n"
-            "time.sleep(0.2)\n"
+            "while b'k' not in tree: time.sleep(0.01)\n"
         )
         self.assertEqual(self.db["t"][b"k"], b"v")
 

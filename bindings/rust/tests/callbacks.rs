@@ -250,7 +250,7 @@ fn events_and_expiries_are_told() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     db.flush().unwrap();
     db.compact().unwrap();
-    for _ in 0..500 {
+    for _ in 0..12_000 {
         if expired.load(Ordering::Relaxed) == 0 {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

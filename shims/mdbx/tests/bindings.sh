@@ -26,6 +26,7 @@ SYS14=14.4.0
 SYS14_SHA256=1f7c4502adb435d9aee303b3675aafa3f2f70465fff32c64c37859ccf340fd48
 
 here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/../../scripts/download.sh"
 libraries=$1
 if [ "$libraries" != original ]; then
   libraries=$(realpath "$libraries")
@@ -57,7 +58,7 @@ version = "0.0.0"
 [dependencies]
 libmdbx = "=$2"
 END
-    (cd fetch && cargo vendor --quiet --versioned-dirs > /dev/null)
+    (cd fetch && download crates.io cargo vendor --quiet --versioned-dirs > /dev/null)
     vendored mdbx-sys "$4" "$5"
     # It compiles no source, and links with the library of the folder in MDBX_LIBRARIES.
     sed -i -e '/let mut cc_builder = cc::Build::new();/,/compile("libmdbx.a");/c \

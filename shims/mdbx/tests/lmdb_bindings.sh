@@ -24,6 +24,7 @@ SOURCE=0.9.24
 SOURCE_SHA256=8e7200fdc9bb09b0cfad1d4eee8b20d539e43fe05c7ef9406247d64659c4a480
 
 here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/../../scripts/download.sh"
 work=$here/../../build/bindings
 library=$(realpath "$1")
 shift
@@ -58,11 +59,11 @@ python() {
   cd "$work"
   if [ ! -d "$venv" ]; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" --quiet install setuptools wheel cffi pytest
+    pip_install "$venv" setuptools wheel cffi pytest
   fi
   if [ ! -f "lmdb-$PYTHON.tar.gz" ]; then
-    LMDB_FORCE_SYSTEM=1 "$venv/bin/pip" --quiet download --no-binary :all: --no-deps \
-      --no-build-isolation "lmdb==$PYTHON"
+    LMDB_FORCE_SYSTEM=1 download PyPI "$venv/bin/pip" --quiet download --no-binary :all: \
+      --no-deps --no-build-isolation "lmdb==$PYTHON"
   fi
   echo "$PYTHON_SHA256  lmdb-$PYTHON.tar.gz" | sha256sum --check --quiet
   rm -rf "lmdb-$name"
@@ -89,8 +90,9 @@ fetch_source() {
     > apt/parts/source.list 2> /dev/null || true
   local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$PWD/apt/parts"
     -o "Dir::State::lists=$PWD/apt/lists" -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update
-  apt-get "${options[@]}" source "lmdb=$SOURCE-1" > apt/source.log 2>&1
+  download "Debian's archive" apt-get "${options[@]}" update
+  download "Debian's archive" apt-get "${options[@]}" source "lmdb=$SOURCE-1" \
+    > apt/source.log 2>&1
 }
 
 programs() {

@@ -26,6 +26,7 @@ GO7=v1.7.14
 GO7_SUM=h1:8lMZzyWeNP5lI0BIppX05DzmQzXj/Tgu82bgWYtowLY=
 
 here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/../../scripts/download.sh"
 work=$here/../../build/bindings
 library=$(realpath "$1")
 shift
@@ -52,7 +53,7 @@ version = "0.0.0"
 [dependencies]
 rocksdb = { version = "=$CRATE", default-features = false }
 END
-    (cd fetch && cargo vendor --quiet --versioned-dirs > /dev/null)
+    (cd fetch && download crates.io cargo vendor --quiet --versioned-dirs > /dev/null)
     grep -q "\"package\":\"$CRATE_SHA256\"" "fetch/vendor/rocksdb-$CRATE/.cargo-checksum.json" ||
       { echo "rust: another checksum"; exit 1; }
     cp -r "fetch/vendor/rocksdb-$CRATE" rust
@@ -84,7 +85,7 @@ compare() {
 grocksdb() {
   cd "$work"
   local version=$1 sum=$2 name=$3 include=$4 found
-  found=$(go mod download -json "$GROCKSDB@$version")
+  found=$(download "the Go module proxy" go mod download -json "$GROCKSDB@$version")
   grep -q "\"Sum\": \"$sum\"" <<< "$found" || { echo "$name: another sum"; exit 1; }
   if [ ! -d "$name" ]; then
     cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' <<< "$found")" "$name"

@@ -9,6 +9,7 @@
 
 #include "shims/sqlite/src/sqlite_test_support.h"
 #include "testing/scaled.h"
+#include "testing/wait.h"
 
 namespace hawthorn::sqlite::concurrent_test {
 namespace {
@@ -600,7 +601,7 @@ TEST_F(ConcurrentTest, ABank) {
   std::atomic<bool> done = false;
   const auto work = [&](int thread) {
     Connection connection = open();
-    sqlite3_busy_timeout(connection.get(), 20'000);
+    sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
     std::mt19937 random(static_cast<unsigned>(thread));
     const std::string begin = thread == 0 ? "BEGIN IMMEDIATE" : "BEGIN CONCURRENT";
     for (int i = 0; i < transfers;) {
@@ -657,7 +658,7 @@ TEST_F(ConcurrentTest, CommitsBesideEachOther) {
     threads.emplace_back([this, thread] {
       Connection connection(path_);
       EXPECT_SQL_OK(connection, "PRAGMA synchronous = FULL");
-      sqlite3_busy_timeout(connection.get(), 20'000);
+      sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
       for (int i = 0; i < 40; ++i) {
         // Every fourth of them is an ordinary one, for which the others make room.
         EXPECT_SQL_OK(connection, i % 4 == thread ? "BEGIN IMMEDIATE" : "BEGIN CONCURRENT");

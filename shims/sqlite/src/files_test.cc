@@ -16,6 +16,7 @@
 #include "shims/kill_test_support.h"
 #include "shims/sqlite/src/database.h"
 #include "shims/sqlite/src/sqlite_test_support.h"
+#include "testing/wait.h"
 
 namespace hawthorn::sqlite::files_test {
 namespace {
@@ -441,7 +442,7 @@ TEST_F(FilesTest, ManyMayMakeItAtOnce) {
   for (int i = 0; i < 6; ++i) {
     threads.emplace_back([this, i] {
       Connection connection(path_);
-      sqlite3_busy_timeout(connection.get(), 60'000);
+      sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
       EXPECT_SQL_OK(connection, "PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS t(a)");
       EXPECT_SQL_OK(connection, "INSERT INTO t VALUES(" + std::to_string(i) + ")");
     });

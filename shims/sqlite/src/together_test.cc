@@ -15,6 +15,7 @@
 #include "shims/sqlite/src/intent.h"
 #include "shims/sqlite/src/sqlite_test_support.h"
 #include "testing/scaled.h"
+#include "testing/wait.h"
 
 namespace hawthorn::sqlite::together_test {
 namespace {
@@ -308,7 +309,7 @@ TEST_F(StepsTest, OpenedByThreadsAtOnce) {
     for (const char* name : {"b.db", "a.db", "c.db", "b.db", "c.db", "a.db"}) {
       threads.emplace_back([this, name] {
         Connection one(path(name));
-        sqlite3_busy_timeout(one.get(), 20'000);
+        sqlite3_busy_timeout(one.get(), testing::kHangLimitMs);
         EXPECT_EQ(one.value("SELECT b FROM t WHERE a = 1"), "i9");
         EXPECT_SQL_OK(one, "UPDATE t SET b = b WHERE a = 1");
       });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shims/sqlite/src/sqlite_test_support.h"
+#include "testing/wait.h"
 
 namespace hawthorn::sqlite::transactions_test {
 namespace {
@@ -119,7 +120,7 @@ TEST_P(TransactionsTest, ASecondWriterWaitsForTheTimeout) {
   const Clock::time_point start = Clock::now();
   EXPECT_EQ(two.code("INSERT INTO t VALUES(9, 9)"), SQLITE_BUSY);
   EXPECT_GE(milliseconds_since(start), 120);
-  sqlite3_busy_timeout(two.get(), 30'000);
+  sqlite3_busy_timeout(two.get(), testing::kHangLimitMs);
   std::thread other([&one] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     EXPECT_SQL_OK(one, "COMMIT");
@@ -446,7 +447,7 @@ TEST_F(ThreadsTest, SumsHoldWhileMoneyMoves) {
   for (unsigned writer = 0; writer < 2; ++writer) {
     threads.emplace_back([&, writer] {
       Connection connection(path_);
-      sqlite3_busy_timeout(connection.get(), 60'000);
+      sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
       EXPECT_SQL_OK(connection, "PRAGMA synchronous = OFF");
       std::mt19937 random(writer);
       while (!stop && !HasFailure()) transfer(connection, random, &committed);
@@ -470,11 +471,13 @@ TEST_F(ThreadsTest, SumsHoldWhileMoneyMoves) {
       }
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  constexpr int kTransfers = 300;
+  constexpr int kReads = 100;
+  while ((committed < kTransfers || read < kReads) && !HasFailure()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GT(committed, 0);
-  EXPECT_GT(read, 0);
   Connection connection(path_);
   EXPECT_EQ(connection.value("SELECT count(*) FROM log"), "i" + std::to_string(committed));
   expect_sound(connection);
@@ -488,7 +491,7 @@ TEST_F(ThreadsTest, NoIncrementIsLost) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       Connection connection(path_);
-      sqlite3_busy_timeout(connection.get(), 60'000);
+      sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
       EXPECT_SQL_OK(connection, "PRAGMA synchronous = OFF");
       for (int n = 0; n < kEach; ++n) {
         EXPECT_SQL_OK(connection, "UPDATE account SET balance = balance + 1 WHERE id = 7");
@@ -508,7 +511,7 @@ TEST_F(ThreadsTest, ConnectionsComeAndGo) {
     threads.emplace_back([&, i] {
       for (int n = 0; n < 60 && !HasFailure(); ++n) {
         Connection connection(path_);
-        sqlite3_busy_timeout(connection.get(), 60'000);
+        sqlite3_busy_timeout(connection.get(), testing::kHangLimitMs);
         EXPECT_SQL_OK(connection, "PRAGMA synchronous = OFF");
         if (i % 2 == 0) {
           EXPECT_SQL_OK(connection, "INSERT INTO log(amount) VALUES(1)");

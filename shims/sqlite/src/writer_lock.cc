@@ -59,6 +59,11 @@ void WriterLock::unlock() {
   }
 }
 
+uint64_t WriterLock::waiting() const {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  return waiters_.size() + shared_waiting_;
+}
+
 bool WriterLock::lock_shared(int64_t wait_ms) {
   std::unique_lock<std::mutex> guard(mutex_);
   bool has_it = is_free_to_share();

@@ -29,6 +29,8 @@ class WriterLock {
   // The same for commits beside each other.
   bool lock_shared(int64_t wait_ms);
   void unlock_shared();
+  // How many wait, of either kind: for tests.
+  uint64_t waiting() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -42,7 +44,7 @@ class WriterLock {
   bool is_free_to_share() const { return !held_ && (waiters_.empty() || shared_first_ != 0); }
   void pass_on();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // Under mutex_.
   std::condition_variable for_shared_;
   bool held_ = false;

@@ -6,10 +6,12 @@
 #include <thread>
 #include <vector>
 
+#include "testing/wait.h"
+
 namespace hawthorn::sqlite::writer_lock_test {
 namespace {
 
-constexpr int64_t kLong = 60'000;
+constexpr int64_t kLong = testing::kHangLimitMs;
 constexpr auto kMoment = std::chrono::milliseconds(5);
 
 TEST(WriterLockTest, OneWritesOrManyCommit) {
@@ -62,13 +64,13 @@ TEST(WriterLockTest, CommitsAndWritersTakeTurns) {
     committed = ++order;
     lock.unlock_shared();
   });
-  std::this_thread::sleep_for(20 * kMoment);
+  while (lock.waiting() != 1) std::this_thread::yield();
   std::thread writer([&] {
     ASSERT_TRUE(lock.lock(kLong));
     written = ++order;
     lock.unlock();
   });
-  std::this_thread::sleep_for(20 * kMoment);
+  while (lock.waiting() != 2) std::this_thread::yield();
   lock.unlock();
   commit.join();
   writer.join();
@@ -81,7 +83,6 @@ TEST(WriterLockTest, WhoGivesUpLetsOthersGoOn) {
   ASSERT_TRUE(lock.lock_shared(0));
   std::thread writer([&] { EXPECT_FALSE(lock.lock(100)); });
   std::thread commit([&] {
-    std::this_thread::sleep_for(4 * kMoment);
     ASSERT_TRUE(lock.lock_shared(kLong)) << "it waits behind the writer, which gives up";
     lock.unlock_shared();
   });

@@ -187,7 +187,7 @@ class CallbacksTest {
             assertNull(db.get(tree, b("refused")));
             db.put(tree, b("soon"), b("v"), WriteOptions.DEFAULT.expiresAfter(Duration.ofMillis(1)));
             db.compact();
-            for (int i = 0; expired.isEmpty() && i < 1000; ++i) Thread.sleep(10);
+            Scratch.waitUntil(() -> !expired.isEmpty());
         }
         assertEquals(List.of("t/soon"), List.copyOf(expired));
         assertTrue(events.containsKey("opened") && events.containsKey("closed"), events.toString());

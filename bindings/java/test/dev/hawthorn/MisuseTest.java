@@ -161,7 +161,7 @@ class MisuseTest {
             }
             while (calls.get() < 200) Thread.sleep(1);
             db.close();
-            for (Thread thread : threads) thread.join(20_000);
+            for (Thread thread : threads) thread.join();
             assertEquals(0, wrong.get());
         }
     }
@@ -174,10 +174,10 @@ class MisuseTest {
             final int before = db.live.size();
             forget(db, tree);
             assertTrue(db.live.size() > before);
-            for (int i = 0; db.live.size() > before && i < 200; ++i) {
+            assertTrue(Scratch.waitUntil(() -> {
                 System.gc();
-                Thread.sleep(20);
-            }
+                return db.live.size() <= before;
+            }));
             assertEquals(before, db.live.size());
             db.put(tree, b("locked"), b("v")); // the lock of the forgotten one has gone
         }

@@ -5,6 +5,8 @@ package dev.hawthorn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /** Makes directories for tests, below the one that the script removes. */
 final class Scratch {
@@ -26,6 +28,20 @@ final class Scratch {
 
     static Database open() {
         return Database.open(directory().resolve("db"), small());
+    }
+
+    /** Looks again and again until it is so; false: it hangs. No test says how long things take. */
+    static boolean waitUntil(BooleanSupplier done) {
+        final long end = System.nanoTime() + Duration.ofMinutes(4).toNanos();
+        while (!done.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) return false;
+            try {
+                Thread.sleep(5);
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+        }
+        return true;
     }
 
     static byte[] b(String text) {

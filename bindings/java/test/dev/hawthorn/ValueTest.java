@@ -133,19 +133,15 @@ class ValueTest {
         }
         assertEquals("5678901234", StandardCharsets.UTF_8.decode(slice.slice(0, 10)).toString());
         slice = null;
-        HawthornException last = null;
-        for (int i = 0; i < 200; ++i) {
+        assertTrue(Scratch.waitUntil(() -> {
             System.gc();
-            Thread.sleep(10);
             try (Database again = Database.open(path, Scratch.small())) {
                 assertArrayEquals(LARGE, again.get(again.tree("t"), b("large")));
-                last = null;
-                break;
+                return true;
             } catch (HawthornException.Busy busy) {
-                last = busy;
+                return false;
             }
-        }
-        assertNull(last, "the directory is free when the buffer is gone");
+        }), "the directory is free when the buffer is gone");
     }
 
     @Test
@@ -168,10 +164,10 @@ class ValueTest {
             final Tree tree = filled(db);
             final int before = db.live.size();
             for (int i = 0; i < 100; ++i) db.getValue(tree, b("large"));
-            for (int i = 0; i < 200 && db.live.size() > before; ++i) {
+            assertTrue(Scratch.waitUntil(() -> {
                 System.gc();
-                Thread.sleep(10);
-            }
+                return db.live.size() <= before;
+            }));
             assertEquals(before, db.live.size());
         }
     }
