@@ -67,7 +67,6 @@ void ModelRun::give_operator(OpenTree& tree) {
 }
 
 void ModelRun::step() {
-  if (options_.waves && prng_.one_in(300)) return wave();
   const uint64_t pick = prng_.below(10000);
   if (pick < 100) return compare_and_set();
   if (pick < 2200) return write_one();

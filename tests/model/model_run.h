@@ -33,7 +33,6 @@ struct ModelOptions {
   bool counters = false;  // keys of 8 bytes, and most values
   bool encrypted = false;
   bool batches = false;  // cursors hand them out, too
-  bool waves = false;    // often many writes in one batch
 };
 
 class ModelRun {
