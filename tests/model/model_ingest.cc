@@ -61,6 +61,7 @@ void ModelRun::ingest() {
   ++commit_;
   const uint64_t keep = oldest();
   for (const Write& write : writes) tree.model->write(write.rank, commit_, write.value, keep);
+  if (writes.size() >= kMayHaveSpilled) note_spilled({tree.id});
 }
 
 // Deletes what is in a range, with nobody left who could see it.

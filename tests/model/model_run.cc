@@ -284,7 +284,12 @@ void ModelRun::write_all(const std::vector<Write>& writes) {
   ASSERT_OK(db_->write(batch, any_level()));
   ++commit_;
   const uint64_t keep = oldest();
-  for (const auto& [tree, rank, value] : writes) tree->model->write(rank, commit_, value, keep);
+  std::set<uint64_t> trees;
+  for (const auto& [tree, rank, value] : writes) {
+    tree->model->write(rank, commit_, value, keep);
+    trees.insert(tree->id);
+  }
+  if (writes.size() >= kMayHaveSpilled) note_spilled(trees);
 }
 
 // ---- Reads

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ class ModelRun {
     std::shared_ptr<ModelTree> model;
     uint64_t id = 0;
     bool merges = false;  // it has the model's merge operator
+    // The last commit whose writes may have gone to layers: all who began before it may find a
+    // conflict on any key of the tree (docs/transactions.md, "Larger than memory").
+    uint64_t spilled = 0;
   };
   struct Write {
     OpenTree* tree = nullptr;
@@ -166,6 +170,9 @@ class ModelRun {
   bool loses(const OpenTxn& txn, bool* perhaps) const;
   bool changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t since, bool* perhaps) const;
   void take_over(const Writes& own);
+  // After a commit with at least so many writes to these; of fewer none goes to a layer.
+  static constexpr size_t kMayHaveSpilled = 16;
+  void note_spilled(const std::set<uint64_t>& trees);
   void open_cursor();
   void move_cursor();
   Rank skip(OpenCursor& c, const ModelView& expected, bool* found, bool* forward);

@@ -109,6 +109,16 @@ TEST(Model, batches_of_cursors) {
                  .batches = true});
 }
 
+// In this history a transaction that has locked two rows is prepared while a commit from after that
+// still stands in a layer. It is refused, though nobody has written these rows: who began before
+// such a commit meets it on every key of the tree (docs/transactions.md, "Larger than memory").
+TEST(Model, locked_rows_and_layers) {
+  db::data_file_bytes_first = uint64_t{1} << 20;
+  db::data_file_bytes_max = uint64_t{4} << 20;
+  run_simulated(
+      {.seed = seed_or(7), .operations = operations_or(140'000), .keys = 60'000, .batches = true});
+}
+
 TEST(Model, real_threads_and_files) {
   const ModelOptions options{
       .seed = seed_or(11), .operations = operations_or(scaled(800'000)), .keys = 60'000};

@@ -14,7 +14,17 @@ bool ModelRun::changed_since(const OpenTree& tree, Rank from, Rank to, uint64_t 
         !tree.model->at(rank, since).present && !tree.model->at(rank, commit_).present;
     (traceless ? *perhaps : changed) = true;
   }
+  if (from < to && tree.spilled > since) *perhaps = true;
   return changed;
+}
+
+// There are layers then, of this commit or of others: only the engine knows which.
+void ModelRun::note_spilled(const std::set<uint64_t>& trees) {
+  if (db_->stats().layers == 0) return;
+  for (const uint64_t id : trees) {
+    OpenTree* const tree = tree_by_id(id);
+    if (tree != nullptr) tree->spilled = commit_;
+  }
 }
 
 void ModelRun::take_over(const Writes& own) {
@@ -24,6 +34,11 @@ void ModelRun::take_over(const Writes& own) {
     ModelTree& tree = *tree_by_id(id)->model;
     for (const auto& [rank, value] : overlay) tree.write(rank, commit_, value, keep);
   }
+  std::set<uint64_t> trees;
+  for (const auto& [id, overlay] : own) {
+    if (overlay.size() >= kMayHaveSpilled) trees.insert(id);
+  }
+  if (!trees.empty()) note_spilled(trees);
 }
 
 void ModelRun::begin() {
