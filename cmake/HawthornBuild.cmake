@@ -167,7 +167,7 @@ if(HAWTHORN_BUILD_TESTS)
     target_compile_definitions(hawthorn_test_flags INTERFACE
       $<$<CONFIG:Release>:XXH_NO_INLINE_HINTS=1>)
   endif()
-  # Every check of GoogleTest has __FILE__ in it: without the checkout's folder it is the same in all
+  # GoogleTest checks have __FILE__ in them: without the checkout's folder it is the same in all
   # checkouts. The compiler cache takes them for different all the same, by the precompiled header,
   # which holds this option.
   target_compile_options(hawthorn_test_flags INTERFACE
