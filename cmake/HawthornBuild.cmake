@@ -15,7 +15,7 @@
 #                          where that is for speed alone
 #   hawthorn_python_test(NAME SCRIPT file [ARGS args...] [LABELS labels...])
 #                          one script of unittest cases, one ctest entry
-#   hawthorn_add_test(NAME COMMAND command... [LABELS labels...])
+#   hawthorn_add_test(NAME COMMAND command... [LABELS labels...] [ENVIRONMENT NAME=value...])
 #                          any other program as a test
 #   hawthorn_runnable(VARIABLE TARGET)
 #                          what a script or another program calls to run TARGET: its file, or one
@@ -199,14 +199,6 @@ if(HAWTHORN_TEST_EXCLUDED)
   file(STRINGS ${excluded} HAWTHORN_TEST_PATTERNS REGEX "^[^#]")
 endif()
 
-# Sets `variable` to whether HAWTHORN_TEST_EXCLUDED names this test, which is no case of GoogleTest.
-function(hawthorn_test_is_excluded variable name)
-  set(${variable} FALSE PARENT_SCOPE)
-  if(name IN_LIST HAWTHORN_TEST_PATTERNS)
-    set(${variable} TRUE PARENT_SCOPE)
-  endif()
-endfunction()
-
 function(hawthorn_test name)
   cmake_parse_arguments(arg "APART" "SHARDS" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -264,8 +256,7 @@ endfunction()
 
 function(hawthorn_add_test name)
   cmake_parse_arguments(arg "" "" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
-  hawthorn_test_is_excluded(excluded ${name})
-  if(excluded)
+  if(name IN_LIST HAWTHORN_TEST_PATTERNS)
     return()
   endif()
   add_test(NAME ${name} COMMAND ${arg_COMMAND})

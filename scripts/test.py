@@ -255,7 +255,6 @@ class Run:
 
     def docs(self):
         began = time.monotonic()
-        self.install("docs")
         if self.call("scripts/docs.sh") == 0:
             self.results.passed += 1
         else:
@@ -355,7 +354,7 @@ def main():
         sys.exit(f"test.py: there is no stage {', '.join(unknown)}; there are: "
                  f"{', '.join(GATE + NAMED)}")
     run = Run()
-    run.install("core", "test", "bench", "docs")
+    run.install("core", "test", "bench")
     for stage in stages:
         print(f"== {stage}", flush=True)
         getattr(run, stage.replace("-", "_"))()

@@ -48,7 +48,7 @@ inline void write_row(const char* kind, const RowName& name, uint64_t number) {
               name.state.c_str(), static_cast<unsigned long long>(number));
 }
 
-// The instructions of `body`, by the operation, of which it does `operations`.
+// The instructions that `body` executes, divided by the number of operations that it makes.
 template <typename Body>
 void count(const RowName& name, uint64_t operations, Body&& body) {
   CALLGRIND_START_INSTRUMENTATION;
