@@ -121,8 +121,9 @@ TEST_P(IngestCrashTest, AtEveryOperationOfTheDisk) {
     operations = c.reads + c.writes + c.syncs + c.directory_syncs + c.opens + c.names + c.allocates;
   }
   // Some of them in a short run. Until a life comes to its end.
+  const uint64_t lives = std::max<uint64_t>(15, scaled(160));
   const uint64_t step =
-      environment_number("HAWTHORN_EVERY", std::max<uint64_t>(1, operations / 40));
+      environment_number("HAWTHORN_EVERY", std::max<uint64_t>(1, operations / lives));
   constexpr CrashKind kKinds[] = {CrashKind::kProcessKill, CrashKind::kPowerLoss,
                                   CrashKind::kPowerLossDrop};
   uint64_t broken_off = 0;
