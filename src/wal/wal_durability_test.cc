@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "testing/sim_machine.h"
+#include "testing/wait.h"
+#include "testing/waiting_thread.h"
 #include "wal/segments.h"
 #include "wal/wal_test_support.h"
 
@@ -114,10 +116,7 @@ TEST(WalDurability, a_request_is_served_in_the_background) {
   for (uint64_t i = 0; i < 5; ++i) {
     const Lsn lsn = append(*log, "please");
     log->request_durable(lsn);
-    for (int wait_ms = 0; log->durable() <= lsn && wait_ms < 10000; ++wait_ms) {
-      os::real_machine().clock->sleep_us(1000);
-    }
-    EXPECT_GT(log->durable(), lsn);
+    EXPECT_TRUE(testing::wait_until([&] { return log->durable() > lsn; }));
   }
 }
 
@@ -129,19 +128,21 @@ TEST(WalDurability, waiting_threads_go_on_when_a_hold_is_lifted) {
     log->hold_drain(log->head());
     const Lsn lsn = append(*log, "held");
     std::atomic<int> waiting{3};
-    std::thread durable([&] {
+    testing::WaitingThread durable([&] {
       EXPECT_OK(log->wait_durable(lsn));
       --waiting;
     });
-    std::thread also_durable([&] {
+    testing::WaitingThread also_durable([&] {
       EXPECT_OK(log->wait_durable(lsn));
       --waiting;
     });
-    std::thread room([&] {
+    testing::WaitingThread room([&] {
       for (int i = 0; i < 100; ++i) EXPECT_NE(append(*log, std::string(1000, 'r')), 0u);
       --waiting;
     });
-    os::real_machine().clock->sleep_us(2000);
+    for (const testing::WaitingThread* thread : {&durable, &also_durable, &room}) {
+      EXPECT_TRUE(thread->wait_until_it_waits());
+    }
     EXPECT_EQ(waiting.load(), 3);
     EXPECT_LE(log->durable(), lsn);
     log->hold_drain(format::kLsnMax);
