@@ -374,7 +374,8 @@ TEST_F(RowLocksTest, AWaiterOutlivesItsWake) {
 struct Rows {
   static constexpr size_t kRows = 12;
   std::array<uint64_t, kRows> numbers{};
-  std::atomic<uint64_t> deadlocks{0};  // of all workers
+  // Of all workers; relaxed, so that they order nothing.
+  std::atomic<uint64_t> deadlocks{0};
   std::atomic<uint64_t> added{0};
   static std::string key(size_t row) { return "row" + std::to_string(row); }
 };
@@ -386,9 +387,14 @@ class Worker {
 
   // So many transactions, and more until all workers have met deadlocks and added `rows`.
   void run(uint64_t transactions, uint64_t rows) {
-    const auto is_enough = [&] { return rows_->deadlocks > 0 && rows_->added > rows; };
+    const auto is_enough = [&] {
+      return rows_->deadlocks.load(std::memory_order_relaxed) > 0 &&
+             rows_->added.load(std::memory_order_relaxed) > rows;
+    };
     for (uint64_t i = 0; (i < transactions || !is_enough()) && error_.empty(); ++i) {
-      while (!attempt() && error_.empty()) ++rows_->deadlocks;
+      while (!attempt() && error_.empty()) {
+        rows_->deadlocks.fetch_add(1, std::memory_order_relaxed);
+      }
       locks_->release_all(held_);
       own_ += threads_;
     }
@@ -451,7 +457,7 @@ class Worker {
     if (rows_->numbers[row] != before) error_ = key + " changed while it was held";
     if (mode != kX) return;
     rows_->numbers[row] = before + 1;
-    ++rows_->added;
+    rows_->added.fetch_add(1, std::memory_order_relaxed);
   }
 
   RowLocks* const locks_;
