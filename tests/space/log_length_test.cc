@@ -43,8 +43,8 @@ class LogLength : public ::testing::Test {
     ASSERT_OK(db_->drain());
     const Stats stats = db_->stats();
     EXPECT_GT(stats.bytes_written_log, 6 * kLimit);
-    // One or two, but the batch that was under way then may give nothing back.
-    EXPECT_LE(most_batches_, 6u);
+    // One or two; some that were under way then may give nothing back, and the next one trims.
+    EXPECT_LE(most_batches_, 5u);
     EXPECT_LT(stats.bytes_written_data, 2 * stats.bytes_written_log);
     EXPECT_LT(stats.log_bytes, kLimit);
   }
