@@ -509,11 +509,15 @@ TEST_F(Api, containers_follow_the_data) {
     EXPECT_LT(containers(), 80u);
     ASSERT_TRUE(clean(*db_));
     uint64_t kept = 0;
-    for (uint64_t i = 0; i < kKeys; ++i) {
-      if (i % 1000 != 0) ASSERT_OK(db_->del(tree_, big_endian(i)));
-    }
-    ASSERT_OK(db_->flush());
-    EXPECT_LT(containers(), 8u);
+    // Again where the background was joining some when others were deleted in them: it gives up
+    // then, and joins none for a while.
+    EXPECT_TRUE(wait_until([&] {
+      for (uint64_t i = 0; i < kKeys; ++i) {
+        if (i % 1000 != 0) EXPECT_OK(db_->del(tree_, big_endian(i)));
+      }
+      EXPECT_OK(db_->flush());
+      return containers() < 8 || HasFailure();
+    }));
     EXPECT_GT(db_->stats().joins, 2u);
     ASSERT_OK(db_->scan(tree_, "", std::nullopt, [&](std::span<const Entry> entries) {
       for (const Entry& entry : entries) {
