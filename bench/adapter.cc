@@ -82,6 +82,9 @@ void hawthorn_bench_adapter(std::vector<EngineInfo>& engines) {
   engines.push_back({"tidesdb", MemoryLimit::kOwn, "TidesDB, no compression", make_tidesdb});
 #elif defined(HAWTHORN_BENCH_ADAPTER_PSITRI)
   engines.push_back({"psitri", MemoryLimit::kCgroup, "PsiTri, not synced", make_psitri});
+#elif defined(HAWTHORN_BENCH_ADAPTER_HEDGEDB)
+  engines.push_back({"hedgedb", MemoryLimit::kOwn, "HedgeDB, direct I/O over io_uring, no batches",
+                     make_hedgedb});
 #else
 #error "a module is compiled for one library"
 #endif

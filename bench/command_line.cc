@@ -399,21 +399,36 @@ std::vector<std::string> usual_engines(Workload workload) {
   return chosen;
 }
 
+bool takes_part(const EngineInfo& info, Workload workload) {
+  if (!info.program.empty()) {
+    return workload == Workload::kBank || workload == Workload::kUpsert ||
+           workload == Workload::kInsert;
+  }
+  if (workload == Workload::kBank || workload == Workload::kSoak) {
+    return info.make()->commits_batches();
+  }
+  return true;
+}
+
 std::vector<std::string> choose_engines(const std::string& text, Workload workload) {
   std::vector<std::string> chosen;
   if (text == "all") {
     for (const EngineInfo& info : engines()) {
-      const bool knows = info.program.empty() || workload == Workload::kBank ||
-                         workload == Workload::kUpsert || workload == Workload::kInsert;
-      if (info.name != "memory" && knows) chosen.push_back(info.name);
+      if (info.name != "memory" && takes_part(info, workload)) chosen.push_back(info.name);
     }
     return chosen;
   }
   if (text.empty()) return usual_engines(workload);
   for (const std::string& name : split(text, ',')) {
-    if (find_engine(name) == nullptr) {
+    const EngineInfo* const info = find_engine(name);
+    if (info == nullptr) {
       throw CLI::ValidationError("--engines",
                                  name + " is not in this build; see hawthorn-bench engines");
+    }
+    if (!takes_part(*info, workload)) {
+      throw CLI::ValidationError("--engines",
+                                 name + " cannot run this workload: it has no " +
+                                     (info->program.empty() ? "atomic batches" : "program for it"));
     }
     chosen.push_back(name);
   }

@@ -252,6 +252,10 @@ class Engine {
     return false;
   }
 
+  // Whether a commit of several writes is atomic and kSnapshot shows one moment. Where not, a
+  // commit writes one after another, and workloads that ask for more do without the engine.
+  virtual bool commits_batches() const { return true; }
+
   // Whether it loads entries in bulk, beside readers and writers, past what single puts go through.
   virtual bool ingests() const { return false; }
   // Does that, atomically. Returns how many of the entries did go past it.

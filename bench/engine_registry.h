@@ -67,5 +67,6 @@ std::unique_ptr<Engine> make_leveldb();
 std::unique_ptr<Engine> make_wiredtiger();
 std::unique_ptr<Engine> make_tidesdb();
 std::unique_ptr<Engine> make_psitri();
+std::unique_ptr<Engine> make_hedgedb();
 
 }  // namespace hawthorn::bench

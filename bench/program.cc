@@ -231,11 +231,11 @@ void write_engines(std::ostream& out) {
 
 void list_engines(const Command& command) {
   const bool terminal = isatty(STDOUT_FILENO) != 0;
-  constexpr size_t kNameColumns = 24;
+  size_t columns = 24;
+  for (const EngineInfo& info : engines()) columns = std::max(columns, info.name.size() + 2);
   for (const EngineInfo& info : engines()) {
-    const size_t gap = kNameColumns - std::min(kNameColumns - 1, info.name.size());
-    std::cout << info.name << std::string(gap, ' ') << info.summary << '\n'
-              << std::string(kNameColumns, ' ')
+    std::cout << info.name << std::string(columns - info.name.size(), ' ') << info.summary << '\n'
+              << std::string(columns, ' ')
               << red_text(build_text(info.build), terminal && info.build.unfair()) << '\n';
   }
   for (const std::string& missing : missing_engines()) {

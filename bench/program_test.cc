@@ -82,6 +82,8 @@ TEST_F(ProgramTest, TakesTheFlagsOfTheDocuments) {
 TEST_F(ProgramTest, AnswersMistakesWithCodeTwo) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "nosuch"}), 2);
+  // In this build or not: it has no atomic batches.
+  EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "hedgedb"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "bank", "--engines", "memory", "--batch-size", "0"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "micro", "--engines", "memory", "--phases", "nosuch"}), 2);
   EXPECT_EQ(run({"hawthorn-bench", "upsert", "--engines", "memory", "--value-size", "7"}), 2);

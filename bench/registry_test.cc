@@ -39,6 +39,21 @@ TEST(Registry, SaysHowEachLibraryWasBuilt) {
 #endif
 }
 
+// Those that no package has are named by options.
+TEST(Registry, SaysWhichOptionNamesAMissingEngine) {
+  for (const std::string name : {"psitri", "hedgedb", "tupldb"}) {
+    std::string option = "-DHAWTHORN_BENCH_" + name;
+    for (char& c : option) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    size_t lines = 0;
+    for (const std::string& missing : missing_engines()) {
+      if (!missing.starts_with(name + ": ")) continue;
+      ++lines;
+      EXPECT_NE(missing.find(option), std::string::npos) << missing;
+    }
+    EXPECT_EQ(lines, find_engine(name) == nullptr ? 1 : 0) << name;
+  }
+}
+
 // A library that offers another's API never takes its place.
 TEST(Registry, HasOriginalsNextToOurLibrariesOfTheirApi) {
   for (const char* peer : {"rocksdb", "mdbx", "sqlite"}) {

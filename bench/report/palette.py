@@ -45,7 +45,7 @@ SLOTS = {
     "lmdb": "lmdb", "lmdb-writemap": "lmdb2", "mdbx": "mdbx", "mdbx-writemap": "lmdb2",
     "sqlite": "sqlite", "leveldb": "leveldb", "wiredtiger": "wired", "tidesdb": "tides",
     "RocksDB": "rocks", "MDBX": "mdbx", "TidesDB": "tides",
-    "tupldb": "tupl",
+    "tupldb": "tupl", "psitri": "theirs2", "hedgedb": "theirs",
     "PsiTri": "theirs", "HedgeDB": "theirs", "PsiTriRocks": "theirs2", "HedgeDB QD8": "theirs2",
 }
 

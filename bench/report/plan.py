@@ -13,7 +13,8 @@ OURS = "hawthorn"
 NOT_PEERS = ("memory", "hawthorn-lz4", "hawthorn-zstd", "hawthorn-encrypted", "hawthorn-rocksdb",
              "hawthorn-mdbx", "hawthorn-sqlite")
 # What does not run every workload.
-WORKLOADS_OF = {"tupldb": ("upsert", "insert", "bank")}
+WORKLOADS_OF = {"tupldb": ("upsert", "insert", "bank"),
+                "hedgedb": ("upsert", "scale", "insert", "nvme")}
 MB = 1_000_000  # as hawthorn-bench reads 256M
 PRETOUCH_SECONDS_PER_GB = 1.5
 # An engine that would make the others' runs this many times smaller is left out.
@@ -163,7 +164,7 @@ ITEMS = (
     _insert(256, 1_000_000_000),
     _insert(512, 500_000_000),
     Item("nvme", "nvme", "nvme", "24 + 100 bytes, 12 threads", "records", 100_000_000, 20_000, 1.8,
-         (OURS, "rocksdb-universal", "rocksdb-universal-get"),
+         (OURS, "rocksdb-universal", "rocksdb-universal-get", "hedgedb"),
          _costs({"hawthorn": 8, "lmdb": 20, "lmdb-writemap": 15, "sqlite": 120, "leveldb": 25,
                  "wiredtiger": 80}, 25), 60, 0.8, ratio=12.4 / 32, unit_bytes=124),
 )

@@ -85,6 +85,15 @@ class Budgets(unittest.TestCase):
             if job.item.workload == "insert":
                 self.assertIn("tupldb", job.engines)
 
+    def test_hedgedb_runs_what_needs_no_atomic_batches(self):
+        plan = make_plan(60, INSTALLED + ["hedgedb"], available_bytes=8 << 30)
+        with_it = {job.item.workload for job in plan.jobs
+                   if "hedgedb" in job.engines + [engine for engine, _ in job.left_out]}
+        self.assertEqual(with_it, {"upsert", "scale", "insert", "nvme"})
+        for job in plan.jobs:
+            if job.item.workload == "nvme":
+                self.assertIn("hedgedb", job.engines)
+
     def test_this_engine_by_other_apis_is_no_peer(self):
         ours = ["hawthorn-rocksdb", "hawthorn-mdbx", "hawthorn-sqlite"]
         for job in make_plan(60, INSTALLED + ours, available_bytes=8 << 30).jobs:
