@@ -301,7 +301,8 @@ class Processes(DatabaseTest):
     def run_to_its_end(self, program: str) -> str:
         self.db.close()
         command = [sys.executable, "-c", program, self.path]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.db = hawthorn.open(self.path)
         return done.stdout

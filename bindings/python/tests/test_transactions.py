@@ -99,7 +99,8 @@ class Transactions(DatabaseTest):
         other[self.tree][b"else"] = b"1"
         other.commit()
         holder.abort()
-        a, b = (self.db.transaction(Mode.PESSIMISTIC, lock_timeout_ms=HANG_SECONDS * 1000) for _ in range(2))
+        hang_ms = HANG_SECONDS * 1000
+        a, b = (self.db.transaction(Mode.PESSIMISTIC, lock_timeout_ms=hang_ms) for _ in range(2))
         a.lock(self.tree, b"1")
         b.lock(self.tree, b"2")
         results: list[str] = []
