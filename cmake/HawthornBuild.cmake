@@ -79,10 +79,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # Collects garbage from a heap of 1 GB on, in kB: a tenth of the time goes into smaller heaps.
   target_compile_options(hawthorn_warnings INTERFACE --param=ggc-min-heapsize=1000000)
 endif()
-# Assertions, and the checks of tests, have __FILE__ in them. Without the checkout's folder it is the
-# same in all checkouts, and one compiler cache serves them all; but a precompiled header would hold
-# this option, so what makes one is compiled without. Under clang there is none: in batches of files
-# it gains a tenth for some programs, and it differs by checkout.
+# Assertions, and the checks of tests, have __FILE__ in them. Without the checkout's folder it is
+# the same in all checkouts, and one compiler cache serves them all; but a precompiled header would
+# hold this option, so what makes one is compiled without. Under clang there is none: in batches of
+# files it gains a tenth for some programs, and it differs by checkout.
 set(map_to_checkout -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)

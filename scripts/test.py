@@ -246,7 +246,7 @@ class Run:
 
     def style(self):
         began = time.monotonic()
-        for script in ("layering", "style", "breaks", "gate"):
+        for script in ("layering", "style", "breaks", "gate", "waits"):
             if self.call("python3", "-B", f"tests/tidy/{script}_test.py") == 0:
                 self.results.passed += 1
             else:
@@ -271,7 +271,8 @@ class Run:
     def release(self):
         self.fetch_sqlite()
         self.fetch_peers()
-        self.preset("release", "-LE", "^long$", "-E", r"^tidy\.(layering|style|breaks|gate)$")
+        self.preset("release", "-LE", "^long$",
+                    "-E", r"^tidy\.(layering|style|breaks|gate|waits)$")
 
     def asan(self):
         self.fetch_sqlite()

@@ -3,6 +3,7 @@
 //
 // Used by tests. Threads: one.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -17,6 +19,8 @@
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "testing/wait.h"
 
 namespace hawthorn {
 
@@ -38,24 +42,43 @@ class SharedWithChildren {
   T* const object_;
 };
 
-// Runs `work`, which does not return, in a child, and kills that soon: in odd rounds not before it
-// has made `done`, a counter that it shares, greater, in even ones wherever it is, which on a slow
-// machine is in opening the database always.
+// Runs `work`, which does not return, in a child, and kills it: in even rounds wherever it is,
+// which on a slow machine is always in opening the database; in odd rounds only after it has raised
+// `done`, a counter that it shares, by one to kStepsMax, so that it is killed in the middle of its
+// work on any machine.
 template <typename Counter, typename Work>
 void kill_in_the_middle(std::mt19937& random, int round, const Counter& done, const Work& work) {
+  constexpr unsigned kStepsMax = 20;
   const auto before = done.load();
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) work();
   std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 150));
-  while (round % 2 == 1 && done.load() == before) {
-    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "the child has ended";
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  bool lives = true;
+  bool works = true;
+  if (round % 2 == 1) {
+    const auto wanted = before + static_cast<decltype(before)>(1 + random() % kStepsMax);
+    works = testing::wait_until([&] {
+      lives = waitpid(child, nullptr, WNOHANG) == 0;
+      return !lives || done.load() >= wanted;
+    });
   }
+  ASSERT_TRUE(lives) << "the child has ended";
   ASSERT_EQ(kill(child, SIGKILL), 0);
   int how = 0;
   ASSERT_EQ(waitpid(child, &how, 0), child);
+  ASSERT_TRUE(works) << "the child hangs";
   ASSERT_TRUE(WIFSIGNALED(how)) << "the child ended with " << WEXITSTATUS(how);
+}
+
+// A number in a file, which is made, for processes that share no memory; it stays mapped.
+inline std::atomic<int>& counter_in(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  EXPECT_EQ(ftruncate(file, sizeof(std::atomic<int>)), 0);
+  void* const at =
+      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return *static_cast<std::atomic<int>*>(at);
 }
 
 // This program again, with one of its tests alone, which finds the directory in its environment;
@@ -84,6 +107,16 @@ class Rerun {
   bool lives() const {
     int how = 0;
     return id_ > 0 && waitpid(id_, &how, WNOHANG) == 0;
+  }
+  // Waits until `done()`; false: it has ended, or hangs.
+  template <typename Done>
+  [[nodiscard]] bool lives_until(const Done& done) const {
+    bool ended = false;
+    const bool waited = testing::wait_until([&] {
+      ended = !lives();
+      return ended || done();
+    });
+    return waited && !ended;
   }
   void end() {
     if (id_ <= 0) return;

@@ -183,7 +183,7 @@ func TestHooksEventsFilters(t *testing.T) {
 	same(t, get(t, db, tr, "change"), "changed")
 	same(t, get(t, db, tr, "panic"), "v")
 	same(t, get(t, db, tr, "stay"), "v")
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(hangLimit)
 	for found := false; !found; {
 		select {
 		case event := <-events:

@@ -36,7 +36,7 @@ func TestFeed(t *testing.T) {
 	must(t, db.Put(tr, []byte("l"), long))
 	var seen []string
 	for len(seen) < 6 {
-		found, err := feed.Next(10 * time.Second)
+		found, err := feed.Next(hangLimit)
 		must(t, err)
 		if !found || feed.Timestamp() <= feed.Previous() {
 			t.Fatalf("no commit behind %v", seen)
@@ -94,7 +94,7 @@ func TestFeed(t *testing.T) {
 	at, err := db.OpenFeedAt(list[0].Position)
 	must(t, err)
 	put(t, db, tr, "more", "")
-	found, err = at.Next(10 * time.Second)
+	found, err = at.Next(hangLimit)
 	must(t, err)
 	same(t, found, true)
 	must(t, at.Close())
@@ -126,11 +126,11 @@ func TestReplica(t *testing.T) {
 	put(t, source, tr, "b", "2")
 	must(t, source.Put(tr, []byte("l"), bytes.Repeat([]byte("x"), 300000)))
 	for i := 0; i < 2; i++ {
-		found, err := feed.Next(10 * time.Second)
+		found, err := feed.Next(hangLimit)
 		must(t, err)
 		same(t, found, true)
 		must(t, one.Apply(feed, DurabilityDefault))
-		_, err = encoded.Next(10 * time.Second)
+		_, err = encoded.Next(hangLimit)
 		must(t, err)
 		must(t, two.ApplyPieces(encoded.Encode, DurabilityDefault))
 		same(t, one.Position(), feed.Timestamp())

@@ -274,11 +274,13 @@ func TestCloseWhileUsed(t *testing.T) {
 		tr := tree(t, db, "t")
 		var stop atomic.Bool
 		var group sync.WaitGroup
-		for i := 0; i < 6; i++ {
+		var rounds [6]atomic.Int64
+		for i := range rounds {
 			group.Add(1)
 			go func(i int) {
 				defer group.Done()
 				for j := 0; !stop.Load(); j++ {
+					rounds[i].Store(int64(j))
 					k := []byte(fmt.Sprint(i, j%50))
 					var err error
 					switch i {
@@ -308,7 +310,9 @@ func TestCloseWhileUsed(t *testing.T) {
 				}
 			}(i)
 		}
-		time.Sleep(20 * time.Millisecond)
+		for i := range rounds { // all are in the middle of it
+			until(t, func() bool { return rounds[i].Load() >= 20 || t.Failed() })
+		}
 		err := db.Close()
 		for i := 0; i < 5 && errors.Is(err, ErrBusy); i++ {
 			err = db.Close()
@@ -349,11 +353,10 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 	forget()
-	for i := 0; i < 200 && db.db.held.Load() > 0; i++ {
+	until(t, func() bool {
 		runtime.GC()
-		time.Sleep(5 * time.Millisecond)
-	}
-	same(t, db.db.held.Load(), 0)
+		return db.db.held.Load() == 0
+	})
 	func() {
 		_, err := db.Begin(TxnOptions{Mode: Exclusive})
 		must(t, err)
@@ -371,10 +374,11 @@ func TestGarbage(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	for i := 0; i < 50 && errors.Is(err, ErrBusy) || i == 0; i++ {
+	until(t, func() bool {
 		runtime.GC()
 		err = db.Close()
-	}
+		return !errors.Is(err, ErrBusy)
+	})
 	must(t, err)
 	same(t, db.db.held.Load(), 0)
 
@@ -384,14 +388,11 @@ func TestGarbage(t *testing.T) {
 		must(t, err)
 		put(t, db, tree(t, db, "t"), "forgotten", "v")
 	}()
-	for i := 0; i < 100; i++ {
+	until(t, func() bool {
 		runtime.GC()
-		time.Sleep(5 * time.Millisecond)
-		if db, err = Open(dir); err == nil {
-			break
-		}
-	}
-	must(t, err)
+		db, err = Open(dir)
+		return err == nil
+	})
 	same(t, get(t, db, tree(t, db, "t"), "forgotten"), "v")
 	n, err := db.Count(tree(t, db, "t"), nil, nil)
 	must(t, err)

@@ -83,7 +83,7 @@ func TestUpdate(t *testing.T) {
 					err := db.Update(func(txn *Txn) error {
 						rounds.Add(1)
 						return add(txn, k)
-					}, TxnOptions{Mode: mode, LockTimeout: time.Minute, Retries: 100000})
+					}, TxnOptions{Mode: mode, LockTimeout: hangLimit, Retries: 100000})
 					if err != nil {
 						t.Error(err)
 					}
@@ -220,7 +220,7 @@ func TestLocks(t *testing.T) {
 	var ready sync.WaitGroup
 	ready.Add(2)
 	cross := func(first, second string) {
-		txn, err := db.Begin(TxnOptions{Mode: Pessimistic, LockTimeout: time.Minute})
+		txn, err := db.Begin(TxnOptions{Mode: Pessimistic, LockTimeout: hangLimit})
 		if err == nil {
 			defer txn.Abort()
 			err = txn.Put(tr, []byte(first), nil)

@@ -1,6 +1,7 @@
 // Change feeds, replicas and followers.
 
 #include "c/c_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::c {
 
@@ -14,7 +15,8 @@ class FeedCTest : public CTest {
     return FeedHandle(opened);
   }
   // All that is committed, change by change; acknowledges it.
-  static std::string changes(hawthorn_feed* feed) {
+  std::string changes(hawthorn_feed* feed) {
+    EXPECT_EQ(C_TEXT(hawthorn_db_sync(db_.get(), &e)), "OK");  // feeds tell what is durable
     std::string text;
     int found = 0;
     while (hawthorn_feed_next(feed, 500, &found, nullptr) == HAWTHORN_OK && found != 0) {
@@ -105,7 +107,7 @@ TEST_F(FeedCTest, StreamedValuesAndTreesAreShown) {
   put("k", large);
   const FeedHandle feed = open_feed("f");
   int found = 0;
-  C_OK(hawthorn_feed_next(feed.get(), 5000, &found, &e));
+  C_OK(hawthorn_feed_next(feed.get(), testing::kHangLimitMs, &found, &e));
   ASSERT_EQ(found, 1);
   hawthorn_change change = HAWTHORN_CHANGE_INIT;
   C_OK(hawthorn_feed_next_change(feed.get(), &change, &found, &e));
@@ -139,7 +141,7 @@ TEST_F(FeedCTest, TreesAreShownAsTheirOptionsAre) {
   int seen = 0;
   while (seen < 2) {
     int found = 0;
-    C_OK(hawthorn_feed_next(feed.get(), 5000, &found, &e));
+    C_OK(hawthorn_feed_next(feed.get(), testing::kHangLimitMs, &found, &e));
     ASSERT_EQ(found, 1);
     hawthorn_change change = HAWTHORN_CHANGE_INIT;
     C_OK(hawthorn_feed_next_change(feed.get(), &change, &found, &e));
@@ -172,6 +174,7 @@ TEST_F(FeedCTest, RangesSayWhereTheyEnd) {
   C_OK(hawthorn_db_delete_range(db_.get(), tree_.get(), "a", 1, nullptr, 0, nullptr, &e));
   C_OK(hawthorn_feed_open_at(db_.get(), hawthorn_snapshot_timestamp(before.get()), &opened, &e));
   const FeedHandle feed(opened);
+  C_OK(hawthorn_db_sync(db_.get(), &e));
   int found = 0;
   std::string text;
   while (hawthorn_feed_next(opened, 500, &found, nullptr) == HAWTHORN_OK && found != 0) {
@@ -212,14 +215,14 @@ TEST_F(FeedCTest, ReplicasAreEqual) {
           hawthorn_replica_apply(made, feed.get(), 0, &e));
   put("after", "2");
   int found = 0;
-  C_OK(hawthorn_feed_next(feed.get(), 5000, &found, &e));
+  C_OK(hawthorn_feed_next(feed.get(), testing::kHangLimitMs, &found, &e));
   ASSERT_EQ(found, 1);
   C_OK(hawthorn_replica_apply(made, feed.get(), HAWTHORN_DURABILITY_NONE, &e));
   EXPECT_EQ(hawthorn_replica_position(made), hawthorn_feed_commit_timestamp(feed.get()));
 
   // By bytes, as over a network.
   put("pieces", "3");
-  C_OK(hawthorn_feed_next(feed.get(), 5000, &found, &e));
+  C_OK(hawthorn_feed_next(feed.get(), testing::kHangLimitMs, &found, &e));
   ASSERT_EQ(found, 1);
   const auto next_piece = [](void* context, const void** data, size_t* size) -> hawthorn_error* {
     hawthorn_error* error = nullptr;

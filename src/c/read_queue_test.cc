@@ -5,6 +5,7 @@
 #include <map>
 
 #include "c/c_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::c {
 
@@ -84,7 +85,7 @@ TEST_F(ReadQueueCTest, TagsAreTakenAndValuesKept) {
   pollfd waiting = {hawthorn_read_queue_event_fd(reads.get()), POLLIN, 0};
   ASSERT_GE(waiting.fd, 0);
   while (hawthorn_read_queue_pending(reads.get()) != 0) {
-    ASSERT_GE(::poll(&waiting, 1, 10'000), 1);
+    ASSERT_GE(::poll(&waiting, 1, static_cast<int>(testing::kHangLimitMs)), 1);
     C_OK(hawthorn_read_queue_poll(reads.get(), nullptr, &e));
   }
   const ValueHandle value(hawthorn_value_create());

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "testing/waiting_thread.h"
+
 namespace hawthorn::os {
 namespace {
 
@@ -49,11 +51,11 @@ TEST(MutexTest, SleepingWaiterWakes) {
   Mutex mutex;
   std::atomic<bool> entered{false};
   mutex.lock();
-  std::thread waiter([&] {
+  testing::WaitingThread waiter([&] {
     MutexLock lock(mutex);
     entered = true;
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(waiter.wait_until_it_waits());
   EXPECT_FALSE(entered);
   mutex.unlock();
   waiter.join();

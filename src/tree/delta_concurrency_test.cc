@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "base/prng.h"
 #include "os/epoch.h"
 #include "os/test_point.h"
+#include "testing/wait.h"
 #include "tree/delta.h"
 #include "tree/delta_test_keys.h"
 
@@ -226,6 +228,8 @@ TEST(DeltaConcurrencyTest, VersionsStayWhatTheyAreWhileAReaderHoldsThem) {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> bad{0};
   std::atomic<uint64_t> pinned{0};
+  // Looks of each reader; relaxed, so that they order nothing.
+  std::array<std::atomic<uint64_t>, kReaders> ended{};
   std::vector<std::thread> readers;
   for (uint32_t r = 0; r < kReaders; ++r) {
     readers.emplace_back([&, r] {
@@ -241,21 +245,40 @@ TEST(DeltaConcurrencyTest, VersionsStayWhatTheyAreWhileAReaderHoldsThem) {
             if (!whole(v)) bad.fetch_add(1);
             held = v;
           }
-          if (!prng.one_in(20)) continue;
-          delta.pin();
-          pinned.fetch_add(1);
+          if (prng.one_in(20)) {
+            delta.pin();
+            pinned.fetch_add(1);
+          } else {
+            held = nullptr;
+          }
         }
-        for (int i = 0; i < 300; ++i) {
-          if (!whole(held)) bad.fetch_add(1);
+        if (held != nullptr) {
+          for (int i = 0; i < 300; ++i) {
+            if (!whole(held)) bad.fetch_add(1);
+          }
+          delta.unpin();
         }
-        delta.unpin();
+        ended[r].fetch_add(1, std::memory_order_relaxed);
       }
     });
   }
+  // A reader that has no processor keeps memory from being used again: it is waited for.
+  const auto let_readers_look = [&] {
+    for (const std::atomic<uint64_t>& looks : ended) {
+      const uint64_t before = looks.load(std::memory_order_relaxed);
+      EXPECT_TRUE(
+          testing::wait_until([&] { return looks.load(std::memory_order_relaxed) > before + 1; }));
+    }
+  };
   Prng prng(77);
   uint64_t used_again = 0;
+  size_t bytes_met = 0;
   for (uint64_t i = 2; i < kVersionsMin || used_again < kUsedAgain || pinned.load() < 5; ++i) {
     if (delta.bytes() > size_t{200} << 20) break;
+    if (delta.bytes() > bytes_met + (size_t{4} << 20)) {
+      bytes_met = delta.bytes();
+      let_readers_look();
+    }
     DeltaEntry* entry = entries[prng.below(kHot)];
     Version* version = delta.new_version(entry, 48);
     ASSERT_NE(version, nullptr);
@@ -271,7 +294,7 @@ TEST(DeltaConcurrencyTest, VersionsStayWhatTheyAreWhileAReaderHoldsThem) {
   stop = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(bad.load(), 0u);
-  EXPECT_GT(used_again, 0u);
+  EXPECT_GE(used_again, kUsedAgain);
 }
 
 }  // namespace

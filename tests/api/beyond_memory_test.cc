@@ -322,7 +322,7 @@ TEST_P(BeyondMemory, AnEventLoop) {
     }
     while (queue->pending() > 0) {
       polled.revents = 0;
-      const int ready = ::poll(&polled, 1, 10000);
+      const int ready = ::poll(&polled, 1, static_cast<int>(testing::kHangLimitMs));
       if (ready < 0 && errno == EINTR) continue;
       ASSERT_EQ(ready, 1) << "nobody woke the loop";
       queue->poll();

@@ -8,6 +8,7 @@
 
 #include "os/test_point.h"
 #include "testing/sim_machine.h"
+#include "testing/waiting_thread.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
@@ -278,11 +279,12 @@ TEST_F(FlushFilters, may_use_the_database_but_neither_close_compact_nor_drain_it
 TEST_F(FlushFilters, are_waited_for_by_drain) {
   std::atomic<bool> deciding{false};
   std::atomic<bool> draining{false};
+  std::atomic<bool> drained{false};
   const ClosesFirst closes(db_);
-  os::set_test_point("filter.before_apply", [&] {
+  os::set_test_point("filter.before_apply", [&, drainer = gettid()] {
     deciding = true;
     while (!draining) std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(wait_until([&] { return drained || testing::is_asleep(drainer); }));
   });
   open(remove_dead);
   put("a", "dead");
@@ -292,6 +294,7 @@ TEST_F(FlushFilters, are_waited_for_by_drain) {
   EXPECT_EQ(count(), 2U);
   draining = true;
   ASSERT_OK(db_->drain());
+  drained = true;
   EXPECT_EQ(keys(tree_), (std::vector<std::string>{"b"}));
   os::clear_test_points();
 }

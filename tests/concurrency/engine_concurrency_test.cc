@@ -166,9 +166,14 @@ TEST_F(Concurrency, bank_total_is_constant_in_every_snapshot) {
     return txn->commit(prng.one_in(100) ? Durability::kFull : Durability::kDefault);
   };
   std::atomic<uint64_t> committed{0};
+  std::atomic<uint64_t> sums{0};
+  // Until somebody has looked, too.
+  const auto goes_on = [&](uint64_t n) {
+    return (n < operations() || committed == 0 || sums == 0) && !HasFailure();
+  };
   for (int i = 0; i < 3; ++i) {
     start([&, i](Prng& prng) {
-      for (uint64_t n = 0; n < operations() && !HasFailure(); ++n) {
+      for (uint64_t n = 0; goes_on(n); ++n) {
         const bool exclusive = i == 0 && prng.one_in(20);
         const Status status =
             transfer(prng, exclusive ? TxnMode::kExclusive : TxnMode::kOptimistic);
@@ -180,7 +185,6 @@ TEST_F(Concurrency, bank_total_is_constant_in_every_snapshot) {
       }
     });
   }
-  std::atomic<uint64_t> sums{0};
   const auto sum_by_scan = [&](const Snapshot& snapshot) {
     int64_t total = 0;
     for (const Tree& bank : banks) {
@@ -234,8 +238,6 @@ TEST_F(Concurrency, bank_total_is_constant_in_every_snapshot) {
   });
   start_until_done([&](Prng& prng) { upkeep(prng); });
   join(3);
-  EXPECT_GT(committed.load(), 0u);
-  EXPECT_GT(sums.load(), 0u);
   reopen_and_check();
 }
 
@@ -396,9 +398,11 @@ TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
   constexpr uint64_t kKeys = 600;
   constexpr uint64_t kRounds = 5;
   open_with_short_log();
-  std::atomic<uint64_t> moved{0};
 #if defined(HAWTHORN_TEST_POINTS)
-  os::set_test_point("reappender.after_chunk", [&] { moved.fetch_add(1); });
+  std::atomic<bool> moved{false};  // something was logged again; there are more rounds until it is
+  os::set_test_point("reappender.after_chunk", [&] { moved.store(true); });
+#else
+  constexpr bool moved = true;  // as far as anybody can tell
 #endif
   const std::array<Tree, 2> trees{tree("left"), tree("right")};
   const Tree filler = tree("filler");
@@ -409,7 +413,7 @@ TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
   std::array<uint64_t, 2> committed{};
   for (uint64_t t = 0; t < 2; ++t) {
     start([&, t](Prng& prng) {
-      for (uint64_t round = 1; round <= kRounds && !HasFailure(); ++round) {
+      for (uint64_t round = 1; (round <= kRounds || !moved) && !HasFailure(); ++round) {
         Result<Transaction> txn = db_->begin(TxnMode::kOptimistic);
         ASSERT_OK(txn.status());
         // In parts of any size, each followed by a wait.
@@ -455,7 +459,6 @@ TEST_F(Concurrency, large_transactions_stay_open_while_the_log_goes_on) {
   join(2);
 #if defined(HAWTHORN_TEST_POINTS)
   os::clear_test_points();
-  EXPECT_GT(moved.load(), 0u) << "nothing was logged again";
 #endif
   reopen_and_check();
   for (uint64_t t = 0; t < 2; ++t) {

@@ -189,11 +189,11 @@ TEST_F(MergeConcurrency, a_reader_among_operands_counts_each_once) {
 }
 
 // Between the copy of a chain and its replacement anything may come: writes, deletes, snapshots,
-// flushes.
+// flushes. The background's flushes take chains away: more rounds come until enough were folded.
 TEST_F(MergeConcurrency, what_comes_between_a_look_and_a_fold_is_not_lost) {
   Prng prng(9);
   int folds = 0;
-  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+  for (int round = 0; (round < 60 || folds <= 20) && !HasFailure(); ++round) {
     const std::string key = "k" + std::to_string(round % 5);
     std::vector<Snapshot> snapshots;
     std::vector<std::string> seen;
@@ -242,7 +242,6 @@ TEST_F(MergeConcurrency, what_comes_between_a_look_and_a_fold_is_not_lost) {
       ASSERT_OK(db_->del(text_, key));
     }
   }
-  EXPECT_GT(folds, 20);
 }
 #endif
 

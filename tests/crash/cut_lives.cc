@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "os/machine.h"
 #include "os/posix_file.h"
@@ -32,7 +33,6 @@ constexpr uint64_t kFirstCuts = 13;  // of the recording that begins with nothin
 constexpr uint64_t kAgainEvery = 3;  // one in so many of them is recorded, and cut again
 constexpr uint64_t kAgainCuts = 3;
 static_assert(kFirstCuts + kFirstCuts / kAgainEvery * kAgainCuts == kCutsOfSeed);
-constexpr uint64_t kCutHangMs = 300000;  // for a whole seed
 constexpr size_t kClassesMax = 64;
 // Of what is done beside the writers, and behind them.
 constexpr uint64_t kStepsBeside = 40;
@@ -45,7 +45,7 @@ struct ClassRow {
 };
 
 struct CutShared {
-  uint64_t cuts;
+  std::atomic<uint64_t> cuts;
   uint64_t again;
   uint64_t commits;
   uint64_t none;
@@ -386,7 +386,8 @@ class Seed {
     }
     // Where a cut leaves no database, there is nothing to go on with: others take its place.
     const uint64_t cuts = is_first ? kFirstCuts : kAgainCuts;
-    for (uint64_t number = 0; number < cuts || (is_first && shared_.cuts < kCutsOfSeed); ++number) {
+    for (uint64_t number = 0; number < cuts || (is_first && shared_.cuts.load() < kCutsOfSeed);
+         ++number) {
       std::string again = "power_cuts --recording " + file + " --cut " + std::to_string(number);
       if (!options_.drop_syncs.empty()) again += " --drop-syncs " + options_.drop_syncs;
       note(shared_.doing, again);
@@ -405,7 +406,7 @@ class Seed {
   }
 
   void count(const Checked& checked, bool again) {
-    ++shared_.cuts;
+    shared_.cuts.fetch_add(1);
     shared_.again += again ? 1 : 0;
     shared_.none += checked.none ? 1 : 0;
     const auto meet = [&](CutMet what, bool met) { shared_.met[static_cast<size_t>(what)] += met; };
@@ -447,7 +448,7 @@ class Cuts {
   CutTotals run() {
     const uint64_t most = options_.until_all_states ? 2 * options_.cuts : options_.cuts;
     for (uint64_t seed = options_.first_seed;; ++seed) {
-      if (totals_.cuts >= most) break;
+      if (totals_.cuts >= most && has_met_files()) break;
       if (totals_.cuts >= options_.cuts && totals_.never_met().empty()) break;
       const uint64_t before = totals_.cuts;
       run_seed(seed);
@@ -459,6 +460,13 @@ class Cuts {
   }
 
  private:
+  bool has_met_files() const {
+    if (options_.until_files.empty() || totals_.failed > 0) return true;
+    return totals_.again > 0 &&
+           std::all_of(options_.until_files.begin(), options_.until_files.end(),
+                       [&](const std::string& file) { return totals_.states.contains(file); });
+  }
+
   void run_seed(uint64_t seed) {
     new (shared_) CutShared{};
     const std::string where = options_.directory + "/power-cuts-" + std::to_string(seed);
@@ -466,9 +474,12 @@ class Cuts {
     ++totals_.seeds;
     if (child <= 0) return failed(seed, "no process can be started");
     int result = 0;
+    uint64_t last = 0;
+    // For the recording, or one cut.
     for (uint64_t ms = 0; waitpid(child, &result, WNOHANG) != child; ++ms) {
       usleep(1000);
-      if (ms < kCutHangMs) continue;
+      if (std::exchange(last, shared_->cuts.load()) != last) ms = 0;
+      if (ms < testing::kHangLimitMs) continue;
       kill(child, SIGKILL);
       waitpid(child, &result, 0);
       return failed(seed, std::string("hangs: ") + shared_->doing);
@@ -485,7 +496,7 @@ class Cuts {
   }
 
   void add_up() {
-    totals_.cuts += shared_->cuts;
+    totals_.cuts += shared_->cuts.load();
     totals_.again += shared_->again;
     totals_.commits += shared_->commits;
     totals_.none += shared_->none;

@@ -29,6 +29,8 @@ struct CutOptions {
   std::string directory;          // where databases are made; those that failed stay there
   std::string drop_syncs;         // a canary: "wal.", "data.", "copy.", "keys", "directory"
   bool until_all_states = false;  // goes on, for up to as many cuts again, until each was met
+  // Goes on until files of each of these classes were cut, and a recovery was cut again.
+  std::vector<std::string> until_files = {};
 };
 
 // Cuts that left one of these, of what only some seeds have (cut_aside.h, cut_copies.h).

@@ -2,12 +2,17 @@
 // SIGKILL on the real file system. What was finished is there whole, what was not is not there or
 // whole; nothing of an ingest that failed takes space or lies about as a file.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <new>
 
 #include "base/sanitizers.h"
 #include "db/log_sizing.h"
 #include "testing/sim_machine.h"
+#include "tests/support/child_process.h"
 #include "tests/support/ingest_test.h"
 
 namespace hawthorn::tests {
@@ -121,8 +126,9 @@ TEST_P(IngestCrashTest, AtEveryOperationOfTheDisk) {
     operations = c.reads + c.writes + c.syncs + c.directory_syncs + c.opens + c.names + c.allocates;
   }
   // Some of them in a short run. Until a life comes to its end.
+  const uint64_t lives = std::max<uint64_t>(15, scaled(160));
   const uint64_t step =
-      environment_number("HAWTHORN_EVERY", std::max<uint64_t>(1, operations / 40));
+      environment_number("HAWTHORN_EVERY", std::max<uint64_t>(1, operations / lives));
   constexpr CrashKind kKinds[] = {CrashKind::kProcessKill, CrashKind::kPowerLoss,
                                   CrashKind::kPowerLossDrop};
   uint64_t broken_off = 0;
@@ -246,6 +252,15 @@ void look(const std::string& path) {
   EXPECT_TRUE(clean(**db));
 }
 
+struct KillShared {
+  std::atomic<uint64_t> added{0};  // entries of all lives
+  std::atomic<uint32_t> failed{0};
+  [[noreturn]] void fail() {
+    failed.store(1);
+    _exit(1);
+  }
+};
+
 // Killed at any instruction: rounds of ingests, each a whole generation of keys.
 TEST(IngestKillTest, WholeGenerations) {
 #if defined(HAWTHORN_TSAN)
@@ -255,32 +270,37 @@ TEST(IngestKillTest, WholeGenerations) {
   const std::string path = directory / "db";
   const uint64_t lives = environment_number("HAWTHORN_LIVES", 12);
   Prng prng(environment_number("HAWTHORN_SEED", 11));
+  void* const memory =
+      mmap(nullptr, sizeof(KillShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  KillShared& shared = *new (memory) KillShared;
+  // Some lives end in their first generation, or before it.
+  const KillAfter after{.done = [&] { return shared.added.load(); },
+                        .often = kGenerationKeys * 4,
+                        .seldom = kGenerationKeys,
+                        .pause_us = 20'000};
   for (uint64_t life = 0; life < lives; ++life) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    const pid_t child = start_child([&] {
       Result<std::unique_ptr<Db>> db = Db::open(path, options(Durability::kNone));
-      if (!db.ok()) _exit(1);
+      if (!db.ok()) shared.fail();
       Result<Tree> tree = (*db)->tree("t");
-      if (!tree.ok()) _exit(1);
+      if (!tree.ok()) shared.fail();
       for (uint64_t generation = life * 100;; ++generation) {
         IngestOptions ingest_options;
         ingest_options.sorted = generation % 2 == 0;
         Result<Ingest> ingest = (*db)->ingest(*tree, ingest_options);
-        if (!ingest.ok()) _exit(1);
+        if (!ingest.ok()) shared.fail();
         const std::string prefix = big_endian(generation);
         for (uint64_t i = 0; i < kGenerationKeys; ++i) {
-          if (!ingest->add(prefix + big_endian(i), value_of(generation, 100)).ok()) _exit(1);
+          if (!ingest->add(prefix + big_endian(i), value_of(generation, 100)).ok()) shared.fail();
+          shared.added.fetch_add(1);
         }
-        if (!ingest->add("newest", prefix).ok() && ingest_options.sorted) _exit(1);
-        if (!ingest->finish().ok()) _exit(1);
+        if (!ingest->add("newest", prefix).ok() && ingest_options.sorted) shared.fail();
+        if (!ingest->finish().ok()) shared.fail();
       }
-    }
-    usleep(static_cast<useconds_t>(prng.between(50'000, 400'000)));
-    kill(child, SIGKILL);
+    });
+    ASSERT_NO_FATAL_FAILURE(kill_at_random(child, shared, prng, life, after));
     int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the child failed";
     // Threads do not survive a fork: this process has none.
     const pid_t reader = fork();
     ASSERT_GE(reader, 0);
@@ -291,6 +311,7 @@ TEST(IngestKillTest, WholeGenerations) {
     ASSERT_EQ(waitpid(reader, &status, 0), reader);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "life " << life;
   }
+  munmap(memory, sizeof(KillShared));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "os/machine.h"
 #include "os/posix_file.h"
@@ -17,12 +18,7 @@
 namespace hawthorn::tests {
 namespace {
 
-#if defined(HAWTHORN_ASAN)
-constexpr uint64_t kPatienceMs = 5000;  // for a state to come
-#else
-constexpr uint64_t kPatienceMs = 2500;
-#endif
-constexpr uint64_t kHangMs = 120000;
+constexpr uint64_t kPatienceCommits = 1500;  // for a state to come
 constexpr uint64_t kTriesOfState = 10;
 constexpr uint64_t kDatabaseRounds = 12;  // kills of one database, before a new one is made
 
@@ -243,12 +239,7 @@ class Lives {
   KillTotals run() {
     const auto& states = kill_states();
     uint64_t number = options_.first_seed * kKillsOfSeed;
-    // A kill may come too early or too late for the state that it is meant for.
-    const uint64_t tries = options_.until_all_states ? kTriesOfState * states.size() : 0;
-    const uint64_t most = std::max(options_.kills, tries);
-    for (seed_ = options_.first_seed;; ++seed_) {
-      if (totals_.kills >= most) break;
-      if (totals_.kills >= options_.kills && totals_.never_hit().empty()) break;
+    for (seed_ = options_.first_seed; !is_enough(); ++seed_) {
       Prng prng(seed_);
       begin_database();
       const uint64_t before = totals_.kills;
@@ -264,6 +255,15 @@ class Lives {
   }
 
  private:
+  bool is_enough() const {
+    if (totals_.kills < options_.kills) return false;
+    // Where most die before their first commit there is little to lose.
+    if (totals_.failed == 0 && totals_.commits <= totals_.kills) return false;
+    // A kill may come too early or too late for the state that it is meant for.
+    return !options_.until_all_states || totals_.kills >= kTriesOfState * kill_states().size() ||
+           totals_.never_hit().empty();
+  }
+
   void begin_database() {
     path_ = options_.directory + "/kills-" + std::to_string(seed_) + "-" +
             std::to_string(++databases_) + "/db";
@@ -320,21 +320,32 @@ class Lives {
         [&] { Worker(path_, *shared_, seed_, state, nth, when, options_.lose_log).run(); });
     if (child <= 0) return failed("no process can be started");
     ++totals_.lives;
-    const uint64_t until_ms =
-        state == KillState::kAnyTime ? prng.below(prng.one_in(3) ? 400 : 60) : kPatienceMs;
+    const auto commits = [&] {
+      uint64_t sum = 0;
+      for (const std::atomic<uint64_t>& number : shared_->acknowledged) sum += number.load();
+      return sum;
+    };
+    // How far it gets is counted, so that a slow machine kills in the same states. Copies are made
+    // for ever, whatever is committed meanwhile.
+    uint64_t until = commits() + kPatienceCommits;
+    if (state == KillState::kAnyTime) until = commits() + prng.below(prng.one_in(3) ? 400 : 60);
+    if (is_copy_state(state)) until = ~uint64_t{0};
     // Mostly behind the open.
-    const bool waits = state == KillState::kAnyTime && !prng.one_in(4);
-    uint64_t passed_ms = 0;
-    for (uint64_t ms = 0; ms < kHangMs && passed_ms < until_ms; ++ms) {
+    const bool anywhere = state == KillState::kAnyTime && prng.one_in(4);
+    const uint64_t pause_ms = prng.below(60);
+    uint64_t last = commits();
+    uint64_t idle_ms = 0;
+    int result = 0;
+    for (uint64_t ms = 0; idle_ms < testing::kHangLimitMs; ++ms, ++idle_ms) {
       usleep(1000);
-      if (!waits || shared_->opened.load() > 0) ++passed_ms;
       if (shared_->failed.load() != 0) break;
-      int result = 0;
       if (waitpid(child, &result, WNOHANG) == child) return ended(result, state);
+      if (anywhere ? ms >= pause_ms : shared_->opened.load() > 0 && commits() >= until) break;
+      if (std::exchange(last, commits()) != last) idle_ms = 0;
     }
     kill(child, SIGKILL);
-    int result = 0;
     waitpid(child, &result, 0);
+    if (idle_ms >= testing::kHangLimitMs) return failed("the process that commits hangs");
     return ended(result, state);
   }
 
@@ -358,7 +369,7 @@ class Lives {
     uint64_t ms = 0;
     while (waitpid(child, &result, WNOHANG) != child) {
       usleep(1000);
-      if (++ms < kHangMs) continue;
+      if (++ms < testing::kHangLimitMs) continue;
       kill(child, SIGKILL);
       waitpid(child, &result, 0);
       return failed("the process that looks hangs");

@@ -22,7 +22,7 @@ namespace hawthorn::tests {
 inline constexpr uint64_t kKillsOfSeed = 10;
 
 struct KillOptions {
-  uint64_t kills = kKillsOfSeed;  // rounded up to whole seeds
+  uint64_t kills = kKillsOfSeed;  // rounded up to whole seeds; more, until there are more commits
   uint64_t first_seed = 1;
   bool lose_log = false;          // a canary: must fail
   bool until_all_states = false;  // goes on, for ten tries of each, until each was hit

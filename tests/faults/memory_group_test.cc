@@ -93,6 +93,11 @@ bool is_value_of(std::string_view found, uint64_t number) {
   return found == value(number, round);
 }
 
+// So long at least, and until the budget is nearly full: before that nothing is in need of memory.
+bool goes_on(std::chrono::steady_clock::time_point end, uint64_t most_counted, size_t budget) {
+  return std::chrono::steady_clock::now() < end || most_counted < budget / 10 * 9;
+}
+
 // What the process in the group does; its exit code says which step failed.
 int work(const std::string& directory, uint64_t seconds) {
   const uint64_t before = resident_bytes();
@@ -109,7 +114,7 @@ int work(const std::string& directory, uint64_t seconds) {
   uint64_t written = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   Value found;
-  for (uint64_t round = 1; std::chrono::steady_clock::now() < end; ++round) {
+  for (uint64_t round = 1; goes_on(end, most_counted, kBudget); ++round) {
     for (int batches = 0; batches < 20; ++batches) {
       WriteBatch batch;
       for (int i = 0; i < 100; ++i) {
@@ -257,7 +262,7 @@ int work_of_many(const std::string& directory, uint64_t seconds) {
   uint64_t most = 0;
   uint64_t most_counted = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  while (std::chrono::steady_clock::now() < end && failed.load() == 0) {
+  while (goes_on(end, most_counted, kBudgetOfMany) && failed.load() == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     most = std::max(most, resident_bytes());
     most_counted = std::max(most_counted, (*db)->stats().memory_resident_bytes);

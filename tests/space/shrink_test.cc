@@ -167,7 +167,8 @@ TEST_F(Shrink, readers_of_large_values_that_move) {
   }
   std::vector<std::thread> threads;
   for (uint64_t seed = 1; seed <= 2; ++seed) threads.emplace_back(reader, seed);
-  for (int round = 0; round < 4; ++round) {
+  // Until some were read, too.
+  for (int round = 0; (round < 4 || reads <= 10) && !HasFailure(); ++round) {
     for (uint64_t i = 0; i < kKept * 10; ++i) {
       if (i % 10 != 0) EXPECT_OK((*db)->del(tree, key(i)));
     }
@@ -184,7 +185,6 @@ TEST_F(Shrink, readers_of_large_values_that_move) {
   EXPECT_OK((*db)->drain());
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GT(reads.load(), 10u);
   EXPECT_OK((*db)->compact());  // what the readers' snapshots needed
   EXPECT_LE((*db)->stats().disk_bytes_allocated, 14 * kMB);
   ASSERT_TRUE(clean(**db));

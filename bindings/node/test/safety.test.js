@@ -214,7 +214,11 @@ test('threads that end in the middle of calls leave the database usable', async 
     await ended;
   }
   await holder.commit();
-  await tree.put('other', 'free');
+  // When the transactions of the ended threads have gone.
+  await until(() => tree.put('other', 'free').then(() => true, (error) => {
+    assert.ok(error instanceof hawthorn.TimedOutError, String(error));
+    return false;
+  }));
   assert.equal(await tree.get('other'), 'free');
   await db.close();
 });

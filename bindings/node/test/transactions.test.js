@@ -61,14 +61,14 @@ for (const mode of ['optimistic', 'pessimistic', 'exclusive']) {
       const n = await txn.getForUpdate(tree, 'n');
       await pause(Math.random());
       await txn.put(tree, 'n', n + 1);
-    }, { mode, retries: 10000, lockTimeoutMs: 20000 });
+    }, { mode, retries: 10000, lockTimeoutMs: 240_000 });
     await Promise.all(Array.from({ length: 40 }, add));
     assert.equal(await tree.get('n'), 40);
   });
 }
 
 test('many writers wait for a row without keeping its holder from going on', async (t) => {
-  const db = await open(t, { lockTimeoutMs: 20000 });
+  const db = await open(t, { lockTimeoutMs: 240_000 });
   const tree = await db.tree('t', text);
   const holder = await db.begin({ mode: 'pessimistic' });
   await holder.put(tree, 'row', 'held');

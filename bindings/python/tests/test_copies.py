@@ -9,7 +9,7 @@ import sys
 import unittest
 from typing import Any
 
-from base import DatabaseTest
+from base import HANG_SECONDS, DatabaseTest
 
 import hawthorn
 from hawthorn import ChangeType, Columns, Durability, Repository
@@ -226,7 +226,7 @@ class Feeds(DatabaseTest):
             big = bytes(range(256)) * 400_000
             with self.db.transaction() as txn:
                 txn["u"].put_stream(b"big", len(big), io.BytesIO(big))
-            commit_ = feed.next(1000)
+            commit_ = feed.next(HANG_SECONDS * 1000)
             assert commit_ is not None
             change = next(feed.changes())
             self.assertEqual(change.value_bytes, len(big))
@@ -294,7 +294,7 @@ class Feeds(DatabaseTest):
         assert process.stdout is not None
         self.assertEqual(process.stdout.readline(), "1\n")
         tree[b"b"] = b"2"
-        out, _ = process.communicate("\n", timeout=30)
+        out, _ = process.communicate("\n", timeout=HANG_SECONDS)
         self.assertEqual(out.splitlines(), ["1 2", "read-only", "closed"])
         self.assertEqual(process.returncode, 0)
 

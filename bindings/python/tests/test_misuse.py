@@ -13,7 +13,7 @@ import time
 import unittest
 from typing import Any
 
-from base import DatabaseTest, wait_until
+from base import HANG_SECONDS, DatabaseTest, wait_until
 
 import hawthorn
 from hawthorn import Columns
@@ -213,8 +213,9 @@ class Threads(DatabaseTest):
         stop = threading.Event()
         shared = tree.cursor()
 
-        def guard(work: Any) -> None:
+        def guard(work: Any, place: int) -> None:
             while not stop.is_set():
+                rounds[place] += 1
                 try:
                     work()
                 except (hawthorn.ClosedError, hawthorn.InvalidArgumentError):
@@ -233,16 +234,17 @@ class Threads(DatabaseTest):
             lambda: [c.rows for c in tree.range().columns(columns)],
             lambda: self.db.transaction()[tree].get_for_update(b"0001"),
         ]
-        threads = [threading.Thread(target=guard, args=(work,)) for work in works]
+        rounds = [0] * len(works)
+        threads = [threading.Thread(target=guard, args=p) for p in zip(works, range(len(works)))]
         for thread in threads:
             thread.start()
-        time.sleep(0.5)
+        self.assertTrue(wait_until(lambda: min(rounds) >= 20 or errors))
         closed = False
-        until = time.monotonic() + 1
-        while not closed and time.monotonic() < until:
+        for _ in range(1000):
             try:
                 self.db.close()
                 closed = True
+                break
             except hawthorn.BusyError:
                 time.sleep(0.0001)
         stop.set()
@@ -299,7 +301,7 @@ class Processes(DatabaseTest):
     def run_to_its_end(self, program: str) -> str:
         self.db.close()
         command = [sys.executable, "-c", program, self.path]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.db = hawthorn.open(self.path)
         return done.stdout

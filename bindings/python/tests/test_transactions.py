@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from base import DatabaseTest
+from base import HANG_SECONDS, DatabaseTest
 
 import hawthorn
 from hawthorn import Durability, Isolation, Mode, RowLock
@@ -99,7 +99,7 @@ class Transactions(DatabaseTest):
         other[self.tree][b"else"] = b"1"
         other.commit()
         holder.abort()
-        a, b = (self.db.transaction(Mode.PESSIMISTIC, lock_timeout_ms=10_000) for _ in range(2))
+        a, b = (self.db.transaction(Mode.PESSIMISTIC, lock_timeout_ms=HANG_SECONDS * 1000) for _ in range(2))
         a.lock(self.tree, b"1")
         b.lock(self.tree, b"2")
         results: list[str] = []

@@ -223,7 +223,7 @@ fn trees_of_all_shapes() {
         .unwrap();
     db.put_expiring(&ends, "soon", "", Expiry::After(1))
         .unwrap();
-    db.with(WriteOptions::new().expiry(Expiry::After(60_000)))
+    db.with(WriteOptions::new().expiry(Expiry::After(3_600_000)))
         .put(&ends, "later", "")
         .unwrap();
     db.put_expiring(&ends, "never", "", Expiry::Never).unwrap();

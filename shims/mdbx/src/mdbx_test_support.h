@@ -31,7 +31,7 @@ inline std::string text(const MDBX_val& value) {
   return std::string(static_cast<const char*>(value.iov_base), value.iov_len);
 }
 
-class Environments : public testing::Test {
+class Environments : public ::testing::Test {
  protected:
   Environments() {
     directory_ = make_test_directory();

@@ -11,7 +11,7 @@ namespace hawthorn::mdbx {
 namespace {
 
 // The parent opens nothing before its child does, so that each process begins as a program does.
-class Processes : public Environments, public testing::WithParamInterface<unsigned> {
+class Processes : public Environments, public ::testing::WithParamInterface<unsigned> {
  protected:
   static int number(const std::string& text) { return text == "(missing)" ? 0 : std::stoi(text); }
 
@@ -79,8 +79,8 @@ TEST_P(Processes, LoseNothingThatWasAcknowledged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Processes,
-                         testing::Values(MDBX_SYNC_DURABLE, MDBX_NOMETASYNC, MDBX_SAFE_NOSYNC,
-                                         MDBX_UTTERLY_NOSYNC),
+                         ::testing::Values(MDBX_SYNC_DURABLE, MDBX_NOMETASYNC, MDBX_SAFE_NOSYNC,
+                                           MDBX_UTTERLY_NOSYNC),
                          [](const auto& instance) {
                            const unsigned flags = instance.param;
                            return flags == MDBX_SYNC_DURABLE  ? "durable"
@@ -98,10 +98,12 @@ TEST_F(OtherProcess, ReadsWhatIsCommittedAndWritesWhenTheFirstIsGone) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     write_for_ever(MDBX_SAFE_NOSYNC, 200);
   }
-  while (acknowledged_->load() < 10) {
-    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "the child has ended";
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  bool lives = true;
+  ASSERT_TRUE(testing::wait_until([&] {
+    lives = waitpid(child, nullptr, WNOHANG) == 0;
+    return !lives || acknowledged_->load() >= 10;
+  }));
+  ASSERT_TRUE(lives) << "the child has ended";
   // One that may write, and one that may not: both read beside it.
   open();
   MDBX_env* const may_write = env_;

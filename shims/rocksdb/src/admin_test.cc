@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -144,7 +145,7 @@ TEST_F(Care, PropertiesOfOptions) {
   EXPECT_FALSE(db_->Flush({}).ok());
   limit.lift();
   // It is told by another thread.
-  while (number(Names::kBackgroundErrors) == 0) std::this_thread::yield();
+  EXPECT_TRUE(testing::wait_until([&] { return number(Names::kBackgroundErrors) > 0; }));
 }
 
 TEST_F(Care, PropertiesThatAreMaps) {

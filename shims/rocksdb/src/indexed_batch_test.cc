@@ -360,7 +360,7 @@ TEST_F(IndexedBatch, SavepointsLimitsAndMoves) {
 }
 
 // Against a map for each family: what the batch is over, and what comes of it.
-class IndexedBatchModel : public IndexedBatch, public testing::WithParamInterface<bool> {
+class IndexedBatchModel : public IndexedBatch, public ::testing::WithParamInterface<bool> {
  protected:
   using Map = std::map<std::string, std::string>;
 
@@ -465,7 +465,7 @@ TEST_P(IndexedBatchModel, AgainstMaps) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Keys, IndexedBatchModel, testing::Bool(), [](const auto& instance) {
+INSTANTIATE_TEST_SUITE_P(Keys, IndexedBatchModel, ::testing::Bool(), [](const auto& instance) {
   return instance.param ? "overwritten" : "kept";
 });
 

@@ -14,7 +14,7 @@ using rocksdb::DB;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class Kills : public RocksTest, public testing::WithParamInterface<bool> {
+class Kills : public RocksTest, public ::testing::WithParamInterface<bool> {
  protected:
   Kills() {
     options_.create_missing_column_families = true;
@@ -84,7 +84,7 @@ TEST_P(Kills, LoseNothingThatWasAcknowledged) {
   EXPECT_GT(written, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Durability, Kills, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Durability, Kills, ::testing::Bool(),
                          [](const auto& instance) { return instance.param ? "sync" : "no_sync"; });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "shims/rocksdb/src/rocksdb_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -81,7 +82,9 @@ class Watch final : public rocksdb::EventListener {
   }
   void wait_for(const std::string& what) {
     std::unique_lock lock(mutex_);
-    noted_.wait(lock, [&] { return std::count(notes_.begin(), notes_.end(), what) > 0; });
+    EXPECT_TRUE(noted_.wait_for(lock, testing::kHangLimit, [&] {
+      return std::count(notes_.begin(), notes_.end(), what) > 0;
+    })) << what;
   }
   // Each end has the number of its beginning, which stands before it.
   void expect_pairs() {
@@ -235,12 +238,12 @@ TEST_F(Listeners, AreToldOfErrors) {
 TEST_F(Listeners, AreToldOfStalls) {
   open_two();
   const std::string value(20000, 'v');
-  constexpr int kPutsMax = 100000;
+  constexpr int kKeys = 20'000;  // more than memory holds
   int puts = 0;
-  for (; puts < kPutsMax && watch_->count("stall of one") == 0; ++puts) {
-    ASSERT_OK(put(std::to_string(puts), value));
-  }
-  ASSERT_LT(puts, kPutsMax);
+  ASSERT_TRUE(testing::wait_until([&] {
+    for (int i = 0; i < 1000; ++i) EXPECT_OK(put(std::to_string(puts++ % kKeys), value));
+    return watch_->count("stall of one") > 0 || HasFailure();
+  }));
   close();
   EXPECT_GE(watch_->count("stall of one"), 1U);
   EXPECT_EQ(watch_->count("stall of one"), watch_->count("stall of default"));

@@ -13,7 +13,7 @@ namespace {
 
 using rocksdb::Transaction;
 
-class PreparedKills : public TransactionsTest, public testing::WithParamInterface<bool> {
+class PreparedKills : public TransactionsTest, public ::testing::WithParamInterface<bool> {
  protected:
   // What the child was about to do, and has done: numbers of transactions.
   struct Progress {
@@ -93,7 +93,7 @@ TEST_P(PreparedKills, KeepWhatWasPrepared) {
   EXPECT_GT(settled_, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Durability, PreparedKills, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Durability, PreparedKills, ::testing::Bool(),
                          [](const auto& instance) { return instance.param ? "sync" : "no_sync"; });
 
 }  // namespace

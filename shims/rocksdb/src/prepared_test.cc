@@ -11,7 +11,7 @@ using rocksdb::Transaction;
 using rocksdb::TransactionOptions;
 using rocksdb::WriteOptions;
 
-class Prepared : public TransactionsTest, public testing::WithParamInterface<int> {
+class Prepared : public TransactionsTest, public ::testing::WithParamInterface<int> {
  protected:
   Prepared() {
     db_options_.transaction_lock_timeout = 0;
@@ -216,15 +216,15 @@ TEST_P(Prepared, OverAFamilyThatIsDropped) {
   EXPECT_EQ(all(), "b=1 ");
 }
 
-std::string policy_name(const testing::TestParamInfo<int>& instance) {
+std::string policy_name(const ::testing::TestParamInfo<int>& instance) {
   static const char* const kNames[] = {"committed", "prepared", "unprepared"};
   return kNames[instance.param];
 }
 
 INSTANTIATE_TEST_SUITE_P(WritePolicies, Prepared,
-                         testing::Values(int{rocksdb::WRITE_COMMITTED},
-                                         int{rocksdb::WRITE_PREPARED},
-                                         int{rocksdb::WRITE_UNPREPARED}),
+                         ::testing::Values(int{rocksdb::WRITE_COMMITTED},
+                                           int{rocksdb::WRITE_PREPARED},
+                                           int{rocksdb::WRITE_UNPREPARED}),
                          policy_name);
 
 }  // namespace

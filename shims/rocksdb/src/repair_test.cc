@@ -160,13 +160,23 @@ TEST_F(Repairs, WhatACrashHasLeft) {
   EXPECT_EQ(count(), kEntries);
 }
 
+// Counts beginnings and ends of the repairs that the child makes.
+std::atomic<int>& steps_of(const std::string& path) { return counter_in(path + "-steps"); }
+
+// What one repair takes here says where about in the next ones the child is killed.
 TEST_F(Repairs, KilledInTheMiddle) {
   fill();
+  const auto begun = std::chrono::steady_clock::now();
+  ASSERT_OK(RepairDB(path_, rocksdb::Options()));
+  const auto one = std::chrono::steady_clock::now() - begun;
+  std::atomic<int>& steps = steps_of(path_);
   std::mt19937 random(1);
   constexpr int kRounds = 8;
   for (int round = 0; round < kRounds; ++round) {
+    const int wanted = steps + 1 + static_cast<int>(random() % 3);
     Rerun child("RepairsWithoutEnd.*", path_);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random() % 400));
+    ASSERT_TRUE(child.lives_until([&] { return steps >= wanted; }));
+    std::this_thread::sleep_for(one * (random() % 100) / 100);
     ASSERT_TRUE(child.lives());
     child.end();
     ASSERT_OK(try_open({"default", "other"}));
@@ -179,7 +189,12 @@ TEST_F(Repairs, KilledInTheMiddle) {
 // In the child.
 TEST(RepairsWithoutEnd, OfAWholeOne) {
   if (Rerun::directory() == nullptr) GTEST_SKIP();
-  for (;;) ASSERT_OK(RepairDB(Rerun::directory(), rocksdb::Options()));
+  std::atomic<int>& steps = steps_of(Rerun::directory());
+  for (;;) {
+    ++steps;
+    ASSERT_OK(RepairDB(Rerun::directory(), rocksdb::Options()));
+    ++steps;
+  }
 }
 
 }  // namespace

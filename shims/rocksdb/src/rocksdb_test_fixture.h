@@ -108,7 +108,7 @@ class FileSizeLimit {
   rlimit before_ = {};
 };
 
-class RocksTest : public testing::Test {
+class RocksTest : public ::testing::Test {
  protected:
   RocksTest() {
     directory_ = hawthorn::make_test_directory();

@@ -1,8 +1,6 @@
 // A secondary reads while the process that writes is killed again and again: each time that it has
 // caught up, all that was acknowledged is there, of one moment, and nothing has gone.
 
-#include <fcntl.h>
-
 #include <atomic>
 
 #include "shims/kill_test_support.h"
@@ -23,14 +21,9 @@ std::vector<rocksdb::ColumnFamilyDescriptor> both_families() {
   return families;
 }
 
-// The number of the last batch that was acknowledged, in a file that processes share.
+// The number of the last batch that was acknowledged.
 std::atomic<int>& acknowledged(const std::string& directory) {
-  const int file = open((directory + "/acknowledged").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  EXPECT_EQ(ftruncate(file, sizeof(std::atomic<int>)), 0);
-  void* const at =
-      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  return *static_cast<std::atomic<int>*>(at);
+  return counter_in(directory + "/acknowledged");
 }
 
 // In the child, until it is killed: a batch for each number, over both families.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "shims/rocksdb/src/transactions_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -30,7 +31,7 @@ class Transactions : public TransactionsTest {
     db_options_.transaction_lock_timeout = 0;
     db_options_.default_lock_timeout = 0;
   }
-  static TransactionOptions waiting(int64_t timeout_ms = 60'000) {
+  static TransactionOptions waiting(int64_t timeout_ms = testing::kHangLimitMs) {
     TransactionOptions options;
     options.lock_timeout = timeout_ms;
     return options;
@@ -39,7 +40,7 @@ class Transactions : public TransactionsTest {
   static void await_waiter(const Transaction& waiter) {
     uint32_t family = 0;
     std::string key;
-    while (waiter.GetWaitingTxns(&family, &key).empty()) std::this_thread::yield();
+    EXPECT_TRUE(testing::wait_until([&] { return !waiter.GetWaitingTxns(&family, &key).empty(); }));
   }
 };
 

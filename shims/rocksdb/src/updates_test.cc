@@ -7,6 +7,7 @@
 
 #include "shims/kill_test_support.h"
 #include "shims/rocksdb/src/transactions_test_fixture.h"
+#include "testing/wait.h"
 
 namespace hawthorn::rocks {
 namespace {
@@ -317,6 +318,7 @@ class Copies : public UpdatesTest {
       BatchResult batch = at->GetBatch();
       next_ = batch.sequence + batch.writeBatchPtr->Count();
       ASSERT_OK(copy_->Write(WriteOptions(), batch.writeBatchPtr.get()));
+      ++copied_;
     }
     ASSERT_OK(at->status());
   }
@@ -334,17 +336,26 @@ class Copies : public UpdatesTest {
 
   std::unique_ptr<rocksdb::DB> copy_;
   std::vector<rocksdb::ColumnFamilyHandle*> copy_handles_;
+  std::atomic<int> copied_{0};  // batches
 };
 
-// Merges count: what is left out, or comes twice, shows.
+// Merges count: what is left out, or comes twice, shows. The last of what is written waits until
+// the copy has begun, so that it is made beside all of them.
 TEST_F(Copies, AreWholeBesideLargeAndPreparedTransactions) {
   open_transactions({"default", "other"});
   open_copy();
   next_ = latest() + 1;
+  constexpr int kRounds = 40;
+  constexpr int kCopied = 20;
   std::atomic<int> writing{3};
   const auto writer = [&](const auto& work) {
-    return std::thread([&writing, work] {
-      for (int i = 0; i < 40; ++i) work(i);
+    return std::thread([this, &writing, work] {
+      for (int i = 0; i < kRounds; ++i) {
+        if (i == kRounds - 1) {
+          EXPECT_TRUE(testing::wait_until([this] { return copied_ >= kCopied; }));
+        }
+        work(i);
+      }
       --writing;
     });
   };

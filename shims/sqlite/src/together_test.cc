@@ -328,11 +328,11 @@ TEST_F(StepsTest, TheCoordinatorIsOpenElsewhere) {
     Connection one;
     if (one.open(path("a.db")) != SQLITE_OK) _exit(1);
     stage->store(1);
-    while (stage->load() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const bool told = testing::wait_until([&] { return stage->load() == 2; });
     one.close();
-    _exit(0);
+    _exit(told ? 0 : 2);
   }
-  while (stage->load() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(testing::wait_until([&] { return stage->load() == 1; }));
   Connection two;
   EXPECT_EQ(two.open(path("b.db")), SQLITE_BUSY);
   two.close();
@@ -340,6 +340,7 @@ TEST_F(StepsTest, TheCoordinatorIsOpenElsewhere) {
   stage->store(2);
   int how = 0;
   ASSERT_EQ(waitpid(child, &how, 0), child);
+  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0);
   check(kDecided, {"b.db"});
 }
 

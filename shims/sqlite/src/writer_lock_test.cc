@@ -12,7 +12,6 @@ namespace hawthorn::sqlite::writer_lock_test {
 namespace {
 
 constexpr int64_t kLong = testing::kHangLimitMs;
-constexpr auto kMoment = std::chrono::milliseconds(5);
 
 TEST(WriterLockTest, OneWritesOrManyCommit) {
   WriterLock lock;
@@ -32,20 +31,25 @@ TEST(WriterLockTest, OneWritesOrManyCommit) {
   lock.unlock();
 }
 
-// One thread writes without a pause, and comes back before the one that it wakes; that one gets its
-// turn all the same, each time.
+// One thread unlocks when another one has waited, and comes back before the one that it wakes; that
+// one is the next all the same, each time.
 TEST(WriterLockTest, WhoHasWaitedIsNext) {
   WriterLock lock;
   std::atomic<bool> ends{false};
+  std::atomic<int> turns{0};  // of the busy one
   std::thread busy([&] {
     while (!ends) {
       EXPECT_TRUE(lock.lock(kLong));
-      std::this_thread::sleep_for(kMoment);
+      ++turns;
+      EXPECT_TRUE(testing::wait_until([&] { return lock.waiting() > 0 || ends; }));
+      std::this_thread::sleep_for(2 * WriterLock::kPatience);
       lock.unlock();
     }
   });
-  for (int turn = 0; turn < 5; ++turn) {
+  for (int turn = 0; turn < 20; ++turn) {
+    ASSERT_TRUE(testing::wait_until([&] { return turns == turn + 1; }));
     ASSERT_TRUE(lock.lock(kLong));
+    EXPECT_EQ(turns, turn + 1);
     lock.unlock();
   }
   ends = true;
@@ -64,13 +68,13 @@ TEST(WriterLockTest, CommitsAndWritersTakeTurns) {
     committed = ++order;
     lock.unlock_shared();
   });
-  while (lock.waiting() != 1) std::this_thread::yield();
+  EXPECT_TRUE(testing::wait_until([&] { return lock.waiting() == 1; }));
   std::thread writer([&] {
     ASSERT_TRUE(lock.lock(kLong));
     written = ++order;
     lock.unlock();
   });
-  while (lock.waiting() != 2) std::this_thread::yield();
+  EXPECT_TRUE(testing::wait_until([&] { return lock.waiting() == 2; }));
   lock.unlock();
   commit.join();
   writer.join();

@@ -29,7 +29,7 @@ inline std::string text(const MDB_val& value) {
   return std::string(static_cast<const char*>(value.mv_data), value.mv_size);
 }
 
-class Environments : public testing::Test {
+class Environments : public ::testing::Test {
  protected:
   static constexpr size_t kMapSize = size_t{64} << 20;
 

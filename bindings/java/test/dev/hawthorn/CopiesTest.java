@@ -230,7 +230,7 @@ class CopiesTest {
                 batch.deleteRange(tree, Range.of(Bytes.of(2L), Bytes.of(4L)));
                 db.write(batch);
             }
-            assertTrue(feed.next(Duration.ofSeconds(5)));
+            assertTrue(feed.next(Scratch.HANG_LIMIT));
             final Change put = feed.nextChange();
             assertEquals(Change.Type.PUT, put.type());
             assertEquals("t", put.tree());
@@ -253,7 +253,7 @@ class CopiesTest {
             replica.copy(db);
             final Feed feed = db.openFeed("feed");
             db.deleteRange(tree, Range.of(Bytes.of(10L), Bytes.of(20L)));
-            assertTrue(feed.next(Duration.ofSeconds(5)));
+            assertTrue(feed.next(Scratch.HANG_LIMIT));
             replica.apply(feed, Durability.DEFAULT);
             assertEquals(db.count(tree), target.count(target.findTree("t")));
             feed.acknowledge(feed.commitTimestamp());
@@ -261,7 +261,7 @@ class CopiesTest {
             assertEquals(feed.commitTimestamp(), replica.position());
 
             db.put(tree, b("l"), b("w"));
-            assertTrue(feed.next(Duration.ofSeconds(5)));
+            assertTrue(feed.next(Scratch.HANG_LIMIT));
             final List<byte[]> pieces = feed.encode();
             assertThrows(HawthornException.class,
                     () -> replica.apply(List.of(), Durability.DEFAULT));

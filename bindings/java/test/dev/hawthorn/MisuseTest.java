@@ -159,7 +159,7 @@ class MisuseTest {
                 threads.add(thread);
                 thread.start();
             }
-            while (calls.get() < 200) Thread.sleep(1);
+            assertTrue(Scratch.waitUntil(() -> calls.get() >= 200));
             db.close();
             for (Thread thread : threads) thread.join();
             assertEquals(0, wrong.get());

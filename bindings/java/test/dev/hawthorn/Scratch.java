@@ -30,9 +30,12 @@ final class Scratch {
         return Database.open(directory().resolve("db"), small());
     }
 
-    /** Looks again and again until it is so; false: it hangs. No test says how long things take. */
+    /** No wait lasts as long, but where something hangs: no test says how long things take. */
+    static final Duration HANG_LIMIT = Duration.ofMinutes(4);
+
+    /** Looks again and again until it is so; false: it hangs. */
     static boolean waitUntil(BooleanSupplier done) {
-        final long end = System.nanoTime() + Duration.ofMinutes(4).toNanos();
+        final long end = System.nanoTime() + HANG_LIMIT.toNanos();
         while (!done.getAsBoolean()) {
             if (System.nanoTime() - end > 0) return false;
             try {
