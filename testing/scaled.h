@@ -18,17 +18,17 @@ inline uint64_t environment_number(const char* name, uint64_t otherwise) {
 }
 
 // How many rounds a random test makes of those that it is worth making: HAWTHORN_SCALE quarters, 1
-// by default, and a quarter of that under a sanitizer, where each takes four times as long.
+// by default, and half of that under a sanitizer, where each takes three times as long.
 inline uint64_t scaled(uint64_t rounds) {
 #if defined(HAWTHORN_ASAN)
-  constexpr uint64_t kParts = 16;
+  constexpr uint64_t kParts = 8;
 #else
   constexpr uint64_t kParts = 4;
 #endif
   return (rounds * environment_number("HAWTHORN_SCALE", 1) + kParts - 1) / kParts;
 }
 
-// Whether all of them are made: HAWTHORN_SCALE is 4, or 16 under a sanitizer.
+// Whether all of them are made: HAWTHORN_SCALE is 4, or 8 under a sanitizer.
 inline bool is_whole() { return scaled(4) >= 4; }
 
 // The same for a sweep over places that are `step` apart: how far apart those that are visited are.

@@ -170,7 +170,7 @@ TEST(WalCrash, lives_that_end_at_random_moments) {
 }
 
 // Every operation of a whole life, recovery included, is once the last one: by one kind of crash,
-// or by each of them with HAWTHORN_SCALE=4 (16 under a sanitizer).
+// or by each of them with HAWTHORN_SCALE=4 (8 under a sanitizer).
 TEST(WalCrash, lives_that_end_at_every_disk_operation) {
   for (uint64_t nth = 1; nth <= 120; ++nth) {
     for (uint64_t kind = 0; kind < 3; ++kind) {

@@ -55,7 +55,7 @@ TEST(CutLives, syncs_that_are_left_out_are_found) {
   for (const char* const name :
        {"wal.", "data.", "manifest.", "directory", "keys", "copy.", "repository/"}) {
     SCOPED_TRACE(name);
-    // Every other one, or all of them with HAWTHORN_SCALE=4 (16 under a sanitizer).
+    // Every other one, or all of them with HAWTHORN_SCALE=4 (8 under a sanitizer).
     if (turn++ % 2 != 0 && !is_whole()) continue;
     const TempDirectory directory;
     CutOptions options;

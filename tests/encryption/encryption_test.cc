@@ -91,7 +91,7 @@ void run(const Encryption& encryption, Compression compression, Sightings* sight
 
 TEST(Encryption, nothing_is_readable) {
   for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
-    // Both with HAWTHORN_SCALE=4 (16 under a sanitizer): what is not compressed shows more.
+    // Both with HAWTHORN_SCALE=4 (8 under a sanitizer): what is not compressed shows more.
     if (compression != Compression::kNone && !is_whole()) continue;
     Sightings sightings(marks(), "MARK-of");
     run(encryption_of(), compression, &sightings);

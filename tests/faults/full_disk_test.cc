@@ -131,7 +131,7 @@ class FullDisk : public ::testing::Test {
   }
 };
 
-// Two of the six, or all of them with HAWTHORN_SCALE=4 (16 under a sanitizer).
+// Two of the six, or all of them with HAWTHORN_SCALE=4 (8 under a sanitizer).
 TEST_F(FullDisk, deletes_go_on_and_make_room) {
   uint64_t turn = 0;
   for (const uint64_t room : {14 * kMB, 20 * kMB, 40 * kMB}) {

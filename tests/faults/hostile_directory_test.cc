@@ -93,7 +93,7 @@ class HostileDirectory : public ::testing::Test {
     size_t turn = environment_number("HAWTHORN_SEED", 0);
     for (size_t at = from; at + 4 <= to && at + 4 <= bytes.size(); at += 4) {
       for (const uint64_t number : kExtremes) {
-        // All of them with HAWTHORN_SCALE=4 (16 under a sanitizer), or with three seeds.
+        // All of them with HAWTHORN_SCALE=4 (8 under a sanitizer), or with three seeds.
         if (turn++ % 3 != 0 && !is_whole()) continue;
         const size_t width = number > UINT32_MAX && at + 8 <= bytes.size() ? 8 : 4;
         const std::string before = bytes.substr(at, width);
