@@ -6,9 +6,10 @@
 #                                             N times, beside processes that take all processors
 #   scripts/chance.sh repeat N [PRESET [PATTERN]]
 #                                             each line of tests/waits.txt (those that match the
-#                                             regular expression) N times beside the same, two runs
-#                                             at once, each with a seed of its own (HAWTHORN_SEED);
-#                                             builds what these lines need in the preset (release)
+#                                             regular expression) N times beside the same, as many
+#                                             at once as HAWTHORN_TEST_JOBS says (4), each with a
+#                                             seed of its own (HAWTHORN_SEED); builds what these
+#                                             lines need in the preset (release)
 #   scripts/chance.sh delays [STAGE]...       the stages (asan and tsan) once, with random delays at
 #                                             the seams of src/os (src/os/delays.h); the seed is
 #                                             HAWTHORN_DELAYS, or a new one, which is printed
@@ -118,7 +119,8 @@ once() {
 
 # repeat_line COUNT TREE PROGRAM FILTER
 repeat_line() {
-  local count=$1 tree=$2 program=$3 filter=$4 started=$SECONDS i bad=0 name runs=() run
+  local count=$1 tree=$2 program=$3 filter=$4 started=$SECONDS i bad=0 name
+  local jobs=${HAWTHORN_TEST_JOBS:-4}
   name=$(basename "$program")-${filter//[^A-Za-z0-9_]/_}
   name=${name:0:80}
   if [ "$program" != ctest ] &&
@@ -126,16 +128,12 @@ repeat_line() {
     fail "repeat $program $filter: there is no such test"
     return
   fi
-  for ((i = 1; i <= count; i += 2)); do
-    runs=()
+  # The processes that take the processors never end, so `wait -n` waits for a run.
+  for ((i = 1; i <= count; ++i)); do
+    if ((i > jobs)); then wait -n || bad=$((bad + 1)); fi
     once "$tree" "$logs/$name-$i.log" "$i" "$program" "$filter" &
-    runs+=($!)
-    if [ "$i" -lt "$count" ]; then
-      once "$tree" "$logs/$name-$((i + 1)).log" "$((i + 1))" "$program" "$filter" &
-      runs+=($!)
-    fi
-    for run in "${runs[@]}"; do wait "$run" || bad=$((bad + 1)); done
   done
+  for ((i = count > jobs ? jobs : count; i > 0; --i)); do wait -n || bad=$((bad + 1)); done
   add chance_repeats "$count" "$bad"
   if [ "$bad" -eq 0 ]; then
     pass "repeat $program $filter: $count times ($((SECONDS - started)) s)"

@@ -39,12 +39,12 @@ def tests_of(folder):
 
 
 def makes_program(folder, program):
-    """Whether the folder's CMakeLists.txt does; a variable in a name may be anything."""
+    """Whether the folder's CMakeLists.txt does. A variable in a name is one character or more."""
     lists = folder / "CMakeLists.txt"
     if not lists.is_file():
         return False
     text = lists.read_text("utf-8")
-    names = [re.sub(r"\$\{\w+\}", "*", name) for name in PROGRAM.findall(text)]
+    names = [re.sub(r"\$\{\w+\}", "?*", name) for name in PROGRAM.findall(text)]
     for layer in LAYER.findall(text):
         names += [f"{layer}_test"] if any(folder.glob("*_test.cc")) else []
         names += ([f"{layer}_concurrency_test"]
@@ -103,11 +103,11 @@ class Waits(PlantedTree):
             """)
         self.plant("shims/b/src/b_test.cc", "TEST(B, works) {}\n")
         good = ("src/a/a_test *", "src/a/a_test A.works:Fixture.*:*Kinds.*:A*-*Kinds*",
-                "shims/b/b_test B.*", "ctest b.script", "# a comment", "")
+                "shims/b/b1_test B.*", "ctest b.script", "# a comment", "")
         self.assertEqual([], list(problems(self.root, "\n".join(good))))
         bad = ("src/a/a_concurrency_test *", "src/b/a_test *", "shims/b/c_test *",
                "src/a/a_test A.*:Gone.*", "src/a/a_test Kinds.*", "src/a/a_test *NoKinds.*",
-               "src/a/a_test B.*", "shims/b/b_test A.*", "ctest b.gone")
+               "src/a/a_test B.*", "shims/b/b_test B.*", "shims/b/b1_test A.*", "ctest b.gone")
         for line in bad:
             self.assertEqual(1, len(list(problems(self.root, line))), line)
 
