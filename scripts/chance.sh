@@ -145,7 +145,8 @@ repeat_line() {
 repeat() {
   local count=$1 preset=${2:-release} pattern=${3:-.} program filter lines=() targets=()
   local tree=build/$preset
-  if ! cmake --preset "$preset" >"$logs/build.log" 2>&1; then
+  if ! { shims/sqlite/fetch.sh debian build/sqlite && cmake --preset "$preset"; } \
+    >"$logs/build.log" 2>&1; then
     tail -n 20 "$logs/build.log"
     fail "configuration"
     return
