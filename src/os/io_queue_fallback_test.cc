@@ -102,9 +102,9 @@ TEST(IoQueueFallback, EntryDeniedToRingsInUse) {
     expect_in_child([&]() -> std::string {
       auto own_io = make_pool_io(1);
       auto queues = make_io_queues(own_io.get());
+      TestBuffer buffer(kReads * kBlockBytes);  // outlives the queue: it is written to until then
       auto queue = std::move(queues->create(32, IoBackend::kUring)).value();
       if (std::string wrong = check_reads(*queue, file); !wrong.empty()) return wrong;
-      TestBuffer buffer(kReads * kBlockBytes);
       queue->submit(random_blocks(file, buffer, kReads, 4));
       if (!deny_system_call(SYS_io_uring_enter, EPERM)) return "no filter";
       if (!reaped) return "";  // the destructor has to wait for what is in flight
