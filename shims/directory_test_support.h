@@ -1,7 +1,7 @@
 #pragma once
-// A new directory for a test, in the one for temporary files.
+// A new directory for a test, in the one for temporary files, and a working directory for a while.
 //
-// Used by tests, which remove it. Threads: any.
+// Used by tests, which remove it. Threads: any; all have the same working directory.
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,5 +18,17 @@ inline std::string make_test_directory() {
   }
   return name;
 }
+
+// The working directory of the process, until this object goes.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+  ~WorkingDirectory() { std::filesystem::current_path(before_); }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
 
 }  // namespace hawthorn

@@ -146,10 +146,13 @@ class HAWTHORN_EXPORT Db {
  public:
   class HAWTHORN_HIDDEN Impl;
 
-  // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database).
+  // Opens, and creates or recovers as needed. Costs O(manifest + log), not O(database). What a
+  // relative path means is settled here, and the directory is held until the object goes: the
+  // database goes on in it when the process changes its working directory, and when the directory
+  // is renamed or something is mounted on it. Of several that create it at once one has it.
   // Errors: kNotFound; kBusy when another process has it open (follower.h reads beside it);
   // kNotSupported for a newer format; kCorruption (file and offset named); kInvalidArgument for
-  // options out of range; kReadOnly for a directory without write permission.
+  // options out of range and an empty path; kReadOnly for a directory without write permission.
   static Result<std::unique_ptr<Db>> open(const std::string& path, const Options& options);
 
   // Removes the files of a database, and the directory when nothing else is in it; clears the
@@ -523,6 +526,8 @@ class HAWTHORN_EXPORT Db {
   // kTooOld for a follower whose view was given up.
   Result<CheckReport> check(const CheckOptions& options = {});
 
+  // From the root, as it was when the database was opened. It goes on in that directory when the
+  // process changes its own, and when the directory is renamed or something is mounted on it.
   const std::string& path() const;
 
   // As open, on another machine than the real one. For the project's own tests: it needs headers

@@ -105,6 +105,7 @@ Status BackupRepository::Impl::open_header(bool empty) {
 Status BackupRepository::Impl::open() {
   os::FileSystem& files = *machine.files;
   if (Status s = db::make_durable_directory(files, directory); !s.ok()) return s;
+  if (Status s = home->hold(); !s.ok()) return s;
   Result<std::vector<std::string>> names = files.list(directory);
   if (!names.ok()) return names.status();
   bool empty = true;
@@ -116,7 +117,7 @@ Status BackupRepository::Impl::open() {
     }
     empty &= made;
   }
-  auto file = files.open_file(path_of(db::kLockName), {.create = true});
+  auto file = files.open_file(path_of(db::kLockName), {.create = true, .locks = true});
   if (!file.ok()) return file.status();
   if (Status s = (*file)->lock_exclusive(); !s.ok()) {
     if (!s.is(StatusCode::kBusy)) return s;
@@ -482,7 +483,9 @@ Result<std::unique_ptr<BackupRepository>> BackupRepository::open(const std::stri
 
 Result<std::unique_ptr<BackupRepository>> BackupRepository::open_on(const os::Machine& machine,
                                                                     const std::string& directory) {
-  auto impl = std::make_unique<Impl>(machine, directory);
+  auto place = os::Place::of(machine, directory);
+  if (!place.ok()) return place.status();
+  auto impl = std::make_unique<Impl>(*std::move(place));
   if (Status s = impl->open(); !s.ok()) return s;
   return std::unique_ptr<BackupRepository>(new BackupRepository(std::move(impl)));
 }

@@ -25,13 +25,13 @@
 #include "db/copy_sink.h"
 #include "format/backup_layout.h"
 #include "hawthorn/backup.h"
-#include "os/machine.h"
+#include "os/place.h"
 #include "os/sync.h"
 
 namespace hawthorn {
 
 struct BackupRepository::Impl {
-  Impl(const os::Machine& on, std::string where) : machine(on), directory(std::move(where)) {}
+  explicit Impl(std::unique_ptr<os::Place> where) : home(std::move(where)) {}
 
   Status open();
   // Ascending.
@@ -56,8 +56,9 @@ struct BackupRepository::Impl {
   bool has(const format::BackupPart& part, std::map<uint64_t, uint64_t>* sizes);
   std::string path_of(std::string_view name) const { return directory + "/" + std::string(name); }
 
-  const os::Machine machine;
-  const std::string directory;
+  const std::unique_ptr<os::Place> home;
+  const os::Machine& machine = home->machine();
+  const std::string& directory = home->path();
   os::Mutex mutex;
   std::unique_ptr<os::File> lock;
   uint64_t salt = 0;

@@ -22,11 +22,6 @@ Status damaged(std::string_view name) {
 
 Catalog::~Catalog() = default;
 
-void Catalog::abandon() {
-  os::MutexLock lock(mutex_);
-  for (auto& [id, tree] : trees_) static_cast<void>(tree.release());
-}
-
 // ---- Trees
 
 // What it is a clone of is pinned.

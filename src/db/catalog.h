@@ -76,8 +76,6 @@ class Catalog : public txn::TreeKeeper {
   // The log is replayed. Copies the names of older databases, and finds what no name leads to.
   // Trees that had a name at one of the timestamps `kept` stay. Errors: those of a commit.
   Status finish_open(const txn::Services& services, bool read_only, std::vector<format::Lsn> kept);
-  // After a fork: leaves everything where it is.
-  void abandon();
   std::function<void(tree::TreeState*)> large_delta;  // of each tree
   std::function<void()> tell_layers = [] {};          // that some are committed
   std::function<void()> tell_expires = [] {};         // that a tree's entries end

@@ -75,7 +75,7 @@ class ComparedKeys final : public format::ComparedSortKeys {
   tree::TreeState* tree_ = nullptr;
 
   os::Mutex making_;
-  std::string last_made_ GUARDED_BY(making_);  // its label
+  std::string last_made_ GUARDED_BY(making_);   // its label
   bool published_ GUARDED_BY(making_) = false;  // the tree, or it stood
 
   os::Mutex cache_mutex_;  // innermost; the comparison is called under it

@@ -30,10 +30,9 @@ Status make_durable_directory(os::FileSystem& files, const std::string& director
 // Whether nothing is there that is not ours to remove; `lock` alone is what a copy leaves that was
 // interrupted before it had its marker.
 Status CopyDirectory::look(std::vector<std::string>* names) {
-  os::FileSystem& files = *machine_.files;
-  Result<bool> marked = files.exists(join(directory_, kIncompleteName));
+  Result<bool> marked = files().exists(join(directory_, kIncompleteName));
   if (!marked.ok()) return marked.status();
-  Result<std::vector<std::string>> found = files.list(directory_);
+  Result<std::vector<std::string>> found = files().list(directory_);
   if (!found.ok()) return found.status();
   *names = std::move(*found);
   for (const std::string& name : *names) {
@@ -44,15 +43,14 @@ Status CopyDirectory::look(std::vector<std::string>* names) {
 }
 
 Status CopyDirectory::take_lock() {
-  const std::string path = join(directory_, kLockName);
-  auto file = machine_.files->open_file(path, {.create = true});
+  auto file = files().open_file(join(directory_, kLockName), {.create = true, .locks = true});
   if (!file.ok()) return file.status();
   Status locked = (*file)->lock_exclusive();
   if (!locked.ok() && !locked.is(StatusCode::kBusy)) return locked;
   // Who destroys a database removes the file while he has its lock.
-  const Result<bool> there = machine_.files->exists(path);
-  if (!there.ok()) return there.status();
-  if (!locked.ok() || !*there) {
+  const Result<bool> named = (*file)->has_name();
+  if (!named.ok()) return named.status();
+  if (!locked.ok() || !*named) {
     return Status(StatusCode::kBusy, directory_ + " is in use by another process, or by this one");
   }
   lock_ = std::move(*file);
@@ -60,8 +58,12 @@ Status CopyDirectory::take_lock() {
 }
 
 Status CopyDirectory::prepare() {
-  os::FileSystem& files = *machine_.files;
-  if (Status s = make_durable_directory(files, directory_); !s.ok()) return s;
+  auto place = os::Place::of(machine_, directory_);
+  if (!place.ok()) return place.status();
+  place_ = *std::move(place);
+  directory_ = place_->path();
+  if (Status s = make_durable_directory(files(), directory_); !s.ok()) return s;
+  if (Status s = place_->hold(); !s.ok()) return s;
   // The first look only spares a directory that is somebody else's a file named `lock`.
   std::vector<std::string> names;
   if (Status s = look(&names); !s.ok()) return s;
@@ -69,18 +71,18 @@ Status CopyDirectory::prepare() {
   if (Status s = take_lock(); !s.ok()) return s;
   if (Status s = look(&names); !s.ok()) return s;
   {
-    auto marker = files.open_file(join(directory_, kIncompleteName), {.create = true});
+    auto marker = files().open_file(join(directory_, kIncompleteName), {.create = true});
     if (!marker.ok()) return marker.status();
     if (Status s = (*marker)->sync_data(); !s.ok()) return s;
   }
-  if (Status s = files.sync_directory(directory_); !s.ok()) return s;
+  if (Status s = files().sync_directory(directory_); !s.ok()) return s;
   bool removed = false;
   for (const std::string& name : names) {
     if (name == kIncompleteName || name == kLockName) continue;
-    if (Status s = files.remove(join(directory_, name)); !s.ok()) return s;
+    if (Status s = files().remove(join(directory_, name)); !s.ok()) return s;
     removed = true;
   }
-  return removed ? files.sync_directory(directory_) : Status();
+  return removed ? files().sync_directory(directory_) : Status();
 }
 
 Status CopyDirectory::begin(std::string_view name, uint64_t bytes, bool reserve) {
@@ -88,8 +90,7 @@ Status CopyDirectory::begin(std::string_view name, uint64_t bytes, bool reserve)
     return Status(StatusCode::kCorruption,
                   "the backup has a file that no database has: " + std::string(name));
   }
-  auto file =
-      machine_.files->open_file(join(directory_, name), {.create = true, .exclusive = true});
+  auto file = files().open_file(join(directory_, name), {.create = true, .exclusive = true});
   if (!file.ok()) return file.status();
   file_ = std::move(*file);
   return reserve ? file_->allocate(0, bytes) : file_->truncate(bytes);
@@ -118,11 +119,10 @@ Status CopyDirectory::end() {
 }
 
 Status CopyDirectory::finish() {
-  os::FileSystem& files = *machine_.files;
-  if (Status s = files.sync_directory(directory_); !s.ok()) return s;
+  if (Status s = files().sync_directory(directory_); !s.ok()) return s;
   HAWTHORN_TEST_POINT("copy.before_unmark");
-  if (Status s = files.remove(join(directory_, kIncompleteName)); !s.ok()) return s;
-  if (Status s = files.sync_directory(directory_); !s.ok()) return s;
+  if (Status s = files().remove(join(directory_, kIncompleteName)); !s.ok()) return s;
+  if (Status s = files().sync_directory(directory_); !s.ok()) return s;
   lock_.reset();
   return {};
 }

@@ -18,6 +18,7 @@
 
 #include "db/copy_sink.h"
 #include "db/incomplete.h"
+#include "os/place.h"
 
 namespace hawthorn::db {
 
@@ -26,7 +27,8 @@ Status make_durable_directory(os::FileSystem& files, const std::string& director
 
 class CopyDirectory : public CopySink {
  public:
-  // share: takes blocks over from other files, where the file system can do that.
+  // share: takes blocks over from other files, which are opened by this machine, where the file
+  // system can do that.
   CopyDirectory(const os::Machine& machine, std::string directory, bool share = false)
       : machine_(machine), directory_(std::move(directory)), share_(share) {}
 
@@ -43,9 +45,12 @@ class CopyDirectory : public CopySink {
   Status look(std::vector<std::string>* names);
   Status take_lock();
 
+  os::FileSystem& files() { return place_->files(); }
+
   const os::Machine& machine_;
-  const std::string directory_;
+  std::string directory_;  // from the root, once it is prepared
   const bool share_;
+  std::unique_ptr<os::Place> place_;  // null until then
   std::unique_ptr<os::File> lock_;
   std::unique_ptr<os::File> file_;
   std::unique_ptr<os::File> shared_;  // whose blocks it takes over

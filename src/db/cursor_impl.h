@@ -27,6 +27,7 @@ class Cursor::Impl : public txn::OpenWalk {
   Impl(Db::Impl* db, Snapshot own, tree::TreeState* state, const tree::ReadView& view,
        const CursorOptions& options, txn::ReadSet* reads, uint64_t now_ms);
   ~Impl() override;
+  bool inherited() const { return db_->inherited(); }
 
   bool first();
   bool last();

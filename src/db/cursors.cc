@@ -187,9 +187,20 @@ Result<uint64_t> count_range(tree::TreeState* state, const tree::ReadView& view,
 Cursor::Cursor() = default;
 Cursor::Cursor(Status error) : error_(std::move(error)) {}
 Cursor::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Cursor::~Cursor() = default;
+Cursor::~Cursor() {
+  // What it holds in a child of fork is the parent's.
+  if (impl_ != nullptr && impl_->inherited()) static_cast<void>(impl_.release());
+}
 Cursor::Cursor(Cursor&&) noexcept = default;
-Cursor& Cursor::operator=(Cursor&&) noexcept = default;
+Cursor& Cursor::operator=(Cursor&& other) noexcept {
+  Cursor before = std::move(*this);
+  impl_ = std::move(other.impl_);
+  error_ = std::move(other.error_);
+  key_ = other.key_;
+  value_ = other.value_;
+  valid_ = other.valid_;
+  return *this;
+}
 
 bool Cursor::publish(bool found) {
   valid_ = found;

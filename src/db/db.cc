@@ -30,7 +30,11 @@ namespace hawthorn {
 // ---- Open, close
 
 Db::Db(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Db::~Db() = default;
+Db::~Db() {
+  // Its threads exist in the parent only, and its locks are as those left them: all stays where it
+  // is.
+  if (impl_->inherited()) static_cast<void>(impl_.release());
+}
 
 Result<std::unique_ptr<Db>> Db::open(const std::string& path, const Options& options) {
   return open_on(os::real_machine(), path, options);
@@ -38,7 +42,9 @@ Result<std::unique_ptr<Db>> Db::open(const std::string& path, const Options& opt
 
 Result<std::unique_ptr<Db>> Db::open_on(const os::Machine& machine, const std::string& path,
                                         const Options& options) {
-  auto impl = std::make_unique<Impl>(machine, path, options);
+  Result<std::string> from_root = machine.files->absolute(path);
+  if (!from_root.ok()) return from_root.status();
+  auto impl = std::make_unique<Impl>(machine, *std::move(from_root), options);
   if (Status s = impl->open(); !s.ok()) return s;
   return std::unique_ptr<Db>(new Db(std::move(impl)));
 }
@@ -390,6 +396,7 @@ Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
 void Snapshot::reset() {
   if (db_ == nullptr) return;
   auto* impl = static_cast<Db::Impl*>(std::exchange(db_, nullptr));
+  if (impl->inherited()) return;
   impl->snapshots_->remove(slot_);
   impl->let_go();
 }

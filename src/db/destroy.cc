@@ -6,6 +6,7 @@
 #include "db/incomplete.h"
 #include "db/key_store.h"
 #include "db/manifest_files.h"
+#include "os/place.h"
 #include "space/device_image.h"
 
 namespace hawthorn {
@@ -48,18 +49,26 @@ Status clear_devices(const os::Machine& real, const std::string& path,
 }
 }  // namespace
 
-Status Db::destroy(const std::string& path, const Encryption& encryption) {
-  const os::Machine& machine = os::real_machine();
+Status Db::destroy(const std::string& named, const Encryption& encryption) {
+  const auto place = os::Place::of(os::real_machine(), named);
+  if (!place.ok()) return place.status();
+  if (Status s = (*place)->hold(); !s.ok() && !s.is_not_found()) return s;
+  const os::Machine& machine = (*place)->machine();
+  const std::string& path = (*place)->path();
   if (Status s = db::refuse_incomplete(machine, path); !s.ok()) return s;
   Result<bool> there = db::Manifest::exists(machine, path);
   if (!there.ok()) return there.status();
   if (!*there) return Status(StatusCode::kNotFound, path + " holds no database");
   os::OpenFlags flags;
   flags.create = true;
+  flags.locks = true;
   Result<std::unique_ptr<os::File>> lock =
       machine.files->open_file(db::join(path, db::kLockName), flags);
   if (!lock.ok()) return lock.status();
   if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
+  const Result<bool> has_name = (*lock)->has_name();
+  if (!has_name.ok()) return has_name.status();
+  if (!*has_name) return Status(StatusCode::kNotFound, path + " holds no database any more");
   if (Status s = db::refuse_incomplete(machine, path); !s.ok()) return s;
   const Result<bool> followed = db::FollowerRegistry::any(machine, path);
   if (!followed.ok()) return followed.status();

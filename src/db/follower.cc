@@ -7,6 +7,7 @@
 
 #include "db/copy_directory.h"
 #include "db/impl.h"
+#include "os/place.h"
 #include "os/test_point.h"
 
 namespace hawthorn {
@@ -51,8 +52,8 @@ FollowerOptions FollowerOptions::of(const Options& options) {
 
 class Follower::Impl {
  public:
-  Impl(const os::Machine& machine, std::string path, const FollowerOptions& options)
-      : machine_(machine), path_(std::move(path)), options_(options_of(options)) {}
+  Impl(std::unique_ptr<os::Place> place, const FollowerOptions& options)
+      : place_(std::move(place)), options_(options_of(options)) {}
 
   Status make_view() EXCLUDES(refresh_mutex_) {
     os::MutexLock lock(refresh_mutex_);
@@ -71,8 +72,9 @@ class Follower::Impl {
     return db.impl_->sequencer_->visible().load(std::memory_order_acquire);
   }
 
-  const os::Machine machine_;
-  const std::string path_;
+  const std::unique_ptr<os::Place> place_;
+  const os::Machine& machine_ = place_->machine();
+  const std::string& path_ = place_->path();
   const Options options_;
   os::Mutex refresh_mutex_;  // before the other one
   mutable os::Mutex view_mutex_;
@@ -134,7 +136,10 @@ Result<std::unique_ptr<Follower>> Follower::open(const std::string& path,
 Result<std::unique_ptr<Follower>> Follower::open_on(const os::Machine& machine,
                                                     const std::string& path,
                                                     const FollowerOptions& options) {
-  auto impl = std::make_unique<Impl>(machine, path, options);
+  auto place = os::Place::of(machine, path);
+  if (!place.ok()) return place.status();
+  if (Status s = (*place)->hold(); !s.ok() && !s.is_not_found()) return s;
+  auto impl = std::make_unique<Impl>(*std::move(place), options);
   if (Status s = impl->make_view(); !s.ok()) return s;
   return std::unique_ptr<Follower>(new Follower(std::move(impl)));
 }

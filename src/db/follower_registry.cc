@@ -28,7 +28,7 @@ std::span<const char> bytes_of(const Record& record) {
 // Opens the file, whole and of the right size. Null: there was no space to make it so.
 Result<std::unique_ptr<os::File>> open_whole(const os::Machine& machine,
                                              const std::string& directory) {
-  auto file = machine.files->open_file(path_of(directory), {.create = true});
+  auto file = machine.files->open_file(path_of(directory), {.create = true, .locks = true});
   if (!file.ok()) {
     if (file.status().is(StatusCode::kNoSpace)) return std::unique_ptr<os::File>();
     return file.status();
@@ -161,7 +161,7 @@ std::vector<FollowerStats> FollowerRegistry::list() {
 }
 
 Result<bool> FollowerRegistry::any(const os::Machine& machine, const std::string& directory) {
-  auto file = machine.files->open_file(path_of(directory), {});
+  auto file = machine.files->open_file(path_of(directory), {.locks = true});
   if (!file.ok()) {
     if (file.status().is_not_found()) return false;
     return file.status();
@@ -179,7 +179,7 @@ Result<bool> FollowerRegistry::any(const os::Machine& machine, const std::string
 
 Result<std::unique_ptr<FollowerClaim>> FollowerClaim::make(const os::Machine& machine,
                                                            const std::string& directory) {
-  auto file = machine.files->open_file(path_of(directory), {});
+  auto file = machine.files->open_file(path_of(directory), {.locks = true});
   if (!file.ok()) {
     if (!file.status().is_not_found()) {
       return Status(file.status().code(),

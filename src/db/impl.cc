@@ -5,7 +5,6 @@
 #include "db/scrub.h"
 #include "os/epoch.h"
 #include "os/fork.h"
-#include "os/posix_file.h"
 
 namespace hawthorn {
 
@@ -14,9 +13,7 @@ std::atomic<uint64_t> next_instance{1};
 }  // namespace
 
 Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
-    : files_(options.file_mode == os::kPrivateFileMode || machine.files != &os::posix_file_system()
-                 ? nullptr
-                 : os::posix_file_system_of_mode(options.file_mode)),
+    : files_(machine.files->of_directory(path, options.file_mode)),
       events_(options.listeners.empty()
                   ? nullptr
                   : std::make_unique<db::Events>(options.listeners, options.log)),
@@ -34,24 +31,6 @@ Db::Impl::Impl(const os::Machine& machine, std::string path, Options options)
 }
 
 Db::Impl::~Impl() {
-  if (fork_generation_ != os::fork_generation()) {
-    // The threads and locks of these parts exist in the parent only: leave everything where it is.
-    prepared_.leak_all();
-    static_cast<void>(layer_merger_.release());
-    static_cast<void>(scheduler_.release());
-    static_cast<void>(counters_.release());
-    static_cast<void>(filters_.release());
-    static_cast<void>(expiry_.release());
-    static_cast<void>(publisher_.release());
-    static_cast<void>(log_.release());
-    static_cast<void>(manifest_.release());
-    if (catalog_ != nullptr) catalog_->abandon();
-    static_cast<void>(residency_.release());
-    static_cast<void>(arena_.release());
-    static_cast<void>(events_.release());
-    static_cast<void>(view_.release());
-    return;
-  }
   // Callbacks may still call, and are told that it is closed.
   if (events_ != nullptr) static_cast<void>(events_->pause().ok());
   if (filters_ != nullptr) filters_->stop();
@@ -107,7 +86,7 @@ void Db::Impl::log(LogLevel level, std::string_view message) const {
 }
 
 Status Db::Impl::usable() const {
-  if (fork_generation_ != os::fork_generation()) {
+  if (inherited()) {
     return Status(StatusCode::kForked, "this database was opened by the parent process");
   }
   if (closed_.load(std::memory_order_acquire))

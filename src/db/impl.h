@@ -36,6 +36,7 @@
 #include "db/stored_key.h"
 #include "db/view.h"
 #include "hawthorn/db.h"
+#include "os/fork.h"
 #include "os/io_limit.h"
 #include "space/devices.h"
 #include "txn/transaction.h"
@@ -100,6 +101,8 @@ class Db::Impl {
   Result<format::TreeShape::Order> key_order(std::string_view name, bool compared, char rows);
   // Among the options'; null: none.
   const KeyComparator* comparator(std::string_view name) const;
+  // Whether this process is a child of the one that opened it.
+  bool inherited() const { return fork_generation_ != os::fork_generation(); }
   // OK, or why no call may run: kForked, kClosed; of a view kTooOld.
   Status usable() const;
   // What a read tells that has ended so: of a view, bytes that were given away are no damage.
@@ -142,7 +145,7 @@ class Db::Impl {
   void hold() { held_.fetch_add(1, std::memory_order_relaxed); }
   void let_go() { held_.fetch_sub(1, std::memory_order_relaxed); }
 
-  std::unique_ptr<os::FileSystem> files_;  // null: those of the machine, and its mode
+  std::unique_ptr<os::FileSystem> files_;  // of the directory, and of its mode; null: the machine's
   std::unique_ptr<db::Events> events_;     // null: nobody listens; before all that tells
   os::IoLimit background_io_;
   const std::unique_ptr<os::DataKeys> keys_;  // null: not encrypted
@@ -197,6 +200,7 @@ class Db::Impl {
 
  private:
   Status open_all(Opened* opened);
+  Status check_no_remains(bool beginning) const;
   Status close_all();
   void complete_event(os::Event& event) const;
   os::Machine with_hooks(const os::Machine& machine);

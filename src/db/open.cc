@@ -13,7 +13,6 @@
 #include "db/replay.h"
 #include "db/scrub.h"
 #include "os/epoch.h"
-#include "os/posix_file.h"
 #include "os/test_point.h"
 
 namespace hawthorn {
@@ -45,6 +44,7 @@ wal::LogOptions log_options(size_t budget_bytes, bool direct) {
 Status Db::Impl::lock_directory(bool exists) {
   os::OpenFlags flags;
   flags.create = !options_.read_only && !exists;
+  flags.locks = true;
   flags.read_only = options_.read_only;
   Result<std::unique_ptr<os::File>> file =
       machine_.files->open_file(db::join(path_, db::kLockName), flags);
@@ -66,7 +66,33 @@ Status Db::Impl::lock_directory(bool exists) {
                       " is open in another process (or opened twice in this one); Follower reads "
                       "beside it");
   }
+  // Who destroys a database removes the file while he has its lock.
+  const Result<bool> named = (*file)->has_name();
+  if (!named.ok()) return named.status();
+  if (!*named) {
+    return Status(StatusCode::kBusy,
+                  path_ + ": another process has removed the database meanwhile");
+  }
   lock_ = std::move(file).value();
+  return {};
+}
+
+// Files of a database that has no superblock are not overwritten. `beginning`: before the lock is
+// taken, when somebody else may be making the database just now.
+Status Db::Impl::check_no_remains(bool beginning) const {
+  Result<std::vector<std::string>> names = machine_.files->list(path_);
+  if (!names.ok()) return names.status();
+  const bool lock = std::find(names->begin(), names->end(), db::kLockName) != names->end();
+  if (beginning && lock) return {};
+  for (const std::string& name : *names) {
+    // A process that died while it created the database may have left the probe for direct I/O.
+    if (name == "data.probe") continue;
+    if (space::is_data_file(name) || wal::is_log_file(name)) {
+      return Status(StatusCode::kCorruption, path_ + " holds " + name +
+                                                 ", but no superblock: it may be what is left of "
+                                                 "a database, and is not overwritten");
+    }
+  }
   return {};
 }
 
@@ -139,6 +165,8 @@ Status Db::Impl::open_all(Opened* event) {
   if (Status s = check_merge_operators(); !s.ok()) return s;
   if (Status s = check_key_orders(); !s.ok()) return s;
   if (options_.durability == Durability::kDefault) options_.durability = Durability::kFull;
+  const Status held = machine_.files->hold();
+  if (!held.ok() && !held.is_not_found()) return held;
   if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
   Result<bool> there = db::Manifest::exists(machine_, path_);
   if (!there.ok()) return there.status();
@@ -155,17 +183,8 @@ Status Db::Impl::open_all(Opened* event) {
     const std::string parent =
         slash == std::string::npos ? "." : path_.substr(0, std::max<size_t>(slash, 1));
     if (Status s = machine_.files->sync_directory(parent); !s.ok()) return s;
-    Result<std::vector<std::string>> names = machine_.files->list(path_);
-    if (!names.ok()) return names.status();
-    for (const std::string& name : *names) {
-      // A process that died while it created the database may have left the probe for direct I/O.
-      if (name == "data.probe") continue;
-      if (space::is_data_file(name) || wal::is_log_file(name)) {
-        return Status(StatusCode::kCorruption, path_ + " holds " + name +
-                                                   ", but no superblock: it may be what is left of "
-                                                   "a database, and is not overwritten");
-      }
-    }
+    if (Status s = machine_.files->hold(); !s.ok()) return s;
+    if (Status s = check_no_remains(true); !s.ok()) return s;
   } else if (options_.error_if_exists) {
     return Status(StatusCode::kInvalidArgument, path_ + " holds a database already");
   }
@@ -174,11 +193,20 @@ Status Db::Impl::open_all(Opened* event) {
     if (Status s = lock_directory(*there); !s.ok()) return s;
     // What was looked at before may have changed until nobody else could change it.
     if (Status s = db::refuse_incomplete(machine_, path_); !s.ok()) return s;
-    const Result<bool> still = db::Manifest::exists(machine_, path_);
-    if (!still.ok()) return still.status();
-    if (*still != *there) {
+    const Result<bool> now = db::Manifest::exists(machine_, path_);
+    if (!now.ok()) return now.status();
+    if (!*now && *there) {
       return Status(StatusCode::kBusy,
-                    path_ + ": another process has made or removed the database meanwhile");
+                    path_ + ": another process has removed the database meanwhile");
+    }
+    // Of several processes that create it one does, and the others have what it made.
+    if (*now && !*there && options_.error_if_exists) {
+      return Status(StatusCode::kInvalidArgument, path_ + " holds a database already");
+    }
+    there = *now;
+    event->created = !*there;
+    if (!*there) {
+      if (Status s = check_no_remains(false); !s.ok()) return s;
     }
   }
 
@@ -381,10 +409,10 @@ Status Db::Impl::open_all(Opened* event) {
   const uint64_t batch = state.last_batch;
   // Who may read must be able to say what is read: that file may be written by the same users.
   os::Machine shared = machine_;
-  std::unique_ptr<os::FileSystem> shared_files;
-  if (files_ != nullptr) {
-    shared_files =
-        os::posix_file_system_of_mode(options_.file_mode | (options_.file_mode & 0444) >> 1);
+  const std::unique_ptr<os::FileSystem> shared_files =
+      machine_.files->of_directory(path_, options_.file_mode | (options_.file_mode & 0444) >> 1);
+  if (shared_files != nullptr) {
+    if (Status s = shared_files->hold(); !s.ok()) return s;
     shared.files = shared_files.get();
   }
   auto followers = db::FollowerRegistry::open(
@@ -495,7 +523,11 @@ Status Db::Impl::open_devices(db::LoadedManifest& loaded, bool exists) {
   if (!on_devices && options_.devices.empty()) return {};
   space::DeviceOptions options;
   options.directory = path_;
-  options.paths = options_.devices;
+  for (const std::string& path : options_.devices) {
+    Result<std::string> from_root = machine_.files->absolute(path);
+    if (!from_root.ok()) return from_root.status();
+    options.paths.push_back(*std::move(from_root));
+  }
   options.records = loaded.state.devices;
   options.uuid_low = loaded.uuid_low;
   options.uuid_high = loaded.uuid_high;

@@ -46,7 +46,7 @@ Status PinnedValues::add_block(size_t bytes) {
     block.bytes =
         align_up(std::max(std::clamp(mapped_bytes_, kFileBytesMin, kFileBytesMax), bytes), 4096);
     Result<std::unique_ptr<os::TemporaryMapping>> file =
-        os::TemporaryMapping::create(directory_, block.bytes);
+        os::TemporaryMapping::create(files_.held_descriptor(), block.bytes);
     if (!file.ok()) return file.status();
     if (!blocks_.empty() && blocks_.back().file != nullptr) blocks_.back().file->let_go();
     block.file = std::move(*file);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "hawthorn/status.h"
+#include "os/file.h"
 #include "os/temporary.h"
 #include "tree/residency.h"
 
@@ -26,8 +27,8 @@ namespace hawthorn::db {
 
 class PinnedValues {
  public:
-  PinnedValues(tree::Residency* residency, os::Arena* arena, const std::string& directory)
-      : residency_(residency), arena_(arena), directory_(directory) {}
+  PinnedValues(tree::Residency* residency, os::Arena* arena, const os::FileSystem& files)
+      : residency_(residency), arena_(arena), files_(files) {}
   ~PinnedValues() { clear(); }
   PinnedValues(const PinnedValues&) = delete;
   PinnedValues& operator=(const PinnedValues&) = delete;
@@ -58,7 +59,7 @@ class PinnedValues {
 
   tree::Residency* const residency_;
   os::Arena* const arena_;
-  const std::string& directory_;
+  const os::FileSystem& files_;
   std::vector<Block> blocks_;
   char* at_ = nullptr;
   size_t left_ = 0;

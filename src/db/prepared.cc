@@ -121,9 +121,4 @@ void PreparedTransactions::abandon_all() {
   entries_.clear();
 }
 
-void PreparedTransactions::leak_all() {
-  os::MutexLock lock(mutex_);
-  for (auto& [id, entry] : entries_) static_cast<void>(entry.txn.release());
-}
-
 }  // namespace hawthorn::db

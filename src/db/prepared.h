@@ -67,8 +67,6 @@ class PreparedTransactions {
   void finish_end(std::string_view id, std::unique_ptr<txn::Txn> txn);
 
   void abandon_all();
-  // In a process that was forked, where nothing may be touched.
-  void leak_all();
 
  private:
   struct Entry {

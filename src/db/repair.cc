@@ -71,7 +71,7 @@ bool Repair::is_inside_source() const {
     path.resize(slash);
     std::string above = path + "/";
     for (int depth = 0; depth < kDepthMax; ++depth, above += "../") {
-      auto lock = machine_.files->open_file(above + kLockName, {.read_only = true});
+      auto lock = machine_.files->open_file(above + kLockName, {.read_only = true, .locks = true});
       if (lock.ok() && (*lock)->lock_exclusive().is(StatusCode::kBusy)) return true;
     }
   }
@@ -90,7 +90,8 @@ Status Repair::begin() {
       });
   if (!any) return Status(StatusCode::kNotFound, source_.directory() + " holds no database");
   if (Status s = refuse_incomplete(machine_, source_.directory()); !s.ok()) return s;
-  auto lock = files.open_file(join(source_.directory(), kLockName), {.read_only = true});
+  auto lock =
+      files.open_file(join(source_.directory(), kLockName), {.read_only = true, .locks = true});
   if (lock.ok()) {
     if (Status s = (*lock)->lock_exclusive(); !s.ok()) return s;
     lock_ = std::move(lock).value();
@@ -499,7 +500,11 @@ Result<RepairReport> Db::repair(const std::string& source, const std::string& ta
 
 Result<RepairReport> Db::repair_on(const os::Machine& machine, const std::string& source,
                                    const std::string& target, const RepairOptions& options) {
-  return db::Repair(machine, source, target, options).run();
+  const Result<std::string> from = machine.files->absolute(source);
+  if (!from.ok()) return from.status();
+  const Result<std::string> to = machine.files->absolute(target);
+  if (!to.ok()) return to.status();
+  return db::Repair(machine, *from, *to, options).run();
 }
 
 }  // namespace hawthorn

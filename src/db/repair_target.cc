@@ -119,7 +119,7 @@ Status RepairTarget::begin() {
   if (!mark.ok()) return mark.status();
   if (Status s = (*mark)->sync_data(); !s.ok()) return s;
   // As a database that is open: neither another repair nor who would create one is here meanwhile.
-  auto file = files.open_file(join(directory_, kLockName), {.create = true});
+  auto file = files.open_file(join(directory_, kLockName), {.create = true, .locks = true});
   if (!file.ok()) return file.status();
   if (Status s = (*file)->lock_exclusive(); !s.ok()) return s;
   lock_ = std::move(file).value();

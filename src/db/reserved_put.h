@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "os/file.h"
 #include "os/temporary.h"
 #include "tree/residency.h"
 
@@ -20,8 +21,8 @@ namespace hawthorn::db {
 
 class ReservedPut {
  public:
-  ReservedPut(tree::Residency* residency, os::Arena* arena, const std::string& directory)
-      : residency_(residency), arena_(arena), directory_(directory) {}
+  ReservedPut(tree::Residency* residency, os::Arena* arena, const os::FileSystem& files)
+      : residency_(residency), arena_(arena), files_(files) {}
   ~ReservedPut() { drop(); }
   ReservedPut(const ReservedPut&) = delete;
   ReservedPut& operator=(const ReservedPut&) = delete;
@@ -41,7 +42,7 @@ class ReservedPut {
       std::memset(memory_, 0, size);
     } else if (size > 0) {
       Result<std::unique_ptr<os::TemporaryMapping>> file =
-          os::TemporaryMapping::create(directory_, align_up(size, 4096));
+          os::TemporaryMapping::create(files_.held_descriptor(), align_up(size, 4096));
       if (!file.ok()) return file.status();
       file_ = std::move(*file);
       bytes = file_->data();
@@ -73,7 +74,7 @@ class ReservedPut {
   static constexpr size_t kQuotaPart = 8;
   tree::Residency* const residency_;
   os::Arena* const arena_;
-  const std::string& directory_;
+  const os::FileSystem& files_;
   tree::TreeState* tree_ = nullptr;
   std::string key_;
   char* memory_ = nullptr;  // of the arena; or file_

@@ -62,6 +62,13 @@ class Transaction::Impl {
     parent_->child_ = this;
   }
   ~Impl() {
+    if (db_->inherited()) {
+      // Its locks and its memory are the parent's.
+      static_cast<void>(held_.release());
+      static_cast<void>(own_extras_.reserved.release());
+      static_cast<void>(own_extras_.pinned.release());
+      return;
+    }
     if (!prepared()) abort();
     if (nested_) return;
     if (held_ != nullptr) {
@@ -353,15 +360,15 @@ class Transaction::Impl {
   }
   db::ReservedPut& reserved() const {
     if (extras_->reserved == nullptr) {
-      extras_->reserved =
-          std::make_unique<db::ReservedPut>(db_->residency_.get(), db_->arena_.get(), db_->path_);
+      extras_->reserved = std::make_unique<db::ReservedPut>(
+          db_->residency_.get(), db_->arena_.get(), *db_->machine_.files);
     }
     return *extras_->reserved;
   }
   db::PinnedValues& pinned() const {
     if (extras_->pinned == nullptr) {
-      extras_->pinned =
-          std::make_unique<db::PinnedValues>(db_->residency_.get(), db_->arena_.get(), db_->path_);
+      extras_->pinned = std::make_unique<db::PinnedValues>(db_->residency_.get(), db_->arena_.get(),
+                                                           *db_->machine_.files);
     }
     return *extras_->pinned;
   }

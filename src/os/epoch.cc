@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <deque>
 #include <vector>
 
 #include "base/assert.h"
+#include "os/fork.h"
 #include "os/sync.h"
 
 namespace hawthorn::os::epoch {
@@ -39,11 +41,9 @@ struct Chunk {
   std::atomic<Chunk*> next{nullptr};
 };
 
-// Never destroyed, and chunks are never freed: threads may outlive the static variables.
-Chunk& first_chunk() {
-  static Chunk* const chunk = new Chunk;
-  return *chunk;
-}
+// Never destroyed, and chunks are never freed: threads may outlive the static variables. Null until
+// a thread needs a slot.
+constinit std::atomic<Chunk*> first_chunk{nullptr};
 
 // Everything stamped at or below it can be seen by nobody.
 std::atomic<uint64_t> safe_stamp{0};
@@ -93,13 +93,55 @@ void full_fence() {
 #endif
 }
 
-// A barrier on this thread and on all that run. False (a seccomp filter set after the start, a
-// forked child): nothing may be concluded from what is read behind it.
+// How long after the kernel has refused its barrier a guard may still be without a fence: one that
+// read "no fence needed" had stored its epoch before, and no processor keeps a store to itself for
+// longer than some microseconds, nor over an interrupt. Far more than that, in case it is a virtual
+// one.
+constexpr uint64_t kFencesSeenUs = 20'000;
+constexpr uint64_t kNotRefused = ~uint64_t{0};
+constexpr uint64_t kJustRefused = kNotRefused - 1;
+constinit std::atomic<uint64_t> refused_us{kNotRefused};  // when guards had fences from
+
+uint64_t now_us() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+// A barrier on this thread and on all that run. False: nothing may be concluded from what is read
+// behind it. The kernel may refuse its barrier at any time (a seccomp filter that is set when the
+// library has long been in use): from then on guards have fences of their own.
 bool barrier_everywhere() {
   full_fence();
-  if (!barrier_by_kernel.load(std::memory_order_relaxed)) return true;
-  return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+  if (barrier_by_kernel.load(std::memory_order_seq_cst)) {
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return true;
+    refused_us.store(kJustRefused, std::memory_order_seq_cst);
+    barrier_by_kernel.store(false, std::memory_order_seq_cst);
+    refused_us.store(now_us(), std::memory_order_seq_cst);
+    return false;
+  }
+  const uint64_t refused = refused_us.load(std::memory_order_seq_cst);
+  if (refused == kNotRefused) return true;
+  return refused != kJustRefused && now_us() >= refused + kFencesSeenUs;
 }
+
+// In a child the slots are those of threads that are no more, the locks of the lists may be held by
+// them, and what the lists hold are parts of databases that are the parent's.
+void begin_anew() {
+  first_chunk.store(nullptr);
+  running_deleters.store(0);
+  retired_by_deleters.store(0);
+  this_thread_slot = nullptr;
+  this_thread_list = nullptr;
+  this_thread_frees = false;
+  barrier_by_kernel.store(barrier_by_kernel.load() && register_barrier());
+  refused_us.store(kNotRefused);
+}
+
+[[maybe_unused]] const bool epochs_begin_anew = [] {
+  at_fork_in_child(begin_anew);
+  return true;
+}();
 
 // Invariant 4: first the epoch moves, then the barrier, then the slots are read.
 uint64_t advance() {
@@ -107,7 +149,7 @@ uint64_t advance() {
   uint64_t safe = safe_stamp.load(std::memory_order_acquire);
   if (!barrier_everywhere()) return safe;
   uint64_t oldest = now;
-  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+  for (Chunk* chunk = first_chunk.load(std::memory_order_acquire); chunk != nullptr;
        chunk = chunk->next.load(std::memory_order_acquire)) {
     for (const Slot& slot : chunk->slots) {
 #if defined(HAWTHORN_TSAN)
@@ -143,7 +185,7 @@ void free_passed(RetireList& list, uint64_t safe) {
 
 template <typename Visit>
 void for_each_list(Visit visit) {
-  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+  for (Chunk* chunk = first_chunk.load(std::memory_order_acquire); chunk != nullptr;
        chunk = chunk->next.load(std::memory_order_acquire)) {
     for (RetireList& list : chunk->lists) visit(list);
   }
@@ -176,21 +218,21 @@ Slot* acquire_slot() {
   // Touching it registers its destructor with this thread. A guard opened by a later thread_local
   // destructor keeps its slot for ever, which is harmless: the slot is idle.
   slot_releaser.armed = true;
-  for (Chunk* chunk = &first_chunk();;) {
-    if (Slot* const slot = take_slot(*chunk); slot != nullptr) {
-      this_thread_slot = slot;
-      return slot;
-    }
-    Chunk* next = chunk->next.load(std::memory_order_acquire);
-    if (next == nullptr) {
+  for (std::atomic<Chunk*>* link = &first_chunk;;) {
+    Chunk* chunk = link->load(std::memory_order_acquire);
+    if (chunk == nullptr) {
       Chunk* const fresh = new Chunk;
-      if (chunk->next.compare_exchange_strong(next, fresh)) {
-        next = fresh;
+      if (link->compare_exchange_strong(chunk, fresh)) {
+        chunk = fresh;
       } else {
         delete fresh;
       }
     }
-    chunk = next;
+    if (Slot* const slot = take_slot(*chunk); slot != nullptr) {
+      this_thread_slot = slot;
+      return slot;
+    }
+    link = &chunk->next;
   }
 }
 
@@ -230,7 +272,7 @@ void collect() {
 
 size_t threads() {
   size_t count = 0;
-  for (Chunk* chunk = &first_chunk(); chunk != nullptr;
+  for (Chunk* chunk = first_chunk.load(std::memory_order_acquire); chunk != nullptr;
        chunk = chunk->next.load(std::memory_order_acquire)) {
     for (const Slot& slot : chunk->slots) count += slot.taken.load(std::memory_order_relaxed);
   }

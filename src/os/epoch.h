@@ -34,8 +34,9 @@ struct alignas(64) Slot {
 };
 
 extern std::atomic<uint64_t> global_epoch;
-// Whether the kernel's barrier stands in for the fence of every guard. Set once, before the first
-// Db opens; a guard that still reads false has a fence too many, no harm.
+// Whether the kernel's barrier stands in for the fence of every guard. Set before the first Db
+// opens, where the kernel has it, and taken back when it refuses. A guard that still reads false
+// has a fence too many, no harm; it is read behind the store of the epoch (epoch.cc says why).
 extern std::atomic<bool> barrier_by_kernel;
 // Constant-initialised and in the static thread block: reading it is one instruction, in the shared
 // library too.
@@ -54,6 +55,7 @@ class Guard {
       // Release: a reclaimer that sees this epoch must know all that the thread's earlier guards
       // read.
       slot_->entered.store(now, std::memory_order_release);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
       if (barrier_by_kernel.load(std::memory_order_relaxed)) {
         std::atomic_signal_fence(std::memory_order_seq_cst);
       } else {

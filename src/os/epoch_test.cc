@@ -1,10 +1,18 @@
 #include "os/epoch.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <thread>
 #include <vector>
 
@@ -182,6 +190,98 @@ TEST(EpochTest, ReadersNeverSeeFreedObjects) {
   drain();
   EXPECT_EQ(live.load(), 0);
 }
+
+// Runs it in a child process; whether it says so.
+template <typename Body>
+bool holds_in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+// Threads of the parent have guards, locks of lists and deleters under way when it forks.
+TEST(EpochTest, AChildOfForkBeginsAnew) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> at_work{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      at_work.fetch_add(1);
+      while (!stop.load()) {
+        const Guard guard;
+        retire(new int(1));
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    const Guard guard;
+    at_work.fetch_add(1);
+    while (!stop.load()) std::this_thread::yield();
+  });
+  while (at_work.load() != 3) std::this_thread::yield();
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_TRUE(holds_in_child([] {
+      bool freed = false;
+      {
+        const Guard guard;
+        retire(&freed, [](void* object) { *static_cast<bool*>(object) = true; });
+      }
+      drain();
+      return freed && epoch::threads() == 1;
+    }));
+  }
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  drain();
+}
+
+#if defined(SYS_membarrier) && !defined(HAWTHORN_TSAN)
+// A sandbox that is entered when all has long been at work: guards go on to hold what they see, and
+// the epoch to advance.
+TEST(EpochTest, TheKernelsBarrierMayBeRefusedLater) {
+  EXPECT_TRUE(holds_in_child([] {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    std::atomic<bool> stop{false};
+    std::atomic<int*> shared{new int(0)};
+    std::atomic<bool> wrong{false};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i) {
+      readers.emplace_back([&] {
+        while (!stop.load()) {
+          const Guard guard;
+          if (*shared.load(std::memory_order_acquire) < 0) wrong.store(true);
+        }
+      });
+    }
+    const auto replace = [&](int number) {
+      retire(shared.exchange(new int(number)), [](void* object) {
+        *static_cast<volatile int*>(object) = -1;
+        delete static_cast<int*>(object);
+      });
+    };
+    for (int i = 0; i < 2000; ++i) replace(i);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return true;  // nothing to be tried here
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
+      return true;
+    }
+    for (int i = 0; i < 20'000; ++i) replace(i);
+    drain();
+    const bool by_fences = !barrier_by_kernel.load();
+    stop.store(true);
+    for (std::thread& reader : readers) reader.join();
+    delete shared.load();
+    return by_fences && !wrong.load();
+  }));
+}
+#endif
 
 }  // namespace
 }  // namespace hawthorn::os::epoch

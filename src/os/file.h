@@ -53,6 +53,8 @@ class File {
   // what is dirty of `from`. Offsets and size in units of the file system's blocks. kNotSupported:
   // the file system has no such thing, or not between these two files: copy instead.
   virtual Status clone_from(uint64_t offset, File& from, uint64_t from_offset, uint64_t size);
+  // Whether a name leads to it still. A lock of a file without one keeps nobody out.
+  virtual Result<bool> has_name() { return true; }
   virtual bool direct() const = 0;
   virtual const std::string& path() const = 0;
   // The system's descriptor, for the queues of io_queue.h, whose reads do what read_at does; -1
@@ -89,11 +91,30 @@ struct OpenFlags {
   // is opened exclusively: kBusy when it is mounted or otherwise in use. kInvalidArgument when the
   // path is neither.
   bool device = false;
+  // Its locks will be taken: a child of fork has something else under its descriptor, so that no
+  // lock outlives its owner there.
+  bool locks = false;
 };
 
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
+  // The path from the root, as it is meant now: it stays the same after a chdir. No link is
+  // followed. Errors: kInvalidArgument for an empty path; those of a working directory that is
+  // gone.
+  virtual Result<std::string> absolute(const std::string& path) const { return path; }
+  // A file system for the use of one directory, whose path is absolute(); what it makes has this
+  // mode (posix_file.h). Null: names mean the same here for ever, so this one does as well.
+  virtual std::unique_ptr<FileSystem> of_directory(const std::string&,
+                                                   uint32_t /*file_mode*/) const {
+    return nullptr;
+  }
+  // Of what of_directory gave: from here on paths in the directory are looked for in that very
+  // directory, also when it is renamed or something is mounted on it. Errors: kNotFound where it is
+  // missing; those of opening it. Not beside other calls.
+  virtual Status hold() { return {}; }
+  // Of the directory that is held; -1: none is.
+  virtual int held_descriptor() const { return -1; }
   // kNotFound when missing and not created; kReadOnly when permission is denied for writing.
   virtual Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) = 0;
   // Maps a file of exactly `size` bytes (a multiple of 64 KB), creating and filling it with zeros

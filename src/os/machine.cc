@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <new>
 
 #include "os/delays.h"
 #include "os/fork.h"
@@ -69,6 +70,17 @@ const Machine* make_real_machine() {
   };
 }
 
+struct Made {
+  Mutex mutex;
+  const Machine* machine GUARDED_BY(mutex) = nullptr;
+};
+constinit Made the_machine;
+
+[[maybe_unused]] const bool machine_begins_anew = [] {
+  at_fork_in_child([] { new (&the_machine) Made; });
+  return true;
+}();
+
 }  // namespace
 
 uint32_t processors() {
@@ -81,18 +93,9 @@ uint32_t processors() {
 // Never destroyed: databases in static variables may outlive anything that is. A child of fork,
 // which has none of its parent's threads, gets another one.
 const Machine& real_machine() {
-  struct Made {
-    Mutex mutex;
-    const Machine* machine GUARDED_BY(mutex) = nullptr;
-    uint64_t generation GUARDED_BY(mutex) = 0;
-  };
-  static Made& made = *new Made;
-  MutexLock lock(made.mutex);
-  if (made.machine == nullptr || made.generation != fork_generation()) {
-    made.machine = make_real_machine();
-    made.generation = fork_generation();
-  }
-  return *made.machine;
+  MutexLock lock(the_machine.mutex);
+  if (the_machine.machine == nullptr) the_machine.machine = make_real_machine();
+  return *the_machine.machine;
 }
 
 }  // namespace hawthorn::os

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -13,10 +14,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "os/delays.h"
 #include "os/posix_error.h"
+#include "os/sync.h"
 
 namespace hawthorn::os {
 namespace {
@@ -77,11 +80,67 @@ Result<uint64_t> size_of(int fd, const std::string& path) {
   return bytes;
 }
 
+// Descriptors of files whose locks are taken. What was opened is a child's as well as its parent's,
+// and with it the locks: the child would keep them for as long as it lives, whatever its parent
+// does. So it has something else under these numbers from its first moment on.
+class Descriptors {
+ public:
+  // Opens, and remembers what was opened: no fork comes between.
+  template <typename Open>
+  int add(Open open_it) {
+    MutexLock lock(mutex_);
+    const int fd = open_it();
+    if (fd >= 0) open_.push_back(fd);
+    return fd;
+  }
+  void close_one(int fd) {
+    MutexLock lock(mutex_);
+    std::erase(open_, fd);
+    close(fd);
+  }
+
+  // Around a fork; what follows neither locks nor allocates.
+  void before_fork() NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
+  void in_parent() NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
+  void in_child() NO_THREAD_SAFETY_ANALYSIS {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (const int fd : open_) {
+      // Without anything to put there the number is free: better than a lock that nobody has.
+      if (nothing < 0 || dup3(nothing, fd, O_CLOEXEC) < 0) close(fd);
+    }
+    if (nothing >= 0) close(nothing);
+    mutex_.unlock();
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<int> open_ GUARDED_BY(mutex_);
+};
+// Never destroyed: files may outlive static variables.
+Descriptors& descriptors() {
+  static auto* const all = new Descriptors;
+  return *all;
+}
+[[maybe_unused]] const bool files_stay_with_the_parent = [] {
+  static_cast<void>(descriptors());
+  pthread_atfork([] { descriptors().before_fork(); }, [] { descriptors().in_parent(); },
+                 [] { descriptors().in_child(); });
+  return true;
+}();
+
+void close_opened(int fd, bool locks) {
+  if (locks) {
+    descriptors().close_one(fd);
+  } else {
+    close(fd);
+  }
+}
+
 class PosixFile : public File {
  public:
-  PosixFile(int fd, std::string path, bool direct)
-      : fd_(fd), path_(std::move(path)), direct_(direct) {}
-  ~PosixFile() override { close(fd_); }
+  PosixFile(int fd, std::string path, OpenFlags flags)
+      : fd_(fd), path_(std::move(path)), direct_(flags.direct), locks_(flags.locks) {}
+  ~PosixFile() override { close_opened(fd_, locks_); }
 
   Status read_at(uint64_t offset, std::span<char> data) override {
     while (!data.empty()) {
@@ -199,6 +258,12 @@ class PosixFile : public File {
     }
   }
 
+  Result<bool> has_name() override {
+    struct stat info;
+    if (fstat(fd_, &info) != 0) return error_status(errno, path_, "stat");
+    return info.st_nlink > 0;
+  }
+
   bool direct() const override { return direct_; }
   const std::string& path() const override { return path_; }
   int descriptor() const override { return fd_; }
@@ -224,6 +289,7 @@ class PosixFile : public File {
   const int fd_;
   const std::string path_;
   const bool direct_;
+  const bool locks_;
 };
 
 // A file mapped twice in a row into one reservation, so that what wraps around is contiguous.
@@ -275,11 +341,53 @@ const char* other_kind(const struct stat& info) {
 class PosixFileSystem : public FileSystem {
  public:
   explicit PosixFileSystem(mode_t file_mode) : file_mode_(file_mode) {}
+  ~PosixFileSystem() override {
+    if (held_ >= 0) close(held_);
+  }
+
+  Result<std::string> absolute(const std::string& path) const override {
+    if (path.empty()) return Status(StatusCode::kInvalidArgument, "a path is empty");
+    std::string from_root;
+    if (path.front() != '/') {
+      const std::unique_ptr<char, decltype(&free)> directory(getcwd(nullptr, 0), &free);
+      if (directory == nullptr) return error_status(errno, path, "find the working directory");
+      from_root = directory.get();
+    }
+    // Without what means nothing: "//" and "/./".
+    for (size_t begin = 0; begin < path.size();) {
+      const size_t end = std::min(path.find('/', begin), path.size());
+      const std::string_view part = std::string_view(path).substr(begin, end - begin);
+      if (!part.empty() && part != ".") {
+        if (!from_root.ends_with('/')) from_root += '/';
+        from_root += part;
+      }
+      begin = end + 1;
+    }
+    return from_root.empty() ? "/" : from_root;
+  }
+
+  std::unique_ptr<FileSystem> of_directory(const std::string& directory,
+                                           uint32_t file_mode) const override {
+    auto made = std::make_unique<PosixFileSystem>(file_mode);
+    made->directory_ = directory;
+    // Whoever has it held already goes on with that one.
+    if (held_ >= 0 && directory == directory_) made->held_ = fcntl(held_, F_DUPFD_CLOEXEC, 0);
+    return made;
+  }
+
+  Status hold() override {
+    if (held_ >= 0 || directory_.empty()) return {};
+    held_ = retried([&] { return open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
+    if (held_ < 0) return error_status(errno, directory_, "open");
+    return {};
+  }
+
+  int held_descriptor() const override { return held_; }
 
   Result<std::unique_ptr<File>> open_file(const std::string& path, OpenFlags flags) override {
     Result<int> fd = open_descriptor(path, flags);
     if (!fd.ok()) return fd.status();
-    return std::unique_ptr<File>(new PosixFile(*fd, path, flags.direct));
+    return std::unique_ptr<File>(new PosixFile(*fd, path, flags));
   }
 
   Result<std::unique_ptr<MappedFile>> map_shared(const std::string& path, size_t size,
@@ -303,7 +411,8 @@ class PosixFileSystem : public FileSystem {
   Result<bool> exists(const std::string& path) override {
     delay_point(Seam::kOperation);
     struct stat info;
-    if (lstat(path.c_str(), &info) == 0) return true;
+    const At at = at_of(path);
+    if (fstatat(at.directory, at.name, &info, AT_SYMLINK_NOFOLLOW) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return error_status(errno, path, "stat");
   }
@@ -332,8 +441,14 @@ class PosixFileSystem : public FileSystem {
 
   Result<std::vector<std::string>> list(const std::string& directory) override {
     delay_point(Seam::kOperation);
-    DIR* const stream = opendir(directory.c_str());
-    if (stream == nullptr) return error_status(errno, directory, "list");
+    const int fd = open_directory(directory);
+    if (fd < 0) return error_status(errno, directory, "list");
+    DIR* const stream = fdopendir(fd);
+    if (stream == nullptr) {
+      const int error = errno;
+      close(fd);
+      return error_status(error, directory, "list");
+    }
     std::vector<std::string> names;
     while (true) {
       errno = 0;
@@ -351,7 +466,9 @@ class PosixFileSystem : public FileSystem {
 
   Status rename(const std::string& from, const std::string& to) override {
     delay_point(Seam::kOperation);
-    if (::rename(from.c_str(), to.c_str()) != 0) {
+    const At before = at_of(from);
+    const At after = at_of(to);
+    if (renameat(before.directory, before.name, after.directory, after.name) != 0) {
       return error_status(errno, from, ("rename to " + to).c_str());
     }
     return Status();
@@ -359,13 +476,13 @@ class PosixFileSystem : public FileSystem {
 
   Status remove(const std::string& path) override {
     delay_point(Seam::kOperation);
-    if (unlink(path.c_str()) != 0) return error_status(errno, path, "remove");
+    const At at = at_of(path);
+    if (unlinkat(at.directory, at.name, 0) != 0) return error_status(errno, path, "remove");
     return Status();
   }
 
   Status sync_directory(const std::string& directory) override {
-    const int fd =
-        retried([&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    const int fd = open_directory(directory);
     if (fd < 0) return error_status(errno, directory, "open");
     Status status;
     if (retried([&] { return fsync(fd); }) != 0) {
@@ -376,14 +493,39 @@ class PosixFileSystem : public FileSystem {
   }
 
   Result<uint64_t> free_bytes(const std::string& directory) override {
+    const int fd = open_directory(directory);
+    if (fd < 0) return error_status(errno, directory, "open");
     struct statvfs info;
-    if (retried([&] { return statvfs(directory.c_str(), &info); }) != 0) {
-      return error_status(errno, directory, "statvfs");
-    }
+    const bool answered = retried([&] { return fstatvfs(fd, &info); }) == 0;
+    const int error = errno;
+    close(fd);
+    if (!answered) return error_status(error, directory, "statvfs");
     return static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
   }
 
  private:
+  // What the *at() calls take.
+  struct At {
+    int directory;
+    const char* name;
+  };
+  // Lifetime: the path's.
+  At at_of(const std::string& path) const {
+    if (held_ < 0 || !path.starts_with(directory_)) return {AT_FDCWD, path.c_str()};
+    size_t name = directory_.size();
+    if (name == path.size()) return {held_, "."};
+    if (path[name] != '/' && directory_ != "/") return {AT_FDCWD, path.c_str()};
+    while (path[name] == '/') ++name;  // more of them would mean the root
+    return {held_, name == path.size() ? "." : path.c_str() + name};
+  }
+
+  // -1, and errno.
+  int open_directory(const std::string& directory) const {
+    const At at = at_of(directory);
+    return retried(
+        [&] { return openat(at.directory, at.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  }
+
   // Of what has been opened, or, where `opened` is false, stands at the path: opening alone makes
   // some devices do something.
   static Status check_kind(const std::string& path, const struct stat& info, OpenFlags flags,
@@ -419,24 +561,28 @@ class PosixFileSystem : public FileSystem {
     // for it in a second step, so that "not supported" is told apart from a bad argument, and a
     // file made by this call is removed again.
     struct stat info;
+    const At at = at_of(path);
     const bool stands =
-        (flags.device ? stat(path.c_str(), &info) : lstat(path.c_str(), &info)) == 0;
+        fstatat(at.directory, at.name, &info, flags.device ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
     const bool existed = !flags.create || stands;
     if (stands && !(flags.create && flags.exclusive)) {
       if (Status s = check_kind(path, info, flags, false); !s.ok()) return s;
     }
-    const int fd = retried([&] { return open(path.c_str(), mode, file_mode_); });
+    const auto open_it = [&] {
+      return retried([&] { return openat(at.directory, at.name, mode, file_mode_); });
+    };
+    const int fd = flags.locks ? descriptors().add(open_it) : open_it();
     if (fd < 0) return error_status(errno, path, "open");
     Status checked = fstat(fd, &info) == 0 ? check_kind(path, info, flags, true)
                                            : error_status(errno, path, "stat");
     if (!checked.ok()) {
-      close(fd);
+      close_opened(fd, flags.locks);
       return checked;
     }
     if (!set_flags(fd, flags.direct)) {
       const int error = errno;
-      close(fd);
-      if (!existed) unlink(path.c_str());
+      close_opened(fd, flags.locks);
+      if (!existed) unlinkat(at.directory, at.name, 0);
       if (error != EINVAL) return error_status(error, path, "open");
       return Status(StatusCode::kNotSupported, path + ": the file system has no direct I/O");
     }
@@ -508,16 +654,14 @@ class PosixFileSystem : public FileSystem {
   }
 
   const mode_t file_mode_;
+  std::string directory_;  // empty: of all
+  int held_ = -1;
 };
 
 }  // namespace
 
-std::unique_ptr<FileSystem> posix_file_system_of_mode(uint32_t file_mode) {
-  return std::make_unique<PosixFileSystem>(file_mode);
-}
-
 std::unique_ptr<File> file_of_descriptor(int descriptor, const std::string& path) {
-  return std::make_unique<PosixFile>(descriptor, path, false);
+  return std::make_unique<PosixFile>(descriptor, path, OpenFlags{});
 }
 
 FileSystem& posix_file_system() {

@@ -10,6 +10,8 @@
 //    (a symbolic link, a directory, a FIFO, a socket, a device) is kCorruption, and neither
 //    followed nor waited for. So is, for writing, a file that has another name: what is written to
 //    it would change there, too. Devices are the user's to name, and links to them are followed.
+// 5. A child of fork has none of the locks of its parent (OpenFlags::locks).
+// 6. A directory that is held (os/file.h) is meant by its descriptor, and by no name any more.
 
 #include "os/file.h"
 
@@ -18,10 +20,9 @@ namespace hawthorn::os {
 // What is made without another mode: nobody but the user reads or writes it.
 inline constexpr uint32_t kPrivateFileMode = 0600;
 
-// Lifetime: static. It holds no state. What it makes has kPrivateFileMode.
+// Lifetime: static. It holds no state. What it makes has kPrivateFileMode. What its of_directory
+// gives has another mode of files; directories have it, too, and who may read may enter.
 FileSystem& posix_file_system();
-// The same with another mode of files. Directories have it, too, and who may read may enter.
-std::unique_ptr<FileSystem> posix_file_system_of_mode(uint32_t file_mode);
 // A file of a descriptor of any kind, which it closes: for tests of what system calls answer.
 std::unique_ptr<File> file_of_descriptor(int descriptor, const std::string& path);
 

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/sanitizers.h"
+#include "os/fork.h"
 #include "os/sync.h"
 
 namespace hawthorn::os {
@@ -106,10 +108,16 @@ struct Pool {
 };
 
 // Never destroyed: objects may outlive static ones.
-Pool& pool() {
-  static auto* const the_pool = new Pool;
-  return *the_pool;
-}
+constinit Pool the_pool;
+Pool& pool() { return the_pool; }
+static_assert(std::is_trivially_destructible_v<Pool>);
+
+// Another thread may have had the lock. Objects that the parent made may still be released here:
+// their memory serves others then, as ever; what was free is lost.
+[[maybe_unused]] const bool pool_begins_anew = [] {
+  at_fork_in_child([] { new (&the_pool) Pool; });
+  return true;
+}();
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -12,15 +13,31 @@ namespace hawthorn::os {
 
 namespace {
 // Nameless from the start where the file system can do that.
-int open_nameless(const std::string& directory) {
-  const int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) {
-    return descriptor;
+int open_nameless(int directory) {
+  const int nameless = ::openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return nameless;
+  static std::atomic<uint64_t> next{0};
+  while (true) {
+    const std::string name =
+        "hawthorn-" + std::to_string(::getpid()) + "-" + std::to_string(next.fetch_add(1));
+    const int named =
+        ::openat(directory, name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (named < 0 && errno == EEXIST) continue;
+    if (named >= 0) ::unlinkat(directory, name.c_str(), 0);
+    return named;
   }
-  std::string name = directory + "/hawthorn-XXXXXX";
-  const int named = ::mkostemp(name.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(name.c_str());
-  return named;
+}
+
+int open_nameless_elsewhere() {
+  const char* const named = ::getenv("TMPDIR");
+  const int directory =
+      ::open(named != nullptr && *named != '\0' ? named : "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  const int descriptor = open_nameless(directory);
+  const int error = errno;
+  ::close(directory);
+  errno = error;
+  return descriptor;
 }
 
 Status failed(const char* what, int error) {
@@ -29,13 +46,9 @@ Status failed(const char* what, int error) {
 }
 }  // namespace
 
-Result<std::unique_ptr<TemporaryMapping>> TemporaryMapping::create(const std::string& directory,
-                                                                   size_t bytes) {
-  int descriptor = open_nameless(directory);
-  if (descriptor < 0) {
-    const char* const elsewhere = ::getenv("TMPDIR");
-    descriptor = open_nameless(elsewhere != nullptr && *elsewhere != '\0' ? elsewhere : "/tmp");
-  }
+Result<std::unique_ptr<TemporaryMapping>> TemporaryMapping::create(int directory, size_t bytes) {
+  int descriptor = directory < 0 ? -1 : open_nameless(directory);
+  if (descriptor < 0) descriptor = open_nameless_elsewhere();
   if (descriptor < 0) return failed("open", errno);
   int error = 0;
   do {

@@ -13,10 +13,10 @@ namespace hawthorn::os {
 
 class TemporaryMapping {
  public:
-  // `bytes` (a multiple of 4 KB) of disk space that is there (no store can fail), in `directory`,
-  // or, where that is none or cannot be written, in $TMPDIR or /tmp. Errors: kNoSpace; kIoError.
-  static Result<std::unique_ptr<TemporaryMapping>> create(const std::string& directory,
-                                                          size_t bytes);
+  // `bytes` (a multiple of 4 KB) of disk space that is there (no store can fail), in the directory
+  // of this descriptor, or, where that is none (-1) or cannot be written, in $TMPDIR or /tmp.
+  // Errors: kNoSpace; kIoError.
+  static Result<std::unique_ptr<TemporaryMapping>> create(int directory, size_t bytes);
   ~TemporaryMapping();
   TemporaryMapping(const TemporaryMapping&) = delete;
   TemporaryMapping& operator=(const TemporaryMapping&) = delete;

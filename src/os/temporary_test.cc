@@ -1,6 +1,8 @@
 #include "os/temporary.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -13,7 +15,9 @@ constexpr size_t kBytes = size_t{1} << 20;
 TEST(TemporaryMapping, HoldsWhatIsStoredAndHasNoName) {
   const std::string directory = ::testing::TempDir() + "temporary-mapping";
   std::filesystem::create_directory(directory);
-  auto mapping = TemporaryMapping::create(directory, kBytes);
+  const int descriptor = ::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  auto mapping = TemporaryMapping::create(descriptor, kBytes);
+  ::close(descriptor);
   ASSERT_TRUE(mapping.ok()) << mapping.status().to_string();
   ASSERT_EQ((*mapping)->size(), kBytes);
   EXPECT_TRUE(std::filesystem::is_empty(directory));
@@ -27,13 +31,13 @@ TEST(TemporaryMapping, HoldsWhatIsStoredAndHasNoName) {
 }
 
 TEST(TemporaryMapping, GoesElsewhereWhereTheDirectoryIsNone) {
-  auto mapping = TemporaryMapping::create("/nowhere/at/all", kBytes);
+  auto mapping = TemporaryMapping::create(-1, kBytes);
   ASSERT_TRUE(mapping.ok()) << mapping.status().to_string();
   (*mapping)->data()[0] = 'x';
 }
 
 TEST(TemporaryMapping, OfMoreThanTheDiskHasIsRefused) {
-  const auto mapping = TemporaryMapping::create(::testing::TempDir(), size_t{1} << 55);
+  const auto mapping = TemporaryMapping::create(-1, size_t{1} << 55);
   EXPECT_FALSE(mapping.ok());
 }
 

@@ -146,8 +146,10 @@ Status lock(const os::Machine& machine, os::File& file) {
 }  // namespace
 
 Status Devices::open_file(const std::string& path, const DeviceOptions& options, Device& device) {
-  os::OpenFlags flags{
-      .read_only = options.read_only, .direct = options.direct && direct_, .device = true};
+  os::OpenFlags flags{.read_only = options.read_only,
+                      .direct = options.direct && direct_,
+                      .device = true,
+                      .locks = true};
   // As for a lock: what a killed process had open is closed when its I/O is complete.
   for (int attempt = 1;; ++attempt) {
     auto file = machine_.files->open_file(path, flags);
@@ -332,7 +334,7 @@ void Devices::close() {
 }
 
 Result<ProbedDevice> probe_device(const os::Machine& machine, const std::string& path) {
-  auto file = machine.files->open_file(path, {.read_only = true, .device = true});
+  auto file = machine.files->open_file(path, {.read_only = true, .device = true, .locks = true});
   if (!file.ok()) return file.status();
   const Result<uint64_t> bytes = (*file)->size();
   if (!bytes.ok()) return bytes.status();
@@ -346,7 +348,7 @@ Result<ProbedDevice> probe_device(const os::Machine& machine, const std::string&
 
 Status clear_label(const os::Machine& machine, const std::string& path, uint64_t uuid_low,
                    uint64_t uuid_high) {
-  auto file = machine.files->open_file(path, {.device = true});
+  auto file = machine.files->open_file(path, {.device = true, .locks = true});
   if (!file.ok()) {
     return file.status().is_not_found() ? invalid(path, "no such device") : file.status();
   }

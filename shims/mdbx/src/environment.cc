@@ -82,21 +82,24 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   flags |= wanted;
   file_mode_ = 0600 | (static_cast<uint32_t>(mode) & 0066);
   pid = mdbx_shim::process_id();
-  copies.open(path, memory_budget() / 8);
   handles = std::make_unique<Handle[]>(max_dbi);
   handle_count = mdbx_shim::kCoreDbis;
   synced_at = std::chrono::steady_clock::now();
   Status status;
   if (flags & MDBX_RDONLY) {
-    status = open_follower();
+    status = open_follower(path);
     // Nobody has ever written here, a copy say, or a medium does not let anybody.
     if (status.is_not_found() || status.is(StatusCode::kReadOnly)) status = open_reader();
   } else {
-    status = open_writer(true);
+    status = open_writer(path, true);
     // Another process writes: as long as it does, this one reads.
-    if (status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE)) status = open_follower();
+    if (status.is(StatusCode::kBusy) && !(flags & MDBX_EXCLUSIVE)) status = open_follower(path);
   }
-  if (status.ok()) return MDBX_SUCCESS;
+  if (status.ok()) {
+    directory = hawthorn::HeldDirectory(path);
+    copies.open(directory.path(), memory_budget() / 8);
+    return MDBX_SUCCESS;
+  }
   mdbx_shim::tell(MDBX_LOG_ERROR, "open " + path + ": " + status.to_string());
   db.reset();
   follower.reset();
@@ -108,10 +111,10 @@ int MDBX_env::open(const char* name, unsigned wanted, mdbx_mode_t mode) {
   return mdbx_shim::to_code(status);
 }
 
-Status MDBX_env::open_writer(bool create) {
+Status MDBX_env::open_writer(const std::string& name, bool create) {
   hawthorn::Options options = database_options();
   options.create_if_missing = create;
-  Result<std::unique_ptr<Db>> opened = Db::open(path, options);
+  Result<std::unique_ptr<Db>> opened = Db::open(name, options);
   if (!opened.ok()) return opened.status();
   db = std::move(*opened);
   follower.reset();
@@ -134,15 +137,15 @@ Status MDBX_env::open_reader() {
   return s;
 }
 
-Status MDBX_env::open_follower() {
-  if (access(path.c_str(), F_OK) != 0) return Status::not_found();
+Status MDBX_env::open_follower(const std::string& name) {
+  if (access(name.c_str(), F_OK) != 0) return Status::not_found();
   hawthorn::FollowerOptions options;
   const hawthorn::Options same = database_options();
   options.memory_budget_bytes = same.memory_budget_bytes;
   options.key_orders = same.key_orders;
   options.key_comparators = same.key_comparators;
   options.log = same.log;
-  Result<std::unique_ptr<hawthorn::Follower>> opened = hawthorn::Follower::open(path, options);
+  Result<std::unique_ptr<hawthorn::Follower>> opened = hawthorn::Follower::open(name, options);
   if (!opened.ok()) return opened.status();
   follower = std::move(*opened);
   const std::shared_ptr<Db> newest = follower->view();
@@ -238,10 +241,10 @@ int MDBX_env::take_over() {
     for (MDBX_dbi dbi = mdbx_shim::kCoreDbis; dbi < handle_count; ++dbi) forget(dbi);
   }
   const std::unique_ptr<hawthorn::Follower> before = std::move(follower);
-  const Status status = open_writer(false);
+  const Status status = open_writer(directory.path(), false);
   if (status.ok()) return MDBX_SUCCESS;
   follower = nullptr;
-  if (const Status again = open_follower(); !again.ok()) return mdbx_shim::to_code(again);
+  if (const Status again = open_follower(directory.path()); !again.ok()) return mdbx_shim::to_code(again);
   return status.is(StatusCode::kBusy) ? MDBX_BUSY : mdbx_shim::to_code(status);
 }
 

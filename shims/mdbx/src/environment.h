@@ -17,6 +17,7 @@
 
 #include "hawthorn/db.h"
 #include "hawthorn/follower.h"
+#include "shims/held_directory.h"
 #include "shims/mdbx/src/common.h"
 #include "shims/mdbx/src/copies.h"
 #include "shims/mdbx/src/tables.h"
@@ -115,7 +116,7 @@ struct MDBX_env {
   uint32_t signature = hawthorn::mdbx::kEnvironmentSignature;
   unsigned flags = 0;
   pid_t pid = 0;
-  std::string path;
+  std::string path;  // as the program gave it
   void* userctx = nullptr;
   bool lmdb = false;  // opened by LMDB's API: its rules where the two differ
   bool died = false;  // after a failure behind which nobody may go on
@@ -124,6 +125,7 @@ struct MDBX_env {
   hawthorn::Tree catalog;  // of `db`
   std::unique_ptr<hawthorn::Follower> follower;
   hawthorn::mdbx::Comparators comparators;
+  hawthorn::HeldDirectory directory;  // once it is open
   hawthorn::mdbx::CopySpace copies;
 
   unsigned max_readers = 0;  // as asked for; 0: the default
@@ -163,8 +165,9 @@ struct MDBX_env {
   uint64_t made_room_at = 0;     // after so many commits
 
  private:
-  hawthorn::Status open_writer(bool create);
-  hawthorn::Status open_follower();
+  // At `name`: the path, or the directory that is held.
+  hawthorn::Status open_writer(const std::string& name, bool create);
+  hawthorn::Status open_follower(const std::string& name);
   hawthorn::Status open_reader();
   hawthorn::Status prepare_catalog();
   hawthorn::Status read_catalog(hawthorn::Db& database);

@@ -407,6 +407,47 @@ TEST_F(EnvironmentTest, WhatIsHandedOutStays) {
   ASSERT_DONE(mdbx_txn_abort(reader));
 }
 
+// The copies of a transaction that need a file, and taking over from another writer, after the
+// environment was opened by a relative path and lies elsewhere now.
+TEST_F(EnvironmentTest, GoesOnWhereverItsDirectoryIs) {
+  const WorkingDirectory here(directory_);
+  path_ = "env";
+  open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
+  const std::string elsewhere = directory_ + "/elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  const WorkingDirectory there(elsewhere);
+  std::filesystem::rename(directory_ + "/env", directory_ + "/renamed");
+  const MDBX_dbi dbi = open_table("t");
+  constexpr int kEntries = 2000;  // of more bytes than copies may have of memory
+  const std::string value(10'000, 'v');
+  fill(dbi, 0, kEntries, value);
+  MDBX_txn* reader = begin(MDBX_TXN_RDONLY);
+  std::vector<MDBX_val> given(kEntries);
+  for (int i = 0; i < kEntries; ++i) {
+    const std::string key = std::to_string(i);
+    const MDBX_val k = bytes(key);
+    ASSERT_DONE(mdbx_get(reader, dbi, &k, &given[static_cast<size_t>(i)]));
+  }
+  fill(dbi, 0, kEntries, "overwritten");
+  for (const MDBX_val& one : given) ASSERT_EQ(text(one), value);
+  ASSERT_DONE(mdbx_txn_abort(reader));
+
+  // The other environment reads while this one writes, and writes when this one is closed.
+  MDBX_env* const first = env_;
+  path_ = directory_ + "/renamed";
+  open(MDBX_SAFE_NOSYNC | MDBX_NOSTICKYTHREADS);
+  std::filesystem::rename(directory_ + "/renamed", directory_ + "/again");
+  ASSERT_DONE(mdbx_env_close(first));
+  const MDBX_dbi same = open_table("t");
+  fill(same, 0, 1, "by the second");
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere));
+  path_ = directory_ + "/again";
+  reopen();
+  MDBX_txn* txn = begin(MDBX_TXN_RDONLY);
+  EXPECT_EQ(get(txn, table(txn, "t", 0), "0"), "by the second");
+  ASSERT_DONE(mdbx_txn_abort(txn));
+}
+
 // Beyond what the engine reads in one piece.
 TEST_F(EnvironmentTest, ValuesOfAHundredMegabytes) {
   open();

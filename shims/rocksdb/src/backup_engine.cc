@@ -23,6 +23,7 @@
 #include <optional>
 #include <string_view>
 
+#include "shims/held_directory.h"
 #include "shims/rocksdb/src/checksum.h"
 #include "shims/rocksdb/src/convert.h"
 #include "shims/rocksdb/src/db_impl.h"
@@ -82,6 +83,7 @@ class Directory {
   S read_metadata(const BackupInfo& backup, std::string* metadata) const;
   std::string metadata_path(uint64_t id) const { return metadata_ + "/" + std::to_string(id); }
 
+  HeldDirectory directory_;
   std::string metadata_;
   std::unique_ptr<hawthorn::BackupRepository> repository_;
 };
@@ -114,13 +116,14 @@ S Directory::open(const std::string& path, bool may_make, std::shared_ptr<Direct
   *directory = known.lock();
   if (*directory != nullptr) return S::OK();
   auto made = std::make_shared<Directory>();
-  made->metadata_ = path + "/metadata";
   S s = make_directory(path);
-  if (s.ok()) s = make_directory(made->metadata_);
+  if (s.ok()) s = make_directory(path + "/metadata");
   if (!s.ok()) return s;
   auto repository = hawthorn::BackupRepository::open(path + "/repository");
   if (!repository.ok()) return to_status(repository.status());
   made->repository_ = std::move(repository).value();
+  made->directory_ = HeldDirectory(path);
+  made->metadata_ = made->directory_.path() + "/metadata";
   known = made;
   *directory = std::move(made);
   return S::OK();

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "rocksdb/db.h"
+#include "shims/held_directory.h"
 #include "shims/rocksdb/src/batch_format.h"
 #include "shims/rocksdb/src/engine_events.h"
 #include "shims/rocksdb/src/engine_tickers.h"
@@ -379,7 +380,8 @@ class DBImpl final : public rocksdb::DB, public Subscriber {
 
   // What SetDBOptions changes of it is guarded by families_mutex_.
   rocksdb::DBOptions options_;
-  const std::string name_;
+  const std::string name_;   // as the program gave it
+  HeldDirectory directory_;  // once it is open
   const std::string session_id_;
   const bool read_only_;
   uint64_t lock_timeout_ms_ = hawthorn::Options().lock_timeout_ms;

@@ -216,6 +216,7 @@ rocksdb::Status DBImpl::open_engine(const Descriptors& families) {
   hawthorn::Result<std::unique_ptr<hawthorn::Db>> opened = hawthorn::Db::open(name_, engine);
   if (!opened.ok()) return open_error(opened.status(), name_, read_only_);
   db_ = std::move(opened).value();
+  directory_ = HeldDirectory(name_);
   updates_ = std::make_unique<Updates>(db_.get(), wal_keeper_);
   listener->start(db_.get());
   return S::OK();
@@ -276,7 +277,7 @@ rocksdb::Status DBImpl::open_families(const Descriptors& descriptors, Handles* h
   }
   default_handle_ = std::make_unique<HandleImpl>(default_family_, &options_.listeners);
   if (!read_only_) {
-    if (S s = keep_options(name_); !s.ok()) return s;
+    if (S s = keep_options(directory_.path()); !s.ok()) return s;
   }
   if (handles == nullptr) return S::OK();
   for (std::shared_ptr<Family>& family : opened) {

@@ -76,7 +76,7 @@ rocksdb::Status DBImpl::keep_options(const std::string& directory) const {
 
 rocksdb::Status DBImpl::keep_options_now() {
   const std::lock_guard lock(admin_);
-  return keep_options(name_);
+  return keep_options(directory_.path());
 }
 
 rocksdb::Status DBImpl::SetOptions(Handle* handle, const OptionMap& changes) {
@@ -97,7 +97,7 @@ rocksdb::Status DBImpl::SetOptions(Handle* handle, const OptionMap& changes) {
   if (s.ok()) subscribe();
   // What has changed a cache meanwhile, or the budget as it was.
   memory_changed();
-  return s.ok() ? keep_options(name_) : s;
+  return s.ok() ? keep_options(directory_.path()) : s;
 }
 
 rocksdb::Status DBImpl::SetDBOptions(const OptionMap& changes) {
@@ -110,7 +110,7 @@ rocksdb::Status DBImpl::SetDBOptions(const OptionMap& changes) {
     const std::unique_lock families_lock(families_mutex_);
     copy_options(db_option_table(), changes, &options, &options_);
   }
-  return keep_options(name_);
+  return keep_options(directory_.path());
 }
 
 }  // namespace hawthorn::rocks

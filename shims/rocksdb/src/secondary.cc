@@ -80,9 +80,10 @@ rocksdb::Status SecondaryDB::open(const rocksdb::DBOptions& options, const std::
   follower.memory_budget_bytes = memory_budget(options, family_options);
   impl->slots_.tell(follower);
   follower.log = engine.log;
-  const hawthorn::Status followed = impl->follow();
+  const hawthorn::Status followed = impl->follow(name);
   if (followed.is_not_found()) return S::PathNotFound(name, slice(followed.message()));
   if (!followed.ok()) return to_status(followed);
+  impl->directory_ = HeldDirectory(name);
   std::shared_ptr<hawthorn::Db> view = impl->follower_->view();
   const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*view);
   if (!rows.ok()) return to_status(rows.status());
@@ -103,9 +104,9 @@ rocksdb::Status SecondaryDB::open(const rocksdb::DBOptions& options, const std::
   return S::OK();
 }
 
-hawthorn::Status SecondaryDB::follow() {
+hawthorn::Status SecondaryDB::follow(const std::string& name) {
   for (;; engine_options_.memory_budget_bytes *= 2) {
-    auto opened = hawthorn::Follower::open(name_, engine_options_);
+    auto opened = hawthorn::Follower::open(name, engine_options_);
     if (opened.ok()) follower_ = std::move(opened).value();
     if (!opened.status().is(StatusCode::kOutOfMemory)) return opened.status();
     if (engine_options_.memory_budget_bytes >= kBudgetMax) return opened.status();
@@ -137,7 +138,7 @@ rocksdb::Status SecondaryDB::TryCatchUpWithPrimary() {
   const HeldSnapshot held(last);
   last->let_go();
   hawthorn::Status status = follower_->refresh();
-  if (status.is(StatusCode::kOutOfMemory)) status = follow();
+  if (status.is(StatusCode::kOutOfMemory)) status = follow(directory_.path());
   if (!status.ok()) return to_status(status);
   std::shared_ptr<hawthorn::Db> engine = follower_->view();
   const hawthorn::Result<FamilyRows> rows = FamilyRows::read(*engine);

@@ -224,11 +224,13 @@ class SecondaryDB final : public rocksdb::DB {
   const SnapshotImpl* take_snapshot() const;
 
   // Under admin_.
-  hawthorn::Status follow();
+  // At `name`: the path, or the directory that is held.
+  hawthorn::Status follow(const std::string& name);
   rocksdb::Status show(const FamilyRows& rows, std::shared_ptr<hawthorn::Db> engine);
 
   const rocksdb::DBOptions options_;
-  const std::string name_;
+  const std::string name_;   // as the program gave it
+  HeldDirectory directory_;  // once it is open
   Slots slots_;
   std::mutex admin_;  // of who catches up; before the other one
   hawthorn::FollowerOptions engine_options_;

@@ -163,6 +163,7 @@ int Database::open(const std::string& path, bool create, bool read_only, uint64_
   }
   std::unique_ptr<Database> made(new Database);
   made->directory_ = directory;
+  made->place_ = HeldDirectory(std::filesystem::path(directory).parent_path().string());
   made->db_ = std::move(*opened);
   made->read_only_ = options.read_only;
   made->fixed_memory_ = memory_bytes != 0;

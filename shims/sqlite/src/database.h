@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "hawthorn/hawthorn.h"
+#include "shims/held_directory.h"
 #include "shims/sqlite/src/writer_lock.h"
 
 namespace hawthorn::sqlite {
@@ -72,6 +73,8 @@ class Database {
   const Tree& numbers_tree() const { return numbers_; }
   bool read_only() const { return read_only_; }
   const std::string& directory() const { return directory_; }
+  // The directory in which that one is: for files without names.
+  const std::string& place() const { return place_.path(); }
 
   // Waits up to wait_ms for who writes, and who commits. False: it still does.
   bool lock_writer(int64_t wait_ms) { return writers_.lock(wait_ms); }
@@ -137,6 +140,7 @@ class Database {
   Status find_forgotten();
 
   std::string directory_;  // canonical
+  HeldDirectory place_;    // the one that has it
   uint64_t users_ = 0;     // under the registry's mutex
   std::unique_ptr<Db> db_;
   Tree numbers_;

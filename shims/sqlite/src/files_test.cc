@@ -252,6 +252,29 @@ TEST_F(FilesTest, WhatIsNotThere) {
   EXPECT_SQL_OK(one, "CREATE TABLE t(a)");
 }
 
+// A connection whose file was named by a relative path goes on with it wherever the process goes,
+// and a large transaction finds room for what it may have to do once more.
+TEST_F(FilesTest, GoesOnAfterTheWorkingDirectoryHasChanged) {
+  const WorkingDirectory here(directory_);
+  Connection connection("test.db");
+  ASSERT_SQL_OK(connection, "PRAGMA synchronous = OFF");
+  ASSERT_SQL_OK(connection, "CREATE TABLE t(a)");
+  const std::string elsewhere = path("elsewhere");
+  fs::create_directory(elsewhere);
+  const WorkingDirectory there(elsewhere);
+  ASSERT_SQL_OK(connection, "ATTACH 'other.db' AS other");
+  ASSERT_SQL_OK(connection, "CREATE TABLE other.t(a)");
+  const WorkingDirectory back(directory_);
+  ASSERT_SQL_OK(connection,
+                "BEGIN; WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE "
+                "i < 3000) INSERT INTO t SELECT randomblob(1000) FROM n; INSERT INTO other.t "
+                "SELECT * FROM t; COMMIT");
+  EXPECT_EQ(Connection(path_).value("SELECT count(*) FROM t"), "i3000");
+  EXPECT_EQ(Connection(elsewhere + "/other.db").value("SELECT count(*) FROM t"), "i3000");
+  EXPECT_FALSE(fs::exists(path("other.db")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), fs::directory_iterator()), 2);
+}
+
 TEST_F(FilesTest, AFileWhoseDirectoryIsMissing) {
   make(path_, "one");
   const std::string content = content_of(path_);

@@ -291,8 +291,7 @@ int hw_is_dirty(const HwConnection* connection) {
 
 void hw_may_be_together(HwConnection* connection) {
   if (connection->concurrent) return;
-  connection->redo.emplace(
-      std::filesystem::path(connection->database->directory()).parent_path().string());
+  connection->redo.emplace(connection->database->place());
 }
 
 int hw_commit_together(HwConnection** all, int count, const int* synchronous, int keep_reading) {
