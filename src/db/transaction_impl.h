@@ -62,6 +62,7 @@ class Transaction::Impl {
     parent_->child_ = this;
   }
   ~Impl() {
+    if (ended_) return;
     if (db_->inherited()) {
       // Its locks and its memory are the parent's.
       static_cast<void>(held_.release());
@@ -70,14 +71,7 @@ class Transaction::Impl {
       return;
     }
     if (!prepared()) abort();
-    if (nested_) return;
-    if (held_ != nullptr) {
-      spare_txn.instance = db_->instance_;
-      spare_txn.txn = std::move(held_);
-    }
-    own_extras_.reserved.reset();  // they hold memory of the database, which may go now
-    own_extras_.pinned.reset();
-    db_->let_go();
+    if (!ended_) end();
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -94,8 +88,8 @@ class Transaction::Impl {
     return status.ok() ? write_reserved() : status;
   }
   Status may_go_on() const {
-    if (Status s = db_->usable(); !s.ok()) return s;
     if (!open()) return has_ended();
+    if (Status s = db_->usable(); !s.ok()) return s;
     if (prepared()) {
       return Status(StatusCode::kInvalidArgument,
                     "the transaction is prepared: it can only be committed or aborted");
@@ -151,8 +145,9 @@ class Transaction::Impl {
   Status end_prepared(bool commit, Durability durability) {
     Status status = db_->end_prepared(id_, prepared_number_, commit, durability);
     // By its id it may have ended before; else it stays where that failed before it was decided.
-    ended_ =
+    const bool ended =
         status.ok() || status.is_not_found() || (commit && status.is(StatusCode::kUnknownOutcome));
+    if (ended) end();
     return status;
   }
 
@@ -165,7 +160,9 @@ class Transaction::Impl {
     }
     if (parent_ == nullptr) {
       unpin();
-      return txn_->commit(db_->level(durability));
+      Status status = txn_->commit(db_->level(durability));
+      end();
+      return status;
     }
     Status status = txn_->release_mark(mark_);
     leave();
@@ -181,7 +178,8 @@ class Transaction::Impl {
     drop_reserved();
     if (parent_ == nullptr) {
       unpin();
-      return txn_->abort();
+      txn_->abort();
+      return end();
     }
     // Where that fails, the outermost one does not commit.
     static_cast<void>(txn_->roll_back_to(mark_).ok());
@@ -408,6 +406,18 @@ class Transaction::Impl {
     child_->parent_ = nullptr;
     child_ = nullptr;
   }
+  // Of the outermost one: what it has of the database goes back, which may be closed from here on,
+  // and be gone.
+  void end() {
+    ended_ = true;
+    if (held_ != nullptr) {
+      spare_txn.instance = db_->instance_;
+      spare_txn.txn = std::move(held_);
+    }
+    own_extras_.reserved.reset();
+    own_extras_.pinned.reset();
+    db_->let_go();
+  }
   void leave() {
     parent_->child_ = nullptr;
     parent_ = nullptr;
@@ -421,7 +431,7 @@ class Transaction::Impl {
   Impl* child_ = nullptr;
   const uint64_t mark_ = 0;
   const bool nested_;
-  bool ended_ = false;  // of a nested or prepared one
+  bool ended_ = false;  // then neither the database nor the outermost one need be there
   uint64_t began_ms_ = 0;
   std::string id_;  // as which it is prepared
   uint64_t prepared_number_ = 0;

@@ -98,12 +98,13 @@ bool Transaction::open() const { return impl_ != nullptr && impl_->open(); }
 
 Status Transaction::commit(Durability durability) {
   if (impl_ == nullptr) return no_transaction();
+  if (!impl_->open()) return Impl::has_ended();
   if (Status s = impl_->db()->usable(); !s.ok()) return s;
-  return impl_->open() ? impl_->commit(durability) : Impl::has_ended();
+  return impl_->commit(durability);
 }
 
 void Transaction::abort() {
-  if (impl_ == nullptr || (impl_->prepared() && !impl_->db()->usable().ok())) return;
+  if (impl_ == nullptr || !impl_->open() || impl_->db()->inherited()) return;
   impl_->abort();
 }
 

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "base/sanitizers.h"
@@ -358,6 +360,70 @@ TEST_F(Api, misused_handles) {
   EXPECT_TRUE(db_->get(*foreign, "k", value).is(StatusCode::kInvalidArgument));
   EXPECT_TRUE(db_->put(*foreign, "k", "").is(StatusCode::kInvalidArgument));
   EXPECT_FALSE(db_->cursor(*foreign).first());
+}
+
+// Ended is ended: whatever their objects may still be, and however they have ended, transactions
+// keep nobody from closing, and their objects may outlive the database.
+TEST_F(Api, ended_transactions_hold_nothing) {
+  const auto fill = [this](Transaction& txn) {
+    EXPECT_OK(txn.put(tree_, "k", "v"));
+    EXPECT_OK(txn.get_pinned(tree_, "k").status());
+    const auto room = txn.put_reserve(tree_, "r", 100);
+    ASSERT_OK(room.status());
+    std::fill(room->begin(), room->end(), std::byte{'r'});
+  };
+  for (const std::string how : {"commit", "abort", "conflict", "nested", "prepared", "by its id"}) {
+    SCOPED_TRACE(how);
+    auto txn = db_->begin(TxnOptions{});
+    ASSERT_OK(txn.status());
+    std::optional<Transaction> nested;
+    if (how == "prepared" || how == "by its id") {
+      EXPECT_OK(txn->put(tree_, "k", "v"));
+    } else {
+      fill(*txn);
+    }
+    if (how == "commit") {
+      EXPECT_OK(txn->commit());
+    } else if (how == "abort") {
+      txn->abort();
+    } else if (how == "conflict") {
+      EXPECT_OK(db_->put(tree_, "k", "other"));
+      EXPECT_TRUE(txn->commit().is(StatusCode::kConflict));
+    } else if (how == "nested") {
+      auto begun = txn->begin_nested();
+      ASSERT_OK(begun.status());
+      nested = std::move(*begun);
+      EXPECT_OK(nested->put(tree_, "n", "v"));
+      EXPECT_OK(txn->commit());
+    } else {
+      EXPECT_OK(txn->prepare("id"));
+      EXPECT_TRUE(db_->close().is(StatusCode::kBusy)) << "its object may still end it";
+      if (how == "by its id") {
+        EXPECT_OK(db_->rollback_prepared("id"));
+        EXPECT_TRUE(txn->commit().is_not_found());
+      } else {
+        EXPECT_OK(txn->commit());
+      }
+    }
+    EXPECT_OK(db_->close());
+    EXPECT_FALSE(txn->open());
+    for (const bool gone : {false, true}) {
+      if (gone) db_.reset();
+      Transaction* const all[] = {&*txn, nested.has_value() ? &*nested : &*txn};
+      for (Transaction* const one : all) {
+        EXPECT_TRUE(one->commit().is(StatusCode::kInvalidArgument));
+        one->abort();
+        one->release_pinned();
+        Value value;
+        EXPECT_TRUE(one->get(tree_, "k", value).is(StatusCode::kInvalidArgument));
+        EXPECT_TRUE(one->put(tree_, "k", "v").is(StatusCode::kInvalidArgument));
+        EXPECT_TRUE(one->savepoint().status().is(StatusCode::kInvalidArgument));
+        EXPECT_TRUE(one->begin_nested().status().is(StatusCode::kInvalidArgument));
+        EXPECT_TRUE(one->prepare("again").is(StatusCode::kInvalidArgument));
+      }
+    }
+    open();
+  }
 }
 
 TEST_F(Api, close_waits_for_nobody) {

@@ -244,7 +244,9 @@ int MDBX_env::take_over() {
   const Status status = open_writer(directory.path(), false);
   if (status.ok()) return MDBX_SUCCESS;
   follower = nullptr;
-  if (const Status again = open_follower(directory.path()); !again.ok()) return mdbx_shim::to_code(again);
+  if (const Status again = open_follower(directory.path()); !again.ok()) {
+    return mdbx_shim::to_code(again);
+  }
   return status.is(StatusCode::kBusy) ? MDBX_BUSY : mdbx_shim::to_code(status);
 }
 
